@@ -1,0 +1,16 @@
+"""Latchkey, the front door of a commerce platform.
+
+The layers, top to bottom; each may use those below it and none above or beside it:
+
+- ``factory``   builds the Flask application out of ports and settings
+- ``wiring``    the one place that chooses which adapter stands behind each port
+- ``settings``  the only reader of the environment
+- edges         ``graphql``, ``console``, ``wellknown``, ``remote``, ``worker``, ``commands``:
+  read the input, call one use case, show the result; and ``adapters``: the outside world
+- ``web``       what the HTTP edges share: who calls, from where, and the headers of an answer
+- ``services``  the use cases, one function each: ``(ports, actor, input) -> value``
+- ``models``    the records (SQLAlchemy) beside ``ports``, what may be asked of the outside
+- ``domain``    the rules: plain values and pure functions
+
+``lint-imports`` holds them to it. ARCHITECTURE.md walks one request through them.
+"""

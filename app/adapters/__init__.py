@@ -1,0 +1,1 @@
+"""The outside world, one file a port; ``app.wiring`` alone chooses among them."""

@@ -1,0 +1,86 @@
+"""Who is calling: one frozen value, made in one place, handed to every use case."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from app.domain.errors import TokenFault
+from app.domain.permissions import ALL_PERMISSIONS, Permission
+
+
+class ActorKind(StrEnum):
+    USER = "user"
+    APP = "app"
+    OPERATOR = "operator"
+    WORKER = "worker"
+    ANONYMOUS = "anonymous"
+
+
+class SessionOrigin(StrEnum):
+    """How a session began; refreshing never changes it, and derived tokens inherit it."""
+
+    PASSWORD = "password"  # noqa: S105 - the name of a way in
+    OIDC = "oidc"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """The caller of a use case.
+
+    ``permissions`` are the effective ones, after groups, login mode and intersection. ``fault``
+    tells what is wrong with a credential that was sent and is worth nothing; such a caller is
+    anonymous. ``app_id`` beside ``user_id`` is a dashboard extension acting for a user.
+    """
+
+    kind: ActorKind
+    user_id: int | None = None
+    app_id: int | None = None
+    session_id: int | None = None
+    email: str = ""
+    is_staff: bool = False
+    origin: SessionOrigin = SessionOrigin.NONE
+    permissions: frozenset[Permission] = frozenset()
+    address: str | None = None
+    user_agent: str = ""
+    issuer: str = ""
+    fault: TokenFault | None = None
+
+    def holds(self, permission: Permission) -> bool:
+        return permission in self.permissions
+
+    @property
+    def is_user(self) -> bool:
+        return self.kind is ActorKind.USER
+
+    @property
+    def is_app(self) -> bool:
+        return self.kind is ActorKind.APP
+
+    @property
+    def is_trusted(self) -> bool:
+        """Whoever holds the shell of the installation, or the installation itself."""
+        return self.kind in (ActorKind.OPERATOR, ActorKind.WORKER)
+
+
+OPERATOR = Actor(ActorKind.OPERATOR, permissions=ALL_PERMISSIONS)
+"""Whoever holds the shell: may do what every permission together allows."""
+
+WORKER = Actor(ActorKind.WORKER, permissions=ALL_PERMISSIONS)
+"""The installation at its background work."""
+
+
+def anonymous(
+    *,
+    address: str | None = None,
+    user_agent: str = "",
+    issuer: str = "",
+    fault: TokenFault | None = None,
+) -> Actor:
+    """A caller without a credential, or (``fault``) with a broken one."""
+    return Actor(
+        ActorKind.ANONYMOUS,
+        address=address,
+        user_agent=user_agent,
+        issuer=issuer,
+        fault=fault,
+    )

@@ -1,0 +1,94 @@
+"""How a rule says no: four exceptions, and ``Problem``, the plain value most of them carry."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong with an input.
+
+    ``code`` is the name of the public error code, ``field`` the input at fault in the interface's
+    own spelling (``refreshToken``) or ``None`` when no single input is. The tuples name what a
+    code such as ``OUT_OF_SCOPE_PERMISSION`` is about.
+    """
+
+    code: str
+    message: str
+    field: str | None = None
+    permissions: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    users: tuple[str, ...] = ()
+
+
+class Refused(Exception):
+    """A rule said no; nothing was changed."""
+
+    def __init__(self, *problems: Problem) -> None:
+        super().__init__("; ".join(problem.message for problem in problems))
+        self.problems = problems
+
+
+class PermissionDenied(Exception):
+    """The caller is known, or known to be nobody, and lacks one of ``required``.
+
+    ``required`` holds names of permissions or of the kinds of caller that would do.
+    """
+
+    def __init__(self, *required: str, message: str | None = None) -> None:
+        names = ", ".join(required)
+        super().__init__(
+            message
+            or f"To access this path, you need one of the following permissions: {names}"
+        )
+        self.required = required
+
+
+class TokenFault(StrEnum):
+    """What is wrong with a credential; the value is the code that existing clients test for."""
+
+    EXPIRED = "ExpiredSignatureError"
+    SIGNATURE = "InvalidSignatureError"
+    ALGORITHM = "InvalidAlgorithmError"
+    IMMATURE = "ImmatureSignatureError"
+    UNDECODABLE = "DecodeError"
+    INVALID = "InvalidTokenError"
+
+    @property
+    def code(self) -> str:
+        """The class name shown to clients: an undecodable token is simply an invalid one."""
+        return (
+            TokenFault.INVALID.value if self is TokenFault.UNDECODABLE else self.value
+        )
+
+    @property
+    def message(self) -> str:
+        return _MESSAGES[self]
+
+
+_MESSAGES = {
+    TokenFault.EXPIRED: "Signature has expired",
+    TokenFault.SIGNATURE: "Signature verification failed",
+    TokenFault.ALGORITHM: "The specified alg value is not allowed",
+    TokenFault.IMMATURE: "The token is not yet valid (iat)",
+    TokenFault.UNDECODABLE: "Invalid token. It cannot be decoded.",
+    TokenFault.INVALID: "Invalid token. Create new one by using tokenCreate mutation.",
+}
+
+
+class TokenRejected(Exception):
+    """The credential that came with the request is worth nothing."""
+
+    def __init__(self, fault: TokenFault) -> None:
+        super().__init__(fault.message)
+        self.fault = fault
+
+
+class TrafficClosed(Exception):
+    """Storefront traffic is switched off and the caller is neither staff nor an app."""
+
+    MESSAGE = "Storefront traffic is not allowed."
+    CODE = "STOREFRONT_TRAFFIC_NOT_ALLOWED"
+
+    def __init__(self) -> None:
+        super().__init__(self.MESSAGE)

@@ -1,0 +1,36 @@
+"""Global object ids: base64 of ``Type:key``, as existing clients store and send them."""
+
+import base64
+import binascii
+
+from app.domain.errors import Problem, Refused
+
+
+def to_global_id(type_name: str, key: int | str) -> str:
+    return base64.b64encode(f"{type_name}:{key}".encode()).decode()
+
+
+def parse_global_id(value: str) -> tuple[str, str] | None:
+    """Type name and key of ``value``, or ``None`` when it is no global id."""
+    try:
+        text = base64.b64decode(value, validate=True).decode()
+    except (binascii.Error, ValueError):
+        return None
+    type_name, colon, key = text.partition(":")
+    return (type_name, key) if colon and type_name and key else None
+
+
+def key_of(
+    value: str, type_name: str, *, field: str = "id", code: str = "NOT_FOUND"
+) -> int:
+    """The numeric key in a global id of ``type_name``; refuses anything else on ``field``."""
+    parsed = parse_global_id(value)
+    if parsed is None or parsed[0] != type_name or not _is_key(parsed[1]):
+        message = f"Couldn't resolve to a {type_name}: {value[:80]!r} is no id of one."
+        raise Refused(Problem(code, message, field))
+    return int(parsed[1])
+
+
+def _is_key(text: str) -> bool:
+    # Up to 18 digits fit every database's integer key, so a larger one cannot exist.
+    return text.isascii() and text.isdigit() and len(text) <= 18

@@ -1,0 +1,63 @@
+"""What may be granted, and the names for the kinds of caller that some operations ask for."""
+
+from enum import StrEnum
+
+
+class Permission(StrEnum):
+    """The permissions of the public interface (``PermissionEnum``)."""
+
+    MANAGE_USERS = "MANAGE_USERS"
+    MANAGE_STAFF = "MANAGE_STAFF"
+    IMPERSONATE_USER = "IMPERSONATE_USER"
+    MANAGE_APPS = "MANAGE_APPS"
+    MANAGE_OBSERVABILITY = "MANAGE_OBSERVABILITY"
+    MANAGE_CHECKOUTS = "MANAGE_CHECKOUTS"
+    HANDLE_CHECKOUTS = "HANDLE_CHECKOUTS"
+    HANDLE_TAXES = "HANDLE_TAXES"
+    MANAGE_TAXES = "MANAGE_TAXES"
+    MANAGE_CHANNELS = "MANAGE_CHANNELS"
+    MANAGE_CUSTOMER_TYPES_AND_ATTRIBUTES = "MANAGE_CUSTOMER_TYPES_AND_ATTRIBUTES"
+    MANAGE_DISCOUNTS = "MANAGE_DISCOUNTS"
+    MANAGE_GIFT_CARD = "MANAGE_GIFT_CARD"
+    MANAGE_MENUS = "MANAGE_MENUS"
+    MANAGE_ORDERS = "MANAGE_ORDERS"
+    MANAGE_ORDERS_IMPORT = "MANAGE_ORDERS_IMPORT"
+    MANAGE_PAGES = "MANAGE_PAGES"
+    MANAGE_PAGE_TYPES_AND_ATTRIBUTES = "MANAGE_PAGE_TYPES_AND_ATTRIBUTES"
+    HANDLE_PAYMENTS = "HANDLE_PAYMENTS"
+    MANAGE_PLUGINS = "MANAGE_PLUGINS"
+    MANAGE_PRODUCTS = "MANAGE_PRODUCTS"
+    MANAGE_PRODUCT_TYPES_AND_ATTRIBUTES = "MANAGE_PRODUCT_TYPES_AND_ATTRIBUTES"
+    MANAGE_SHIPPING = "MANAGE_SHIPPING"
+    MANAGE_SETTINGS = "MANAGE_SETTINGS"
+    MANAGE_TRANSLATIONS = "MANAGE_TRANSLATIONS"
+
+    @property
+    def label(self) -> str:
+        """The permission in plain words: ``MANAGE_GIFT_CARD`` is "Manage gift card"."""
+        return _LABELS[self]
+
+
+_LABELS = {
+    permission: permission.replace("_", " ").capitalize() for permission in Permission
+}
+
+ALL_PERMISSIONS = frozenset(Permission)
+
+
+class Caller(StrEnum):
+    """The kinds of caller that an operation may ask for, as ``PermissionDenied`` names them."""
+
+    USER = "AUTHENTICATED_USER"
+    STAFF = "AUTHENTICATED_STAFF_USER"
+    APP = "AUTHENTICATED_APP"
+
+
+def known(names: object) -> frozenset[Permission]:
+    """The permissions among ``names`` that exist; others (of an older version) count as none."""
+    if not isinstance(names, (list, tuple, set, frozenset)):
+        return frozenset()
+    return frozenset(Permission(name) for name in names if name in _BY_NAME)
+
+
+_BY_NAME = frozenset(permission.value for permission in Permission)

@@ -1,0 +1,38 @@
+"""The records: SQLAlchemy 2 declarative, one file a noun; services and adapters alone use them.
+
+Nothing loads lazily (``lazy="raise"``): a use case names what it reads. Every table is imported
+here, so that ``Record.metadata`` is complete for the migrations.
+"""
+
+from app.models.apps import AppPermissionRecord, AppRecord, AppTokenRecord
+from app.models.audit import AuditRecord
+from app.models.groups import (
+    GroupMemberRecord,
+    GroupPermissionRecord,
+    GroupRecord,
+    UserPermissionRecord,
+)
+from app.models.keys import SigningKeyRecord
+from app.models.record import Record
+from app.models.sessions import SessionRecord
+from app.models.shop import ShopRecord
+from app.models.throttle import ThrottleAddressRecord, ThrottleUserRecord
+from app.models.users import UserRecord
+
+__all__ = [
+    "AppPermissionRecord",
+    "AppRecord",
+    "AppTokenRecord",
+    "AuditRecord",
+    "GroupMemberRecord",
+    "GroupPermissionRecord",
+    "GroupRecord",
+    "Record",
+    "SessionRecord",
+    "ShopRecord",
+    "SigningKeyRecord",
+    "ThrottleAddressRecord",
+    "ThrottleUserRecord",
+    "UserPermissionRecord",
+    "UserRecord",
+]

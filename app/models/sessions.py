@@ -1,0 +1,34 @@
+"""Sessions: one row a login, gone when it has ended."""
+
+from datetime import datetime
+
+from sqlalchemy import ForeignKey, String
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.models.record import BigKey, Record
+
+
+class SessionRecord(Record):
+    """A login that is still good until ``expires_at``; ending it deletes the row.
+
+    ``token`` is the claim of that name in every token of the session. ``refresh_digest`` is the
+    SHA-256 of the current refresh token's ``csrf_token``: what single-use refresh tokens compare
+    once they are switched on.
+    """
+
+    __tablename__ = "sessions"
+
+    id: Mapped[int] = mapped_column(BigKey, primary_key=True)
+    token: Mapped[str] = mapped_column(String(32), unique=True)
+    user_id: Mapped[int] = mapped_column(
+        ForeignKey("users.id", ondelete="CASCADE"), index=True
+    )
+    origin: Mapped[str] = mapped_column(String(16))
+    created_at: Mapped[datetime]
+    expires_at: Mapped[datetime] = mapped_column(index=True)
+    last_used_at: Mapped[datetime | None]
+    address: Mapped[str] = mapped_column(String(45), default="", server_default="")
+    user_agent: Mapped[str] = mapped_column(String(256), default="", server_default="")
+    refresh_digest: Mapped[str] = mapped_column(
+        String(64), default="", server_default=""
+    )

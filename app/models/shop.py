@@ -1,0 +1,43 @@
+"""The shop's settings: one row."""
+
+from sqlalchemy import CheckConstraint, String, Text, false, true
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.models.record import BigKey, Record
+
+SHOP_ID = 1
+
+
+class ShopRecord(Record):
+    """The one row of settings; ``keys_version`` goes up when the signing keys change.
+
+    Every request reads this row, so a changed switch or key ring is seen by the very next one in
+    every process.
+    """
+
+    __tablename__ = "shop"
+    __table_args__ = (CheckConstraint(f"id = {SHOP_ID}", name="one_row"),)
+
+    id: Mapped[int] = mapped_column(BigKey, primary_key=True, autoincrement=False)
+    name: Mapped[str] = mapped_column(String(256))
+    description: Mapped[str] = mapped_column(Text, default="", server_default="")
+    default_mail_sender_name: Mapped[str] = mapped_column(
+        String(256), default="", server_default=""
+    )
+    default_mail_sender_address: Mapped[str] = mapped_column(
+        String(254), default="", server_default=""
+    )
+    customer_set_password_url: Mapped[str] = mapped_column(
+        String(1024), default="", server_default=""
+    )
+    enable_account_confirmation_by_email: Mapped[bool] = mapped_column(
+        server_default=true()
+    )
+    allow_login_without_confirmation: Mapped[bool] = mapped_column(
+        server_default=false()
+    )
+    password_login_mode: Mapped[str] = mapped_column(
+        String(16), server_default="ENABLED"
+    )
+    allow_storefront_traffic: Mapped[bool] = mapped_column(server_default=true())
+    keys_version: Mapped[int] = mapped_column(default=0, server_default="0")

@@ -1,0 +1,32 @@
+"""People: customers and staff in one table."""
+
+from datetime import datetime
+
+from sqlalchemy import String, false, true
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.models.record import BigKey, Record
+
+
+class UserRecord(Record):
+    """A person. ``email`` is stored in lower case; ``password_hash`` is empty without a password.
+
+    ``tokens_valid_after`` is the moment of the last "sign out everywhere": provider tokens issued
+    before it are refused.
+    """
+
+    __tablename__ = "users"
+
+    id: Mapped[int] = mapped_column(BigKey, primary_key=True)
+    email: Mapped[str] = mapped_column(String(254), unique=True)
+    password_hash: Mapped[str | None] = mapped_column(String(255))
+    first_name: Mapped[str] = mapped_column(String(256), default="", server_default="")
+    last_name: Mapped[str] = mapped_column(String(256), default="", server_default="")
+    is_staff: Mapped[bool] = mapped_column(default=False, server_default=false())
+    is_superuser: Mapped[bool] = mapped_column(default=False, server_default=false())
+    is_active: Mapped[bool] = mapped_column(default=True, server_default=true())
+    is_confirmed: Mapped[bool] = mapped_column(default=True, server_default=true())
+    date_joined: Mapped[datetime]
+    updated_at: Mapped[datetime]
+    last_login: Mapped[datetime | None]
+    tokens_valid_after: Mapped[datetime | None]

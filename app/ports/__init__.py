@@ -1,0 +1,38 @@
+"""What may be asked of the outside: small Protocols, one file each, gathered in ``Ports``.
+
+The file's name is the adapter's name and the fake's name.
+"""
+
+from dataclasses import dataclass
+
+from app.ports.clock import Clock
+from app.ports.configuration import Configuration
+from app.ports.database import Database
+from app.ports.keys import KeyStore
+from app.ports.passwords import PasswordHasher
+from app.ports.randomness import Randomness
+from app.ports.throttle import Throttle
+
+__all__ = [
+    "Clock",
+    "Configuration",
+    "Database",
+    "KeyStore",
+    "PasswordHasher",
+    "Ports",
+    "Randomness",
+    "Throttle",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """Everything a use case may reach beside its input."""
+
+    configuration: Configuration
+    clock: Clock
+    randomness: Randomness
+    database: Database
+    keys: KeyStore
+    passwords: PasswordHasher
+    throttle: Throttle

@@ -1,0 +1,27 @@
+"""What the operator configured, as far as use cases need to know."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """The settings that rules depend on; times are in seconds.
+
+    ``public_url`` is the base address of the installation, empty in development, where the
+    issuer follows the request. ``vendor`` is the one word that header prefix, ``owner`` claim,
+    scope prefix and plugin id follow.
+    """
+
+    vendor: str = "latchkey"
+    public_url: str = ""
+    development: bool = True
+    jwt_ttl_access: int = 300
+    jwt_ttl_refresh: int = 30 * 24 * 3600
+    reset_password_lock_time: int = 900
+    allowed_client_hosts: tuple[str, ...] = ()
+    single_use_refresh_tokens: bool = False
+
+    @property
+    def issuer(self) -> str:
+        """The ``iss`` of every token, or empty where it follows the request."""
+        return f"{self.public_url}/graphql/" if self.public_url else ""

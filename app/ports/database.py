@@ -1,0 +1,33 @@
+"""Where records are kept."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+from sqlalchemy import Select
+from sqlalchemy.orm import Session
+
+
+class Database(Protocol):
+    def transaction(self) -> AbstractContextManager[Session]:
+        """A session that commits at the end of the block, or rolls back when it raises.
+
+        On SQLite it takes the write lock at once. Nothing slow belongs inside: no network, no
+        mail, no password hashing.
+        """
+
+    def reading(self) -> AbstractContextManager[Session]:
+        """A session for reads; every statement sees what is committed when it starts."""
+
+    def read(
+        self, statement: Select[*tuple[object, ...]], parameters: Mapping[str, object]
+    ) -> Sequence[tuple[object, ...]]:
+        """The raw rows of one statement, for the hot path.
+
+        ``statement`` must be a module's constant with named ``bindparam``s: it is compiled once.
+        Values come as the driver gives them (SQLite's booleans are 0 and 1).
+        """
+
+    @property
+    def in_transaction(self) -> bool:
+        """Whether the calling thread has a transaction open."""

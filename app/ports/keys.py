@@ -1,0 +1,41 @@
+"""Signing keys at work: making and checking signatures, and keeping private parts encrypted."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class PublicKey:
+    """A published key: RFC 7517 members ``n`` and ``e``, ``kid`` by RFC 7638."""
+
+    kid: str
+    n: str
+    e: str
+
+
+@dataclass(frozen=True, slots=True)
+class KeyPair:
+    """A key that can sign; ``sealed`` is its private part, encrypted, fit to be stored."""
+
+    public: PublicKey
+    sealed: str = field(repr=False)
+
+
+class KeyStore(Protocol):
+    def generate(self) -> KeyPair:
+        """A new RSA key of 3072 bits, its private part encrypted with the installation's secret."""
+
+    def fixed(self) -> KeyPair | None:
+        """The one key of the setting ``RSA_PRIVATE_KEY``, if there is one."""
+
+    def sign(self, key: KeyPair, claims: Mapping[str, object]) -> str:
+        """A JWT, RS256, with ``kid`` and ``typ: JWT`` in its header."""
+
+    def verify(self, keys: Mapping[str, PublicKey], token: str) -> Mapping[str, object]:
+        """The claims of ``token`` after its signature: RS256 only, key by ``kid`` from ``keys``.
+
+        Checks form and signature alone, no claim. Raises ``TokenRejected``: UNDECODABLE for what
+        is no compact JWS or not canonical, ALGORITHM for another ``alg``, SIGNATURE for an
+        unknown ``kid`` or a signature that does not verify.
+        """

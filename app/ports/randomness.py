@@ -1,0 +1,11 @@
+"""What nobody can guess."""
+
+from typing import Protocol
+
+
+class Randomness(Protocol):
+    def token(self, length: int) -> str:
+        """``length`` random letters and digits (5.95 bits each)."""
+
+    def secret(self, size: int) -> bytes:
+        """``size`` random bytes."""

@@ -1,0 +1,63 @@
+"""The login throttle's counters and blocks, where all processes see them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """An answer to "may this address try now?".
+
+    ``lease`` names the running attempt when it may; otherwise it is empty and ``wait`` is the
+    number of seconds after which another try makes sense.
+    """
+
+    lease: str
+    wait: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class BlockedAddress:
+    """An address that has to wait: until when (Unix seconds), and the failures behind it."""
+
+    address: str
+    blocked_until: float
+    known_failures: int
+    failures: int
+
+
+class Throttle(Protocol):
+    """Atomic in the store: of any number of processes asking at once, one gets the lease.
+
+    Arithmetic: contract, "`tokenCreate` and friends: codes"; the rule is ``domain.throttling``.
+    ``now`` is in Unix seconds, from the caller's clock.
+    """
+
+    def begin(self, address: str, now: float) -> Attempt:
+        """Start an attempt, unless the address is blocked or has one running.
+
+        A refused attempt extends nothing. The lease ends by itself, so that a killed process
+        blocks nobody.
+        """
+
+    def fail(self, address: str, lease: str, user_id: int | None, now: float) -> float:
+        """Count a failure (``user_id`` when the email is somebody's); end the attempt.
+
+        Returns for how many seconds the address is blocked from ``now``.
+        """
+
+    def succeed(self, address: str, lease: str, user_id: int, now: float) -> None:
+        """Forget the block and the failures of ``address``, and those against that user."""
+
+    def release(self, address: str, lease: str) -> None:
+        """End an attempt that neither failed nor succeeded; counts stay as they are."""
+
+    def blocked(self, now: float, limit: int = 100) -> Sequence[BlockedAddress]:
+        """The addresses that have to wait at ``now``, the longest wait first."""
+
+    def unblock(self, address: str) -> bool:
+        """Forget everything about ``address``; whether there was anything."""
+
+    def forget_faded(self, now: float) -> int:
+        """Remove counters nobody will look at again; how many."""

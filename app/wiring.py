@@ -1,0 +1,24 @@
+"""Which adapter stands behind each port."""
+
+from app.adapters.clock import SystemClock
+from app.adapters.database import connect_database
+from app.adapters.keys import RsaKeyStore
+from app.adapters.passwords import Argon2Hasher
+from app.adapters.randomness import SystemRandomness
+from app.adapters.throttle import connect_throttle
+from app.ports import Ports
+from app.settings import Settings
+
+
+def connect(settings: Settings) -> Ports:
+    """The ports of an installation; nothing is opened before it is asked for."""
+    database = connect_database(settings.database_url)
+    return Ports(
+        configuration=settings.configuration,
+        clock=SystemClock(),
+        randomness=SystemRandomness(),
+        database=database,
+        keys=RsaKeyStore(settings.secret_key, settings.rsa_private_key),
+        passwords=Argon2Hasher(),
+        throttle=connect_throttle(database, settings.redis_url),
+    )

@@ -1,0 +1,24 @@
+"""Runs migrations on the connection that ``app.adapters.migrations`` hands over."""
+
+from alembic import context
+
+from app.models import Record
+from app.models.record import UtcDateTime
+
+
+def render_item(kind: str, item: object, _context: object) -> str | bool:
+    """Write our own column type by what it is in the database."""
+    if kind == "type" and isinstance(item, UtcDateTime):
+        return "sa.DateTime(timezone=True)"
+    return False
+
+
+context.configure(
+    connection=context.config.attributes["connection"],
+    target_metadata=Record.metadata,
+    render_as_batch=True,
+    compare_type=True,
+    render_item=render_item,
+)
+with context.begin_transaction():
+    context.run_migrations()
