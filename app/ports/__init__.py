@@ -11,6 +11,7 @@ from app.ports.database import Database
 from app.ports.keys import KeyStore
 from app.ports.passwords import PasswordHasher
 from app.ports.randomness import Randomness
+from app.ports.remembered import Remembered
 from app.ports.throttle import Throttle
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "PasswordHasher",
     "Ports",
     "Randomness",
+    "Remembered",
     "Throttle",
 ]
 
@@ -36,3 +38,4 @@ class Ports:
     keys: KeyStore
     passwords: PasswordHasher
     throttle: Throttle
+    remembered: Remembered

@@ -4,14 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-
-@dataclass(frozen=True, slots=True)
-class PublicKey:
-    """A published key: RFC 7517 members ``n`` and ``e``, ``kid`` by RFC 7638."""
-
-    kid: str
-    n: str
-    e: str
+from app.domain.keys import PublicKey
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,63 @@
+"""What one process remembers between requests; the store stays the truth."""
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Generic, TypeVar
+
+from app.domain.keys import Ring
+from app.ports.keys import KeyPair
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+
+
+class Memory(Generic[Key, Value]):
+    """A bounded map that forgets what was written longest ago; safe among threads.
+
+    Reads take no lock: they sit on the hot path, and a dictionary's own read is atomic.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._items: OrderedDict[Key, Value] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, key: Key) -> Value | None:
+        return self._items.get(key)
+
+    def put(self, key: Key, value: Value) -> None:
+        with self._lock:
+            self._items[key] = value
+            while len(self._items) > self._size:
+                self._items.popitem(last=False)
+
+    def clear(self) -> None:
+        with self._lock:
+            self._items.clear()
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+
+@dataclass(frozen=True, slots=True)
+class KnownRing:
+    """The ring at the version it was read, and the pair that signs at that version."""
+
+    ring: Ring
+    signer: KeyPair
+
+
+@dataclass(slots=True)
+class Remembered:
+    """``ring`` is the key ring as last read; ``verified`` maps a token's SHA-256 to its claims.
+
+    Only good signatures are remembered; whoever reads them checks times, session and ring version
+    again. ``verified`` is cleared whenever the ring changes.
+    """
+
+    ring: KnownRing | None = None
+    verified: Memory[bytes, Mapping[str, object]] = field(
+        default_factory=lambda: Memory(10_000)
+    )

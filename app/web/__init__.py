@@ -1,0 +1,1 @@
+"""What the HTTP edges share: who calls and from where, limits, headers of an answer, logs."""
