@@ -27,16 +27,17 @@ class SessionOrigin(StrEnum):
 class Actor:
     """The caller of a use case.
 
-    ``permissions`` are the effective ones, after groups, login mode and intersection. ``fault``
-    tells what is wrong with a credential that was sent and is worth nothing; such a caller is
-    anonymous. ``app_id`` beside ``user_id`` is a dashboard extension acting for a user.
+    ``name`` is a person's email or an app's name, for the audit trail. ``permissions`` are the
+    effective ones, after groups, login mode and intersection. ``fault`` tells what is wrong with a
+    credential that was sent and is worth nothing; such a caller is anonymous. ``app_id`` beside
+    ``user_id`` is a dashboard extension acting for a user.
     """
 
     kind: ActorKind
     user_id: int | None = None
     app_id: int | None = None
     session_id: int | None = None
-    email: str = ""
+    name: str = ""
     is_staff: bool = False
     origin: SessionOrigin = SessionOrigin.NONE
     permissions: frozenset[Permission] = frozenset()

@@ -32,7 +32,7 @@ def record(ports: Ports, actor: Actor, session: Session, change: Change) -> None
             actor_kind=actor.kind.value,
             actor_user_id=actor.user_id,
             actor_app_id=actor.app_id,
-            actor_name=actor.email or actor.kind.value,
+            actor_name=actor.name or actor.kind.value,
             address=actor.address or "",
             action=change.action,
             subject_type=change.subject_type,
