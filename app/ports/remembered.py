@@ -1,12 +1,12 @@
 """What one process remembers between requests; the store stays the truth."""
 
 from collections import OrderedDict
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Generic, TypeVar
 
 from app.domain.keys import Ring
+from app.domain.tokens import Claims
 from app.ports.keys import KeyPair
 
 Key = TypeVar("Key")
@@ -58,6 +58,6 @@ class Remembered:
     """
 
     ring: KnownRing | None = None
-    verified: Memory[bytes, Mapping[str, object]] = field(
+    verified: Memory[bytes, Claims] = field(
         default_factory=lambda: Memory(10_000)
     )
