@@ -31,7 +31,7 @@ class AppPermissionRecord(Record):
 
 
 class AppTokenRecord(Record):
-    """A long-lived token: its SHA-256 (the token is 256 random bits) and last four characters."""
+    """A long-lived token: its SHA-256 (the token is 220 random bits) and last four characters."""
 
     __tablename__ = "app_tokens"
 

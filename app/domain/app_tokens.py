@@ -1,0 +1,56 @@
+"""The form of an app's token: what it is known by, what is stored of it, what may be shown."""
+
+import hashlib
+import re
+import string
+import zlib
+
+PREFIX = "lkapp_"
+"""What secret scanners look for."""
+
+RANDOM_LENGTH = 37
+"""Letters and digits that nobody can guess: 220 bits."""
+
+_CHECKSUM_LENGTH = 6
+_ALPHABET = string.digits + string.ascii_uppercase + string.ascii_lowercase
+_FORM = re.compile(
+    rf"{PREFIX}([0-9A-Za-z]{{{RANDOM_LENGTH}}})([0-9A-Za-z]{{{_CHECKSUM_LENGTH}}})"
+)
+
+
+def make_app_token(random: str) -> str:
+    """The token around ``random``, which is ``RANDOM_LENGTH`` random letters and digits."""
+    token = f"{PREFIX}{random}{_checksum(random)}"
+    if not is_app_token(token):
+        raise ValueError(
+            f"an app token needs {RANDOM_LENGTH} random letters and digits"
+        )
+    return token
+
+
+def is_app_token(text: str) -> bool:
+    """Whether ``text`` has the form of an app token, its checksum included.
+
+    Whoever finds such a text in a log or a repository knows it for one without asking us.
+    """
+    match = _FORM.fullmatch(text)
+    return match is not None and _checksum(match[1]) == match[2]
+
+
+def digest_of(token: str) -> str:
+    """What is stored: SHA-256 in hex. No salt, no slow hash: nobody guesses 220 random bits."""
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def last_four(token: str) -> str:
+    """What may be shown of a token, so that a person can tell which one it is."""
+    return token[-4:]
+
+
+def _checksum(random: str) -> str:
+    number = zlib.crc32(random.encode("utf-8", "surrogatepass"))
+    digits = ""
+    for _ in range(_CHECKSUM_LENGTH):
+        number, digit = divmod(number, len(_ALPHABET))
+        digits = _ALPHABET[digit] + digits
+    return digits
