@@ -1,0 +1,26 @@
+"""What every HTTP edge works with: the ports, and how the operator wants the doors to be."""
+
+import ipaddress
+from dataclasses import dataclass
+
+from app.ports import Ports
+
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """One installation as its HTTP edges see it; sizes are in bytes.
+
+    ``factory`` makes it from the settings, which stand above the edges. The meaning of each name is
+    in ``.env.example``.
+    """
+
+    ports: Ports
+    trusted_proxies: tuple[Network, ...] = ()
+    allowed_graphql_origins: tuple[str, ...] = ("*",)
+    playground_enabled: bool = True
+    graphql_batch_max: int = 10
+    graphql_mutations_max: int = 10
+    graphql_body_max: int = 1024 * 1024
+    upload_max: int = 5 * 1024 * 1024
