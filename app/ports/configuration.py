@@ -22,6 +22,11 @@ class Configuration:
     single_use_refresh_tokens: bool = False
 
     @property
+    def owner(self) -> str:
+        """The ``owner`` claim of our tokens."""
+        return self.vendor.lower()
+
+    @property
     def issuer(self) -> str:
         """The ``iss`` of every token, or empty where it follows the request."""
         return f"{self.public_url}/graphql/" if self.public_url else ""
