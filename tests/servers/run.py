@@ -1,0 +1,81 @@
+"""What the processes of one test run share: a directory, and locks that the kernel lets go."""
+
+import fcntl
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+ALIVE = "alive"
+"""Locked by the first process of a run: a keeper that gets the lock knows that the run is over."""
+
+_keepers: list[subprocess.Popen[str]] = []
+"""Held so that a keeper, which outlives this process, is not taken for one that was forgotten."""
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Wait for ``path`` and hold it; a process that dies, however it dies, lets go."""
+    with path.open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+@contextmanager
+def shared_directory() -> Iterator[Path]:
+    """The directory of a new run; leaving stops the servers, waits for them and clears it away."""
+    directory = Path(tempfile.mkdtemp(prefix="latchkey-tests-"))
+    # A server that does not run as root must be able to walk through to its own folder.
+    directory.chmod(0o711)
+    try:
+        with ExitStack() as stack:
+            with locked(directory / ALIVE):
+                yield directory
+                keepers = [
+                    stack.enter_context(path.open("a")) for path in directory.glob("*.keeper")
+                ]
+            for keeper in keepers:
+                fcntl.flock(keeper, fcntl.LOCK_EX)
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def once(directory: Path, name: str, make: Callable[[], str]) -> str:
+    """What ``make`` answered to whichever process of the run asked first."""
+    answer = directory / f"{name}.answer"
+    with locked(directory / f"{name}.lock"):
+        if not answer.exists():
+            answer.write_text(make())
+        return answer.read_text()
+
+
+def server_url(directory: Path, name: str) -> str:
+    """Where the server ``name`` of this run listens; starts it when nobody has asked before."""
+    return once(directory, name, lambda: _start(directory, name))
+
+
+def _start(directory: Path, name: str) -> str:
+    log = directory / f"{name}.log"
+    with log.open("a") as errors:
+        keeper = subprocess.Popen(
+            [sys.executable, "-m", "tests.servers.keeper", str(directory), name],
+            cwd=ROOT,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+            # An interrupt from the terminal is for the tests; the keeper goes when they have gone.
+            start_new_session=True,
+        )
+    _keepers.append(keeper)
+    if keeper.stdout is None:
+        raise AssertionError("The keeper was started with a pipe.")
+    with keeper.stdout as answer:
+        url = answer.readline().strip()
+    if not url:
+        raise RuntimeError(f"The {name} server of the tests did not start:\n{log.read_text()}")
+    return url
