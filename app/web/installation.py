@@ -3,7 +3,11 @@
 import ipaddress
 from dataclasses import dataclass
 
+from flask import Flask, current_app
+
 from app.ports import Ports
+
+EXTENSION = "latchkey"
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
@@ -24,3 +28,14 @@ class Installation:
     graphql_mutations_max: int = 10
     graphql_body_max: int = 1024 * 1024
     upload_max: int = 5 * 1024 * 1024
+
+
+def install(app: Flask, installation: Installation) -> None:
+    """Make ``installation`` the one that ``app`` answers from."""
+    app.extensions[EXTENSION] = installation
+
+
+def installation() -> Installation:
+    """The installation behind the current application; needs an application context."""
+    found: Installation = current_app.extensions[EXTENSION]
+    return found

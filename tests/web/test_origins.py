@@ -42,7 +42,5 @@ def test_a_preflight_tells_an_allowed_origin_what_it_may_send() -> None:
 
 
 def test_a_preflight_tells_another_origin_nothing() -> None:
-    headers = preflight_headers(
-        "https://evil.example.com", (SHOP,), methods=("GET",)
-    )
+    headers = preflight_headers("https://evil.example.com", (SHOP,), methods=("GET",))
     assert headers == {"Vary": "Origin"}
