@@ -47,9 +47,9 @@ soak: dev-packages ## the long test: hours of load, with processes killed meanwh
 docs: dev-packages ## write anew the pages that are printed from the code
 	$(BIN)/python -m docs
 
-lock: dev-packages ## pin the newest packages that requirements*.in allow
-	$(LOCK) --upgrade requirements.in -o requirements.txt
-	$(LOCK) --upgrade requirements-dev.in -o requirements-dev.txt
+lock: dev-packages ## pin what requirements*.in ask for (ARGS=--upgrade: in its newest version)
+	$(LOCK) $(ARGS) requirements.in -o requirements.txt
+	$(LOCK) $(ARGS) requirements-dev.in -o requirements-dev.txt
 
 # An installation is repeated when the text of its list has changed, not when its file was touched.
 

@@ -1,0 +1,57 @@
+"""The files of the project, as the repository knows them, and its Python as syntax trees."""
+
+import ast
+import subprocess
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A Python file; ``path`` is relative to the project and reads the same on every system."""
+
+    path: str
+    text: str
+    tree: ast.Module
+
+    @property
+    def length(self) -> int:
+        return len(self.text.splitlines())
+
+
+@cache
+def project_files() -> tuple[Path, ...]:
+    """Every file that is in the repository or would be with the next commit."""
+    # The clone may belong to somebody else than who runs the tests; only names are read.
+    listing = ["git", "-c", "safe.directory=*", "ls-files", "-z"]
+    listed = subprocess.run(
+        [*listing, "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    paths = (ROOT / name for name in sorted(listed.split("\0")) if name)
+    return tuple(path for path in paths if path.is_file())
+
+
+@cache
+def python_sources() -> tuple[Source, ...]:
+    return tuple(
+        Source(path.relative_to(ROOT).as_posix(), text, ast.parse(text))
+        for path in project_files()
+        if path.suffix == ".py"
+        for text in [path.read_text()]
+    )
+
+
+def application() -> tuple[Source, ...]:
+    """The program itself: ``app`` and its two entry points."""
+    return tuple(
+        source
+        for source in python_sources()
+        if source.path.startswith("app/") or source.path in ("cli.py", "wsgi.py")
+    )

@@ -1,0 +1,74 @@
+"""Time, chance and the environment come in by one door each; imports stand where one sees them.
+
+The style check says the same, but can be told to look away on a line; this cannot.
+"""
+
+import ast
+from collections.abc import Iterator
+
+from tests.house.sources import Source, application
+
+READS_THE_CLOCK = {
+    "datetime.datetime.now",
+    "datetime.datetime.utcnow",
+    "datetime.datetime.today",
+    "datetime.date.today",
+    "time.time",
+    "time.time_ns",
+    "time.localtime",
+    "time.gmtime",
+}
+ROLLS_DICE = {"random", "secrets", "uuid.uuid1", "uuid.uuid4", "os.urandom"}
+READS_THE_ENVIRONMENT = {"os.environ", "os.getenv", "os.environb", "os.putenv"}
+
+
+def test_only_the_clock_reads_the_time() -> None:
+    assert _uses(READS_THE_CLOCK, outside=("app/adapters/clock.py",)) == []
+
+
+def test_chance_comes_from_an_adapter() -> None:
+    assert _uses(ROLLS_DICE, outside=("app/adapters/", "app/settings.py")) == []
+
+
+def test_only_the_settings_read_the_environment() -> None:
+    assert _uses(READS_THE_ENVIRONMENT, outside=("app/settings.py",)) == []
+
+
+def test_no_import_hides_in_a_function_or_from_the_interpreter() -> None:
+    hidden = [
+        f"{source.path}:{inner.lineno}"
+        for source in application()
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.If)
+        for inner in ast.walk(node)
+        if isinstance(inner, ast.Import | ast.ImportFrom)
+    ]
+    assert hidden == []
+
+
+def _uses(names: set[str], *, outside: tuple[str, ...]) -> list[str]:
+    return [
+        f"{source.path}:{line} {name}"
+        for source in application()
+        if not source.path.startswith(outside)
+        for line, name in _names_used(source)
+        if any(name == forbidden or name.startswith(f"{forbidden}.") for forbidden in names)
+    ]
+
+
+def _names_used(source: Source) -> Iterator[tuple[int, str]]:
+    """Every dotted name in ``source``, spelled out in full as its imports mean it."""
+    meant: dict[str, str] = {}
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                package = alias.name.partition(".")[0]
+                meant[alias.asname or package] = alias.name if alias.asname else package
+        elif isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                meant[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Name | ast.Attribute):
+            first, dot, rest = ast.unparse(node).partition(".")
+            if first in meant:
+                yield node.lineno, f"{meant[first]}{dot}{rest}"

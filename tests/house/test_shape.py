@@ -1,0 +1,59 @@
+"""Files stay small, their names say what they hold, and each begins by saying it."""
+
+import ast
+from pathlib import PurePosixPath
+from statistics import median
+
+from tests.house.sources import application, python_sources
+
+LONGEST = 300
+MEDIAN = 100
+LONG_FUNCTION = 40
+NAMES_THAT_SAY_NOTHING = {
+    *("utils", "util", "helpers", "helper", "common", "base", "core"),
+    *("manager", "managers", "handler", "handlers", "misc"),
+}
+GENERATED = "migrations/versions/"
+"""A migration is as long as what it changes, and is never touched again."""
+
+
+def test_no_file_is_longer_than_300_lines() -> None:
+    too_long = {
+        source.path: source.length
+        for source in python_sources()
+        if source.length > LONGEST and not source.path.startswith(GENERATED)
+    }
+    assert too_long == {}
+
+
+def test_half_of_the_files_are_shorter_than_100_lines() -> None:
+    assert median(source.length for source in application()) < MEDIAN
+
+
+def test_nine_functions_in_ten_are_shorter_than_40_lines() -> None:
+    lengths = [
+        (node.end_lineno or node.lineno) - node.lineno + 1
+        for source in application()
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+    long = sum(length >= LONG_FUNCTION for length in lengths)
+    assert long * 10 <= len(lengths)
+
+
+def test_no_module_is_named_for_nothing_in_particular() -> None:
+    nameless = [
+        source.path
+        for source in python_sources()
+        if NAMES_THAT_SAY_NOTHING & set(PurePosixPath(source.path).with_suffix("").parts)
+    ]
+    assert nameless == []
+
+
+def test_every_module_says_in_its_first_line_what_it_holds() -> None:
+    silent = [
+        source.path
+        for source in python_sources()
+        if not (ast.get_docstring(source.tree) or "").partition("\n")[0].strip()
+    ]
+    assert silent == []

@@ -1,0 +1,38 @@
+"""Style, layers and types, each by the tool that ``make check`` runs too."""
+
+import subprocess
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+from tests.house.sources import ROOT
+
+# One after the other in one worker: together they would only be in each other's way.
+pytestmark = [pytest.mark.first, pytest.mark.xdist_group("static")]
+
+
+def test_the_types_agree() -> None:
+    _passes("mypy")
+
+
+def test_imports_point_where_the_house_allows() -> None:
+    _passes("lint-imports")
+
+
+def test_the_source_is_written_in_the_house_style() -> None:
+    _passes("ruff", "check", ".")
+
+
+def test_the_source_is_formatted() -> None:
+    _passes("ruff", "format", "--check", ".")
+
+
+def _passes(tool: str, *arguments: str) -> None:
+    program = Path(sysconfig.get_path("scripts")) / tool
+    done = subprocess.run(
+        [program, *arguments], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    if done.returncode != 0:
+        said = f"{done.stdout}{done.stderr}"
+        pytest.fail(f"{tool} {' '.join(arguments)}\n{said}", pytrace=False)
