@@ -1,0 +1,69 @@
+"""Where a request came from, when there may be proxies in between.
+
+The result is the whole address, for IPv6 too: the contract throttles "per IP", the audit trail
+needs to say who it was, and some networks give neighbours of one /64 to different people. Whoever
+owns a /64 can therefore spread login attempts over it; limits on the volume of requests may count
+by network instead.
+"""
+
+from collections.abc import Sequence
+
+from app.domain.addresses import Address, Network, parse_address
+
+_LONGEST_PORT = 5
+
+
+def client_address(
+    peer: str | None, forwarded_for: str | None, trusted: Sequence[Network]
+) -> str | None:
+    """The address of the client in its one canonical spelling; ``None`` when it cannot be told.
+
+    ``peer`` is the other end of the socket, ``forwarded_for`` the value of ``X-Forwarded-For``
+    (several headers joined by commas in their order), ``trusted`` the networks of
+    ``TRUSTED_PROXIES``. The header is believed only as far as trusted proxies wrote it: each hop
+    appends the address that it saw, so the walk goes from the right and ends at the first address
+    that is no trusted proxy. An entry that is no address ends it at the proxy that passed it on,
+    for what stands further left may be the client's own invention. Behind a socket of the file
+    system there is no address (contract: ``UNKNOWN_IP_ADDRESS``).
+    """
+    seen = _parse_hop(peer or "")
+    if seen is None:
+        return None
+    for entry in reversed((forwarded_for or "").split(",")):
+        if not _is_in(seen, trusted):
+            break
+        hop = _parse_hop(entry)
+        if hop is None:
+            break
+        seen = hop
+    return str(seen)
+
+
+def is_forwarded_by_stranger(
+    peer: str | None, forwarded_for: str | None, trusted: Sequence[Network]
+) -> bool:
+    """Whether ``X-Forwarded-For`` came from a peer that is no trusted proxy, and was ignored.
+
+    Either a client tries to pass for somebody else, or a proxy is missing in ``TRUSTED_PROXIES``
+    and all its clients look like one: worth a warning to the operator.
+    """
+    if not (forwarded_for or "").strip():
+        return False
+    seen = _parse_hop(peer or "")
+    return seen is None or not _is_in(seen, trusted)
+
+
+def _is_in(address: Address, networks: Sequence[Network]) -> bool:
+    return any(address in network for network in networks)
+
+
+def _parse_hop(entry: str) -> Address | None:
+    """The address of ``entry``, with or without the port that some proxies write behind it."""
+    address = parse_address(entry)
+    if address is not None:
+        return address
+    host, colon, port = entry.strip().rpartition(":")
+    if not colon or not (port.isascii() and port.isdigit()) or len(port) > _LONGEST_PORT:
+        return None
+    # Without brackets the last group of an IPv6 address could not be told from a port.
+    return parse_address(host) if host.endswith("]") or ":" not in host else None

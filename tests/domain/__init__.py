@@ -1,0 +1,1 @@
+"""The rules as truth tables: no ports, no records, no framework."""
