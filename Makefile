@@ -32,7 +32,7 @@ check: dev-packages ## the static checks alone: style, types, layers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/lint-imports
+	$(BIN)/lint-imports --no-logo
 
 fix: dev-packages ## put right what the style check can put right by itself
 	$(BIN)/ruff check --fix .
