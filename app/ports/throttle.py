@@ -27,11 +27,21 @@ class BlockedAddress:
     failures: int
 
 
+class ThrottleUnavailable(Exception):
+    """The place where the counters live does not answer.
+
+    Whoever cannot count attempts must not allow any: a login fails closed
+    (``LOGIN_ATTEMPT_DELAYED``), for without the throttle passwords could be guessed freely.
+    """
+
+
 class Throttle(Protocol):
     """Atomic in the store: of any number of processes asking at once, one gets the lease.
 
     Arithmetic: contract, "`tokenCreate` and friends: codes"; the rule is ``domain.throttling``.
-    ``now`` is in Unix seconds, from the caller's clock.
+    ``now`` is in Unix seconds, from the caller's clock. An attempt that outlived its lease is
+    still counted, but neither ends nor shortens the lease of another that has begun since. Every
+    method raises ``ThrottleUnavailable`` when the store is one of its own and does not answer.
     """
 
     def begin(self, address: str, now: float) -> Attempt:
@@ -56,8 +66,11 @@ class Throttle(Protocol):
     def blocked(self, now: float, limit: int = 100) -> Sequence[BlockedAddress]:
         """The addresses that have to wait at ``now``, the longest wait first."""
 
+    def find(self, address: str, now: float) -> BlockedAddress | None:
+        """What is held against ``address`` at ``now``, blocked or not; ``None`` for nothing."""
+
     def unblock(self, address: str) -> bool:
         """Forget everything about ``address``; whether there was anything."""
 
     def forget_faded(self, now: float) -> int:
-        """Remove counters nobody will look at again; how many."""
+        """Remove counters nobody will look at again; how many (none, where they go by themselves)."""
