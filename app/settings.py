@@ -82,9 +82,7 @@ def load_settings(environment: Mapping[str, str] | None = None) -> Settings:
     Raises ``SettingsError`` naming every setting that is wrong, not only the first.
     """
     if environment is None:
-        written = {
-            name: value for name, value in dotenv_values(".env").items() if value
-        }
+        written = {name: value for name, value in dotenv_values(".env").items() if value}
         environment = {**written, **os.environ}
     return _Reader(environment).settings()
 
@@ -124,15 +122,11 @@ class _Reader:
             outgoing_allowed_networks=read("OUTGOING_ALLOWED_NETWORKS", (), _networks),
             mail_url=read("MAIL_URL", "", _mail_url),
             playground_enabled=read("PLAYGROUND_ENABLED", default=True, parse=_flag),
-            graphql_batch_max=read(
-                "GRAPHQL_BATCH_MAX", default.graphql_batch_max, _positive
-            ),
+            graphql_batch_max=read("GRAPHQL_BATCH_MAX", default.graphql_batch_max, _positive),
             graphql_mutations_max=read(
                 "GRAPHQL_MUTATIONS_MAX", default.graphql_mutations_max, _positive
             ),
-            graphql_body_max=read(
-                "GRAPHQL_BODY_MAX", default.graphql_body_max, _positive
-            ),
+            graphql_body_max=read("GRAPHQL_BODY_MAX", default.graphql_body_max, _positive),
             upload_max=read("UPLOAD_MAX", default.upload_max, _positive),
             log_level=read("LOG_LEVEL", "INFO", _one_of(*_LOG_LEVELS)),
         )
@@ -153,9 +147,7 @@ class _Reader:
 
     def _check_together(self, settings: Settings) -> None:
         if settings.jwt_ttl_refresh < settings.jwt_ttl_access:
-            self._problems.append(
-                "JWT_TTL_REFRESH: must not be shorter than JWT_TTL_ACCESS"
-            )
+            self._problems.append("JWT_TTL_REFRESH: must not be shorter than JWT_TTL_ACCESS")
         if settings.development:
             return
         if settings.secret_key == DEVELOPMENT_SECRET:
@@ -240,9 +232,7 @@ def _redis_url(text: str) -> str:
 def _mail_url(text: str) -> str:
     if not urlsplit(text).hostname:
         raise ValueError("must look like smtp://user:password@host:587 or smtps://…")
-    return _with_scheme(
-        text, "smtp", "smtps", shown="smtp://user:password@host:587 or smtps://…"
-    )
+    return _with_scheme(text, "smtp", "smtps", shown="smtp://user:password@host:587 or smtps://…")
 
 
 def _public_url(text: str) -> str:

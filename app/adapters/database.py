@@ -124,9 +124,7 @@ def _sqlite(url: URL) -> SqlDatabase:
     return SqlDatabase(writing, reading)
 
 
-def _prepare_sqlite(
-    connection: sqlite3.Connection, _entry: ConnectionPoolEntry
-) -> None:
+def _prepare_sqlite(connection: sqlite3.Connection, _entry: ConnectionPoolEntry) -> None:
     # The driver's own transactions would begin late and read-only first; we begin ourselves.
     connection.isolation_level = None
     for pragma in (

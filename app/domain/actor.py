@@ -18,7 +18,7 @@ class ActorKind(StrEnum):
 class SessionOrigin(StrEnum):
     """How a session began; refreshing never changes it, and derived tokens inherit it."""
 
-    PASSWORD = "password"  # noqa: S105 - the name of a way in
+    PASSWORD = "password"
     OIDC = "oidc"
     NONE = "none"
 

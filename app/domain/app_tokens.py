@@ -13,18 +13,14 @@ RANDOM_LENGTH = 37
 
 _CHECKSUM_LENGTH = 6
 _ALPHABET = string.digits + string.ascii_uppercase + string.ascii_lowercase
-_FORM = re.compile(
-    rf"{PREFIX}([0-9A-Za-z]{{{RANDOM_LENGTH}}})([0-9A-Za-z]{{{_CHECKSUM_LENGTH}}})"
-)
+_FORM = re.compile(rf"{PREFIX}([0-9A-Za-z]{{{RANDOM_LENGTH}}})([0-9A-Za-z]{{{_CHECKSUM_LENGTH}}})")
 
 
 def make_app_token(random: str) -> str:
     """The token around ``random``, which is ``RANDOM_LENGTH`` random letters and digits."""
     token = f"{PREFIX}{random}{_checksum(random)}"
     if not is_app_token(token):
-        raise ValueError(
-            f"an app token needs {RANDOM_LENGTH} random letters and digits"
-        )
+        raise ValueError(f"an app token needs {RANDOM_LENGTH} random letters and digits")
     return token
 
 

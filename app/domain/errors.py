@@ -38,8 +38,7 @@ class PermissionDenied(Exception):
     def __init__(self, *required: str, message: str | None = None) -> None:
         names = ", ".join(required)
         super().__init__(
-            message
-            or f"To access this path, you need one of the following permissions: {names}"
+            message or f"To access this path, you need one of the following permissions: {names}"
         )
         self.required = required
 
@@ -57,9 +56,7 @@ class TokenFault(StrEnum):
     @property
     def code(self) -> str:
         """The class name shown to clients: an undecodable token is simply an invalid one."""
-        return (
-            TokenFault.INVALID.value if self is TokenFault.UNDECODABLE else self.value
-        )
+        return TokenFault.INVALID.value if self is TokenFault.UNDECODABLE else self.value
 
     @property
     def message(self) -> str:

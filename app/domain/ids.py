@@ -5,6 +5,9 @@ import binascii
 
 from app.domain.errors import Problem, Refused
 
+_LONGEST_KEY = 18
+"""Digits that fit every database's integer key; a longer one cannot exist."""
+
 
 def to_global_id(type_name: str, key: int | str) -> str:
     return base64.b64encode(f"{type_name}:{key}".encode()).decode()
@@ -20,17 +23,17 @@ def parse_global_id(value: str) -> tuple[str, str] | None:
     return (type_name, key) if colon and type_name and key else None
 
 
-def key_of(
-    value: str, type_name: str, *, field: str = "id", code: str = "NOT_FOUND"
-) -> int:
+def key_of(value: str, type_name: str, *, field: str = "id", code: str = "NOT_FOUND") -> int:
     """The numeric key in a global id of ``type_name``; refuses anything else on ``field``."""
     parsed = parse_global_id(value)
-    if parsed is None or parsed[0] != type_name or not _is_key(parsed[1]):
+    key = parse_key(parsed[1]) if parsed is not None and parsed[0] == type_name else None
+    if key is None:
         message = f"Couldn't resolve to a {type_name}: {value[:80]!r} is no id of one."
         raise Refused(Problem(code, message, field))
-    return int(parsed[1])
+    return key
 
 
-def _is_key(text: str) -> bool:
-    # Up to 18 digits fit every database's integer key, so a larger one cannot exist.
-    return text.isascii() and text.isdigit() and len(text) <= 18
+def parse_key(text: str) -> int | None:
+    """The numeric key that ``text`` spells, or ``None``."""
+    fits = text.isascii() and text.isdigit() and len(text) <= _LONGEST_KEY
+    return int(text) if fits else None

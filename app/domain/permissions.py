@@ -38,11 +38,20 @@ class Permission(StrEnum):
         return _LABELS[self]
 
 
-_LABELS = {
-    permission: permission.replace("_", " ").capitalize() for permission in Permission
-}
+_LABELS = {permission: permission.replace("_", " ").capitalize() for permission in Permission}
 
 ALL_PERMISSIONS = frozenset(Permission)
+
+
+_ORDER = {
+    permission: place
+    for place, permission in enumerate(sorted(Permission, key=lambda each: each.value.lower()))
+}
+
+
+def in_order(permissions: frozenset[Permission]) -> tuple[Permission, ...]:
+    """``permissions`` by name, as lists of them are always shown."""
+    return tuple(sorted(permissions, key=_ORDER.__getitem__))
 
 
 class Caller(StrEnum):

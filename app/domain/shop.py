@@ -24,17 +24,20 @@ class Switches:
 
 @dataclass(frozen=True, slots=True)
 class Shop:
-    """The shop as its settings describe it."""
+    """The shop as its settings describe it.
+
+    What stands behind the switches is for those who may manage settings; left empty for others.
+    """
 
     name: str
     description: str
-    default_mail_sender_name: str
-    default_mail_sender_address: str
-    customer_set_password_url: str
-    enable_account_confirmation_by_email: bool
-    allow_login_without_confirmation: bool
     password_login_mode: PasswordLoginMode
     allow_storefront_traffic: bool
+    default_mail_sender_name: str = ""
+    default_mail_sender_address: str = ""
+    customer_set_password_url: str = ""
+    enable_account_confirmation_by_email: bool = True
+    allow_login_without_confirmation: bool = False
 
     @property
     def switches(self) -> Switches:
@@ -91,9 +94,4 @@ def effective_permissions(
 
 def admits(actor: Actor, switches: Switches) -> bool:
     """Whether ``actor`` passes the storefront switch: apps, and staff whose rights count."""
-    return (
-        switches.allow_storefront_traffic
-        or actor.is_app
-        or actor.is_trusted
-        or actor.is_staff
-    )
+    return switches.allow_storefront_traffic or actor.is_app or actor.is_trusted or actor.is_staff

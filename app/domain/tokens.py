@@ -11,7 +11,7 @@ from functools import lru_cache
 from urllib.parse import urlsplit
 
 from app.domain.errors import TokenFault, TokenRejected
-from app.domain.ids import parse_global_id, to_global_id
+from app.domain.ids import parse_global_id, parse_key, to_global_id
 
 SESSION_TOKEN_LENGTH = 16
 CSRF_TOKEN_LENGTH = 64
@@ -158,9 +158,7 @@ def _optional_text(everything: Mapping[str, object], name: str) -> str:
 
 def _key(global_id: str, type_name: str) -> int:
     parsed = parse_global_id(global_id)
-    if parsed is None or parsed[0] != type_name:
+    key = parse_key(parsed[1]) if parsed is not None and parsed[0] == type_name else None
+    if key is None:
         raise TokenRejected(TokenFault.INVALID)
-    key = parsed[1]
-    if not (key.isascii() and key.isdigit() and len(key) <= 18):
-        raise TokenRejected(TokenFault.INVALID)
-    return int(key)
+    return key

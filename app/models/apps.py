@@ -14,9 +14,7 @@ class AppRecord(Record):
     id: Mapped[int] = mapped_column(BigKey, primary_key=True)
     name: Mapped[str] = mapped_column(String(256))
     identifier: Mapped[str] = mapped_column(String(256), default="", server_default="")
-    type: Mapped[str] = mapped_column(
-        String(16), default="LOCAL", server_default="LOCAL"
-    )
+    type: Mapped[str] = mapped_column(String(16), default="LOCAL", server_default="LOCAL")
     is_active: Mapped[bool] = mapped_column(default=True, server_default=true())
     created_at: Mapped[datetime]
 
@@ -36,15 +34,11 @@ class AppTokenRecord(Record):
     __tablename__ = "app_tokens"
 
     id: Mapped[int] = mapped_column(BigKey, primary_key=True)
-    app_id: Mapped[int] = mapped_column(
-        ForeignKey("apps.id", ondelete="CASCADE"), index=True
-    )
+    app_id: Mapped[int] = mapped_column(ForeignKey("apps.id", ondelete="CASCADE"), index=True)
     name: Mapped[str] = mapped_column(String(256), default="", server_default="")
     digest: Mapped[str] = mapped_column(String(64), unique=True)
     last_four: Mapped[str] = mapped_column(String(4))
     created_at: Mapped[datetime]
     expires_at: Mapped[datetime | None]
     last_used_at: Mapped[datetime | None]
-    last_used_address: Mapped[str] = mapped_column(
-        String(45), default="", server_default=""
-    )
+    last_used_address: Mapped[str] = mapped_column(String(45), default="", server_default="")

@@ -16,15 +16,11 @@ class UtcDateTime(TypeDecorator[datetime]):
     cache_ok = True
 
     @override
-    def process_bind_param(
-        self, value: datetime | None, dialect: Dialect
-    ) -> datetime | None:
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
         return None if value is None else value.astimezone(UTC)
 
     @override
-    def process_result_value(
-        self, value: datetime | None, dialect: Dialect
-    ) -> datetime | None:
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
         if value is None or value.tzinfo is not None:
             return None if value is None else value.astimezone(UTC)
         return value.replace(tzinfo=UTC)

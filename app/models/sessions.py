@@ -20,15 +20,11 @@ class SessionRecord(Record):
 
     id: Mapped[int] = mapped_column(BigKey, primary_key=True)
     token: Mapped[str] = mapped_column(String(32), unique=True)
-    user_id: Mapped[int] = mapped_column(
-        ForeignKey("users.id", ondelete="CASCADE"), index=True
-    )
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
     origin: Mapped[str] = mapped_column(String(16))
     created_at: Mapped[datetime]
     expires_at: Mapped[datetime] = mapped_column(index=True)
     last_used_at: Mapped[datetime | None]
     address: Mapped[str] = mapped_column(String(45), default="", server_default="")
     user_agent: Mapped[str] = mapped_column(String(256), default="", server_default="")
-    refresh_digest: Mapped[str] = mapped_column(
-        String(64), default="", server_default=""
-    )
+    refresh_digest: Mapped[str] = mapped_column(String(64), default="", server_default="")

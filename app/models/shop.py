@@ -30,14 +30,8 @@ class ShopRecord(Record):
     customer_set_password_url: Mapped[str] = mapped_column(
         String(1024), default="", server_default=""
     )
-    enable_account_confirmation_by_email: Mapped[bool] = mapped_column(
-        server_default=true()
-    )
-    allow_login_without_confirmation: Mapped[bool] = mapped_column(
-        server_default=false()
-    )
-    password_login_mode: Mapped[str] = mapped_column(
-        String(16), server_default="ENABLED"
-    )
+    enable_account_confirmation_by_email: Mapped[bool] = mapped_column(server_default=true())
+    allow_login_without_confirmation: Mapped[bool] = mapped_column(server_default=false())
+    password_login_mode: Mapped[str] = mapped_column(String(16), server_default="ENABLED")
     allow_storefront_traffic: Mapped[bool] = mapped_column(server_default=true())
     keys_version: Mapped[int] = mapped_column(default=0, server_default="0")

@@ -15,20 +15,36 @@ class KeyPair:
     sealed: str = field(repr=False)
 
 
+class KeyUnreadable(Exception):
+    """The private part of the key ``kid`` was encrypted with another secret, or is damaged."""
+
+    def __init__(self, kid: str) -> None:
+        super().__init__(
+            f"The signing key {kid} cannot be decrypted with this SECRET_KEY. Set SECRET_KEY back "
+            "to the value that the key was made with. If that value is lost, run `flask keys "
+            "rotate --force`: it makes new keys, and tokens that are out stay good."
+        )
+        self.kid = kid
+
+
 class KeyStore(Protocol):
     def generate(self) -> KeyPair:
-        """A new RSA key of 3072 bits, its private part encrypted with the installation's secret."""
+        """A new RSA key of 3072 bits, its private part encrypted by the installation's secret."""
 
     def fixed(self) -> KeyPair | None:
         """The one key of the setting ``RSA_PRIVATE_KEY``, if there is one."""
 
     def sign(self, key: KeyPair, claims: Mapping[str, object]) -> str:
-        """A JWT, RS256, with ``kid`` and ``typ: JWT`` in its header."""
+        """A JWT, RS256, with ``kid`` and ``typ: JWT`` in its header.
+
+        Raises ``KeyUnreadable`` when the private part cannot be decrypted.
+        """
 
     def verify(self, keys: Mapping[str, PublicKey], token: str) -> Mapping[str, object]:
         """The claims of ``token`` after its signature: RS256 only, key by ``kid`` from ``keys``.
 
         Checks form and signature alone, no claim. Raises ``TokenRejected``: UNDECODABLE for what
-        is no compact JWS or not canonical, ALGORITHM for another ``alg``, SIGNATURE for an
-        unknown ``kid`` or a signature that does not verify.
+        is no compact JWS or not canonical, ALGORITHM for another ``alg``, INVALID for a header
+        with members that ours do not have, SIGNATURE for an unknown ``kid`` or a signature that
+        does not verify.
         """

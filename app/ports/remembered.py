@@ -58,6 +58,4 @@ class Remembered:
     """
 
     ring: KnownRing | None = None
-    verified: Memory[bytes, Claims] = field(
-        default_factory=lambda: Memory(10_000)
-    )
+    verified: Memory[bytes, Claims] = field(default_factory=lambda: Memory(10_000))

@@ -149,6 +149,4 @@ def requires_person(
 
 
 def _name(use_case: Callable[..., object]) -> str:
-    return (
-        f"{use_case.__module__.removeprefix('app.services.')}.{use_case.__qualname__}"
-    )
+    return f"{use_case.__module__.removeprefix('app.services.')}.{use_case.__qualname__}"

@@ -8,7 +8,7 @@ from sqlalchemy import Select, String, and_, bindparam, cast, func, select
 
 from app.domain.actor import SessionOrigin
 from app.domain.permissions import ALL_PERMISSIONS, Permission, known
-from app.domain.shop import PasswordLoginMode, Switches
+from app.domain.shop import PasswordLoginMode, Shop, Switches
 from app.domain.users import Group, User
 from app.models import (
     AppPermissionRecord,
@@ -36,6 +36,7 @@ class Door:
 
     switches: Switches
     keys_version: int
+    shop: Shop
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +106,11 @@ _DOOR = (
     ShopRecord.password_login_mode,
     ShopRecord.allow_storefront_traffic,
     ShopRecord.keys_version,
+    ShopRecord.name,
+    ShopRecord.description,
 )
+_REST = len(_DOOR)
+"""Where, in a row, what follows the shop's columns begins."""
 
 _ANYONE: Select[*tuple[object, ...]] = select(*_DOOR).where(ShopRecord.id == SHOP_ID)
 
@@ -148,22 +153,25 @@ def find_door(ports: Ports) -> Door:
 def find_session(ports: Ports, session: str, user_id: int) -> tuple[Door, SessionFound | None]:
     """The live session with that claim ``token``, if it is that user's and the user is active."""
     row = ports.database.read(_SESSION, {"session": session, "user_id": user_id})[0]
-    if row[3] is None or row[5] is None:
+    session_id, origin, *columns = row[_REST:]
+    if session_id is None or columns[0] is None:
         return _door(row), None
-    user = read_user(row[5:])
-    origin = SessionOrigin(str(row[4]))
-    return _door(row), SessionFound(_number(row[3]), origin, user, user.permissions)
+    user = read_user(columns)
+    found = SessionFound(_number(session_id), SessionOrigin(str(origin)), user, user.permissions)
+    return _door(row), found
 
 
 @part
 def find_app(ports: Ports, digest: str) -> tuple[Door, AppFound | None]:
     """The active app whose token has that digest, unless the token has expired."""
     row = ports.database.read(_APP, {"digest": digest})[0]
-    expires = moment(row[5])
-    if row[3] is None or (expires is not None and expires <= ports.clock.now()):
+    app_id, token_id, expires_at, name, granted = row[_REST:]
+    expires = moment(expires_at)
+    if app_id is None or (expires is not None and expires <= ports.clock.now()):
         return _door(row), None
-    found = AppFound(_number(row[3]), _number(row[4]), str(row[6]), _permissions(row[7]))
-    return _door(row), found
+    return _door(row), AppFound(
+        _number(app_id), _number(token_id), str(name), _permissions(granted)
+    )
 
 
 @part
@@ -188,6 +196,12 @@ def read_user(row: Sequence[object]) -> User:
 
 
 @part
+def switches_of(shop: ShopRecord) -> Switches:
+    """The two switches, as the shop's record has them."""
+    return Switches(PasswordLoginMode(shop.password_login_mode), shop.allow_storefront_traffic)
+
+
+@part
 def moment(value: object) -> datetime | None:
     """A moment in UTC as a driver gives it: aware, or SQLite's text."""
     if isinstance(value, str):
@@ -205,7 +219,14 @@ def _always(value: object) -> datetime:
 
 
 def _door(row: Sequence[object]) -> Door:
-    return Door(Switches(PasswordLoginMode(str(row[0])), bool(row[1])), _number(row[2]))
+    mode, traffic, version, name, description = row[:_REST]
+    shop = Shop(
+        name=str(name),
+        description=str(description),
+        password_login_mode=PasswordLoginMode(str(mode)),
+        allow_storefront_traffic=bool(traffic),
+    )
+    return Door(shop.switches, _number(version), shop)
 
 
 def _permissions(*joined: object) -> frozenset[Permission]:

@@ -7,6 +7,7 @@ from app.domain.actor import Actor, ActorKind, anonymous
 from app.domain.app_tokens import digest_of, is_app_token
 from app.domain.errors import TokenFault, TokenRejected
 from app.domain.shop import (
+    Shop,
     Switches,
     effective_permissions,
     password_is_worthless,
@@ -36,11 +37,15 @@ class Visitor:
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """The caller, and the switches as they stood in the same read; ``user`` when it is a person."""
+    """The caller, and the shop as it stood in the same read; ``user`` when it is a person."""
 
     actor: Actor
-    switches: Switches
+    shop: Shop
     user: User | None = None
+
+    @property
+    def switches(self) -> Switches:
+        return self.shop.switches
 
 
 @part
@@ -51,7 +56,7 @@ def identify(ports: Ports, visitor: Visitor) -> Identity:
     """
     credential = visitor.credential
     if credential is None:
-        return Identity(_nobody(visitor, None), find_door(ports).switches)
+        return Identity(_nobody(visitor, None), find_door(ports).shop)
     if is_app_token(credential):
         return _identify_app(ports, visitor, credential)
     try:
@@ -62,7 +67,7 @@ def identify(ports: Ports, visitor: Visitor) -> Identity:
             claims = verified_claims(ports, credential, door.keys_version)
         return person(visitor, door, found)
     except TokenRejected as rejected:
-        return Identity(_nobody(visitor, rejected.fault), find_door(ports).switches)
+        return Identity(_nobody(visitor, rejected.fault), find_door(ports).shop)
 
 
 @part
@@ -114,7 +119,7 @@ def person(visitor: Visitor, door: Door, found: SessionFound | None) -> Identity
         user_agent=visitor.user_agent,
         issuer=visitor.issuer,
     )
-    return Identity(actor, door.switches, user)
+    return Identity(actor, door.shop, user)
 
 
 @part
@@ -149,7 +154,7 @@ def _signed_by_another_ring(ports: Ports, door: Door) -> bool:
 def _identify_app(ports: Ports, visitor: Visitor, token: str) -> Identity:
     door, found = find_app(ports, digest_of(token))
     if found is None:
-        return Identity(_nobody(visitor, TokenFault.INVALID), door.switches)
+        return Identity(_nobody(visitor, TokenFault.INVALID), door.shop)
     actor = Actor(
         ActorKind.APP,
         app_id=found.app_id,
@@ -159,7 +164,7 @@ def _identify_app(ports: Ports, visitor: Visitor, token: str) -> Identity:
         user_agent=visitor.user_agent,
         issuer=visitor.issuer,
     )
-    return Identity(actor, door.switches)
+    return Identity(actor, door.shop)
 
 
 def _nobody(visitor: Visitor, fault: TokenFault | None) -> Actor:

@@ -1,0 +1,103 @@
+"""Signing in, refreshing, verifying, signing out everywhere."""
+
+import graphene
+from graphene.types.generic import GenericScalar
+from graphql import GraphQLResolveInfo
+
+from app.domain.errors import Refused
+from app.graphql.context import RequestContext
+from app.graphql.errors import payload_problems
+from app.graphql.mutations.payloads import AccountPayload, answers
+from app.services import tokens
+from app.services.login import create_token
+
+_USER = "app.graphql.types.users.User"
+
+
+class CreateToken(AccountPayload):
+    """A new session's tokens."""
+
+    token = graphene.String(description="An access token: a JWT that lives for minutes.")
+    refresh_token = graphene.String(description="Gives new access tokens until it expires.")
+    user = graphene.Field(_USER)
+
+
+class RefreshToken(AccountPayload):
+    """A new access token of the same session."""
+
+    token = graphene.String()
+    user = graphene.Field(_USER)
+
+
+class VerifyToken(AccountPayload):
+    """Whether a token is good right now, and what is in it."""
+
+    user = graphene.Field(_USER)
+    is_valid = graphene.NonNull(graphene.Boolean)
+    payload = GenericScalar()
+
+
+class DeactivateAllUserTokens(AccountPayload):
+    """Every session of the caller has ended."""
+
+
+class TokenMutations(graphene.ObjectType):
+    """Sessions by password, and the tokens that speak for them."""
+
+    token_create = graphene.Field(
+        CreateToken,
+        audience=graphene.String(description="Goes into the tokens as `custom:<audience>`."),
+        email=graphene.String(),
+        password=graphene.String(),
+    )
+    token_refresh = graphene.Field(RefreshToken, refresh_token=graphene.String())
+    token_verify = graphene.Field(VerifyToken, token=graphene.String())
+    tokens_deactivate_all = graphene.Field(DeactivateAllUserTokens)
+
+    @staticmethod
+    @answers(CreateToken)
+    def resolve_token_create(
+        _root: object,
+        info: GraphQLResolveInfo,
+        email: str | None = None,
+        password: str | None = None,
+        audience: str | None = None,
+    ) -> CreateToken:
+        context: RequestContext = info.context
+        pair = create_token(
+            context.ports,
+            context.actor,
+            email=email,
+            password=password,
+            audience=f"custom:{audience}" if audience else "",
+        )
+        return CreateToken(token=pair.access, refresh_token=pair.refresh, user=pair.user)
+
+    @staticmethod
+    @answers(RefreshToken)
+    def resolve_token_refresh(
+        _root: object, info: GraphQLResolveInfo, refresh_token: str | None = None
+    ) -> RefreshToken:
+        context: RequestContext = info.context
+        refreshed = tokens.refresh_token(context.ports, context.actor, token=refresh_token)
+        return RefreshToken(token=refreshed.access, user=refreshed.user)
+
+    @staticmethod
+    def resolve_token_verify(
+        _root: object, info: GraphQLResolveInfo, token: str | None = None
+    ) -> VerifyToken:
+        context: RequestContext = info.context
+        try:
+            verified = tokens.verify_token(context.ports, context.actor, token=token)
+        except Refused as refused:
+            return VerifyToken(is_valid=False, errors=payload_problems(refused))
+        return VerifyToken(is_valid=True, user=verified.user, payload=verified.payload)
+
+    @staticmethod
+    @answers(DeactivateAllUserTokens)
+    def resolve_tokens_deactivate_all(
+        _root: object, info: GraphQLResolveInfo
+    ) -> DeactivateAllUserTokens:
+        context: RequestContext = info.context
+        tokens.deactivate_all_tokens(context.ports, context.actor)
+        return DeactivateAllUserTokens()

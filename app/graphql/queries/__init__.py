@@ -1,0 +1,1 @@
+"""The fields of ``Query``, one file a noun; ``schema`` puts them together."""

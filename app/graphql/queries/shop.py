@@ -1,0 +1,18 @@
+"""Queries about the shop."""
+
+import graphene
+from graphql import GraphQLResolveInfo
+
+from app.domain.shop import Shop
+from app.graphql.context import RequestContext
+
+
+class ShopQueries(graphene.ObjectType):
+    """What the shop is."""
+
+    shop = graphene.NonNull("app.graphql.types.shop.Shop")
+
+    @staticmethod
+    def resolve_shop(_root: object, info: GraphQLResolveInfo) -> Shop:
+        context: RequestContext = info.context
+        return context.identity.shop

@@ -1,0 +1,19 @@
+"""The schema: queries and mutations put together."""
+
+import graphene
+
+from app.graphql.mutations.shop import ShopMutations
+from app.graphql.mutations.tokens import TokenMutations
+from app.graphql.queries.shop import ShopQueries
+from app.graphql.queries.users import UserQueries
+
+
+class Query(ShopQueries, UserQueries):
+    """What can be asked."""
+
+
+class Mutation(TokenMutations, ShopMutations):
+    """What can be changed."""
+
+
+schema = graphene.Schema(query=Query, mutation=Mutation)

@@ -1,0 +1,25 @@
+"""Permissions, as granted and as held by a person."""
+
+import graphene
+from graphql import GraphQLResolveInfo
+
+from app.domain import permissions as domain
+
+PermissionEnum = graphene.Enum.from_enum(
+    domain.Permission,
+    name="PermissionEnum",
+    description=lambda value: None if value is None else value.label,
+)
+
+
+class Permission(graphene.ObjectType):
+    """A permission, by the code that operations ask for and in plain words."""
+
+    code = graphene.NonNull(PermissionEnum)
+    name = graphene.NonNull(graphene.String)
+
+    def resolve_code(self: domain.Permission, _info: GraphQLResolveInfo) -> domain.Permission:
+        return self
+
+    def resolve_name(self: domain.Permission, _info: GraphQLResolveInfo) -> str:
+        return self.label

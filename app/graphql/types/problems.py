@@ -1,0 +1,83 @@
+"""What is wrong with an input, as mutations answer it: one type and one enum a family."""
+
+import graphene
+
+AccountErrorCode = graphene.Enum(
+    "AccountErrorCode",
+    {
+        name: name
+        for name in (
+            "ACTIVATE_OWN_ACCOUNT",
+            "ACTIVATE_SUPERUSER_ACCOUNT",
+            "DUPLICATED_INPUT_ITEM",
+            "DEACTIVATE_OWN_ACCOUNT",
+            "DEACTIVATE_SUPERUSER_ACCOUNT",
+            "DELETE_NON_STAFF_USER",
+            "DELETE_OWN_ACCOUNT",
+            "DELETE_STAFF_ACCOUNT",
+            "DELETE_SUPERUSER_ACCOUNT",
+            "GRAPHQL_ERROR",
+            "INACTIVE",
+            "INVALID",
+            "INVALID_PASSWORD",
+            "LEFT_NOT_MANAGEABLE_PERMISSION",
+            "INVALID_CREDENTIALS",
+            "NOT_FOUND",
+            "OUT_OF_SCOPE_USER",
+            "OUT_OF_SCOPE_GROUP",
+            "OUT_OF_SCOPE_PERMISSION",
+            "PASSWORD_ENTIRELY_NUMERIC",
+            "PASSWORD_TOO_COMMON",
+            "PASSWORD_TOO_SHORT",
+            "PASSWORD_TOO_SIMILAR",
+            "PASSWORD_RESET_ALREADY_REQUESTED",
+            "REQUIRED",
+            "UNIQUE",
+            "JWT_SIGNATURE_EXPIRED",
+            "JWT_INVALID_TOKEN",
+            "JWT_DECODE_ERROR",
+            "JWT_MISSING_TOKEN",
+            "JWT_INVALID_CSRF_TOKEN",
+            "CHANNEL_INACTIVE",
+            "MISSING_CHANNEL_SLUG",
+            "ACCOUNT_NOT_CONFIRMED",
+            "LOGIN_ATTEMPT_DELAYED",
+            "DISABLED_AUTHENTICATION_METHOD",
+            "UNKNOWN_IP_ADDRESS",
+            "FILE_SIZE_LIMIT_EXCEEDED",
+        )
+    },
+)
+
+ShopErrorCode = graphene.Enum(
+    "ShopErrorCode",
+    {
+        name: name
+        for name in (
+            "ALREADY_EXISTS",
+            "CANNOT_FETCH_TAX_RATES",
+            "GRAPHQL_ERROR",
+            "INVALID",
+            "NOT_FOUND",
+            "REQUIRED",
+            "UNIQUE",
+            "PASSWORD_AUTH_RESTRICTION",
+        )
+    },
+)
+
+
+class AccountError(graphene.ObjectType):
+    """Why an account mutation changed nothing."""
+
+    field = graphene.String(description="The input at fault, if it is one alone.")
+    message = graphene.String()
+    code = graphene.NonNull(AccountErrorCode)
+
+
+class ShopError(graphene.ObjectType):
+    """Why the shop's settings were not changed."""
+
+    field = graphene.String(description="The input at fault, if it is one alone.")
+    message = graphene.String()
+    code = graphene.NonNull(ShopErrorCode)

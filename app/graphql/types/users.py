@@ -1,0 +1,74 @@
+"""People and their avatars."""
+
+import graphene
+from graphql import GraphQLResolveInfo
+
+from app.domain import users as domain
+from app.domain.ids import to_global_id
+from app.domain.permissions import Permission, in_order
+
+
+class Image(graphene.ObjectType):
+    """A picture, by its address."""
+
+    url = graphene.NonNull(graphene.String)
+    alt = graphene.String()
+
+
+class UserPermission(graphene.ObjectType):
+    """A permission that a person holds."""
+
+    code = graphene.NonNull("app.graphql.types.permissions.PermissionEnum")
+    name = graphene.NonNull(graphene.String)
+    source_permission_groups = graphene.List(
+        graphene.NonNull("app.graphql.types.groups.Group"),
+        user_id=graphene.NonNull(graphene.ID),
+        description="The groups that give this permission to that person.",
+    )
+
+    def resolve_code(self: Permission, _info: GraphQLResolveInfo) -> Permission:
+        return self
+
+    def resolve_name(self: Permission, _info: GraphQLResolveInfo) -> str:
+        return self.label
+
+
+class User(graphene.ObjectType):
+    """A person: a customer or a member of the staff."""
+
+    id = graphene.NonNull(graphene.ID)
+    email = graphene.NonNull(graphene.String)
+    first_name = graphene.NonNull(graphene.String)
+    last_name = graphene.NonNull(graphene.String)
+    is_staff = graphene.NonNull(
+        graphene.Boolean,
+        description="Whether staff rights count in the session that is asking, or was made.",
+    )
+    is_active = graphene.NonNull(graphene.Boolean)
+    is_confirmed = graphene.NonNull(graphene.Boolean)
+    user_permissions = graphene.List(
+        graphene.NonNull(UserPermission), description="What the person may effectively do."
+    )
+    permission_groups = graphene.List(graphene.NonNull("app.graphql.types.groups.Group"))
+    avatar = graphene.Field(Image, size=graphene.Int())
+    last_login = graphene.DateTime()
+    date_joined = graphene.NonNull(graphene.DateTime)
+    updated_at = graphene.NonNull(graphene.DateTime)
+
+    def resolve_id(self: domain.User, _info: GraphQLResolveInfo) -> str:
+        return to_global_id("User", self.id)
+
+    def resolve_user_permissions(
+        self: domain.User, _info: GraphQLResolveInfo
+    ) -> tuple[Permission, ...]:
+        return in_order(self.permissions)
+
+    def resolve_permission_groups(
+        self: domain.User, _info: GraphQLResolveInfo
+    ) -> tuple[domain.Group, ...]:
+        return self.groups
+
+    def resolve_avatar(
+        self: domain.User, _info: GraphQLResolveInfo, size: int | None = None
+    ) -> None:
+        return None

@@ -1,0 +1,142 @@
+"""Sessions: one a login, and the tokens that speak for it."""
+
+import hashlib
+from dataclasses import dataclass
+from datetime import timedelta
+
+from sqlalchemy import delete, update
+from sqlalchemy.orm import Session
+
+from app.domain.actor import Actor, SessionOrigin
+from app.domain.tokens import (
+    CSRF_TOKEN_LENGTH,
+    SESSION_TOKEN_LENGTH,
+    Subject,
+    TokenType,
+    make_claims,
+)
+from app.domain.users import User
+from app.models import SessionRecord, UserRecord
+from app.ports import Ports
+from app.services.access import part
+from app.services.keys import ring
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedSession:
+    """A session that has just been stored; ``csrf_token`` goes into its refresh token."""
+
+    token: str
+    origin: SessionOrigin
+    expires: float
+    csrf_token: str
+
+
+@dataclass(frozen=True, slots=True)
+class TokenPair:
+    """What a sign-in gives: an access token, a refresh token, and whom they are for."""
+
+    access: str
+    refresh: str
+    user: User
+
+
+@part
+def open_session(
+    ports: Ports, actor: Actor, session: Session, user_id: int, origin: SessionOrigin
+) -> OpenedSession:
+    """Store a new session of ``user_id`` in the transaction of ``session``."""
+    now = ports.clock.now()
+    expires = now + timedelta(seconds=ports.configuration.jwt_ttl_refresh)
+    opened = OpenedSession(
+        token=ports.randomness.token(SESSION_TOKEN_LENGTH),
+        origin=origin,
+        expires=expires.timestamp(),
+        csrf_token=ports.randomness.token(CSRF_TOKEN_LENGTH),
+    )
+    session.add(
+        SessionRecord(
+            token=opened.token,
+            user_id=user_id,
+            origin=origin.value,
+            created_at=now,
+            expires_at=expires,
+            last_used_at=now,
+            address=actor.address or "",
+            user_agent=actor.user_agent[:256],
+            refresh_digest=hashlib.sha256(opened.csrf_token.encode()).hexdigest(),
+        )
+    )
+    return opened
+
+
+@part
+def sign_pair(
+    ports: Ports, actor: Actor, opened: OpenedSession, user: User, audience: str = ""
+) -> TokenPair:
+    """Both tokens of a session that has just begun."""
+    subject = _subject(ports, actor, opened.token, user)
+    refresh = make_claims(
+        subject, TokenType.REFRESH, now=ports.clock.timestamp(), expires=opened.expires
+    )
+    refresh["csrf_token"] = opened.csrf_token
+    if audience:
+        refresh["aud"] = audience
+    return TokenPair(
+        access=sign_access(ports, actor, opened.token, user, opened.expires, audience),
+        refresh=_sign(ports, refresh),
+        user=user,
+    )
+
+
+@part
+def sign_access(
+    ports: Ports,
+    actor: Actor,
+    session: str,
+    user: User,
+    session_expires: float,
+    audience: str = "",
+) -> str:
+    """An access token of a session; it never outlives the session itself (Unix seconds)."""
+    now = ports.clock.timestamp()
+    expires = min(now + ports.configuration.jwt_ttl_access, session_expires)
+    claims = make_claims(
+        _subject(ports, actor, session, user), TokenType.ACCESS, now=now, expires=expires
+    )
+    if audience:
+        claims["aud"] = audience
+    return _sign(ports, claims)
+
+
+@part
+def end_sessions(ports: Ports, session: Session, user_id: int, *, but: int | None = None) -> int:
+    """End the sessions of a person, all or all ``but`` one; how many.
+
+    When all end, provider tokens issued before this moment are worth nothing either.
+    """
+    going = delete(SessionRecord).where(SessionRecord.user_id == user_id)
+    if but is None:
+        session.execute(
+            update(UserRecord)
+            .where(UserRecord.id == user_id)
+            .values(tokens_valid_after=ports.clock.now())
+        )
+    else:
+        going = going.where(SessionRecord.id != but)
+    return len(session.scalars(going.returning(SessionRecord.id)).all())
+
+
+def _subject(ports: Ports, actor: Actor, session: str, user: User) -> Subject:
+    return Subject(
+        user_id=user.id,
+        email=user.email,
+        is_staff=user.is_staff,
+        session=session,
+        issuer=actor.issuer,
+        owner=ports.configuration.owner,
+    )
+
+
+def _sign(ports: Ports, claims: dict[str, object]) -> str:
+    return ports.keys.sign(ring(ports).signer, claims)

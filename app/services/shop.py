@@ -1,0 +1,129 @@
+"""The shop's settings and its two switches."""
+
+from dataclasses import dataclass, fields
+
+from app.domain.absent import ABSENT, Absent
+from app.domain.actor import Actor
+from app.domain.emails import email_problem
+from app.domain.errors import Problem, Refused
+from app.domain.permissions import Permission
+from app.domain.shop import PasswordLoginMode, Shop, mode_change_problem
+from app.domain.texts import line_problem
+from app.models import ShopRecord
+from app.models.shop import SHOP_ID
+from app.ports import Ports
+from app.services.access import requires
+from app.services.audit import Change, record
+
+
+@dataclass(frozen=True, slots=True)
+class ShopUpdate:
+    """What is to change; ``ABSENT`` leaves a setting as it is, ``None`` came as null."""
+
+    name: str | Absent | None = ABSENT
+    description: str | Absent | None = ABSENT
+    default_mail_sender_name: str | Absent | None = ABSENT
+    default_mail_sender_address: str | Absent | None = ABSENT
+    customer_set_password_url: str | Absent | None = ABSENT
+    enable_account_confirmation_by_email: bool | Absent | None = ABSENT
+    allow_login_without_confirmation: bool | Absent | None = ABSENT
+    allow_storefront_traffic: bool | Absent | None = ABSENT
+    password_login_mode: PasswordLoginMode | Absent | None = ABSENT
+
+
+_CAMEL = {
+    "name": "name",
+    "description": "description",
+    "default_mail_sender_name": "defaultMailSenderName",
+    "default_mail_sender_address": "defaultMailSenderAddress",
+    "customer_set_password_url": "customerSetPasswordUrl",
+    "enable_account_confirmation_by_email": "enableAccountConfirmationByEmail",
+    "allow_login_without_confirmation": "allowLoginWithoutConfirmation",
+    "allow_storefront_traffic": "allowStorefrontTraffic",
+    "password_login_mode": "passwordLoginMode",
+}
+_LONGEST = {
+    "name": 256,
+    "description": 10_000,
+    "default_mail_sender_name": 256,
+    "default_mail_sender_address": 254,
+    "customer_set_password_url": 1024,
+}
+
+
+@requires(Permission.MANAGE_SETTINGS)
+def show_settings(ports: Ports, actor: Actor) -> Shop:
+    """Every setting of the shop."""
+    return _read(ports)
+
+
+@requires(Permission.MANAGE_SETTINGS)
+def update_shop(ports: Ports, actor: Actor, update: ShopUpdate) -> Shop:
+    """Change settings (`shopSettingsUpdate`); all of ``update`` or, when refused, nothing of it.
+
+    Refuses PASSWORD_AUTH_RESTRICTION on ``passwordLoginMode`` (contract, "Password login mode"),
+    REQUIRED for a null mode, INVALID for a null switch and for texts that cannot be used.
+    """
+    wanted = _wanted(update)
+    problems = [problem for name, value in wanted.items() for problem in _problems(name, value)]
+    if isinstance(update.password_login_mode, PasswordLoginMode):
+        refusal = mode_change_problem(actor, update.password_login_mode)
+        problems += [] if refusal is None else [refusal]
+    if problems:
+        raise Refused(*problems)
+    with ports.database.transaction() as session:
+        shop = session.get_one(ShopRecord, SHOP_ID)
+        changed = {name: value for name, value in wanted.items() if getattr(shop, name) != value}
+        before = {name: getattr(shop, name) for name in changed}
+        for name, value in changed.items():
+            setattr(shop, name, value)
+        if changed:
+            change = Change("shop.update", "Shop", SHOP_ID, shop.name, before, changed)
+            record(ports, actor, session, change)
+        return _value(shop)
+
+
+def _read(ports: Ports) -> Shop:
+    with ports.database.reading() as session:
+        return _value(session.get_one(ShopRecord, SHOP_ID))
+
+
+def _value(shop: ShopRecord) -> Shop:
+    return Shop(
+        name=shop.name,
+        description=shop.description,
+        default_mail_sender_name=shop.default_mail_sender_name,
+        default_mail_sender_address=shop.default_mail_sender_address,
+        customer_set_password_url=shop.customer_set_password_url,
+        enable_account_confirmation_by_email=shop.enable_account_confirmation_by_email,
+        allow_login_without_confirmation=shop.allow_login_without_confirmation,
+        password_login_mode=PasswordLoginMode(shop.password_login_mode),
+        allow_storefront_traffic=shop.allow_storefront_traffic,
+    )
+
+
+def _wanted(update: ShopUpdate) -> dict[str, object]:
+    """What was sent, by name; a null text clears it."""
+    wanted: dict[str, object] = {}
+    for field in fields(update):
+        value = getattr(update, field.name)
+        if value is not ABSENT:
+            wanted[field.name] = "" if value is None and field.name in _LONGEST else value
+    return wanted
+
+
+def _problems(name: str, value: object) -> list[Problem]:
+    field = _CAMEL[name]
+    if name == "password_login_mode" or (name == "name" and not value):
+        return [Problem("REQUIRED", "This is required.", field)] if not value else []
+    if name.startswith(("allow_", "enable_")):
+        return [Problem("INVALID", "Say true or false.", field)] if value is None else []
+    text = str(value or "")
+    problem = None
+    if name != "description":
+        problem = line_problem(text, field, longest=_LONGEST[name])
+    elif len(text) > _LONGEST[name]:
+        problem = Problem("INVALID", f"Use at most {_LONGEST[name]} characters.", field)
+    if problem is None and name == "default_mail_sender_address" and text:
+        problem = email_problem(text, field)
+    return [] if problem is None else [problem]
