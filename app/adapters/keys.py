@@ -47,7 +47,8 @@ class RsaKeyStore:
 
     def __init__(self, secret_key: str, rsa_private_key_pem: str = "") -> None:
         kdf = HKDF(algorithm=hashes.SHA256(), length=32, salt=None, info=_PURPOSE)
-        self._cipher = AESGCM(kdf.derive(secret_key.encode()))
+        # An environment may hold bytes that are no UTF-8; they are taken as they are.
+        self._cipher = AESGCM(kdf.derive(secret_key.encode("utf-8", "surrogateescape")))
         self._private: Memory[str, rsa.RSAPrivateKey] = Memory(8)
         self._public: Memory[PublicKey, rsa.RSAPublicKey] = Memory(64)
         self._fixed = self._pair(_read_pem(rsa_private_key_pem)) if rsa_private_key_pem else None

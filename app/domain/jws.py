@@ -37,10 +37,10 @@ def read_token(token: str) -> CompactToken:
     """
     if len(token) > LONGEST_TOKEN or not token.isascii():
         raise TokenRejected(TokenFault.UNDECODABLE)
-    parts = token.split(".")
-    if len(parts) != 3:
-        raise TokenRejected(TokenFault.UNDECODABLE)
-    header, payload, signature = parts
+    try:
+        header, payload, signature = token.split(".")
+    except ValueError:
+        raise TokenRejected(TokenFault.UNDECODABLE) from None
     decoded = _decode(payload), _decode(signature)
     return CompactToken(_kid(header), f"{header}.{payload}".encode(), *decoded)
 
