@@ -1,0 +1,134 @@
+"""What clients read when something went wrong: at the top of an answer, or inside a payload."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import structlog
+from graphql import GraphQLError, GraphQLSyntaxError
+
+from app.domain.errors import PermissionDenied, Refused, TokenRejected, TrafficClosed
+from app.ports import Ports
+
+Description = dict[str, Any]
+"""One entry of a top-level ``errors`` list."""
+
+SYNTAX_ERROR = "GraphQLSyntaxError"
+REQUEST_ERROR = "GraphQLError"
+MASKED = "Internal Server Error"
+
+_REQUEST_ID_LENGTH = 16
+_log = structlog.get_logger(__name__)
+
+
+@dataclass(slots=True)
+class PayloadProblem:
+    """One entry of a mutation's own ``errors``; what does not apply is ``None``, as on the wire.
+
+    A plain value: the executor raises any exception instance that it finds inside a result.
+    """
+
+    field: str | None
+    message: str
+    code: str
+    permissions: list[str] | None
+    groups: list[str] | None
+    users: list[str] | None
+
+
+def payload_problems(refused: Refused) -> list[PayloadProblem]:
+    """What a use case refused, as the ``errors`` of a mutation's payload."""
+    return [
+        PayloadProblem(
+            field=problem.field,
+            message=problem.message,
+            code=problem.code,
+            permissions=list(problem.permissions) or None,
+            groups=list(problem.groups) or None,
+            users=list(problem.users) or None,
+        )
+        for problem in refused.problems
+    ]
+
+
+def describe_request_error(error: GraphQLError) -> Description:
+    """Why a request was refused before anything was executed; the client can mend it."""
+    code = SYNTAX_ERROR if isinstance(error, GraphQLSyntaxError) else REQUEST_ERROR
+    return _located(
+        error, error.message, {"exception": {"code": code}, **(error.extensions or {})}
+    )
+
+
+def describe_field_error(error: GraphQLError, ports: Ports) -> Description:
+    """Why a field has no value. Whatever no rule has raised is masked and logged."""
+    cause = cause_of(error)
+    if cause is None:
+        return describe_request_error(error)
+    for kind, extensions_of in _KNOWN.items():
+        if isinstance(cause, kind):
+            return _located(error, str(cause), extensions_of(cause))
+    return _located(error, MASKED, _masked(cause, ports, error.path))
+
+
+def describe_fault(fault: Exception, ports: Ports) -> Description:
+    """An unexpected fault outside any field, masked and logged."""
+    return {"message": MASKED, "extensions": _masked(fault, ports, None)}
+
+
+def cause_of(error: GraphQLError) -> Exception | None:
+    """What a resolver raised, or ``None`` when GraphQL itself, or a resolver in its name, did."""
+    cause: Exception | None = error
+    while isinstance(cause, GraphQLError):
+        cause = cause.original_error
+    return cause
+
+
+def describe_closed_traffic() -> Description:
+    """The one error of a closed storefront, exactly as the specification writes it."""
+    return {"message": TrafficClosed.MESSAGE, "extensions": {"code": TrafficClosed.CODE}}
+
+
+def _permission_denied(denied: PermissionDenied) -> Description:
+    return {
+        "exception": {"code": "PermissionDenied"},
+        "requiredPermissions": [str(name) for name in denied.required],
+    }
+
+
+def _token_rejected(rejected: TokenRejected) -> Description:
+    return {"exception": {"code": rejected.fault.code}}
+
+
+def _traffic_closed(_closed: TrafficClosed) -> Description:
+    return {"code": TrafficClosed.CODE}
+
+
+def _refused(_refused: Refused) -> Description:
+    return {"exception": {"code": REQUEST_ERROR}}
+
+
+_KNOWN: dict[type[Exception], Callable[[Any], Description]] = {
+    PermissionDenied: _permission_denied,
+    TokenRejected: _token_rejected,
+    TrafficClosed: _traffic_closed,
+    Refused: _refused,
+}
+
+
+def _masked(fault: Exception, ports: Ports, path: list[str | int] | None) -> Description:
+    # The id is all that a client learns; it leads whoever may read the log to the rest.
+    request_id = ports.randomness.token(_REQUEST_ID_LENGTH)
+    _log.error("graphql.fault", request_id=request_id, path=path, exc_info=fault)
+    return {"requestId": request_id}
+
+
+def _located(error: GraphQLError, message: str, extensions: Description) -> Description:
+    description: Description = {"message": message}
+    if error.locations:
+        description["locations"] = [
+            {"line": location.line, "column": location.column} for location in error.locations
+        ]
+    if error.path:
+        description["path"] = error.path
+    description["extensions"] = extensions
+    return description
