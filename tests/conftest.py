@@ -6,6 +6,7 @@ pytest_plugins = [
     "tests.fixtures.databases",
     "tests.fixtures.network",
     "tests.fixtures.order",
+    "tests.fixtures.ports",
     "tests.fixtures.redis",
     "tests.fixtures.run",
 ]

@@ -31,3 +31,6 @@ class Database(Protocol):
     @property
     def in_transaction(self) -> bool:
         """Whether the calling thread has a transaction open."""
+
+    def close(self) -> None:
+        """Give every connection back."""

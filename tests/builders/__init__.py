@@ -1,0 +1,1 @@
+"""What a test starts from: people, groups, apps and sessions, in one call each."""

@@ -1,0 +1,105 @@
+"""People, groups and their sessions."""
+
+from collections.abc import Iterable
+
+from app.domain.actor import Actor, SessionOrigin, anonymous
+from app.domain.permissions import Permission
+from app.models import (
+    GroupMemberRecord,
+    GroupPermissionRecord,
+    GroupRecord,
+    UserPermissionRecord,
+    UserRecord,
+)
+from app.ports import Ports
+from app.services.callers import find_session
+from app.services.identity import Visitor, as_seen, identify
+from app.services.sessions import TokenPair, open_session, sign_pair
+
+PASSWORD = "correct horse battery staple"
+ADDRESS = "203.0.113.7"
+ISSUER = "http://localhost:8000/graphql/"
+NOBODY = anonymous(address=ADDRESS, issuer=ISSUER)
+
+
+def make_user(
+    ports: Ports,
+    email: str = "customer@example.com",
+    *,
+    password: str | None = PASSWORD,
+    permissions: Iterable[Permission] = (),
+    groups: Iterable[int] = (),
+    is_staff: bool = False,
+    is_superuser: bool = False,
+    is_active: bool = True,
+    is_confirmed: bool = True,
+    first_name: str = "",
+    last_name: str = "",
+) -> int:
+    """Store a person; returns the key."""
+    hashed = None if password is None else ports.passwords.hash(password)
+    now = ports.clock.now()
+    with ports.database.transaction() as session:
+        user = UserRecord(
+            email=email,
+            password_hash=hashed,
+            is_staff=is_staff or is_superuser,
+            is_superuser=is_superuser,
+            is_active=is_active,
+            is_confirmed=is_confirmed,
+            first_name=first_name,
+            last_name=last_name,
+            date_joined=now,
+            updated_at=now,
+        )
+        session.add(user)
+        session.flush()
+        session.add_all(
+            UserPermissionRecord(user_id=user.id, permission=permission.value)
+            for permission in permissions
+        )
+        session.add_all(GroupMemberRecord(user_id=user.id, group_id=group) for group in groups)
+        return user.id
+
+
+def make_staff(
+    ports: Ports, email: str = "staff@example.com", *permissions: Permission
+) -> int:
+    """Store a member of the staff who holds ``permissions`` directly."""
+    return make_user(ports, email, is_staff=True, permissions=permissions)
+
+
+def make_group(ports: Ports, name: str, *permissions: Permission) -> int:
+    """Store a permission group; returns the key."""
+    with ports.database.transaction() as session:
+        group = GroupRecord(name=name)
+        session.add(group)
+        session.flush()
+        session.add_all(
+            GroupPermissionRecord(group_id=group.id, permission=permission.value)
+            for permission in permissions
+        )
+        return group.id
+
+
+def sign_in(
+    ports: Ports, user_id: int, origin: SessionOrigin = SessionOrigin.PASSWORD
+) -> TokenPair:
+    """Open a session of that origin, whatever the login mode says, and return its tokens."""
+    with ports.database.transaction() as session:
+        opened = open_session(ports, NOBODY, session, user_id, origin)
+    door, found = find_session(ports, opened.token, user_id)
+    assert found is not None, "an inactive user has no session"
+    return sign_pair(ports, NOBODY, opened, as_seen(found, door.switches))
+
+
+def actor_of(
+    ports: Ports, user_id: int, origin: SessionOrigin = SessionOrigin.PASSWORD
+) -> Actor:
+    """The actor that a new session of that origin gives right now."""
+    return identify(ports, visit(sign_in(ports, user_id, origin).access)).actor
+
+
+def visit(credential: str | None = None, address: str | None = ADDRESS) -> Visitor:
+    """A visit with that credential."""
+    return Visitor(credential=credential, address=address, issuer=ISSUER)

@@ -1,0 +1,35 @@
+"""A hasher that is quick, and refuses to work inside a transaction."""
+
+import hashlib
+
+from app.ports import Database
+
+_PREFIX = "fake$"
+
+
+class FakeHasher:
+    """SHA-256 with a visible cost, so that a test can change it."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self.cost = 1
+        self.verifications = 0
+
+    def hash(self, password: str) -> str:
+        self._outside()
+        return f"{_PREFIX}{self.cost}${_digest(password)}"
+
+    def verify(self, password_hash: str | None, password: str) -> bool:
+        self._outside()
+        self.verifications += 1
+        return password_hash is not None and password_hash.split("$")[-1] == _digest(password)
+
+    def needs_rehash(self, password_hash: str) -> bool:
+        return password_hash.split("$")[1] != str(self.cost)
+
+    def _outside(self) -> None:
+        assert not self._database.in_transaction, "no password hashing inside a transaction"
+
+
+def _digest(password: str) -> str:
+    return hashlib.sha256(password.encode("utf-8", "surrogatepass")).hexdigest()
