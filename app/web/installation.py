@@ -16,8 +16,8 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 class Installation:
     """One installation as its HTTP edges see it; sizes are in bytes.
 
-    ``factory`` makes it from the settings, which stand above the edges. The meaning of each name is
-    in ``.env.example``.
+    ``factory`` makes it from the settings, which stand above the edges; ``.env.example`` tells
+    what each name means.
     """
 
     ports: Ports

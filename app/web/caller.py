@@ -1,0 +1,56 @@
+"""The caller as a WSGI environment shows them: credential, address, and which issuer they mean."""
+
+from typing import Any
+
+from app.services.identity import Visitor
+from app.web.address import client_address
+from app.web.installation import Installation
+
+Environ = dict[str, Any]
+
+_SCHEMES = ("bearer", "jwt")
+_SCHEME_AND_TOKEN = 2
+_DEFAULT_PORTS = {"http": "80", "https": "443"}
+_LONGEST_USER_AGENT = 256
+
+
+def visitor_from(environ: Environ, installation: Installation) -> Visitor:
+    """Who sent this request, before anything is looked up; nothing in it is verified."""
+    configuration = installation.ports.configuration
+    return Visitor(
+        credential=credential_in(environ),
+        address=client_address(
+            environ.get("REMOTE_ADDR"),
+            environ.get("HTTP_X_FORWARDED_FOR"),
+            installation.trusted_proxies,
+        ),
+        user_agent=environ.get("HTTP_USER_AGENT", "")[:_LONGEST_USER_AGENT],
+        issuer=configuration.issuer or f"{base_url(environ)}/graphql/",
+    )
+
+
+def credential_in(environ: Environ) -> str | None:
+    """The token that came with a request, or ``None`` (contract, "Credentials, precisely", 1).
+
+    ``Authorization-Bearer`` holds it bare and wins, for ``Authorization`` may be a proxy's. There,
+    the schemes ``Bearer`` and ``JWT`` in any case announce one; another scheme is no credential.
+    """
+    bare: str = environ.get("HTTP_AUTHORIZATION_BEARER", "").strip()
+    if bare:
+        return bare
+    words: list[str] = environ.get("HTTP_AUTHORIZATION", "").split(maxsplit=1)
+    if len(words) != _SCHEME_AND_TOKEN or words[0].lower() not in _SCHEMES:
+        return None
+    return words[1].rstrip()
+
+
+def base_url(environ: Environ) -> str:
+    """Scheme and host of the request's own address, with the port where it is not the default."""
+    scheme: str = environ["wsgi.url_scheme"]
+    host: str | None = environ.get("HTTP_HOST")
+    if host is None:
+        host = environ["SERVER_NAME"]
+        port = environ["SERVER_PORT"]
+        if port != _DEFAULT_PORTS.get(scheme):
+            host = f"{host}:{port}"
+    return f"{scheme}://{host}"

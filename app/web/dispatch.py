@@ -1,0 +1,26 @@
+"""Some addresses answer before Flask has opened a request: its context costs more than they do."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Protocol
+
+StartResponse = Callable[..., Any]
+
+
+class Application(Protocol):
+    """A WSGI application."""
+
+    def __call__(
+        self, environ: dict[str, Any], start_response: StartResponse, /
+    ) -> Iterable[bytes]: ...
+
+
+class Dispatch:
+    """Hands requests for exactly one of ``mounted``'s paths to what is mounted there."""
+
+    def __init__(self, application: Application, mounted: Mapping[str, Application]) -> None:
+        self._application = application
+        self._mounted = dict(mounted)
+
+    def __call__(self, environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
+        mounted = self._mounted.get(environ["PATH_INFO"], self._application)
+        return mounted(environ, start_response)
