@@ -42,6 +42,6 @@ def email_problem(text: str, field: str = "email") -> Problem | None:
 
 def _is_domain(domain: str) -> bool:
     labels = domain.split(".")
-    if len(labels) == 1 and domain != "localhost":
+    if domain != "localhost" and (len(labels) == 1 or labels[-1].isdigit()):
         return False
     return all(len(label) <= _LONGEST_LABEL and _LABEL.fullmatch(label) for label in labels)

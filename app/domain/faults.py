@@ -1,0 +1,30 @@
+"""What keeps an installation from working, each with what the operator can do about it."""
+
+
+class Fault(Exception):
+    """Something outside the rules stands in the way."""
+
+
+class Misconfigured(Fault):
+    """The settings cannot be used; ``problems`` names everything that is wrong with them."""
+
+    def __init__(self, problems: tuple[str, ...]) -> None:
+        lines = "\n".join(f"  - {problem}" for problem in problems)
+        super().__init__(f"Latchkey cannot start with these settings:\n{lines}")
+        self.problems = problems
+
+
+class Unreachable(Fault):
+    """``service`` does not answer; ``reason`` is what the attempt said, without any secret."""
+
+    def __init__(self, service: str, reason: str) -> None:
+        super().__init__(f"{service} cannot be reached: {reason}")
+        self.service = service
+        self.reason = reason
+
+
+class SchemaBehind(Fault):
+    """The database does not have the tables that this version works with."""
+
+    def __init__(self) -> None:
+        super().__init__("The database is not up to date. Run `flask db upgrade`.")
