@@ -1,40 +1,33 @@
-"""What every answer carries so that a browser makes no more of it than we meant."""
+"""The headers that make browsers careful with every answer."""
 
-from collections.abc import Mapping
-from types import MappingProxyType
+from app.ports.configuration import Configuration
 
-NOTHING_MAY_RUN = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-"""The Content-Security-Policy of an answer that is no page (OWASP, REST Security)."""
+Headers = tuple[tuple[str, str], ...]
 
-_ONE_YEAR = 365 * 24 * 3600
-
-SECURITY_HEADERS: Mapping[str, str] = MappingProxyType(
-    {
-        "X-Content-Type-Options": "nosniff",
-        "X-Frame-Options": "DENY",
-        "Referrer-Policy": "same-origin",
-        "Cross-Origin-Opener-Policy": "same-origin",
-        "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
-    }
-)
-"""For pages and for answers that are none; a page adds the policy of its own scripts."""
-
-API_HEADERS: Mapping[str, str] = MappingProxyType(
-    {
-        "X-Content-Type-Options": "nosniff",
-        "X-Frame-Options": "DENY",
-        "Referrer-Policy": "no-referrer",
-        "Content-Security-Policy": NOTHING_MAY_RUN,
-    }
-)
-"""For answers that programs read: few, for they go out with every one of them."""
+_HSTS_SECONDS = 365 * 24 * 3600
+_NOTHING = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 
 
-def transport_headers(public_url: str) -> Mapping[str, str]:
-    """Browsers shall come back by TLS alone, where the installation is reached by TLS.
+def security_headers(configuration: Configuration) -> Headers:
+    """What every answer carries, whatever it is.
 
-    Without ``includeSubDomains``: what other hosts of the domain do is not ours to decide.
+    HTTPS is insisted on only where the operator says that the installation is reached by it.
     """
-    if not public_url.startswith("https://"):
-        return {}
-    return {"Strict-Transport-Security": f"max-age={_ONE_YEAR}"}
+    headers: Headers = (
+        ("X-Content-Type-Options", "nosniff"),
+        ("X-Frame-Options", "DENY"),
+        ("Referrer-Policy", "same-origin"),
+        ("Cross-Origin-Opener-Policy", "same-origin"),
+    )
+    if configuration.public_url.startswith("https://"):
+        headers += (("Strict-Transport-Security", f"max-age={_HSTS_SECONDS}"),)
+    return headers
+
+
+def data_headers(configuration: Configuration) -> Headers:
+    """What an answer for programs carries: no store keeps it, and it can never act as a page."""
+    return (
+        *security_headers(configuration),
+        ("Cache-Control", "no-store"),
+        ("Content-Security-Policy", _NOTHING),
+    )
