@@ -73,4 +73,4 @@ class Throttle(Protocol):
         """Forget everything about ``address``; whether there was anything."""
 
     def forget_faded(self, now: float) -> int:
-        """Remove counters nobody will look at again; how many (none, where they go by themselves)."""
+        """Remove counters nobody will look at again; how many (0 where they go by themselves)."""

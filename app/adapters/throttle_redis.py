@@ -1,0 +1,150 @@
+"""The login throttle's counters in Redis (or Valkey), for installations of several machines.
+
+Each step is one Lua script, so it happens as a whole or not at all. What nobody touches for two
+hours Redis forgets by itself. Counters must not be evicted: ``maxmemory-policy noeviction``.
+"""
+
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from redis import Redis
+from redis.backoff import NoBackoff
+from redis.exceptions import ConnectionError as NoConnectionError
+from redis.exceptions import RedisError
+from redis.retry import Retry
+
+from app.adapters.throttle_scripts import BEGIN, BLOCK, COUNT, RELEASE, REMOVE, SUCCEED
+from app.domain.throttling import (
+    FADE_SECONDS,
+    LEASE_SECONDS,
+    block_seconds,
+    faded_before,
+    wait_seconds,
+)
+from app.ports.throttle import Attempt, BlockedAddress, ThrottleUnavailable
+
+_PREFIX = "latchkey:throttle"
+_PATIENCE_SECONDS = 2.0
+"""How long a login waits for Redis before it is refused; ``?socket_timeout=`` in the URL wins."""
+
+
+class RedisThrottle:
+    """Counters under keys that begin with ``prefix``; no other installation may use the same.
+
+    An address has a hash of its own (``address``), one of failures by user (``users``) and the
+    times of these (``touched``); ``blocked`` orders the blocked addresses for the operator.
+    """
+
+    def __init__(self, redis: Redis, prefix: str = _PREFIX) -> None:
+        self._redis = redis
+        self._prefix = prefix
+        self._begin = redis.register_script(BEGIN)
+        self._count = redis.register_script(COUNT)
+        self._block = redis.register_script(BLOCK)
+        self._succeed = redis.register_script(SUCCEED)
+        self._release = redis.register_script(RELEASE)
+        self._remove = redis.register_script(REMOVE)
+
+    def begin(self, address: str, now: float) -> Attempt:
+        lease = secrets.token_hex(16)
+        arguments = (lease, now, now + LEASE_SECONDS, FADE_SECONDS)
+        with _reachable():
+            blocked_until, lease_until = self._begin(self._keys(address), arguments)
+        wait = wait_seconds(
+            blocked_until=float(blocked_until), lease_until=float(lease_until), now=now
+        )
+        return Attempt("", wait) if wait > 0 else Attempt(lease)
+
+    def fail(self, address: str, lease: str, user_id: int | None, now: float) -> float:
+        # Two scripts, so that the arithmetic stays in one place for every store. The lease holds
+        # until the second; a process killed in between has had its failure counted.
+        keys = self._keys(address)
+        user = "" if user_id is None else user_id
+        with _reachable():
+            failures, known_failures, user_failures = self._count(
+                keys, (now, faded_before(now), user, FADE_SECONDS)
+            )
+            seconds = block_seconds(
+                failures=failures, known_failures=known_failures, user_failures=user_failures
+            )
+            blocked_until = self._block(keys, (address, lease, now + seconds, now, FADE_SECONDS))
+        return float(blocked_until) - now
+
+    def succeed(self, address: str, lease: str, user_id: int, now: float) -> None:
+        with _reachable():
+            self._succeed(self._keys(address), (address, lease, user_id, now))
+
+    def release(self, address: str, lease: str) -> None:
+        with _reachable():
+            self._release(self._keys(address), (lease,))
+
+    def blocked(self, now: float, limit: int = 100) -> Sequence[BlockedAddress]:
+        with _reachable():
+            addresses = self._redis.zrange(
+                f"{self._prefix}:blocked",
+                "+inf",
+                f"({now}",
+                desc=True,
+                byscore=True,
+                offset=0,
+                num=limit,
+            )
+            found = [self.find(str(address), now) for address in addresses]
+        return tuple(one for one in found if one is not None and one.blocked_until > now)
+
+    def find(self, address: str, now: float) -> BlockedAddress | None:
+        of_address, _, touched, _ = self._keys(address)
+        oldest = faded_before(now)
+        with _reachable():
+            held = self._redis.hgetall(of_address)
+            if float(held.get("updated_at", 0)) > oldest:
+                return BlockedAddress(
+                    address,
+                    float(held.get("blocked_until", 0)),
+                    int(held.get("known_failures", 0)),
+                    int(held["failures"]),
+                )
+            against_somebody = self._redis.zcount(touched, f"({oldest}", "+inf")
+        return BlockedAddress(address, 0.0, 0, 0) if against_somebody else None
+
+    def unblock(self, address: str) -> bool:
+        with _reachable():
+            return bool(self._remove(self._keys(address), (address,)))
+
+    def forget_faded(self, now: float) -> int:
+        with _reachable():
+            self._redis.zremrangebyscore(f"{self._prefix}:blocked", "-inf", now)
+        return 0
+
+    def _keys(self, address: str) -> tuple[str, str, str, str]:
+        of_address, users, touched = (
+            f"{self._prefix}:{kind}:{address}" for kind in ("address", "users", "touched")
+        )
+        return of_address, users, touched, f"{self._prefix}:blocked"
+
+
+def connect_redis_throttle(url: str) -> RedisThrottle:
+    """The throttle in the Redis at ``url``; connects when first asked for something.
+
+    A connection that broke while it was idle is opened anew, once. What timed out is not sent
+    again: it may have been counted.
+    """
+    once = Retry(NoBackoff(), 1, supported_errors=(NoConnectionError,))
+    return RedisThrottle(
+        Redis.from_url(
+            url,
+            decode_responses=True,
+            socket_timeout=_PATIENCE_SECONDS,
+            socket_connect_timeout=_PATIENCE_SECONDS,
+            retry=once,
+        )
+    )
+
+
+@contextmanager
+def _reachable() -> Iterator[None]:
+    try:
+        yield
+    except RedisError as error:
+        raise ThrottleUnavailable(f"Redis, where the throttle counts, fails: {error}") from error

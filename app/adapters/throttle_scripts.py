@@ -1,0 +1,90 @@
+"""The throttle's steps in Redis, one Lua script each.
+
+The keys are always the same four: the address's hash, its failures by user, when it last failed
+against each of these, and all blocked addresses by the end of their block. Times are Unix seconds.
+"""
+
+BEGIN = """
+local held = redis.call('HMGET', KEYS[1], 'blocked_until', 'lease_until', 'lease')
+local lease, now = ARGV[1], tonumber(ARGV[2])
+local running = tonumber(held[2] or '0') > now and held[3] ~= lease
+if running or tonumber(held[1] or '0') > now then
+    return {held[1] or '0', held[2] or '0'}
+end
+redis.call('HSET', KEYS[1], 'lease', lease, 'lease_until', ARGV[3])
+redis.call('EXPIRE', KEYS[1], ARGV[4])
+return {'0', '0'}
+"""
+"""Take the lease unless the address waits: why it does, until when for each reason, or zeros."""
+
+COUNT = """
+local now, faded_before, user_id, ttl = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4]
+if tonumber(redis.call('HGET', KEYS[1], 'updated_at') or '0') <= faded_before then
+    redis.call('HDEL', KEYS[1], 'known_failures', 'failures')
+end
+redis.call('HSET', KEYS[1], 'updated_at', now)
+redis.call('EXPIRE', KEYS[1], ttl)
+local failures = redis.call('HINCRBY', KEYS[1], 'failures', 1)
+if user_id == '' then
+    return {failures, 0, 0}
+end
+local known_failures = redis.call('HINCRBY', KEYS[1], 'known_failures', 1)
+for _, faded in ipairs(redis.call('ZRANGEBYSCORE', KEYS[3], '-inf', faded_before)) do
+    redis.call('HDEL', KEYS[2], faded)
+    redis.call('ZREM', KEYS[3], faded)
+end
+local user_failures = redis.call('HINCRBY', KEYS[2], user_id, 1)
+redis.call('ZADD', KEYS[3], now, user_id)
+redis.call('EXPIRE', KEYS[2], ttl)
+redis.call('EXPIRE', KEYS[3], ttl)
+return {failures, known_failures, user_failures}
+"""
+"""Count a failure: k, n and m of the arithmetic; no user is an empty text."""
+
+BLOCK = """
+local address, lease, wanted, now, ttl = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local blocked_until = redis.call('HGET', KEYS[1], 'blocked_until')
+if tonumber(blocked_until or '0') < tonumber(wanted) then
+    blocked_until = wanted
+    redis.call('HSET', KEYS[1], 'blocked_until', wanted)
+end
+if redis.call('HGET', KEYS[1], 'lease') == lease then
+    redis.call('HDEL', KEYS[1], 'lease', 'lease_until')
+end
+redis.call('EXPIRE', KEYS[1], ttl)
+redis.call('ZREMRANGEBYSCORE', KEYS[4], '-inf', now)
+redis.call('ZADD', KEYS[4], blocked_until, address)
+redis.call('EXPIRE', KEYS[4], ttl)
+return blocked_until
+"""
+"""Block the address, never shorter than it is already, and end the attempt: until when."""
+
+SUCCEED = """
+local address, lease, user_id, now = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
+local held = redis.call('HMGET', KEYS[1], 'lease_until', 'lease')
+if tonumber(held[1] or '0') > now and held[2] ~= lease then
+    redis.call('HDEL', KEYS[1], 'blocked_until', 'known_failures', 'failures', 'updated_at')
+else
+    redis.call('DEL', KEYS[1])
+end
+redis.call('HDEL', KEYS[2], user_id)
+redis.call('ZREM', KEYS[3], user_id)
+redis.call('ZREM', KEYS[4], address)
+"""
+"""Forget what is held against the address, and its failures against the user."""
+
+RELEASE = """
+if redis.call('HGET', KEYS[1], 'lease') == ARGV[1] then
+    redis.call('HDEL', KEYS[1], 'lease', 'lease_until')
+end
+"""
+"""End the attempt, and nothing else."""
+
+REMOVE = """
+local of_address = tonumber(redis.call('HGET', KEYS[1], 'failures') or '0')
+local of_users = redis.call('ZCARD', KEYS[3])
+redis.call('DEL', KEYS[1], KEYS[2], KEYS[3])
+redis.call('ZREM', KEYS[4], ARGV[1])
+return of_address + of_users
+"""
+"""Forget the address: above zero when anything was held against it."""

@@ -1,0 +1,213 @@
+"""The login throttle's counters in the database, SQLite's and PostgreSQL's alike."""
+
+import secrets
+from collections.abc import Mapping, Sequence
+
+from sqlalchemy import delete, exists, select, text, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from app.domain.throttling import (
+    LEASE_SECONDS,
+    RUNNING_WAIT_SECONDS,
+    block_seconds,
+    faded_before,
+    wait_seconds,
+)
+from app.models import ThrottleAddressRecord, ThrottleUserRecord
+from app.ports.database import Database
+from app.ports.throttle import Attempt, BlockedAddress
+
+_BEGIN = text("""
+    INSERT INTO throttle_addresses (address, lease, lease_until, updated_at)
+    VALUES (:address, :lease, :lease_until, :now)
+    ON CONFLICT (address) DO UPDATE
+    SET lease = excluded.lease, lease_until = excluded.lease_until
+    WHERE throttle_addresses.blocked_until <= :now AND throttle_addresses.lease_until <= :now
+    RETURNING lease
+""")
+
+_COUNT = text("""
+    INSERT INTO throttle_addresses (address, known_failures, failures, updated_at)
+    VALUES (:address, :known, 1, :now)
+    ON CONFLICT (address) DO UPDATE
+    SET known_failures = excluded.known_failures
+            + CASE WHEN throttle_addresses.updated_at > :faded_before
+                   THEN throttle_addresses.known_failures ELSE 0 END,
+        failures = 1
+            + CASE WHEN throttle_addresses.updated_at > :faded_before
+                   THEN throttle_addresses.failures ELSE 0 END,
+        updated_at = excluded.updated_at
+    RETURNING known_failures, failures
+""")
+
+_COUNT_USER = text("""
+    INSERT INTO throttle_users (address, user_id, failures, updated_at)
+    VALUES (:address, :user_id, 1, :now)
+    ON CONFLICT (address, user_id) DO UPDATE
+    SET failures = 1
+            + CASE WHEN throttle_users.updated_at > :faded_before
+                   THEN throttle_users.failures ELSE 0 END,
+        updated_at = excluded.updated_at
+    RETURNING failures
+""")
+
+_BLOCK = text("""
+    UPDATE throttle_addresses
+    SET blocked_until = CASE WHEN blocked_until > :until THEN blocked_until ELSE :until END,
+        lease_until = CASE WHEN lease = :lease THEN 0 ELSE lease_until END
+    WHERE address = :address
+    RETURNING blocked_until
+""")
+
+_address = ThrottleAddressRecord
+_user = ThrottleUserRecord
+
+
+class SqlThrottle:
+    """Counters in the tables of ``models.throttle``; every change is one transaction.
+
+    The two counters of an address fade together, two hours after its last failure of any kind.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def begin(self, address: str, now: float) -> Attempt:
+        wait = self._wait(address, now)
+        if wait > 0:
+            # Decided by reading: whoever hammers a blocked address makes nobody wait for a write.
+            return Attempt("", wait)
+        lease = secrets.token_hex(16)
+        values = {
+            "address": address,
+            "lease": lease,
+            "lease_until": now + LEASE_SECONDS,
+            "now": now,
+        }
+        with self._database.transaction() as session:
+            got = session.scalar(_BEGIN, values)
+        # None: somebody else began since we looked.
+        return Attempt("", RUNNING_WAIT_SECONDS) if got is None else Attempt(lease)
+
+    def fail(self, address: str, lease: str, user_id: int | None, now: float) -> float:
+        touch = {"address": address, "now": now, "faded_before": faded_before(now)}
+        known = user_id is not None
+        with self._database.transaction() as session:
+            known_failures, failures = session.execute(
+                _COUNT, {**touch, "known": int(known)}
+            ).one()
+            seconds = block_seconds(
+                failures=failures,
+                known_failures=known_failures if known else 0,
+                user_failures=_count_against(session, user_id, touch),
+            )
+            blocked_until: float = session.execute(
+                _BLOCK, {"address": address, "lease": lease, "until": now + seconds}
+            ).scalar_one()
+        return blocked_until - now
+
+    def succeed(self, address: str, lease: str, user_id: int, now: float) -> None:
+        ended = (_address.lease == lease) | (_address.lease_until <= now)
+        with self._database.transaction() as session:
+            session.execute(delete(_address).where(_address.address == address, ended))
+            # What is left has an attempt running that began after this one's lease had ended.
+            session.execute(
+                update(_address)
+                .where(_address.address == address)
+                .values(blocked_until=0.0, known_failures=0, failures=0)
+            )
+            session.execute(
+                delete(_user).where(_user.address == address, _user.user_id == user_id)
+            )
+
+    def release(self, address: str, lease: str) -> None:
+        with self._database.transaction() as session:
+            session.execute(
+                update(_address)
+                .where(_address.address == address, _address.lease == lease)
+                .values(lease_until=0.0)
+            )
+
+    def blocked(self, now: float, limit: int = 100) -> Sequence[BlockedAddress]:
+        statement = (
+            select(_address)
+            .where(_address.blocked_until > now)
+            .order_by(_address.blocked_until.desc(), _address.address)
+            .limit(limit)
+        )
+        with self._database.reading() as session:
+            return tuple(map(_blocked_address, session.scalars(statement)))
+
+    def find(self, address: str, now: float) -> BlockedAddress | None:
+        counted = _address.updated_at > faded_before(now)
+        against_users = select(_user.address).where(
+            _user.address == address, _user.updated_at > faded_before(now)
+        )
+        with self._database.reading() as session:
+            found = session.scalar(
+                select(_address).where(_address.address == address, _address.failures > 0, counted)
+            )
+            if found is not None:
+                return _blocked_address(found)
+            against_somebody = session.scalar(select(exists(against_users)))
+        return BlockedAddress(address, 0.0, 0, 0) if against_somebody else None
+
+    def unblock(self, address: str) -> bool:
+        with self._database.transaction() as session:
+            of_address = session.scalars(
+                delete(_address).where(_address.address == address).returning(_address.failures)
+            ).all()
+            of_users = session.scalars(
+                delete(_user).where(_user.address == address).returning(_user.failures)
+            ).all()
+        return any((*of_address, *of_users))
+
+    def forget_faded(self, now: float) -> int:
+        with self._database.transaction() as session:
+            addresses = session.scalars(
+                delete(_address)
+                .where(
+                    _address.updated_at <= faded_before(now),
+                    _address.blocked_until <= now,
+                    _address.lease_until <= now,
+                )
+                .returning(_address.failures)
+            ).all()
+            users = session.scalars(
+                delete(_user)
+                .where(_user.updated_at <= faded_before(now))
+                .returning(_user.failures)
+            ).all()
+        return len(addresses) + len(users)
+
+    def _wait(self, address: str, now: float) -> float:
+        with self._database.reading() as session:
+            found = session.execute(
+                select(_address.blocked_until, _address.lease_until).where(
+                    _address.address == address
+                )
+            ).one_or_none()
+        if found is None:
+            return 0.0
+        return wait_seconds(
+            blocked_until=found.blocked_until, lease_until=found.lease_until, now=now
+        )
+
+
+def _count_against(session: Session, user_id: int | None, touch: Mapping[str, object]) -> int:
+    if user_id is None:
+        return 0
+    try:
+        with session.begin_nested():
+            failures: int = session.execute(
+                _COUNT_USER, {**touch, "user_id": user_id}
+            ).scalar_one()
+    except IntegrityError:
+        # Deleted while the password was being compared: there is nobody left to count against.
+        return 0
+    return failures
+
+
+def _blocked_address(found: ThrottleAddressRecord) -> BlockedAddress:
+    return BlockedAddress(found.address, found.blocked_until, found.known_failures, found.failures)
