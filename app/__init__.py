@@ -4,6 +4,7 @@ The layers, top to bottom; each may use those below it and none above or beside 
 
 - ``factory``   builds the Flask application out of ports and settings
 - ``wiring``    the one place that chooses which adapter stands behind each port
+- ``loading``   the one place that loads code by its dotted name, on first use
 - ``settings``  the only reader of the environment
 - edges         ``graphql``, ``console``, ``wellknown``, ``remote``, ``worker``, ``commands``:
   read the input, call one use case, show the result; and ``adapters``: the outside world
@@ -14,3 +15,14 @@ The layers, top to bottom; each may use those below it and none above or beside 
 
 ``lint-imports`` holds them to it. ARCHITECTURE.md walks one request through them.
 """
+
+from typing import Any
+
+from app.loading import load
+
+
+def __getattr__(name: str) -> Any:
+    """``create_app``, loaded by whoever asks for it: the rules alone need no web server."""
+    if name == "create_app":
+        return load("app.factory:create_app")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

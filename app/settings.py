@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from dotenv import dotenv_values
 
+from app.domain.faults import Misconfigured
 from app.ports.configuration import Configuration
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -21,13 +22,8 @@ _SHORTEST_SECRET = 32
 _LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
 
-class SettingsError(Exception):
+class SettingsError(Misconfigured):
     """The settings cannot be used; ``problems`` names everything that is wrong with them."""
-
-    def __init__(self, problems: tuple[str, ...]) -> None:
-        lines = "\n".join(f"  - {problem}" for problem in problems)
-        super().__init__(f"Latchkey cannot start with these settings:\n{lines}")
-        self.problems = problems
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +52,11 @@ class Settings:
     graphql_body_max: int = 1024 * 1024
     upload_max: int = 5 * 1024 * 1024
     log_level: str = "INFO"
+
+    @property
+    def mail_file(self) -> Path:
+        """Where mails go without ``MAIL_URL``."""
+        return _INSTANCE / "mails.txt"
 
     @property
     def development(self) -> bool:
