@@ -2,8 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
+
+CACHE_TIME = timedelta(minutes=5)
+"""How long a verifier may go on with the key set it has: the ``max-age`` it is served with.
+
+A key signs only after it has been published for so long, so that nobody meets it as a stranger.
+"""
 
 
 class KeyState(StrEnum):
@@ -25,11 +31,14 @@ class PublicKey:
 
 @dataclass(frozen=True, slots=True)
 class SigningKey:
-    """What may be told of a key of the ring; ``verifies_until`` is set when it is retired."""
+    """What may be told of a key of the ring; ``verifies_until`` is set when it is retired.
+
+    Nobody wrote down since when the key of ``RSA_PRIVATE_KEY`` has been in use: no time at all.
+    """
 
     kid: str
     state: KeyState
-    published_at: datetime
+    published_at: datetime | None
     activated_at: datetime | None
     retired_at: datetime | None
     verifies_until: datetime | None

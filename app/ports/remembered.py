@@ -2,6 +2,7 @@
 
 from collections import OrderedDict
 from dataclasses import dataclass, field
+from math import inf
 from threading import Lock
 from typing import Generic, TypeVar
 
@@ -43,10 +44,14 @@ class Memory(Generic[Key, Value]):
 
 @dataclass(frozen=True, slots=True)
 class KnownRing:
-    """The ring at the version it was read, and the pair that signs at that version."""
+    """The ring at the version it was read, and the pair that signs at that version.
+
+    ``good_until`` (Unix seconds) is when the first of its retired keys verifies no more.
+    """
 
     ring: Ring
     signer: KeyPair
+    good_until: float = inf
 
 
 @dataclass(slots=True)
@@ -54,8 +59,10 @@ class Remembered:
     """``ring`` is the key ring as last read; ``verified`` maps a token's SHA-256 to its claims.
 
     Only good signatures are remembered; whoever reads them checks times, session and ring version
-    again. ``verified`` is cleared whenever the ring changes.
+    again. ``verified`` is cleared whenever the ring changes. Who holds ``ring_lock`` reads the
+    ring anew, once for all threads that wait for it.
     """
 
     ring: KnownRing | None = None
+    ring_lock: Lock = field(default_factory=Lock, repr=False)
     verified: Memory[bytes, Claims] = field(default_factory=lambda: Memory(10_000))
