@@ -17,6 +17,7 @@ from app.ports.configuration import Configuration
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 Value = TypeVar("Value")
 
+_INSTANCE = Path(__file__).parent.parent / "instance"
 DEVELOPMENT_SECRET = "latchkey-development-secret-never-for-production"  # noqa: S105
 _SHORTEST_SECRET = 32
 _LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
@@ -169,7 +170,7 @@ class _Reader:
 
 def default_database_url() -> str:
     """SQLite in the folder ``instance`` beside ``wsgi.py``."""
-    return f"sqlite:///{Path(__file__).parent.parent / 'instance' / 'latchkey.sqlite3'}"
+    return f"sqlite:///{_INSTANCE / 'latchkey.sqlite3'}"
 
 
 def _one_of(*choices: str) -> Callable[[str], str]:

@@ -1,12 +1,17 @@
 """Which adapter stands behind each port."""
 
+from urllib.parse import urlsplit
+
 from app.adapters.clock import SystemClock
 from app.adapters.database import connect_database
 from app.adapters.keys import RsaKeyStore
+from app.adapters.letters import JinjaLetters
 from app.adapters.passwords import Argon2Hasher
+from app.adapters.post import FilePost, SmtpPost
 from app.adapters.randomness import SystemRandomness
+from app.adapters.sealing import AesSealing
 from app.adapters.throttle import connect_throttle
-from app.ports import Ports
+from app.ports import Ports, Post, Remembered
 from app.settings import Settings, SettingsError
 
 
@@ -24,7 +29,19 @@ def connect(settings: Settings) -> Ports:
         keys=_keys(settings),
         passwords=Argon2Hasher(),
         throttle=connect_throttle(database, settings.redis_url),
+        sealing=AesSealing(settings.secret_key),
+        letters=JinjaLetters(),
+        post=_post(settings),
+        remembered=Remembered(),
     )
+
+
+def _post(settings: Settings) -> Post:
+    host = urlsplit(settings.public_url).hostname or "localhost"
+    sender = f"noreply@{host}"
+    if settings.mail_url:
+        return SmtpPost(settings.mail_url, sender)
+    return FilePost(settings.mail_file, sender)
 
 
 def _keys(settings: Settings) -> RsaKeyStore:

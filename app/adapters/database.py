@@ -30,7 +30,9 @@ class _Compiled:
     text: str
     names: tuple[str, ...] | None
 
-    def arguments(self, parameters: Mapping[str, object]) -> object:
+    def arguments(
+        self, parameters: Mapping[str, object]
+    ) -> Sequence[object] | Mapping[str, object]:
         if self.names is None:
             return parameters
         return tuple(parameters[name] for name in self.names)

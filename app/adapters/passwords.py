@@ -22,10 +22,10 @@ class Argon2Hasher:
     def verify(self, password_hash: str | None, password: str) -> bool:
         decoy = self._decoy  # made by whichever login comes first, known address or not
         try:
-            verified = self._hasher.verify(password_hash or decoy, _bytes(password))
+            self._hasher.verify(password_hash or decoy, _bytes(password))
         except (VerificationError, InvalidHashError):
             return False
-        return verified and password_hash is not None
+        return password_hash is not None
 
     def needs_rehash(self, password_hash: str) -> bool:
         return self._hasher.check_needs_rehash(password_hash)

@@ -13,6 +13,8 @@ from app.models.groups import (
     UserPermissionRecord,
 )
 from app.models.keys import SigningKeyRecord
+from app.models.links import AccountLinkRecord
+from app.models.outbox import OutboxEventRecord, OutboxMailRecord
 from app.models.record import Record
 from app.models.sessions import SessionRecord
 from app.models.shop import ShopRecord
@@ -20,6 +22,7 @@ from app.models.throttle import ThrottleAddressRecord, ThrottleUserRecord
 from app.models.users import UserRecord
 
 __all__ = [
+    "AccountLinkRecord",
     "AppPermissionRecord",
     "AppRecord",
     "AppTokenRecord",
@@ -27,6 +30,8 @@ __all__ = [
     "GroupMemberRecord",
     "GroupPermissionRecord",
     "GroupRecord",
+    "OutboxEventRecord",
+    "OutboxMailRecord",
     "Record",
     "SessionRecord",
     "ShopRecord",

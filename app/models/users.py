@@ -12,7 +12,8 @@ class UserRecord(Record):
     """A person. ``email`` is stored in lower case; ``password_hash`` is empty without a password.
 
     ``tokens_valid_after`` is the moment of the last "sign out everywhere": provider tokens issued
-    before it are refused.
+    before it are refused. ``reset_requested_at`` is when the last reset link was made. ``avatar``
+    names the picture, empty without one.
     """
 
     __tablename__ = "users"
@@ -30,3 +31,5 @@ class UserRecord(Record):
     updated_at: Mapped[datetime]
     last_login: Mapped[datetime | None]
     tokens_valid_after: Mapped[datetime | None]
+    reset_requested_at: Mapped[datetime | None]
+    avatar: Mapped[str] = mapped_column(String(64), default="", server_default="")

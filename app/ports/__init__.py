@@ -9,9 +9,11 @@ from app.ports.clock import Clock
 from app.ports.configuration import Configuration
 from app.ports.database import Database
 from app.ports.keys import KeyStore
+from app.ports.mail import Letters, Post
 from app.ports.passwords import PasswordHasher
 from app.ports.randomness import Randomness
 from app.ports.remembered import Remembered
+from app.ports.sealing import Sealing
 from app.ports.throttle import Throttle
 
 __all__ = [
@@ -19,10 +21,13 @@ __all__ = [
     "Configuration",
     "Database",
     "KeyStore",
+    "Letters",
     "PasswordHasher",
     "Ports",
+    "Post",
     "Randomness",
     "Remembered",
+    "Sealing",
     "Throttle",
 ]
 
@@ -38,4 +43,7 @@ class Ports:
     keys: KeyStore
     passwords: PasswordHasher
     throttle: Throttle
+    sealing: Sealing
+    letters: Letters
+    post: Post
     remembered: Remembered

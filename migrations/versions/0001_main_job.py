@@ -10,13 +10,9 @@ down_revision = None
 def upgrade() -> None:
     op.create_table(
         "apps",
-        sa.Column(
-            "id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False
-        ),
+        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
         sa.Column("name", sa.String(length=256), nullable=False),
-        sa.Column(
-            "identifier", sa.String(length=256), server_default="", nullable=False
-        ),
+        sa.Column("identifier", sa.String(length=256), server_default="", nullable=False),
         sa.Column("type", sa.String(length=16), server_default="LOCAL", nullable=False),
         sa.Column("is_active", sa.Boolean(), server_default=sa.true(), nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
@@ -24,9 +20,7 @@ def upgrade() -> None:
     )
     op.create_table(
         "audit",
-        sa.Column(
-            "id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False
-        ),
+        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
         sa.Column("at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("actor_kind", sa.String(length=16), nullable=False),
         sa.Column(
@@ -58,9 +52,7 @@ def upgrade() -> None:
 
     op.create_table(
         "permission_groups",
-        sa.Column(
-            "id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False
-        ),
+        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
         sa.Column("name", sa.String(length=150), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_permission_groups")),
         sa.UniqueConstraint("name", name=op.f("uq_permission_groups_name")),
@@ -167,25 +159,15 @@ def upgrade() -> None:
 
     op.create_table(
         "users",
-        sa.Column(
-            "id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False
-        ),
+        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
         sa.Column("email", sa.String(length=254), nullable=False),
         sa.Column("password_hash", sa.String(length=255), nullable=True),
-        sa.Column(
-            "first_name", sa.String(length=256), server_default="", nullable=False
-        ),
-        sa.Column(
-            "last_name", sa.String(length=256), server_default="", nullable=False
-        ),
+        sa.Column("first_name", sa.String(length=256), server_default="", nullable=False),
+        sa.Column("last_name", sa.String(length=256), server_default="", nullable=False),
         sa.Column("is_staff", sa.Boolean(), server_default=sa.false(), nullable=False),
-        sa.Column(
-            "is_superuser", sa.Boolean(), server_default=sa.false(), nullable=False
-        ),
+        sa.Column("is_superuser", sa.Boolean(), server_default=sa.false(), nullable=False),
         sa.Column("is_active", sa.Boolean(), server_default=sa.true(), nullable=False),
-        sa.Column(
-            "is_confirmed", sa.Boolean(), server_default=sa.true(), nullable=False
-        ),
+        sa.Column("is_confirmed", sa.Boolean(), server_default=sa.true(), nullable=False),
         sa.Column("date_joined", sa.DateTime(timezone=True), nullable=False),
         sa.Column("updated_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("last_login", sa.DateTime(timezone=True), nullable=True),
@@ -207,15 +189,11 @@ def upgrade() -> None:
             name=op.f("fk_app_permissions_app_id"),
             ondelete="CASCADE",
         ),
-        sa.PrimaryKeyConstraint(
-            "app_id", "permission", name=op.f("pk_app_permissions")
-        ),
+        sa.PrimaryKeyConstraint("app_id", "permission", name=op.f("pk_app_permissions")),
     )
     op.create_table(
         "app_tokens",
-        sa.Column(
-            "id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False
-        ),
+        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
         sa.Column(
             "app_id",
             sa.BigInteger().with_variant(sa.Integer(), "sqlite"),
@@ -227,9 +205,7 @@ def upgrade() -> None:
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("expires_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("last_used_at", sa.DateTime(timezone=True), nullable=True),
-        sa.Column(
-            "last_used_address", sa.String(length=45), server_default="", nullable=False
-        ),
+        sa.Column("last_used_address", sa.String(length=45), server_default="", nullable=False),
         sa.ForeignKeyConstraint(
             ["app_id"],
             ["apps.id"],
@@ -240,9 +216,7 @@ def upgrade() -> None:
         sa.UniqueConstraint("digest", name=op.f("uq_app_tokens_digest")),
     )
     with op.batch_alter_table("app_tokens", schema=None) as batch_op:
-        batch_op.create_index(
-            batch_op.f("ix_app_tokens_app_id"), ["app_id"], unique=False
-        )
+        batch_op.create_index(batch_op.f("ix_app_tokens_app_id"), ["app_id"], unique=False)
 
     op.create_table(
         "permission_group_members",
@@ -268,9 +242,7 @@ def upgrade() -> None:
             name=op.f("fk_permission_group_members_user_id"),
             ondelete="CASCADE",
         ),
-        sa.PrimaryKeyConstraint(
-            "user_id", "group_id", name=op.f("pk_permission_group_members")
-        ),
+        sa.PrimaryKeyConstraint("user_id", "group_id", name=op.f("pk_permission_group_members")),
     )
     with op.batch_alter_table("permission_group_members", schema=None) as batch_op:
         batch_op.create_index(
@@ -299,9 +271,7 @@ def upgrade() -> None:
     )
     op.create_table(
         "sessions",
-        sa.Column(
-            "id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False
-        ),
+        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
         sa.Column("token", sa.String(length=32), nullable=False),
         sa.Column(
             "user_id",
@@ -313,12 +283,8 @@ def upgrade() -> None:
         sa.Column("expires_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("last_used_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("address", sa.String(length=45), server_default="", nullable=False),
-        sa.Column(
-            "user_agent", sa.String(length=256), server_default="", nullable=False
-        ),
-        sa.Column(
-            "refresh_digest", sa.String(length=64), server_default="", nullable=False
-        ),
+        sa.Column("user_agent", sa.String(length=256), server_default="", nullable=False),
+        sa.Column("refresh_digest", sa.String(length=64), server_default="", nullable=False),
         sa.ForeignKeyConstraint(
             ["user_id"],
             ["users.id"],
@@ -329,12 +295,8 @@ def upgrade() -> None:
         sa.UniqueConstraint("token", name=op.f("uq_sessions_token")),
     )
     with op.batch_alter_table("sessions", schema=None) as batch_op:
-        batch_op.create_index(
-            batch_op.f("ix_sessions_expires_at"), ["expires_at"], unique=False
-        )
-        batch_op.create_index(
-            batch_op.f("ix_sessions_user_id"), ["user_id"], unique=False
-        )
+        batch_op.create_index(batch_op.f("ix_sessions_expires_at"), ["expires_at"], unique=False)
+        batch_op.create_index(batch_op.f("ix_sessions_user_id"), ["user_id"], unique=False)
 
     op.create_table(
         "throttle_users",
@@ -373,9 +335,7 @@ def upgrade() -> None:
             name=op.f("fk_user_permissions_user_id"),
             ondelete="CASCADE",
         ),
-        sa.PrimaryKeyConstraint(
-            "user_id", "permission", name=op.f("pk_user_permissions")
-        ),
+        sa.PrimaryKeyConstraint("user_id", "permission", name=op.f("pk_user_permissions")),
     )
     op.execute(
         "INSERT INTO shop (id, name, default_mail_sender_name, default_mail_sender_address,"

@@ -1,0 +1,58 @@
+"""What has been promised and not been done yet: events to tell, mails to send."""
+
+from datetime import datetime
+
+from sqlalchemy import Index, String, Text, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.models.record import BigKey, Record
+
+
+class OutboxEventRecord(Record):
+    """A note that something happened, written in the transaction that made it true.
+
+    ``sealed`` holds the secret fields of the event (a link's token), encrypted. ``closed_at`` is
+    set when every webhook concerned has its delivery; ``lease_until`` keeps two workers apart.
+    """
+
+    __tablename__ = "outbox_events"
+    __table_args__ = (
+        Index(
+            "ix_outbox_events_open",
+            "id",
+            sqlite_where=text("closed_at IS NULL"),
+            postgresql_where=text("closed_at IS NULL"),
+        ),
+    )
+
+    id: Mapped[int] = mapped_column(BigKey, primary_key=True)
+    type: Mapped[str] = mapped_column(String(64))
+    subject_id: Mapped[int] = mapped_column(BigKey)
+    data: Mapped[dict[str, object]]
+    sealed: Mapped[str] = mapped_column(Text, default="", server_default="")
+    issued_at: Mapped[datetime]
+    principal_type: Mapped[str] = mapped_column(String(16), default="", server_default="")
+    principal_id: Mapped[int | None] = mapped_column(BigKey)
+    issuer: Mapped[str] = mapped_column(String(1024), default="", server_default="")
+    lease_until: Mapped[datetime | None]
+    closed_at: Mapped[datetime | None] = mapped_column(index=True)
+
+
+class OutboxMailRecord(Record):
+    """A mail to be sent; ``sealed`` are its template's values, emptied once it is out.
+
+    ``next_attempt_at`` is empty when nothing more will be tried: sent, or given up.
+    """
+
+    __tablename__ = "outbox_mails"
+
+    id: Mapped[int] = mapped_column(BigKey, primary_key=True)
+    kind: Mapped[str] = mapped_column(String(64))
+    recipient: Mapped[str] = mapped_column(String(254))
+    sealed: Mapped[str] = mapped_column(Text)
+    created_at: Mapped[datetime]
+    attempts: Mapped[int] = mapped_column(default=0, server_default="0")
+    next_attempt_at: Mapped[datetime | None] = mapped_column(index=True)
+    lease: Mapped[str] = mapped_column(String(32), default="", server_default="")
+    sent_at: Mapped[datetime | None]
+    last_error: Mapped[str] = mapped_column(String(512), default="", server_default="")

@@ -1,0 +1,24 @@
+"""Writing mails out of their templates, and handing them over."""
+
+from typing import Protocol
+
+from app.domain.mail import Letter, Mail
+from app.domain.shop import Shop
+
+
+class MailUndeliverable(Exception):
+    """The letter was not taken over; ``permanent`` when asking again would not help."""
+
+    def __init__(self, reason: str, *, permanent: bool = False) -> None:
+        super().__init__(reason)
+        self.permanent = permanent
+
+
+class Letters(Protocol):
+    def write(self, mail: Mail, shop: Shop) -> Letter:
+        """The letter that ``mail`` becomes, in the shop's name: text and HTML."""
+
+
+class Post(Protocol):
+    def send(self, letter: Letter) -> None:
+        """Hand ``letter`` over; raises ``MailUndeliverable``. Never inside a transaction."""
