@@ -1,0 +1,1 @@
+"""One conformance suite a port, run on everything that stands behind it."""

@@ -1,0 +1,43 @@
+"""Fixtures that several conformance suites of adapters share."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import pytest
+
+from app.adapters.database import connect_database
+from app.models import UserRecord
+from app.ports.throttle import Throttle
+from tests.adapters.throttles import ANNA, BELA, Place, Visitor
+
+
+@pytest.fixture(params=["sqlite", "postgresql", "redis"])
+def place(request: pytest.FixtureRequest) -> Place:
+    """Where a throttle counts, in each kind of store in turn."""
+    url: str = request.getfixturevalue(f"{request.param}_url")
+    if request.param == "redis":
+        return Place("sqlite://", url)
+    _add_users(url)
+    return Place(url)
+
+
+@pytest.fixture
+def throttle(place: Place) -> Iterator[Throttle]:
+    with place.open() as opened:
+        yield opened
+
+
+@pytest.fixture
+def visitor(throttle: Throttle) -> Visitor:
+    return Visitor(throttle)
+
+
+def _add_users(url: str) -> None:
+    now = datetime(2026, 3, 1, tzinfo=UTC)
+    database = connect_database(url)
+    with database.transaction() as session:
+        session.add_all(
+            UserRecord(id=key, email=f"{key}@example.com", date_joined=now, updated_at=now)
+            for key in (ANNA, BELA)
+        )
+    database.close()

@@ -1,0 +1,296 @@
+"""What every throttle must do, wherever it counts: SQLite, PostgreSQL, Redis."""
+
+import pytest
+
+from app.domain.throttling import FADE_SECONDS, LEASE_SECONDS
+from app.ports.throttle import BlockedAddress, Throttle
+from tests.adapters.throttles import ADDRESS, ANNA, BELA, NOW, OTHER_ADDRESS, Visitor
+
+MOMENT = 0.25
+
+UNKNOWN_EMAILS_RECORDED = (
+    (2, 1.27),
+    (3, 1.24),
+    (4, 1.36),
+    (5, 1.25),
+    (6, 1.29),
+    (7, 1.32),
+    (8, 1.29),
+    (9, 1.32),
+    (10, 1.3),
+    (11, 1.23),
+    (12, 2.29),
+    (13, 2.34),
+)
+"""Attempt, and after how many seconds of trying the recorded platform let it through."""
+
+
+def test_of_two_attempts_at_once_the_second_is_told_to_wait_a_moment(visitor: Visitor) -> None:
+    assert visitor.begin().lease
+    second = visitor.begin()
+    assert (second.lease, second.wait) == ("", 1)
+
+
+def test_attempts_from_two_addresses_run_side_by_side(throttle: Throttle) -> None:
+    first, second = throttle.begin(ADDRESS, NOW), throttle.begin(OTHER_ADDRESS, NOW)
+    assert first.lease
+    assert second.lease
+    assert first.lease != second.lease
+
+
+def test_a_released_attempt_leaves_the_address_free_and_nothing_behind(
+    throttle: Throttle, visitor: Visitor
+) -> None:
+    throttle.release(ADDRESS, visitor.begin().lease)
+    assert throttle.find(ADDRESS, NOW) is None
+    assert visitor.begin().lease
+
+
+def test_wrong_passwords_double_the_wait_up_to_an_hour(visitor: Visitor) -> None:
+    waits = visitor.fail(ANNA, times=15)
+    assert waits == [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 3600, 3600, 3600]
+
+
+def test_wrong_passwords_double_the_wait_whomever_they_are_for(visitor: Visitor) -> None:
+    assert [*visitor.fail(ANNA), *visitor.fail(BELA), *visitor.fail(ANNA)] == [1, 2, 4]
+
+
+def test_unknown_emails_wait_as_long_as_the_recorded_platform_made_them(visitor: Visitor) -> None:
+    for attempt, waited in UNKNOWN_EMAILS_RECORDED:
+        (wait,) = visitor.fail()
+        assert wait <= waited < wait + 0.5, f"attempt {attempt}"
+
+
+def test_unknown_emails_double_the_wait_after_every_ten(visitor: Visitor) -> None:
+    assert visitor.fail(times=31) == [1] * 10 + [2] * 10 + [4] * 10 + [8]
+
+
+def test_failures_for_unknown_emails_are_none_of_a_wrong_password(visitor: Visitor) -> None:
+    visitor.fail(times=5)
+    assert visitor.fail(ANNA, times=2) == [1, 2]
+
+
+def test_wrong_passwords_count_among_all_failures_of_the_address(visitor: Visitor) -> None:
+    visitor.fail(ANNA, times=4)
+    assert visitor.fail(times=7) == [1] * 6 + [2]
+
+
+def test_an_attempt_during_a_block_is_refused_and_extends_nothing(visitor: Visitor) -> None:
+    visitor.fail(ANNA, times=3)
+    until = visitor.now
+    for before in (4.0, 2.5, MOMENT):
+        attempt = visitor.throttle.begin(ADDRESS, until - before)
+        assert (attempt.lease, attempt.wait) == ("", before)
+    assert visitor.throttle.begin(ADDRESS, until).lease
+
+
+def test_a_refused_attempt_keeps_no_counter_alive(visitor: Visitor) -> None:
+    visitor.fail(ANNA, times=13)
+    assert not visitor.throttle.begin(ADDRESS, visitor.now - MOMENT).lease
+    failed_last = visitor.now - 3600
+    visitor.now = failed_last + FADE_SECONDS
+    assert visitor.fail(ANNA) == [1]
+
+
+def test_an_attempt_that_neither_failed_nor_succeeded_keeps_no_counter_alive(
+    visitor: Visitor,
+) -> None:
+    visitor.fail(ANNA, times=2)
+    visitor.throttle.release(ADDRESS, visitor.begin().lease)
+    visitor.now += FADE_SECONDS - 2
+    assert visitor.fail(ANNA) == [1]
+
+
+def test_a_success_resets_the_failures_of_the_address(visitor: Visitor) -> None:
+    visitor.fail(ANNA, times=5)
+    visitor.fail(times=16)
+    visitor.succeed(BELA)
+    assert visitor.fail(BELA) == [1]
+    assert visitor.fail(times=10) == [1] * 9 + [2]
+
+
+def test_a_success_resets_the_failures_against_its_own_user(visitor: Visitor) -> None:
+    visitor.fail(ANNA, times=5)
+    visitor.succeed(ANNA)
+    assert visitor.fail(ANNA, times=2) == [1, 2]
+
+
+def test_another_users_success_does_not_reset_the_failures_against_a_user(
+    visitor: Visitor,
+) -> None:
+    visitor.fail(ANNA, times=3)
+    visitor.succeed(BELA)
+    assert visitor.fail(BELA) == [1]
+    assert visitor.fail(ANNA) == [8]
+
+
+def test_failures_against_a_user_are_counted_for_each_address(throttle: Throttle) -> None:
+    first, second = Visitor(throttle), Visitor(throttle, OTHER_ADDRESS)
+    assert first.fail(ANNA, times=4) == [1, 2, 4, 8]
+    assert second.fail(ANNA) == [1]
+    second.succeed(ANNA)
+    assert first.fail(ANNA) == [16]
+
+
+def test_the_failures_of_an_address_count_until_two_hours_after_the_last(
+    visitor: Visitor,
+) -> None:
+    visitor.fail(ANNA, times=3)
+    visitor.now += FADE_SECONDS - 4 - MOMENT
+    assert visitor.fail(ANNA) == [8]
+    visitor.now += FADE_SECONDS - 8
+    assert visitor.fail(ANNA) == [1]
+
+
+def test_failures_for_unknown_emails_fade_too(visitor: Visitor) -> None:
+    visitor.fail(times=10)
+    visitor.now += FADE_SECONDS - 1
+    assert visitor.fail(times=2) == [1, 1]
+
+
+def test_failures_against_a_user_fade_while_the_address_goes_on_failing(visitor: Visitor) -> None:
+    visitor.fail(ANNA, times=4)
+    visitor.succeed(BELA)
+    visitor.now += FADE_SECONDS / 2
+    visitor.fail(BELA)
+    visitor.now += FADE_SECONDS / 2
+    assert visitor.fail(ANNA) == [2]  # the second of the address, the first that counts for Anna
+
+
+def test_an_attempt_whose_process_was_killed_ends_by_itself(visitor: Visitor) -> None:
+    assert visitor.begin().lease
+    visitor.now = NOW + LEASE_SECONDS - MOMENT
+    assert visitor.begin().wait == MOMENT
+    visitor.now = NOW + LEASE_SECONDS
+    assert visitor.begin().lease
+
+
+def test_a_late_failure_counts_and_leaves_the_running_attempt_alone(visitor: Visitor) -> None:
+    late = visitor.begin().lease
+    visitor.now += LEASE_SECONDS
+    running = visitor.begin().lease
+    assert visitor.throttle.fail(ADDRESS, late, ANNA, visitor.now) == 1
+    assert not visitor.throttle.begin(ADDRESS, visitor.now + 2).lease
+    assert visitor.throttle.fail(ADDRESS, running, ANNA, visitor.now + 2) == 2
+
+
+def test_a_late_success_resets_and_leaves_the_running_attempt_alone(visitor: Visitor) -> None:
+    visitor.fail(ANNA, times=3)
+    late = visitor.begin().lease
+    visitor.now += LEASE_SECONDS
+    running = visitor.begin().lease
+    visitor.throttle.succeed(ADDRESS, late, ANNA, visitor.now)
+    assert not visitor.begin().lease
+    assert visitor.throttle.fail(ADDRESS, running, ANNA, visitor.now) == 1
+
+
+def test_a_late_success_ends_the_block_of_its_address(visitor: Visitor) -> None:
+    visitor.fail(ANNA, times=4)
+    late = visitor.begin().lease
+    visitor.now += LEASE_SECONDS
+    assert visitor.throttle.fail(ADDRESS, visitor.begin().lease, ANNA, visitor.now) == 16
+    visitor.throttle.succeed(ADDRESS, late, BELA, visitor.now)
+    assert visitor.throttle.blocked(visitor.now) == ()
+    assert visitor.begin().lease
+
+
+def test_a_late_release_leaves_the_running_attempt_alone(visitor: Visitor) -> None:
+    late = visitor.begin().lease
+    visitor.now += LEASE_SECONDS
+    assert visitor.begin().lease
+    visitor.throttle.release(ADDRESS, late)
+    assert not visitor.begin().lease
+
+
+def test_a_late_failure_never_shortens_a_block(visitor: Visitor) -> None:
+    visitor.fail(ANNA, times=4)
+    late = visitor.begin().lease
+    visitor.now += LEASE_SECONDS
+    assert visitor.throttle.fail(ADDRESS, visitor.begin().lease, ANNA, visitor.now) == 16
+    assert visitor.throttle.fail(ADDRESS, late, None, visitor.now) == 16
+
+
+def test_a_failure_counts_though_its_user_was_deleted_meanwhile(visitor: Visitor) -> None:
+    assert visitor.fail(999_999, times=2) == [1, 2]
+
+
+def test_blocked_addresses_are_listed_longest_wait_first(throttle: Throttle) -> None:
+    for count, address in ((1, "198.51.100.1"), (3, "198.51.100.3"), (2, "198.51.100.2")):
+        Visitor(throttle, address, NOW - 2**count + 1).fail(ANNA, times=count - 1)
+    Visitor(throttle, "198.51.100.1").fail()
+    Visitor(throttle, "198.51.100.2").fail(ANNA)
+    Visitor(throttle, "198.51.100.3").fail(ANNA)
+    assert throttle.blocked(NOW) == (
+        BlockedAddress("198.51.100.3", NOW + 4, 3, 3),
+        BlockedAddress("198.51.100.2", NOW + 2, 2, 2),
+        BlockedAddress("198.51.100.1", NOW + 1, 0, 1),
+    )
+    assert [one.address for one in throttle.blocked(NOW, limit=1)] == ["198.51.100.3"]
+    assert [one.address for one in throttle.blocked(NOW + 2)] == ["198.51.100.3"]
+    assert throttle.blocked(NOW + 4) == ()
+
+
+@pytest.mark.parametrize("user_id", [ANNA, None])
+def test_an_unblocked_address_starts_anew(visitor: Visitor, user_id: int | None) -> None:
+    throttle = visitor.throttle
+    visitor.fail(user_id, times=12)
+    visitor.now -= 1
+    assert throttle.blocked(visitor.now)
+    assert throttle.unblock(ADDRESS)
+    assert throttle.blocked(visitor.now) == ()
+    assert throttle.find(ADDRESS, visitor.now) is None
+    assert visitor.fail(ANNA) == [1]
+
+
+def test_unblocking_forgets_failures_against_users_alone(visitor: Visitor) -> None:
+    visitor.fail(ANNA, times=3)
+    visitor.succeed(BELA)
+    assert visitor.throttle.unblock(ADDRESS)
+    assert visitor.fail(ANNA) == [1]
+
+
+def test_there_is_nothing_to_unblock_where_nobody_failed(visitor: Visitor) -> None:
+    assert not visitor.throttle.unblock(ADDRESS)
+    visitor.succeed(ANNA)
+    assert not visitor.throttle.unblock(ADDRESS)
+
+
+def test_unblocking_one_address_leaves_the_others(throttle: Throttle) -> None:
+    Visitor(throttle, OTHER_ADDRESS).fail(ANNA)
+    assert not throttle.unblock(ADDRESS)
+    assert [one.address for one in throttle.blocked(NOW)] == [OTHER_ADDRESS]
+
+
+def test_what_is_held_against_an_address_can_be_looked_up_until_it_fades(
+    visitor: Visitor,
+) -> None:
+    find = visitor.throttle.find
+    assert find(ADDRESS, NOW) is None
+    visitor.fail(ANNA, times=2)
+    visitor.fail(times=1)
+    end = visitor.now
+    assert find(ADDRESS, end) == BlockedAddress(ADDRESS, end, 2, 3)
+    assert find(ADDRESS, end + FADE_SECONDS) is None
+
+
+def test_failures_against_a_user_are_held_against_the_address_when_all_else_is_reset(
+    visitor: Visitor,
+) -> None:
+    visitor.fail(ANNA)
+    failed = NOW
+    visitor.succeed(BELA)
+    find = visitor.throttle.find
+    assert find(ADDRESS, visitor.now) == BlockedAddress(ADDRESS, 0.0, 0, 0)
+    assert find(ADDRESS, failed + FADE_SECONDS) is None
+
+
+def test_clearing_away_what_has_faded_leaves_everything_else(throttle: Throttle) -> None:
+    faded, fresh = Visitor(throttle), Visitor(throttle, OTHER_ADDRESS)
+    faded.fail(ANNA, times=3)
+    fresh.now = faded.now + FADE_SECONDS
+    fresh.fail(ANNA, times=2)
+    running = Visitor(throttle, "198.51.100.1", fresh.now)
+    assert running.begin().lease
+    throttle.forget_faded(fresh.now)
+    assert fresh.fail(ANNA) == [4]
+    assert not running.begin().lease

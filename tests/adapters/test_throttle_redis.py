@@ -1,0 +1,129 @@
+"""What Redis alone is asked: to forget by itself, and to be missed in the right way."""
+
+import socket
+from collections.abc import Callable, Iterator
+
+import pytest
+from redis import Redis
+
+from app.adapters.database import connect_database
+from app.adapters.throttle import connect_throttle
+from app.adapters.throttle_redis import RedisThrottle, connect_redis_throttle
+from app.domain.throttling import FADE_SECONDS
+from app.ports.throttle import Throttle, ThrottleUnavailable
+from tests.adapters.throttles import ADDRESS, ANNA, NOW, Visitor
+
+CALLS: tuple[Callable[[Throttle], object], ...] = (
+    lambda throttle: throttle.begin(ADDRESS, NOW),
+    lambda throttle: throttle.fail(ADDRESS, "lease", ANNA, NOW),
+    lambda throttle: throttle.succeed(ADDRESS, "lease", ANNA, NOW),
+    lambda throttle: throttle.release(ADDRESS, "lease"),
+    lambda throttle: throttle.blocked(NOW),
+    lambda throttle: throttle.find(ADDRESS, NOW),
+    lambda throttle: throttle.unblock(ADDRESS),
+    lambda throttle: throttle.forget_faded(NOW),
+)
+
+
+@pytest.fixture
+def redis(redis_url: str) -> Iterator[Redis]:
+    with Redis.from_url(redis_url, decode_responses=True) as client:
+        yield client
+
+
+@pytest.fixture
+def listener() -> Iterator[socket.socket]:
+    """Something that takes connections and never says a word."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server
+
+
+def test_with_redis_it_is_redis_that_counts(redis_url: str) -> None:
+    throttle = connect_throttle(connect_database("sqlite://"), redis_url)
+    assert isinstance(throttle, RedisThrottle)
+
+
+def test_redis_forgets_everything_by_itself(redis_url: str, redis: Redis) -> None:
+    throttle = connect_redis_throttle(redis_url)
+    throttle.begin("198.51.100.1", NOW)
+    Visitor(throttle).fail(ANNA, times=2)
+    keys = [str(key) for key in redis.scan_iter()]
+    assert len(keys) == 5
+    for key in keys:
+        assert key.startswith("latchkey:throttle:")
+        assert 0 < redis.ttl(key) <= FADE_SECONDS, key
+
+
+def test_a_success_leaves_no_key_behind(redis_url: str, redis: Redis) -> None:
+    visitor = Visitor(connect_redis_throttle(redis_url))
+    visitor.fail(ANNA)
+    visitor.succeed(ANNA)
+    assert redis.dbsize() == 0
+
+
+def test_a_released_attempt_leaves_no_key_behind(redis_url: str, redis: Redis) -> None:
+    throttle = connect_redis_throttle(redis_url)
+    throttle.release(ADDRESS, throttle.begin(ADDRESS, NOW).lease)
+    assert redis.dbsize() == 0
+
+
+def test_ended_blocks_are_cleared_from_the_operators_list(redis_url: str, redis: Redis) -> None:
+    throttle = connect_redis_throttle(redis_url)
+    Visitor(throttle).fail()
+    throttle.forget_faded(NOW + 1)
+    assert not redis.exists("latchkey:throttle:blocked")
+
+
+def test_failures_against_users_do_not_pile_up(redis_url: str, redis: Redis) -> None:
+    visitor = Visitor(connect_redis_throttle(redis_url))
+    for user_id in range(10, 20):
+        visitor.fail(user_id)
+        visitor.succeed(ANNA)
+    visitor.now += FADE_SECONDS
+    visitor.fail(ANNA)
+    assert redis.hgetall(f"latchkey:throttle:users:{ADDRESS}") == {str(ANNA): "1"}
+
+
+def test_two_prefixes_are_two_throttles(redis: Redis) -> None:
+    Visitor(RedisThrottle(redis, "one")).fail(ANNA, times=3)
+    assert Visitor(RedisThrottle(redis, "two")).fail(ANNA) == [1]
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_a_redis_that_is_down_is_an_error_of_its_own(
+    listener: socket.socket, call: Callable[[Throttle], object]
+) -> None:
+    port = listener.getsockname()[1]
+    listener.close()
+    throttle = connect_redis_throttle(f"redis://:secret@127.0.0.1:{port}/0")
+    with pytest.raises(ThrottleUnavailable, match="Redis") as caught:
+        call(throttle)
+    assert "secret" not in str(caught.value)
+
+
+def test_a_redis_that_does_not_answer_is_not_waited_for(listener: socket.socket) -> None:
+    port = listener.getsockname()[1]
+    throttle = connect_redis_throttle(f"redis://127.0.0.1:{port}/0?socket_timeout=0.05")
+    with pytest.raises(ThrottleUnavailable, match="Timeout"):
+        throttle.begin(ADDRESS, NOW)
+
+
+def test_a_redis_that_cannot_count_is_as_good_as_none(redis_url: str, redis: Redis) -> None:
+    redis.set(f"latchkey:throttle:address:{ADDRESS}", "not a hash")
+    with pytest.raises(ThrottleUnavailable, match="WRONGTYPE"):
+        connect_redis_throttle(redis_url).begin(ADDRESS, NOW)
+
+
+def test_a_connection_that_broke_meanwhile_is_opened_anew(redis_url: str, redis: Redis) -> None:
+    throttle = connect_redis_throttle(redis_url)
+    lease = throttle.begin(ADDRESS, NOW).lease
+    redis.client_kill_filter(_type="normal", skipme=True)
+    assert throttle.fail(ADDRESS, lease, ANNA, NOW) == 1
+
+
+def test_a_redis_that_was_restarted_learns_the_scripts_again(redis_url: str, redis: Redis) -> None:
+    throttle = connect_redis_throttle(redis_url)
+    assert throttle.begin(ADDRESS, NOW).lease
+    redis.script_flush()
+    redis.flushdb()
+    assert Visitor(throttle).fail(ANNA) == [1]

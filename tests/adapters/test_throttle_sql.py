@@ -1,0 +1,65 @@
+"""What the database alone is asked: to keep no rubbish, and to make no refusal wait."""
+
+import pytest
+from sqlalchemy import func, select, update
+
+from app.adapters.throttle import connect_throttle
+from app.adapters.throttle_sql import SqlThrottle
+from app.domain.throttling import FADE_SECONDS
+from app.models import ThrottleAddressRecord, ThrottleUserRecord
+from app.ports import Ports
+from tests.adapters.throttles import ADDRESS, NOW, OTHER_ADDRESS, Visitor
+from tests.builders.people import make_user
+
+
+@pytest.fixture
+def throttle(ports: Ports) -> SqlThrottle:
+    return SqlThrottle(ports.database)
+
+
+def test_without_redis_the_database_counts(ports: Ports) -> None:
+    assert isinstance(connect_throttle(ports.database, ""), SqlThrottle)
+
+
+def test_faded_rows_are_removed_and_counted(ports: Ports, throttle: SqlThrottle) -> None:
+    user_id = make_user(ports)
+    visitor = Visitor(throttle)
+    visitor.fail(user_id, times=2)
+    failed_last = visitor.now - 2
+    throttle.release(OTHER_ADDRESS, throttle.begin(OTHER_ADDRESS, NOW).lease)
+    assert throttle.forget_faded(NOW + FADE_SECONDS - 1) == 0
+    assert throttle.forget_faded(NOW + FADE_SECONDS) == 1
+    assert throttle.forget_faded(failed_last + FADE_SECONDS) == 2
+    assert _rows(ports) == (0, 0)
+
+
+def test_nobody_loses_a_running_attempt_when_rows_are_removed(throttle: SqlThrottle) -> None:
+    visitor = Visitor(throttle)
+    visitor.fail()
+    visitor.now = NOW + FADE_SECONDS
+    assert visitor.begin().lease
+    assert throttle.forget_faded(visitor.now) == 0
+    assert not visitor.begin().lease
+
+
+def test_a_success_leaves_no_row_behind(ports: Ports, throttle: SqlThrottle) -> None:
+    user_id = make_user(ports)
+    visitor = Visitor(throttle)
+    visitor.fail(user_id)
+    visitor.succeed(user_id)
+    assert _rows(ports) == (0, 0)
+
+
+def test_a_refusal_waits_for_nobody_who_writes(ports: Ports, throttle: SqlThrottle) -> None:
+    Visitor(throttle).fail()
+    with ports.database.transaction() as session:
+        session.execute(update(ThrottleAddressRecord).values(lease="held by somebody"))
+        assert not throttle.begin(ADDRESS, NOW).lease
+
+
+def _rows(ports: Ports) -> tuple[int | None, int | None]:
+    with ports.database.reading() as session:
+        return (
+            session.scalar(select(func.count()).select_from(ThrottleAddressRecord)),
+            session.scalar(select(func.count()).select_from(ThrottleUserRecord)),
+        )

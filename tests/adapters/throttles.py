@@ -1,0 +1,89 @@
+"""The throttles under test, and what other processes do to them."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing.queues import SimpleQueue
+from threading import Barrier, Event, Thread
+
+from app.adapters.database import connect_database
+from app.adapters.throttle import connect_throttle
+from app.ports.throttle import Attempt, Throttle
+
+NOW = 1_795_178_982.25
+ADDRESS = "203.0.113.7"
+OTHER_ADDRESS = "2001:db8::7"
+ANNA, BELA = 1, 2
+"""Keys of two users whom every database of the suite has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a throttle's counters are; any process may open it."""
+
+    database_url: str
+    redis_url: str = ""
+
+    @contextmanager
+    def open(self) -> Iterator[Throttle]:
+        database = connect_database(self.database_url)
+        try:
+            yield connect_throttle(database, self.redis_url)
+        finally:
+            database.close()
+
+
+class Visitor:
+    """Somebody at one address who waits exactly as long as told, ``now`` going on meanwhile."""
+
+    def __init__(self, throttle: Throttle, address: str = ADDRESS, now: float = NOW) -> None:
+        self.throttle = throttle
+        self.address = address
+        self.now = now
+
+    def begin(self) -> Attempt:
+        return self.throttle.begin(self.address, self.now)
+
+    def fail(self, user_id: int | None = None, times: int = 1) -> list[float]:
+        """Fail as soon as the block allows, ``times`` in a row; how long each block was."""
+        waits = []
+        for _ in range(times):
+            wait = self.throttle.fail(self.address, self._lease(), user_id, self.now)
+            self.now += wait
+            waits.append(wait)
+        return waits
+
+    def succeed(self, user_id: int) -> None:
+        self.throttle.succeed(self.address, self._lease(), user_id, self.now)
+
+    def _lease(self) -> str:
+        attempt = self.begin()
+        assert attempt.lease, f"{self.address} has to wait {attempt.wait} s more"
+        return attempt.lease
+
+
+def run_together(act: Callable[[], None], threads: int) -> None:
+    """Run ``act`` in that many threads, and wait for the last."""
+    running = [Thread(target=act) for _ in range(threads)]
+    for thread in running:
+        thread.start()
+    for thread in running:
+        thread.join()
+
+
+def begin_together(place: Place, rivals: int, start: Barrier, answers: "SimpleQueue[str]") -> None:
+    """``rivals`` threads begin at once, together with whoever else waits at ``start``."""
+    with place.open() as throttle:
+
+        def begin() -> None:
+            start.wait(60)
+            answers.put(throttle.begin(ADDRESS, NOW).lease)
+
+        run_together(begin, rivals)
+
+
+def begin_and_hang(place: Place, answers: "SimpleQueue[str]") -> None:
+    """Begin an attempt that never ends."""
+    with place.open() as throttle:
+        answers.put(throttle.begin(ADDRESS, NOW).lease)
+        Event().wait()
