@@ -53,7 +53,7 @@ def ring(ports: Ports, version: int | None = None) -> KnownRing:
 
 @part
 def published_keys(ports: Ports) -> tuple[PublicKey, ...]:
-    """The keys that verify right now, next, active and retired: what the key set lists."""
+    """The keys that verify right now, the active one first: what the key set lists."""
     return tuple(ring(ports).ring.published.values())
 
 
@@ -109,7 +109,9 @@ def _read_anew(ports: Ports) -> KnownRing:
     keys = verifying(ports, stored.keys)
     ends = [end.timestamp() for end in (verifies_until(ports, key) for key in keys) if end]
     signer = stored.only(KeyState.ACTIVE).pair
-    published = MappingProxyType({key.pair.public.kid: key.pair.public for key in keys})
+    # The active key leads: some verifiers look no further than the first of a key set.
+    listed = sorted(keys, key=lambda key: key.state is not KeyState.ACTIVE)
+    published = MappingProxyType({key.pair.public.kid: key.pair.public for key in listed})
     known = KnownRing(
         Ring(stored.version, signer.public.kid, published), signer, min(ends, default=inf)
     )
