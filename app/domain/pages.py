@@ -1,0 +1,81 @@
+"""Pages of long lists: by cursor, never by offset, so that any depth costs the same."""
+
+import base64
+import binascii
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from app.domain.errors import Problem, Refused
+
+Item_co = TypeVar("Item_co", covariant=True)
+
+LONGEST_PAGE = 100
+
+
+@dataclass(frozen=True, slots=True)
+class PageRequest:
+    """Which part of a list is wanted: ``size`` items after or before a place in it.
+
+    ``cursor`` holds the sort values of the row it stands for, the key last; empty at either end.
+    """
+
+    size: int
+    backwards: bool = False
+    cursor: tuple[str | int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[Item_co]):
+    """A part of a list, in its order. ``count`` tells how many there are in all, when asked."""
+
+    items: tuple[Item_co, ...]
+    cursors: tuple[str, ...]
+    has_next: bool
+    has_previous: bool
+    count: Callable[[], int]
+
+
+def read_page_request(
+    name: str,
+    *,
+    first: int | None = None,
+    last: int | None = None,
+    after: str | None = None,
+    before: str | None = None,
+) -> PageRequest:
+    """The page that relay's four arguments ask for; refuses what makes no sense, by field."""
+    if first is None and last is None:
+        message = f"You must provide a `first` or `last` value to paginate `{name}`."
+        raise Refused(Problem("GRAPHQL_ERROR", message, "first"))
+    if first is not None and last is not None:
+        message = f"Passing both `first` and `last` to paginate `{name}` is not supported."
+        raise Refused(Problem("GRAPHQL_ERROR", message, "last"))
+    backwards = first is None
+    field, size = ("last", last) if backwards else ("first", first)
+    if size is None or not 0 < size <= LONGEST_PAGE:
+        message = f"Ask for 1 to {LONGEST_PAGE} at once: `{field}` of `{name}` is {size}."
+        raise Refused(Problem("GRAPHQL_ERROR", message, field))
+    text = before if backwards else after
+    cursor = read_cursor(text, "before" if backwards else "after") if text else ()
+    return PageRequest(size, backwards, cursor)
+
+
+def make_cursor(values: tuple[str | int, ...]) -> str:
+    return base64.urlsafe_b64encode(json.dumps(values).encode()).decode()
+
+
+def read_cursor(text: str, field: str) -> tuple[str | int, ...]:
+    """The sort values in a cursor; refuses anything that ``make_cursor`` did not make."""
+    try:
+        values = json.loads(base64.urlsafe_b64decode(text.encode()))
+    except (binascii.Error, ValueError, RecursionError):
+        values = None
+    if not isinstance(values, list) or not values or not all(map(_is_value, values)):
+        raise Refused(Problem("GRAPHQL_ERROR", "Received cursor is invalid.", field))
+    return tuple(values)
+
+
+def _is_value(value: object) -> bool:
+    return isinstance(value, str | int) and not isinstance(value, bool)

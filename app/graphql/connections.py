@@ -1,0 +1,68 @@
+"""Relay connections over pages: one pair of types for each node type."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import graphene
+from graphql import GraphQLResolveInfo
+
+from app.domain.pages import Page
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """One item of a page and its place."""
+
+    node: object
+    cursor: str
+
+
+def make_connection(name: str, node: str) -> type[graphene.ObjectType]:
+    """The type ``<name>CountableConnection`` of nodes of the dotted type ``node``."""
+    edge = type(
+        f"{name}CountableEdge",
+        (graphene.ObjectType,),
+        {
+            "__doc__": "One item of a list and its place in it.",
+            "node": graphene.NonNull(node),
+            "cursor": graphene.NonNull(graphene.String),
+        },
+    )
+    connection: type[graphene.ObjectType] = type(
+        f"{name}CountableConnection",
+        (graphene.ObjectType,),
+        {
+            "__doc__": "A page of a list.",
+            "page_info": graphene.NonNull("app.graphql.types.pages.PageInfo"),
+            "edges": graphene.NonNull(graphene.List(graphene.NonNull(edge))),
+            "total_count": graphene.Int(
+                description="How many there are in all; counted when asked."
+            ),
+            "resolve_page_info": _resolve_page_info,
+            "resolve_edges": _resolve_edges,
+            "resolve_total_count": _resolve_total_count,
+        },
+    )
+    return connection
+
+
+def connection_arguments() -> Mapping[str, graphene.Argument]:
+    """Relay's four arguments."""
+    return {
+        "before": graphene.Argument(graphene.String),
+        "after": graphene.Argument(graphene.String),
+        "first": graphene.Argument(graphene.Int),
+        "last": graphene.Argument(graphene.Int),
+    }
+
+
+def _resolve_page_info(page: Page[object], _info: GraphQLResolveInfo) -> Page[object]:
+    return page
+
+
+def _resolve_edges(page: Page[object], _info: GraphQLResolveInfo) -> list[Edge]:
+    return [Edge(node, cursor) for node, cursor in zip(page.items, page.cursors, strict=True)]
+
+
+def _resolve_total_count(page: Page[object], _info: GraphQLResolveInfo) -> int:
+    return page.count()

@@ -1,0 +1,27 @@
+"""Where a page stands in its list."""
+
+import graphene
+from graphql import GraphQLResolveInfo
+
+from app.domain.pages import Page
+
+
+class PageInfo(graphene.ObjectType):
+    """What is before and after a page (Relay's cursor connections)."""
+
+    has_next_page = graphene.NonNull(graphene.Boolean)
+    has_previous_page = graphene.NonNull(graphene.Boolean)
+    start_cursor = graphene.String()
+    end_cursor = graphene.String()
+
+    def resolve_has_next_page(self: Page[object], _info: GraphQLResolveInfo) -> bool:
+        return self.has_next
+
+    def resolve_has_previous_page(self: Page[object], _info: GraphQLResolveInfo) -> bool:
+        return self.has_previous
+
+    def resolve_start_cursor(self: Page[object], _info: GraphQLResolveInfo) -> str | None:
+        return self.cursors[0] if self.cursors else None
+
+    def resolve_end_cursor(self: Page[object], _info: GraphQLResolveInfo) -> str | None:
+        return self.cursors[-1] if self.cursors else None
