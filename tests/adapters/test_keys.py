@@ -1,0 +1,189 @@
+"""Signing keys at work: what others make of our tokens, and how private parts are kept."""
+
+import base64
+from dataclasses import replace
+from functools import cache
+
+import jwt
+import pytest
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    Encoding,
+    KeySerializationEncryption,
+    NoEncryption,
+    PrivateFormat,
+    PublicFormat,
+    load_pem_private_key,
+)
+from joserfc import jwk
+from joserfc import jwt as joserfc_jwt
+
+from app.adapters.keys import RsaKeyStore
+from app.domain.keys import PublicKey
+from app.ports.keys import KeyPair, KeyUnreadable
+from app.settings import Settings, SettingsError
+from app.wiring import connect
+from tests.fakes.keys import SECRET, ReadyKeyStore
+
+CLAIMS = {
+    "iat": 1,
+    "exp": 4102444800,
+    "iss": "http://localhost/graphql/",
+    "email": "ä@example.com",
+}
+
+
+def ready(place: int = 0) -> KeyPair:
+    return ReadyKeyStore(place).generate()
+
+
+def entry(public: PublicKey) -> dict[str, str | list[str]]:
+    return {"kty": "RSA", "n": public.n, "e": public.e, "kid": public.kid, "alg": "RS256"}
+
+
+@cache
+def rsa_key(bits: int) -> rsa.RSAPrivateKey:
+    return rsa.generate_private_key(65537, bits)
+
+
+def pem_of(
+    key: rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey,
+    form: PrivateFormat = PrivateFormat.PKCS8,
+    encryption: KeySerializationEncryption | None = None,
+) -> str:
+    return key.private_bytes(Encoding.PEM, form, encryption or NoEncryption()).decode()
+
+
+def test_a_new_key_has_3072_bits_and_is_named_by_its_thumbprint() -> None:
+    pair = RsaKeyStore(SECRET).generate()
+    other = jwk.RSAKey.import_key(entry(pair.public))
+    assert int.from_bytes(base64.urlsafe_b64decode(pair.public.n + "==")).bit_length() == 3072
+    assert pair.public.e == "AQAB"
+    assert pair.public.kid == other.thumbprint()
+
+
+def test_a_token_says_which_key_signed_it_and_nothing_more() -> None:
+    pair = ready()
+    token = RsaKeyStore(SECRET).sign(pair, CLAIMS)
+    assert jwt.get_unverified_header(token) == {
+        "alg": "RS256",
+        "kid": pair.public.kid,
+        "typ": "JWT",
+    }
+
+
+def test_a_token_comes_back_as_it_was_signed() -> None:
+    store, pair = RsaKeyStore(SECRET), ready()
+    keys = {public.kid: public for public in (ready(1).public, pair.public)}
+    assert store.verify(keys, store.sign(pair, CLAIMS)) == CLAIMS
+
+
+def test_other_libraries_verify_our_tokens_by_the_published_members() -> None:
+    pair = ready()
+    token = RsaKeyStore(SECRET).sign(pair, CLAIMS)
+    by_pyjwt = jwt.decode(
+        token, jwt.PyJWK(entry(pair.public)), ["RS256"], options={"verify_iat": False}
+    )
+    by_joserfc = joserfc_jwt.decode(token, jwk.RSAKey.import_key(entry(pair.public)), ["RS256"])
+    assert by_pyjwt == by_joserfc.claims == CLAIMS
+
+
+def test_another_process_with_the_same_secret_signs_with_a_stored_key() -> None:
+    pair = RsaKeyStore(SECRET).generate()
+    token = RsaKeyStore(SECRET).sign(pair, CLAIMS)
+    assert RsaKeyStore("any other").verify({pair.public.kid: pair.public}, token) == CLAIMS
+
+
+def test_a_key_made_with_another_secret_says_what_to_do() -> None:
+    pair = ready()
+    with pytest.raises(KeyUnreadable) as error:
+        RsaKeyStore("another secret").sign(pair, CLAIMS)
+    assert pair.public.kid in str(error.value)
+    assert "Set SECRET_KEY back" in str(error.value)
+    assert "flask keys rotate --force" in str(error.value)
+    assert "another secret" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "sealed", ["", "v1.", "v1.AAAA", "v1." + "A" * 64, "hello", "v1.ä", "v2." + "A" * 64]
+)
+def test_a_damaged_private_part_is_an_error_of_its_own(sealed: str) -> None:
+    with pytest.raises(KeyUnreadable):
+        RsaKeyStore(SECRET).sign(replace(ready(), sealed=sealed), CLAIMS)
+
+
+def test_a_private_part_cannot_be_stored_under_the_name_of_another_key() -> None:
+    with pytest.raises(KeyUnreadable):
+        RsaKeyStore(SECRET).sign(replace(ready(), sealed=ready(1).sealed), CLAIMS)
+
+
+def test_one_bit_changed_in_a_private_part_is_noticed() -> None:
+    box = bytearray(base64.b64decode(ready().sealed.removeprefix("v1.")))
+    for place in (0, 20, len(box) - 1):
+        box[place] ^= 1
+        changed = replace(ready(), sealed="v1." + base64.b64encode(box).decode())
+        with pytest.raises(KeyUnreadable):
+            RsaKeyStore(SECRET).sign(changed, CLAIMS)
+        box[place] ^= 1
+
+
+def test_one_key_is_sealed_differently_every_time() -> None:
+    pem = pem_of(rsa_key(2048))
+    first, second = RsaKeyStore(SECRET, pem).fixed(), RsaKeyStore(SECRET, pem).fixed()
+    assert first is not None
+    assert second is not None
+    assert first.public == second.public
+    assert first.sealed != second.sealed
+
+
+def test_nothing_secret_shows_in_a_repr() -> None:
+    pem = pem_of(rsa_key(2048))
+    store = RsaKeyStore(SECRET, pem)
+    shown = f"{store!r} {store.fixed()!r} {ready()!r} {vars(store)!r}"
+    assert SECRET not in shown
+    assert ready().sealed not in shown
+    assert "PRIVATE" not in shown
+    numbers = load_pem_private_key(pem.encode(), None)
+    assert isinstance(numbers, rsa.RSAPrivateKey)
+    assert str(numbers.private_numbers().p) not in shown
+
+
+def test_without_the_setting_there_is_no_fixed_key() -> None:
+    assert RsaKeyStore(SECRET, "").fixed() is None
+
+
+@pytest.mark.parametrize("form", [PrivateFormat.PKCS8, PrivateFormat.TraditionalOpenSSL])
+@pytest.mark.parametrize("bits", [2048, 3072])
+def test_the_key_of_the_setting_signs(form: PrivateFormat, bits: int) -> None:
+    store = RsaKeyStore(SECRET, pem_of(rsa_key(bits), form))
+    pair = store.fixed()
+    assert pair is not None
+    assert store.verify({pair.public.kid: pair.public}, store.sign(pair, CLAIMS)) == CLAIMS
+
+
+def public_pem() -> str:
+    public = rsa_key(2048).public_key()
+    return public.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo).decode()
+
+
+def broken_pems() -> dict[str, str]:
+    good = pem_of(rsa_key(2048))
+    return {
+        "too short": pem_of(rsa_key(1024)),
+        "of another kind": pem_of(ec.generate_private_key(ec.SECP256R1())),
+        "with a passphrase": pem_of(rsa_key(2048), encryption=BestAvailableEncryption(b"x")),
+        "public": public_pem(),
+        "cut off": good[: len(good) // 2],
+        "no text of a key": "-----BEGIN PRIVATE KEY-----\nhello\n-----END PRIVATE KEY-----",
+    }
+
+
+@pytest.mark.parametrize("name", list(broken_pems()))
+def test_a_key_that_cannot_sign_stops_the_start_and_names_the_setting(name: str) -> None:
+    pem = broken_pems()[name]
+    with pytest.raises(SettingsError) as error:
+        connect(Settings(database_url="sqlite://", rsa_private_key=pem))
+    assert "RSA_PRIVATE_KEY: " in str(error.value)
+    assert not [line for line in pem.splitlines() if line in str(error.value)]
+    assert error.value.__cause__ is None
