@@ -6,13 +6,31 @@ from enum import StrEnum
 
 
 class MailKind(StrEnum):
+    """Each mail, and the ``values`` that its template may show beside ``shop``, ``recipient``.
+
+    All are texts. ``link`` is a whole address, ``lifetime`` how long it works ("1 hour"), ``when``
+    a moment in UTC, ``address`` the internet address that the change came from ("" when unknown).
+    """
+
     PASSWORD_RESET = "password_reset"
+    """``link``, ``lifetime``."""
     ACCOUNT_CONFIRMATION = "account_confirmation"
+    """``link``, ``lifetime``."""
+    ACCOUNT_EXISTS = "account_exists"
+    """Nothing more: somebody tried to register an address, or to move to it, that has an account.
+
+    It says so to whoever reads that mailbox, and to nobody else.
+    """
     EMAIL_CHANGE_REQUEST = "email_change_request"
+    """To the new address: ``link``, ``lifetime``, ``old_email``, ``new_email``."""
     ACCOUNT_DELETION_REQUEST = "account_deletion_request"
+    """``link``, ``lifetime``."""
     STAFF_INVITATION = "staff_invitation"
+    """``link``, ``lifetime``, ``inviter`` (an email or an app's name, "" when the operator)."""
     PASSWORD_CHANGED = "password_changed"
+    """``when``, ``address``."""
     EMAIL_CHANGED = "email_changed"
+    """To the old address: ``old_email``, ``new_email``, ``when``, ``address``."""
 
 
 @dataclass(frozen=True, slots=True)
