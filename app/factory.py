@@ -1,8 +1,87 @@
-"""Builds the Flask application."""
+"""Builds the Flask application out of ports and settings."""
 
-from flask import Flask
+from flask import Flask, Response, request
+
+from app import wellknown
+from app.graphql.view import create_endpoint
+from app.ports import Ports
+from app.settings import Settings, load_settings
+from app.web.dispatch import Application, Dispatch
+from app.web.errors import register_errors
+from app.web.headers import NOTHING_MAY_RUN, security_headers
+from app.web.installation import Installation, install
+from app.web.limits import set_up_limits
+from app.web.logs import set_up_logs
+from app.web.sessions import ConsoleSessions, cookie_settings
+from app.wiring import connect
+
+API_PATH = "/graphql/"
+PLAYGROUND_LIMIT = "60/minute"
 
 
-def create_app() -> Flask:
-    """The application."""
-    return Flask(__name__)
+def create_app(ports: Ports | None = None, settings: Settings | None = None) -> Flask:
+    """The application, on ``ports`` or on those that ``settings`` ask for.
+
+    Without ``settings`` they come from the environment; raises ``SettingsError`` when they cannot
+    be used. Nothing is connected before the first request needs it.
+    """
+    chosen = settings or load_settings()
+    app = Flask("app")
+    app.config.from_mapping(
+        SECRET_KEY=chosen.secret_key,
+        MAX_CONTENT_LENGTH=chosen.upload_max,
+        **cookie_settings(secure=chosen.public_url.startswith("https://")),
+    )
+    app.session_interface = ConsoleSessions()
+    installation = make_installation(ports or connect(chosen), chosen)
+    install(app, installation)
+    set_up_logs(level=chosen.log_level, development=chosen.development)
+    register_errors(app)
+    _add_headers(app, installation)
+    app.register_blueprint(wellknown.blueprint)
+    _mount_graphql(app, create_endpoint(installation), chosen.redis_url)
+    return app
+
+
+def make_installation(ports: Ports, settings: Settings) -> Installation:
+    """What the edges get to know of ``settings``."""
+    return Installation(
+        ports=ports,
+        trusted_proxies=settings.trusted_proxies,
+        allowed_graphql_origins=settings.allowed_graphql_origins,
+        playground_enabled=settings.playground_enabled,
+        graphql_batch_max=settings.graphql_batch_max,
+        graphql_mutations_max=settings.graphql_mutations_max,
+        graphql_body_max=settings.graphql_body_max,
+        upload_max=settings.upload_max,
+    )
+
+
+def connect_installation() -> Installation:
+    """The installation that the environment describes, without a web server: for commands."""
+    settings = load_settings()
+    return make_installation(connect(settings), settings)
+
+
+def _mount_graphql(app: Flask, endpoint: Application, redis_url: str) -> None:
+    """Requests to the API pass Flask by; its page is an ordinary view, and limited like one."""
+    limiter = set_up_limits(app, redis_url)
+
+    def playground() -> Response:
+        return Response.from_app(endpoint, request.environ, buffered=True)
+
+    app.add_url_rule(API_PATH, view_func=limiter.limit(PLAYGROUND_LIMIT)(playground))
+    app.wsgi_app = Dispatch(app.wsgi_app, {API_PATH: endpoint})  # type: ignore[method-assign]
+
+
+def _add_headers(app: Flask, installation: Installation) -> None:
+    headers = (
+        *security_headers(installation.ports.configuration),
+        ("Content-Security-Policy", NOTHING_MAY_RUN),
+    )
+
+    @app.after_request
+    def add_headers(response: Response) -> Response:
+        for name, value in headers:
+            response.headers.setdefault(name, value)
+        return response

@@ -14,13 +14,21 @@ class Application(Protocol):
     ) -> Iterable[bytes]: ...
 
 
+_PAGE_METHODS = ("GET", "HEAD")
+
+
 class Dispatch:
-    """Hands requests for exactly one of ``mounted``'s paths to what is mounted there."""
+    """Hands requests for exactly one of ``mounted``'s paths to what is mounted there.
+
+    What is fetched stays with the application: a page may take its time, and is limited in number.
+    """
 
     def __init__(self, application: Application, mounted: Mapping[str, Application]) -> None:
         self._application = application
         self._mounted = dict(mounted)
 
     def __call__(self, environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
-        mounted = self._mounted.get(environ["PATH_INFO"], self._application)
-        return mounted(environ, start_response)
+        answering = self._mounted.get(environ["PATH_INFO"], self._application)
+        if environ["REQUEST_METHOD"] in _PAGE_METHODS:
+            answering = self._application
+        return answering(environ, start_response)

@@ -5,7 +5,8 @@ from app.ports.configuration import Configuration
 Headers = tuple[tuple[str, str], ...]
 
 _HSTS_SECONDS = 365 * 24 * 3600
-_NOTHING = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+NOTHING_MAY_RUN = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+"""The Content-Security-Policy of whatever is no page, and of a page that needs nothing."""
 
 
 def security_headers(configuration: Configuration) -> Headers:
@@ -29,5 +30,5 @@ def data_headers(configuration: Configuration) -> Headers:
     return (
         *security_headers(configuration),
         ("Cache-Control", "no-store"),
-        ("Content-Security-Policy", _NOTHING),
+        ("Content-Security-Policy", NOTHING_MAY_RUN),
     )

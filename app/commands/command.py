@@ -1,0 +1,146 @@
+"""What every command and group does alike: help, ``--json`` and ``--short``, ways to end."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+import click
+from flask.cli import AppGroup, with_appcontext
+from typing_extensions import override
+
+from app.commands.exits import Failure, failure_of
+from app.commands.output import Form, choose_form, form_of, write_troubles
+from app.domain.version import VERSION
+
+Function = Callable[..., None]
+Examples = Sequence[tuple[str, str]]
+
+_JSON = "--json"
+
+
+class _Guided(click.Command):
+    """Help that leads with examples, and usage errors as JSON where JSON was asked for.
+
+    ``examples`` are pairs of a command line and what it does.
+    """
+
+    def __init__(self, *args: Any, examples: Examples = (), **settings: Any) -> None:
+        settings["context_settings"] = {"help_option_names": ["-h", "--help"]}
+        super().__init__(*args, **settings)
+        self.examples = tuple(examples)
+
+    @override
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        wants_json = _JSON in args
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError as error:
+            _tell_usage(error, wants_json=wants_json)
+            raise
+
+    @override
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        self.format_usage(ctx, formatter)
+        self.format_help_text(ctx, formatter)
+        if self.examples:
+            with formatter.section("Examples"):
+                formatter.write_dl([(line, what) for line, what in self.examples])
+        self.format_options(ctx, formatter)
+        self.format_epilog(ctx, formatter)
+
+
+class Command(_Guided):
+    """A command that ends by the house's exit codes."""
+
+    def __init__(self, *args: Any, **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        self.params += [
+            _form_option(_JSON, Form.JSON, "Show the result as JSON, a failure too."),
+            _form_option("--short", Form.SHORT, "Show the result as plain text, a line each."),
+        ]
+
+    @override
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except click.UsageError as error:
+            _tell_usage(error, wants_json=form_of(ctx) is Form.JSON)
+            raise
+        except (click.ClickException, click.exceptions.Exit, click.Abort):
+            raise
+        except Exception as error:
+            failure = failure_of(error)
+            if failure is not None:
+                _end(ctx, failure)
+            if form_of(ctx) is Form.JSON:
+                write_troubles([("UNEXPECTED", type(error).__name__, None)])
+            raise
+
+
+class Group(_Guided, AppGroup):
+    """A group of such commands, with ``-V``."""
+
+    command_class = Command
+
+    def __init__(self, *args: Any, **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        self.params.append(_version_option())
+
+    @override
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        wants_json = _JSON in args
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            _tell_usage(error, wants_json=wants_json)
+            raise
+
+
+def standalone(name: str, examples: Examples = ()) -> Callable[[Function], Command]:
+    """Declare a command that is in no group."""
+
+    def declare(function: Function) -> Command:
+        make = click.command(name, cls=Command, examples=examples)
+        made = make(with_appcontext(function))
+        made.params.append(_version_option())
+        return made
+
+    return declare
+
+
+def _form_option(flag: str, form: Form, what: str) -> click.Option:
+    def choose(context: click.Context, _option: click.Parameter, value: object) -> None:
+        if value and not context.resilient_parsing:
+            choose_form(context, form)
+
+    return click.Option([flag], is_flag=True, expose_value=False, callback=choose, help=what)
+
+
+def _version_option() -> click.Option:
+    def show(context: click.Context, _option: click.Parameter, value: object) -> None:
+        if value and not context.resilient_parsing:
+            click.echo(f"latchkey {VERSION}")
+            context.exit()
+
+    return click.Option(
+        ["-V", "--version"],
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=show,
+        help="Show the version and exit.",
+    )
+
+
+def _tell_usage(error: click.UsageError, *, wants_json: bool) -> None:
+    if wants_json:
+        write_troubles([("USAGE", error.format_message(), None)])
+
+
+def _end(ctx: click.Context, failure: Failure) -> NoReturn:
+    if form_of(ctx) is Form.JSON:
+        write_troubles([(one.code, one.message, one.field) for one in failure.troubles])
+    for trouble in failure.troubles:
+        click.echo(f"Error: {trouble.line}", err=True)
+    ctx.exit(failure.exit)

@@ -1,0 +1,66 @@
+"""How a command ends when it fails: its exit code, and what is told about it."""
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+from app.domain.errors import PermissionDenied, Refused, TokenRejected
+from app.domain.faults import Fault, Misconfigured, Unreachable
+from app.ports.keys import KeyUnreadable
+from app.ports.throttle import ThrottleUnavailable
+
+
+class Exit(IntEnum):
+    """The exit codes of every command, as scripts may rely on them."""
+
+    DONE = 0
+    FAILED = 1
+    USAGE = 2
+    REFUSED = 3
+    DENIED = 4
+    UNREACHABLE = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """One thing that went wrong, as ``--json`` shows it."""
+
+    code: str
+    message: str
+    field: str | None = None
+
+    @property
+    def line(self) -> str:
+        """The same for a person to read."""
+        return f"{self.field}: {self.message}" if self.field else self.message
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """The end of a command that could not do what it was asked."""
+
+    exit: Exit
+    troubles: tuple[Trouble, ...]
+
+
+def failure_of(error: Exception) -> Failure | None:
+    """How a command ends on ``error``; ``None`` when nobody has foreseen it."""
+    if isinstance(error, Refused):
+        told = (Trouble(one.code, one.message, one.field) for one in error.problems)
+        return Failure(Exit.REFUSED, tuple(told))
+    if isinstance(error, Misconfigured):
+        told = (Trouble("SETTINGS", problem) for problem in error.problems)
+        return Failure(Exit.FAILED, tuple(told))
+    for kind, (code, exit_code) in _KNOWN.items():
+        if isinstance(error, kind):
+            return Failure(exit_code, (Trouble(code, str(error)),))
+    return None
+
+
+_KNOWN: dict[type[Exception], tuple[str, Exit]] = {
+    PermissionDenied: ("PERMISSION_DENIED", Exit.DENIED),
+    TokenRejected: ("TOKEN_REJECTED", Exit.DENIED),
+    Unreachable: ("UNREACHABLE", Exit.UNREACHABLE),
+    ThrottleUnavailable: ("UNREACHABLE", Exit.UNREACHABLE),
+    KeyUnreadable: ("KEY_UNREADABLE", Exit.FAILED),
+    Fault: ("FAILED", Exit.FAILED),
+}

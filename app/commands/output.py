@@ -1,0 +1,137 @@
+"""What a command shows: JSON, short lines, or a table where a person is looking.
+
+Data goes to standard output, messages to standard error, whatever the form.
+"""
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Generic, TypeVar
+
+import click
+
+from app.commands.tables import print_fields, print_table
+
+Row = TypeVar("Row")
+Shown = str | int | bool | datetime | None | Iterable[str]
+
+
+class Form(StrEnum):
+    """How the result is written; ``PLAIN`` is what a pipe gets: a line each, tabs between."""
+
+    JSON = "json"
+    SHORT = "short"
+    TABLE = "table"
+    PLAIN = "plain"
+
+
+@dataclass(frozen=True, slots=True)
+class Column(Generic[Row]):
+    """One fact about each row: its name in JSON, its title, and whether ``--short`` has it."""
+
+    name: str
+    title: str
+    read: Callable[[Row], Shown]
+    short: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """Where the result of the running command goes."""
+
+    form: Form
+
+    def rows(self, rows: Sequence[Row], columns: Sequence[Column[Row]], *, empty: str) -> None:
+        """Show a list; ``empty`` says, on standard error, what to do when there is nothing."""
+        if self.form is Form.JSON:
+            _write_json([_as_json(row, columns) for row in rows])
+        elif not rows:
+            self.say(empty)
+        elif self.form is Form.TABLE:
+            texts = [[_text(column.read(row)) for column in columns] for row in rows]
+            print_table([column.title for column in columns], texts)
+        else:
+            for row in rows:
+                self._line(row, columns)
+
+    def one(self, row: Row, columns: Sequence[Column[Row]]) -> None:
+        """Show a single thing."""
+        if self.form is Form.JSON:
+            _write_json(_as_json(row, columns))
+        elif self.form is Form.SHORT:
+            self._line(row, columns)
+        else:
+            facts = [(column.title, _text(column.read(row))) for column in columns]
+            if self.form is Form.TABLE:
+                print_fields(facts)
+            else:
+                for title, text in facts:
+                    click.echo(f"{title}\t{text}")
+
+    def alone(self, name: str, value: str) -> None:
+        """Show one value and nothing else, fit for ``$(…)``."""
+        if self.form is Form.JSON:
+            _write_json({name: value})
+        else:
+            click.echo(value)
+
+    def say(self, message: str) -> None:
+        """Tell the person at the terminal something that is no part of the result."""
+        click.echo(message, err=True)
+
+    def _line(self, row: Row, columns: Sequence[Column[Row]]) -> None:
+        wanted = [column for column in columns if column.short or self.form is not Form.SHORT]
+        click.echo("\t".join(_text(column.read(row)) for column in wanted))
+
+
+def output() -> Output:
+    """The output of the running command, in the form that its options ask for."""
+    return Output(form_of(click.get_current_context()))
+
+
+def form_of(context: click.Context) -> Form:
+    """The form asked for, or else the one that suits whoever is reading."""
+    asked: Form | None = context.meta.get(__name__)
+    return asked or (Form.TABLE if sys.stdout.isatty() else Form.PLAIN)
+
+
+def choose_form(context: click.Context, form: Form) -> None:
+    """Remember what ``--json`` or ``--short`` asked for; refuses both at once."""
+    if context.meta.get(__name__, form) is not form:
+        raise click.UsageError("Choose one of --json and --short.", context)
+    context.meta[__name__] = form
+
+
+def write_troubles(troubles: Iterable[tuple[str, str, str | None]]) -> None:
+    """What went wrong, as JSON on standard output: code, message and field of each."""
+    told = [{"code": code, "message": text, "field": field} for code, text, field in troubles]
+    _write_json({"errors": told})
+
+
+def _write_json(value: object) -> None:
+    click.echo(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def _as_json(row: Row, columns: Sequence[Column[Row]]) -> dict[str, object]:
+    return {column.name: _json_value(column.read(row)) for column in columns}
+
+
+def _json_value(value: Shown) -> object:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return value if value is None or isinstance(value, str | int) else list(value)
+
+
+def _text(value: Shown) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, datetime):
+        return value.isoformat(sep=" ", timespec="seconds")
+    text = str(value) if isinstance(value, str | int) else ", ".join(value)
+    # A name that somebody else chose must not move the cursor, nor end the line.
+    return "".join(one if one.isprintable() else repr(one)[1:-1] for one in text)

@@ -1,0 +1,44 @@
+"""Permissions as words on the command line."""
+
+from difflib import get_close_matches
+
+import click
+from click.shell_completion import CompletionItem
+from typing_extensions import override
+
+from app.domain.permissions import Permission
+
+_NAMES = tuple(permission.value for permission in Permission)
+
+
+class PermissionType(click.ParamType[Permission]):
+    """The name of a permission, in any case: ``manage-orders`` is ``MANAGE_ORDERS``."""
+
+    name = "name"
+
+    @override
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Permission:
+        written = str(value).upper().replace("-", "_")
+        if written in _NAMES:
+            return Permission(written)
+        near = get_close_matches(written, _NAMES)
+        hint = f"Did you mean {' or '.join(near)}?" if near else f"There are: {', '.join(_NAMES)}."
+        raise click.BadParameter(f"{value!r} is no permission. {hint}", ctx, param)
+
+    @override
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        begun = incomplete.upper().replace("-", "_")
+        return [CompletionItem(name) for name in _NAMES if name.startswith(begun)]
+
+
+permission_option = click.option(
+    "--permission",
+    "permissions",
+    type=PermissionType(),
+    multiple=True,
+    help="A permission to grant, MANAGE_ORDERS say; may be given several times.",
+)

@@ -1,0 +1,69 @@
+"""What a request gets that no view answers, or that a view failed to: a page, or JSON."""
+
+import base64
+import hashlib
+from http import HTTPStatus
+
+import structlog
+from flask import Flask, Response, jsonify, render_template, request
+from werkzeug.exceptions import HTTPException, InternalServerError
+
+from app.ports import Ports
+from app.web.headers import NOTHING_MAY_RUN
+from app.web.installation import installation
+
+MASKED = "Internal Server Error"
+_JSON = "application/json"
+_PAGE = "text/html"
+_REQUEST_ID_LENGTH = 16
+_log = structlog.get_logger(__name__)
+
+STYLE = (
+    ":root{color-scheme:light dark}"
+    "body{font:1rem/1.5 system-ui,sans-serif;max-width:32rem;margin:20vh auto 0;padding:0 1.5rem}"
+    "h1{font-size:1.25rem}p{opacity:.8}"
+)
+_DIGEST = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
+POLICY = f"{NOTHING_MAY_RUN}; style-src 'sha256-{_DIGEST}'"
+
+
+def register_errors(app: Flask) -> None:
+    """Answer refused requests and unexpected faults of ``app`` in the form that was asked for."""
+    app.register_error_handler(HTTPException, show_refusal)
+    app.register_error_handler(Exception, show_fault)
+
+
+def show_refusal(refusal: HTTPException) -> Response:
+    """A client's mistake, with the headers that its status calls for (``Allow``, say)."""
+    answer = _answer(refusal, str(refusal.description))
+    for name, value in refusal.get_headers():
+        if name.lower() not in ("content-type", "content-length"):
+            answer.headers[name] = value
+    return answer
+
+
+def show_fault(fault: Exception) -> Response:
+    """Our own mistake: an id that leads whoever may read the log to the rest, nothing else."""
+    request_id = _request_id(installation().ports)
+    _log.error("web.fault", request_id=request_id, path=request.path, exc_info=fault)
+    return _answer(InternalServerError(), "Something went wrong on our side.", request_id)
+
+
+def _answer(error: HTTPException, message: str, request_id: str | None = None) -> Response:
+    status = error.code or HTTPStatus.INTERNAL_SERVER_ERROR
+    if request.accept_mimetypes.best_match([_JSON, _PAGE]) == _PAGE:
+        page = render_template(
+            "error.html", name=error.name, message=message, request_id=request_id, style=STYLE
+        )
+        return Response(page, status, {"Content-Security-Policy": POLICY}, mimetype=_PAGE)
+    if request_id is None:
+        code = {"code": error.name.replace(" ", "")}
+        answer = jsonify(errors=[{"message": message, "extensions": {"exception": code}}])
+    else:
+        answer = jsonify(errors=[{"message": MASKED, "extensions": {"requestId": request_id}}])
+    answer.status_code = status
+    return answer
+
+
+def _request_id(ports: Ports) -> str:
+    return ports.randomness.token(_REQUEST_ID_LENGTH)

@@ -1,0 +1,111 @@
+"""What the processes write to standard error: JSON lines in production, readable at a desk.
+
+Nothing that opens a door is ever written: fields that are named like a secret are blanked, and
+so is whatever looks like a token or a password in a URL, tracebacks included.
+"""
+
+import logging
+import re
+import sys
+from collections.abc import Mapping
+from typing import Any, TextIO
+
+import orjson
+import structlog
+
+Event = structlog.typing.EventDict
+BLANK = "[not shown]"
+
+_SECRET_NAMES = re.compile(
+    r"authori[sz]ation|cookie|credential|csrf|digest|password|private|secret|token", re.IGNORECASE
+)
+_SECRET_TEXTS = re.compile(
+    r"eyJ[\w-]{5,}\.[\w-]*\.[\w-]*"  # a JSON Web Token
+    r"|lkapp_\w{20,}"  # an app's token
+    r"|whsec_[\w+/=-]{8,}"  # a webhook's secret
+    r"|(?<=://)[^\s/@:]*:[^\s/@]+(?=@)"  # user and password in a URL
+)
+
+
+class _Handler(logging.StreamHandler[TextIO]):
+    """Ours, as opposed to those of a test runner or of whoever embeds the application."""
+
+
+def set_up_logs(*, level: str, development: bool) -> None:
+    """Send everything that this process and its libraries log to standard error.
+
+    Safe to repeat: the handler of an earlier call is replaced, those of others stay.
+    """
+    shared = (
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_log_level,
+        structlog.stdlib.add_logger_name,
+        structlog.stdlib.ExtraAdder(),
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        blank_secrets,
+    )
+    structlog.configure(
+        processors=[
+            structlog.stdlib.filter_by_level,
+            *shared,
+            structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
+        ],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+        cache_logger_on_first_use=False,
+    )
+    handler = _Handler(sys.stderr)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=shared,
+            processors=[
+                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                *(_readable() if development else _machine_readable()),
+                blank_secret_texts,
+            ],
+        )
+    )
+    root = logging.getLogger()
+    for earlier in [one for one in root.handlers if isinstance(one, _Handler)]:
+        root.removeHandler(earlier)
+    root.addHandler(handler)
+    root.setLevel(level)
+
+
+def blank_secrets(_logger: object, _method: str, event: Event) -> Event:
+    """Blank every field, at any depth, whose name says that it holds a secret."""
+    return {name: _shown(name, value) for name, value in event.items()}
+
+
+def blank_secret_texts(_logger: object, _method: str, line: Any) -> str:
+    """Blank whatever has the form of a secret in a line that is about to be written."""
+    return _SECRET_TEXTS.sub(BLANK, str(line))
+
+
+def _shown(name: str, value: object) -> object:
+    if _SECRET_NAMES.search(name) and value is not None:
+        return BLANK
+    return _inside(value)
+
+
+def _inside(value: object) -> object:
+    if isinstance(value, Mapping):
+        return {key: _shown(str(key), inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_inside(inner) for inner in value]
+    return value
+
+
+def _readable() -> tuple[Any, ...]:
+    return (structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty()),)
+
+
+def _machine_readable() -> tuple[Any, ...]:
+    return (
+        structlog.processors.dict_tracebacks,
+        structlog.processors.JSONRenderer(serializer=_json),
+    )
+
+
+def _json(event: object, **_options: object) -> str:
+    return orjson.dumps(event, default=repr).decode()

@@ -1,0 +1,99 @@
+"""The ``flask`` command's groups: a list of names; each is loaded when it is used."""
+
+from collections.abc import Callable
+from functools import cache
+from threading import Event
+from typing import Any, cast
+
+import click
+from flask import Flask
+from flask.cli import AppGroup, FlaskGroup
+from typing_extensions import override
+from werkzeug.local import LocalProxy
+
+from app.loading import load
+
+COMMANDS = {
+    "serve": ("app.commands.serve", "Serve the shop, with its background worker beside it."),
+    "worker": ("app.commands.worker", "Do the background work alone."),
+    "db": ("app.commands.db", "Create the database's tables and keep them up to date."),
+    "demo": ("app.commands.demo", "Fill the shop with demo people and an app."),
+    "user": ("app.commands.user", "Create, list and deactivate people."),
+    "group": ("app.commands.group", "Create and list permission groups."),
+    "app": ("app.commands.apps", "Create and list apps and their tokens."),
+    "shop": ("app.commands.shop", "Show and change the shop's settings and switches."),
+    "keys": ("app.commands.keys", "List and rotate the signing keys."),
+    "doctor": ("app.commands.doctor", "Check this installation and say how to mend it."),
+}
+
+
+class Late(click.Command):
+    """A command or a group that is loaded when it is called, not when it is listed."""
+
+    def __init__(self, name: str, module: str, summary: str) -> None:
+        super().__init__(name, help=summary)
+        self._module = module
+
+    @override
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: Any,
+    ) -> click.Context:
+        return self.loaded().make_context(info_name, args, parent=parent, **extra)
+
+    def loaded(self) -> click.Command:
+        return cast("click.Command", load(f"{self._module}:command"))
+
+
+class Catalogue(AppGroup):
+    """All of them, and a suggestion for a name that is none."""
+
+    def __init__(self) -> None:
+        made = [Late(name, module, summary) for name, (module, summary) in COMMANDS.items()]
+        super().__init__("latchkey", commands=made)
+
+    @override
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        found = super().get_command(ctx, cmd_name)
+        if found is None and not ctx.resilient_parsing:
+            raise click.NoSuchCommand(cmd_name, possibilities=self.commands, ctx=ctx)
+        return found
+
+
+def register(app: Flask) -> None:
+    """Give ``app`` the commands, and what ``flask worker`` runs."""
+    app.cli = Catalogue()
+    app.extensions["latchkey.worker"] = _work
+
+
+def is_searched() -> bool:
+    """Whether ``flask`` is loading the application only to see which commands it has."""
+    context = click.get_current_context(silent=True)
+    return (
+        context is not None and context.parent is None and isinstance(context.command, FlaskGroup)
+    )
+
+
+def make_command_app() -> Flask:
+    """An application for commands alone: it reads the settings when one asks for them.
+
+    So help is quick, and a command can tell what is wrong with the settings.
+    """
+    app = Flask("app")
+    register(app)
+    app.extensions["latchkey"] = LocalProxy(_installation)
+    return app
+
+
+@cache
+def _installation() -> object:
+    connect = cast("Callable[[], object]", load("app.factory:connect_installation"))
+    return connect()
+
+
+def _work(ports: object, stop: Event) -> None:
+    run = cast("Callable[[object, Event], None]", load("app.worker:run"))
+    run(ports, stop)
