@@ -25,17 +25,21 @@ _BUSY_SECONDS = 15
 
 @dataclass(frozen=True, slots=True)
 class _Compiled:
-    """A statement as the driver takes it: its text, and the order of positional parameters."""
+    """A statement as the driver takes it.
+
+    ``constants`` are the values that the statement itself holds; ``names`` is the order of
+    positional parameters, ``None`` where the driver takes them by name.
+    """
 
     text: str
+    constants: Mapping[str, object]
     names: tuple[str, ...] | None
 
     def arguments(
         self, parameters: Mapping[str, object]
     ) -> Sequence[object] | Mapping[str, object]:
-        if self.names is None:
-            return parameters
-        return tuple(parameters[name] for name in self.names)
+        values = {**self.constants, **parameters}
+        return values if self.names is None else tuple(values[name] for name in self.names)
 
 
 class SqlDatabase:
@@ -95,8 +99,19 @@ class SqlDatabase:
         if known is not None:
             return known[1]
         compiled = statement.compile(dialect=self._dialect)
-        order = getattr(compiled, "positiontup", None)
-        made = _Compiled(str(compiled), tuple(order) if order is not None else None)
+        given_later = {name: None for name, bind in compiled.binds.items() if bind.required}
+        # Some constants (a separator, say) stand in the text itself, which is complete only in
+        # the expanded state.
+        expanded = compiled.construct_expanded_state(given_later)
+        made = _Compiled(
+            text=expanded.statement,
+            constants={
+                name: value
+                for name, value in expanded.parameters.items()
+                if name not in given_later
+            },
+            names=None if expanded.positiontup is None else tuple(expanded.positiontup),
+        )
         self._compiled[id(statement)] = (statement, made)
         return made
 
