@@ -71,7 +71,9 @@ class FilePost:
         self._path.parent.mkdir(parents=True, exist_ok=True)
         with self._path.open("a", encoding="utf-8") as file:
             file.write(readable)
-        sys.stderr.write(f"Mail to {letter.recipient} ({letter.subject}): {self._path}\n{readable}")
+        sys.stderr.write(
+            f"Mail to {letter.recipient} ({letter.subject}): {self._path}\n{readable}"
+        )
 
 
 def _message(letter: Letter, sender_address: str) -> EmailMessage:
@@ -82,7 +84,7 @@ def _message(letter: Letter, sender_address: str) -> EmailMessage:
     message["To"] = Address(addr_spec=letter.recipient)
     message["Subject"] = letter.subject
     if letter.message_id:
-        message["Message-ID"] = letter.message_id
+        message["Message-ID"] = f"<{letter.message_id}@{sender.rpartition('@')[2]}>"
     message["Auto-Submitted"] = "auto-generated"
     message.set_content(letter.text)
     message.add_alternative(letter.html, subtype="html")

@@ -12,7 +12,7 @@ from app.domain.texts import line_problem
 from app.models import ShopRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
-from app.services.access import requires
+from app.services.access import part, requires
 from app.services.audit import Change, record
 
 
@@ -80,15 +80,17 @@ def update_shop(ports: Ports, actor: Actor, update: ShopUpdate) -> Shop:
         if changed:
             change = Change("shop.update", "Shop", SHOP_ID, shop.name, before, changed)
             record(ports, actor, session, change)
-        return _value(shop)
+        return shop_value(shop)
 
 
 def _read(ports: Ports) -> Shop:
     with ports.database.reading() as session:
-        return _value(session.get_one(ShopRecord, SHOP_ID))
+        return shop_value(session.get_one(ShopRecord, SHOP_ID))
 
 
-def _value(shop: ShopRecord) -> Shop:
+@part
+def shop_value(shop: ShopRecord) -> Shop:
+    """The settings as a value."""
     return Shop(
         name=shop.name,
         description=shop.description,
