@@ -1,0 +1,76 @@
+"""What one operation comes to, encoded: an outcome of its own, or a part of a batch's answer."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+
+import orjson
+from graphql import GraphQLError
+
+from app.domain.errors import TokenRejected
+from app.graphql.errors import (
+    REQUEST_ERROR,
+    Description,
+    cause_of,
+    describe_closed_traffic,
+    describe_fault,
+    describe_field_error,
+    describe_request_error,
+)
+from app.ports import Ports
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The answer to one operation; ``rejects_credential`` where an error is the token's own."""
+
+    status: HTTPStatus
+    body: bytes
+    rejects_credential: bool = False
+
+
+def executed(data: Any, errors: Sequence[GraphQLError], ports: Ports) -> Outcome:
+    """An operation that was executed, perhaps with fields that failed."""
+    if not errors:
+        return Outcome(HTTPStatus.OK, b'{"data":' + orjson.dumps(data) + b"}")
+    described = [describe_field_error(error, ports) for error in errors]
+    rejects = any(isinstance(cause_of(error), TokenRejected) for error in errors)
+    body = orjson.dumps({"errors": described, "data": data})
+    return Outcome(HTTPStatus.OK, body, rejects_credential=rejects)
+
+
+def refused(*errors: GraphQLError) -> Outcome:
+    """An operation that was not executed because of what the client wrote."""
+    return refused_as(tuple(map(describe_request_error, errors)))
+
+
+def refused_as(
+    errors: Sequence[Description], status: HTTPStatus = HTTPStatus.BAD_REQUEST
+) -> Outcome:
+    """The same, of errors that are described already."""
+    return Outcome(status, orjson.dumps({"errors": errors}))
+
+
+def malformed(message: str, status: HTTPStatus = HTTPStatus.BAD_REQUEST) -> Outcome:
+    """A request that could not be read as one."""
+    error = {"message": message, "extensions": {"exception": {"code": REQUEST_ERROR}}}
+    return refused_as((error,), status)
+
+
+def faulty(fault: Exception, ports: Ports) -> Outcome:
+    """An unexpected fault of ours, masked; the log has the rest."""
+    return refused_as((describe_fault(fault, ports),), HTTPStatus.INTERNAL_SERVER_ERROR)
+
+
+CLOSED = refused_as((describe_closed_traffic(),), HTTPStatus.UNAUTHORIZED)
+"""What a closed storefront answers, once for every entry of a batch."""
+
+
+def joined(outcomes: Sequence[Outcome]) -> Outcome:
+    """A batch's answer: the outcomes in their order, under the highest of their statuses."""
+    return Outcome(
+        max((outcome.status for outcome in outcomes), default=HTTPStatus.OK),
+        b"[" + b",".join(outcome.body for outcome in outcomes) + b"]",
+        rejects_credential=any(outcome.rejects_credential for outcome in outcomes),
+    )

@@ -1,0 +1,133 @@
+"""``/graphql/`` as a WSGI application of its own, in front of Flask."""
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+
+from graphql import GraphQLSchema
+
+from app.graphql.answers import Outcome, faulty, joined, malformed
+from app.graphql.bodies import BadRequest
+from app.graphql.exchange import Exchange, Identify
+from app.graphql.limits import Limits
+from app.graphql.playground import playground
+from app.graphql.request import (
+    GRAPHQL_RESPONSE,
+    JSON,
+    Sizes,
+    read_request,
+    wants_graphql_response,
+)
+from app.services.identity import identify as identify_caller
+from app.web.caller import visitor_from
+from app.web.headers import Headers, data_headers
+from app.web.installation import Installation
+from app.web.origins import cors_headers, preflight_headers
+
+Environ = dict[str, Any]
+StartResponse = Callable[..., Any]
+
+_METHODS = ("POST", "OPTIONS")
+_REQUEST_HEADERS = ("Accept", "Authorization", "Authorization-Bearer", "Content-Type")
+_MOST_REQUEST_HEADERS = 50
+_HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A whole HTTP answer."""
+
+    status: HTTPStatus
+    headers: Headers
+    body: bytes = b""
+
+
+class GraphqlEndpoint:
+    """Answers every method at ``/graphql/`` (contract, "HTTP").
+
+    Independent of Flask: its request context costs more than a whole cached operation.
+    """
+
+    def __init__(
+        self,
+        installation: Installation,
+        schema: GraphQLSchema,
+        *,
+        identify: Identify = identify_caller,
+    ) -> None:
+        self._installation = installation
+        self._ports = installation.ports
+        self._sizes = Sizes(
+            body=installation.graphql_body_max,
+            upload=installation.upload_max,
+            batch=installation.graphql_batch_max,
+        )
+        limits = Limits(mutations=installation.graphql_mutations_max)
+        self.exchange = Exchange(installation.ports, schema, limits, identify)
+        self._headers = data_headers(installation.ports.configuration)
+        self._by_method = {"POST": self._post, "OPTIONS": self._options}
+        if installation.playground_enabled:
+            self._by_method |= {"GET": self._get, "HEAD": self._get}
+
+    def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+        method: str = environ["REQUEST_METHOD"]
+        answer = self._by_method.get(method, self._refuse_method)(environ)
+        start_response(
+            f"{answer.status.value} {answer.status.phrase}",
+            [*answer.headers, ("Content-Length", str(len(answer.body)))],
+        )
+        return [answer.body] if method != "HEAD" else []
+
+    def _post(self, environ: Environ) -> Answer:
+        strict = wants_graphql_response(environ.get("HTTP_ACCEPT", ""))
+        extra: Headers = ()
+        try:
+            outcome = self._outcome(environ)
+        except BadRequest as refusal:
+            outcome = malformed(refusal.message, refusal.status)
+            extra = refusal.headers
+        except Exception as fault:  # noqa: BLE001 - whatever it is, the client learns nothing of it
+            outcome = faulty(fault, self._ports)
+        status = outcome.status
+        if strict and outcome.rejects_credential:
+            status = HTTPStatus.UNAUTHORIZED
+        if status is HTTPStatus.UNAUTHORIZED:
+            extra = (*extra, ("WWW-Authenticate", "Bearer"))
+        cors = cors_headers(environ.get("HTTP_ORIGIN"), self._installation.allowed_graphql_origins)
+        media_type = GRAPHQL_RESPONSE if strict else JSON
+        headers = (*self._headers, *cors.items(), ("Content-Type", media_type), *extra)
+        return Answer(status, headers, outcome.body)
+
+    def _outcome(self, environ: Environ) -> Outcome:
+        visitor = visitor_from(environ, self._installation)
+        # Neither header can be set by a page of another site unless the browser asks us first.
+        deliberate = visitor.credential is not None or "HTTP_GRAPHQL_REQUIRE_PREFLIGHT" in environ
+        request = read_request(environ, self._sizes, is_deliberate=deliberate)
+        outcomes = self.exchange.outcomes(request.entries, visitor)
+        return joined(outcomes) if request.is_batch else outcomes[0]
+
+    def _options(self, environ: Environ) -> Answer:
+        origin = environ.get("HTTP_ORIGIN")
+        if origin is None and "HTTP_ACCESS_CONTROL_REQUEST_METHOD" not in environ:
+            return Answer(HTTPStatus.BAD_REQUEST, (*self._headers, self._allow()))
+        asked = environ.get("HTTP_ACCESS_CONTROL_REQUEST_HEADERS", "")
+        names = [name for name in re.split(r"[\s,]+", asked) if _HEADER_NAME.fullmatch(name)]
+        preflight = preflight_headers(
+            origin,
+            self._installation.allowed_graphql_origins,
+            methods=_METHODS,
+            request_headers=tuple(names[:_MOST_REQUEST_HEADERS]) or _REQUEST_HEADERS,
+        )
+        return Answer(HTTPStatus.OK, (*self._headers, *preflight.items()))
+
+    def _get(self, environ: Environ) -> Answer:
+        page = playground(self._ports.configuration, root=environ.get("SCRIPT_NAME", ""))
+        return Answer(HTTPStatus.OK, page.headers, page.body)
+
+    def _refuse_method(self, environ: Environ) -> Answer:
+        return Answer(HTTPStatus.METHOD_NOT_ALLOWED, (*self._headers, self._allow()))
+
+    def _allow(self) -> tuple[str, str]:
+        return "Allow", ", ".join(sorted(self._by_method))

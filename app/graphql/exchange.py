@@ -1,0 +1,143 @@
+"""From a request that was read to its outcomes: who asks, may they come in, what do they get."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+from graphql import GraphQLError, GraphQLSchema
+
+from app.domain.errors import TokenFault
+from app.domain.shop import admits
+from app.graphql.answers import CLOSED, Outcome, executed, faulty, malformed, refused, refused_as
+from app.graphql.bodies import BadRequest
+from app.graphql.cache import Cache
+from app.graphql.context import RequestContext
+from app.graphql.documents import Documents, Rejected
+from app.graphql.execution import coerce_variables, execute, refuse
+from app.graphql.limits import Limits, Load, exceeded
+from app.graphql.operations import Operation
+from app.graphql.request import Entry
+from app.ports import Ports
+from app.services.identity import Identity, Visitor
+
+Identify = Callable[[Ports, Visitor], Identity]
+
+_INTROSPECTION_BYTES = 16 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """An entry that will be executed: it is valid and within the limits."""
+
+    entry: Entry
+    operation: Operation
+    variables: dict[str, Any]
+
+
+class Exchange:
+    """Answers the entries of one request after another, on behalf of whoever sent it."""
+
+    def __init__(
+        self, ports: Ports, schema: GraphQLSchema, limits: Limits, identify: Identify
+    ) -> None:
+        self._ports = ports
+        self._limits = limits
+        self._identify = identify
+        self._hide_suggestions = not ports.configuration.development
+        self.documents = Documents(
+            schema, most_tokens=limits.tokens, hide_suggestions=self._hide_suggestions
+        )
+        self._introspections: Cache[tuple[str, str | None, bytes], Outcome] = Cache(
+            entries=64, size=_INTROSPECTION_BYTES
+        )
+
+    def outcomes(self, entries: Sequence[Entry | BadRequest], visitor: Visitor) -> list[Outcome]:
+        """One outcome for each entry, in their order.
+
+        The storefront is closed to a whole request before any document is looked up. No entry is
+        executed unless all of them together are within the limits. What a mutation changes about
+        its caller holds for the entries behind it.
+        """
+        context = self._admit(visitor)
+        if context is None:
+            return [CLOSED] * len(entries)
+        outcomes = []
+        changed = False
+        for plan in self._plan(entries):
+            if isinstance(plan, Outcome):
+                outcomes.append(plan)
+                continue
+            if changed:
+                context = self._admit(visitor)
+            outcomes.append(CLOSED if context is None else self._answer(plan, context))
+            changed = plan.operation.is_mutation
+        return outcomes
+
+    def _admit(self, visitor: Visitor) -> RequestContext | None:
+        identity = self._identify(self._ports, visitor)
+        if not admits(identity.actor, identity.switches):
+            return None
+        return RequestContext(self._ports, visitor, identity)
+
+    def _plan(self, entries: Sequence[Entry | BadRequest]) -> list[Plan | Outcome]:
+        plans: list[Plan | Outcome] = []
+        load = Load()
+        for entry in entries:
+            plan = self._prepare(entry)
+            plans.append(plan)
+            if isinstance(plan, Plan):
+                load += plan.operation.load(plan.variables)
+            error = exceeded(load, self._limits)
+            if error is not None:
+                refusal = refused(error)
+                known = [one if isinstance(one, Outcome) else refusal for one in plans]
+                return [*known, *[refusal] * (len(entries) - len(plans))]
+        return plans
+
+    def _prepare(self, entry: Entry | BadRequest) -> Plan | Outcome:
+        if isinstance(entry, BadRequest):
+            return malformed(entry.message, entry.status)
+        document = self.documents.get(entry.query)
+        if isinstance(document, Rejected):
+            return refused_as(document.errors)
+        try:
+            operation = document.operation(entry.operation_name)
+        except GraphQLError as error:
+            return refused(error)
+        variables = coerce_variables(
+            operation, entry.variables, hide_suggestions=self._hide_suggestions
+        )
+        if isinstance(variables, list):
+            return refused(*variables)
+        return Plan(entry, operation, variables)
+
+    def _answer(self, plan: Plan, context: RequestContext) -> Outcome:
+        try:
+            if context.actor.fault is TokenFault.EXPIRED:
+                result = refuse(plan.operation, plan.variables, TokenFault.EXPIRED)
+                return executed(*result, self._ports)
+            if plan.operation.is_introspection:
+                return self._introspect(plan, context)
+            return executed(*execute(plan.operation, plan.variables, context), self._ports)
+        except Exception as fault:  # noqa: BLE001 - whatever it is, the other entries go on
+            return faulty(fault, self._ports)
+
+    def _introspect(self, plan: Plan, context: RequestContext) -> Outcome:
+        entry = plan.entry
+        key = entry.query, entry.operation_name, _canonical(entry.variables)
+        known = self._introspections.get(key)
+        if known is not None:
+            return known
+        data, errors = execute(plan.operation, plan.variables, context)
+        outcome = executed(data, errors, self._ports)
+        if not errors:
+            size = len(entry.query) + len(key[-1]) + len(outcome.body)
+            self._introspections.put(key, outcome, size)
+        return outcome
+
+
+def _canonical(variables: dict[str, Any]) -> bytes:
+    # A file has no place in an introspection; that there is one tells it from others well enough.
+    option = orjson.OPT_SORT_KEYS | orjson.OPT_PASSTHROUGH_DATACLASS
+    return orjson.dumps(variables, default=repr, option=option)

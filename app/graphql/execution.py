@@ -1,0 +1,121 @@
+"""Running one operation whose document is known to be valid."""
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from graphql import (
+    ExecutionContext,
+    FieldNode,
+    GraphQLError,
+    GraphQLOutputType,
+    GraphQLResolveInfo,
+    default_field_resolver,
+    default_type_resolver,
+    get_variable_values,
+    is_non_null_type,
+)
+from graphql.execution.collect_fields import collect_fields
+from graphql.execution.execute import CollectedErrors, assume_not_awaitable, get_field_def
+from graphql.pyutils import Path
+from typing_extensions import override
+
+from app.domain.errors import TokenFault, TokenRejected
+from app.graphql.context import RequestContext
+from app.graphql.operations import Operation
+
+Data = dict[str, Any] | None
+Result = tuple[Data, list[GraphQLError]]
+
+_MOST_COERCION_ERRORS = 20
+
+
+class Unservable(Exception):
+    """A resolver gave what its field's type cannot express: our fault, never the client's."""
+
+
+class Execution(ExecutionContext):
+    """The library's executor, telling faults of ours from errors that a client may read.
+
+    The library raises ``GraphQLError`` for both, with the value at fault in its message. What it
+    raises while it completes a value has no path yet; what a field below has raised has one.
+    """
+
+    @override
+    def complete_value(
+        self,
+        return_type: GraphQLOutputType,
+        field_nodes: list[FieldNode],
+        info: GraphQLResolveInfo,
+        path: Path,
+        result: Any,
+    ) -> Any:
+        try:
+            return super().complete_value(return_type, field_nodes, info, path, result)
+        except GraphQLError as error:
+            if error.path is None:
+                raise Unservable(error.message) from error
+            raise
+
+
+def coerce_variables(
+    operation: Operation, given: Mapping[str, Any], *, hide_suggestions: bool
+) -> dict[str, Any] | list[GraphQLError]:
+    """The values of the operation's variables, or what is wrong with those that were given."""
+    definitions = operation.node.variable_definitions
+    if not definitions:
+        return {}
+    return get_variable_values(
+        operation.schema, definitions, dict(given), _MOST_COERCION_ERRORS, hide_suggestions
+    )
+
+
+def execute(operation: Operation, variables: dict[str, Any], context: RequestContext) -> Result:
+    """Data and errors of ``operation``; what resolvers raise stands in the errors."""
+    collected = CollectedErrors()
+    execution = Execution(
+        operation.schema,
+        operation.fragments,
+        None,
+        context,
+        operation.node,
+        variables,
+        default_field_resolver,
+        default_type_resolver,
+        default_field_resolver,
+        collected,
+        None,
+        assume_not_awaitable,
+    )
+    try:
+        # Nothing is ever awaited here, so what comes back is the data itself.
+        data = cast("Data", execution.execute_operation(operation.node, None))
+    except GraphQLError as error:
+        collected.add(error, None)
+        return None, collected.errors
+    return data, collected.errors
+
+
+def refuse(operation: Operation, variables: dict[str, Any], fault: TokenFault) -> Result:
+    """Every field at the root failed by the credential's ``fault``, nothing executed.
+
+    Contract, "Credentials, precisely", 4: one error each with its path, null for each, and no data
+    at all where a field may not be null.
+    """
+    root = operation.root_type
+    fields = collect_fields(
+        operation.schema, operation.fragments, variables, root, operation.node.selection_set
+    )
+    errors = [
+        GraphQLError(fault.message, nodes, path=[name], original_error=TokenRejected(fault))
+        for name, nodes in fields.items()
+    ]
+    if not errors:
+        errors = [GraphQLError(fault.message, original_error=TokenRejected(fault))]
+    if any(_never_null(operation, nodes[0]) for nodes in fields.values()):
+        return None, errors
+    return dict.fromkeys(fields), errors
+
+
+def _never_null(operation: Operation, node: FieldNode) -> bool:
+    field = get_field_def(operation.schema, operation.root_type, node)
+    return is_non_null_type(field.type)

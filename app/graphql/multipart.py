@@ -1,0 +1,110 @@
+"""Uploads: the GraphQL multipart request specification, version 2, for one operation."""
+
+from http import HTTPStatus
+from io import BytesIO
+from pathlib import PurePosixPath
+from typing import Any
+
+from werkzeug.datastructures import FileStorage
+from werkzeug.exceptions import RequestEntityTooLarge
+from werkzeug.formparser import MultiPartParser
+
+from app.domain.uploads import Upload
+from app.graphql.bodies import BadRequest, read_json, too_large
+
+MOST_PARTS = 32
+MOST_PLACES = 100
+_LONGEST_INDEX = 6
+
+
+def read_multipart(body: bytes, boundary: str, *, text_max: int, files_max: int) -> Any:
+    """The ``operations`` of a form, with its files where ``map`` says that they belong.
+
+    ``text_max`` and ``files_max`` are in bytes: for each text part, and for all files together.
+    Raises ``BadRequest`` with what is wrong.
+    """
+    form, files = _parts(body, boundary, text_max)
+    if sum(len(upload.data) for upload in files.values()) > files_max:
+        raise too_large("The files together are", files_max)
+    operations = _json_part(form, "operations")
+    if not isinstance(operations, dict):
+        raise BadRequest("An upload carries one operation: `operations` must be an object.")
+    places = _json_part(form, "map")
+    if not isinstance(places, dict):
+        raise BadRequest("`map` must be an object of file names, each with a list of paths.")
+    for name, path in _pairs(places):
+        upload = files.get(name)
+        if upload is None:
+            raise BadRequest(f"`map` names a file {name!r} that the form does not hold.")
+        _put(operations, path, upload)
+    return operations
+
+
+def _parts(body: bytes, boundary: str, text_max: int) -> tuple[dict[str, str], dict[str, Upload]]:
+    if not boundary.isascii() or not boundary:
+        raise BadRequest("The form has no boundary.")
+    parser = MultiPartParser(
+        stream_factory=_in_memory, max_form_memory_size=text_max, max_form_parts=MOST_PARTS
+    )
+    try:
+        form, files = parser.parse(BytesIO(body), boundary.encode(), len(body))
+    except RequestEntityTooLarge:
+        told = f"A form may hold {MOST_PARTS} parts, and text of {text_max} bytes in each."
+        raise BadRequest(told, HTTPStatus.REQUEST_ENTITY_TOO_LARGE) from None
+    except ValueError:
+        raise BadRequest("The form is no valid multipart/form-data.") from None
+    uploads = {name: _upload(stored) for name, stored in files.items()}
+    return dict(form.items()), uploads
+
+
+def _in_memory(
+    total_content_length: int | None,
+    content_type: str | None,
+    filename: str | None,
+    content_length: int | None = None,
+) -> BytesIO:
+    # The whole body has been read already, and its size is limited.
+    return BytesIO()
+
+
+def _upload(stored: FileStorage) -> Upload:
+    name = PurePosixPath((stored.filename or "").replace("\\", "/")).name
+    return Upload(name, stored.content_type or "", stored.stream.read())
+
+
+def _json_part(form: dict[str, str], name: str) -> Any:
+    if name not in form:
+        raise BadRequest(f"The form has no part `{name}`.")
+    return read_json(form[name], f"`{name}`")
+
+
+def _pairs(places: dict[str, Any]) -> list[tuple[str, str]]:
+    pairs = []
+    for name, paths in places.items():
+        if not isinstance(paths, list) or not all(isinstance(path, str) for path in paths):
+            raise BadRequest("`map` must be an object of file names, each with a list of paths.")
+        pairs += [(name, path) for path in paths]
+    if len(pairs) > MOST_PLACES:
+        raise BadRequest(f"`map` may name {MOST_PLACES} places.")
+    return pairs
+
+
+def _put(operations: Any, path: str, upload: Upload) -> None:
+    """Put ``upload`` at a place such as ``variables.input.files.0``, where a null waits for it."""
+    *way, last = path.split(".")
+    holder: Any = operations if way[:1] == ["variables"] else None
+    for step in way:
+        key = _key(holder, step)
+        holder = None if key is None else holder[key]
+    key = _key(holder, last)
+    if key is None or holder[key] is not None:
+        raise BadRequest(f"`map` names {path!r}, where `operations` holds no null.")
+    holder[key] = upload
+
+
+def _key(holder: Any, step: str) -> str | int | None:
+    if isinstance(holder, dict) and step in holder:
+        return step
+    if isinstance(holder, list) and len(step) <= _LONGEST_INDEX and step.isdecimal():
+        return int(step) if int(step) < len(holder) else None
+    return None

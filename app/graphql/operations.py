@@ -1,0 +1,129 @@
+"""One operation of a valid document, with everything that is known of it before it is executed."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from graphql import (
+    DocumentNode,
+    FieldNode,
+    FragmentDefinitionNode,
+    FragmentSpreadNode,
+    GraphQLError,
+    GraphQLObjectType,
+    GraphQLSchema,
+    InlineFragmentNode,
+    OperationDefinitionNode,
+    OperationType,
+    SelectionSetNode,
+)
+
+from app.graphql.limits import Load
+from app.graphql.weights import Scales
+
+_MOST_LOADS = 64
+
+
+@dataclass(slots=True)
+class Operation:
+    """An operation that can be executed.
+
+    ``is_introspection``: its answer depends on nothing but document, variables and schema.
+    """
+
+    schema: GraphQLSchema
+    root_type: GraphQLObjectType
+    node: OperationDefinitionNode
+    fragments: dict[str, FragmentDefinitionNode]
+    tokens: int
+    is_mutation: bool
+    is_introspection: bool
+    _loads: dict[tuple[object, ...], Load] = field(default_factory=dict)
+    _page_variables: tuple[str, ...] | None = None
+
+    def load(self, variables: Mapping[str, Any]) -> Load:
+        """What it asks for with these coerced variables; only page sizes among them matter."""
+        if self._page_variables is not None:
+            known = self._loads.get(tuple(map(variables.get, self._page_variables)))
+            if known is not None:
+                return known
+        scales = Scales(self.schema, self.fragments, variables)
+        load = scales.weigh(self.node, self.tokens)
+        if len(self._loads) >= _MOST_LOADS:
+            self._loads.clear()
+        self._page_variables = names = tuple(sorted(scales.page_variables))
+        self._loads[tuple(map(variables.get, names))] = load
+        return load
+
+
+class Document:
+    """A valid document and the operations in it."""
+
+    __slots__ = ("_fragments", "_nodes", "_ready", "_schema", "tokens")
+
+    def __init__(self, schema: GraphQLSchema, tree: DocumentNode, tokens: int) -> None:
+        self.tokens = tokens
+        self._schema = schema
+        self._fragments = {
+            definition.name.value: definition
+            for definition in tree.definitions
+            if isinstance(definition, FragmentDefinitionNode)
+        }
+        self._nodes = {
+            definition.name.value if definition.name else None: definition
+            for definition in tree.definitions
+            if isinstance(definition, OperationDefinitionNode)
+        }
+        self._ready: dict[str | None, Operation] = {}
+
+    def operation(self, name: str | None) -> Operation:
+        """The operation to execute; raises ``GraphQLError`` where ``name`` picks none."""
+        ready = self._ready.get(name)
+        if ready is None:
+            ready = self._ready[name] = self._prepare(self._pick(name))
+        return ready
+
+    def _pick(self, name: str | None) -> OperationDefinitionNode:
+        if name is not None and name not in self._nodes:
+            raise GraphQLError(f"Unknown operation named {name!r}.")
+        if name is not None:
+            return self._nodes[name]
+        if len(self._nodes) != 1:
+            raise GraphQLError(
+                "The request holds several operations: operationName must pick one."
+            )
+        return next(iter(self._nodes.values()))
+
+    def _prepare(self, node: OperationDefinitionNode) -> Operation:
+        kind = node.operation
+        root = self._schema.get_root_type(kind)
+        if kind is OperationType.SUBSCRIPTION:
+            raise GraphQLError(
+                "Subscriptions are delivered by webhooks; nothing can be read here."
+            )
+        if root is None:
+            raise GraphQLError(f"The schema has no {kind.value} operations.", node)
+        return Operation(
+            schema=self._schema,
+            root_type=root,
+            node=node,
+            fragments=self._fragments,
+            tokens=self.tokens,
+            is_mutation=kind is OperationType.MUTATION,
+            is_introspection=kind is OperationType.QUERY
+            and all(name.startswith("__") for name in self._root_fields(node.selection_set)),
+        )
+
+    def _root_fields(self, root: SelectionSetNode) -> Iterator[str]:
+        """The names of the fields at the root, through fragments, each fragment once."""
+        seen: set[str] = set()
+        waiting = [root]
+        while waiting:
+            for node in waiting.pop().selections:
+                if isinstance(node, FieldNode):
+                    yield node.name.value
+                elif isinstance(node, InlineFragmentNode):
+                    waiting.append(node.selection_set)
+                elif isinstance(node, FragmentSpreadNode) and node.name.value not in seen:
+                    seen.add(node.name.value)
+                    waiting.append(self._fragments[node.name.value].selection_set)

@@ -1,0 +1,184 @@
+"""How large an operation is, told from its document before any of it is executed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+from graphql import (
+    FieldNode,
+    FragmentDefinitionNode,
+    FragmentSpreadNode,
+    GraphQLField,
+    GraphQLNamedType,
+    GraphQLNonNull,
+    GraphQLSchema,
+    InlineFragmentNode,
+    IntValueNode,
+    NamedTypeNode,
+    OperationDefinitionNode,
+    OperationType,
+    SelectionSetNode,
+    ValueNode,
+    VariableNode,
+    get_named_type,
+    is_list_type,
+)
+from graphql.execution.execute import get_field_def
+
+from app.graphql.limits import CEILING, Load
+
+PAGE_ARGUMENTS = ("first", "last")
+"""The arguments that say how many items of a list are wanted."""
+
+_UNTOLD_PAGE = 100
+_PLAIN_LIST = 10
+"""What a list without page arguments is taken for."""
+
+_TYPES = 100
+_FEW = 5
+"""What introspection is taken for: this many types, and so many items of whatever they list."""
+
+
+@dataclass(slots=True)
+class _Weight:
+    """A selection's weight. ``each`` is the part that a page size above it multiplies.
+
+    The items of a connection stand one level below the field that takes the page size
+    (``apps(first: 10) { edges { node } totalCount }``), so a selection weighs
+    ``once + size * each`` and only its parent knows the size.
+    """
+
+    depth: int = 0
+    aliases: int = 0
+    fields: int = 0
+    once: int = 0
+    each: int = 0
+    page_size: int = 0
+
+    def take_in(self, other: "_Weight", *, level: int) -> None:
+        self.depth = max(self.depth, other.depth + level)
+        self.aliases = min(self.aliases + other.aliases, CEILING)
+        self.page_size = max(self.page_size, other.page_size)
+
+    def merge(self, other: "_Weight") -> None:
+        self.take_in(other, level=0)
+        self.fields = min(self.fields + other.fields, CEILING)
+        self.once = min(self.once + other.once, CEILING)
+        self.each = min(self.each + other.each, CEILING)
+
+    def total(self, size: int) -> int:
+        return min(self.once + size * self.each, CEILING)
+
+
+class Scales:
+    """Weighs one operation of a valid document, for one set of variables.
+
+    Every fragment is weighed once and the numbers stop at ``CEILING``, so that fragments which
+    spread fragments cost no more than they are long. ``page_variables`` names the variables that
+    the weight depends on.
+    """
+
+    def __init__(
+        self,
+        schema: GraphQLSchema,
+        fragments: Mapping[str, FragmentDefinitionNode],
+        variables: Mapping[str, Any],
+    ) -> None:
+        self._schema = schema
+        self._fragments = fragments
+        self._variables = variables
+        self._weighed: dict[str, _Weight] = {}
+        self.page_variables: set[str] = set()
+
+    def weigh(self, operation: OperationDefinitionNode, tokens: int) -> Load:
+        """The load of ``operation``, whose document consists of ``tokens`` tokens."""
+        root = self._schema.get_root_type(operation.operation)
+        weight = self._selection(operation.selection_set, root)
+        mutating = operation.operation is OperationType.MUTATION
+        return Load(
+            tokens=tokens,
+            depth=weight.depth,
+            aliases=weight.aliases,
+            cost=weight.total(_PLAIN_LIST),
+            page_size=weight.page_size,
+            mutations=weight.fields if mutating else 0,
+        )
+
+    def _selection(
+        self, selection_set: SelectionSetNode, parent: GraphQLNamedType | None
+    ) -> _Weight:
+        weight = _Weight()
+        for node in selection_set.selections:
+            if isinstance(node, FieldNode):
+                self._add_field(weight, node, parent)
+            elif isinstance(node, FragmentSpreadNode):
+                weight.merge(self._fragment(node.name.value))
+            elif isinstance(node, InlineFragmentNode):
+                condition = cast("NamedTypeNode | None", node.type_condition)
+                inner = self._schema.get_type(condition.name.value) if condition else parent
+                weight.merge(self._selection(node.selection_set, inner))
+        return weight
+
+    def _fragment(self, name: str) -> _Weight:
+        weight = self._weighed.get(name)
+        if weight is None:
+            fragment = self._fragments[name]
+            parent = self._schema.get_type(fragment.type_condition.name.value)
+            weight = self._weighed[name] = self._selection(fragment.selection_set, parent)
+        return weight
+
+    def _add_field(
+        self, weight: _Weight, node: FieldNode, parent: GraphQLNamedType | None
+    ) -> None:
+        field = get_field_def(self._schema, parent, node)  # type: ignore[arg-type]
+        inner = _Weight()
+        if node.selection_set is not None:
+            inner = self._selection(node.selection_set, get_named_type(field.type))
+        size = self._page_size(field, node)
+        weight.take_in(inner, level=1)
+        weight.page_size = max(weight.page_size, size or 0)
+        weight.aliases += node.alias is not None
+        weight.fields += 1
+        if parent is not None and parent.name.startswith("__"):
+            weight.once += _introspected(node.name.value, field, inner)
+            return
+        weight.once += 1
+        if not _is_list(field):
+            weight.once += inner.total(_PLAIN_LIST if size is None else size)
+        elif size is None:
+            weight.each += inner.total(_PLAIN_LIST)
+        else:
+            weight.once += size * inner.total(_PLAIN_LIST)
+
+    def _page_size(self, field: GraphQLField, node: FieldNode) -> int | None:
+        """How many items ``node`` asks for, or ``None`` when its field knows no pages."""
+        paged = [name for name in PAGE_ARGUMENTS if name in field.args]
+        if not paged:
+            return None
+        asked = [field.args[name].default_value for name in paged]
+        asked += [
+            self._value(argument.value)
+            for argument in node.arguments
+            if argument.name.value in paged
+        ]
+        return max((max(size, 0) for size in asked if isinstance(size, int)), default=_UNTOLD_PAGE)
+
+    def _value(self, value: ValueNode) -> object:
+        if isinstance(value, VariableNode):
+            self.page_variables.add(value.name.value)
+            return self._variables.get(value.name.value)
+        return int(value.value) if isinstance(value, IntValueNode) else None
+
+
+def _is_list(field: GraphQLField) -> bool:
+    kind = field.type.of_type if isinstance(field.type, GraphQLNonNull) else field.type
+    return is_list_type(kind)
+
+
+def _introspected(name: str, field: GraphQLField, inner: _Weight) -> int:
+    # How a type is wrapped ends after a level or two, however deep a client asks to see.
+    if name == "ofType":
+        return 0
+    if not _is_list(field):
+        return 1 + inner.total(_FEW)
+    return 1 + (_TYPES if name == "types" else _FEW) * inner.total(_FEW)
