@@ -1,0 +1,30 @@
+"""A database that must not be asked."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+import pytest
+from sqlalchemy import Select
+from sqlalchemy.orm import Session
+
+
+class NoDatabase:
+    """Fails the test at whatever is asked of it."""
+
+    in_transaction = False
+
+    @contextmanager
+    def transaction(self) -> Iterator[Session]:
+        yield pytest.fail("nothing is to be written")
+
+    @contextmanager
+    def reading(self) -> Iterator[Session]:
+        yield pytest.fail("nothing is to be read")
+
+    def read(
+        self, statement: Select[*tuple[object, ...]], parameters: Mapping[str, object]
+    ) -> Sequence[tuple[object, ...]]:
+        pytest.fail(f"nothing is to be read: {statement} {parameters}")
+
+    def close(self) -> None:
+        """Nothing is open."""

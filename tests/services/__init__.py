@@ -1,0 +1,1 @@
+"""The use cases, on SQLite and PostgreSQL, with time that stands still."""
