@@ -157,6 +157,13 @@ def test_failures_against_a_user_fade_while_the_address_goes_on_failing(visitor:
     assert visitor.fail(ANNA) == [2]  # the second of the address, the first that counts for Anna
 
 
+def test_failures_against_a_user_fade_two_hours_after_the_last_of_them(visitor: Visitor) -> None:
+    for wait in (1, 2, 4):
+        assert visitor.fail(ANNA) == [wait]
+        visitor.succeed(BELA)
+        visitor.now += FADE_SECONDS - wait - MOMENT
+
+
 def test_an_attempt_whose_process_was_killed_ends_by_itself(visitor: Visitor) -> None:
     assert visitor.begin().lease
     visitor.now = NOW + LEASE_SECONDS - MOMENT
@@ -191,6 +198,19 @@ def test_a_late_success_ends_the_block_of_its_address(visitor: Visitor) -> None:
     assert visitor.throttle.fail(ADDRESS, visitor.begin().lease, ANNA, visitor.now) == 16
     visitor.throttle.succeed(ADDRESS, late, BELA, visitor.now)
     assert visitor.throttle.blocked(visitor.now) == ()
+    assert visitor.begin().lease
+
+
+def test_a_late_success_ends_the_block_even_while_another_attempt_runs(visitor: Visitor) -> None:
+    visitor.fail(ANNA, times=6)
+    late = []
+    for _ in range(2):
+        late.append(visitor.begin().lease)
+        visitor.now += LEASE_SECONDS
+    assert visitor.begin().lease
+    assert visitor.throttle.fail(ADDRESS, late[0], ANNA, visitor.now) > LEASE_SECONDS
+    visitor.throttle.succeed(ADDRESS, late[1], ANNA, visitor.now)
+    visitor.now += LEASE_SECONDS
     assert visitor.begin().lease
 
 

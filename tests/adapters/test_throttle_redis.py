@@ -67,6 +67,13 @@ def test_a_released_attempt_leaves_no_key_behind(redis_url: str, redis: Redis) -
     assert redis.dbsize() == 0
 
 
+def test_an_unblocked_address_leaves_no_key_behind(redis_url: str, redis: Redis) -> None:
+    throttle = connect_redis_throttle(redis_url)
+    Visitor(throttle).fail(ANNA, times=2)
+    throttle.unblock(ADDRESS)
+    assert redis.dbsize() == 0
+
+
 def test_ended_blocks_are_cleared_from_the_operators_list(redis_url: str, redis: Redis) -> None:
     throttle = connect_redis_throttle(redis_url)
     Visitor(throttle).fail()
@@ -82,6 +89,7 @@ def test_failures_against_users_do_not_pile_up(redis_url: str, redis: Redis) -> 
     visitor.now += FADE_SECONDS
     visitor.fail(ANNA)
     assert redis.hgetall(f"latchkey:throttle:users:{ADDRESS}") == {str(ANNA): "1"}
+    assert redis.zcard(f"latchkey:throttle:touched:{ADDRESS}") == 1
 
 
 def test_two_prefixes_are_two_throttles(redis: Redis) -> None:
