@@ -11,6 +11,8 @@ SETTINGS = {
     "synchronous_commit": "off",
     "wal_level": "minimal",
     "max_wal_senders": "0",
+    # Three processes fewer: what the tests read is in memory anyway.
+    "io_method": "sync",
     # Every worker has its pools, and tests of several processes have several each.
     "max_connections": "300",
     # Reached by a socket in a private folder only, so no password and no port is needed.
