@@ -1,0 +1,32 @@
+"""Nobody gives what they do not hold (contract, "Staff and permissions")."""
+
+from collections.abc import Iterable
+
+from app.domain.actor import Actor
+from app.domain.errors import Problem
+from app.domain.permissions import ALL_PERMISSIONS, Permission
+
+
+def grant_problem(
+    actor: Actor, permissions: Iterable[Permission], field: str = "permissions"
+) -> Problem | None:
+    """Why ``actor`` may not give ``permissions`` to anybody, or ``None``."""
+    beyond = _beyond(actor, permissions)
+    if not beyond:
+        return None
+    message = f"You can't add permission that you don't have: {', '.join(beyond)}."
+    return Problem("OUT_OF_SCOPE_PERMISSION", message, field, permissions=beyond)
+
+
+def is_within_reach(actor: Actor, permissions: Iterable[Permission]) -> bool:
+    """Whether ``actor`` may manage somebody, or something, that holds ``permissions``."""
+    return not _beyond(actor, permissions)
+
+
+def holds_everything(actor: Actor) -> bool:
+    """Whether ``actor`` may do all there is: a superuser, or whoever holds the shell."""
+    return actor.permissions >= ALL_PERMISSIONS
+
+
+def _beyond(actor: Actor, permissions: Iterable[Permission]) -> tuple[str, ...]:
+    return tuple(sorted(one.value for one in set(permissions) - actor.permissions))
