@@ -1,6 +1,11 @@
 """Which adapter stands behind each port."""
 
+from collections.abc import Callable
+from functools import cache, partial
+from typing import cast
 from urllib.parse import urlsplit
+
+from werkzeug.local import LocalProxy
 
 from app.adapters.clock import SystemClock
 from app.adapters.database import connect_database
@@ -11,7 +16,8 @@ from app.adapters.post import FilePost, SmtpPost
 from app.adapters.randomness import SystemRandomness
 from app.adapters.sealing import AesSealing
 from app.adapters.throttle import connect_throttle
-from app.ports import Ports, Post, Remembered
+from app.loading import load
+from app.ports import Ports, Post, Remembered, Schema
 from app.settings import Settings, SettingsError
 
 
@@ -32,8 +38,15 @@ def connect(settings: Settings) -> Ports:
         sealing=AesSealing(settings.secret_key),
         letters=JinjaLetters(),
         post=_post(settings),
+        schema=cast("Schema", LocalProxy(cache(partial(_schema, settings.database_url)))),
         remembered=Remembered(),
     )
+
+
+def _schema(url: str) -> Schema:
+    # Alembic takes a fifth of a second to load, which no request and hardly any command is worth.
+    make = cast("Callable[[str], Schema]", load("app.adapters.schema:AlembicSchema"))
+    return make(url)
 
 
 def _post(settings: Settings) -> Post:

@@ -13,6 +13,7 @@ from app.ports.mail import Letters, Post
 from app.ports.passwords import PasswordHasher
 from app.ports.randomness import Randomness
 from app.ports.remembered import Remembered
+from app.ports.schema import Schema
 from app.ports.sealing import Sealing
 from app.ports.throttle import Throttle
 
@@ -27,6 +28,7 @@ __all__ = [
     "Post",
     "Randomness",
     "Remembered",
+    "Schema",
     "Sealing",
     "Throttle",
 ]
@@ -46,4 +48,5 @@ class Ports:
     sealing: Sealing
     letters: Letters
     post: Post
+    schema: Schema
     remembered: Remembered
