@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import select, true, update
 from sqlalchemy.orm import Session
 
+from app.domain.faults import SchemaBehind
 from app.domain.keys import KeyState, PublicKey
 from app.models import ShopRecord, SigningKeyRecord
 from app.models.shop import SHOP_ID
@@ -50,7 +51,7 @@ def stored_ring(ports: Ports) -> StoredRing:
     with ports.database.reading() as session:
         rows = session.execute(_RING).all()
     if not rows:
-        raise LookupError("The database holds no shop. Run `flask db upgrade`.")
+        raise SchemaBehind
     records: list[SigningKeyRecord | None] = [row[1] for row in rows]
     keys = (_key(found) for found in records if found is not None)
     return StoredRing(rows[0].keys_version, tuple(sorted(keys, key=_place)))

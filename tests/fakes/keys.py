@@ -3,6 +3,8 @@
 from functools import cache
 from itertools import count
 
+from typing_extensions import override
+
 from app.adapters.keys import RsaKeyStore
 from app.ports.keys import KeyPair
 
@@ -19,6 +21,7 @@ class ReadyKeyStore(RsaKeyStore):
         super().__init__(SECRET, "")
         self._places = count(first)
 
+    @override
     def generate(self) -> KeyPair:
         return _pair(next(self._places))
 

@@ -12,6 +12,7 @@ from sqlalchemy import delete, select
 from app.adapters.keys import RsaKeyStore
 from app.domain.actor import OPERATOR, Actor, ActorKind, anonymous
 from app.domain.errors import PermissionDenied, TokenFault, TokenRejected
+from app.domain.faults import SchemaBehind
 from app.domain.keys import KeyState
 from app.domain.permissions import ALL_PERMISSIONS, Permission
 from app.domain.tokens import Claims
@@ -170,7 +171,7 @@ def test_the_first_use_inside_a_transaction_is_a_mistake_that_says_so(ports: Por
 def test_a_database_without_a_shop_says_what_to_do(ports: Ports) -> None:
     with ports.database.transaction() as session:
         session.execute(delete(ShopRecord))
-    with pytest.raises(LookupError, match="flask db upgrade"):
+    with pytest.raises(SchemaBehind, match="flask db upgrade"):
         ring(ports)
 
 
