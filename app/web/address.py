@@ -4,6 +4,9 @@ The result is the whole address, for IPv6 too: the contract throttles "per IP", 
 needs to say who it was, and some networks give neighbours of one /64 to different people. Whoever
 owns a /64 can therefore spread login attempts over it; limits on the volume of requests may count
 by network instead.
+
+WSGI gives ``X_Forwarded_For`` and ``X-Forwarded-For`` one name, and whichever comes last wins. So a
+trusted proxy has to drop header names with underscores, as nginx and Apache do by themselves.
 """
 
 from collections.abc import Sequence
