@@ -8,7 +8,7 @@ from typing_extensions import override
 from app.adapters.keys import RsaKeyStore
 from app.ports.keys import KeyPair
 
-SECRET = "a secret that only the tests have, long enough"  # noqa: S105
+SECRET = "a secret that only the tests have, long enough"
 
 
 class ReadyKeyStore(RsaKeyStore):

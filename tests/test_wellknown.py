@@ -1,0 +1,161 @@
+"""The key set: what verifiers, browsers and caches get at ``/.well-known/jwks.json``."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import jwt
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from app import wellknown
+from app.domain.actor import OPERATOR
+from app.ports import Ports
+from app.services.keys import ring
+from app.services.rotation import rotate_keys
+from app.web.installation import Installation, install
+from tests.fakes.clock import FakeClock
+from tests.fakes.known_keys import KnownKeyStore
+from tests.fixtures.ports import fake_ports
+
+PATH = "/.well-known/jwks.json"
+SHOP = "https://shop.example.com"
+STRANGER = "https://evil.example.com"
+
+
+@pytest.fixture
+def ports(sqlite_url: str, clock: FakeClock) -> Iterator[Ports]:
+    with_fakes = fake_ports(sqlite_url, clock)
+    yield replace(with_fakes, keys=KnownKeyStore())
+    with_fakes.database.close()
+
+
+def client_of(ports: Ports, *origins: str) -> FlaskClient:
+    app = Flask(__name__)
+    install(app, Installation(ports, allowed_graphql_origins=origins or ("*",)))
+    app.register_blueprint(wellknown.blueprint)
+    return app.test_client()
+
+
+@pytest.fixture
+def client(ports: Ports) -> FlaskClient:
+    return client_of(ports)
+
+
+def test_the_key_set_lists_the_public_members_and_no_private_one(
+    ports: Ports, client: FlaskClient
+) -> None:
+    answer = client.get(PATH)
+    assert answer.status_code == 200
+    assert answer.content_type == "application/json"
+    document = answer.get_json()
+    assert list(document) == ["keys"]
+    assert [sorted(key) for key in document["keys"]] == [
+        ["alg", "e", "kid", "kty", "n", "use"],
+        ["alg", "e", "kid", "kty", "n", "use"],
+    ]
+    for key in document["keys"]:
+        assert (key["kty"], key["use"], key["alg"], key["e"]) == ("RSA", "sig", "RS256", "AQAB")
+    assert [key["kid"] for key in document["keys"]] == list(ring(ports).ring.published)
+
+
+def test_a_token_verifies_by_the_key_set_alone(ports: Ports, client: FlaskClient) -> None:
+    claims = {"exp": 4102444800}
+    before = ports.keys.sign(ring(ports).signer, claims)
+    rotate_keys(ports, OPERATOR, force=True)
+    after = ports.keys.sign(ring(ports).signer, claims)
+    keys = jwt.PyJWKSet.from_json(client.get(PATH).text)
+    for token in (before, after):
+        key = keys[jwt.get_unverified_header(token)["kid"]]
+        assert jwt.decode(token, key, ["RS256"]) == claims
+
+
+def test_the_active_key_leads(ports: Ports, client: FlaskClient) -> None:
+    rotate_keys(ports, OPERATOR, force=True)
+    keys = client.get(PATH).get_json()["keys"]
+    assert len(keys) == 3
+    assert keys[0]["kid"] == ring(ports).ring.active_kid
+
+
+def test_caches_may_keep_the_key_set_for_five_minutes(client: FlaskClient) -> None:
+    answer = client.get(PATH)
+    assert answer.headers["Cache-Control"] == "public, max-age=300"
+    assert answer.get_etag()[0]
+    assert answer.get_etag()[1] is False, "a strong tag"
+    assert "Set-Cookie" not in answer.headers
+
+
+@pytest.mark.parametrize("form", ["{}", "W/{}", '"other", {}', "*"])
+def test_whoever_has_the_key_set_is_told_so(client: FlaskClient, form: str) -> None:
+    etag = client.get(PATH).headers["ETag"]
+    answer = client.get(PATH, headers={"If-None-Match": form.format(etag)})
+    assert answer.status_code == 304
+    assert answer.data == b""
+    assert answer.headers["ETag"] == etag
+    assert answer.headers["Cache-Control"] == "public, max-age=300"
+    assert answer.headers["Access-Control-Allow-Origin"] == "*"
+    assert "Content-Type" not in answer.headers
+
+
+@pytest.mark.parametrize("header", ['"other"', "", "W/", "nonsense", '"'])
+def test_whoever_has_another_gets_this_one(client: FlaskClient, header: str) -> None:
+    answer = client.get(PATH, headers={"If-None-Match": header})
+    assert (answer.status_code, len(answer.get_json()["keys"])) == (200, 2)
+
+
+def test_a_rotation_shows_at_the_next_request_in_every_process(
+    ports: Ports, sqlite_url: str, clock: FakeClock
+) -> None:
+    other = replace(fake_ports(sqlite_url, clock), keys=KnownKeyStore(100))
+    elsewhere = client_of(other)
+    before = elsewhere.get(PATH)
+    rotate_keys(ports, OPERATOR, force=True)
+    after = elsewhere.get(PATH, headers={"If-None-Match": before.headers["ETag"]})
+    assert after.status_code == 200
+    assert [key["kid"] for key in after.get_json()["keys"]] == list(ring(ports).ring.published)
+    assert client_of(ports).get(PATH).headers["ETag"] == after.headers["ETag"]
+    other.database.close()
+
+
+def test_head_tells_the_same_without_the_body(client: FlaskClient) -> None:
+    got, head = client.get(PATH), client.head(PATH)
+    assert (head.status_code, head.data) == (200, b"")
+    assert head.headers == got.headers
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "TRACE"])
+def test_nothing_but_reading_is_allowed(client: FlaskClient, method: str) -> None:
+    answer = client.open(PATH, method=method)
+    assert answer.status_code == 405
+    assert sorted(answer.headers["Allow"].split(", ")) == ["GET", "HEAD", "OPTIONS"]
+
+
+def test_pages_of_allowed_origins_alone_may_read_it(ports: Ports) -> None:
+    client = client_of(ports, SHOP)
+    for path_headers, allowed in (
+        ({"Origin": SHOP}, SHOP),
+        ({"Origin": STRANGER}, None),
+        ({}, None),
+    ):
+        answer = client.get(PATH, headers=path_headers)
+        assert answer.status_code == 200
+        assert answer.headers.get("Access-Control-Allow-Origin") == allowed
+        assert answer.headers["Vary"] == "Origin"
+        assert "Access-Control-Allow-Credentials" not in answer.headers
+
+
+def test_a_preflight_is_answered_without_a_body(ports: Ports) -> None:
+    client = client_of(ports, SHOP)
+    answer = client.options(PATH, headers={"Origin": SHOP})
+    assert (answer.status_code, answer.data) == (204, b"")
+    assert answer.headers["Access-Control-Allow-Origin"] == SHOP
+    assert answer.headers["Access-Control-Allow-Methods"] == "GET, HEAD"
+    refused = client.options(PATH, headers={"Origin": STRANGER})
+    assert refused.status_code == 204
+    assert "Access-Control-Allow-Origin" not in refused.headers
+
+
+def test_any_page_may_read_it_unless_origins_are_named(client: FlaskClient) -> None:
+    answer = client.get(PATH, headers={"Origin": STRANGER})
+    assert answer.headers["Access-Control-Allow-Origin"] == "*"
+    assert "Vary" not in answer.headers
