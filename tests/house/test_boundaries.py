@@ -6,7 +6,9 @@ The style check says the same, but can be told to look away on a line; this cann
 import ast
 from collections.abc import Iterator
 
-from tests.house.sources import Source, application
+import pytest
+
+from tests.house.sources import application
 
 READS_THE_CLOCK = {
     "datetime.datetime.now",
@@ -46,20 +48,34 @@ def test_no_import_hides_in_a_function_or_from_the_interpreter() -> None:
     assert hidden == []
 
 
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("from datetime import datetime as d\nd.now()", "datetime.datetime.now"),
+        ("import datetime\nfield(default_factory=datetime.datetime.now)", "datetime.datetime.now"),
+        ("import time as t\nt.time()", "time.time"),
+        ("from os import environ\nenviron['X']", "os.environ"),
+        ("import os.path\nos.environ['X']", "os.environ"),
+    ],
+)
+def test_another_name_hides_nothing(text: str, name: str) -> None:
+    assert name in {used for _, used in _names_used(ast.parse(text))}
+
+
 def _uses(names: set[str], *, outside: tuple[str, ...]) -> list[str]:
     return [
         f"{source.path}:{line} {name}"
         for source in application()
         if not source.path.startswith(outside)
-        for line, name in _names_used(source)
+        for line, name in _names_used(source.tree)
         if any(name == forbidden or name.startswith(f"{forbidden}.") for forbidden in names)
     ]
 
 
-def _names_used(source: Source) -> Iterator[tuple[int, str]]:
-    """Every dotted name in ``source``, spelled out in full as its imports mean it."""
+def _names_used(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Every dotted name in ``tree``, with its line, in full as the imports mean it."""
     meant: dict[str, str] = {}
-    for node in ast.walk(source.tree):
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 package = alias.name.partition(".")[0]
@@ -67,7 +83,7 @@ def _names_used(source: Source) -> Iterator[tuple[int, str]]:
         elif isinstance(node, ast.ImportFrom):
             for alias in node.names:
                 meant[alias.asname or alias.name] = f"{node.module}.{alias.name}"
-    for node in ast.walk(source.tree):
+    for node in ast.walk(tree):
         if isinstance(node, ast.Name | ast.Attribute):
             first, dot, rest = ast.unparse(node).partition(".")
             if first in meant:
