@@ -1,26 +1,17 @@
 """SQLite and PostgreSQL behind the database port."""
 
-import sqlite3
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
-from sqlalchemy import (
-    Connection,
-    Dialect,
-    Engine,
-    Select,
-    create_engine,
-    event,
-    make_url,
-)
-from sqlalchemy.engine import URL
+from sqlalchemy import Dialect, Engine, Select, make_url
 from sqlalchemy.orm import Session
-from sqlalchemy.pool import ConnectionPoolEntry
 
-_BUSY_SECONDS = 15
+from app.adapters.database_postgresql import postgresql_engines
+from app.adapters.database_sqlite import sqlite_engines
+
+_PING_AFTER_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +48,16 @@ class SqlDatabase:
 
     @contextmanager
     def transaction(self) -> Iterator[Session]:
+        if self.in_transaction:
+            # On SQLite the second would wait for the first, which waits for it.
+            raise RuntimeError("This thread has a transaction open already.")
         with Session(self._writing, expire_on_commit=False) as session, session.begin():
-            self._local.depth = getattr(self._local, "depth", 0) + 1
+            self._local.is_open = True
             try:
                 yield session
                 session.flush()
             finally:
-                self._local.depth -= 1
+                self._local.is_open = False
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
@@ -74,24 +68,44 @@ class SqlDatabase:
         self, statement: Select[*tuple[object, ...]], parameters: Mapping[str, object]
     ) -> Sequence[tuple[object, ...]]:
         compiled = self._compile(statement)
-        connection = self._reading.raw_connection()
-        try:
-            cursor = connection.cursor()
-            cursor.execute(compiled.text, compiled.arguments(parameters))
-            rows: Sequence[tuple[object, ...]] = cursor.fetchall()
-            cursor.close()
-        finally:
-            connection.close()
-        return rows
+        return self._fetch(compiled.text, compiled.arguments(parameters))
 
     @property
     def in_transaction(self) -> bool:
-        return getattr(self._local, "depth", 0) > 0
+        return getattr(self._local, "is_open", False)
 
     def close(self) -> None:
         """Give every connection back to the system."""
         self._writing.dispose()
         self._reading.dispose()
+
+    def _fetch(
+        self,
+        text: str,
+        arguments: Sequence[object] | Mapping[str, object],
+        *,
+        is_repeated: bool = False,
+    ) -> Sequence[tuple[object, ...]]:
+        connection = self._reading.raw_connection()
+        try:
+            cursor = connection.cursor()
+            cursor.execute(text, arguments)
+            rows: Sequence[tuple[object, ...]] = cursor.fetchall()
+            cursor.close()
+        except self._dialect.loaded_dbapi.Error as error:
+            gone = self._dialect.is_disconnect(error, connection.dbapi_connection, None)
+            connection.invalidate(error)
+            if is_repeated or not gone:
+                raise
+        except BaseException:
+            connection.invalidate()
+            raise
+        else:
+            connection.close()
+            return rows
+        # A server that has been restarted cut the other connections, too.
+        self._reading.dispose()
+        return self._fetch(text, arguments, is_repeated=True)
 
     def _compile(self, statement: Select[*tuple[object, ...]]) -> _Compiled:
         # Keyed by identity: statements are constants, and hashing one costs more than running it.
@@ -116,46 +130,15 @@ class SqlDatabase:
         return made
 
 
-def connect_database(url: str, *, pool_size: int = 8) -> SqlDatabase:
-    """The database at ``url``; connects when first asked for something."""
+def connect_database(
+    url: str, *, pool_size: int = 8, ping_after: float = _PING_AFTER_SECONDS
+) -> SqlDatabase:
+    """The database at ``url``; connects when first asked for something.
+
+    ``ping_after`` is how long, in seconds, a connection may be idle before it is asked whether it
+    still works, where there is a server that may have closed it.
+    """
     parsed = make_url(url)
     if parsed.get_backend_name() == "sqlite":
-        return _sqlite(parsed)
-    parsed = parsed.set(drivername="postgresql+psycopg")
-    pool = {"pool_size": pool_size, "max_overflow": pool_size, "pool_pre_ping": True}
-    return SqlDatabase(
-        create_engine(parsed, **pool),
-        create_engine(parsed, isolation_level="AUTOCOMMIT", **pool),
-    )
-
-
-def _sqlite(url: URL) -> SqlDatabase:
-    if url.database:
-        Path(url.database).parent.mkdir(parents=True, exist_ok=True)
-    arguments = {"check_same_thread": False, "timeout": _BUSY_SECONDS}
-    writing = create_engine(url, connect_args=arguments)
-    reading = create_engine(url, connect_args=arguments)
-    for engine in (writing, reading):
-        event.listen(engine, "connect", _prepare_sqlite)
-    event.listen(writing, "begin", _begin_immediate)
-    return SqlDatabase(writing, reading)
-
-
-def _prepare_sqlite(connection: sqlite3.Connection, _entry: ConnectionPoolEntry) -> None:
-    # The driver's own transactions would begin late and read-only first; we begin ourselves.
-    connection.isolation_level = None
-    for pragma in (
-        "journal_mode=WAL",
-        "synchronous=NORMAL",
-        f"busy_timeout={_BUSY_SECONDS * 1000}",
-        "foreign_keys=ON",
-        "cache_size=-16000",
-        "temp_store=MEMORY",
-    ):
-        connection.execute(f"PRAGMA {pragma}")
-
-
-def _begin_immediate(connection: Connection) -> None:
-    # Taking the write lock at once: a transaction that reads first and then writes could
-    # otherwise fail half way, when another has written in between.
-    connection.exec_driver_sql("BEGIN IMMEDIATE")
+        return SqlDatabase(*sqlite_engines(parsed))
+    return SqlDatabase(*postgresql_engines(parsed, pool_size=pool_size, ping_after=ping_after))

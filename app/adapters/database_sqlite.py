@@ -1,0 +1,44 @@
+"""Engines on SQLite."""
+
+import sqlite3
+from pathlib import Path
+
+from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.engine import URL
+from sqlalchemy.pool import ConnectionPoolEntry
+
+_BUSY_SECONDS = 15
+"""How long a writer waits for another before it gives up."""
+
+
+def sqlite_engines(url: URL) -> tuple[Engine, Engine]:
+    """One engine for transactions, and one whose statements commit by themselves."""
+    if url.database:
+        Path(url.database).parent.mkdir(parents=True, exist_ok=True)
+    arguments = {"check_same_thread": False, "timeout": _BUSY_SECONDS}
+    writing = create_engine(url, connect_args=arguments)
+    reading = create_engine(url, connect_args=arguments)
+    for engine in (writing, reading):
+        event.listen(engine, "connect", _prepare)
+    event.listen(writing, "begin", _begin_immediate)
+    return writing, reading
+
+
+def _prepare(connection: sqlite3.Connection, _entry: ConnectionPoolEntry) -> None:
+    # The driver's own transactions would begin late and read-only first; we begin ourselves.
+    connection.isolation_level = None
+    for pragma in (
+        "journal_mode=WAL",
+        "synchronous=NORMAL",
+        f"busy_timeout={_BUSY_SECONDS * 1000}",
+        "foreign_keys=ON",
+        "cache_size=-16000",
+        "temp_store=MEMORY",
+    ):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _begin_immediate(connection: Connection) -> None:
+    # Taking the write lock at once: a transaction that reads first and then writes could
+    # otherwise fail half way, when another has written in between.
+    connection.exec_driver_sql("BEGIN IMMEDIATE")
