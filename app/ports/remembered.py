@@ -54,9 +54,17 @@ class KnownRing:
     good_until: float = inf
 
 
+@dataclass(frozen=True, slots=True)
+class VerifiedToken:
+    """The claims of a token whose signature was good by the ring at ``keys_version``."""
+
+    claims: Claims
+    keys_version: int
+
+
 @dataclass(slots=True)
 class Remembered:
-    """``ring`` is the key ring as last read; ``verified`` maps a token's SHA-256 to its claims.
+    """``ring`` is the key ring as last read; ``verified`` is kept by a token's SHA-256.
 
     Only good signatures are remembered; whoever reads them checks times, session and ring version
     again. ``verified`` is cleared whenever the ring changes. Who holds ``ring_lock`` reads the
@@ -65,4 +73,4 @@ class Remembered:
 
     ring: KnownRing | None = None
     ring_lock: Lock = field(default_factory=Lock, repr=False)
-    verified: Memory[bytes, Claims] = field(default_factory=lambda: Memory(10_000))
+    verified: Memory[bytes, VerifiedToken] = field(default_factory=lambda: Memory(10_000))

@@ -41,12 +41,11 @@ class Door:
 
 @dataclass(frozen=True, slots=True)
 class SessionFound:
-    """A session that is alive, and its user; ``granted`` before any mode takes from it."""
+    """A session that is alive, and its user with every right, before any mode takes from it."""
 
     session_id: int
     origin: SessionOrigin
     user: User
-    granted: frozenset[Permission]
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,8 +155,7 @@ def find_session(ports: Ports, session: str, user_id: int) -> tuple[Door, Sessio
     session_id, origin, *columns = row[_REST:]
     if session_id is None or columns[0] is None:
         return _door(row), None
-    user = read_user(columns)
-    found = SessionFound(_number(session_id), SessionOrigin(str(origin)), user, user.permissions)
+    found = SessionFound(_number(session_id), SessionOrigin(str(origin)), read_user(columns))
     return _door(row), found
 
 

@@ -3,7 +3,7 @@
 import hashlib
 from dataclasses import dataclass, replace
 
-from app.domain.actor import Actor, ActorKind, anonymous
+from app.domain.actor import Actor, ActorKind, SessionOrigin, anonymous
 from app.domain.app_tokens import digest_of, is_app_token
 from app.domain.errors import TokenFault, TokenRejected
 from app.domain.shop import (
@@ -16,6 +16,7 @@ from app.domain.shop import (
 from app.domain.tokens import Claims, check_claims, is_access, read_claims
 from app.domain.users import User
 from app.ports import Ports
+from app.ports.remembered import KnownRing, VerifiedToken
 from app.services.access import part
 from app.services.callers import Door, SessionFound, find_app, find_door, find_session
 from app.services.keys import ring
@@ -48,6 +49,15 @@ class Identity:
         return self.shop.switches
 
 
+@dataclass(frozen=True, slots=True)
+class TracedToken:
+    """A good token, the shop as it stood when its session was looked for, and the session."""
+
+    claims: Claims
+    door: Door
+    found: SessionFound | None
+
+
 @part
 def identify(ports: Ports, visitor: Visitor) -> Identity:
     """Who ``visitor`` is. Never raises for a bad credential: the fault stands in the actor.
@@ -59,41 +69,36 @@ def identify(ports: Ports, visitor: Visitor) -> Identity:
         return Identity(_nobody(visitor, None), find_door(ports).shop)
     if is_app_token(credential):
         return _identify_app(ports, visitor, credential)
+    door = None
     try:
-        claims = verified_claims(ports, credential)
-        _check(ports, visitor, claims)
-        door, found = find_session(ports, claims.session, claims.user_id)
-        if _signed_by_another_ring(ports, door):
-            claims = verified_claims(ports, credential, door.keys_version)
-        return person(visitor, door, found)
+        traced = trace_token(ports, credential, visitor.issuer)
+        door = traced.door
+        return person(visitor, door, _entitled(traced))
     except TokenRejected as rejected:
-        return Identity(_nobody(visitor, rejected.fault), find_door(ports).shop)
+        door = door or find_door(ports)
+        return Identity(_nobody(visitor, rejected.fault), door.shop)
 
 
 @part
-def verified_claims(ports: Ports, token: str, keys_version: int | None = None) -> Claims:
-    """The claims of a token of ours, its signature checked by the ring at ``keys_version``.
+def trace_token(ports: Ports, token: str, issuer: str) -> TracedToken:
+    """The claims of a token of ours, of whatever type, and the session it names.
 
-    Without a version, the remembered ring is good enough to begin with: whoever goes on to read
-    the session sees the version there. Raises ``TokenRejected``; looks at no time and no issuer.
+    ``issuer`` is the one the request stands for. Raises ``TokenRejected`` for a token that is not
+    ours, not of this issuer, expired or from the future. One statement when the token has been
+    seen before: its signature is then remembered, and the ring's version is read with the session.
     """
-    digest = hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
-    known = ports.remembered.ring if keys_version is None else ring(ports, keys_version)
-    remembered = ports.remembered.verified.get(digest)
-    if remembered is not None:
-        return remembered
-    if known is None:
-        known = ring(ports)
-    try:
-        everything = ports.keys.verify(known.ring.published, token)
-    except TokenRejected as rejected:
-        newer = ring(ports) if rejected.fault is TokenFault.SIGNATURE else known
-        if newer.ring.version == known.ring.version:
-            raise
-        everything = ports.keys.verify(newer.ring.published, token)
-    claims = read_claims(everything, ports.configuration.owner)
-    ports.remembered.verified.put(digest, claims)
-    return claims
+    verified = _verified(ports, token)
+    check_claims(
+        verified.claims,
+        now=ports.clock.timestamp(),
+        issuer=issuer,
+        configured=bool(ports.configuration.issuer),
+    )
+    door, found = find_session(ports, verified.claims.session, verified.claims.user_id)
+    known = ring(ports, door.keys_version)
+    if verified.keys_version != known.ring.version:
+        verified = _verify(ports, known, token)
+    return TracedToken(verified.claims, door, found)
 
 
 @part
@@ -106,7 +111,7 @@ def person(visitor: Visitor, door: Door, found: SessionFound | None) -> Identity
     mode = door.switches.password_login_mode
     if found is None or password_is_worthless(mode, found.origin):
         raise TokenRejected(TokenFault.INVALID)
-    user = as_seen(found, door.switches)
+    user = as_seen(found.user, found.origin, door.switches)
     actor = Actor(
         ActorKind.USER,
         user_id=user.id,
@@ -123,32 +128,47 @@ def person(visitor: Visitor, door: Door, found: SessionFound | None) -> Identity
 
 
 @part
-def as_seen(found: SessionFound, switches: Switches) -> User:
-    """The user of a session with the rights, and the role, that count under ``switches``."""
+def as_seen(user: User, origin: SessionOrigin, switches: Switches) -> User:
+    """``user`` with the rights, and the role, that count in a session of ``origin``."""
     mode = switches.password_login_mode
-    user = found.user
-    if not strips_staff_rights(mode, found.origin):
+    if not strips_staff_rights(mode, origin):
         return user
-    granted = effective_permissions(found.granted, mode=mode, origin=found.origin)
+    granted = effective_permissions(user.permissions, mode=mode, origin=origin)
     return replace(user, is_staff=False, permissions=granted)
 
 
-def _check(ports: Ports, visitor: Visitor, claims: Claims) -> None:
-    check_claims(
-        claims,
-        now=ports.clock.timestamp(),
-        issuer=visitor.issuer,
-        configured=bool(ports.configuration.issuer),
-    )
-    if not is_access(claims):
-        raise TokenRejected(TokenFault.INVALID)
+def _entitled(traced: TracedToken) -> SessionFound | None:
+    """The session, if the token is of a type that may stand in a header."""
+    return traced.found if is_access(traced.claims) else None
 
 
-def _signed_by_another_ring(ports: Ports, door: Door) -> bool:
-    known = ports.remembered.ring
-    return ports.keys.fixed() is None and (
-        known is None or known.ring.version != door.keys_version
-    )
+def _verified(ports: Ports, token: str) -> VerifiedToken:
+    """What the ring that this process remembers makes of ``token``; a newer one if need be."""
+    known = ports.remembered.ring or ring(ports)
+    remembered = ports.remembered.verified.get(_digest(token))
+    if remembered is not None and remembered.keys_version == known.ring.version:
+        return remembered
+    try:
+        return _verify(ports, known, token)
+    except TokenRejected as rejected:
+        if rejected.fault is not TokenFault.SIGNATURE:
+            raise
+        newer = ring(ports)
+        if newer.ring.version == known.ring.version:
+            raise
+        return _verify(ports, newer, token)
+
+
+def _verify(ports: Ports, known: KnownRing, token: str) -> VerifiedToken:
+    everything = ports.keys.verify(known.ring.published, token)
+    claims = read_claims(everything, ports.configuration.owner)
+    verified = VerifiedToken(claims, known.ring.version)
+    ports.remembered.verified.put(_digest(token), verified)
+    return verified
+
+
+def _digest(token: str) -> bytes:
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
 
 
 def _identify_app(ports: Ports, visitor: Visitor, token: str) -> Identity:

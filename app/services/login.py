@@ -1,23 +1,21 @@
 """Signing in with email and password."""
 
 from dataclasses import dataclass
-from datetime import timedelta
-from math import ceil
 
-from sqlalchemy import select, update
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.domain.actor import Actor, SessionOrigin
 from app.domain.emails import normalize_email
 from app.domain.errors import Problem, Refused
 from app.domain.shop import PasswordLoginMode, Switches
+from app.domain.texts import is_storable
 from app.models import ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
-from app.ports.throttle import ThrottleUnavailable
 from app.services.access import part, public
-from app.services.callers import USER_COLUMNS, SessionFound, find_door, read_user, switches_of
-from app.services.identity import as_seen
+from app.services.attempts import attempt
+from app.services.callers import USER_COLUMNS, find_door, read_user, switches_of
 from app.services.sessions import TokenPair, open_session, sign_pair
 
 DISABLED = Problem(
@@ -29,17 +27,14 @@ _INACTIVE = Problem("INACTIVE", "This account is not active.", "email")
 _UNCONFIRMED = Problem(
     "ACCOUNT_NOT_CONFIRMED", "Confirm the account by the link in the mail first.", "email"
 )
-_NO_ADDRESS = Problem("UNKNOWN_IP_ADDRESS", "Cannot tell which address this request comes from.")
 
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """Who has the address that was typed, as far as the comparison needs it."""
+    """Who has the address that was typed, and the hash that the password is compared with."""
 
     id: int
     password_hash: str | None
-    is_active: bool
-    is_confirmed: bool
 
 
 @public
@@ -56,18 +51,22 @@ def create_token(
     require_password_login(find_door(ports).switches)
     if email is None or password is None:
         raise Refused(*_missing(email=email, password=password))
-    candidate = _prove(ports, actor, email, password)
-    new_hash = _fresh_hash(ports, candidate, password)
-    with ports.database.transaction() as session:
-        shop = session.get_one(ShopRecord, SHOP_ID)
-        switches = switches_of(shop)
-        require_password_login(switches)
-        _sign_in(ports, session, candidate, new_hash)
-        opened = open_session(ports, actor, session, candidate.id, SessionOrigin.PASSWORD)
-        row = session.execute(select(*USER_COLUMNS).where(UserRecord.id == candidate.id)).one()
-    user = read_user(tuple(row))
-    seen = as_seen(SessionFound(0, opened.origin, user, user.permissions), switches)
-    return sign_pair(ports, actor, opened, seen, audience)
+    with attempt(ports, actor.address) as this:
+        candidate = _find(ports, email)
+        stored = None if candidate is None else candidate.password_hash
+        right = ports.passwords.verify(stored, password)
+        if candidate is None or stored is None or not right:
+            this.fail(None if candidate is None else candidate.id)
+            raise Refused(_WRONG)
+        renewed = (
+            ports.passwords.hash(password) if ports.passwords.needs_rehash(stored) else stored
+        )
+        with ports.database.transaction() as session:
+            switches = _enter(ports, session, candidate, renewed)
+            opened = open_session(ports, actor, session, candidate.id, SessionOrigin.PASSWORD)
+            row = session.execute(select(*USER_COLUMNS).where(UserRecord.id == candidate.id)).one()
+        this.succeed(candidate.id)
+    return sign_pair(ports, actor, opened, read_user(tuple(row)), switches, audience)
 
 
 @part
@@ -85,95 +84,34 @@ def _missing(**arguments: str | None) -> list[Problem]:
     ]
 
 
-def _prove(ports: Ports, actor: Actor, email: str, password: str) -> _Candidate:
-    """Whose password it is, after one attempt that the throttle has counted."""
-    if actor.address is None:
-        raise Refused(_NO_ADDRESS)
-    lease = _begin(ports, actor.address)
-    try:
-        candidate = _find(ports, email)
-        right = ports.passwords.verify(candidate.password_hash if candidate else None, password)
-    except BaseException:
-        ports.throttle.release(actor.address, lease)
-        raise
-    now = ports.clock.timestamp()
-    if candidate is None or not right:
-        known = None if candidate is None else candidate.id
-        ports.throttle.fail(actor.address, lease, known, now)
-        raise Refused(_WRONG)
-    problem = _standing(ports, candidate)
-    if problem is not None:
-        ports.throttle.release(actor.address, lease)
-        raise Refused(problem)
-    ports.throttle.succeed(actor.address, lease, candidate.id, now)
-    return candidate
-
-
-def _begin(ports: Ports, address: str) -> str:
-    try:
-        attempt = ports.throttle.begin(address, ports.clock.timestamp())
-    except ThrottleUnavailable as error:
-        # Without the counters nobody could be held off guessing, so nobody gets in meanwhile.
-        raise Refused(
-            Problem("LOGIN_ATTEMPT_DELAYED", "Signing in is not possible right now; try again.")
-        ) from error
-    if attempt.lease:
-        return attempt.lease
-    until = ports.clock.now() + timedelta(seconds=ceil(attempt.wait))
-    raise Refused(
-        Problem(
-            "LOGIN_ATTEMPT_DELAYED",
-            f"Too many attempts from this address. Try again after {until:%Y-%m-%d %H:%M:%S} UTC "
-            f"(in {ceil(attempt.wait)} s).",
-        )
-    )
-
-
 def _find(ports: Ports, email: str) -> _Candidate | None:
+    if not is_storable(email):
+        return None
     with ports.database.reading() as session:
         row = session.execute(
-            select(
-                UserRecord.id,
-                UserRecord.password_hash,
-                UserRecord.is_active,
-                UserRecord.is_confirmed,
-            ).where(UserRecord.email == normalize_email(email))
+            select(UserRecord.id, UserRecord.password_hash).where(
+                UserRecord.email == normalize_email(email)
+            )
         ).one_or_none()
     return None if row is None else _Candidate(*row)
 
 
-def _standing(ports: Ports, candidate: _Candidate) -> Problem | None:
-    """Why somebody with the right password may not come in all the same."""
-    if not candidate.is_active:
-        return _INACTIVE
-    if candidate.is_confirmed:
-        return None
-    with ports.database.reading() as session:
-        shop = session.get_one(ShopRecord, SHOP_ID)
-    needed = (
-        shop.enable_account_confirmation_by_email and not shop.allow_login_without_confirmation
-    )
-    return _UNCONFIRMED if needed else None
-
-
-def _fresh_hash(ports: Ports, candidate: _Candidate, password: str) -> str | None:
-    stored = candidate.password_hash
-    if stored is None or not ports.passwords.needs_rehash(stored):
-        return stored
-    return ports.passwords.hash(password)
-
-
-def _sign_in(ports: Ports, session: Session, candidate: _Candidate, new_hash: str | None) -> None:
-    """Note the login, unless the account changed while the password was being compared."""
-    noted = session.scalar(
-        update(UserRecord)
-        .where(
-            UserRecord.id == candidate.id,
-            UserRecord.is_active.is_(True),
-            UserRecord.password_hash == candidate.password_hash,
-        )
-        .values(last_login=ports.clock.now(), password_hash=new_hash)
-        .returning(UserRecord.id)
-    )
-    if noted is None:
+def _enter(ports: Ports, session: Session, candidate: _Candidate, renewed: str) -> Switches:
+    """Let the candidate in, as mode and account are now: a comparison takes its time."""
+    shop = session.get_one(ShopRecord, SHOP_ID)
+    switches = switches_of(shop)
+    require_password_login(switches)
+    user = session.get(UserRecord, candidate.id, with_for_update=True)
+    if user is None or user.password_hash != candidate.password_hash:
         raise Refused(_WRONG)
+    if not user.is_active:
+        raise Refused(_INACTIVE)
+    if not user.is_confirmed and _needs_confirmation(shop):
+        raise Refused(_UNCONFIRMED)
+    user.password_hash = renewed
+    user.last_login = ports.clock.now()
+    return switches
+
+
+def _needs_confirmation(shop: ShopRecord) -> bool:
+    return shop.enable_account_confirmation_by_email and not shop.allow_login_without_confirmation

@@ -8,6 +8,7 @@ from sqlalchemy import delete, update
 from sqlalchemy.orm import Session
 
 from app.domain.actor import Actor, SessionOrigin
+from app.domain.shop import Switches
 from app.domain.tokens import (
     CSRF_TOKEN_LENGTH,
     SESSION_TOKEN_LENGTH,
@@ -19,12 +20,16 @@ from app.domain.users import User
 from app.models import SessionRecord, UserRecord
 from app.ports import Ports
 from app.services.access import part
+from app.services.identity import as_seen
 from app.services.keys import ring
 
 
 @dataclass(frozen=True, slots=True)
 class OpenedSession:
-    """A session that has just been stored; ``csrf_token`` goes into its refresh token."""
+    """A session as its tokens are made from it; ``csrf_token`` goes into the refresh token.
+
+    ``expires`` is in Unix seconds; no token outlives it.
+    """
 
     token: str
     origin: SessionOrigin
@@ -34,7 +39,10 @@ class OpenedSession:
 
 @dataclass(frozen=True, slots=True)
 class TokenPair:
-    """What a sign-in gives: an access token, a refresh token, and whom they are for."""
+    """What a sign-in gives: an access token, a refresh token, and whom they are for.
+
+    ``user`` has the rights that the tokens really carry in the present login mode.
+    """
 
     access: str
     refresh: str
@@ -64,17 +72,32 @@ def open_session(
             last_used_at=now,
             address=actor.address or "",
             user_agent=actor.user_agent[:256],
-            refresh_digest=hashlib.sha256(opened.csrf_token.encode()).hexdigest(),
+            refresh_digest=digest_of_csrf_token(opened.csrf_token),
         )
     )
     return opened
 
 
 @part
+def digest_of_csrf_token(csrf_token: str) -> str:
+    """What is stored of the current refresh token: nobody who reads the table can make one."""
+    return hashlib.sha256(csrf_token.encode()).hexdigest()
+
+
+@part
 def sign_pair(
-    ports: Ports, actor: Actor, opened: OpenedSession, user: User, audience: str = ""
+    ports: Ports,
+    actor: Actor,
+    opened: OpenedSession,
+    user: User,
+    switches: Switches,
+    audience: str = "",
 ) -> TokenPair:
-    """Both tokens of a session that has just begun."""
+    """Both tokens of a session of ``user``, who is as stored: no mode has taken anything yet.
+
+    The claim ``is_staff`` reflects the role, whatever the mode (contract, "Access and refresh
+    tokens").
+    """
     subject = _subject(ports, actor, opened.token, user)
     refresh = make_claims(
         subject, TokenType.REFRESH, now=ports.clock.timestamp(), expires=opened.expires
@@ -85,7 +108,7 @@ def sign_pair(
     return TokenPair(
         access=sign_access(ports, actor, opened.token, user, opened.expires, audience),
         refresh=_sign(ports, refresh),
-        user=user,
+        user=as_seen(user, opened.origin, switches),
     )
 
 
@@ -98,7 +121,7 @@ def sign_access(
     session_expires: float,
     audience: str = "",
 ) -> str:
-    """An access token of a session; it never outlives the session itself (Unix seconds)."""
+    """An access token of a session of ``user``, as stored; it never outlives the session."""
     now = ports.clock.timestamp()
     expires = min(now + ports.configuration.jwt_ttl_access, session_expires)
     claims = make_claims(

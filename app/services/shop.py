@@ -8,7 +8,7 @@ from app.domain.emails import email_problem
 from app.domain.errors import Problem, Refused
 from app.domain.permissions import Permission
 from app.domain.shop import PasswordLoginMode, Shop, mode_change_problem
-from app.domain.texts import line_problem
+from app.domain.texts import line_problem, prose_problem
 from app.models import ShopRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
@@ -65,14 +65,15 @@ def update_shop(ports: Ports, actor: Actor, update: ShopUpdate) -> Shop:
     REQUIRED for a null mode, INVALID for a null switch and for texts that cannot be used.
     """
     wanted = _wanted(update)
-    problems = [problem for name, value in wanted.items() for problem in _problems(name, value)]
+    found = [_problem(name, value) for name, value in wanted.items()]
     if isinstance(update.password_login_mode, PasswordLoginMode):
-        refusal = mode_change_problem(actor, update.password_login_mode)
-        problems += [] if refusal is None else [refusal]
+        found.append(mode_change_problem(actor, update.password_login_mode))
+    problems = [problem for problem in found if problem is not None]
     if problems:
         raise Refused(*problems)
     with ports.database.transaction() as session:
-        shop = session.get_one(ShopRecord, SHOP_ID)
+        # Locked, so that what the audit trail calls "before" is what was there.
+        shop = session.get_one(ShopRecord, SHOP_ID, with_for_update=True)
         changed = {name: value for name, value in wanted.items() if getattr(shop, name) != value}
         before = {name: getattr(shop, name) for name in changed}
         for name, value in changed.items():
@@ -114,18 +115,22 @@ def _wanted(update: ShopUpdate) -> dict[str, object]:
     return wanted
 
 
-def _problems(name: str, value: object) -> list[Problem]:
+def _problem(name: str, value: object) -> Problem | None:
     field = _CAMEL[name]
-    if name == "password_login_mode" or (name == "name" and not value):
-        return [Problem("REQUIRED", "This is required.", field)] if not value else []
-    if name.startswith(("allow_", "enable_")):
-        return [Problem("INVALID", "Say true or false.", field)] if value is None else []
-    text = str(value or "")
-    problem = None
-    if name != "description":
-        problem = line_problem(text, field, longest=_LONGEST[name])
-    elif len(text) > _LONGEST[name]:
-        problem = Problem("INVALID", f"Use at most {_LONGEST[name]} characters.", field)
+    if name in _LONGEST:
+        return _text_problem(name, str(value), field)
+    if value is not None:
+        return None
+    if name == "password_login_mode":
+        return Problem("REQUIRED", "This is required.", field)
+    return Problem("INVALID", "Say true or false.", field)
+
+
+def _text_problem(name: str, text: str, field: str) -> Problem | None:
+    if name == "name" and not text.strip():
+        return Problem("REQUIRED", "This is required.", field)
+    check = prose_problem if name == "description" else line_problem
+    problem = check(text, field, longest=_LONGEST[name])
     if problem is None and name == "default_mail_sender_address" and text:
         problem = email_problem(text, field)
-    return [] if problem is None else [problem]
+    return problem

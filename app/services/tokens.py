@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from app.domain.actor import Actor
 from app.domain.errors import Problem, Refused, TokenFault, TokenRejected
 from app.domain.shop import password_is_worthless
-from app.domain.tokens import Claims, TokenType, check_claims
+from app.domain.tokens import Claims, TokenType
 from app.domain.users import User
 from app.ports import Ports
 from app.services.access import public, users_only
 from app.services.audit import Change, record
-from app.services.callers import find_session
-from app.services.identity import as_seen, verified_claims
+from app.services.identity import TracedToken, as_seen, trace_token
 from app.services.login import DISABLED
-from app.services.sessions import end_sessions, sign_access
+from app.services.refresh_tokens import SESSION_ENDED, use_up
+from app.services.sessions import OpenedSession, end_sessions, sign_access, sign_pair
 
 _CODES = {
     TokenFault.EXPIRED: "JWT_SIGNATURE_EXPIRED",
@@ -25,10 +25,14 @@ _CODES = {
 
 @dataclass(frozen=True, slots=True)
 class Refreshed:
-    """A new access token of a session, and whose session it is."""
+    """A new access token of a session, and whose session it is.
+
+    ``refresh`` is the next refresh token, where one is good for a single use.
+    """
 
     access: str
     user: User
+    refresh: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +45,10 @@ class Verified:
 
 @public
 def refresh_token(ports: Ports, actor: Actor, *, token: str | None) -> Refreshed:
-    """A new access token for a refresh token, which stays usable (`tokenRefresh`).
+    """A new access token for a refresh token (`tokenRefresh`).
+
+    The refresh token stays usable, unless ``SINGLE_USE_REFRESH_TOKENS`` is on: then the next one
+    comes with the answer, to the same end of the session, and using one twice ends the session.
 
     Refuses on ``refreshToken``: JWT_MISSING_TOKEN, JWT_SIGNATURE_EXPIRED, JWT_DECODE_ERROR,
     JWT_INVALID_TOKEN (not a refresh token); on no field: JWT_INVALID_TOKEN (the session has ended,
@@ -49,25 +56,23 @@ def refresh_token(ports: Ports, actor: Actor, *, token: str | None) -> Refreshed
     """
     if token is None:
         raise Refused(Problem("JWT_MISSING_TOKEN", "A refresh token is needed.", "refreshToken"))
-    claims = _read(ports, actor, token, "refreshToken")
+    traced = _trace(ports, actor, token, "refreshToken")
+    claims, found = traced.claims, traced.found
     if claims.type != TokenType.REFRESH:
         raise Refused(Problem("JWT_INVALID_TOKEN", "This is no refresh token.", "refreshToken"))
-    door, found = find_session(ports, claims.session, claims.user_id)
     if found is None:
-        raise Refused(Problem("JWT_INVALID_TOKEN", TokenFault.INVALID.message))
-    if password_is_worthless(door.switches.password_login_mode, found.origin):
+        raise Refused(SESSION_ENDED)
+    switches = traced.door.switches
+    if password_is_worthless(switches.password_login_mode, found.origin):
         raise Refused(DISABLED)
-    user = as_seen(found, door.switches)
-    audience = claims.everything.get("aud")
-    access = sign_access(
-        ports,
-        actor,
-        claims.session,
-        user,
-        claims.exp,
-        audience if isinstance(audience, str) else "",
-    )
-    return Refreshed(access, user)
+    user, audience = found.user, _audience(claims)
+    if ports.configuration.single_use_refresh_tokens:
+        successor = use_up(ports, actor, claims, user.email)
+        going_on = OpenedSession(claims.session, found.origin, claims.exp, successor)
+        pair = sign_pair(ports, actor, going_on, user, switches, audience)
+        return Refreshed(pair.access, pair.user, pair.refresh)
+    access = sign_access(ports, actor, claims.session, user, claims.exp, audience)
+    return Refreshed(access, as_seen(user, found.origin, switches))
 
 
 @public
@@ -79,11 +84,12 @@ def verify_token(ports: Ports, actor: Actor, *, token: str | None) -> Verified:
     """
     if token is None:
         raise Refused(Problem("REQUIRED", "A token is needed.", "token"))
-    claims = _read(ports, actor, token, "token")
-    door, found = find_session(ports, claims.session, claims.user_id)
+    traced = _trace(ports, actor, token, "token")
+    claims, found = traced.claims, traced.found
     if found is None or claims.type not in list(TokenType):
         raise Refused(Problem("JWT_INVALID_TOKEN", TokenFault.INVALID.message, "token"))
-    return Verified(as_seen(found, door.switches), claims.everything)
+    user = as_seen(found.user, found.origin, traced.door.switches)
+    return Verified(user, claims.everything)
 
 
 @users_only
@@ -103,16 +109,14 @@ def deactivate_all_tokens(ports: Ports, actor: Actor) -> None:
         )
 
 
-def _read(ports: Ports, actor: Actor, token: str, field: str) -> Claims:
+def _trace(ports: Ports, actor: Actor, token: str, field: str) -> TracedToken:
     try:
-        claims = verified_claims(ports, token)
-        check_claims(
-            claims,
-            now=ports.clock.timestamp(),
-            issuer=actor.issuer,
-            configured=bool(ports.configuration.issuer),
-        )
+        return trace_token(ports, token, actor.issuer)
     except TokenRejected as rejected:
         code = _CODES.get(rejected.fault, "JWT_INVALID_TOKEN")
         raise Refused(Problem(code, rejected.fault.message, field)) from rejected
-    return claims
+
+
+def _audience(claims: Claims) -> str:
+    audience = claims.everything.get("aud")
+    return audience if isinstance(audience, str) else ""

@@ -13,7 +13,7 @@ from app.models import (
 )
 from app.ports import Ports
 from app.services.callers import find_session
-from app.services.identity import Visitor, as_seen, identify
+from app.services.identity import Visitor, identify
 from app.services.sessions import TokenPair, open_session, sign_pair
 
 PASSWORD = "correct horse battery staple"
@@ -22,7 +22,7 @@ ISSUER = "http://localhost:8000/graphql/"
 NOBODY = anonymous(address=ADDRESS, issuer=ISSUER)
 
 
-def make_user(
+def make_user(  # noqa: PLR0913 - a person has that many sides
     ports: Ports,
     email: str = "customer@example.com",
     *,
@@ -62,9 +62,7 @@ def make_user(
         return user.id
 
 
-def make_staff(
-    ports: Ports, email: str = "staff@example.com", *permissions: Permission
-) -> int:
+def make_staff(ports: Ports, email: str = "staff@example.com", *permissions: Permission) -> int:
     """Store a member of the staff who holds ``permissions`` directly."""
     return make_user(ports, email, is_staff=True, permissions=permissions)
 
@@ -90,12 +88,10 @@ def sign_in(
         opened = open_session(ports, NOBODY, session, user_id, origin)
     door, found = find_session(ports, opened.token, user_id)
     assert found is not None, "an inactive user has no session"
-    return sign_pair(ports, NOBODY, opened, as_seen(found, door.switches))
+    return sign_pair(ports, NOBODY, opened, found.user, door.switches)
 
 
-def actor_of(
-    ports: Ports, user_id: int, origin: SessionOrigin = SessionOrigin.PASSWORD
-) -> Actor:
+def actor_of(ports: Ports, user_id: int, origin: SessionOrigin = SessionOrigin.PASSWORD) -> Actor:
     """The actor that a new session of that origin gives right now."""
     return identify(ports, visit(sign_in(ports, user_id, origin).access)).actor
 

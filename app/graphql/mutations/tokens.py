@@ -26,6 +26,9 @@ class RefreshToken(AccountPayload):
     """A new access token of the same session."""
 
     token = graphene.String()
+    refresh_token = graphene.String(
+        description="The next refresh token, where one is good for a single use."
+    )
     user = graphene.Field(_USER)
 
 
@@ -80,7 +83,9 @@ class TokenMutations(graphene.ObjectType):
     ) -> RefreshToken:
         context: RequestContext = info.context
         refreshed = tokens.refresh_token(context.ports, context.actor, token=refresh_token)
-        return RefreshToken(token=refreshed.access, user=refreshed.user)
+        return RefreshToken(
+            token=refreshed.access, refresh_token=refreshed.refresh, user=refreshed.user
+        )
 
     @staticmethod
     def resolve_token_verify(
