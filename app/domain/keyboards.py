@@ -1,0 +1,63 @@
+"""Characters that stand side by side, on keyboards and in alphabets: what fingers type unasked."""
+
+_SHORTEST_RUN = 3
+
+_ROWS = (
+    "abcdefghijklmnopqrstuvwxyz",
+    "01234567890",
+    "qwertyuiop[]",
+    "asdfghjkl;'",
+    "zxcvbnm,./",
+    "qwertzuiopü",
+    "azertyuiop",
+    "qsdfghjklm",
+    "wxcvbn",
+    "!@#$%^&*()_+",
+    "1qaz2wsx3edc4rfv5tgb6yhn7ujm8ik,9ol.0p;/",
+    "qazwsxedcrfvtgbyhnujmikolp",
+    "1q2w3e4r5t6y7u8i9o0p",
+    "q1w2e3r4t5y6u7i8o9p0",
+    "a1b2c3d4e5f6g7h8i9",
+    "1a2b3c4d5e6f7g8h9i",
+    "абвгдеёжзийклмнопрстуфхцчшщъыьэюя",
+    "йцукенгшщзхъ",
+    "фывапролджэ",
+    "ячсмитьбю",
+)
+_RUNS = frozenset(
+    row[start : start + _SHORTEST_RUN]
+    for line in _ROWS
+    for row in (line, line[::-1])
+    for start in range(len(row) - _SHORTEST_RUN + 1)
+)
+
+
+def is_made_of_runs(text: str) -> bool:
+    """Whether ``text`` is nothing but runs of three or more neighbours or repetitions.
+
+    ``qwerty123``, ``aaabbbccc`` and ``1qaz2wsx`` are; ``horse123`` is not. Also true for a few
+    characters over and over: ``abababab``.
+    """
+    if len(text) < _SHORTEST_RUN:
+        return False
+    if len(set(text)) < _SHORTEST_RUN:
+        return True
+    position = 0
+    while position < len(text):
+        length = _run_at(text, position)
+        if length < _SHORTEST_RUN:
+            return False
+        position += length
+    return True
+
+
+def _run_at(text: str, start: int) -> int:
+    """How many characters from ``start`` on belong to one run; 0 for fewer than three."""
+    end = start
+    while end + _SHORTEST_RUN <= len(text) and _is_run(text[end : end + _SHORTEST_RUN]):
+        end += 1
+    return end - start + _SHORTEST_RUN - 1 if end > start else 0
+
+
+def _is_run(three: str) -> bool:
+    return three in _RUNS or len(set(three)) == 1
