@@ -3,6 +3,8 @@
 import smtplib
 import ssl
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from email.headerregistry import Address
 from email.message import EmailMessage
 from email.policy import SMTP, SMTPUTF8
@@ -41,20 +43,24 @@ class SmtpPost:
             reason = f"The mail server cannot be reached ({type(error).__name__})."
             raise MailUndeliverable(reason) from error
 
-    def _connect(self) -> smtplib.SMTP:
+    @contextmanager
+    def _connect(self) -> Iterator[smtplib.SMTP]:
         context = ssl.create_default_context()
+        # Said in greeting: the sender's domain, not whatever this machine is called inside.
+        name = self._sender_address.rpartition("@")[2]
         if self._tls:
             server: smtplib.SMTP = smtplib.SMTP_SSL(
-                self._host, self._port, timeout=_TIMEOUT, context=context
+                self._host, self._port, name, timeout=_TIMEOUT, context=context
             )
         else:
-            server = smtplib.SMTP(self._host, self._port, timeout=_TIMEOUT)
-            server.ehlo()
-            if server.has_extn("starttls"):
+            server = smtplib.SMTP(self._host, self._port, name, timeout=_TIMEOUT)
+        with server:
+            server.ehlo_or_helo_if_needed()
+            if not self._tls and server.has_extn("starttls"):
                 server.starttls(context=context)
-        if self._user:
-            server.login(self._user, self._password)
-        return server
+            if self._user:
+                server.login(self._user, self._password)
+            yield server
 
 
 class FilePost:
@@ -81,7 +87,9 @@ def _message(letter: Letter, sender_address: str) -> EmailMessage:
     message = EmailMessage(policy=SMTP if ascii_only else SMTPUTF8)
     sender = letter.sender_address or sender_address
     message["From"] = Address(display_name=letter.sender_name, addr_spec=sender)
-    message["To"] = Address(addr_spec=letter.recipient)
+    # Given in two parts: as one text, a local part beyond ASCII would count as a mistake.
+    local, _, domain = letter.recipient.rpartition("@")
+    message["To"] = Address(username=local, domain=domain)
     message["Subject"] = letter.subject
     if letter.message_id:
         message["Message-ID"] = f"<{letter.message_id}@{sender.rpartition('@')[2]}>"

@@ -1,0 +1,99 @@
+"""Letters are handed over to a real mail server, and readable in development."""
+
+from pathlib import Path
+
+import pytest
+
+from app.adapters.post import FilePost, SmtpPost
+from app.domain.mail import Letter
+from app.ports.mail import MailUndeliverable
+from tests.servers.smtp import smtp_server
+
+
+def _letter(recipient: str = "ann@example.com", subject: str = "Confirm your account") -> Letter:
+    return Letter(
+        sender_name="Northlight Ceramics",
+        sender_address="",
+        recipient=recipient,
+        subject=subject,
+        text="Open https://shop.example.com/?token=abc\n",
+        html="<p>Open it</p>",
+        message_id="20260301.7",
+    )
+
+
+def test_a_letter_arrives_with_text_and_html_in_the_shops_name() -> None:
+    with smtp_server() as (mailbox, host):
+        SmtpPost(f"smtp://{host}", "noreply@shop.example.com").send(_letter())
+
+    (message,) = mailbox.messages
+    assert message["From"] == "Northlight Ceramics <noreply@shop.example.com>"
+    assert message["To"] == "ann@example.com"
+    assert message["Subject"] == "Confirm your account"
+    assert message["Message-ID"] == "<20260301.7@shop.example.com>"
+    text, html = message.get_body(("plain",)), message.get_body(("html",))
+    assert text is not None
+    assert "token=abc" in text.get_content()
+    assert html is not None
+    assert html.get_content().strip() == "<p>Open it</p>"
+
+
+@pytest.mark.parametrize("recipient", ["jörg@exämple.de", "用户@例子.广告", "ann@exämple.de"])
+def test_a_letter_reaches_an_internationalised_address(recipient: str) -> None:
+    with smtp_server() as (mailbox, host):
+        SmtpPost(f"smtp://{host}", "noreply@shop.example.com").send(_letter(recipient))
+
+    assert mailbox.recipients == [recipient]
+
+
+def test_the_server_is_told_who_sends_when_the_url_has_credentials() -> None:
+    with smtp_server(login=("shop", "p@ss/word")) as (mailbox, host):
+        SmtpPost(f"smtp://shop:p%40ss%2Fword@{host}", "noreply@example.com").send(_letter())
+
+    assert len(mailbox.messages) == 1
+
+
+def test_wrong_credentials_are_a_failure_that_keeps_the_password_to_itself() -> None:
+    with (
+        smtp_server(login=("shop", "right")) as (mailbox, host),
+        pytest.raises(MailUndeliverable) as failure,
+    ):
+        SmtpPost(f"smtp://shop:wrong-secret@{host}", "noreply@example.com").send(_letter())
+
+    assert mailbox.messages == []
+    assert "wrong-secret" not in str(failure.value)
+
+
+@pytest.mark.parametrize(
+    ("answer", "permanent"), [("550 No such mailbox", True), ("451 Try again later", False)]
+)
+def test_a_refusal_is_final_when_the_server_says_so(answer: str, *, permanent: bool) -> None:
+    with smtp_server() as (mailbox, host):
+        mailbox.refusal = answer
+        post = SmtpPost(f"smtp://{host}", "noreply@example.com")
+        with pytest.raises(MailUndeliverable) as failure:
+            post.send(_letter())
+
+    assert failure.value.permanent is permanent
+
+
+def test_a_server_that_is_down_is_a_failure_for_now() -> None:
+    with smtp_server() as (_mailbox, host):
+        pass
+
+    with pytest.raises(MailUndeliverable) as failure:
+        SmtpPost(f"smtp://{host}", "noreply@example.com").send(_letter())
+
+    assert failure.value.permanent is False
+
+
+def test_in_development_mails_can_be_read_in_a_file_and_on_the_console(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "mails.txt"
+
+    FilePost(file, "noreply@localhost").send(_letter())
+
+    assert "To: ann@example.com" in file.read_text()
+    assert "https://shop.example.com/?token=abc" in file.read_text()
+    assert "https://shop.example.com/?token=abc" in capsys.readouterr().err

@@ -1,0 +1,86 @@
+"""A real mail server on a free port of this machine, for one test."""
+
+import asyncio
+import ssl
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from email import message_from_bytes
+from email.message import EmailMessage
+from email.policy import default
+
+from aiosmtpd.controller import Controller
+from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
+from typing_extensions import override
+
+
+@dataclass
+class Mailbox:
+    """What has arrived. ``refusal``, if not empty, is what the server answers to a letter."""
+
+    refusal: str = ""
+    messages: list[EmailMessage] = field(default_factory=list)
+    recipients: list[str] = field(default_factory=list)
+    encrypted: list[bool] = field(default_factory=list)
+
+    async def handle_DATA(self, _server: SMTP, session: Session, envelope: Envelope) -> str:  # noqa: N802 - the server's name for it
+        if self.refusal:
+            return self.refusal
+        content = envelope.content
+        assert isinstance(content, bytes)
+        message = message_from_bytes(content, policy=default)
+        assert isinstance(message, EmailMessage)
+        self.messages.append(message)
+        self.recipients += envelope.rcpt_tos
+        self.encrypted.append(session.ssl is not None)
+        return "250 OK"
+
+
+class _AnyPort(Controller):
+    """Listens on whichever port is free."""
+
+    @override
+    def _trigger_server(self) -> None:
+        assert isinstance(self.server, asyncio.Server)
+        self.port = self.server.sockets[0].getsockname()[1]
+        super()._trigger_server()  # type: ignore[no-untyped-call]
+
+
+@contextmanager
+def smtp_server(
+    *, login: tuple[str, str] | None = None, tls: ssl.SSLContext | None = None
+) -> Iterator[tuple[Mailbox, str]]:
+    """The mailbox of a running server, and its host and port."""
+
+    def authenticate(
+        _server: SMTP, _session: Session, _envelope: Envelope, _mechanism: str, data: object
+    ) -> AuthResult:
+        good = isinstance(data, LoginPassword) and login == (
+            data.login.decode(),
+            data.password.decode(),
+        )
+        return AuthResult(success=good, handled=False)
+
+    mailbox = Mailbox()
+    controller = _AnyPort(
+        mailbox,
+        hostname="127.0.0.1",
+        port=0,
+        server_hostname="localhost",
+        enable_SMTPUTF8=True,
+        tls_context=tls,
+        require_starttls=tls is not None,
+        authenticator=authenticate if login else None,
+        auth_required=login is not None,
+        auth_require_tls=False,
+    )
+    with warnings.catch_warnings():
+        # The server warns of logins without TLS, and of its own use of an older name.
+        warnings.filterwarnings("ignore", "Requiring AUTH while not requiring TLS", UserWarning)
+        warnings.filterwarnings("ignore", "Session.login_data is deprecated", Warning)
+        controller.start()
+        try:
+            yield mailbox, f"127.0.0.1:{controller.port}"
+        finally:
+            controller.stop()

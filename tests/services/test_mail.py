@@ -1,0 +1,192 @@
+"""Promised mails are sent once each, late rather than never."""
+
+from dataclasses import replace
+
+import pytest
+from sqlalchemy import select
+
+from app.domain.actor import WORKER
+from app.domain.mail import Letter, Mail, MailKind
+from app.models import OutboxMailRecord
+from app.ports import Ports
+from app.ports.mail import MailUndeliverable
+from app.services.mail import send_due_mail
+from app.services.outbox import put_mail
+from tests.fakes.clock import FakeClock
+from tests.fixtures.ports import fake_ports
+
+
+class FakePost:
+    """Takes letters over, or raises what it was told to."""
+
+    def __init__(self) -> None:
+        self.sent: list[Letter] = []
+        self.failure: MailUndeliverable | None = None
+
+    def send(self, letter: Letter) -> None:
+        if self.failure is not None:
+            raise self.failure
+        self.sent.append(letter)
+
+
+@pytest.fixture
+def post() -> FakePost:
+    return FakePost()
+
+
+@pytest.fixture
+def posting(ports: Ports, post: FakePost) -> Ports:
+    return replace(ports, post=post)
+
+
+def _promise(ports: Ports, recipient: str = "ann@example.com") -> None:
+    mail = Mail(
+        MailKind.PASSWORD_RESET,
+        recipient,
+        {"link": "https://shop.example.com/?token=sesame", "lifetime": "1 hour"},
+    )
+    with ports.database.transaction() as session:
+        put_mail(ports, session, mail)
+
+
+def _records(ports: Ports) -> list[OutboxMailRecord]:
+    with ports.database.reading() as session:
+        return list(session.scalars(select(OutboxMailRecord).order_by(OutboxMailRecord.id)))
+
+
+def test_a_promised_mail_is_sent_once(posting: Ports, post: FakePost) -> None:
+    _promise(posting)
+
+    assert send_due_mail(posting, WORKER) == 1
+    assert send_due_mail(posting, WORKER) == 0
+
+    (letter,) = post.sent
+    assert letter.recipient == "ann@example.com"
+    assert "token=sesame" in letter.text
+
+
+def test_what_a_waiting_mail_says_cannot_be_read_in_the_database(posting: Ports) -> None:
+    _promise(posting)
+
+    (record,) = _records(posting)
+
+    assert "sesame" not in record.sealed
+
+
+def test_nothing_of_a_sent_mails_contents_is_kept(posting: Ports) -> None:
+    _promise(posting)
+    send_due_mail(posting, WORKER)
+
+    (record,) = _records(posting)
+
+    assert record.sealed == ""
+    assert record.sent_at is not None
+
+
+def test_a_mail_server_that_is_down_delays_mail_and_loses_none(
+    posting: Ports, post: FakePost, clock: FakeClock
+) -> None:
+    _promise(posting)
+    post.failure = MailUndeliverable("The mail server cannot be reached.")
+    for _ in range(3):
+        assert send_due_mail(posting, WORKER) == 0
+        clock.pass_(hours=1)
+    post.failure = None
+
+    assert send_due_mail(posting, WORKER) == 1
+    assert len(post.sent) == 1
+
+
+def test_a_mail_waits_before_it_is_tried_again(
+    posting: Ports, post: FakePost, clock: FakeClock
+) -> None:
+    _promise(posting)
+    post.failure = MailUndeliverable("The mail server cannot be reached.")
+    send_due_mail(posting, WORKER)
+    post.failure = None
+
+    clock.pass_(seconds=29)
+    assert send_due_mail(posting, WORKER) == 0
+    clock.pass_(seconds=5)
+    assert send_due_mail(posting, WORKER) == 1
+
+
+def test_a_mail_that_is_refused_for_good_is_given_up_with_its_reason(
+    posting: Ports, post: FakePost, clock: FakeClock
+) -> None:
+    _promise(posting)
+    post.failure = MailUndeliverable("The mail server answered 550.", permanent=True)
+    send_due_mail(posting, WORKER)
+    post.failure = None
+    clock.pass_(hours=100)
+
+    assert send_due_mail(posting, WORKER) == 0
+    (record,) = _records(posting)
+    assert (record.last_error, record.sent_at, record.sealed) == (
+        "The mail server answered 550.",
+        None,
+        "",
+    )
+
+
+def test_a_mail_is_given_up_after_two_days_of_failures(
+    posting: Ports, post: FakePost, clock: FakeClock
+) -> None:
+    _promise(posting)
+    post.failure = MailUndeliverable("The mail server cannot be reached.")
+    for _ in range(20):
+        send_due_mail(posting, WORKER)
+        clock.pass_(hours=30)
+
+    (record,) = _records(posting)
+    assert record.next_attempt_at is None
+    assert record.attempts == 11
+
+
+def test_a_worker_that_was_killed_leaves_its_mail_to_the_next(
+    posting: Ports, post: FakePost, clock: FakeClock
+) -> None:
+    _promise(posting)
+
+    killed = replace(posting, post=_Killer())
+    with pytest.raises(KeyboardInterrupt):
+        send_due_mail(killed, WORKER)
+
+    assert send_due_mail(posting, WORKER) == 0
+    clock.pass_(minutes=6)
+    assert send_due_mail(posting, WORKER) == 1
+    assert len(post.sent) == 1
+
+
+class _Killer:
+    """Ends the process in the middle of sending."""
+
+    def send(self, letter: Letter) -> None:
+        raise KeyboardInterrupt
+
+
+def test_two_workers_never_send_the_same_mail(
+    posting: Ports, post: FakePost, database_url: str, clock: FakeClock
+) -> None:
+    for number in range(30):
+        _promise(posting, f"person{number}@example.com")
+    other = replace(fake_ports(database_url, clock, first_key=10), post=post)
+
+    while send_due_mail(posting, WORKER) + send_due_mail(other, WORKER):
+        pass
+
+    assert len({letter.recipient for letter in post.sent}) == len(post.sent) == 30
+    other.database.close()
+
+
+def test_a_rolled_back_change_sends_nothing(posting: Ports, post: FakePost) -> None:
+    def change_and_fail() -> None:
+        with posting.database.transaction() as session:
+            put_mail(posting, session, Mail(MailKind.ACCOUNT_EXISTS, "ann@example.com", {}))
+            raise ArithmeticError
+
+    with pytest.raises(ArithmeticError):
+        change_and_fail()
+
+    assert send_due_mail(posting, WORKER) == 0
+    assert post.sent == []
