@@ -147,4 +147,4 @@ def _reachable() -> Iterator[None]:
     try:
         yield
     except RedisError as error:
-        raise ThrottleUnavailable(f"Redis, where the throttle counts, fails: {error}") from error
+        raise ThrottleUnavailable("The login throttle's Redis (REDIS_URL)", str(error)) from error

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from app.domain.faults import Unreachable
+
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
@@ -27,7 +29,7 @@ class BlockedAddress:
     failures: int
 
 
-class ThrottleUnavailable(Exception):
+class ThrottleUnavailable(Unreachable):
     """The place where the counters live does not answer.
 
     Whoever cannot count attempts must not allow any: a login fails closed

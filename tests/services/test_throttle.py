@@ -6,12 +6,13 @@ import pytest
 from sqlalchemy import select
 
 from app.adapters.throttle_redis import connect_redis_throttle
-from app.domain.actor import OPERATOR, WORKER, Actor, ActorKind
+from app.domain.actor import OPERATOR, Actor, ActorKind
 from app.domain.errors import PermissionDenied, Refused
 from app.domain.permissions import ALL_PERMISSIONS, Permission
 from app.models import AuditRecord
 from app.ports import Ports
-from app.services.throttle import forget_faded_failures, list_blocked, unblock_address
+from app.ports.throttle import ThrottleUnavailable
+from app.services.throttle import list_blocked, unblock_address
 from tests.builders.people import ADDRESS, NOBODY, actor_of, make_staff, make_user
 from tests.fakes.clock import FakeClock
 
@@ -116,27 +117,14 @@ def test_only_who_manages_staff_sees_or_unblocks_addresses(
     assert list_blocked(ports, OPERATOR)
 
 
-def test_faded_failures_are_removed_by_the_installations_own_work_alone(
-    ports: Ports, clock: FakeClock
-) -> None:
-    _fail(ports, clock, ADDRESS)
-    clock.pass_(hours=3)
-    with pytest.raises(PermissionDenied):
-        forget_faded_failures(ports, Actor(ActorKind.USER, permissions=ALL_PERMISSIONS))
-    assert forget_faded_failures(ports, WORKER) == 2
-    assert forget_faded_failures(ports, WORKER) == 0
-
-
-def test_a_store_that_does_not_answer_is_a_refusal_with_a_remedy(ports: Ports) -> None:
+def test_a_store_that_does_not_answer_is_told_from_an_empty_one(ports: Ports) -> None:
     without_store = replace(ports, throttle=connect_redis_throttle("unix:///nowhere/redis.sock"))
     for attempt in (
         lambda: list_blocked(without_store, OPERATOR),
         lambda: unblock_address(without_store, OPERATOR, ADDRESS),
-        lambda: forget_faded_failures(without_store, WORKER),
     ):
-        with pytest.raises(Refused, match="REDIS_URL") as refused:
+        with pytest.raises(ThrottleUnavailable, match="REDIS_URL"):
             attempt()
-        assert [one.code for one in refused.value.problems] == ["UNAVAILABLE"]
     assert _audited(ports) == []
 
 
