@@ -10,6 +10,18 @@ from app.services.keys import list_keys
 from app.services.rotation import rotate_keys
 from app.web.installation import installation
 
+command = Group(
+    "keys",
+    short_help="List and rotate the signing keys.",
+    help="List and rotate the keys that sign tokens. A rotation holds at once in every process, "
+    "and tokens that are out stay good.",
+    examples=[
+        ("flask keys list", "which key signs, which is next, which verify still"),
+        ("flask keys rotate", "let the next key sign"),
+        ("flask keys rotate --force", "after a leak, or with a lost SECRET_KEY"),
+    ],
+)
+
 _COLUMNS: tuple[Column[SigningKey], ...] = (
     Column("kid", "Key", lambda key: key.kid, short=True),
     Column("state", "State", lambda key: key.state.value, short=True),
@@ -18,36 +30,29 @@ _COLUMNS: tuple[Column[SigningKey], ...] = (
     Column("retiredAt", "Retired", lambda key: key.retired_at),
     Column("verifiesUntil", "Verifies until", lambda key: key.verifies_until),
 )
-_NONE = "There are no signing keys."
+_EMPTY = "There are no signing keys."
 
 
-@click.group(
-    "keys",
-    cls=Group,
-    examples=(
-        ("flask keys list", "Show which key signs, which is next, which verify still."),
-        ("flask keys rotate", "Let the next key sign; tokens that are out stay good."),
-        ("flask keys rotate --force", "The same after a leak or a lost SECRET_KEY: at once."),
-    ),
-)
-def command() -> None:
-    """List and rotate the keys that sign tokens."""
-
-
-@command.command("list")
+@command.command("list", examples=[("flask keys list --json", "for a script")])
 def list_() -> None:
-    """Show the ring: the next key, the active one, and those that verify still."""
-    output().rows(list_keys(installation().ports, OPERATOR), _COLUMNS, empty=_NONE)
+    """List the next key, the active one, and retired ones that verify still."""
+    output().rows(list_keys(installation().ports, OPERATOR), _COLUMNS, empty=_EMPTY)
 
 
-@command.command("rotate")
+@command.command(
+    "rotate",
+    examples=[
+        ("flask keys rotate", "every few months"),
+        ("flask keys rotate --force", "after a leak, or with a lost SECRET_KEY"),
+    ],
+)
 @click.option(
     "--force",
     is_flag=True,
-    help="Rotate although verifiers may not have fetched the next key yet, and replace it where "
+    help="Rotate although verifiers may not have fetched the next key yet; replace that key where "
     "it cannot be decrypted.",
 )
 def rotate(*, force: bool) -> None:
-    """Let the next key sign and retire the active one; every process follows at once."""
+    """Let the next key sign and retire the active one; shows the ring as it is then."""
     keys = rotate_keys(installation().ports, OPERATOR, force=force)
-    output().rows(keys, _COLUMNS, empty=_NONE)
+    output().rows(keys, _COLUMNS, empty=_EMPTY)

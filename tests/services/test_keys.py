@@ -19,7 +19,7 @@ from app.domain.tokens import Claims
 from app.models import AuditRecord, ShopRecord, SigningKeyRecord
 from app.ports import Ports, Remembered
 from app.ports.keys import KeyUnreadable
-from app.ports.remembered import KnownRing
+from app.ports.remembered import KnownRing, VerifiedToken
 from app.services.keys import list_keys, published_keys, ring
 from app.services.rotation import rotate_keys
 from tests.fakes.clock import FakeClock
@@ -29,7 +29,9 @@ from tests.fakes.no_database import NoDatabase
 from tests.fixtures.ports import fake_ports
 
 TTL = 30 * 24 * 3600
-CLAIMS = Claims(1, 2, "latchkey", "", "session", "access", 1, "", None, {})
+VERIFIED = VerifiedToken(
+    Claims(1, 2, "latchkey", "", "session", "access", 1, "", None, {}), keys_version=1
+)
 
 
 @pytest.fixture
@@ -112,9 +114,9 @@ def test_a_version_that_was_read_before_a_change_gives_the_ring_after_it(ports: 
 
 def test_a_changed_ring_forgets_the_verified_tokens(ports: Ports, other: Ports) -> None:
     ring(other)
-    other.remembered.verified.put(b"digest", CLAIMS)
+    other.remembered.verified.put(b"digest", VERIFIED)
     ring(other)
-    assert other.remembered.verified.get(b"digest") is CLAIMS
+    assert other.remembered.verified.get(b"digest") is VERIFIED
     rotate_keys(ports, OPERATOR, force=True)
     ring(other)
     assert other.remembered.verified.get(b"digest") is None
@@ -198,7 +200,7 @@ def test_a_retired_key_ends_by_itself_in_every_process(
     token = ports.keys.sign(first, {"exp": 1})
     rotate_keys(ports, OPERATOR, force=True)
     version = ring(other).ring.version
-    other.remembered.verified.put(b"digest", CLAIMS)
+    other.remembered.verified.put(b"digest", VERIFIED)
     clock.pass_(seconds=TTL)
     known = ring(other, version)
     assert first.public not in published_keys(other)
