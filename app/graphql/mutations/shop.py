@@ -22,7 +22,7 @@ class ShopSettingsInput(graphene.InputObjectType):
     enable_account_confirmation_by_email = graphene.Boolean()
     allow_login_without_confirmation = graphene.Boolean()
     allow_storefront_traffic = graphene.Boolean()
-    password_login_mode = graphene.Field("app.graphql.types.shop.PasswordLoginModeEnum")
+    password_login_mode = graphene.InputField("app.graphql.types.shop.PasswordLoginModeEnum")
 
 
 class ShopSettingsUpdate(graphene.ObjectType):
