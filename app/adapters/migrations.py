@@ -53,5 +53,6 @@ def _connection(url: str) -> Iterator[Connection]:
 def _config(connection: Connection) -> Config:
     config = Config()
     config.set_main_option("script_location", str(_SCRIPTS))
+    config.set_main_option("file_template", "%%(rev)s")
     config.attributes["connection"] = connection
     return config

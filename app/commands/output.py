@@ -28,9 +28,12 @@ class Form(StrEnum):
     PLAIN = "plain"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Column(Generic[Row]):
-    """One fact about each row: its name in JSON, its title, and whether ``--short`` has it."""
+    """One fact about each row: its name in JSON, its title, and whether ``--short`` has it.
+
+    Without slots: Python 3.11 cannot make ``Column[User](…)`` of a frozen class that has them.
+    """
 
     name: str
     title: str
@@ -71,7 +74,7 @@ class Output:
                 for title, text in facts:
                     click.echo(f"{title}\t{text}")
 
-    def alone(self, name: str, value: str) -> None:
+    def alone(self, name: str, value: str | int) -> None:
         """Show one value and nothing else, fit for ``$(…)``."""
         if self.form is Form.JSON:
             _write_json({name: value})

@@ -1,0 +1,188 @@
+"""``flask user``: people."""
+
+import sys
+
+import click
+
+from app.commands.command import Group
+from app.commands.output import Column, output
+from app.commands.permissions import permission_option
+from app.domain.actor import OPERATOR
+from app.domain.pages import LONGEST_PAGE, PageRequest, read_cursor
+from app.domain.passwords import own_words, password_problems
+from app.domain.permissions import Permission
+from app.domain.users import User
+from app.ports import Ports
+from app.services.groups import find_groups
+from app.services.user_status import activate_user, deactivate_user, sign_out_user
+from app.services.users import NewUser, create_user, find_user, list_users
+from app.web.installation import installation
+
+command = Group(
+    "user",
+    short_help="Create, list and deactivate people.",
+    help="Create, list and deactivate people: customers and staff.",
+    examples=[
+        ("flask user create ann@example.com --superuser", "the first one who may do everything"),
+        ("flask user create bob@example.com --group Support", "a member of the staff"),
+        ("flask user list --staff", "who works here"),
+        ("flask user deactivate bob@example.com", "lock somebody out, at once"),
+    ],
+)
+
+_COLUMNS = (
+    Column[User]("id", "Id", lambda user: user.id),
+    Column[User]("email", "Email", lambda user: user.email, short=True),
+    Column[User]("firstName", "First name", lambda user: user.first_name),
+    Column[User]("lastName", "Last name", lambda user: user.last_name),
+    Column[User]("isStaff", "Staff", lambda user: user.is_staff),
+    Column[User]("isSuperuser", "Superuser", lambda user: user.is_superuser),
+    Column[User]("isActive", "Active", lambda user: user.is_active),
+    Column[User]("groups", "Groups", lambda user: [group.name for group in user.groups]),
+    Column[User]("lastLogin", "Last login", lambda user: user.last_login),
+)
+_ALL_COLUMNS = (
+    *_COLUMNS,
+    Column[User]("permissions", "Permissions", lambda user: sorted(user.permissions)),
+    Column[User]("dateJoined", "Joined", lambda user: user.date_joined),
+)
+
+
+@command.command(
+    "create",
+    examples=[
+        ("flask user create ann@example.com --superuser", "asks for a password on a terminal"),
+        ("pass show ann | flask user create ann@example.com --password-stdin", "from a script"),
+        ("flask user create bob@example.com --permission MANAGE_ORDERS", "staff with one right"),
+    ],
+)
+@click.argument("email")
+@click.option("--staff", is_flag=True, help="A member of the staff.")
+@click.option("--superuser", is_flag=True, help="Staff who may do everything.")
+@permission_option
+@click.option("--group", "groups", multiple=True, help="A group to join; may be repeated.")
+@click.option("--first-name", default="", help="The first name.")
+@click.option("--last-name", default="", help="The last name.")
+@click.option("--password-stdin", is_flag=True, help="Read the password from standard input.")
+@click.option("--no-input", is_flag=True, help="Ask nothing: without a password if none is given.")
+def create(  # noqa: PLR0913 - one for each option
+    email: str,
+    *,
+    staff: bool,
+    superuser: bool,
+    permissions: tuple[Permission, ...],
+    groups: tuple[str, ...],
+    first_name: str,
+    last_name: str,
+    password_stdin: bool,
+    no_input: bool,
+) -> None:
+    """Add somebody, active and confirmed.
+
+    Whoever gets a permission or a group is a member of the staff. Without a password they can come
+    in by single sign-on alone, until they set one.
+    """
+    ports = installation().ports
+    password = _password(from_stdin=password_stdin, may_ask=not no_input)
+    joined = find_groups(ports, OPERATOR, groups) if groups else ()
+    new = NewUser(
+        email=email,
+        first_name=first_name,
+        last_name=last_name,
+        is_staff=staff or superuser or bool(permissions or groups),
+        is_superuser=superuser,
+        permissions=frozenset(permissions),
+        groups=frozenset(group.id for group in joined),
+        password=password,
+    )
+    user = create_user(ports, OPERATOR, new)
+    out = output()
+    out.one(user, _ALL_COLUMNS)
+    if password is None:
+        out.say(f"{user.email} has no password yet.")
+        return
+    for problem in password_problems(password, words=own_words(email, first_name, last_name)):
+        out.say(f"Warning, this password is weak. {problem.message}")
+
+
+@command.command(
+    "list",
+    examples=[
+        ("flask user list --staff", "who works here"),
+        ("flask user list --search ann --json", "for a script"),
+    ],
+)
+@click.option("--staff/--customers", "is_staff", default=None, help="One kind of people alone.")
+@click.option("--search", default="", help="The beginning of an email or a name.")
+@click.option(
+    "--limit", type=click.IntRange(1, LONGEST_PAGE), default=LONGEST_PAGE, help="How many at most."
+)
+@click.option("--after", default="", help="Where the last list ended, as it said.")
+def list_(*, is_staff: bool | None, search: str, limit: int, after: str) -> None:
+    """List people in the order they joined."""
+    request = PageRequest(limit, cursor=read_cursor(after, "after") if after else ())
+    page = list_users(installation().ports, OPERATOR, request, search=search, is_staff=is_staff)
+    out = output()
+    out.rows(page.items, _COLUMNS, empty="Nobody. Add somebody: flask user create EMAIL")
+    if page.has_next:
+        out.say(f"There are more: --after {page.cursors[-1]}")
+
+
+@command.command("show", examples=[("flask user show ann@example.com", "one person")])
+@click.argument("email")
+def show(email: str) -> None:
+    """Show one person, with every permission they have."""
+    output().one(find_user(installation().ports, OPERATOR, email), _ALL_COLUMNS)
+
+
+@command.command("deactivate", examples=[("flask user deactivate bob@example.com", "lock out")])
+@click.argument("email")
+def deactivate(email: str) -> None:
+    """Lock somebody out and end all their sessions, at once."""
+    ports = installation().ports
+    _show(deactivate_user(ports, OPERATOR, _key(ports, email)), "is locked out")
+
+
+@command.command("activate", examples=[("flask user activate bob@example.com", "let in again")])
+@click.argument("email")
+def activate(email: str) -> None:
+    """Let somebody in again."""
+    ports = installation().ports
+    _show(activate_user(ports, OPERATOR, _key(ports, email)), "may come in")
+
+
+@command.command("sign-out", examples=[("flask user sign-out bob@example.com", "everywhere")])
+@click.argument("email")
+def sign_out(email: str) -> None:
+    """End all sessions of somebody, in every browser and every app."""
+    ports = installation().ports
+    ended = sign_out_user(ports, OPERATOR, _key(ports, email))
+    out = output()
+    out.alone("endedSessions", ended)
+    out.say(f"{email} is signed out everywhere.")
+
+
+def _key(ports: Ports, email: str) -> int:
+    return find_user(ports, OPERATOR, email).id
+
+
+def _show(user: User, what: str) -> None:
+    out = output()
+    out.one(user, _COLUMNS)
+    out.say(f"{user.email} {what}.")
+
+
+def _password(*, from_stdin: bool, may_ask: bool) -> str | None:
+    """The password that was piped in or typed, or ``None``; never a part of the command line."""
+    if from_stdin:
+        return sys.stdin.read().removesuffix("\n").removesuffix("\r")
+    if not may_ask or not sys.stdin.isatty():
+        return None
+    typed: str = click.prompt(
+        "Password (empty for none)",
+        hide_input=True,
+        confirmation_prompt=True,
+        default="",
+        show_default=False,
+    )
+    return typed or None
