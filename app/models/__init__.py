@@ -13,7 +13,7 @@ from app.models.groups import (
     UserPermissionRecord,
 )
 from app.models.keys import SigningKeyRecord
-from app.models.links import AccountLinkRecord
+from app.models.links import AccountLinkRecord, ResetRequestRecord
 from app.models.outbox import OutboxEventRecord, OutboxMailRecord
 from app.models.record import Record
 from app.models.sessions import SessionRecord
@@ -33,6 +33,7 @@ __all__ = [
     "OutboxEventRecord",
     "OutboxMailRecord",
     "Record",
+    "ResetRequestRecord",
     "SessionRecord",
     "ShopRecord",
     "SigningKeyRecord",

@@ -1,4 +1,4 @@
-"""The links that are mailed: confirmation, reset, email change, deletion."""
+"""The links that are mailed: confirmation, reset, email change, deletion; and who asked."""
 
 from datetime import datetime
 
@@ -25,3 +25,19 @@ class AccountLinkRecord(Record):
     new_email: Mapped[str] = mapped_column(String(254), default="", server_default="")
     created_at: Mapped[datetime]
     expires_at: Mapped[datetime] = mapped_column(index=True)
+
+
+class ResetRequestRecord(Record):
+    """Somebody asked for a link to set the password of whoever has ``email``, if anybody has.
+
+    Nobody has looked yet: that is the worker's part, so that the answer takes the same time for
+    every address. ``caller`` is who asked, for audit and events. Gone when it has been dealt with.
+    """
+
+    __tablename__ = "reset_requests"
+
+    id: Mapped[int] = mapped_column(BigKey, primary_key=True)
+    email: Mapped[str] = mapped_column(String(254))
+    redirect_url: Mapped[str] = mapped_column(String(2048))
+    caller: Mapped[dict[str, object]]
+    created_at: Mapped[datetime]

@@ -13,7 +13,8 @@ class SessionRecord(Record):
 
     ``token`` is the claim of that name in every token of the session. ``refresh_digest`` is the
     SHA-256 of the current refresh token's ``csrf_token``: what single-use refresh tokens compare
-    once they are switched on.
+    once they are switched on. ``wrong_passwords`` counts wrong answers in a row where the session
+    was asked for the password again: whoever has stolen one has few guesses.
     """
 
     __tablename__ = "sessions"
@@ -28,3 +29,4 @@ class SessionRecord(Record):
     address: Mapped[str] = mapped_column(String(45), default="", server_default="")
     user_agent: Mapped[str] = mapped_column(String(256), default="", server_default="")
     refresh_digest: Mapped[str] = mapped_column(String(64), default="", server_default="")
+    wrong_passwords: Mapped[int] = mapped_column(default=0, server_default="0")
