@@ -1,0 +1,1 @@
+"""The command line: what it shows, and how it ends."""
