@@ -28,11 +28,13 @@ from app.services.keys import ring
 class OpenedSession:
     """A session as its tokens are made from it; ``csrf_token`` goes into the refresh token.
 
-    ``expires`` is in Unix seconds; no token outlives it.
+    ``issued`` and ``expires`` are those of the refresh token, in Unix seconds; no token outlives
+    it.
     """
 
     token: str
     origin: SessionOrigin
+    issued: float
     expires: float
     csrf_token: str
 
@@ -59,6 +61,7 @@ def open_session(
     opened = OpenedSession(
         token=ports.randomness.token(SESSION_TOKEN_LENGTH),
         origin=origin,
+        issued=now.timestamp(),
         expires=expires.timestamp(),
         csrf_token=ports.randomness.token(CSRF_TOKEN_LENGTH),
     )
@@ -99,9 +102,8 @@ def sign_pair(
     tokens").
     """
     subject = _subject(ports, actor, opened.token, user)
-    refresh = make_claims(
-        subject, TokenType.REFRESH, now=ports.clock.timestamp(), expires=opened.expires
-    )
+    # Not the present: a second that has begun since would be missing in the lifetime.
+    refresh = make_claims(subject, TokenType.REFRESH, now=opened.issued, expires=opened.expires)
     refresh["csrf_token"] = opened.csrf_token
     if audience:
         refresh["aud"] = audience

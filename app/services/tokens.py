@@ -68,7 +68,8 @@ def refresh_token(ports: Ports, actor: Actor, *, token: str | None) -> Refreshed
     user, audience = found.user, _audience(claims)
     if ports.configuration.single_use_refresh_tokens:
         successor = use_up(ports, actor, claims, user.email)
-        going_on = OpenedSession(claims.session, found.origin, claims.exp, successor)
+        now = ports.clock.timestamp()
+        going_on = OpenedSession(claims.session, found.origin, now, claims.exp, successor)
         pair = sign_pair(ports, actor, going_on, user, switches, audience)
         return Refreshed(pair.access, pair.user, pair.refresh)
     access = sign_access(ports, actor, claims.session, user, claims.exp, audience)

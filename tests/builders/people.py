@@ -81,14 +81,17 @@ def make_group(ports: Ports, name: str, *permissions: Permission) -> int:
 
 
 def sign_in(
-    ports: Ports, user_id: int, origin: SessionOrigin = SessionOrigin.PASSWORD
+    ports: Ports,
+    user_id: int,
+    origin: SessionOrigin = SessionOrigin.PASSWORD,
+    caller: Actor = NOBODY,
 ) -> TokenPair:
     """Open a session of that origin, whatever the login mode says, and return its tokens."""
     with ports.database.transaction() as session:
-        opened = open_session(ports, NOBODY, session, user_id, origin)
+        opened = open_session(ports, caller, session, user_id, origin)
     door, found = find_session(ports, opened.token, user_id)
     assert found is not None, "an inactive user has no session"
-    return sign_pair(ports, NOBODY, opened, found.user, door.switches)
+    return sign_pair(ports, caller, opened, found.user, door.switches)
 
 
 def actor_of(ports: Ports, user_id: int, origin: SessionOrigin = SessionOrigin.PASSWORD) -> Actor:
