@@ -94,6 +94,6 @@ def _installation() -> object:
     return connect()
 
 
-def _work(ports: object, stop: Event) -> None:
-    run = cast("Callable[[object, Event], None]", load("app.worker:run"))
-    run(ports, stop)
+def _work(stop: Event) -> None:
+    run = cast("Callable[[Event], None]", load("app.factory:run_worker"))
+    run(stop)

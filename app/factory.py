@@ -1,8 +1,11 @@
 """Builds the Flask application out of ports and settings."""
 
-from flask import Flask, Response, request
+from threading import Event
 
-from app import wellknown
+from flask import Flask, Response, request
+from werkzeug.wrappers import Response as BaseResponse
+
+from app import wellknown, worker
 from app.graphql.view import create_endpoint
 from app.ports import Ports
 from app.settings import Settings, load_settings
@@ -28,9 +31,9 @@ def create_app(ports: Ports | None = None, settings: Settings | None = None) -> 
     chosen = settings or load_settings()
     app = Flask("app")
     app.config.from_mapping(
+        cookie_settings(secure=chosen.public_url.startswith("https://")),
         SECRET_KEY=chosen.secret_key,
         MAX_CONTENT_LENGTH=chosen.upload_max,
-        **cookie_settings(secure=chosen.public_url.startswith("https://")),
     )
     app.session_interface = ConsoleSessions()
     installation = make_installation(ports or connect(chosen), chosen)
@@ -63,11 +66,18 @@ def connect_installation() -> Installation:
     return make_installation(connect(settings), settings)
 
 
+def run_worker(stop: Event) -> None:
+    """Do the background work of the installation that the environment describes."""
+    settings = load_settings()
+    set_up_logs(level=settings.log_level, development=settings.development)
+    worker.run(connect(settings), stop)
+
+
 def _mount_graphql(app: Flask, endpoint: Application, redis_url: str) -> None:
     """Requests to the API pass Flask by; its page is an ordinary view, and limited like one."""
     limiter = set_up_limits(app, redis_url)
 
-    def playground() -> Response:
+    def playground() -> BaseResponse:
         return Response.from_app(endpoint, request.environ, buffered=True)
 
     app.add_url_rule(API_PATH, view_func=limiter.limit(PLAYGROUND_LIMIT)(playground))

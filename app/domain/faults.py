@@ -24,7 +24,13 @@ class Unreachable(Fault):
 
 
 class SchemaBehind(Fault):
-    """The database does not have the tables that this version works with."""
+    """The tables are not those that this version works with.
 
-    def __init__(self) -> None:
-        super().__init__("The database is not up to date. Run `flask db upgrade`.")
+    ``current`` is the revision that they are at, ``newest`` the one that is needed, where known.
+    """
+
+    def __init__(self, current: str | None = None, newest: str | None = None) -> None:
+        known = f": it is at {current or 'nothing yet'}, this version needs {newest}"
+        super().__init__(
+            f"The database is not up to date{known if newest else ''}. Run `flask db upgrade`."
+        )

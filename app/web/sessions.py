@@ -1,5 +1,7 @@
 """Cookies are for the console: no other path opens a session, or pays for one."""
 
+from typing import Any
+
 from flask import Flask, Request
 from flask.sessions import SecureCookieSession, SecureCookieSessionInterface
 from typing_extensions import override
@@ -15,7 +17,7 @@ class ConsoleSessions(SecureCookieSessionInterface):
         return super().open_session(app, request) if request.path.startswith(CONSOLE) else None
 
 
-def cookie_settings(*, secure: bool) -> dict[str, object]:
+def cookie_settings(*, secure: bool) -> dict[str, Any]:
     """How the console's cookie is set; ``secure`` where the installation is reached by HTTPS.
 
     The prefix makes browsers refuse the cookie from another host or without TLS (RFC 6265bis,

@@ -1,0 +1,123 @@
+"""``flask serve``: the production server, with the background worker beside it."""
+
+import os
+import socket
+import sys
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from app.commands.command import standalone
+from app.commands.exits import Exit
+from app.commands.output import Column, Output, output
+from app.commands.processes import Program, run_together
+from app.domain.actor import OPERATOR
+from app.domain.version import VERSION
+from app.services.diagnosis import require_ready
+from app.web.installation import installation
+
+_WSGI = Path(__file__).parents[2] / "wsgi.py"
+_THREADS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class _Served:
+    api: str
+    key_set: str
+
+
+_COLUMNS = (
+    Column[_Served]("api", "API", lambda served: served.api, short=True),
+    Column[_Served]("keySet", "Key set", lambda served: served.key_set),
+)
+
+
+@standalone(
+    "serve",
+    examples=[
+        ("flask serve", "on http://127.0.0.1:8000, for this machine alone"),
+        ("flask serve --host 0.0.0.0 --port 80 --workers 8", "for everybody"),
+        ("flask serve --no-worker", "where `flask worker` runs elsewhere"),
+    ],
+)
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option(
+    "--port",
+    type=click.IntRange(1, 65535),
+    default=8000,
+    show_default=True,
+    help="The port to listen on.",
+)
+@click.option(
+    "--workers", type=click.IntRange(1), help="Server processes; as many as processors if unsaid."
+)
+@click.option("--no-worker", is_flag=True, help="Without the background worker.")
+def command(host: str, port: int, *, workers: int | None, no_worker: bool) -> None:
+    """Serve the shop, with its background worker beside it.
+
+    Looks at settings, database and keys first. Ends on SIGTERM and Ctrl-C, after the requests that
+    have begun; a process that falls is started again.
+    """
+    require_ready(installation().ports, OPERATOR)
+    _require_free(host, port)
+    count = workers or len(os.sched_getaffinity(0))
+    programs = [Program("server", _server(host, port, count))]
+    if not no_worker:
+        programs.append(Program("worker", _worker()))
+    out = output()
+    announcement = _Announcement(out, host, port)
+    if not run_together(programs, out.say, announcement.make_once_ready):
+        click.get_current_context().exit(Exit.FAILED)
+
+
+def _server(host: str, port: int, workers: int) -> list[str]:
+    return [
+        *(sys.executable, "-m", "granian", "--interface", "wsgi", "--no-ws"),
+        *("--host", host, "--port", str(port), "--workers", str(workers)),
+        # One thread would let a single login, whose hash takes a while, hold up everybody.
+        *("--blocking-threads", str(_THREADS)),
+        *("--respawn-failed-workers", "--workers-kill-timeout", "10", "--log-level", "warning"),
+        f"{_WSGI}:app",
+    ]
+
+
+def _worker() -> list[str]:
+    return [sys.executable, "-m", "flask", "--app", str(_WSGI), "worker"]
+
+
+def _require_free(host: str, port: int) -> None:
+    """Fail now, by name, rather than in a process that falls again and again."""
+    try:
+        family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(address)
+    except OSError as error:
+        message = f"Cannot listen on {host}, port {port}: {error.strerror or error}."
+        raise click.ClickException(f"{message} Choose another with --host and --port.") from error
+
+
+class _Announcement:
+    """Says where the shop is, once and not before it answers there."""
+
+    def __init__(self, out: Output, host: str, port: int) -> None:
+        self._out = out
+        self._address = (host, port)
+        self._made = False
+
+    def make_once_ready(self) -> None:
+        if self._made:
+            return
+        with suppress(OSError), socket.create_connection(self._address, timeout=1):
+            self._made = True
+            self._make()
+
+    def _make(self) -> None:
+        host, port = self._address
+        shown = f"[{host}]" if ":" in host else host
+        base = installation().ports.configuration.public_url or f"http://{shown}:{port}"
+        self._out.say(f"Latchkey {VERSION} is serving on {shown}, port {port}. Ctrl-C ends it.")
+        served = _Served(f"{base}/graphql/", f"{base}/.well-known/jwks.json")
+        self._out.one(served, _COLUMNS)

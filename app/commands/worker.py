@@ -1,0 +1,33 @@
+"""``flask worker``: the background work alone."""
+
+import signal
+from threading import Event
+from types import FrameType
+
+from flask import current_app
+
+from app.commands.command import standalone
+from app.domain.actor import OPERATOR
+from app.services.diagnosis import require_ready
+from app.web.installation import installation
+
+EXTENSION = "latchkey.worker"
+"""Where the application keeps what this command runs."""
+
+
+@standalone("worker", examples=[("flask worker", "on a machine that serves no requests, say")])
+def command() -> None:
+    """Do the background work alone.
+
+    Forgets what has expired. Any number may run, on any number of machines; `flask serve` starts
+    one by itself. Ends on SIGTERM and Ctrl-C, after what it has begun.
+    """
+    require_ready(installation().ports, OPERATOR)
+    stop = Event()
+
+    def end(_signal: int, _frame: FrameType | None) -> None:
+        stop.set()
+
+    signal.signal(signal.SIGTERM, end)
+    signal.signal(signal.SIGINT, end)
+    current_app.extensions[EXTENSION](stop)
