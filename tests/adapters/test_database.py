@@ -1,0 +1,333 @@
+"""The database port, on SQLite and PostgreSQL alike."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+from threading import Barrier, Event
+
+import psycopg
+import pytest
+from sqlalchemy import Select, bindparam, delete, func, literal, select, update
+from sqlalchemy.exc import IntegrityError, OperationalError
+
+from app.adapters.database import connect_database
+from app.adapters.migrations import upgrade
+from app.models import SessionRecord, ShopRecord, UserRecord
+from app.models.shop import SHOP_ID
+from app.ports import Database
+from app.services.callers import moment
+from tests.fixtures.statements import recorded_statements
+
+NOON = datetime(2026, 3, 1, 12, 0, 0, 250_000, tzinfo=UTC)
+WAIT = 30
+"""Seconds after which a test that should never wait so long gives up."""
+
+_NAME: Select[*tuple[object, ...]] = select(ShopRecord.name).where(ShopRecord.id == SHOP_ID)
+_USER: Select[*tuple[object, ...]] = select(
+    UserRecord.id, UserRecord.first_name, UserRecord.is_staff, UserRecord.last_login
+).where(UserRecord.email == bindparam("email"))
+_JOINED: Select[*tuple[object, ...]] = select(
+    func.aggregate_strings(UserRecord.email, "\x1e"), literal("constant")
+).where(UserRecord.first_name == bindparam("first_name"), UserRecord.is_active.is_(True))
+
+
+@pytest.fixture
+def database(database_url: str) -> Iterator[Database]:
+    connected = connect_database(database_url)
+    yield connected
+    connected.close()
+
+
+def _name(database: Database) -> object:
+    return database.read(_NAME, {})[0][0]
+
+
+def _rename(database: Database, name: str) -> None:
+    with database.transaction() as session:
+        session.get_one(ShopRecord, SHOP_ID).name = name
+
+
+def _user(email: str, **fields: object) -> UserRecord:
+    return UserRecord(email=email, date_joined=NOON, updated_at=NOON, **fields)
+
+
+def test_a_transaction_commits_at_the_end_of_its_block(database: Database) -> None:
+    _rename(database, "Renamed")
+
+    assert _name(database) == "Renamed"
+
+
+def test_a_transaction_that_raises_changes_nothing(database: Database) -> None:
+    before = _name(database)
+
+    def fail_half_way() -> None:
+        with database.transaction() as session:
+            session.get_one(ShopRecord, SHOP_ID).name = "Never"
+            session.flush()
+            raise LookupError
+
+    with pytest.raises(LookupError):
+        fail_half_way()
+
+    assert _name(database) == before
+
+
+def test_what_the_database_refuses_is_raised_inside_the_block_s_own_transaction(
+    database: Database,
+) -> None:
+    with pytest.raises(IntegrityError), database.transaction() as session:
+        session.add_all([_user("a@example.com"), _user("a@example.com")])
+
+    assert not database.in_transaction
+    assert database.read(_USER, {"email": "a@example.com"}) == []
+
+
+def test_a_thread_knows_whether_it_is_in_a_transaction(database: Database) -> None:
+    def is_in_one() -> bool:
+        return database.in_transaction
+
+    before = is_in_one()
+    with database.transaction(), ThreadPoolExecutor(1) as other:
+        inside = is_in_one()
+        elsewhere = other.submit(is_in_one).result(WAIT)
+    with database.reading():
+        while_reading = is_in_one()
+
+    assert inside
+    assert not (before or elsewhere or while_reading or is_in_one())
+
+
+def test_a_transaction_inside_another_is_refused_at_once(database: Database) -> None:
+    with database.transaction(), pytest.raises(RuntimeError, match="open already"):
+        _rename(database, "From inside")
+
+    _rename(database, "Works again")
+    assert _name(database) == "Works again"
+
+
+def test_a_second_writer_waits_until_the_first_has_committed(sqlite_url: str) -> None:
+    database = connect_database(sqlite_url)
+    written, go_on = Event(), Event()
+
+    def first() -> None:
+        with database.transaction() as session:
+            session.get_one(ShopRecord, SHOP_ID).name = "first"
+            session.flush()
+            written.set()
+            assert go_on.wait(WAIT)
+
+    def second() -> str:
+        with database.transaction() as session:
+            return session.get_one(ShopRecord, SHOP_ID).name
+
+    with ThreadPoolExecutor(2) as threads:
+        holding = threads.submit(first)
+        assert written.wait(WAIT)
+        waiting = threads.submit(second)
+        assert _name(database) != "first"
+        go_on.set()
+        holding.result(WAIT)
+        assert waiting.result(WAIT) == "first"
+    database.close()
+
+
+def test_no_change_of_many_writers_is_lost(database: Database) -> None:
+    writers, changes = 4, 10
+    together = Barrier(writers)
+
+    def count() -> None:
+        together.wait(WAIT)
+        for _ in range(changes):
+            with database.transaction() as session:
+                shop = session.get_one(ShopRecord, SHOP_ID, with_for_update=True)
+                shop.keys_version += 1
+
+    before = database.read(select(ShopRecord.keys_version), {})[0][0]
+    with ThreadPoolExecutor(writers) as threads:
+        for done in [threads.submit(count) for _ in range(writers)]:
+            done.result(WAIT)
+    after = database.read(select(ShopRecord.keys_version), {})[0][0]
+
+    assert isinstance(before, int)
+    assert after == before + writers * changes
+
+
+def test_readers_neither_wait_for_a_writer_nor_see_what_is_not_committed(
+    database: Database,
+) -> None:
+    before = _name(database)
+
+    with database.transaction() as session:
+        session.get_one(ShopRecord, SHOP_ID).name = "Not yet"
+        session.flush()
+        with ThreadPoolExecutor(1) as other:
+            assert other.submit(_name, database).result(WAIT) == before
+
+    assert _name(database) == "Not yet"
+
+
+def test_every_statement_of_a_read_sees_what_is_committed_when_it_starts(
+    database: Database,
+) -> None:
+    names = select(ShopRecord.name)
+    with database.reading() as session:
+        before = session.scalar(names)
+        _rename(database, "Meanwhile")
+        after = session.scalar(names)
+
+    assert before != after == "Meanwhile"
+
+
+def test_the_raw_read_gives_the_same_on_every_database(database: Database) -> None:
+    with database.transaction() as session:
+        session.add_all(
+            [
+                _user("a@example.com", first_name="Ægir 🛍", is_staff=True, last_login=NOON),
+                _user("b@example.com", first_name="Ægir 🛍"),
+            ]
+        )
+
+    [(_, first_name, is_staff, last_login)] = database.read(_USER, {"email": "a@example.com"})
+    [(_, _, is_no_staff, never)] = database.read(_USER, {"email": "b@example.com"})
+
+    assert first_name == "Ægir 🛍"
+    assert (bool(is_staff), bool(is_no_staff)) == (True, False)
+    assert (moment(last_login), never) == (NOON, None)
+    assert database.read(_USER, {"email": "nobody@example.com"}) == []
+
+
+def test_the_raw_read_keeps_the_constants_of_its_statement(database: Database) -> None:
+    with database.transaction() as session:
+        session.add_all(
+            [_user("a@example.com", first_name="A"), _user("b@example.com", first_name="A")]
+        )
+        session.add(_user("c@example.com", first_name="A", is_active=False))
+
+    [(joined, constant)] = database.read(_JOINED, {"first_name": "A"})
+
+    assert set(str(joined).split("\x1e")) == {"a@example.com", "b@example.com"}
+    assert constant == "constant"
+
+
+@pytest.mark.parametrize("text", ["' OR 1=1 --", "%(name)s", "%s", ":name", "?", "\\", '"'])
+def test_a_parameter_is_never_part_of_the_statement(database: Database, text: str) -> None:
+    with database.transaction() as session:
+        session.add_all([_user("a@example.com", first_name=text), _user("b@example.com")])
+
+    assert database.read(_JOINED, {"first_name": text})[0][0] == "a@example.com"
+
+
+def test_the_raw_read_is_one_statement_and_opens_no_transaction(database: Database) -> None:
+    _name(database)
+
+    with recorded_statements() as statements:
+        _name(database)
+
+    assert len(statements) == 1
+    assert statements[0].startswith("SELECT")
+
+
+def test_a_read_that_fails_gives_its_connection_back(database: Database) -> None:
+    for _ in range(40):
+        with pytest.raises((KeyError, psycopg.Error)):
+            database.read(_USER, {})
+
+    assert _name(database)
+
+
+def test_a_session_of_nobody_cannot_be_stored(database: Database) -> None:
+    with pytest.raises(IntegrityError), database.transaction() as session:
+        session.add(_session(user_id=404))
+
+
+def test_a_user_s_sessions_go_with_the_user(database: Database) -> None:
+    with database.transaction() as session:
+        user = _user("a@example.com")
+        session.add(user)
+        session.flush()
+        session.add(_session(user.id))
+
+    with database.transaction() as session:
+        session.execute(delete(UserRecord))
+
+    with database.reading() as session:
+        assert session.scalar(select(func.count()).select_from(SessionRecord)) == 0
+
+
+def test_there_is_one_row_of_settings_and_no_second(database: Database) -> None:
+    with pytest.raises(IntegrityError), database.transaction() as session:
+        session.add(ShopRecord(id=SHOP_ID + 1, name="Another"))
+
+
+def test_moments_come_back_in_utc_whatever_zone_they_were_written_in(database: Database) -> None:
+    abroad = NOON.astimezone(timezone(timedelta(hours=5, minutes=30)))
+    with database.transaction() as session:
+        session.add(_user("a@example.com", last_login=abroad))
+
+    with database.reading() as session:
+        read = session.scalars(select(UserRecord.last_login)).one()
+
+    assert read == NOON
+    assert read is not None
+    assert read.utcoffset() == timedelta(0)
+
+
+def test_a_sqlite_file_is_made_with_its_folder(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'new' / 'folder' / 'shop.sqlite3'}"
+    connect_database(url).close()
+
+    upgrade(url)
+
+    database = connect_database(url)
+    assert _name(database)
+    database.close()
+
+
+def test_reading_goes_on_after_the_server_cut_every_connection(postgresql_url: str) -> None:
+    database = connect_database(postgresql_url)
+    before = _name(database)
+
+    _cut_connections(postgresql_url)
+
+    assert _name(database) == before
+    database.close()
+
+
+def test_an_idle_connection_that_broke_is_replaced_before_it_is_used(postgresql_url: str) -> None:
+    database = connect_database(postgresql_url, ping_after=0)
+    _rename(database, "Before")
+    with database.reading() as session:
+        assert session.scalar(select(ShopRecord.name)) == "Before"
+
+    _cut_connections(postgresql_url)
+
+    with database.reading() as session:
+        assert session.scalar(select(ShopRecord.name)) == "Before"
+    _rename(database, "After")
+    assert _name(database) == "After"
+    database.close()
+
+
+def test_a_server_that_is_gone_is_an_error_and_no_endless_loop() -> None:
+    database = connect_database("postgresql://nobody@127.0.0.1:1/nowhere")
+
+    with pytest.raises(psycopg.OperationalError):
+        _name(database)
+    with pytest.raises(OperationalError), database.transaction() as session:
+        session.execute(update(ShopRecord).values(name="x"))
+    assert not database.in_transaction
+
+
+def _session(user_id: int) -> SessionRecord:
+    return SessionRecord(
+        token="x" * 16, user_id=user_id, origin="password", created_at=NOON, expires_at=NOON
+    )
+
+
+def _cut_connections(url: str) -> None:
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(
+            "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
