@@ -95,7 +95,7 @@ def test_a_thread_knows_whether_it_is_in_a_transaction(database: Database) -> No
         while_reading = is_in_one()
 
     assert inside
-    assert not (before or elsewhere or while_reading or is_in_one())
+    assert [before, elsewhere, while_reading, is_in_one()] == [False] * 4
 
 
 def test_a_transaction_inside_another_is_refused_at_once(database: Database) -> None:
