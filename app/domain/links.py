@@ -1,0 +1,81 @@
+"""Links that are mailed: what each is for, how long it works, and what makes it worthless."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import StrEnum
+from types import MappingProxyType
+
+TOKEN_LENGTH = 43
+"""Letters and digits of a link's token: 256 bits."""
+
+
+class LinkPurpose(StrEnum):
+    """What a link opens; one made for one purpose never opens another."""
+
+    SET_PASSWORD = "set_password"
+    INVITATION = "invitation"
+    CONFIRM_ACCOUNT = "confirm_account"
+    CHANGE_EMAIL = "change_email"
+    DELETE_ACCOUNT = "delete_account"
+    NOTICE = "notice"
+    """Opens nothing: it marks that a notice has been mailed, so that none follows too soon."""
+
+
+LIFETIMES: Mapping[LinkPurpose, timedelta] = MappingProxyType(
+    {
+        LinkPurpose.SET_PASSWORD: timedelta(hours=1),
+        LinkPurpose.INVITATION: timedelta(days=7),
+        LinkPurpose.CONFIRM_ACCOUNT: timedelta(days=3),
+        LinkPurpose.CHANGE_EMAIL: timedelta(hours=24),
+        LinkPurpose.DELETE_ACCOUNT: timedelta(hours=1),
+        LinkPurpose.NOTICE: timedelta(hours=1),
+    }
+)
+"""The more a link can do, and the sooner it is expected, the shorter it works."""
+
+
+@dataclass(frozen=True, slots=True)
+class AccountState:
+    """What a link may depend on."""
+
+    email: str
+    password_hash: str | None = field(repr=False)
+    is_active: bool
+    is_confirmed: bool
+    is_staff: bool
+    signed_out_at: datetime | None = None
+    """When all sessions of the account were last ended."""
+
+
+def state_of(purpose: LinkPurpose, account: AccountState) -> str:
+    """A digest of what a link for ``purpose`` depends on: when it changes, the link is dead.
+
+    A link that sets a password dies with the password, so it works once whatever happens to its
+    row. One that was asked for from within a session dies when all sessions are ended.
+    """
+    parts: list[object] = [purpose.value, account.email, account.is_active]
+    if purpose is LinkPurpose.CONFIRM_ACCOUNT:
+        parts.append(account.is_confirmed)
+    else:
+        parts.append(account.password_hash)
+    if purpose in (LinkPurpose.CHANGE_EMAIL, LinkPurpose.DELETE_ACCOUNT):
+        moment = account.signed_out_at
+        parts += [account.is_staff, None if moment is None else moment.isoformat()]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def digest_of(token: str) -> str:
+    """What is stored of a link's token: whoever reads the table cannot open anything."""
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def lifetime_in_words(purpose: LinkPurpose) -> str:
+    """How long a link works, as its mail says it: ``1 hour``, ``3 days``."""
+    lifetime = LIFETIMES[purpose]
+    number, unit = lifetime.days, "day"
+    if not number:
+        number, unit = lifetime.seconds // 3600, "hour"
+    return f"{number} {unit}{'' if number == 1 else 's'}"
