@@ -1,0 +1,47 @@
+"""``flask demo``: a shop to try things on."""
+
+import click
+
+from app.commands.command import standalone
+from app.commands.output import Column, output
+from app.domain.actor import OPERATOR
+from app.domain.errors import Problem, Refused
+from app.services.demo import SignIn, fill_shop, has_people
+from app.web.installation import installation
+
+_COLUMNS = (
+    Column[SignIn]("role", "Role", lambda made: made.role),
+    Column[SignIn]("name", "Sign in as", lambda made: made.name, short=True),
+    Column[SignIn]("secret", "Password or token", lambda made: made.secret, short=True),
+)
+
+
+@standalone(
+    "demo",
+    examples=[
+        ("flask demo", "add whatever of the demo shop is missing"),
+        ("flask demo --once", "nothing at all where somebody is there already"),
+    ],
+)
+@click.option("--once", is_flag=True, help="Do nothing where somebody is there already.")
+@click.option("--yes", is_flag=True, help="Outside development too.")
+def command(*, once: bool, yes: bool) -> None:
+    """Fill the shop with demo people, groups and an app, and print their sign-ins.
+
+    Passwords are made up each time and shown this once. Safe to repeat: whoever exists stays as
+    they are.
+    """
+    ports = installation().ports
+    if not (yes or ports.configuration.development):
+        message = "This is no development shop. If you want demo people in it all the same: --yes"
+        raise Refused(Problem("NOT_DEVELOPMENT", message))
+    made = () if once and has_people(ports, OPERATOR) else fill_shop(ports, OPERATOR)
+    out = output()
+    out.rows(
+        made,
+        _COLUMNS,
+        empty="The shop has people already; their passwords were shown when they were made. "
+        "Somebody new: flask user create EMAIL --superuser",
+    )
+    if made:
+        out.say("Keep them: passwords and tokens are not shown again.")

@@ -1,0 +1,60 @@
+"""``flask doctor``: what is wrong with this installation, and what to do about it."""
+
+from collections.abc import Iterator
+
+import click
+
+from app.commands.command import standalone
+from app.commands.exits import Exit
+from app.commands.output import Column, output
+from app.domain.actor import OPERATOR
+from app.domain.faults import Misconfigured
+from app.services.diagnosis import Finding, State, examine
+from app.web.installation import installation
+
+_COLUMNS = (
+    Column[Finding]("subject", "Checked", lambda finding: finding.subject, short=True),
+    Column[Finding]("state", "State", lambda finding: finding.state.value, short=True),
+    Column[Finding]("message", "Found", lambda finding: finding.message),
+    Column[Finding]("remedy", "Remedy", lambda finding: finding.remedy),
+)
+
+
+@standalone(
+    "doctor", examples=[("flask doctor", "look"), ("flask doctor --json", "for a monitor")]
+)
+def command() -> None:
+    """Check settings, database, keys, throttle, clock and proxies; ends with 1 when one fails."""
+    findings = tuple(_findings())
+    output().rows(findings, _COLUMNS, empty="")
+    if any(finding.state is State.FAILED for finding in findings):
+        click.get_current_context().exit(Exit.FAILED)
+
+
+def _findings() -> Iterator[Finding]:
+    try:
+        ports = installation().ports
+    except Misconfigured as error:
+        remedy = "Correct it in .env or in the environment; .env.example explains every name."
+        for problem in error.problems:
+            yield Finding("settings", State.FAILED, problem, remedy)
+        return
+    kind = "development" if ports.configuration.development else "production"
+    yield Finding("settings", State.FINE, f"All can be used ({kind}).")
+    yield from examine(ports, OPERATOR)
+    yield _proxies()
+
+
+def _proxies() -> Finding:
+    trusted = installation().trusted_proxies
+    if trusted:
+        networks = ", ".join(str(network) for network in trusted)
+        return Finding("proxies", State.FINE, f"X-Forwarded-For is believed from {networks}.")
+    if installation().ports.configuration.development:
+        return Finding("proxies", State.FINE, "X-Forwarded-For is believed from nobody.")
+    return Finding(
+        "proxies",
+        State.WARNING,
+        "X-Forwarded-For is believed from nobody: behind a proxy, all clients look like one.",
+        "If there is a proxy, name its network in TRUSTED_PROXIES.",
+    )
