@@ -1,0 +1,6 @@
+"""Where the README's figures come from: ``make bench``.
+
+``load`` drives a server over loopback, ``servers`` starts one in its production form on a core of
+its own, ``shop`` fills a database, ``paths`` are the requests, ``report`` prints the table.
+Modules beside them with a ``main`` of their own are measured by name: ``python -m benchmarks lists``.
+"""

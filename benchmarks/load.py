@@ -1,0 +1,122 @@
+"""A client that keeps a few connections busy and takes the time of every answer."""
+
+import selectors
+import socket
+import time
+from dataclasses import dataclass, field
+
+_READ = 65536
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a run gave: answers a second, latencies in milliseconds, and what was not a 200."""
+
+    rate: float
+    latencies: list[float] = field(repr=False)
+    unexpected: int
+
+    def percentile(self, share: float) -> float:
+        """The latency that ``share`` of all answers stayed under."""
+        ordered = sorted(self.latencies)
+        return ordered[min(len(ordered) - 1, int(len(ordered) * share))]
+
+
+@dataclass(slots=True)
+class _Connection:
+    socket: socket.socket
+    sent_at: float = 0.0
+    buffer: bytes = b""
+
+
+def request_bytes(
+    path: str, body: bytes = b"", headers: dict[str, str] | None = None, *, port: int
+) -> bytes:
+    """A whole HTTP/1.1 request: POST with a body, GET without."""
+    lines = [
+        f"{'POST' if body else 'GET'} {path} HTTP/1.1",
+        f"Host: localhost:{port}",
+        *(f"{name}: {value}" for name, value in (headers or {}).items()),
+    ]
+    if body:
+        lines += ["Content-Type: application/json", f"Content-Length: {len(body)}"]
+    return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
+
+
+def run(
+    port: int,
+    request: bytes,
+    *,
+    seconds: float = 4.0,
+    connections: int = 8,
+    status: int = 200,
+    most: int | None = None,
+) -> Outcome:
+    """Send ``request`` over and over on that many connections for that long, or ``most`` times."""
+    expected = f"HTTP/1.1 {status} ".encode()
+    selector = selectors.DefaultSelector()
+    open_connections = [_connect(port) for _ in range(connections)]
+    latencies: list[float] = []
+    unexpected = 0
+    started = time.perf_counter()
+    deadline = started + seconds
+    for connection in open_connections:
+        selector.register(connection.socket, selectors.EVENT_READ, connection)
+        _send(connection, request)
+    while time.perf_counter() < deadline and (most is None or len(latencies) < most):
+        for key, _ in selector.select(timeout=1.0):
+            connection = key.data
+            head = _receive(connection)
+            if head is None:
+                continue
+            latencies.append((time.perf_counter() - connection.sent_at) * 1000)
+            unexpected += not head.startswith(expected)
+            _send(connection, request)
+    elapsed = time.perf_counter() - started
+    for connection in open_connections:
+        connection.socket.close()
+    selector.close()
+    return Outcome(len(latencies) / elapsed, latencies, unexpected)
+
+
+def one(port: int, request: bytes) -> bytes:
+    """The body of one answer."""
+    connection = _connect(port)
+    _send(connection, request)
+    while _receive(connection, keep=True) is None:
+        pass
+    connection.socket.close()
+    return connection.buffer.partition(b"\r\n\r\n")[2]
+
+
+def _connect(port: int) -> _Connection:
+    opened = socket.create_connection(("127.0.0.1", port), timeout=30)
+    opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return _Connection(opened)
+
+
+def _send(connection: _Connection, request: bytes) -> None:
+    connection.sent_at = time.perf_counter()
+    connection.socket.sendall(request)
+
+
+def _receive(connection: _Connection, *, keep: bool = False) -> bytes | None:
+    """The head of the answer once the whole of it is here."""
+    received = connection.socket.recv(_READ)
+    if not received:
+        raise ConnectionError("the server closed a connection in the middle of a run")
+    connection.buffer += received
+    head, found, body = connection.buffer.partition(b"\r\n\r\n")
+    if not found or len(body) < _length(head):
+        return None
+    if not keep:
+        connection.buffer = b""
+    return head
+
+
+def _length(head: bytes) -> int:
+    for line in head.split(b"\r\n"):
+        name, _, value = line.partition(b":")
+        if name.lower() == b"content-length":
+            return int(value)
+    return 0

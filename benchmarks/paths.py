@@ -1,0 +1,67 @@
+"""The requests that are measured."""
+
+import json
+from dataclasses import dataclass
+
+from benchmarks.load import request_bytes
+from benchmarks.shop import BenchShop
+from tests.builders.people import PASSWORD
+
+ME = "{ me { id email firstName lastName userPermissions { code name } } }"
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """One request, and the status that its answer must have."""
+
+    name: str
+    request: bytes
+    status: int = 200
+
+
+def graphql(
+    port: int, query: str, token: str = "", variables: dict[str, str] | None = None
+) -> bytes:
+    """A request to ``/graphql/`` with that token."""
+    body = json.dumps({"query": query, "variables": variables or {}}).encode()
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    return request_bytes("/graphql/", body, headers, port=port)
+
+
+def me(port: int, shop: BenchShop) -> Path:
+    return Path("`me` with an access token", graphql(port, ME, shop.access))
+
+
+def app_request(port: int, shop: BenchShop) -> Path:
+    return Path(
+        "`shop { name }` with an app token", graphql(port, "{ shop { name } }", shop.app_token)
+    )
+
+
+def steady(port: int, shop: BenchShop) -> list[Path]:
+    """Everything that answers without hashing a password."""
+    verify = "mutation ($token: String) { tokenVerify(token: $token) { isValid errors { code } } }"
+    refresh = "mutation ($token: String) { tokenRefresh(refreshToken: $token) { token } }"
+    return [
+        me(port, shop),
+        Path("`shop { name }`, anonymous", graphql(port, "{ shop { name } }")),
+        app_request(port, shop),
+        Path("`tokenVerify`", graphql(port, verify, variables={"token": shop.access})),
+        Path("`tokenRefresh`", graphql(port, refresh, variables={"token": shop.refresh})),
+        Path("key set", request_bytes("/.well-known/jwks.json", port=port)),
+    ]
+
+
+def closed(port: int) -> Path:
+    return Path("closed storefront (401)", graphql(port, "{ shop { name } }"), 401)
+
+
+def login(port: int, address: str) -> bytes:
+    """A login as a client behind the proxy has it, from an address of its own."""
+    query = (
+        "mutation ($email: String, $password: String)"
+        " { tokenCreate(email: $email, password: $password) { token errors { code } } }"
+    )
+    variables = {"email": "manager@example.com", "password": PASSWORD}
+    body = json.dumps({"query": query, "variables": variables}).encode()
+    return request_bytes("/graphql/", body, {"X-Forwarded-For": address}, port=port)

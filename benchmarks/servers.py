@@ -1,0 +1,118 @@
+"""Servers in their production form, pinned to one core, on a free port."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+SERVER_CORE = 0
+LOAD_CORE = max(os.cpu_count() or 1, 1) - 1
+_START_SECONDS = 60
+_MEBI = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A running server: its port, how long the first answer took, and its process group."""
+
+    port: int
+    first_answer: float
+    process: int
+
+    def memory(self) -> float:
+        """MiB that the largest of its processes keeps in memory."""
+        return max(_resident(child) for child in _family(self.process)) / _MEBI
+
+
+@contextmanager
+def latchkey(database_url: str, settings: Mapping[str, str] | None = None) -> Iterator[Server]:
+    """``flask serve`` with one worker process and without the background worker."""
+    port = free_port()
+    command = ["-m", "flask", "serve", "--no-worker", "--workers", "1", "--port", str(port)]
+    environment = {
+        "DATABASE_URL": database_url,
+        "LOG_LEVEL": "ERROR",
+        "TRUSTED_PROXIES": "127.0.0.0/8",
+        **(settings or {}),
+    }
+    with _running(command, port, environment, "/.well-known/jwks.json") as server:
+        yield server
+
+
+@contextmanager
+def empty_flask() -> Iterator[Server]:
+    """The yardstick: one view of Flask that answers nothing, on the same server."""
+    port = free_port()
+    command = [
+        *("-m", "granian", "--interface", "wsgi", "--workers", "1", "--blocking-threads", "4"),
+        *("--no-ws", "--host", "127.0.0.1", "--port", str(port), "--log-level", "error"),
+        "benchmarks.empty:app",
+    ]
+    with _running(command, port, {}, "/") as server:
+        yield server
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    return port
+
+
+@contextmanager
+def _running(
+    command: list[str], port: int, environment: Mapping[str, str], path: str
+) -> Iterator[Server]:
+    started = time.perf_counter()
+    process = subprocess.Popen(
+        ["taskset", "-c", str(SERVER_CORE), sys.executable, *command],
+        cwd=ROOT,
+        env={**os.environ, **environment},
+        stdout=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        _wait(process, port, path, started)
+        yield Server(port, time.perf_counter() - started, process.pid)
+    finally:
+        os.killpg(process.pid, signal.SIGTERM)
+        process.wait(timeout=30)
+
+
+def _wait(process: "subprocess.Popen[bytes]", port: int, path: str, started: float) -> None:
+    request = f"GET {path} HTTP/1.0\r\nHost: localhost\r\n\r\n".encode()
+    while time.perf_counter() - started < _START_SECONDS:
+        if process.poll() is not None:
+            raise RuntimeError(f"the server ended with {process.returncode}")
+        try:
+            with socket.create_connection(("127.0.0.1", port), timeout=5) as probe:
+                probe.sendall(request)
+                if probe.recv(12).endswith(b"200"):
+                    return
+        except OSError:
+            time.sleep(0.01)
+    raise RuntimeError("the server did not answer in time")
+
+
+def _family(process: int) -> list[int]:
+    found, waiting = [], [process]
+    while waiting:
+        current = waiting.pop()
+        found.append(current)
+        for task in Path(f"/proc/{current}/task").iterdir():
+            waiting += map(int, (task / "children").read_text().split())
+    return found
+
+
+def _resident(process: int) -> int:
+    for line in Path(f"/proc/{process}/status").read_text().splitlines():
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1])
+    return 0

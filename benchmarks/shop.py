@@ -1,0 +1,62 @@
+"""Databases of two sizes: a small shop, and one with a million people and sessions."""
+
+import sqlite3
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from app.adapters.migrations import upgrade
+from app.domain.permissions import Permission
+from app.ports import Ports
+from app.settings import Settings
+from app.wiring import connect
+from tests.builders.apps import make_app
+from tests.builders.people import PASSWORD, make_group, make_user, sign_in
+
+_CHUNK = 50_000
+
+
+class BenchShop:
+    """A migrated SQLite shop with one manager, one app, and as many others as are wanted."""
+
+    def __init__(self, folder: Path, *, others: int) -> None:
+        self.url = f"sqlite:///{folder / f'bench-{others}.sqlite3'}"
+        upgrade(self.url)
+        self.ports: Ports = connect(Settings(database_url=self.url))
+        group = make_group(
+            self.ports, "Managers", Permission.MANAGE_PRODUCTS, Permission.MANAGE_ORDERS
+        )
+        user = make_user(
+            self.ports, "manager@example.com", password=PASSWORD, is_staff=True, groups=[group]
+        )
+        pair = sign_in(self.ports, user)
+        self.access, self.refresh = pair.access, pair.refresh
+        _, self.app_token = make_app(self.ports, "bench", Permission.MANAGE_PRODUCTS)
+        _add_others(self.url.removeprefix("sqlite:///"), others)
+
+
+def _add_others(path: str, count: int) -> None:
+    """People with a session each, and an app token each, written as fast as SQLite can."""
+    now = datetime.now(UTC).replace(tzinfo=None)
+    joined, expires = str(now), str(now + timedelta(days=30))
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute("PRAGMA synchronous=OFF")
+    for start in range(0, count, _CHUNK):
+        keys = range(1000 + start, 1000 + min(start + _CHUNK, count))
+        connection.execute("BEGIN")
+        connection.executemany(
+            "INSERT INTO users (id, email, date_joined, updated_at) VALUES (?, ?, ?, ?)",
+            ((key, f"person{key}@example.com", joined, joined) for key in keys),
+        )
+        connection.executemany(
+            "INSERT INTO sessions (id, token, user_id, origin, created_at, expires_at)"
+            " VALUES (?, ?, ?, 'password', ?, ?)",
+            ((key, f"session{key:09d}", key, joined, expires) for key in keys),
+        )
+        connection.executemany(
+            "INSERT INTO app_tokens (id, app_id, digest, last_four, created_at)"
+            " VALUES (?, 1, ?, 'abcd', ?)",
+            ((key, f"{key:064x}", joined) for key in keys),
+        )
+        connection.execute("COMMIT")
+    connection.execute("ANALYZE")
+    connection.close()
