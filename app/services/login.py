@@ -1,6 +1,7 @@
 """Signing in with email and password."""
 
 from dataclasses import dataclass
+from functools import wraps
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -13,7 +14,7 @@ from app.domain.texts import is_storable
 from app.models import ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
-from app.services.access import part, public
+from app.services.access import Arguments, Result, UseCase, part, public
 from app.services.attempts import attempt
 from app.services.callers import USER_COLUMNS, find_door, read_user, switches_of
 from app.services.sessions import TokenPair, open_session, sign_pair
@@ -67,6 +68,23 @@ def create_token(
             row = session.execute(select(*USER_COLUMNS).where(UserRecord.id == candidate.id)).one()
         this.succeed(candidate.id)
     return sign_pair(ports, actor, opened, read_user(tuple(row)), switches, audience)
+
+
+@part
+def needs_password_login(use_case: UseCase[Arguments, Result]) -> UseCase[Arguments, Result]:
+    """Let ``use_case`` look at the mode before anything else, its caller included.
+
+    Contract, "Modes, precisely": ``DISABLED`` refuses DISABLED_AUTHENTICATION_METHOD to everybody.
+    """
+
+    @wraps(use_case)
+    def gated(
+        ports: Ports, actor: Actor, /, *args: Arguments.args, **kwargs: Arguments.kwargs
+    ) -> Result:
+        require_password_login(find_door(ports).switches)
+        return use_case(ports, actor, *args, **kwargs)
+
+    return gated
 
 
 @part

@@ -17,6 +17,7 @@ from app.ports.mail import MailUndeliverable
 from app.ports.sealing import SealBroken
 from app.services.access import internal
 from app.services.outbox import MAIL_SEAL
+from app.services.resets import answer_reset_requests
 from app.services.shop import shop_value
 
 _BATCH = 20
@@ -41,8 +42,10 @@ def send_due_mail(ports: Ports, actor: Actor) -> int:
     """Send what is due; how many mails were handed over or given up.
 
     A mail is claimed before it is sent and noted afterwards: a crash in between sends it again,
-    with the same Message-ID. A mail server that is down delays mail and loses none.
+    with the same Message-ID. A mail server that is down delays mail and loses none. Links that
+    somebody asked for are made first: their mails are due at once.
     """
+    answer_reset_requests(ports, actor)
     lease = ports.randomness.token(_LEASE_NAME)
     claimed = _claim(ports, lease)
     return sum(_send(ports, mail, lease) for mail in claimed)
