@@ -2,5 +2,5 @@
 
 ``load`` drives a server over loopback, ``servers`` starts one in its production form on a core of
 its own, ``shop`` fills a database, ``paths`` are the requests, ``report`` prints the table.
-Modules beside them with a ``main`` of their own are measured by name: ``python -m benchmarks lists``.
+A module beside them with a ``main`` of its own runs by name: ``python -m benchmarks lists``.
 """
