@@ -119,7 +119,7 @@ class _Reader:
                 _not_negative,
             ),
             allowed_client_hosts=read("ALLOWED_CLIENT_HOSTS", (), _words),
-            allowed_graphql_origins=read("ALLOWED_GRAPHQL_ORIGINS", ("*",), _words),
+            allowed_graphql_origins=read("ALLOWED_GRAPHQL_ORIGINS", ("*",), _origins),
             trusted_proxies=read("TRUSTED_PROXIES", (), _networks),
             outgoing_allowed_networks=read("OUTGOING_ALLOWED_NETWORKS", (), _networks),
             mail_url=read("MAIL_URL", "", _mail_url),
@@ -206,6 +206,18 @@ def _positive(text: str) -> int:
 
 def _words(text: str) -> tuple[str, ...]:
     return tuple(word.strip() for word in text.split(",") if word.strip())
+
+
+def _origins(text: str) -> tuple[str, ...]:
+    return tuple(_origin(word) for word in _words(text))
+
+
+def _origin(text: str) -> str:
+    # As browsers send it, so that the two can be compared as they are.
+    origin = text.lower().rstrip("/")
+    if origin != "*" and not re.fullmatch(r"[a-z][a-z0-9+.-]*://[^\s/?#@*]+", origin):
+        raise ValueError(f"{text!r} must be * or look like https://shop.example.com")
+    return origin
 
 
 def _networks(text: str) -> tuple[Network, ...]:

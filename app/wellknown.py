@@ -50,7 +50,9 @@ def preflight() -> Response:
         methods=_METHODS,
         request_headers=("If-None-Match",),
     )
-    return Response(status=204, headers=headers)
+    answer = Response(status=204, headers=headers)
+    del answer.headers["Content-Type"]
+    return answer
 
 
 # Written once a ring; more than one, for requests that meet while it changes.
