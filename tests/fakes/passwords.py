@@ -1,6 +1,9 @@
 """A hasher that is quick, and refuses to work inside a transaction."""
 
 import hashlib
+from collections.abc import Callable
+
+from typing_extensions import override
 
 from app.ports import Database
 
@@ -29,6 +32,20 @@ class FakeHasher:
 
     def _outside(self) -> None:
         assert not self._database.in_transaction, "no password hashing inside a transaction"
+
+
+class InterruptedHasher(FakeHasher):
+    """Lets something happen while a password is being compared."""
+
+    def __init__(self, database: Database, meanwhile: Callable[[], object]) -> None:
+        super().__init__(database)
+        self._meanwhile = meanwhile
+
+    @override
+    def verify(self, password_hash: str | None, password: str) -> bool:
+        verified = super().verify(password_hash, password)
+        self._meanwhile()
+        return verified
 
 
 def _digest(password: str) -> str:

@@ -1,0 +1,13 @@
+"""The audit trail as it was written."""
+
+from sqlalchemy import select
+
+from app.models import AuditRecord
+from app.ports import Ports
+
+
+def trail(ports: Ports, action: str) -> list[AuditRecord]:
+    """What was recorded under ``action``, the oldest first."""
+    with ports.database.reading() as session:
+        rows = select(AuditRecord).where(AuditRecord.action == action).order_by(AuditRecord.id)
+        return list(session.scalars(rows))
