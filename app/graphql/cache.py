@@ -12,10 +12,12 @@ class Cache(Generic[Key, Value]):
     """Forgets what was used longest ago; safe among threads.
 
     ``size`` is the sum of what the callers say that their values take, in bytes. A value that
-    takes more than a tenth of it is not kept: it would push too many others out.
+    takes more than a tenth of it is not kept: it would push too many others out. ``hits`` counts
+    what was found.
     """
 
     def __init__(self, *, entries: int, size: int) -> None:
+        self.hits = 0
         self._entries = entries
         self._size = size
         self._used = 0
@@ -27,6 +29,7 @@ class Cache(Generic[Key, Value]):
             found = self._items.get(key)
             if found is None:
                 return None
+            self.hits += 1
             self._items.move_to_end(key)
             return found[0]
 

@@ -37,6 +37,11 @@ class Documents:
         self._valid: Cache[str, Document] = Cache(entries=1000, size=_MANY_BYTES)
         self._invalid: Cache[str, Rejected] = Cache(entries=200, size=_FEW_BYTES)
 
+    @property
+    def size(self) -> int:
+        """What the valid ones take, in bytes."""
+        return self._valid.used
+
     def get(self, text: str) -> Document | Rejected:
         """What ``text`` means, from memory where it has been seen before."""
         return self._valid.get(text) or self._invalid.get(text) or self._read(text)

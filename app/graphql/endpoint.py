@@ -30,8 +30,16 @@ Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
 
 _METHODS = ("POST", "OPTIONS")
-_REQUEST_HEADERS = ("Accept", "Authorization", "Authorization-Bearer", "Content-Type")
-_MOST_REQUEST_HEADERS = 50
+_REQUEST_HEADERS = (
+    "accept",
+    "authorization",
+    "authorization-bearer",
+    "content-type",
+    "graphql-require-preflight",
+)
+"""What pages may send; beside them whatever else they ask for (tracing headers, for example)."""
+
+_MOST_NAMES = 50
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
 
 
@@ -109,18 +117,15 @@ class GraphqlEndpoint:
         return joined(outcomes) if request.is_batch else outcomes[0]
 
     def _options(self, environ: Environ) -> Answer:
-        origin = environ.get("HTTP_ORIGIN")
-        if origin is None and "HTTP_ACCESS_CONTROL_REQUEST_METHOD" not in environ:
-            return Answer(HTTPStatus.BAD_REQUEST, (*self._headers, self._allow()))
-        asked = environ.get("HTTP_ACCESS_CONTROL_REQUEST_HEADERS", "")
+        asked = environ.get("HTTP_ACCESS_CONTROL_REQUEST_HEADERS", "").lower()
         names = [name for name in re.split(r"[\s,]+", asked) if _HEADER_NAME.fullmatch(name)]
         preflight = preflight_headers(
-            origin,
+            environ.get("HTTP_ORIGIN"),
             self._installation.allowed_graphql_origins,
             methods=_METHODS,
-            request_headers=tuple(names[:_MOST_REQUEST_HEADERS]) or _REQUEST_HEADERS,
+            request_headers=tuple(dict.fromkeys([*_REQUEST_HEADERS, *names[:_MOST_NAMES]])),
         )
-        return Answer(HTTPStatus.OK, (*self._headers, *preflight.items()))
+        return Answer(HTTPStatus.OK, (*self._headers, self._allow(), *preflight.items()))
 
     def _get(self, environ: Environ) -> Answer:
         page = playground(self._ports.configuration, root=environ.get("SCRIPT_NAME", ""))

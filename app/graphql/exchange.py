@@ -48,7 +48,7 @@ class Exchange:
         self.documents = Documents(
             schema, most_tokens=limits.tokens, hide_suggestions=self._hide_suggestions
         )
-        self._introspections: Cache[tuple[str, str | None, bytes], Outcome] = Cache(
+        self.introspections: Cache[tuple[str, str | None, bytes], Outcome] = Cache(
             entries=64, size=_INTROSPECTION_BYTES
         )
 
@@ -126,14 +126,14 @@ class Exchange:
     def _introspect(self, plan: Plan, context: RequestContext) -> Outcome:
         entry = plan.entry
         key = entry.query, entry.operation_name, _canonical(entry.variables)
-        known = self._introspections.get(key)
+        known = self.introspections.get(key)
         if known is not None:
             return known
         data, errors = execute(plan.operation, plan.variables, context)
         outcome = executed(data, errors, self._ports)
         if not errors:
             size = len(entry.query) + len(key[-1]) + len(outcome.body)
-            self._introspections.put(key, outcome, size)
+            self.introspections.put(key, outcome, size)
         return outcome
 
 

@@ -54,6 +54,7 @@ def read_request(environ: dict[str, Any], sizes: Sizes, *, is_deliberate: bool) 
     if content_type == JSON:
         return _from_json(read_json(read_body(environ, sizes.body), "The body"), sizes)
     kind, options = parse_options_header(content_type)
+    kind = kind.lower()
     if options.get("charset", _UTF_8[0]).lower() not in _UTF_8:
         raise _unsupported("The body must be UTF-8.")
     if kind == JSON:
@@ -69,8 +70,6 @@ def read_request(environ: dict[str, Any], sizes: Sizes, *, is_deliberate: bool) 
         boundary = options.get("boundary", "")
         operations = read_multipart(body, boundary, text_max=sizes.body, files_max=sizes.upload)
         return Request((_entry(operations),))
-    if not kind:
-        raise BadRequest(f"The Content-Type is missing: {JSON}, for example.")
     raise _unsupported(f"The Content-Type must be {JSON}, {GRAPHQL} or {MULTIPART}.")
 
 
@@ -81,13 +80,14 @@ def wants_graphql_response(accept: str) -> bool:
     It is preferred where both are equally welcome, but never for a wildcard's sake: clients that
     know nothing of it get what they always got.
     """
-    if GRAPHQL_RESPONSE not in accept:
+    if not accept or GRAPHQL_RESPONSE not in accept.lower():
         return False
-    accepted = parse_accept_header(accept, MIMEAccept)
-    named = max((quality for kind, quality in accepted if kind == GRAPHQL_RESPONSE), default=0)
-    return named > 0 and named >= max(
-        (quality for kind, quality in accepted if kind == JSON), default=0
-    )
+    accepted = parse_accept_header(accept.lower(), MIMEAccept)
+    best = {GRAPHQL_RESPONSE: 0.0, JSON: 0.0}
+    for kind, quality in accepted:
+        name = kind.partition(";")[0]
+        best[name] = max(quality, best.get(name, 0.0))
+    return best[GRAPHQL_RESPONSE] > 0 and best[GRAPHQL_RESPONSE] >= best[JSON]
 
 
 def _from_json(value: Any, sizes: Sizes) -> Request:

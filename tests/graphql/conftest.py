@@ -1,0 +1,43 @@
+"""The endpoint on the small schema, with callers that a test names."""
+
+from dataclasses import replace
+
+import pytest
+
+from app.settings import Settings
+from app.web.installation import Installation
+from app.wiring import connect
+from tests.fakes.clock import FakeClock
+from tests.fakes.keys import SECRET
+from tests.fakes.no_database import NoDatabase
+from tests.graphql.callers import Callers
+from tests.graphql.desk import Desk
+
+
+@pytest.fixture
+def callers() -> Callers:
+    """Who stands behind which credential; the storefront is open until a test closes it."""
+    return Callers()
+
+
+@pytest.fixture
+def installation(clock: FakeClock) -> Installation:
+    """An installation whose endpoint never needs its database."""
+    ports = connect(Settings(database_url="sqlite://", secret_key=SECRET))
+    return Installation(replace(ports, clock=clock, database=NoDatabase()))
+
+
+@pytest.fixture
+def production(installation: Installation) -> Installation:
+    """The same, set up for production at https://shop.example.com."""
+    ports = installation.ports
+    configuration = replace(
+        ports.configuration, development=False, public_url="https://shop.example.com"
+    )
+    return replace(installation, ports=replace(ports, configuration=configuration))
+
+
+@pytest.fixture
+def desk(installation: Installation, callers: Callers) -> Desk:
+    """Sends requests to the endpoint, development's defaults."""
+    return Desk(installation, callers)

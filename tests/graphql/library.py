@@ -1,0 +1,140 @@
+"""A small schema with one field for each thing that can happen at the endpoint."""
+
+from typing import Any
+
+import graphene
+from graphql import GraphQLError, GraphQLResolveInfo
+
+from app.domain.errors import PermissionDenied, Problem, Refused, TokenFault, TokenRejected
+from app.domain.permissions import Permission
+from app.domain.uploads import Upload
+from app.graphql.context import RequestContext
+from tests.fakes.clock import FakeClock
+
+SECRET = "postgresql://shop:hunter2@db.internal/shop"
+"""What a fault inside holds, and no client may ever see."""
+
+
+class UploadScalar(graphene.Scalar):
+    """A file."""
+
+    class Meta:
+        name = "Upload"
+
+    @staticmethod
+    def parse_value(value: object) -> Upload:
+        if not isinstance(value, Upload):
+            raise GraphQLError("A file is expected.")
+        return value
+
+
+class Author(graphene.ObjectType):
+    name = graphene.NonNull(graphene.String)
+    books = graphene.NonNull(
+        lambda: BookConnection, first=graphene.Int(), last=graphene.Int(), after=graphene.String()
+    )
+    favourite = graphene.Field(lambda: Book)
+    friends = graphene.List(lambda: Author)
+
+
+class Book(graphene.ObjectType):
+    title = graphene.NonNull(graphene.String)
+    author = graphene.Field(Author)
+    tags = graphene.List(graphene.String)
+    reviews = graphene.List(lambda: Book, first=graphene.Int())
+
+
+class BookEdge(graphene.ObjectType):
+    node = graphene.Field(Book)
+
+
+class BookConnection(graphene.ObjectType):
+    total_count = graphene.Int()
+    edges = graphene.NonNull(graphene.List(graphene.NonNull(BookEdge)))
+
+
+class Query(graphene.ObjectType):
+    greeting = graphene.String(name=graphene.String(), files=graphene.List(UploadScalar))
+    always = graphene.NonNull(graphene.String)
+    caller = graphene.String()
+    book = graphene.Field(Book)
+    books = graphene.Field(
+        BookConnection, first=graphene.Int(), last=graphene.Int(), after=graphene.String()
+    )
+    page = graphene.Field(BookConnection, first=graphene.Int(default_value=20))
+    broken = graphene.String()
+    broken_always = graphene.NonNull(graphene.String)
+    denied = graphene.String()
+    rejected = graphene.String()
+    refused = graphene.String()
+    complaint = graphene.String()
+    misfit = graphene.Int()
+    endless = graphene.List(graphene.String)
+
+    def resolve_greeting(
+        self, _info: GraphQLResolveInfo, name: str = "you", files: list[Upload] | None = None
+    ) -> str:
+        return f"Hello, {name}" + "".join(
+            f" {file.filename}:{len(file.data)}" for file in files or []
+        )
+
+    def resolve_always(self, _info: GraphQLResolveInfo) -> str:
+        return "always"
+
+    def resolve_caller(self, info: GraphQLResolveInfo) -> str:
+        context: RequestContext = info.context
+        return context.actor.name or context.actor.kind.value
+
+    def resolve_book(self, _info: GraphQLResolveInfo) -> dict[str, Any]:
+        return {"title": "The Moon", "tags": ["a", "b"]}
+
+    def resolve_broken(self, _info: GraphQLResolveInfo) -> str:
+        raise RuntimeError(f"cannot connect to {SECRET}")
+
+    resolve_broken_always = resolve_broken
+
+    def resolve_denied(self, _info: GraphQLResolveInfo) -> str:
+        raise PermissionDenied(Permission.MANAGE_APPS, Permission.MANAGE_USERS)
+
+    def resolve_rejected(self, _info: GraphQLResolveInfo) -> str:
+        raise TokenRejected(TokenFault.SIGNATURE)
+
+    def resolve_refused(self, _info: GraphQLResolveInfo) -> str:
+        raise Refused(Problem("NOT_FOUND", "There is no such thing.", "id"))
+
+    def resolve_complaint(self, _info: GraphQLResolveInfo) -> str:
+        raise GraphQLError("Say first or last.")
+
+    def resolve_misfit(self, _info: GraphQLResolveInfo) -> str:
+        return SECRET
+
+    def resolve_endless(self, _info: GraphQLResolveInfo) -> int:
+        return 5
+
+
+class Mutation(graphene.ObjectType):
+    wait = graphene.Int(description="Lets a second pass, which a test can see.")
+    send = graphene.String(file=UploadScalar(required=True), note=graphene.String())
+    send_many = graphene.String(files=graphene.List(UploadScalar))
+
+    def resolve_wait(self, info: GraphQLResolveInfo) -> int:
+        context: RequestContext = info.context
+        clock = context.ports.clock
+        assert isinstance(clock, FakeClock)
+        clock.pass_(seconds=1)
+        return 1
+
+    def resolve_send(
+        self, _info: GraphQLResolveInfo, file: Upload, note: str | None = None
+    ) -> str:
+        return f"{file.filename} {file.content_type} {len(file.data)} {note}"
+
+    def resolve_send_many(self, _info: GraphQLResolveInfo, files: list[Upload]) -> str:
+        return " ".join(file.filename for file in files)
+
+
+class Subscription(graphene.ObjectType):
+    ticks = graphene.Int()
+
+
+LIBRARY = graphene.Schema(query=Query, mutation=Mutation, subscription=Subscription).graphql_schema

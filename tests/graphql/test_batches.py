@@ -1,0 +1,108 @@
+"""Several operations in one request (contract, "HTTP")."""
+
+from dataclasses import replace
+
+import pytest
+
+from app.web.installation import Installation
+from tests.fakes.clock import START, FakeClock
+from tests.graphql.callers import STAFF, Callers
+from tests.graphql.desk import Desk, messages
+
+GREETING = {"query": "{ greeting }"}
+WHO = {"query": "{ caller }"}
+WAIT = {"query": "mutation { wait }"}
+
+
+def test_a_batch_answers_in_the_order_of_its_entries(desk: Desk) -> None:
+    query = "query($n: String) { greeting(name: $n) }"
+    batch = [{"query": query, "variables": {"n": str(number)}} for number in range(10)]
+    answer = desk.post(batch)
+    assert answer.status_code == 200
+    assert answer.json == [{"data": {"greeting": f"Hello, {number}"}} for number in range(10)]
+
+
+def test_a_batch_of_one_answers_with_a_list(desk: Desk) -> None:
+    assert desk.post([GREETING]).json == [{"data": {"greeting": "Hello, you"}}]
+
+
+def test_an_empty_batch_answers_with_an_empty_list(desk: Desk) -> None:
+    answer = desk.post([])
+    assert (answer.status_code, answer.json) == (200, [])
+
+
+def test_a_batch_beyond_its_limit_answers_400_and_nothing_runs(
+    installation: Installation, callers: Callers, clock: FakeClock
+) -> None:
+    desk = Desk(replace(installation, graphql_batch_max=2), callers)
+    assert desk.post([WAIT, WAIT]).status_code == 200
+    answer = desk.post([WAIT, WAIT, WAIT])
+    assert answer.status_code == 400
+    assert messages(answer) == ["A batch may hold 2 operations; this one holds 3."]
+    assert clock.timestamp() - START.timestamp() == 2
+
+
+@pytest.mark.parametrize("entry", [5, None, "{ greeting }", [], True])
+def test_an_entry_that_is_no_object_answers_400_and_nothing_runs(
+    desk: Desk, clock: FakeClock, entry: object
+) -> None:
+    answer = desk.post([WAIT, entry])
+    assert answer.status_code == 400
+    assert answer.json.keys() == {"errors"}
+    assert clock.now() == START
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"query": "{"},
+        {"query": "{ nothing }"},
+        {"query": None},
+        {},
+        {"query": "{ greeting }", "variables": []},
+        {"query": "query A { greeting }", "operationName": "B"},
+    ],
+)
+def test_a_bad_entry_fails_by_itself_and_gives_the_batch_its_status(
+    desk: Desk, bad: object
+) -> None:
+    answer = desk.post([GREETING, bad, GREETING])
+    assert answer.status_code == 400
+    assert [sorted(entry) for entry in answer.json] == [["data"], ["errors"], ["data"]]
+
+
+def test_the_caller_is_identified_once_for_queries(desk: Desk, callers: Callers) -> None:
+    desk.post([WHO, WHO, WHO], credential=STAFF)
+    assert callers.asked == 1
+
+
+def test_what_a_mutation_changed_about_the_caller_holds_for_the_entries_behind_it(
+    desk: Desk, callers: Callers
+) -> None:
+    callers.good_for[STAFF] = 1
+    answer = desk.post([WHO, WAIT, WHO, WHO], credential=STAFF)
+    callers_seen = [entry["data"].get("caller") for entry in answer.json]
+    assert callers_seen == [STAFF, None, "anonymous", "anonymous"]
+    assert callers.asked == 2
+
+
+def test_a_mutation_that_takes_the_callers_way_in_closes_the_storefront_to_the_rest(
+    desk: Desk, callers: Callers
+) -> None:
+    callers.traffic_allowed = False
+    callers.good_for[STAFF] = 1
+    answer = desk.post([WAIT, WHO], credential=STAFF)
+    assert answer.status_code == 401
+    assert answer.json[0] == {"data": {"wait": 1}}
+    assert messages_of(answer.json[1]) == ["Storefront traffic is not allowed."]
+
+
+def test_entries_behind_a_fault_are_answered(desk: Desk) -> None:
+    answer = desk.post([{"query": "{ brokenAlways }"}, GREETING])
+    assert answer.status_code == 200
+    assert answer.json[0]["data"] is None
+    assert answer.json[1] == {"data": {"greeting": "Hello, you"}}
+
+
+def messages_of(entry: dict[str, list[dict[str, str]]]) -> list[str]:
+    return [error["message"] for error in entry["errors"]]

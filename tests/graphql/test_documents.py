@@ -1,0 +1,116 @@
+"""What was sent before is neither parsed nor validated again."""
+
+import tracemalloc
+
+import pytest
+from graphql import get_introspection_query
+
+from app.graphql.cache import Cache
+from app.graphql.documents import Documents
+from tests.graphql.desk import Desk
+from tests.graphql.library import LIBRARY
+
+
+def test_a_document_is_read_once(desk: Desk) -> None:
+    query = "query($n: String) { greeting(name: $n) }"
+    for name in ("a", "b", "c"):
+        assert desk.run(query, {"n": name}).json == {"data": {"greeting": f"Hello, {name}"}}
+    assert desk.documents_read == 1
+
+
+def test_an_invalid_document_is_read_once(desk: Desk) -> None:
+    answers = [desk.run("{ nothing }").json for _ in range(3)]
+    assert answers[0] == answers[1] == answers[2]
+    assert desk.documents_read == 1
+
+
+def test_documents_that_differ_in_anything_are_read_by_themselves(desk: Desk) -> None:
+    for query in ("{ always }", "{ always } ", "{always}"):
+        desk.run(query)
+    assert desk.documents_read == 3
+
+
+def test_the_operations_of_one_document_are_kept_apart(desk: Desk) -> None:
+    query = "query A { always } mutation B { wait }"
+    for _ in range(2):
+        assert desk.post({"query": query, "operationName": "A"}).json["data"] == {
+            "always": "always"
+        }
+        assert desk.post({"query": query, "operationName": "B"}).json["data"] == {"wait": 1}
+    assert desk.documents_read == 1
+
+
+def test_an_introspection_is_executed_once_for_each_set_of_variables(desk: Desk) -> None:
+    query = "query($n: String!) { __type(name: $n) { name } }"
+    for name in ("Book", "Author", "Book"):
+        assert desk.run(query, {"n": name}).json == {"data": {"__type": {"name": name}}}
+    introspections = desk.endpoint.exchange.introspections
+    assert (len(introspections), introspections.hits) == (2, 1)
+
+
+def test_an_introspection_that_failed_is_not_kept(desk: Desk) -> None:
+    assert desk.run("query($n: String!) { __type(name: $n) { name } }").status_code == 400
+    assert len(desk.endpoint.exchange.introspections) == 0
+
+
+def test_an_introspection_is_kept_by_its_operation(desk: Desk) -> None:
+    query = 'query A { __type(name: "Book") { name } } query B { __typename }'
+    for name, data in (("A", {"__type": {"name": "Book"}}), ("B", {"__typename": "Query"})) * 2:
+        assert desk.post({"query": query, "operationName": name}).json == {"data": data}
+
+
+@pytest.mark.parametrize(
+    "query", ["{ __typename caller }", "{ __typename ...F } fragment F on Query { caller }"]
+)
+def test_an_answer_that_depends_on_the_caller_is_never_kept(desk: Desk, query: str) -> None:
+    for credential, name in (("staff", "staff"), ("customer", "customer"), (None, "anonymous")):
+        answer = desk.run(query, credential=credential)
+        assert answer.json["data"] == {"__typename": "Query", "caller": name}
+
+
+def test_a_mutation_that_asks_for_its_type_alone_is_executed(desk: Desk) -> None:
+    assert desk.run("mutation { __typename }").json == {"data": {"__typename": "Mutation"}}
+
+
+def test_what_documents_are_taken_for_is_about_what_they_take() -> None:
+    documents = Documents(LIBRARY, most_tokens=2000, hide_suggestions=False)
+    texts = [get_introspection_query() + f"# {number}" for number in range(20)]
+    documents.get("{ always }")
+    tracemalloc.start()
+    for text in texts:
+        documents.get(text)
+    taken = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    assert taken / 2 < documents.size < taken * 2
+
+
+def test_a_cache_forgets_what_was_used_longest_ago() -> None:
+    cache: Cache[str, int] = Cache(entries=2, size=1000)
+    cache.put("a", 1, 10)
+    cache.put("b", 2, 10)
+    assert cache.get("a") == 1
+    cache.put("c", 3, 10)
+    assert (cache.get("a"), cache.get("b"), cache.get("c")) == (1, None, 3)
+    assert (len(cache), cache.used) == (2, 20)
+
+
+def test_a_cache_stays_below_its_size() -> None:
+    cache: Cache[int, str] = Cache(entries=1000, size=100)
+    for number in range(50):
+        cache.put(number, "x", 9)
+    assert len(cache) == 11
+    assert cache.used == 99
+
+
+def test_a_cache_keeps_nothing_that_would_push_everything_else_out() -> None:
+    cache: Cache[int, str] = Cache(entries=10, size=100)
+    cache.put(1, "x", 11)
+    assert cache.get(1) is None
+    assert cache.used == 0
+
+
+def test_a_cache_counts_a_replaced_value_once() -> None:
+    cache: Cache[int, str] = Cache(entries=10, size=100)
+    cache.put(1, "x", 10)
+    cache.put(1, "y", 7)
+    assert (cache.get(1), cache.used, len(cache)) == ("y", 7, 1)

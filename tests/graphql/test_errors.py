@@ -1,0 +1,115 @@
+"""What clients read when something went wrong, and what they never read."""
+
+import pytest
+from structlog.testing import capture_logs
+from typing_extensions import override
+
+from app.domain.errors import Problem, Refused
+from app.graphql.errors import PayloadProblem, payload_problems
+from app.ports import Ports
+from app.services.identity import Identity, Visitor
+from app.web.installation import Installation
+from tests.graphql.callers import Callers
+from tests.graphql.desk import Desk
+from tests.graphql.library import SECRET
+
+
+def test_a_denied_field_names_what_is_missing(desk: Desk) -> None:
+    answer = desk.run("{ denied }")
+    assert answer.json == {
+        "errors": [
+            {
+                "message": "To access this path, you need one of the following permissions: "
+                "MANAGE_APPS, MANAGE_USERS",
+                "locations": [{"line": 1, "column": 3}],
+                "path": ["denied"],
+                "extensions": {
+                    "exception": {"code": "PermissionDenied"},
+                    "requiredPermissions": ["MANAGE_APPS", "MANAGE_USERS"],
+                },
+            }
+        ],
+        "data": {"denied": None},
+    }
+
+
+@pytest.mark.parametrize(
+    ("field", "code", "message"),
+    [
+        ("rejected", "InvalidSignatureError", "Signature verification failed"),
+        ("refused", "GraphQLError", "There is no such thing."),
+        ("complaint", "GraphQLError", "Say first or last."),
+    ],
+)
+def test_a_field_that_a_rule_refused_says_so(
+    desk: Desk, field: str, code: str, message: str
+) -> None:
+    (error,) = desk.run(f"{{ {field} }}").json["errors"]
+    assert error["message"] == message
+    assert error["path"] == [field]
+    assert error["extensions"] == {"exception": {"code": code}}
+
+
+def test_a_syntax_error_has_its_location_and_no_path(desk: Desk) -> None:
+    (error,) = desk.run("{ greeting ").json["errors"]
+    assert error["locations"] == [{"line": 1, "column": 12}]
+    assert "path" not in error
+    assert error["extensions"] == {"exception": {"code": "GraphQLSyntaxError"}}
+
+
+@pytest.mark.parametrize("field", ["broken", "brokenAlways", "misfit", "endless"])
+def test_a_fault_of_ours_is_masked_and_its_id_leads_to_the_log(desk: Desk, field: str) -> None:
+    with capture_logs() as logs:
+        answer = desk.run(f"{{ {field} }}")
+    (error,) = answer.json["errors"]
+    assert answer.status_code == 200
+    assert error.keys() == {"message", "locations", "path", "extensions"}
+    assert error["message"] == "Internal Server Error"
+    assert error["extensions"].keys() == {"requestId"}
+    assert SECRET not in answer.text
+    (entry,) = [entry for entry in logs if entry["event"] == "graphql.fault"]
+    assert entry["request_id"] == error["extensions"]["requestId"]
+    assert entry["path"] == [field]
+    assert isinstance(entry["exc_info"], Exception)
+
+
+def test_two_faults_have_ids_of_their_own(desk: Desk) -> None:
+    first, second = desk.run("{ broken again: broken }").json["errors"]
+    assert first["extensions"] != second["extensions"]
+
+
+def test_a_fault_outside_any_field_answers_500_and_is_masked(installation: Installation) -> None:
+    desk = Desk(installation, _FailingCallers())
+    with capture_logs() as logs:
+        answer = desk.run("{ greeting }")
+    (error,) = answer.json["errors"]
+    assert answer.status_code == 500
+    assert error["message"] == "Internal Server Error"
+    assert [entry["request_id"] for entry in logs] == [error["extensions"]["requestId"]]
+    assert SECRET not in answer.text
+
+
+class _FailingCallers(Callers):
+    @override
+    def identify(self, _ports: Ports, visitor: Visitor) -> Identity:
+        raise ConnectionError(SECRET)
+
+
+def test_names_of_the_schema_are_suggested_in_development_alone(
+    installation: Installation, callers: Callers, production: Installation
+) -> None:
+    query = "query($n: Strng) { greetin(name: $n) }"
+    assert "greeting" in Desk(installation, callers).run(query).text
+    assert "greeting" not in Desk(production, callers).run(query).text
+
+
+def test_problems_of_a_payload_say_null_where_nothing_applies() -> None:
+    refused = Refused(
+        Problem("INVALID", "It is wrong.", "email"),
+        Problem("OUT_OF_SCOPE_PERMISSION", "Too much.", permissions=("MANAGE_APPS",)),
+    )
+    first, second = payload_problems(refused)
+    assert (first.field, first.code, first.message) == ("email", "INVALID", "It is wrong.")
+    assert (first.permissions, first.groups, first.users) == (None, None, None)
+    assert (second.field, second.permissions) == (None, ["MANAGE_APPS"])
+    assert not issubclass(PayloadProblem, BaseException)

@@ -1,0 +1,271 @@
+"""What ``/graphql/`` answers to which request (contract, "HTTP")."""
+
+from dataclasses import replace
+from io import BytesIO
+
+import orjson
+import pytest
+from typing_extensions import override
+from werkzeug.test import EnvironBuilder, run_wsgi_app
+
+from app.graphql.bodies import DEEPEST_JSON
+from app.web.installation import Installation
+from tests.graphql.callers import Callers
+from tests.graphql.desk import JSON, Desk, codes, messages
+
+GREETING = b'{"query": "{ greeting }"}'
+
+
+def test_an_executed_operation_answers_200_with_data_alone(desk: Desk) -> None:
+    answer = desk.run("{ greeting }")
+    assert answer.status_code == 200
+    assert answer.content_type == JSON
+    assert answer.json == {"data": {"greeting": "Hello, you"}}
+
+
+def test_an_executed_operation_with_failed_fields_answers_200_with_both(desk: Desk) -> None:
+    answer = desk.run("{ greeting denied }")
+    assert answer.status_code == 200
+    assert answer.json["data"] == {"greeting": "Hello, you", "denied": None}
+    assert codes(answer) == ["PermissionDenied"]
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        (b"", "GraphQLError"),
+        (b"{not json", "GraphQLError"),
+        (b"5", "GraphQLError"),
+        (b"null", "GraphQLError"),
+        (b'"{ greeting }"', "GraphQLError"),
+        (b"{}", "GraphQLError"),
+        (b'{"query": null}', "GraphQLError"),
+        (b'{"query": ""}', "GraphQLError"),
+        (b'{"query": 5}', "GraphQLError"),
+        (b'{"query": ["{ greeting }"]}', "GraphQLError"),
+        (b'{"query": "{ greeting }", "variables": []}', "GraphQLError"),
+        (b'{"query": "{ greeting }", "variables": "{}"}', "GraphQLError"),
+        (b'{"query": "query A{greeting}", "operationName": 5}', "GraphQLError"),
+        (b'{"query": "{ greeting }", "extensions": "x"}', "GraphQLError"),
+        (b'{"query": "{ greeting }", "variables": {"a": NaN}}', "GraphQLError"),
+        (b'{"query": "{ greeting }", "variables": {"a": "\\ud800"}}', "GraphQLError"),
+        (b'{"query": "{ greeting }"} trailing', "GraphQLError"),
+        (b'{"query": "{ greeting }", "variables": {"a": "\xff"}}', "GraphQLError"),
+        (b'\xef\xbb\xbf{"query": "{ greeting }"}', "GraphQLError"),
+        (b'{"query": "{ greeting "}', "GraphQLSyntaxError"),
+        (b'{"query": "# nothing"}', "GraphQLSyntaxError"),
+        (b'{"query": "{ greeting(name: \\"\\\\uD800\\") }"}', "GraphQLSyntaxError"),
+        (b'{"query": "{ nothing }"}', "GraphQLError"),
+        (b'{"query": "{ greeting { x } }"}', "GraphQLError"),
+        (b'{"query": "{ greeting(nope: 1) }"}', "GraphQLError"),
+        (b'{"query": "fragment f on Query { greeting }"}', "GraphQLError"),
+        (b'{"query": "query A{greeting} query B{greeting}"}', "GraphQLError"),
+        (b'{"query": "query A{greeting}", "operationName": "B"}', "GraphQLError"),
+        (b'{"query": "query($n:String!){greeting(name:$n)}"}', "GraphQLError"),
+        (
+            b'{"query": "query($n:String){greeting(name:$n)}", "variables": {"n": 5}}',
+            "GraphQLError",
+        ),
+        (b'{"query": "subscription { ticks }"}', "GraphQLError"),
+    ],
+)
+def test_a_request_that_cannot_be_executed_answers_400_with_errors_alone(
+    desk: Desk, body: bytes, code: str
+) -> None:
+    answer = desk.send(body)
+    assert answer.status_code == 400
+    assert answer.json.keys() == {"errors"}
+    assert set(codes(answer)) == {code}
+
+
+def test_operation_name_picks_one_of_several(desk: Desk) -> None:
+    query = "query A { greeting } query B { always }"
+    answer = desk.post({"query": query, "operationName": "B"})
+    assert answer.json == {"data": {"always": "always"}}
+
+
+@pytest.mark.parametrize("name", [None, ""])
+def test_no_operation_name_picks_the_only_one(desk: Desk, name: str | None) -> None:
+    answer = desk.post({"query": "query A { always }", "operationName": name})
+    assert answer.json == {"data": {"always": "always"}}
+
+
+def test_members_that_nobody_knows_are_ignored(desk: Desk) -> None:
+    answer = desk.post({"query": "{ always }", "id": 5, "extensions": {"x": 1}})
+    assert answer.status_code == 200
+
+
+def test_text_in_variables_comes_through_unchanged(desk: Desk) -> None:
+    name = "NUL\x00 \U0001f600 é\u2028"
+    answer = desk.run("query($n: String) { greeting(name: $n) }", {"n": name})
+    assert answer.json == {"data": {"greeting": f"Hello, {name}"}}
+
+
+@pytest.mark.parametrize("nested", [b'{"a":%b}', b"[%b]"], ids=["objects", "lists"])
+@pytest.mark.parametrize("depth", [DEEPEST_JSON + 1, 5_000, 200_000])
+def test_json_that_nests_without_end_answers_400(desk: Desk, nested: bytes, depth: int) -> None:
+    opening, closing = nested.split(b"%b")
+    bomb = opening * depth + b"1" + closing * depth
+    answer = desk.send(b'{"query": "{ always }", "variables": {"a": ' + bomb + b"}}")
+    assert answer.status_code in (400, 413)
+    assert codes(answer) == ["GraphQLError"]
+
+
+def test_json_may_be_wide(desk: Desk) -> None:
+    wide = [{"a": [1]}] * 5_000
+    assert desk.run("{ always }", {"a": wide}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    ["application/json", "application/json; charset=utf-8", "Application/JSON;charset=UTF-8"],
+)
+def test_json_is_recognised_however_it_is_spelled(desk: Desk, content_type: str) -> None:
+    assert desk.send(GREETING, content_type=content_type).status_code == 200
+
+
+def test_a_bare_document_is_application_graphql(desk: Desk) -> None:
+    answer = desk.send("{ greeting }", content_type="application/graphql")
+    assert answer.json == {"data": {"greeting": "Hello, you"}}
+
+
+@pytest.mark.parametrize("body", [b"", b"\xff"])
+def test_a_bare_document_must_be_text(desk: Desk, body: bytes) -> None:
+    answer = desk.send(body, content_type="application/graphql")
+    assert (answer.status_code, codes(answer)) == (400, ["GraphQLError"])
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    [
+        None,
+        "",
+        "text/plain",
+        "text/plain;charset=UTF-8",
+        "application/x-www-form-urlencoded",
+        "application/jsonx",
+        "application/json; charset=utf-16",
+        "application/json; charset=latin-1",
+        "nonsense",
+        ";",
+    ],
+)
+def test_any_other_content_type_answers_415_and_nothing_runs(
+    desk: Desk, content_type: str | None
+) -> None:
+    answer = desk.send(GREETING, content_type=content_type)
+    assert answer.status_code == 415
+    assert codes(answer) == ["GraphQLError"]
+    assert "application/json" in answer.headers["Accept-Post"]
+    assert desk.documents_read == 0
+
+
+def _padded(size: int) -> bytes:
+    frame = b'{"query": "{ always }", "variables": {"a": ""}}'
+    return frame.replace(b'""', b'"' + b"x" * (size - len(frame)) + b'"')
+
+
+def test_a_body_may_be_as_large_as_the_limit(desk: Desk, installation: Installation) -> None:
+    assert desk.send(_padded(installation.graphql_body_max)).status_code == 200
+
+
+def test_a_larger_body_answers_413(desk: Desk, installation: Installation) -> None:
+    answer = desk.send(_padded(installation.graphql_body_max + 1))
+    assert (answer.status_code, codes(answer)) == (413, ["GraphQLError"])
+    assert messages(answer) == ["The body is larger than 1 MiB."]
+
+
+class _Stream(BytesIO):
+    """Counts what was taken from it."""
+
+    taken = 0
+
+    @override
+    def read(self, size: int | None = -1) -> bytes:
+        found = super().read(size)
+        self.taken += len(found)
+        return found
+
+
+def _raw(desk: Desk, stream: BytesIO, **environ: object) -> tuple[int, bytes]:
+    built = EnvironBuilder("/graphql/", method="POST", content_type=JSON).get_environ()
+    built |= {"wsgi.input": stream, "CONTENT_LENGTH": ""} | environ
+    body, status, _ = run_wsgi_app(desk.endpoint, built)
+    return int(status.split()[0]), b"".join(body)
+
+
+def test_an_announced_length_is_judged_before_anything_is_read(desk: Desk) -> None:
+    stream = _Stream(GREETING)
+    for announced in ("1048577", "9" * 30):
+        assert _raw(desk, stream, CONTENT_LENGTH=announced)[0] == 413
+    assert stream.taken == 0
+
+
+def test_a_body_without_a_length_is_read_no_further_than_the_limit(desk: Desk) -> None:
+    stream = _Stream(b" " * 5_000_000)
+    assert _raw(desk, stream, **{"wsgi.input_terminated": True})[0] == 413
+    assert stream.taken == 1024 * 1024 + 1
+
+
+def test_a_chunked_body_is_read_to_its_end(desk: Desk) -> None:
+    status, body = _raw(desk, BytesIO(GREETING), **{"wsgi.input_terminated": True})
+    assert (status, orjson.loads(body)) == (200, {"data": {"greeting": "Hello, you"}})
+
+
+def test_a_stream_without_an_end_is_not_read_without_a_length(desk: Desk) -> None:
+    stream = _Stream(GREETING)
+    assert _raw(desk, stream)[0] == 400
+    assert stream.taken == 0
+
+
+@pytest.mark.parametrize("announced", ["-1", "1e3", "x", "+5", "٣", str(len(GREETING) + 1)])
+def test_a_length_that_lies_answers_400(desk: Desk, announced: str) -> None:
+    assert _raw(desk, BytesIO(GREETING), CONTENT_LENGTH=announced)[0] == 400
+
+
+def test_no_more_is_read_than_was_announced(desk: Desk) -> None:
+    stream = _Stream(GREETING + b"x" * 5_000_000)
+    assert _raw(desk, stream, CONTENT_LENGTH=str(len(GREETING)))[0] == 200
+    assert stream.taken == len(GREETING)
+
+
+@pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE", "TRACE", "PROPFIND"])
+def test_any_other_method_answers_405_with_allow(desk: Desk, method: str) -> None:
+    answer = desk.send(GREETING, method=method)
+    assert (answer.status_code, answer.data) == (405, b"")
+    assert answer.headers["Allow"] == "GET, HEAD, OPTIONS, POST"
+
+
+def test_get_never_executes(desk: Desk) -> None:
+    answer = desk.client.get("/graphql/?query={greeting}", headers={"Accept": JSON})
+    assert answer.status_code == 200
+    assert answer.mimetype == "text/html"
+    assert desk.documents_read == 0
+
+
+def test_head_answers_as_get_without_a_body(desk: Desk) -> None:
+    page, answer = desk.client.get("/graphql/"), desk.client.head("/graphql/")
+    assert (answer.status_code, answer.data) == (200, b"")
+    assert answer.headers["Content-Length"] == str(len(page.data))
+
+
+def test_without_the_playground_get_answers_405(
+    installation: Installation, callers: Callers
+) -> None:
+    desk = Desk(replace(installation, playground_enabled=False), callers)
+    for method in ("GET", "HEAD"):
+        answer = desk.client.open("/graphql/", method=method)
+        assert answer.status_code == 405
+        assert answer.headers["Allow"] == "OPTIONS, POST"
+
+
+@pytest.mark.parametrize("method", ["POST", "GET", "PUT", "OPTIONS"])
+def test_every_answer_tells_browsers_to_make_no_more_of_it(desk: Desk, method: str) -> None:
+    answer = desk.send(GREETING, method=method)
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    assert answer.headers["X-Frame-Options"] == "DENY"
+    assert "frame-ancestors 'none'" in answer.headers["Content-Security-Policy"]
+
+
+def test_answers_are_kept_by_no_cache(desk: Desk) -> None:
+    assert desk.run("{ greeting }").headers["Cache-Control"] == "no-store"

@@ -1,0 +1,190 @@
+"""Files, by the GraphQL multipart request specification (contract, "HTTP")."""
+
+import json
+from dataclasses import replace
+from io import BytesIO
+from typing import Any
+
+import pytest
+
+from app.graphql.multipart import MOST_PARTS, MOST_PLACES
+from app.web.installation import Installation
+from tests.graphql.callers import CUSTOMER, Callers
+from tests.graphql.desk import Desk, Reply, messages
+
+SEND = {"query": "mutation($f: Upload!) { send(file: $f) }", "variables": {"f": None}}
+PLACE = {"0": ["variables.f"]}
+PREFLIGHT = {"GraphQL-Require-Preflight": "1"}
+File = tuple[str, bytes, str]
+PICTURE: File = ("cat.png", b"12345", "image/png")
+
+
+def upload(
+    desk: Desk,
+    operations: object = SEND,
+    places: object = PLACE,
+    files: dict[str, File] | None = None,
+    headers: dict[str, str] | None = None,
+) -> Reply:
+    """Send a form with ``operations``, ``map`` and ``files``."""
+    form: dict[str, Any] = {"operations": json.dumps(operations), "map": json.dumps(places)}
+    for name, (filename, data, content_type) in (
+        {"0": PICTURE} if files is None else files
+    ).items():
+        form[name] = (BytesIO(data), filename, content_type)
+    given = PREFLIGHT if headers is None else headers
+    answer = desk.client.post("/graphql/", data=form, headers=given)
+    assert isinstance(answer, Reply)
+    return answer
+
+
+def test_a_file_arrives_with_its_name_and_type(desk: Desk) -> None:
+    answer = upload(desk)
+    assert answer.status_code == 200, answer.text
+    assert answer.json == {"data": {"send": "cat.png image/png 5 None"}}
+
+
+def test_a_file_may_go_to_several_places_and_several_files_to_a_list(desk: Desk) -> None:
+    operations = {
+        "query": "mutation($f: Upload!, $m: [Upload]) { send(file: $f) sendMany(files: $m) }",
+        "variables": {"f": None, "m": [None, None]},
+    }
+    places = {"a": ["variables.f", "variables.m.1"], "b": ["variables.m.0"]}
+    files = {"a": PICTURE, "b": ("dog.gif", b"", "image/gif")}
+    answer = upload(desk, operations, places, files)
+    assert answer.json["data"]["sendMany"] == "dog.gif cat.png"
+
+
+@pytest.mark.parametrize(
+    ("filename", "kept"),
+    [("../../etc/passwd", "passwd"), ("C:\\\\temp\\\\cat.png", "cat.png"), ("кот.png", "кот.png")],
+)
+def test_of_a_files_name_only_the_last_part_is_kept(desk: Desk, filename: str, kept: str) -> None:
+    answer = upload(desk, files={"0": (filename, b"1", "image/png")})
+    assert answer.json["data"]["send"].startswith(f"{kept} ")
+
+
+def test_a_form_comes_with_a_credential_or_the_preflight_header(desk: Desk) -> None:
+    assert upload(desk, headers={"Authorization": f"Bearer {CUSTOMER}"}).status_code == 200
+    assert upload(desk, headers={"Authorization-Bearer": CUSTOMER}).status_code == 200
+    for headers in ({}, {"Authorization": "Basic c2hvcDpwYXNz"}, {"Cookie": "a=b"}):
+        answer = upload(desk, headers=headers)
+        assert answer.status_code == 400
+        assert "GraphQL-Require-Preflight" in messages(answer)[0]
+    assert desk.documents_read == 1
+
+
+@pytest.mark.parametrize(
+    ("operations", "places"),
+    [
+        ([SEND], PLACE),
+        (5, PLACE),
+        ({}, {}),
+        ({**SEND, "query": None}, PLACE),
+        (SEND, []),
+        (SEND, {"0": "variables.f"}),
+        (SEND, {"0": [5]}),
+        (SEND, {"1": ["variables.f"]}),
+        (SEND, {"0": ["variables"]}),
+        (SEND, {"0": ["variables.g"]}),
+        (SEND, {"0": ["variables.f.x"]}),
+        (SEND, {"0": ["query"]}),
+        (SEND, {"0": ["operationName"]}),
+        (SEND, {"0": [""]}),
+        (SEND, {"0": ["0.variables.f"]}),
+        (SEND, {"0": ["variables.f", "variables.f"]}),
+        (SEND, {"0": ["variables.f"] * (MOST_PLACES + 1)}),
+        ({**SEND, "variables": {"f": "taken"}}, PLACE),
+        ({**SEND, "variables": {"f": [None]}}, {"0": ["variables.f.1"]}),
+        ({**SEND, "variables": {"f": [None]}}, {"0": ["variables.f.-1"]}),
+        ({**SEND, "variables": {"f": [None]}}, {"0": ["variables.f.99999999999"]}),
+        ({**SEND, "variables": None}, PLACE),
+    ],
+)
+def test_a_form_that_does_not_fit_together_answers_400(
+    desk: Desk, operations: object, places: object
+) -> None:
+    answer = upload(desk, operations, places)
+    assert answer.status_code == 400
+    assert answer.json.keys() == {"errors"}
+
+
+def form(*parts: tuple[str, str]) -> bytes:
+    """A form of text parts, bounded by ``edge``."""
+    lines = [
+        f'--edge\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{text}\r\n'
+        for name, text in parts
+    ]
+    return ("".join(lines) + "--edge--\r\n").encode()
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type"),
+    [
+        (b"", "multipart/form-data; boundary=edge"),
+        (b"nonsense", "multipart/form-data; boundary=edge"),
+        (form(("operations", "{}")), "multipart/form-data; boundary=other"),
+        (form(("operations", "{}")), "multipart/form-data"),
+        (form(("operations", "{}")), "multipart/form-data; boundary=é"),
+        (form(("operations", "{}")), "multipart/form-data; boundary=edge"),
+        (form(("map", "{}")), "multipart/form-data; boundary=edge"),
+        (form(("operations", "{"), ("map", "{}")), "multipart/form-data; boundary=edge"),
+        (form(("operations", "{}"), ("map", "NaN")), "multipart/form-data; boundary=edge"),
+        (form(("operations", "[" * 5000), ("map", "{}")), "multipart/form-data; boundary=edge"),
+        (form(("operations", "{}"))[:20], "multipart/form-data; boundary=edge"),
+    ],
+)
+def test_a_broken_form_answers_400(desk: Desk, body: bytes, content_type: str) -> None:
+    answer = desk.send(body, content_type=content_type, credential=CUSTOMER)
+    assert answer.status_code == 400
+    assert answer.json.keys() == {"errors"}
+
+
+def test_files_may_be_as_large_as_their_limit_together(
+    installation: Installation, callers: Callers
+) -> None:
+    desk = Desk(replace(installation, upload_max=1000), callers)
+    half = ("a", b"x" * 500, "b/c")
+    assert upload(desk, files={"0": half, "1": half}).status_code == 200
+    answer = upload(desk, files={"0": half, "1": ("a", b"x" * 501, "b/c")})
+    assert answer.status_code == 413
+    assert messages(answer) == ["The files together are larger than 1000 bytes."]
+
+
+def test_text_in_a_form_is_no_larger_than_any_body(
+    installation: Installation, callers: Callers
+) -> None:
+    desk = Desk(replace(installation, graphql_body_max=2000), callers)
+    assert upload(desk).status_code == 200
+    padded = {**SEND, "extensions": {"x": "x" * 2000}}
+    assert upload(desk, padded).status_code == 413
+
+
+def test_a_form_larger_than_both_limits_is_not_read(
+    installation: Installation, callers: Callers
+) -> None:
+    desk = Desk(replace(installation, graphql_body_max=1000, upload_max=1000), callers)
+    answer = upload(desk, files={"0": ("a", b"x" * 3000, "b/c")})
+    assert answer.status_code == 413
+
+
+def test_a_form_of_too_many_parts_answers_413(desk: Desk) -> None:
+    parts = [(str(number), "") for number in range(MOST_PARTS)]
+    body = form(("operations", "{}"), ("map", "{}"), *parts)
+    content_type = "multipart/form-data; boundary=edge"
+    assert desk.send(body, content_type=content_type, credential=CUSTOMER).status_code == 413
+
+
+def test_a_text_is_no_file(desk: Desk) -> None:
+    answer = desk.post({**SEND, "variables": {"f": "cat.png"}})
+    assert answer.status_code == 400
+
+
+def test_a_file_in_an_introspection_does_no_harm(desk: Desk) -> None:
+    operations = {
+        "query": "query($f: Upload) { __typename greeting(files: [$f]) }",
+        "variables": {"f": None},
+    }
+    assert upload(desk, operations).json["data"]["greeting"] == "Hello, you cat.png:5"
+    operations = {"query": "{ __typename }", "variables": {"f": None}}
+    assert upload(desk, operations).json == {"data": {"__typename": "Query"}}

@@ -1,0 +1,82 @@
+"""How large an operation is taken for."""
+
+import pytest
+from graphql import parse
+
+from app.graphql.limits import CEILING, Load
+from app.graphql.operations import Document
+from tests.graphql.library import LIBRARY
+
+
+def load_of(query: str, **variables: object) -> Load:
+    return Document(LIBRARY, parse(query), 7).operation(None).load(variables)
+
+
+@pytest.mark.parametrize(
+    ("query", "cost"),
+    [
+        ("{ always }", 1),
+        ("{ always greeting }", 2),
+        ("{ always ...F } fragment F on Query { greeting }", 2),
+        ("{ always ... { greeting } }", 2),
+        ("{ always ... on Query { greeting } }", 2),
+        ("{ book { title } }", 2),
+        ("{ book { tags } }", 2),
+        # A plain list is taken for ten items.
+        ("{ book { author { friends { name } } } }", 3 + 10),
+        ("{ book { author { friends { friends { name } } } } }", 3 + 10 * (1 + 10)),
+        # A page multiplies the list in the connection, and what stands beside it counts once.
+        ("{ books(first: 7) { totalCount } }", 2),
+        ("{ books(first: 7) { totalCount edges { node { title } } } }", 1 + 1 + 1 + 7 * 2),
+        ("{ books(first: 7) { ...C } } fragment C on BookConnection { edges { node { title } } }",
+         2 + 14),
+        ("{ books(last: 7) { edges { node { title } } } }", 2 + 14),
+        ("{ books(first: 3, last: 7) { edges { node { title } } } }", 2 + 14),
+        ("{ books(first: 0) { edges { node { title } } } }", 2),
+        # Without a size it is the largest page, or the field's own default.
+        ("{ books { edges { node { title } } } }", 2 + 200),
+        ("{ books(first: null) { edges { node { title } } } }", 2 + 200),
+        ("{ page { edges { node { title } } } }", 2 + 40),
+        ("{ book { reviews(first: 7) { title } } }", 2 + 7),
+    ],
+)  # fmt: skip
+def test_the_cost_is_about_the_number_of_values(query: str, cost: int) -> None:
+    assert load_of(query).cost == cost
+
+
+def test_page_sizes_in_variables_count_as_they_are() -> None:
+    query = "query($n: Int) { books(first: $n) { edges { node { title } } } }"
+    assert [load_of(query, n=size).cost for size in (1, 50, None)] == [4, 102, 202]
+
+
+def test_a_document_is_weighed_anew_for_new_page_sizes_alone() -> None:
+    query = "query($n: Int, $s: String) { greeting(name: $s) books(first: $n) { totalCount } }"
+    operation = Document(LIBRARY, parse(query), 7).operation(None)
+    first = operation.load({"n": 5, "s": "a"})
+    assert operation.load({"n": 5, "s": "b"}) is first
+    assert operation.load({"n": 6, "s": "a"}).page_size == 6
+    for size in range(100):
+        assert operation.load({"n": size, "s": "a"}).page_size == size
+
+
+def test_depth_aliases_and_mutations_are_counted_through_fragments() -> None:
+    query = (
+        "mutation { wait a: wait ...F ...F }"
+        "fragment F on Mutation { b: wait ... on Mutation { c: wait } }"
+    )
+    assert load_of(query) == Load(tokens=7, depth=1, aliases=5, cost=6, mutations=6)
+
+
+def test_queries_hold_no_mutations() -> None:
+    assert load_of("{ always greeting }").mutations == 0
+
+
+def test_loads_add_up_but_depth_and_page_do_not() -> None:
+    one = Load(tokens=1, depth=2, aliases=3, cost=4, page_size=5, mutations=6)
+    two = Load(tokens=10, depth=1, aliases=30, cost=40, page_size=4, mutations=60)
+    assert one + two == Load(tokens=11, depth=2, aliases=33, cost=44, page_size=5, mutations=66)
+
+
+def test_counting_stops_at_a_ceiling() -> None:
+    huge = Load(aliases=CEILING, cost=CEILING, mutations=CEILING)
+    assert huge + huge == huge

@@ -1,0 +1,124 @@
+"""Who sent a request, as its headers say."""
+
+from dataclasses import replace
+from ipaddress import ip_network
+from typing import Any
+
+import pytest
+
+from app.settings import Settings
+from app.web.caller import credential_in, visitor_from
+from app.web.installation import Installation
+from app.wiring import connect
+
+
+def environ(**more: str) -> dict[str, Any]:
+    """A request to http://localhost:8000 from 203.0.113.7."""
+    return {
+        "wsgi.url_scheme": "http",
+        "HTTP_HOST": "localhost:8000",
+        "SERVER_NAME": "127.0.0.1",
+        "SERVER_PORT": "8000",
+        "REMOTE_ADDR": "203.0.113.7",
+        **more,
+    }
+
+
+@pytest.fixture
+def installation() -> Installation:
+    return Installation(connect(Settings(database_url="sqlite://")))
+
+
+@pytest.mark.parametrize(
+    ("header", "token"),
+    [
+        ("Bearer abc", "abc"),
+        ("bearer abc", "abc"),
+        ("BEARER abc", "abc"),
+        ("JWT abc", "abc"),
+        ("jwt abc", "abc"),
+        ("  Bearer   abc  ", "abc"),
+        ("Bearer\tabc", "abc"),
+        ("Bearer abc def", "abc def"),
+        ("Bearer", None),
+        ("Bearer ", None),
+        ("Bearerabc", None),
+        ("abc", None),
+        ("Basic abc", None),
+        ("Token abc", None),
+        ("Bearer, abc", None),
+        ("", None),
+        (" ", None),
+    ],
+)
+def test_authorization_holds_a_token_under_two_schemes(header: str, token: str | None) -> None:
+    assert credential_in(environ(HTTP_AUTHORIZATION=header)) == token
+
+
+def test_without_a_header_there_is_no_credential() -> None:
+    assert credential_in(environ()) is None
+
+
+@pytest.mark.parametrize(
+    ("bare", "token"), [("abc", "abc"), (" abc ", "abc"), ("", "other"), ("  ", "other")]
+)
+def test_authorization_bearer_wins_unless_it_is_empty(bare: str, token: str) -> None:
+    both = environ(HTTP_AUTHORIZATION_BEARER=bare, HTTP_AUTHORIZATION="Bearer other")
+    assert credential_in(both) == token
+
+
+def test_authorization_bearer_holds_the_token_bare() -> None:
+    assert credential_in(environ(HTTP_AUTHORIZATION_BEARER="Bearer abc")) == "Bearer abc"
+
+
+@pytest.mark.parametrize(
+    ("more", "issuer"),
+    [
+        ({}, "http://localhost:8000/graphql/"),
+        ({"wsgi.url_scheme": "https", "HTTP_HOST": "a.b"}, "https://a.b/graphql/"),
+        ({"HTTP_HOST": "[::1]:8000"}, "http://[::1]:8000/graphql/"),
+    ],
+)
+def test_in_development_the_issuer_follows_the_request(
+    installation: Installation, more: dict[str, str], issuer: str
+) -> None:
+    assert visitor_from(environ(**more), installation).issuer == issuer
+
+
+@pytest.mark.parametrize(
+    ("scheme", "port", "issuer"),
+    [
+        ("http", "8000", "http://127.0.0.1:8000/graphql/"),
+        ("http", "80", "http://127.0.0.1/graphql/"),
+        ("https", "443", "https://127.0.0.1/graphql/"),
+    ],
+)
+def test_without_a_host_header_the_servers_own_name_stands_for_it(
+    installation: Installation, scheme: str, port: str, issuer: str
+) -> None:
+    asked = environ(**{"wsgi.url_scheme": scheme}, SERVER_PORT=port)
+    del asked["HTTP_HOST"]
+    assert visitor_from(asked, installation).issuer == issuer
+
+
+def test_a_public_url_is_the_issuer_whatever_the_request_says() -> None:
+    ports = connect(Settings(database_url="sqlite://", public_url="https://shop.example.com"))
+    visitor = visitor_from(environ(HTTP_HOST="evil.example"), Installation(ports))
+    assert visitor.issuer == "https://shop.example.com/graphql/"
+
+
+def test_the_address_comes_through_trusted_proxies_alone(installation: Installation) -> None:
+    forwarded = environ(HTTP_X_FORWARDED_FOR="198.51.100.1")
+    assert visitor_from(forwarded, installation).address == "203.0.113.7"
+    trusting = replace(installation, trusted_proxies=(ip_network("203.0.113.0/24"),))
+    assert visitor_from(forwarded, trusting).address == "198.51.100.1"
+
+
+def test_an_address_that_cannot_be_told_is_none(installation: Installation) -> None:
+    assert visitor_from(environ(REMOTE_ADDR=""), installation).address is None
+
+
+def test_a_user_agent_is_cut_to_what_is_stored(installation: Installation) -> None:
+    visitor = visitor_from(environ(HTTP_USER_AGENT="x" * 1000), installation)
+    assert visitor.user_agent == "x" * 256
+    assert visitor_from(environ(), installation).user_agent == ""

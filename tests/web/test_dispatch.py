@@ -1,0 +1,51 @@
+"""Which requests pass Flask by."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+from werkzeug.test import Client
+
+from app.web.dispatch import Application, Dispatch, StartResponse
+
+
+def answering(text: bytes) -> Application:
+    """An application that says ``text`` to everything."""
+
+    def application(environ: dict[str, Any], start_response: StartResponse, /) -> Iterable[bytes]:
+        start_response("200 OK", [("Content-Type", "text/plain")])
+        return [text]
+
+    return application
+
+
+@pytest.mark.parametrize(
+    ("path", "answer"),
+    [
+        ("/api/", b"mounted"),
+        ("/api/?a=b", b"mounted"),
+        ("/api", b"rest"),
+        ("/api//", b"rest"),
+        ("/api/more", b"rest"),
+        ("//api/", b"rest"),
+        ("/", b"rest"),
+    ],
+)
+def test_exactly_the_mounted_path_is_dispatched(path: str, answer: bytes) -> None:
+    dispatch = Dispatch(answering(b"rest"), {"/api/": answering(b"mounted")})
+    assert Client(dispatch).post(path).data == answer
+
+
+@pytest.mark.parametrize(
+    ("method", "answer"),
+    [
+        ("POST", b"mounted"),
+        ("OPTIONS", b"mounted"),
+        ("PUT", b"mounted"),
+        ("GET", b"rest"),
+        ("HEAD", b"rest"),
+    ],
+)
+def test_pages_stay_with_the_application(method: str, answer: bytes) -> None:
+    dispatch = Dispatch(answering(b"rest"), {"/api/": answering(b"mounted")})
+    assert Client(dispatch).open("/api/", method=method).data == answer
