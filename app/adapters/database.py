@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from sqlalchemy import Dialect, Engine, Select, make_url
 from sqlalchemy.orm import Session
 
+from app.adapters.database_faults import told_faults
 from app.adapters.database_postgresql import postgresql_engines
 from app.adapters.database_sqlite import sqlite_engines
 
@@ -51,7 +52,8 @@ class SqlDatabase:
         if self.in_transaction:
             # On SQLite the second would wait for the first, which waits for it.
             raise RuntimeError("This thread has a transaction open already.")
-        with Session(self._writing, expire_on_commit=False) as session, session.begin():
+        new = Session(self._writing, expire_on_commit=False)
+        with told_faults(), new as session, session.begin():
             self._local.is_open = True
             try:
                 yield session
@@ -61,14 +63,15 @@ class SqlDatabase:
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
-        with Session(self._reading, expire_on_commit=False) as session:
+        with told_faults(), Session(self._reading, expire_on_commit=False) as session:
             yield session
 
     def read(
         self, statement: Select[*tuple[object, ...]], parameters: Mapping[str, object]
     ) -> Sequence[tuple[object, ...]]:
         compiled = self._compile(statement)
-        return self._fetch(compiled.text, compiled.arguments(parameters))
+        with told_faults():
+            return self._fetch(compiled.text, compiled.arguments(parameters))
 
     @property
     def in_transaction(self) -> bool:

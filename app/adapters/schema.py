@@ -1,12 +1,7 @@
 """The schema port by Alembic. Slow to load, and few need it: ``wiring`` loads it on first use."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
-from sqlalchemy.exc import OperationalError
-
 from app.adapters import migrations
-from app.domain.faults import Unreachable
+from app.adapters.database_faults import told_faults
 
 
 class AlembicSchema:
@@ -16,25 +11,16 @@ class AlembicSchema:
         self._url = url
 
     def upgrade(self) -> None:
-        with _told():
+        with told_faults():
             migrations.upgrade(self._url)
 
     def current(self) -> str | None:
-        with _told():
+        with told_faults():
             return migrations.current(self._url)
 
     def newest(self) -> str | None:
         return migrations.newest()
 
     def revise(self, message: str, name: str) -> None:
-        with _told():
+        with told_faults():
             migrations.make_revision(self._url, message, name)
-
-
-@contextmanager
-def _told() -> Iterator[None]:
-    try:
-        yield
-    except OperationalError as error:
-        # The driver's own words name host and port, never the password.
-        raise Unreachable("The database", " ".join(str(error.orig).split())) from error

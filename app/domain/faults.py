@@ -30,7 +30,8 @@ class SchemaBehind(Fault):
     """
 
     def __init__(self, current: str | None = None, newest: str | None = None) -> None:
-        known = f": it is at {current or 'nothing yet'}, this version needs {newest}"
+        state = f"is at {current}" if current else "has no tables yet"
+        known = f": it {state}, this version needs {newest}"
         super().__init__(
             f"The database is not up to date{known if newest else ''}. Run `flask db upgrade`."
         )

@@ -9,10 +9,11 @@ from threading import Barrier, Event
 import psycopg
 import pytest
 from sqlalchemy import Select, bindparam, delete, func, literal, select, update
-from sqlalchemy.exc import IntegrityError, OperationalError
+from sqlalchemy.exc import IntegrityError
 
 from app.adapters.database import connect_database
 from app.adapters.migrations import upgrade
+from app.domain.faults import SchemaBehind, Unreachable
 from app.models import SessionRecord, ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Database
@@ -312,11 +313,24 @@ def test_an_idle_connection_that_broke_is_replaced_before_it_is_used(postgresql_
 def test_a_server_that_is_gone_is_an_error_and_no_endless_loop() -> None:
     database = connect_database("postgresql://nobody@127.0.0.1:1/nowhere")
 
-    with pytest.raises(psycopg.OperationalError):
+    with pytest.raises(Unreachable, match="port 1 failed") as refused:
         _name(database)
-    with pytest.raises(OperationalError), database.transaction() as session:
+    assert refused.value.service == "The database"
+    with pytest.raises(Unreachable), database.transaction() as session:
         session.execute(update(ShopRecord).values(name="x"))
+    with pytest.raises(Unreachable), database.reading() as session:
+        session.execute(select(ShopRecord.name))
     assert not database.in_transaction
+
+
+def test_a_database_without_tables_is_told_from_one_that_fails(empty_database_url: str) -> None:
+    database = connect_database(empty_database_url)
+
+    with pytest.raises(SchemaBehind, match="flask db upgrade"):
+        _name(database)
+    with pytest.raises(SchemaBehind), database.transaction() as session:
+        session.execute(update(ShopRecord).values(name="x"))
+    database.close()
 
 
 def _session(user_id: int) -> SessionRecord:
