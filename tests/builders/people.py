@@ -2,12 +2,15 @@
 
 from collections.abc import Iterable
 
+from sqlalchemy import select, update
+
 from app.domain.actor import Actor, SessionOrigin, anonymous
 from app.domain.permissions import Permission
 from app.models import (
     GroupMemberRecord,
     GroupPermissionRecord,
     GroupRecord,
+    SessionRecord,
     UserPermissionRecord,
     UserRecord,
 )
@@ -102,3 +105,22 @@ def actor_of(ports: Ports, user_id: int, origin: SessionOrigin = SessionOrigin.P
 def visit(credential: str | None = None, address: str | None = ADDRESS) -> Visitor:
     """A visit with that credential."""
     return Visitor(credential=credential, address=address, issuer=ISSUER)
+
+
+def sessions_of(ports: Ports, user_id: int) -> list[SessionRecord]:
+    """The sessions of a person, the oldest first."""
+    with ports.database.reading() as session:
+        of_user = select(SessionRecord).where(SessionRecord.user_id == user_id)
+        return list(session.scalars(of_user.order_by(SessionRecord.id)))
+
+
+def user_as_stored(ports: Ports, user_id: int) -> UserRecord:
+    """The row of a person who exists."""
+    with ports.database.reading() as session:
+        return session.get_one(UserRecord, user_id)
+
+
+def change_user(ports: Ports, user_id: int, **values: object) -> None:
+    """Write ``values`` into a person's row, by the names of its columns."""
+    with ports.database.transaction() as session:
+        session.execute(update(UserRecord).where(UserRecord.id == user_id).values(**values))

@@ -1,0 +1,60 @@
+"""What has been promised so far: mails and events, as they would leave."""
+
+import json
+from dataclasses import dataclass
+from urllib.parse import parse_qs, urlsplit
+
+from sqlalchemy import select
+
+from app.domain.mail import Mail, MailKind
+from app.models import OutboxEventRecord, OutboxMailRecord
+from app.ports import Ports
+from app.services.outbox import EVENT_SEAL, MAIL_SEAL
+
+
+@dataclass(frozen=True, slots=True)
+class Promised:
+    """An event in the outbox; ``token`` is the secret of the link that it is about."""
+
+    type: str
+    subject_id: int
+    data: dict[str, object]
+    token: str
+    principal: tuple[str, int | None]
+
+
+def mails(ports: Ports, *kinds: MailKind) -> list[Mail]:
+    """The mails in the outbox, the oldest first; all kinds, or only these."""
+    with ports.database.reading() as session:
+        records = session.scalars(select(OutboxMailRecord).order_by(OutboxMailRecord.id)).all()
+    found = [
+        Mail(
+            MailKind(record.kind),
+            record.recipient,
+            json.loads(ports.sealing.unseal(MAIL_SEAL, record.sealed)),
+        )
+        for record in records
+    ]
+    return [mail for mail in found if not kinds or mail.kind in kinds]
+
+
+def events(ports: Ports) -> list[Promised]:
+    """The events in the outbox, the oldest first."""
+    with ports.database.reading() as session:
+        records = session.scalars(select(OutboxEventRecord).order_by(OutboxEventRecord.id)).all()
+    return [
+        Promised(
+            type=record.type,
+            subject_id=record.subject_id,
+            data=record.data,
+            token=ports.sealing.unseal(EVENT_SEAL, record.sealed) if record.sealed else "",
+            principal=(record.principal_type, record.principal_id),
+        )
+        for record in records
+    ]
+
+
+def token_in(mail: Mail) -> str:
+    """The token of the link in ``mail``."""
+    (token,) = parse_qs(urlsplit(mail.values["link"]).query)["token"]
+    return token
