@@ -56,10 +56,10 @@ class KnownRing:
 
 @dataclass(frozen=True, slots=True)
 class VerifiedToken:
-    """The claims of a token whose signature was good by the ring at ``keys_version``."""
+    """The claims of a token whose signature was good by ``ring``."""
 
     claims: Claims
-    keys_version: int
+    ring: Ring
 
 
 @dataclass(slots=True)

@@ -96,7 +96,7 @@ def trace_token(ports: Ports, token: str, issuer: str) -> TracedToken:
     )
     door, found = find_session(ports, verified.claims.session, verified.claims.user_id)
     known = ring(ports, door.keys_version)
-    if verified.keys_version != known.ring.version:
+    if verified.ring is not known.ring:
         verified = _verify(ports, known, token)
     return TracedToken(verified.claims, door, found)
 
@@ -146,7 +146,7 @@ def _verified(ports: Ports, token: str) -> VerifiedToken:
     """What the ring that this process remembers makes of ``token``; a newer one if need be."""
     known = ports.remembered.ring or ring(ports)
     remembered = ports.remembered.verified.get(_digest(token))
-    if remembered is not None and remembered.keys_version == known.ring.version:
+    if remembered is not None and remembered.ring is known.ring:
         return remembered
     try:
         return _verify(ports, known, token)
@@ -154,7 +154,7 @@ def _verified(ports: Ports, token: str) -> VerifiedToken:
         if rejected.fault is not TokenFault.SIGNATURE:
             raise
         newer = ring(ports)
-        if newer.ring.version == known.ring.version:
+        if newer.ring is known.ring:
             raise
         return _verify(ports, newer, token)
 
@@ -162,7 +162,7 @@ def _verified(ports: Ports, token: str) -> VerifiedToken:
 def _verify(ports: Ports, known: KnownRing, token: str) -> VerifiedToken:
     everything = ports.keys.verify(known.ring.published, token)
     claims = read_claims(everything, ports.configuration.owner)
-    verified = VerifiedToken(claims, known.ring.version)
+    verified = VerifiedToken(claims, known.ring)
     ports.remembered.verified.put(_digest(token), verified)
     return verified
 

@@ -13,15 +13,17 @@ from app.adapters.keys import RsaKeyStore
 from app.domain.actor import OPERATOR, Actor, ActorKind, anonymous
 from app.domain.errors import PermissionDenied, TokenFault, TokenRejected
 from app.domain.faults import SchemaBehind
-from app.domain.keys import KeyState
+from app.domain.keys import KeyState, Ring
 from app.domain.permissions import ALL_PERMISSIONS, Permission
 from app.domain.tokens import Claims
 from app.models import AuditRecord, ShopRecord, SigningKeyRecord
 from app.ports import Ports, Remembered
 from app.ports.keys import KeyUnreadable
 from app.ports.remembered import KnownRing, VerifiedToken
+from app.services.identity import trace_token
 from app.services.keys import list_keys, published_keys, ring
 from app.services.rotation import rotate_keys
+from tests.builders.people import ISSUER, make_user, sign_in
 from tests.fakes.clock import FakeClock
 from tests.fakes.keys import SECRET
 from tests.fakes.known_keys import KnownKeyStore, pem, private_key
@@ -30,7 +32,7 @@ from tests.fixtures.ports import fake_ports
 
 TTL = 30 * 24 * 3600
 VERIFIED = VerifiedToken(
-    Claims(1, 2, "latchkey", "", "session", "access", 1, "", None, {}), keys_version=1
+    Claims(1, 2, "latchkey", "", "session", "access", 1, "", None, {}), Ring(1, "", {})
 )
 
 
@@ -210,6 +212,21 @@ def test_a_retired_key_ends_by_itself_in_every_process(
         other.keys.verify(known.ring.published, token)
     assert refusal.value.fault is TokenFault.SIGNATURE
     assert ring(unasked(other), version) is known
+
+
+def test_a_token_seen_before_is_refused_once_its_key_has_come_to_its_end(
+    ports: Ports, other: Ports, clock: FakeClock
+) -> None:
+    pair = sign_in(ports, make_user(ports))
+    claims = {**trace_token(other, pair.access, ISSUER).claims.everything}
+    claims["exp"] = int(clock.timestamp()) + 2 * TTL
+    token = ports.keys.sign(ring(ports).signer, claims)
+    rotate_keys(ports, OPERATOR, force=True)
+    trace_token(other, token, ISSUER)
+    clock.pass_(seconds=TTL)
+    with pytest.raises(TokenRejected) as refusal:
+        trace_token(other, token, ISSUER)
+    assert refusal.value.fault is TokenFault.SIGNATURE
 
 
 def test_the_key_of_the_setting_is_the_whole_ring(ports: Ports) -> None:
