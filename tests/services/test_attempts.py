@@ -1,62 +1,26 @@
-"""Logins one after the other, at once, interrupted and killed: contract, "Throttle arithmetic"."""
+"""Logins one after the other: contract, "Throttle arithmetic, per IP"."""
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from threading import Barrier, Condition
 
 import pytest
-from sqlalchemy import delete, func, select, update
-from typing_extensions import override
 
-from app.adapters.throttle_sql import SqlThrottle
-from app.domain.actor import Actor
-from app.domain.errors import Problem, Refused
-from app.domain.shop import PasswordLoginMode
-from app.domain.throttling import FADE_SECONDS, LEASE_SECONDS
-from app.models import SessionRecord, UserRecord
-from app.ports import Database, Ports
-from app.ports.throttle import Attempt, ThrottleUnavailable
-from app.services.login import create_token
-from tests.builders.people import ADDRESS, NOBODY, PASSWORD, make_user
-from tests.builders.shop import set_mode
+from app.domain.throttling import FADE_SECONDS
+from app.ports import Ports
+from tests.builders.people import NOBODY, PASSWORD, make_user
 from tests.fakes.clock import FakeClock
-from tests.fakes.passwords import FakeHasher, InterruptedHasher
+from tests.fakes.passwords import FakeHasher
+from tests.services.logins import EMAIL, GHOST, OTHER, code_of, counted, fail, problems_of, succeed
 
-EMAIL = "customer@example.com"
-OTHER = "other@example.com"
-GHOST = "nobody@example.com"
-WRONG = "wrong"
 ELSEWHERE = replace(NOBODY, address="198.51.100.1")
 DELAYED = "LOGIN_ATTEMPT_DELAYED"
-WAIT = 30
-"""Seconds after which a test that should never wait so long gives up."""
+
+pytestmark = pytest.mark.usefixtures("people")
 
 
-def problem_of(
-    ports: Ports, email: str = EMAIL, password: str = WRONG, actor: Actor = NOBODY
-) -> Problem | None:
-    try:
-        create_token(ports, actor, email=email, password=password)
-    except Refused as refused:
-        [problem] = refused.problems
-        return problem
-    return None
-
-
-def code_of(
-    ports: Ports, email: str = EMAIL, password: str = WRONG, actor: Actor = NOBODY
-) -> str | None:
-    problem = problem_of(ports, email, password, actor)
-    return None if problem is None else problem.code
-
-
-def fail(ports: Ports, email: str = EMAIL) -> None:
-    assert code_of(ports, email) == "INVALID_CREDENTIALS"
-
-
-def succeed(ports: Ports, email: str = EMAIL) -> None:
-    assert code_of(ports, email, PASSWORD) is None
+@pytest.fixture
+def people(ports: Ports) -> None:
+    make_user(ports, EMAIL)
+    make_user(ports, OTHER)
 
 
 def waits(ports: Ports, clock: FakeClock, seconds: float) -> None:
@@ -66,31 +30,12 @@ def waits(ports: Ports, clock: FakeClock, seconds: float) -> None:
     clock.pass_(seconds=0.001)
 
 
-def counted(ports: Ports) -> tuple[int, int]:
-    """N and k of the contract's arithmetic, as they stand."""
-    found = ports.throttle.find(ADDRESS, ports.clock.timestamp())
-    return (0, 0) if found is None else (found.known_failures, found.failures)
-
-
-def sessions(ports: Ports) -> int:
-    with ports.database.reading() as session:
-        return session.scalar(select(func.count()).select_from(SessionRecord)) or 0
-
-
-@pytest.fixture
-def people(ports: Ports) -> None:
-    make_user(ports, EMAIL)
-    make_user(ports, OTHER)
-
-
-@pytest.mark.usefixtures("people")
 def test_every_wrong_password_doubles_the_wait(ports: Ports, clock: FakeClock) -> None:
     for seconds in (1, 2, 4, 8, 16):
         fail(ports)
         waits(ports, clock, seconds)
 
 
-@pytest.mark.usefixtures("people")
 def test_wrong_passwords_of_several_users_count_together(ports: Ports, clock: FakeClock) -> None:
     fail(ports, EMAIL)
     waits(ports, clock, 1)
@@ -98,7 +43,6 @@ def test_wrong_passwords_of_several_users_count_together(ports: Ports, clock: Fa
     waits(ports, clock, 2)
 
 
-@pytest.mark.usefixtures("people")
 def test_a_user_without_a_password_counts_as_known(ports: Ports, clock: FakeClock) -> None:
     make_user(ports, "sso@example.com", password=None)
     fail(ports, "sso@example.com")
@@ -107,7 +51,6 @@ def test_a_user_without_a_password_counts_as_known(ports: Ports, clock: FakeCloc
     waits(ports, clock, 2)
 
 
-@pytest.mark.usefixtures("people")
 def test_unknown_emails_wait_longer_after_every_tenth_failure_only(
     ports: Ports, clock: FakeClock
 ) -> None:
@@ -121,7 +64,6 @@ def test_unknown_emails_wait_longer_after_every_tenth_failure_only(
     waits(ports, clock, 4)
 
 
-@pytest.mark.usefixtures("people")
 def test_a_success_resets_the_address_and_that_user(ports: Ports, clock: FakeClock) -> None:
     for seconds in (1, 2, 4):
         fail(ports)
@@ -134,7 +76,6 @@ def test_a_success_resets_the_address_and_that_user(ports: Ports, clock: FakeClo
     waits(ports, clock, 1)
 
 
-@pytest.mark.usefixtures("people")
 def test_another_user_s_success_does_not_reset_what_counts_against_this_one(
     ports: Ports, clock: FakeClock
 ) -> None:
@@ -148,7 +89,6 @@ def test_another_user_s_success_does_not_reset_what_counts_against_this_one(
     waits(ports, clock, 8)
 
 
-@pytest.mark.usefixtures("people")
 def test_a_blocked_address_is_refused_its_right_password_and_others_are_not(
     ports: Ports, hasher: FakeHasher
 ) -> None:
@@ -160,7 +100,6 @@ def test_a_blocked_address_is_refused_its_right_password_and_others_are_not(
     assert code_of(ports, EMAIL, PASSWORD, ELSEWHERE) is None
 
 
-@pytest.mark.usefixtures("people")
 def test_an_attempt_during_a_block_extends_nothing(ports: Ports, clock: FakeClock) -> None:
     fail(ports)
     for _ in range(20):
@@ -170,7 +109,6 @@ def test_an_attempt_during_a_block_extends_nothing(ports: Ports, clock: FakeCloc
     succeed(ports)
 
 
-@pytest.mark.usefixtures("people")
 def test_a_delayed_attempt_is_told_when_to_come_back(ports: Ports, clock: FakeClock) -> None:
     for seconds in (1, 2):
         fail(ports)
@@ -178,29 +116,25 @@ def test_a_delayed_attempt_is_told_when_to_come_back(ports: Ports, clock: FakeCl
     fail(ports)
     clock.pass_(seconds=0.5)
 
-    problem = problem_of(ports)
+    [problem] = problems_of(ports)
 
-    assert problem is not None
     assert (problem.field, problem.code) == (None, DELAYED)
     assert "2026-03-01 12:00:07 UTC" in problem.message
     assert "4 s" in problem.message
 
 
-@pytest.mark.usefixtures("people")
 def test_whoever_comes_back_at_the_time_that_was_told_is_let_in(
     ports: Ports, clock: FakeClock
 ) -> None:
     clock.pass_(seconds=0.7)
     fail(ports)
-    problem = problem_of(ports)
-    assert problem is not None
+    [problem] = problems_of(ports)
     assert "2026-03-01 12:00:02 UTC" in problem.message
     clock.pass_(seconds=1.3)
 
     succeed(ports)
 
 
-@pytest.mark.usefixtures("people")
 def test_no_wait_is_longer_than_an_hour_and_counters_fade_after_two(
     ports: Ports, clock: FakeClock
 ) -> None:
@@ -215,7 +149,6 @@ def test_no_wait_is_longer_than_an_hour_and_counters_fade_after_two(
     waits(ports, clock, 1)
 
 
-@pytest.mark.usefixtures("people")
 def test_the_right_password_of_an_inactive_account_counts_neither_way(
     ports: Ports, clock: FakeClock
 ) -> None:
@@ -226,236 +159,3 @@ def test_the_right_password_of_an_inactive_account_counts_neither_way(
     assert code_of(ports, "inactive@example.com", PASSWORD) == "INACTIVE"
     assert counted(ports) == (1, 1)
     assert code_of(ports, "inactive@example.com", PASSWORD) == "INACTIVE"
-
-
-@pytest.mark.usefixtures("people")
-def test_of_attempts_at_once_from_one_address_one_runs_and_the_others_are_delayed(
-    ports: Ports,
-) -> None:
-    rivals = 4
-    together, refusals = Barrier(rivals), Condition()
-    delayed: list[str | None] = []
-
-    def the_others_have_been_refused() -> None:
-        with refusals:
-            assert refusals.wait_for(lambda: len(delayed) == rivals - 1, WAIT)
-
-    ports = replace(
-        ports, passwords=InterruptedHasher(ports.database, the_others_have_been_refused)
-    )
-
-    def try_to_log_in() -> str | None:
-        together.wait(WAIT)
-        code = code_of(ports, EMAIL, PASSWORD)
-        if code is not None:
-            with refusals:
-                delayed.append(code)
-                refusals.notify_all()
-        return code
-
-    with ThreadPoolExecutor(rivals) as threads:
-        codes = [
-            future.result(WAIT)
-            for future in [threads.submit(try_to_log_in) for _ in range(rivals)]
-        ]
-
-    assert sorted(codes, key=str) == [DELAYED] * (rivals - 1) + [None]
-    assert sessions(ports) == 1
-    assert counted(ports) == (0, 0)
-
-
-@pytest.mark.usefixtures("people")
-def test_attempts_at_once_from_several_addresses_do_not_delay_one_another(ports: Ports) -> None:
-    both_compare = Barrier(2)
-    ports = replace(
-        ports,
-        passwords=InterruptedHasher(ports.database, lambda: both_compare.wait(WAIT)),
-    )
-
-    with ThreadPoolExecutor(2) as threads:
-        futures = [
-            threads.submit(code_of, ports, EMAIL, PASSWORD, actor) for actor in (NOBODY, ELSEWHERE)
-        ]
-        assert [future.result(WAIT) for future in futures] == [None, None]
-
-
-class Crash(BaseException):
-    """Whatever may end a thread in the middle of its work."""
-
-
-@pytest.mark.usefixtures("people")
-@pytest.mark.parametrize("crash", [RuntimeError, KeyboardInterrupt, Crash])
-def test_an_attempt_that_crashes_lets_the_next_one_run(
-    ports: Ports, crash: type[BaseException]
-) -> None:
-    def break_off() -> None:
-        raise crash
-
-    crashing = replace(ports, passwords=InterruptedHasher(ports.database, break_off))
-
-    with pytest.raises(crash):
-        code_of(crashing, EMAIL, PASSWORD)
-
-    assert counted(ports) == (0, 0)
-    succeed(ports)
-
-
-@pytest.mark.usefixtures("people")
-def test_an_attempt_that_crashes_while_the_session_is_stored_stores_none_and_resets_nothing(
-    ports: Ports, clock: FakeClock
-) -> None:
-    class NoRandomness:
-        def token(self, length: int) -> str:
-            raise OSError("out of entropy")
-
-        def secret(self, size: int) -> bytes:
-            raise OSError("out of entropy")
-
-    fail(ports)
-    clock.pass_(seconds=1)
-
-    with pytest.raises(OSError, match="entropy"):
-        code_of(replace(ports, randomness=NoRandomness()), EMAIL, PASSWORD)
-
-    assert counted(ports) == (1, 1)
-    assert sessions(ports) == 0
-    succeed(ports)
-
-
-@pytest.mark.usefixtures("people")
-def test_a_killed_process_holds_its_address_up_for_its_lease_and_no_longer(
-    ports: Ports, clock: FakeClock
-) -> None:
-    assert ports.throttle.begin(ADDRESS, clock.timestamp()).lease
-
-    assert code_of(ports, EMAIL, PASSWORD) == DELAYED
-    clock.pass_(seconds=LEASE_SECONDS)
-    succeed(ports)
-
-
-def change_user(ports: Ports, **fields: object) -> None:
-    with ports.database.transaction() as session:
-        session.execute(update(UserRecord).where(UserRecord.email == EMAIL).values(**fields))
-
-
-def delete_user(ports: Ports) -> None:
-    with ports.database.transaction() as session:
-        session.execute(delete(UserRecord).where(UserRecord.email == EMAIL))
-
-
-MEANWHILE: dict[str, tuple[Callable[[Ports], None], str]] = {
-    "password changed": (
-        lambda ports: change_user(ports, password_hash="fake$1$another"),
-        "INVALID_CREDENTIALS",
-    ),
-    "password taken away": (
-        lambda ports: change_user(ports, password_hash=None),
-        "INVALID_CREDENTIALS",
-    ),
-    "user deleted": (delete_user, "INVALID_CREDENTIALS"),
-    "user deactivated": (lambda ports: change_user(ports, is_active=False), "INACTIVE"),
-    "user unconfirmed": (
-        lambda ports: change_user(ports, is_confirmed=False),
-        "ACCOUNT_NOT_CONFIRMED",
-    ),
-    "mode disabled": (
-        lambda ports: set_mode(ports, PasswordLoginMode.DISABLED),
-        "DISABLED_AUTHENTICATION_METHOD",
-    ),
-}
-
-
-@pytest.mark.usefixtures("people")
-@pytest.mark.parametrize("event", MEANWHILE)
-def test_what_changes_while_a_password_is_compared_counts(
-    ports: Ports, clock: FakeClock, event: str
-) -> None:
-    happens, code = MEANWHILE[event]
-    fail(ports, GHOST)
-    clock.pass_(seconds=1)
-    interrupted = replace(
-        ports, passwords=InterruptedHasher(ports.database, lambda: happens(ports))
-    )
-
-    assert code_of(interrupted, EMAIL, PASSWORD) == code
-    assert sessions(ports) == 0
-    assert counted(ports) == (0, 1), "no success, so nothing is reset"
-    set_mode(ports, PasswordLoginMode.ENABLED)
-    succeed(ports, OTHER)
-
-
-@pytest.mark.usefixtures("people")
-def test_a_password_changed_while_its_hash_is_renewed_is_not_overwritten(ports: Ports) -> None:
-    hasher = InterruptedHasher(
-        ports.database, lambda: change_user(ports, password_hash="fake$2$another")
-    )
-    hasher.cost = 2
-
-    assert code_of(replace(ports, passwords=hasher), EMAIL, PASSWORD) == "INVALID_CREDENTIALS"
-    with ports.database.reading() as session:
-        kept = session.scalar(select(UserRecord.password_hash).where(UserRecord.email == EMAIL))
-    assert kept == "fake$2$another"
-
-
-class FailingThrottle(SqlThrottle):
-    """A throttle whose store stops answering at one of its methods."""
-
-    def __init__(self, database: Database, failing: str) -> None:
-        super().__init__(database)
-        self._failing = failing
-
-    @override
-    def begin(self, address: str, now: float) -> Attempt:
-        self._answer("begin")
-        return super().begin(address, now)
-
-    @override
-    def fail(self, address: str, lease: str, user_id: int | None, now: float) -> float:
-        self._answer("fail")
-        return super().fail(address, lease, user_id, now)
-
-    @override
-    def succeed(self, address: str, lease: str, user_id: int, now: float) -> None:
-        self._answer("succeed")
-        super().succeed(address, lease, user_id, now)
-
-    @override
-    def release(self, address: str, lease: str) -> None:
-        self._answer("release")
-        super().release(address, lease)
-
-    def _answer(self, method: str) -> None:
-        if method == self._failing:
-            raise ThrottleUnavailable("Redis", "connection refused")
-
-
-@pytest.mark.usefixtures("people")
-@pytest.mark.parametrize(
-    ("failing", "email", "password"),
-    [
-        ("begin", EMAIL, PASSWORD),
-        ("fail", EMAIL, "wrong"),
-        ("fail", GHOST, "wrong"),
-        ("succeed", EMAIL, PASSWORD),
-        ("release", "inactive@example.com", PASSWORD),
-    ],
-)
-def test_nobody_gets_in_while_attempts_cannot_be_counted(
-    ports: Ports, failing: str, email: str, password: str
-) -> None:
-    make_user(ports, "inactive@example.com", is_active=False)
-    uncounted = replace(ports, throttle=FailingThrottle(ports.database, failing))
-
-    problem = problem_of(uncounted, email, password)
-
-    assert problem is not None
-    assert (problem.field, problem.code) == (None, DELAYED)
-
-
-@pytest.mark.usefixtures("people")
-def test_no_password_is_compared_for_an_attempt_that_cannot_begin(
-    ports: Ports, hasher: FakeHasher
-) -> None:
-    code_of(replace(ports, throttle=FailingThrottle(ports.database, "begin")), EMAIL, PASSWORD)
-
-    assert hasher.verifications == 0
