@@ -27,6 +27,8 @@ class _Assets(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         named = dict(attrs)
         source = named.get("src") or (named.get("href") if tag == "link" else None)
+        if source == "data:,":
+            return
         if source is not None:
             self.loaded.append(source)
         elif tag in ("script", "style"):
