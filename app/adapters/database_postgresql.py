@@ -14,7 +14,8 @@ _IDLE_SINCE = "idle since"
 def postgresql_engines(url: URL, *, pool_size: int, ping_after: float) -> tuple[Engine, Engine]:
     """One engine for transactions, and one whose statements commit by themselves."""
     url = url.set(drivername="postgresql+psycopg")
-    pool = {"pool_size": pool_size, "max_overflow": pool_size}
+    # What a statement was run with, a password's hash say, stays out of errors and so of logs.
+    pool = {"pool_size": pool_size, "max_overflow": pool_size, "hide_parameters": True}
     writing = create_engine(url, **pool)
     reading = create_engine(url, isolation_level="AUTOCOMMIT", **pool)
     for engine in (writing, reading):

@@ -16,8 +16,10 @@ def sqlite_engines(url: URL) -> tuple[Engine, Engine]:
     if url.database:
         Path(url.database).parent.mkdir(parents=True, exist_ok=True)
     arguments = {"check_same_thread": False, "timeout": _BUSY_SECONDS}
-    writing = create_engine(url, connect_args=arguments)
-    reading = create_engine(url, connect_args=arguments)
+    # What a statement was run with, a password's hash say, stays out of errors and so of logs.
+    writing, reading = (
+        create_engine(url, connect_args=arguments, hide_parameters=True) for _ in range(2)
+    )
     for engine in (writing, reading):
         event.listen(engine, "connect", _prepare)
     event.listen(writing, "begin", _begin_immediate)

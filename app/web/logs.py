@@ -26,6 +26,9 @@ _SECRET_TEXTS = re.compile(
     r"|(?<=://)[^\s/@:]*:[^\s/@]+(?=@)"  # user and password in a URL
 )
 
+# Without the values of local variables: a password that is just being compared is one of them.
+_TRACEBACKS = structlog.tracebacks.ExceptionDictTransformer(show_locals=False)
+
 
 class _Handler(logging.StreamHandler[TextIO]):
     """Ours, as opposed to those of a test runner or of whoever embeds the application."""
@@ -97,12 +100,16 @@ def _inside(value: object) -> object:
 
 
 def _readable() -> tuple[Any, ...]:
-    return (structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty()),)
+    return (
+        structlog.dev.ConsoleRenderer(
+            colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback
+        ),
+    )
 
 
 def _machine_readable() -> tuple[Any, ...]:
     return (
-        structlog.processors.dict_tracebacks,
+        structlog.processors.ExceptionRenderer(_TRACEBACKS),
         structlog.processors.JSONRenderer(serializer=_json),
     )
 
