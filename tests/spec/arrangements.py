@@ -1,0 +1,129 @@
+"""The state that each exchange was recorded in, and what came before it."""
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+
+from app.domain.shop import PasswordLoginMode
+from tests.builders.people import PASSWORD
+from tests.spec.client import Client, new_address
+from tests.spec.exchanges import Exchange, recorded
+from tests.spec.forging import Forger
+from tests.spec.replay import Replay
+from tests.spec.world import DOMAIN
+
+LOGIN = (
+    "mutation($email:String!,$password:String!){"
+    "tokenCreate(email:$email,password:$password){token errors{field code}}}"
+)
+_PEOPLE = {"customer": "customer", "manager": "manager", "superuser": "staff"}
+"""Whom a line of ``mode`` means by a word of its name."""
+
+
+def arrange(replay: Replay, exchange: Exchange) -> None:
+    """Bring the installation to where it was when ``exchange`` was recorded."""
+    by_group = _GROUPS.get(exchange.group)
+    if by_group is not None:
+        by_group(replay, exchange)
+    by_name = ARRANGED.get(exchange.id)
+    if by_name is not None:
+        by_name(replay)
+
+
+def _in_its_mode(replay: Replay, exchange: Exchange) -> None:
+    """The tokens are older than the mode, unless the line itself fetches new ones."""
+    who = (person for word, person in _PEOPLE.items() if f"_{word}" in exchange.name)
+    session = replay.world.session(next(who, "customer"))
+    replay.given |= {"ACCESS": session.access, "REFRESH": session.refresh}
+    replay.world.set_switches(
+        next(mode for mode in PasswordLoginMode if exchange.name.startswith(mode))
+    )
+
+
+def _closed(replay: Replay, exchange: Exchange) -> None:
+    if exchange.name.startswith(("set_", "after_")):
+        return
+    if exchange.name.startswith(PasswordLoginMode.CUSTOMERS_ONLY):
+        replay.world.access("staff")  # from before the mode
+        replay.world.set_switches(PasswordLoginMode.CUSTOMERS_ONLY, allow_storefront_traffic=False)
+    else:
+        replay.world.set_switches(allow_storefront_traffic=False)
+
+
+def _signed_in_twice(replay: Replay, exchange: Exchange) -> None:
+    """The lines of a person who signs out everywhere; all but one come after that."""
+    first = replay.world.session("customer2")
+    replay.given |= {"ACCESS": first.access, "REFRESH": first.refresh}
+    if exchange.name not in ("ok", "app"):
+        second = replay.world.sign_in("customer2")
+        replay.play(recorded()["deactivate/ok"])
+        if exchange.name == "me_with_the_users_other_token":
+            replay.given |= {"ACCESS": second.access}
+
+
+def _after(name: str) -> Callable[[Replay], None]:
+    def play(replay: Replay) -> None:
+        replay.play(recorded()[name])
+
+    return play
+
+
+def _blocked_here(replay: Replay) -> None:
+    replay.world.fail_logins(replay.client.address, 2, "throttle")
+
+
+def _blocked_elsewhere(replay: Replay) -> None:
+    replay.world.fail_logins(new_address(), 2, "throttle")
+
+
+def _thirteen_strangers(replay: Replay) -> None:
+    replay.world.fail_logins(replay.client.address, 13, None)
+
+
+def _one_login_from_each_of_two_addresses(replay: Replay) -> None:
+    answers = _at_once(replay, [replay.client.address, new_address()])
+    assert answers == [[], []]
+
+
+def _four_logins_from_one_address(replay: Replay) -> None:
+    """Some may come after another has ended, but none runs beside another."""
+    answers = _at_once(replay, [replay.client.address] * 4)
+    assert [] in answers
+    assert all(errors in ([], ["LOGIN_ATTEMPT_DELAYED"]) for errors in answers)
+
+
+def _at_once(replay: Replay, addresses: list[str]) -> list[list[str]]:
+    def log_in(address: str) -> list[str]:
+        client = Client(replay.client.server, replay.client.http, address)
+        answer = client.run(LOGIN, email=f"customer@{DOMAIN}", password=PASSWORD)
+        return [error["code"] for error in answer.data["tokenCreate"]["errors"]]
+
+    with ThreadPoolExecutor(len(addresses)) as pool:
+        return list(pool.map(log_in, addresses))
+
+
+def _inactive_refresh(replay: Replay) -> None:
+    replay.given["JWT"] = Forger(replay.world).make("inactive_refresh")
+
+
+_GROUPS: Mapping[str, Callable[[Replay, Exchange], None]] = {
+    "deactivate": _signed_in_twice,
+    "mode": _in_its_mode,
+    "storefront": _closed,
+}
+ARRANGED: Mapping[str, Callable[[Replay], None]] = {
+    "mode/CUSTOMERS_ONLY_mode_after_manager_set_ENABLED": _after(
+        "mode/CUSTOMERS_ONLY_manager_set_ENABLED"
+    ),
+    "mode/CUSTOMERS_ONLY_superuser_me_refreshed": _after(
+        "mode/CUSTOMERS_ONLY_superuser_tokenRefresh"
+    ),
+    "throttle/concurrent_2_two_ips__next_after": _one_login_from_each_of_two_addresses,
+    "throttle/concurrent_4_correct__next_after": _four_logins_from_one_address,
+    "throttle/known_correct_password_while_blocked": _blocked_here,
+    "throttle/known_fail2_next_attempt_immediately": _blocked_here,
+    "throttle/known_same_user_other_ip_while_blocked": _blocked_elsewhere,
+    "throttle/tokenRefresh_from_blocked_ip": _blocked_here,
+    "throttle/unknown_x13_then_immediately": _thirteen_strangers,
+    "tokenRefresh/inactive_user": _inactive_refresh,
+    "tokenRefresh/twice_same_refresh_token": _after("tokenRefresh/header_garbage_token"),
+}

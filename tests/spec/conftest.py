@@ -1,0 +1,59 @@
+"""One server for all tests of a worker that share their world, put back before each of them."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import requests
+
+from tests.spec.client import Client
+from tests.spec.server import Server, running
+from tests.spec.world import World, make_world
+
+
+@pytest.fixture(scope="session")
+def _shared_world(
+    tmp_path_factory: pytest.TempPathFactory, _migrated_file: Path
+) -> Iterator[World]:
+    copied = tmp_path_factory.mktemp("spec") / "shop.sqlite3"
+    copied.write_bytes(_migrated_file.read_bytes())
+    made = make_world(f"sqlite:///{copied}")
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="session")
+def _shared_server(
+    tmp_path_factory: pytest.TempPathFactory, _shared_world: World
+) -> Iterator[Server]:
+    with running(tmp_path_factory.mktemp("server"), _shared_world.database_url) as server:
+        yield server
+
+
+@pytest.fixture
+def server(_shared_server: Server) -> Iterator[Server]:
+    """The running server; the test fails when it logs a traceback meanwhile."""
+    yield _shared_server
+    faults = _shared_server.new_faults()
+    if faults:
+        pytest.fail(f"The server logged a fault:\n{faults}", pytrace=False)
+
+
+@pytest.fixture
+def world(server: Server, _shared_world: World) -> World:
+    """Who lives there, and nobody signed in yet."""
+    _shared_world.put_back()
+    _shared_world.issuer = server.issuer
+    return _shared_world
+
+
+@pytest.fixture(scope="session")
+def _http() -> Iterator[requests.Session]:
+    with requests.Session() as session:
+        yield session
+
+
+@pytest.fixture
+def client(server: Server, world: World, _http: requests.Session) -> Client:
+    """A client at an address that nobody has called from yet."""
+    return Client(server, _http)

@@ -1,0 +1,189 @@
+"""Where we answer otherwise than the recorded platform on purpose, and what decides it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from tests.spec.comparison import BLANKED, TEXT
+from tests.spec.exchanges import PAGE, Exchange
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Our answer in the recordings' own notation, and the contract's sentence that asks for it."""
+
+    why: str
+    status: int
+    answer: object
+
+
+def expected(exchange: Exchange) -> Exchange:
+    """``exchange`` as the contract wants it answered."""
+    difference = DIFFERENCES.get(exchange.id)
+    if difference is None:
+        return exchange
+    return replace(exchange, status=difference.status, answer=difference.answer)
+
+
+def _executed(why: str, **data: object) -> Difference:
+    return Difference(why, 200, {"data": data})
+
+
+def _failed(why: str, field: str, code: str) -> Difference:
+    answer = {"errors": [_error(code, path=[field])], "data": {field: None}}
+    return Difference(why, 200, answer)
+
+
+def _nothing(why: str, field: str, code: str) -> Difference:
+    """A root field that may not be null took all of ``data`` with it."""
+    return Difference(why, 200, {"errors": [_error(code, path=[field])], "data": None})
+
+
+def _request_refused(why: str, status: int) -> Difference:
+    return Difference(why, status, {"errors": [_error("GraphQLError")]})
+
+
+def _error(code: str, **more: object) -> dict[str, object]:
+    return {"message": BLANKED, **more, "extensions": {"exception": {"code": code}}}
+
+
+def _problem(field: str | None, code: str) -> dict[str, object]:
+    return {"field": field, "message": BLANKED, "code": code}
+
+
+_CLOSED = {
+    "errors": [
+        {
+            "message": "Storefront traffic is not allowed.",
+            "extensions": {"code": "STOREFRONT_TRAFFIC_NOT_ALLOWED"},
+        }
+    ]
+}
+
+_UNREADABLE = (
+    "Differences: a credential that is nobody's token is an error for `me`, and operations that "
+    "need an identity give the credential's own error rather than `PermissionDenied`"
+)
+_INCOMPLETE = (
+    "Differences: a token without `exp`, `type` or our `owner`, or with another `iss`, is invalid "
+    "everywhere"
+)
+_EXPIRED = "Differences: an expired token fails every field, public ones too"
+_MISSING = "Differences: a missing argument of part 1's operations is a field error, not a 400"
+_EMAIL = "Differences: the `email` claim does not decide who the user is"
+_SHOWN = (
+    "Differences: in a restricted mode, answers show the permissions that the token really has"
+)
+_SYNTAX = "Differences: at the closed storefront a syntax error is 401, in a batch too"
+_STRICT = 'Differences: `"yes"` is no Boolean and `5` no `operationName`: 400'
+_TYPES = "Differences: wrong content types are 415"
+_METHODS = "Part 2, HTTP: `OPTIONS` answers a preflight with no body"
+_PREFLIGHT = "Part 2, HTTP: other methods 405; `OPTIONS` answers with no body"
+_MUTATIONS = (
+    "Part 2, HTTP: root mutations per request (`GRAPHQL_MUTATIONS_MAX`, 10) are limited by ten"
+)
+_KEY_SET = "What existing clients hold us to: key set entries: `kty n e kid use: sig alg: RS256`"
+_KEY_SET_METHODS = "Part 2, HTTP: the key set answers GET and HEAD only"
+
+_INVALID = {
+    "isValid": False,
+    "user": None,
+    "payload": None,
+    "errors": [_problem("token", "JWT_INVALID_TOKEN")],
+}
+_KEY = {"kty": "RSA", "n": TEXT, "e": "AQAB", "use": "sig", "kid": TEXT, "alg": "RS256"}
+
+
+def _payload(email: str, user_id: str, *, is_staff: bool) -> dict[str, object]:
+    return {
+        "iat": 0,
+        "owner": "saleor",
+        "iss": "",
+        "exp": 0,
+        "token": "at least 12 characters",
+        "email": email,
+        "type": "access",
+        "user_id": user_id,
+        "is_staff": is_staff,
+    }
+
+
+def _customer(email: str, permissions: list[object]) -> dict[str, object]:
+    return {"email": email, "userPermissions": permissions}
+
+
+DIFFERENCES: Mapping[str, Difference] = {
+    "tokenCreate/missing_password": _executed(
+        _MISSING, tokenCreate={"token": None, "errors": [_problem("password", "REQUIRED")]}
+    ),
+    "tokenVerify/missing_arg": _executed(_MISSING, tokenVerify={"isValid": False}),
+    "tokenVerify/foreign_owner": _executed(_INCOMPLETE, tokenVerify=_INVALID),
+    "tokenVerify/no_type": _executed(_INCOMPLETE, tokenVerify=_INVALID),
+    "tokenVerify/unknown_email": _executed(
+        _EMAIL,
+        tokenVerify={
+            "isValid": True,
+            "user": _customer("customer@example.com", []),
+            "payload": _payload("nobody@example.com", "VXNlcjo0", is_staff=False),
+            "errors": [],
+        },
+    ),
+    "me/expired_introspection": _nothing(_EXPIRED, "__schema", "ExpiredSignatureError"),
+    "me/expired_typename": _nothing(_EXPIRED, "__typename", "ExpiredSignatureError"),
+    "me/foreign_owner": _failed(_INCOMPLETE, "me", "InvalidTokenError"),
+    "me/no_exp": _failed(_INCOMPLETE, "me", "InvalidTokenError"),
+    "me/garbage": _failed(_UNREADABLE, "me", "InvalidTokenError"),
+    "me/garbage_app_token_len30": _failed(_UNREADABLE, "me", "InvalidTokenError"),
+    "me/garbage_two_dots": _failed(_UNREADABLE, "me", "InvalidTokenError"),
+    "me/header_Authorization-Bearer_garbage_Authorization_valid": _failed(
+        _UNREADABLE, "me", "InvalidTokenError"
+    ),
+    "me/unknown_email": _executed(_EMAIL, me={"id": "VXNlcjo0", "email": "customer@example.com"}),
+    "permission/shopSettingsUpdate_empty_app_inactive": _failed(
+        _UNREADABLE, "shopSettingsUpdate", "InvalidTokenError"
+    ),
+    "permission/shopSettingsUpdate_empty_garbage_token": _failed(
+        _UNREADABLE, "shopSettingsUpdate", "InvalidTokenError"
+    ),
+    "shop/traffic_string_variable": _request_refused(_STRICT, 400),
+    "mode/CUSTOMERS_ONLY_manager_tokenRefresh": _executed(
+        _SHOWN,
+        tokenRefresh={
+            "token": "<ACCESS>",
+            "user": {"email": "manager@example.com", "isStaff": False, "userPermissions": []},
+            "errors": [],
+        },
+    ),
+    "mode/CUSTOMERS_ONLY_superuser_tokenRefresh": _executed(
+        _SHOWN,
+        tokenRefresh={
+            "token": "<ACCESS>",
+            "user": {"email": "staff@example.com", "isStaff": False, "userPermissions": []},
+            "errors": [],
+        },
+    ),
+    "mode/CUSTOMERS_ONLY_manager_tokenVerify": _executed(
+        _SHOWN,
+        tokenVerify={
+            "isValid": True,
+            "user": _customer("manager@example.com", []),
+            "payload": _payload("manager@example.com", "VXNlcjoy", is_staff=True),
+            "errors": [],
+        },
+    ),
+    "storefront/anonymous_syntax_error": Difference(_SYNTAX, 401, _CLOSED),
+    "storefront/batch2_anonymous_one_bad_syntax_batchenabled": Difference(
+        _SYNTAX, 401, [_CLOSED, _CLOSED]
+    ),
+    "http/content_type_form": _request_refused(_TYPES, 415),
+    "http/content_type_missing": _request_refused(_TYPES, 415),
+    "http/operationName_number": _request_refused(_STRICT, 400),
+    "http/mutations_5": _executed(
+        _MUTATIONS, **{f"m{number}": {"isValid": False} for number in range(5)}
+    ),
+    "http/options_plain": Difference(_METHODS, 200, ""),
+    "jwks_external/jwks": Difference(_KEY_SET, 200, {"keys": [_KEY, _KEY]}),
+    "jwks_external/jwks_post": Difference(_KEY_SET_METHODS, 405, PAGE),
+    "batch/batch_entry_not_object_batchenabled": _request_refused(
+        "Differences: a batch entry that is no object is 400", 400
+    ),
+}

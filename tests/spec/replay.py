@@ -1,0 +1,51 @@
+"""One exchange played against the server, with what earlier ones gave out."""
+
+from dataclasses import dataclass, field
+
+from tests.builders.people import PASSWORD
+from tests.spec.client import Answer, Client
+from tests.spec.exchanges import Exchange, fill
+from tests.spec.forging import Forger
+from tests.spec.world import World
+
+WRONG_PASSWORD = "not the password"
+
+
+@dataclass(slots=True)
+class Replay:
+    """``given`` holds what ``<ACCESS>``, ``<REFRESH>`` and ``<JWT>`` stand for at the moment."""
+
+    client: Client
+    world: World
+    given: dict[str, str] = field(default_factory=dict)
+
+    def play(self, exchange: Exchange) -> Answer:
+        """Send the request, and remember the tokens where the recorded answer has some."""
+        body = fill(exchange.body, self._meaning)
+        headers = {
+            name: str(fill(value, self._meaning)) for name, value in exchange.headers.items()
+        }
+        answer = self.client.send(exchange.method, exchange.path, body, headers)
+        self._remember(exchange.answer, answer.body)
+        return answer
+
+    def _meaning(self, placeholder: str) -> str:
+        kind, _, who = placeholder.partition(":")
+        if placeholder in self.given:
+            return self.given[placeholder]
+        if kind == "ACCESS":
+            return self.world.access(who)
+        if kind == "REFRESH":
+            return self.world.refresh(who)
+        if kind == "JWT":
+            return Forger(self.world).make(who)
+        if kind.startswith("APP_"):
+            return self.world.app_token(kind.removeprefix("APP_").removesuffix("_TOKEN"))
+        return {"PASSWORD": PASSWORD, "WRONG_PASSWORD": WRONG_PASSWORD}[placeholder]
+
+    def _remember(self, told: object, actual: object) -> None:
+        if isinstance(told, dict) and isinstance(actual, dict):
+            for name in told.keys() & actual.keys():
+                self._remember(told[name], actual[name])
+        elif told in ("<ACCESS>", "<REFRESH>") and isinstance(actual, str):
+            self.given[str(told)[1:-1]] = actual

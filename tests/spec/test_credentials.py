@@ -1,0 +1,173 @@
+"""Contract, part 2: "Credentials, precisely", point by point."""
+
+import pytest
+
+from tests.spec.client import Client
+from tests.spec.documents import DEACTIVATE_ALL, ME, REFRESH, UPDATE_SHOP, WHO
+from tests.spec.forging import Forger, stranger
+from tests.spec.world import World
+
+CUSTOMER = {"email": "customer@example.com"}
+
+
+@pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER", "JWT", "jwt"])
+def test_the_schemes_bearer_and_jwt_in_any_case_announce_a_token(
+    client: Client, world: World, scheme: str
+) -> None:
+    headers = {"Authorization": f"{scheme} {world.access('customer')}"}
+    assert client.post({"query": WHO}, headers=headers).data["me"] == CUSTOMER
+
+
+@pytest.mark.parametrize("value", ["Token {}", "Basic {}", "Bearer", "{}"])
+def test_another_scheme_is_no_credential(client: Client, world: World, value: str) -> None:
+    headers = {"Authorization": value.format(world.access("customer"))}
+    assert client.post({"query": WHO}, headers=headers).data["me"] is None
+
+
+def test_authorization_bearer_wins_over_authorization(client: Client, world: World) -> None:
+    headers = {
+        "Authorization": f"Bearer {world.access('staff')}",
+        "Authorization-Bearer": world.access("customer"),
+    }
+    assert client.post({"query": WHO}, headers=headers).data["me"] == CUSTOMER
+    headers["Authorization-Bearer"] = "garbage"
+    assert client.post({"query": WHO}, headers=headers).code == "InvalidTokenError"
+
+
+def test_our_own_refresh_token_is_no_credential(client: Client, world: World) -> None:
+    assert client.run(WHO, world.refresh("customer")).code == "InvalidTokenError"
+
+
+def test_the_user_is_found_by_user_id_whatever_the_email_says(
+    client: Client, world: World
+) -> None:
+    forger = Forger(world)
+    token = forger.sign(forger.claims(email="staff@example.com", is_staff=True))
+    me = client.run(ME, token).data["me"]
+    assert (me["email"], me["isStaff"]) == ("customer@example.com", False)
+
+
+def test_the_session_of_another_user_does_not_count(client: Client, world: World) -> None:
+    forger = Forger(world)
+    token = forger.sign(forger.claims(user_id=forger.claims("staff")["user_id"]))
+    assert client.run(WHO, token).code == "InvalidTokenError"
+
+
+def test_an_expired_token_fails_every_root_field_and_nothing_is_executed(
+    client: Client, world: World
+) -> None:
+    expired = Forger(world).expired()
+    answer = client.run("{ me { email } again: me { id } }", expired)
+    assert answer.status == 200
+    assert answer.body["data"] == {"me": None, "again": None}
+    assert [error["path"] for error in answer.errors] == [["me"], ["again"]]
+    for error in answer.errors:
+        assert error["message"] == "Signature has expired"
+        assert error["extensions"]["exception"]["code"] == "ExpiredSignatureError"
+
+
+def test_an_expired_token_leaves_no_data_where_a_root_field_cannot_be_null(
+    client: Client, world: World
+) -> None:
+    answer = client.run("{ shop { name } me { id } }", Forger(world).expired())
+    assert answer.status == 200
+    assert answer.body["data"] is None
+    assert {error["path"][0] for error in answer.errors} == {"shop", "me"}
+
+
+def test_an_expired_token_keeps_a_mutation_from_running(client: Client, world: World) -> None:
+    expired = Forger(world).expired("staff")
+    answer = client.run(UPDATE_SHOP, expired, input={"name": "Another name"})
+    assert answer.body["data"] == {"shopSettingsUpdate": None}
+    assert answer.code == "ExpiredSignatureError"
+    assert client.run("{ shop { name } }").data["shop"]["name"] != "Another name"
+
+
+def test_token_refresh_with_an_expired_token_in_the_header_fails_too(
+    client: Client, world: World
+) -> None:
+    answer = client.run(REFRESH, Forger(world).expired(), token=world.refresh("customer"))
+    assert answer.body["data"] == {"tokenRefresh": None}
+    assert answer.code == "ExpiredSignatureError"
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        ("garbage", "InvalidTokenError"),
+        ("wrongsig", "InvalidSignatureError"),
+        ("alg_none", "InvalidAlgorithmError"),
+        ("iat_future", "ImmatureSignatureError"),
+        ("wrong_jti", "InvalidTokenError"),
+        ("foreign_owner", "InvalidTokenError"),
+    ],
+)
+def test_with_another_broken_credential_public_fields_answer_and_the_rest_names_the_fault(
+    client: Client, world: World, name: str, code: str
+) -> None:
+    token = name if name == "garbage" else Forger(world).make(name)
+    answer = client.run("{ shop { allowStorefrontTraffic } me { id } }", token)
+    assert answer.body["data"] == {"shop": {"allowStorefrontTraffic": True}, "me": None}
+    assert (answer.code, answer.errors[0]["path"]) == (code, ["me"])
+    assert client.run(DEACTIVATE_ALL, token).code == code
+    assert client.run(UPDATE_SHOP, token, input={}).code == code
+
+
+def test_an_expired_token_with_a_wrong_signature_is_not_taken_for_an_expired_one(
+    client: Client, world: World
+) -> None:
+    forger = Forger(world)
+    token = forger.sign(forger.claims(iat=1_600_000_000, exp=1_600_000_300), key=stranger())
+    assert client.run("{ shop { name } }", token).data["shop"]["name"]
+
+
+@pytest.mark.parametrize("name", ["customer", "noperm"])
+def test_a_denied_operation_names_the_permission_that_was_missing(
+    client: Client, world: World, name: str
+) -> None:
+    answer = client.run(UPDATE_SHOP, world.access(name), input={})
+    assert answer.code == "PermissionDenied"
+    assert "MANAGE_SETTINGS" in answer.errors[0]["message"]
+    assert answer.errors[0]["extensions"]["requiredPermissions"] == ["MANAGE_SETTINGS"]
+
+
+def test_a_denied_operation_names_the_kind_of_caller_that_was_missing(
+    client: Client, world: World
+) -> None:
+    for credential in (None, world.app_token("PRODUCTS")):
+        answer = client.run(DEACTIVATE_ALL, credential)
+        assert answer.code == "PermissionDenied"
+        assert "AUTHENTICATED_USER" in answer.errors[0]["message"]
+        assert answer.errors[0]["extensions"]["requiredPermissions"] == ["AUTHENTICATED_USER"]
+
+
+def test_me_is_null_without_a_credential_or_with_an_app_token(
+    client: Client, world: World
+) -> None:
+    assert client.run(WHO).data == {"me": None}
+    assert client.run(WHO, world.app_token("PRODUCTS")).data == {"me": None}
+
+
+def test_a_deactivated_apps_token_is_worth_nothing(client: Client, world: World) -> None:
+    assert client.run(WHO, world.app_token("INACTIVE")).code == "InvalidTokenError"
+
+
+@pytest.mark.parametrize("declared", ["String", "String!"])
+def test_variables_may_be_declared_nullable_or_not(
+    client: Client, world: World, declared: str
+) -> None:
+    for field, argument, selection in (
+        ("tokenVerify", "token", "isValid"),
+        ("tokenRefresh", "refreshToken", "token"),
+        ("tokenCreate", "email", "token"),
+    ):
+        query = f"mutation($v: {declared}) {{ {field}({argument}: $v) {{ {selection} }} }}"
+        assert client.run(query, v=world.refresh("customer")).data.keys() == {field}
+
+
+def test_the_schema_is_of_the_interfaces_level(client: Client) -> None:
+    shop = client.run("{ shop { schemaVersion version } }").data["shop"]
+    assert shop["schemaVersion"] == "3.23"
+    level, plus, own = shop["version"].partition("+")
+    assert (level, plus) == ("3.23", "+")
+    assert own

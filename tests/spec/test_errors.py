@@ -1,0 +1,126 @@
+"""Contract, part 1: "Tokens and errors", and what existing clients hold us to about them."""
+
+import pytest
+
+from tests.builders.people import PASSWORD
+from tests.spec.client import JSON, Client
+from tests.spec.documents import LOGIN, REFRESH, SHOP, WHO
+from tests.spec.forging import Forger
+from tests.spec.world import World
+
+ACCOUNT_MUTATIONS = ("tokenCreate", "tokenRefresh", "tokenVerify", "tokensDeactivateAll")
+
+
+@pytest.mark.parametrize("query", [WHO, SHOP, "{ __typename }", "{ __schema { types { name } } }"])
+def test_any_request_with_an_expired_token_gets_expired_signature_error(
+    client: Client, world: World, query: str
+) -> None:
+    answer = client.run(query, Forger(world).expired())
+    assert (answer.status, answer.code) == (200, "ExpiredSignatureError")
+    assert answer.errors[0]["message"] == "Signature has expired"
+
+
+def test_me_with_an_invalid_token_is_an_error(client: Client) -> None:
+    answer = client.run(WHO, "garbage")
+    assert answer.status == 200
+    assert answer.body["data"] == {"me": None}
+    assert answer.code == "InvalidTokenError"
+
+
+def test_a_top_level_error_tells_message_place_path_and_code(client: Client) -> None:
+    (error,) = client.run("{ me { id } }", "garbage").errors
+    assert error == {
+        "message": error["message"],
+        "locations": [{"line": 1, "column": 3}],
+        "path": ["me"],
+        "extensions": {"exception": {"code": "InvalidTokenError"}},
+    }
+
+
+@pytest.mark.parametrize("mutation", ACCOUNT_MUTATIONS)
+def test_every_account_mutation_has_both_errors_and_account_errors(
+    client: Client, mutation: str
+) -> None:
+    query = "{ __schema { mutationType { fields { name type { fields { name type { ofType {"
+    query += " ofType { ofType { name } } } } } } } } } }"
+    fields = client.run(query).data["__schema"]["mutationType"]["fields"]
+    (payload,) = [field["type"]["fields"] for field in fields if field["name"] == mutation]
+    listed = {
+        field["name"]: field["type"]["ofType"]["ofType"]["ofType"]["name"]
+        for field in payload
+        if field["name"] in ("errors", "accountErrors")
+    }
+    assert listed == {"errors": "AccountError", "accountErrors": "AccountError"}
+
+
+def test_errors_and_account_errors_tell_the_same(client: Client) -> None:
+    query = (
+        'mutation { tokenCreate(email: "nobody@example.com", password: "x") {'
+        " errors { field message code } accountErrors { field message code } } }"
+    )
+    payload = client.run(query).data["tokenCreate"]
+    assert payload["errors"] == payload["accountErrors"]
+    assert payload["errors"][0]["field"] == "email"
+
+
+def test_a_refused_mutation_is_200_with_an_object_and_a_list_of_errors(
+    client: Client, world: World
+) -> None:
+    refused = (
+        client.run(LOGIN, email="nobody@example.com", password="x").data["tokenCreate"],
+        client.run(REFRESH, token="x").data["tokenRefresh"],
+        client.run(REFRESH, "garbage", token="x").data["tokenRefresh"],
+    )
+    for payload in refused:
+        assert payload["token"] is None
+        assert len(payload["errors"]) == 1
+
+
+def test_after_a_refused_refresh_a_client_may_ask_me_without_a_token(client: Client) -> None:
+    assert client.run(REFRESH, token="x").data["tokenRefresh"]["errors"]
+    assert client.run(WHO).body == {"data": {"me": None}}
+
+
+def test_answers_are_json_whatever_the_status(client: Client, world: World) -> None:
+    world.set_switches(allow_storefront_traffic=False)
+    statuses = set()
+    for answer in (
+        client.send(body=b"{not json", headers=JSON),
+        client.post([5]),
+        client.run("{ __typename }"),
+        client.run("{ nothing }", world.app_token("NOPERM")),
+        client.post({"query": "x" * 1024 * 1024}),
+        client.send(body=b"x", headers={"Content-Type": "text/plain"}),
+    ):
+        statuses.add(answer.status)
+        assert "errors" in answer.body or "errors" in answer.body[0]
+    assert statuses == {400, 401, 413, 415}
+
+
+def test_the_command_line_client_finds_its_way(client: Client, world: World) -> None:
+    assert client.run("{__schema{__typename}}").data == {"__schema": {"__typename": "__Schema"}}
+    headers = {"Authorization-Bearer": world.app_token("PRODUCTS")}
+    assert client.post({"query": "{ shop { name } }"}, headers=headers).data["shop"]["name"]
+
+
+def test_a_client_reads_nothing_of_what_is_inside(client: Client) -> None:
+    for query in (
+        "{ nothing }",
+        "{ shop { names } }",
+        "mutation { tokenVerify(token: 5) { isValid } }",
+    ):
+        answer = client.run(query)
+        assert answer.status == 400
+        for word in ("Traceback", "/app/", ".py", "graphene", "sqlalchemy"):
+            assert word not in str(answer.body)
+
+
+def test_neither_answer_nor_log_repeats_a_password_or_a_token(
+    client: Client, world: World
+) -> None:
+    secrets = (PASSWORD, "a-wrong-password", world.refresh("customer"))
+    answers = [client.run(LOGIN, email="nobody@example.com", password=word) for word in secrets]
+    answers.append(client.run(REFRESH, token=world.access("customer")))
+    answers.append(client.run(WHO, world.refresh("customer")))
+    told = str([answer.body for answer in answers]) + client.server.log.read_text()
+    assert not [secret for secret in (*secrets, world.access("customer")) if secret in told]

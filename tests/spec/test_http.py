@@ -1,0 +1,217 @@
+"""Contract, part 2: "HTTP", the table of requests and answers."""
+
+import json
+
+import pytest
+
+from tests.spec.client import JSON, Answer, Client
+from tests.spec.documents import LOGIN, WHO
+from tests.spec.forging import Forger
+from tests.spec.world import World
+
+SHOP = {"query": "{ shop { id } }"}
+RESPONSE_JSON = "application/graphql-response+json"
+
+
+def test_an_executed_request_is_200_with_field_errors_too(client: Client) -> None:
+    answer = client.run("mutation { tokensDeactivateAll { errors { code } } }")
+    assert answer.status == 200
+    assert answer.body["data"] == {"tokensDeactivateAll": None}
+    assert len(answer.body["errors"]) == 1
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{not json",
+        b'{"query": "{__typename}"',
+        b"\xff\xfe",
+        b"5",
+        b'"query"',
+        b"null",
+        b"{}",
+        b'{"query": null}',
+        b'{"query": ""}',
+        b'{"query": 5}',
+        b'{"query": ["{__typename}"]}',
+        b'{"query": "{__typename}", "variables": 5}',
+        b'{"query": "{__typename}", "variables": [1]}',
+        b'{"query": "{__typename}", "variables": "{}"}',
+        b'{"query": "query A{__typename}", "operationName": 5}',
+        b'{"query": "{ shop { "}',
+        b'{"query": "{ nothing }"}',
+        b'{"query": "{ shop { id { id } } }"}',
+        b'{"query": "{ shop }"}',
+        b'{"query": "query A{__typename} query B{__typename}"}',
+        b'{"query": "query A{__typename}", "operationName": "B"}',
+        b'{"query": "query($a: Boolean!){shop @include(if: $a){id}}"}',
+        b'{"query": "query($a: Boolean!){shop @include(if: $a){id}}", "variables": {"a": "yes"}}',
+    ],
+)
+def test_a_request_that_cannot_be_executed_is_400_with_errors_alone(
+    client: Client, body: bytes
+) -> None:
+    answer = client.send(body=body, headers=JSON)
+    assert answer.status == 400
+    assert answer.body.keys() == {"errors"}
+    for error in answer.errors:
+        assert error["message"]
+        assert error["extensions"]["exception"]["code"] in ("GraphQLError", "GraphQLSyntaxError")
+
+
+def test_a_syntax_error_has_a_code_of_its_own(client: Client) -> None:
+    assert client.run("{ shop { ").code == "GraphQLSyntaxError"
+    assert client.run("{ nothing }").code == "GraphQLError"
+
+
+def test_a_batch_is_answered_in_its_order_with_the_highest_status(client: Client) -> None:
+    answer = client.post([SHOP, {"query": "{ nothing }"}, {"query": WHO}])
+    assert answer.status == 400
+    assert [sorted(entry) for entry in answer.body] == [["data"], ["errors"], ["data"]]
+    assert answer.body[2] == {"data": {"me": None}}
+
+
+def test_a_batch_of_ten_is_the_largest(client: Client) -> None:
+    assert client.post([SHOP] * 10).status == 200
+    assert client.post([SHOP] * 11).status == 400
+
+
+@pytest.mark.parametrize("entry", [5, "{__typename}", None, [], True])
+def test_an_entry_of_a_batch_that_is_no_object_is_400(client: Client, entry: object) -> None:
+    assert client.post([SHOP, entry]).status == 400
+
+
+def test_an_empty_batch_is_an_empty_list(client: Client) -> None:
+    answer = client.post([])
+    assert (answer.status, answer.body) == (200, [])
+
+
+def test_a_body_over_one_mebibyte_is_413(client: Client) -> None:
+    document = {"query": "{ __typename }", "variables": {"padding": ""}}
+    room = 1024 * 1024 - len(json.dumps(document))
+    document["variables"] = {"padding": "x" * room}
+    assert client.post(document).status == 200
+    document["variables"] = {"padding": "x" * (room + 1)}
+    assert client.post(document).status == 413
+
+
+def _upload(client: Client, operations: object, headers: dict[str, str] | None = None) -> Answer:
+    parts = "".join(
+        f'--edge\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{json.dumps(value)}\r\n'
+        for name, value in (("operations", operations), ("map", {}))
+    )
+    kind = {"Content-Type": "multipart/form-data; boundary=edge"}
+    return client.send(body=f"{parts}--edge--\r\n", headers={**kind, **(headers or {})})
+
+
+def test_a_form_with_files_needs_a_credential_or_the_preflight_header(
+    client: Client, world: World
+) -> None:
+    assert _upload(client, SHOP, {"GraphQL-Require-Preflight": "1"}).data.keys() == {"shop"}
+    bearer = {"Authorization": f"Bearer {world.access('customer')}"}
+    assert _upload(client, {"query": WHO}, bearer).data["me"] == {"email": "customer@example.com"}
+    refused = _upload(client, SHOP)
+    assert 400 <= refused.status < 500
+    assert "data" not in refused.body
+
+
+def test_a_form_with_files_carries_one_operation(client: Client) -> None:
+    refused = _upload(client, [SHOP], {"GraphQL-Require-Preflight": "1"})
+    assert refused.status == 400
+    assert "data" not in refused.body
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    ["application/x-www-form-urlencoded", "text/plain", "text/plain;charset=UTF-8", "a/b", None],
+)
+def test_another_content_type_is_415_and_never_runs(
+    client: Client, content_type: str | None
+) -> None:
+    headers = {} if content_type is None else {"Content-Type": content_type}
+    answer = client.send(body=SHOP, headers=headers)
+    assert answer.status == 415
+    assert "data" not in answer.body
+
+
+@pytest.mark.parametrize("content_type", ["application/json; charset=utf-8", "APPLICATION/JSON"])
+def test_json_is_json_however_it_is_spelled(client: Client, content_type: str) -> None:
+    assert client.send(body=SHOP, headers={"Content-Type": content_type}).status == 200
+
+
+def test_a_bare_document_may_come_as_application_graphql(client: Client) -> None:
+    answer = client.send(body="{ shop { id } }", headers={"Content-Type": "application/graphql"})
+    assert answer.data.keys() == {"shop"}
+
+
+def test_get_never_executes(client: Client) -> None:
+    answer = client.send("GET", "/graphql/?query=%7B__typename%7D")
+    assert answer.status == 200
+    assert answer.headers["Content-Type"].startswith("text/html")
+    assert '"__typename"' not in answer.body
+
+
+@pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE"])
+def test_other_methods_are_405_and_told_what_is_allowed(client: Client, method: str) -> None:
+    answer = client.send(method, body=SHOP, headers=JSON)
+    assert answer.status == 405
+    assert "POST" in answer.headers["Allow"]
+
+
+def test_a_preflight_is_answered_with_no_body(client: Client) -> None:
+    headers = {
+        "Origin": "http://localhost:3000",
+        "Access-Control-Request-Method": "POST",
+        "Access-Control-Request-Headers": "authorization,content-type",
+    }
+    answer = client.send("OPTIONS", headers=headers)
+    assert answer.status in (200, 204)
+    assert answer.body == ""
+    allowed = answer.headers["Access-Control-Allow-Headers"].lower()
+    assert "authorization" in allowed
+    assert "authorization-bearer" in allowed
+    assert "POST" in answer.headers["Access-Control-Allow-Methods"]
+
+
+@pytest.mark.parametrize(
+    ("method", "path"), [("POST", "/graphql/"), ("GET", "/.well-known/jwks.json")]
+)
+def test_browsers_of_every_origin_may_read_the_answers_without_credentials(
+    client: Client, method: str, path: str
+) -> None:
+    body = SHOP if method == "POST" else None
+    answer = client.send(method, path, body, {**JSON, "Origin": "https://shop.example.com"})
+    assert answer.headers["Access-Control-Allow-Origin"] == "*"
+    assert "Access-Control-Allow-Credentials" not in answer.headers
+
+
+def test_the_key_set_answers_get_and_head_only(client: Client) -> None:
+    path = "/.well-known/jwks.json"
+    head = client.send("HEAD", path)
+    assert (head.status, head.body) == (200, "")
+    for method in ("POST", "PUT", "DELETE"):
+        refused = client.send(method, path)
+        assert refused.status == 405
+        assert "GET" in refused.headers["Allow"]
+
+
+def _asking(client: Client, body: object, credential: str | None = None) -> Answer:
+    return client.post(body, credential, {"Accept": RESPONSE_JSON})
+
+
+def test_whoever_asks_for_graphql_response_json_gets_it_with_status_codes(
+    client: Client, world: World
+) -> None:
+    good = _asking(client, SHOP)
+    assert good.status == 200
+    assert good.headers["Content-Type"].startswith(RESPONSE_JSON)
+    bad = _asking(client, {"query": "{ nothing }"})
+    assert bad.status == 400
+    assert bad.headers["Content-Type"].startswith(RESPONSE_JSON)
+    assert _asking(client, SHOP, Forger(world).expired()).status == 401
+
+
+def test_refused_mutations_are_executed_ones_for_them_too(client: Client) -> None:
+    body = {"query": LOGIN, "variables": {"email": "nobody@example.com", "password": "x"}}
+    assert _asking(client, body).status == 200

@@ -1,0 +1,198 @@
+"""Contract, "Limits" of part 1, the throttle arithmetic of part 2, and the limits of a request."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from sqlalchemy import select, update
+
+from app.models import ThrottleAddressRecord
+from tests.builders.people import PASSWORD
+from tests.spec.client import Answer, Client, new_address
+from tests.spec.documents import LOGIN, REFRESH, WHO
+from tests.spec.replay import WRONG_PASSWORD
+from tests.spec.world import World
+
+WRONG = ("email", "INVALID_CREDENTIALS")
+DELAYED = (None, "LOGIN_ATTEMPT_DELAYED")
+_of = ThrottleAddressRecord
+
+
+def _try(
+    client: Client, name: str, password: str = WRONG_PASSWORD
+) -> tuple[str | None, str] | None:
+    """Field and code of the refusal, ``None`` after a success."""
+    answer = client.run(LOGIN, email=f"{name}@example.com", password=password)
+    errors = answer.data["tokenCreate"]["errors"]
+    return (errors[0]["field"], errors[0]["code"]) if errors else None
+
+
+def _blocks(world: World, client: Client, names: list[str]) -> list[int]:
+    """For how many seconds each of these failures blocks; each block has gone by at the next."""
+    return [_block_after(world, client, name) for name in names]
+
+
+def _block_after(world: World, client: Client, name: str) -> int:
+    _let_it_pass(world, client)
+    assert _try(client, name) == WRONG
+    with world.ports.database.reading() as session:
+        row = session.scalars(select(_of).where(_of.address == client.address)).one()
+    return round(row.blocked_until - row.updated_at)
+
+
+def _let_it_pass(world: World, client: Client) -> None:
+    """Let the block be over, as if its time had gone by."""
+    with world.ports.database.transaction() as session:
+        session.execute(update(_of).where(_of.address == client.address).values(blocked_until=0))
+
+
+def test_concurrent_attempts_from_one_address_are_blocked_while_one_runs(
+    client: Client, world: World
+) -> None:
+    attempt = world.ports.throttle.begin(client.address, world.ports.clock.timestamp())
+    assert _try(client, "customer", PASSWORD) == DELAYED
+    assert _try(Client(client.server, client.http), "customer", PASSWORD) is None
+    world.ports.throttle.release(client.address, attempt.lease)
+    assert _try(client, "customer", PASSWORD) is None
+
+
+def test_of_attempts_that_arrive_together_each_succeeds_alone_or_is_delayed(
+    client: Client,
+) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        outcomes = list(pool.map(lambda _: _try(client, "customer", PASSWORD), range(4)))
+    assert None in outcomes
+    assert set(outcomes) <= {None, DELAYED}
+
+
+def test_a_wrong_password_doubles_the_block(client: Client, world: World) -> None:
+    assert _blocks(world, client, ["customer"] * 4) == [1, 2, 4, 8]
+
+
+@pytest.mark.parametrize(
+    ("failures", "block"), [(11, 1024), (12, 2048), (13, 3600), (40, 3600), (200, 3600)]
+)
+def test_no_block_is_longer_than_sixty_minutes(
+    client: Client, world: World, failures: int, block: int
+) -> None:
+    world.count_failures(client.address, failures - 1, "customer")
+    assert _block_after(world, client, "customer") == block
+
+
+def test_wrong_passwords_of_several_users_count_together(client: Client, world: World) -> None:
+    names = ["customer", "customer2", "manager", "noperm"]
+    assert _blocks(world, client, names) == [1, 2, 4, 8]
+
+
+@pytest.mark.parametrize(
+    ("failures", "block"), [(1, 1), (10, 1), (11, 2), (20, 2), (21, 4), (200, 3600)]
+)
+def test_for_unknown_emails_the_delay_grows_only_after_every_ten(
+    client: Client, world: World, failures: int, block: int
+) -> None:
+    world.count_failures(client.address, failures - 1, None)
+    assert _block_after(world, client, "ghost") == block
+
+
+def test_an_attempt_during_a_block_is_refused_and_extends_nothing(
+    client: Client, world: World
+) -> None:
+    world.fail_logins(client.address, 3, "customer")
+    before = world.ports.throttle.find(client.address, world.ports.clock.timestamp())
+    assert _try(client, "customer", PASSWORD) == DELAYED
+    assert _try(client, "customer") == DELAYED
+    after = world.ports.throttle.find(client.address, world.ports.clock.timestamp())
+    assert after is not None
+    assert after == before
+
+
+def test_the_answer_to_a_delayed_attempt_tells_the_time(client: Client, world: World) -> None:
+    world.ports.throttle.begin(client.address, world.ports.clock.timestamp())
+    answer = client.run(LOGIN, email="customer@example.com", password=PASSWORD)
+    (error,) = answer.data["tokenCreate"]["errors"]
+    assert any(character.isdigit() for character in error["message"])
+
+
+def test_another_address_is_not_blocked(client: Client, world: World) -> None:
+    world.fail_logins(client.address, 3, "throttle")
+    other = Client(client.server, client.http)
+    assert _try(other, "throttle", PASSWORD) is None
+
+
+def test_a_success_resets_the_throttling(client: Client, world: World) -> None:
+    assert _blocks(world, client, ["customer"] * 4) == [1, 2, 4, 8]
+    _let_it_pass(world, client)
+    assert _try(client, "customer", PASSWORD) is None
+    assert _blocks(world, client, ["customer"]) == [1]
+
+
+def test_the_success_of_another_user_does_not_reset_failures_against_one(
+    client: Client, world: World
+) -> None:
+    assert _blocks(world, client, ["customer"] * 3) == [1, 2, 4]
+    _let_it_pass(world, client)
+    assert _try(client, "throttle", PASSWORD) is None
+    assert _blocks(world, client, ["customer"]) == [8]
+    _let_it_pass(world, client)
+    assert _try(client, "throttle", PASSWORD) is None
+    assert _blocks(world, client, ["throttle"]) == [1]
+
+
+def test_token_refresh_and_me_are_not_throttled(client: Client, world: World) -> None:
+    world.fail_logins(client.address, 3, "throttle")
+    session = world.session("customer")
+    assert client.run(REFRESH, token=session.refresh).data["tokenRefresh"]["errors"] == []
+    assert client.run(WHO, session.access).data["me"]["email"] == "customer@example.com"
+
+
+def test_the_address_cannot_be_spoofed_past_a_trusted_proxy(client: Client, world: World) -> None:
+    world.fail_logins(client.address, 3, "throttle")
+    address = client.address
+    client.address = f"{new_address()}, {address}"
+    assert _try(client, "customer", PASSWORD) == DELAYED
+
+
+@pytest.mark.parametrize("aliased", [True, False], ids=["aliases", "batch"])
+def test_attempts_in_one_request_count_each(client: Client, world: World, aliased: bool) -> None:
+    attempt = 'tokenCreate(email: "customer@example.com", password: "wrong") { errors { code } }'
+    if aliased:
+        answer = client.run(f"mutation {{ a: {attempt} b: {attempt} c: {attempt} }}")
+        payloads = list(answer.data.values())
+    else:
+        answer = client.post([{"query": f"mutation {{ a: {attempt} }}"}] * 3)
+        payloads = [entry["data"]["a"] for entry in answer.body]
+    codes = [payload["errors"][0]["code"] for payload in payloads]
+    assert codes == ["INVALID_CREDENTIALS", "LOGIN_ATTEMPT_DELAYED", "LOGIN_ATTEMPT_DELAYED"]
+
+
+DEEP = "{ __schema { types { " + "ofType { " * 15 + "name" + " }" * 17 + " }"
+ALIASES = "{ " + " ".join(f"a{number}: __typename" for number in range(60)) + " }"
+TOKENS = "{ " + "__typename " * 2500 + "}"
+MUTATION = 'tokenVerify(token: "x") { isValid }'
+
+
+@pytest.mark.parametrize("query", [DEEP, ALIASES, TOKENS], ids=["depth", "aliases", "tokens"])
+def test_a_document_over_a_limit_is_400_and_told_which(client: Client, query: str) -> None:
+    answer = client.run(query)
+    assert answer.status == 400
+    assert answer.body.keys() == {"errors"}
+    assert any(character.isdigit() for character in answer.errors[0]["message"])
+
+
+def _mutations(count: int) -> str:
+    return "mutation { " + " ".join(f"m{number}: {MUTATION}" for number in range(count)) + " }"
+
+
+def test_ten_mutations_a_request_are_the_most(client: Client) -> None:
+    assert len(client.run(_mutations(10)).data) == 10
+    assert client.run(_mutations(11)).status == 400
+
+
+def test_limits_are_summed_over_a_batch_and_through_fragments(client: Client) -> None:
+    assert _status(client.post([{"query": _mutations(5)}] * 2)) == 200
+    assert _status(client.post([{"query": _mutations(6)}] * 2)) == 400
+    spread = "mutation { ...M } fragment M on Mutation "
+    assert client.run(spread + _mutations(11).removeprefix("mutation ")).status == 400
+
+
+def _status(answer: Answer) -> int:
+    return answer.status

@@ -1,0 +1,148 @@
+"""A server as it stands on the open network: a public address, no playground, no loose talk."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import jwt
+import pytest
+import requests
+from sqlalchemy import text
+
+from app.adapters.migrations import upgrade
+from tests.builders.people import PASSWORD
+from tests.spec.client import Client
+from tests.spec.documents import LOGIN, REFRESH, SHOP, WHO
+from tests.spec.forging import Forger
+from tests.spec.server import running
+from tests.spec.world import World, make_world
+
+pytestmark = pytest.mark.xdist_group("production")
+
+PUBLIC_URL = "https://shop.example.com"
+ISSUER = f"{PUBLIC_URL}/graphql/"
+
+
+@pytest.fixture(scope="module")
+def standing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Client, World]]:
+    folder = tmp_path_factory.mktemp("production")
+    url = f"sqlite:///{folder / 'shop.sqlite3'}"
+    upgrade(url)
+    world = make_world(url)
+    world.issuer = ISSUER
+    settings = {
+        "APP_ENV": "production",
+        "PUBLIC_URL": PUBLIC_URL,
+        "PLAYGROUND_ENABLED": "false",
+        "ALLOWED_GRAPHQL_ORIGINS": "https://shop.example.com",
+        "JWT_TTL_ACCESS": "60",
+        "JWT_TTL_REFRESH": "600",
+        "GRAPHQL_BATCH_MAX": "2",
+        "GRAPHQL_MUTATIONS_MAX": "1",
+    }
+    with running(folder, url, **settings) as server, requests.Session() as http:
+        yield Client(server, http), world
+    world.close()
+
+
+@pytest.fixture
+def public(standing: tuple[Client, World]) -> Client:
+    standing[1].put_back()
+    return standing[0]
+
+
+@pytest.fixture
+def people(standing: tuple[Client, World]) -> World:
+    return standing[1]
+
+
+def test_the_issuer_is_the_public_address_whatever_the_request_says(public: Client) -> None:
+    answer = public.run(LOGIN, email="customer@example.com", password=PASSWORD)
+    payload = answer.data["tokenCreate"]
+    for token in (payload["token"], payload["refreshToken"]):
+        claims = jwt.decode(token, options={"verify_signature": False})
+        assert claims["iss"] == ISSUER
+
+
+def test_no_other_issuer_is_accepted_not_even_of_this_machine(
+    public: Client, people: World
+) -> None:
+    forger = Forger(people)
+    assert public.run(WHO, forger.sign(forger.claims())).data["me"]
+    others = (public.server.issuer, "http://localhost:8000/graphql/", f"{PUBLIC_URL}/graphql")
+    for issuer in others:
+        answer = public.run(WHO, forger.sign(forger.claims(iss=issuer)))
+        assert answer.code == "InvalidTokenError"
+
+
+def test_the_lifetimes_are_settings(public: Client) -> None:
+    answer = public.run(LOGIN, email="customer@example.com", password=PASSWORD)
+    payload = answer.data["tokenCreate"]
+    lifetimes = []
+    for token in (payload["token"], payload["refreshToken"]):
+        claims = jwt.decode(token, options={"verify_signature": False})
+        lifetimes.append(claims["exp"] - claims["iat"])
+    assert lifetimes == [60, 600]
+
+
+def test_without_the_playground_get_is_405_and_never_executes(public: Client) -> None:
+    answer = public.send("GET", "/graphql/?query=%7B__typename%7D")
+    assert answer.status == 405
+    assert "POST" in answer.headers["Allow"]
+    assert "__typename" not in answer.body
+
+
+def test_the_limits_of_a_request_are_settings(public: Client) -> None:
+    assert public.post([{"query": SHOP}] * 2).status == 200
+    assert public.post([{"query": SHOP}] * 3).status == 400
+    verify = 'tokenVerify(token: "x") { isValid }'
+    assert public.run(f"mutation {{ a: {verify} }}").status == 200
+    assert public.run(f"mutation {{ a: {verify} b: {verify} }}").status == 400
+
+
+@pytest.mark.parametrize(
+    ("origin", "allowed"), [(PUBLIC_URL, PUBLIC_URL), ("https://evil.example", None)]
+)
+def test_only_the_origins_that_are_allowed_may_read_the_answers(
+    public: Client, origin: str, allowed: str | None
+) -> None:
+    answer = public.post({"query": SHOP}, headers={"Origin": origin})
+    assert answer.headers.get("Access-Control-Allow-Origin") == allowed
+    assert "Origin" in answer.headers["Vary"]
+
+
+@contextmanager
+def _broken_database(people: World) -> Iterator[None]:
+    with people.ports.database.transaction() as session:
+        session.execute(text("ALTER TABLE sessions RENAME TO elsewhere"))
+    yield
+    with people.ports.database.transaction() as session:
+        session.execute(text("ALTER TABLE elsewhere RENAME TO sessions"))
+
+
+def test_an_unexpected_fault_tells_a_request_id_and_nothing_else(
+    public: Client, people: World
+) -> None:
+    token = people.access("customer")
+    with _broken_database(people):
+        answer = public.run(WHO, token)
+    (error,) = answer.errors
+    assert error["message"] == "Internal Server Error"
+    assert error["extensions"].keys() == {"requestId"}
+    for word in ("Traceback", "sqlite", "elsewhere", "sessions", ".py"):
+        assert word not in str(answer.body)
+    assert error["extensions"]["requestId"] in public.server.new_faults()
+    assert public.run(WHO, token).data["me"] == {"email": "customer@example.com"}
+
+
+def test_the_log_of_a_fault_tells_where_but_no_secret(public: Client, people: World) -> None:
+    refresh = people.refresh("customer")
+    with _broken_database(people):
+        login = public.run(LOGIN, email="customer@example.com", password=PASSWORD)
+        refreshed = public.run(REFRESH, token=refresh)
+    for answer in (login, refreshed):
+        assert answer.errors[0]["message"] == "Internal Server Error"
+    log = public.server.new_faults()
+    assert "/app/services/login.py" in log
+    session = jwt.decode(refresh, options={"verify_signature": False})
+    for secret in (PASSWORD, "$argon2", refresh, session["token"], session["csrf_token"]):
+        assert secret not in log

@@ -1,0 +1,76 @@
+"""Contract, part 1: "Transport"."""
+
+import pytest
+
+from tests.spec.client import JSON, Client
+from tests.spec.documents import ME, WHO
+from tests.spec.world import World
+
+
+def test_a_json_body_carries_the_document_and_perhaps_variables_and_a_name(
+    client: Client,
+) -> None:
+    body = {
+        "query": "query A { __typename } query B($b: Boolean!) { shop @include(if: $b) { id } }",
+        "variables": {"b": True},
+        "operationName": "B",
+    }
+    assert client.post(body).data.keys() == {"shop"}
+
+
+def test_a_batch_of_several_operations_is_accepted_in_one_request(client: Client) -> None:
+    answer = client.post([{"query": "{ shop { id } }"}, {"query": "{ me { id } }"}])
+    assert answer.status == 200
+    assert [entry["data"].keys() for entry in answer.body] == [{"shop"}, {"me"}]
+
+
+def test_the_key_set_is_fetched_without_a_body(client: Client) -> None:
+    answer = client.send("GET", "/.well-known/jwks.json")
+    assert answer.status == 200
+    assert all(key["kty"] == "RSA" for key in answer.body["keys"])
+
+
+@pytest.mark.parametrize(
+    "header", ["Authorization: Bearer {}", "Authorization-Bearer: {}"], ids=["usual", "proxied"]
+)
+def test_the_same_shape_carries_the_tokens_of_users_and_of_apps(
+    client: Client, world: World, header: str
+) -> None:
+    name, _, value = header.partition(": ")
+    for token in (world.access("manager"), world.app_token("SETTINGS")):
+        answer = client.post(
+            {"query": "{ shop { defaultMailSenderName } }"}, headers={name: value.format(token)}
+        )
+        assert answer.data["shop"] == {"defaultMailSenderName": ""}
+
+
+def test_authorization_bearer_serves_where_a_proxy_takes_authorization(
+    client: Client, world: World
+) -> None:
+    headers = {
+        "Authorization": "Basic cHJveHk6cHJveHk=",
+        "Authorization-Bearer": world.access("customer"),
+    }
+    answer = client.post({"query": WHO}, headers=headers)
+    assert answer.data["me"] == {"email": "customer@example.com"}
+
+
+def test_some_operations_are_public(client: Client) -> None:
+    assert client.run("{ shop { name } }").data["shop"]["name"]
+
+
+def test_users_and_apps_are_two_kinds_of_actors(client: Client, world: World) -> None:
+    assert client.run(ME, world.access("customer")).data["me"]["email"]
+    assert client.run(ME, world.app_token("PRODUCTS")).data["me"] is None
+
+
+def test_the_playground_is_a_page_at_the_address_of_the_api(client: Client) -> None:
+    answer = client.send("GET", headers={"Accept": "text/html"})
+    assert answer.status == 200
+    assert answer.headers["Content-Type"].startswith("text/html")
+
+
+def test_the_address_without_the_slash_is_not_found_and_redirects_nobody(client: Client) -> None:
+    answer = client.send(path="/graphql", body={"query": "{ __typename }"}, headers=JSON)
+    assert answer.status == 404
+    assert "Location" not in answer.headers

@@ -1,0 +1,196 @@
+"""Two server processes on one database: what is changed in one holds at once in the other."""
+
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import jwt
+import psycopg
+import pytest
+import requests
+from psycopg import sql
+from sqlalchemy import delete
+
+from app.adapters.migrations import upgrade
+from app.domain.actor import SessionOrigin
+from app.models import AppTokenRecord
+from tests.builders.people import PASSWORD
+from tests.servers.run import server_url
+from tests.spec.client import Client, new_address
+from tests.spec.documents import DEACTIVATE_ALL, LOGIN, REFRESH, UPDATE_SHOP, WHO
+from tests.spec.replay import WRONG_PASSWORD
+from tests.spec.server import environment, flask, running
+from tests.spec.world import World, make_world
+
+pytestmark = pytest.mark.xdist_group("two processes")
+
+CUSTOMER = {"email": "customer@example.com"}
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A client of each process; the first and the second never talk to one another."""
+
+    world: World
+    first: Client
+    second: Client
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+def shared_url(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[str]:
+    """A database that lives as long as the processes, on each kind in turn."""
+    if request.param == "sqlite":
+        url = f"sqlite:///{tmp_path_factory.mktemp('two') / 'shop.sqlite3'}"
+        upgrade(url)
+        yield url
+        return
+    maintenance = server_url(request.getfixturevalue("run_directory"), "postgresql")
+    name = f"two_processes_{request.getfixturevalue('worker')}"
+    with psycopg.connect(maintenance, autocommit=True) as server:
+        server.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+        url = maintenance.replace("/postgres?", f"/{name}?")
+        upgrade(url)
+        yield url
+        server.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+@pytest.fixture(scope="module")
+def running_pair(shared_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
+    folder: Path = tmp_path_factory.mktemp("servers")
+    world = make_world(shared_url)
+    with (
+        running(folder, shared_url) as first,
+        running(folder, shared_url) as second,
+        requests.Session() as http,
+    ):
+        world.issuer = first.issuer
+        yield Pair(world, Client(first, http), Client(second, http))
+        assert first.new_faults() + second.new_faults() == ""
+    world.close()
+
+
+@pytest.fixture
+def pair(running_pair: Pair) -> Pair:
+    running_pair.world.put_back()
+    for client in (running_pair.first, running_pair.second):
+        client.address = new_address()
+    return running_pair
+
+
+def test_a_closed_storefront_is_closed_everywhere_at_once(pair: Pair) -> None:
+    for _ in range(3):
+        for allowed, status in ((False, 401), (True, 200)):
+            given = {"allowStorefrontTraffic": allowed}
+            pair.first.run(UPDATE_SHOP, pair.world.access("manager"), input=given)
+            assert pair.second.run("{ shop { name } }").status == status
+
+
+def test_a_login_mode_holds_everywhere_at_once(pair: Pair) -> None:
+    manager = pair.world.access("manager")
+    oidc = pair.world.sign_in("staff", SessionOrigin.OIDC).access
+    assert pair.second.run(WHO, manager).data["me"]
+    pair.first.run(UPDATE_SHOP, oidc, input={"passwordLoginMode": "DISABLED"})
+    assert pair.second.run(WHO, manager).code == "InvalidTokenError"
+    pair.second.run(UPDATE_SHOP, oidc, input={"passwordLoginMode": "ENABLED"})
+    assert pair.first.run(WHO, manager).data["me"]
+
+
+def test_an_ended_session_has_ended_everywhere_at_once(pair: Pair) -> None:
+    session = pair.world.session("customer")
+    for client in (pair.first, pair.second):
+        assert client.run(WHO, session.access).data["me"] == CUSTOMER
+    pair.first.run(DEACTIVATE_ALL, session.access)
+    assert pair.second.run(WHO, session.access).code == "InvalidTokenError"
+    refused = pair.second.run(REFRESH, token=session.refresh).data["tokenRefresh"]
+    assert refused["errors"][0]["code"] == "JWT_INVALID_TOKEN"
+
+
+def test_a_login_in_one_process_is_known_in_the_other(pair: Pair) -> None:
+    payload = pair.first.run(LOGIN, **CUSTOMER, password=PASSWORD).data["tokenCreate"]
+    assert pair.second.run(WHO, payload["token"]).data["me"] == CUSTOMER
+    refreshed = pair.second.run(REFRESH, token=payload["refreshToken"]).data["tokenRefresh"]
+    assert pair.first.run(WHO, refreshed["token"]).data["me"] == CUSTOMER
+
+
+def test_a_user_deactivated_at_the_shell_is_out_everywhere_at_once(pair: Pair) -> None:
+    session = pair.world.session("customer")
+    for client in (pair.first, pair.second):
+        assert client.run(WHO, session.access).data["me"] == CUSTOMER
+    _shell(pair.world, "user", "deactivate", CUSTOMER["email"])
+    for client in (pair.first, pair.second):
+        assert client.run(WHO, session.access).code == "InvalidTokenError"
+        refused = client.run(REFRESH, token=session.refresh).data["tokenRefresh"]
+        assert refused["errors"][0]["code"] == "JWT_INVALID_TOKEN"
+
+
+def test_a_revoked_app_token_is_worth_nothing_everywhere_at_once(pair: Pair) -> None:
+    token = pair.world.app_token("SETTINGS")
+    asking = "{ shop { defaultMailSenderName } }"
+    for client in (pair.first, pair.second):
+        assert client.run(asking, token).data
+    with pair.world.ports.database.transaction() as session:
+        app_id = pair.world.apps["SETTINGS"][0]
+        session.execute(delete(AppTokenRecord).where(AppTokenRecord.app_id == app_id))
+    for client in (pair.first, pair.second):
+        assert client.run(asking, token).code == "InvalidTokenError"
+
+
+def test_failures_at_one_process_block_the_address_at_the_other(pair: Pair) -> None:
+    pair.second.address = pair.first.address
+    pair.world.count_failures(pair.first.address, 6, "customer")
+    pair.world.count_failures(pair.first.address, 1, "customer")
+    for client in (pair.first, pair.second):
+        payload = client.run(LOGIN, **CUSTOMER, password=WRONG_PASSWORD).data["tokenCreate"]
+        assert payload["errors"][0]["code"] == "LOGIN_ATTEMPT_DELAYED"
+
+
+def test_rotation_is_seen_everywhere_at_once_and_old_tokens_stay_good(pair: Pair) -> None:
+    old = pair.world.session("customer")
+    assert pair.second.run(WHO, old.access).data["me"] == CUSTOMER
+    published = pair.first.kids()
+    assert published == pair.second.kids()
+    pair.world.age_keys()
+    _shell(pair.world, "keys", "rotate")
+    after = _kid(_refreshed(pair.first, old.refresh))
+    assert after == _kid(_refreshed(pair.second, old.refresh))
+    assert after != _kid(old.access)
+    assert after in published, "whoever remembered the key set cannot verify the new tokens"
+    for client in (pair.first, pair.second):
+        assert client.run(WHO, old.access).data["me"] == CUSTOMER
+        assert client.run(WHO, _refreshed(client, old.refresh)).data["me"] == CUSTOMER
+        assert published < client.kids()
+
+
+def _refreshed(client: Client, refresh: str) -> str:
+    token: str = client.run(REFRESH, token=refresh).data["tokenRefresh"]["token"]
+    return token
+
+
+def _kid(token: str) -> str:
+    kid: str = jwt.get_unverified_header(token)["kid"]
+    return kid
+
+
+def test_a_switch_set_at_the_shell_holds_everywhere_at_once(pair: Pair) -> None:
+    for client in (pair.first, pair.second):
+        assert client.run("{ shop { name } }").status == 200
+    _shell(pair.world, "shop", "set", "allow-storefront-traffic", "false")
+    for client in (pair.first, pair.second):
+        assert client.run("{ shop { name } }").status == 401
+
+
+def _shell(world: World, *words: str) -> str:
+    """What the operator's command prints, run in a process of its own."""
+    done = subprocess.run(
+        flask(*words),
+        env=environment(world.database_url),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
