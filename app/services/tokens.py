@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from app.domain.actor import Actor
-from app.domain.errors import Problem, Refused, TokenFault, TokenRejected
+from app.domain.errors import PermissionDenied, Problem, Refused, TokenFault, TokenRejected
+from app.domain.permissions import Caller
 from app.domain.shop import password_is_worthless
 from app.domain.tokens import Claims, TokenType
 from app.domain.users import User
@@ -97,7 +98,8 @@ def verify_token(ports: Ports, actor: Actor, *, token: str | None) -> Verified:
 def deactivate_all_tokens(ports: Ports, actor: Actor) -> None:
     """End every session of the caller, the one in use included (`tokensDeactivateAll`)."""
     if actor.user_id is None:
-        raise TokenRejected(TokenFault.INVALID)
+        # The operator may call it, and has no tokens.
+        raise PermissionDenied(Caller.USER)
     with ports.database.transaction() as session:
         ended = end_sessions(ports, session, actor.user_id)
         record(

@@ -16,7 +16,7 @@ def signed(ports: Ports, claims: dict[str, Any]) -> str:
     return ports.keys.sign(ring(ports).signer, claims)
 
 
-def altered(ports: Ports, token: str, **changes: object) -> str:
+def altered(ports: Ports, token: str, /, **changes: object) -> str:
     """``token`` signed anew with other claims; ``...`` leaves one out."""
     claims = {**claims_in(ports, token), **changes}
     return signed(ports, {name: value for name, value in claims.items() if value is not ...})

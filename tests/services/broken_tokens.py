@@ -1,0 +1,117 @@
+"""Every way in which a token can be broken, and what is wrong with it then."""
+
+import base64
+import json
+from collections.abc import Callable
+from typing import Any
+
+from app.domain.errors import TokenFault
+from app.ports import Ports
+from tests.builders.tokens import altered
+from tests.fakes.keys import ReadyKeyStore
+
+Break = Callable[[Ports, str], str]
+
+
+def break_token(ports: Ports, token: str, name: str) -> tuple[str, TokenFault]:
+    """``token`` broken in the way called ``name``, and the fault to expect."""
+    fault, how = BROKEN[name]
+    return how(ports, token), fault
+
+
+def _with(**changes: object) -> Break:
+    return lambda ports, token: altered(ports, token, **changes)
+
+
+def _garbage(text: str) -> Break:
+    return lambda ports, token: text
+
+
+def _headed(**header: object) -> Break:
+    """The token under another header, its signature kept."""
+
+    def change(_ports: Ports, token: str) -> str:
+        old, rest = token.split(".", 1)
+        members: dict[str, Any] = {**json.loads(_decode(old)), **header}
+        kept = {name: value for name, value in members.items() if value is not ...}
+        return f"{_encode(json.dumps(kept).encode())}.{rest}"
+
+    return change
+
+
+def _foreign(_ports: Ports, token: str) -> str:
+    """The same claims, signed by a key that is not in the ring."""
+    claims = json.loads(_decode(token.split(".")[1]))
+    store = ReadyKeyStore(99)
+    return store.sign(store.generate(), claims)
+
+
+def _other_signature(_ports: Ports, token: str) -> str:
+    signed, _, signature = token.rpartition(".")
+    flipped = bytearray(_decode(signature))
+    flipped[0] ^= 1
+    return f"{signed}.{_encode(bytes(flipped))}"
+
+
+def _other_payload(_ports: Ports, token: str) -> str:
+    header, payload, signature = token.split(".")
+    claims = {**json.loads(_decode(payload)), "is_staff": True}
+    return f"{header}.{_encode(json.dumps(claims).encode())}.{signature}"
+
+
+def _decode(segment: str) -> bytes:
+    return base64.urlsafe_b64decode(segment + "=" * (-len(segment) % 4))
+
+
+def _encode(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+_UNDECODABLE = {
+    "empty": "",
+    "a word": "garbage",
+    "two dots": "..",
+    "three words": "a.b.c",
+    "spaces": "   ",
+    "nul": "\0",
+    "half a surrogate pair": "\ud800",
+    "umlauts": "ä.ö.ü",
+    "very long": "x" * 100_000,
+    "very many dots": "." * 10_000,
+    "json": '{"alg":"RS256"}',
+    "an app token with a bad checksum": "lkapp_" + "x" * 43,
+}
+
+BROKEN: dict[str, tuple[TokenFault, Break]] = {
+    **{name: (TokenFault.UNDECODABLE, _garbage(text)) for name, text in _UNDECODABLE.items()},
+    "with its scheme": (TokenFault.UNDECODABLE, lambda _, token: f"Bearer {token}"),
+    "cut off": (TokenFault.UNDECODABLE, lambda _, token: token.rpartition(".")[0]),
+    "padded": (TokenFault.UNDECODABLE, lambda _, token: f"{token}="),
+    "other signature": (TokenFault.SIGNATURE, _other_signature),
+    "other payload": (TokenFault.SIGNATURE, _other_payload),
+    "foreign key": (TokenFault.SIGNATURE, _foreign),
+    "unknown kid": (TokenFault.SIGNATURE, _headed(kid="../../etc/passwd")),
+    "no kid": (TokenFault.SIGNATURE, _headed(kid=...)),
+    "alg none": (TokenFault.ALGORITHM, _headed(alg="none")),
+    "alg HS256": (TokenFault.ALGORITHM, _headed(alg="HS256")),
+    "alg missing": (TokenFault.ALGORITHM, _headed(alg=...)),
+    "crit": (TokenFault.INVALID, _headed(crit=["exp"])),
+    "own key": (TokenFault.INVALID, _headed(jwk={"kty": "RSA"})),
+    "expired": (TokenFault.EXPIRED, _with(exp=1)),
+    "from the future": (TokenFault.IMMATURE, _with(iat=4_000_000_000, exp=4_000_000_300)),
+    "no exp": (TokenFault.INVALID, _with(exp=...)),
+    "exp as text": (TokenFault.INVALID, _with(exp="4000000000")),
+    "no iat": (TokenFault.INVALID, _with(iat=...)),
+    "no type": (TokenFault.INVALID, _with(type=...)),
+    "no owner": (TokenFault.INVALID, _with(owner=...)),
+    "foreign owner": (TokenFault.INVALID, _with(owner="someone")),
+    "no issuer": (TokenFault.INVALID, _with(iss=...)),
+    "foreign issuer": (TokenFault.INVALID, _with(iss="https://evil.example.com/graphql/")),
+    "no session": (TokenFault.INVALID, _with(token=...)),
+    "unknown session": (TokenFault.INVALID, _with(token="x" * 16)),
+    "no user": (TokenFault.INVALID, _with(user_id=...)),
+    "user as a number": (TokenFault.INVALID, _with(user_id=1)),
+    "unknown user": (TokenFault.INVALID, _with(user_id="VXNlcjo0MDQ=")),
+    "an app as user": (TokenFault.INVALID, _with(user_id="QXBwOjE=")),
+    "unknown app": (TokenFault.INVALID, _with(app="VXNlcjox")),
+}
