@@ -1,0 +1,78 @@
+"""A shop to try things on."""
+
+import pytest
+
+from app.domain.actor import OPERATOR, anonymous
+from app.domain.errors import PermissionDenied
+from app.domain.pages import PageRequest
+from app.domain.permissions import ALL_PERMISSIONS, Permission
+from app.ports import Ports
+from app.services.apps import list_apps
+from app.services.demo import fill_shop, has_people
+from app.services.groups import NewGroup, create_group, list_groups
+from app.services.identity import identify
+from app.services.login import create_token
+from app.services.users import NewUser, create_user, find_user, list_users
+from tests.builders.people import NOBODY, visit
+
+EVERYTHING = PageRequest(100)
+
+
+def test_every_sign_in_that_is_told_works(ports: Ports) -> None:
+    made = fill_shop(ports, OPERATOR)
+    roles = [sign_in.role for sign_in in made]
+    assert roles == ["superuser", "manager", "support", "customer", "app"]
+    for sign_in in made[:-1]:
+        user = create_token(ports, NOBODY, email=sign_in.name, password=sign_in.secret).user
+        assert user.is_staff is (sign_in.role != "customer")
+        assert user.is_superuser is (sign_in.role == "superuser")
+    app = identify(ports, visit(made[-1].secret)).actor
+    assert app.permissions == {Permission.MANAGE_ORDERS, Permission.MANAGE_PRODUCTS}
+
+
+def test_the_demo_has_groups_one_of_them_with_every_permission(ports: Ports) -> None:
+    fill_shop(ports, OPERATOR)
+    groups = {group.name: group for group in list_groups(ports, OPERATOR, EVERYTHING).items}
+    assert set(groups) == {"Full Access", "Shop managers", "Customer support"}
+    assert groups["Full Access"].permissions == ALL_PERMISSIONS
+    assert {group.members for group in groups.values()} == {1}
+
+
+def test_a_second_time_adds_nobody_and_tells_no_password_again(ports: Ports) -> None:
+    first = fill_shop(ports, OPERATOR)
+    before = list_users(ports, OPERATOR, EVERYTHING).items
+    assert fill_shop(ports, OPERATOR) == ()
+    assert list_users(ports, OPERATOR, EVERYTHING).items == before
+    assert len(list_apps(ports, OPERATOR, EVERYTHING).items) == 1
+    create_token(ports, NOBODY, email=first[0].name, password=first[0].secret)
+
+
+def test_whoever_is_there_already_stays_as_they_are(ports: Ports) -> None:
+    create_group(ports, OPERATOR, NewGroup("Shop managers"))
+    create_user(ports, OPERATOR, NewUser("admin@example.com", "Someone", "Else"))
+    made = fill_shop(ports, OPERATOR)
+    assert "admin@example.com" not in {sign_in.name for sign_in in made}
+    admin = find_user(ports, OPERATOR, "admin@example.com")
+    assert (admin.first_name, admin.is_superuser) == ("Someone", False)
+    assert find_user(ports, OPERATOR, "manager@example.com").permissions == frozenset()
+
+
+def test_every_password_is_made_up_and_none_shows_in_a_trace(ports: Ports) -> None:
+    made = fill_shop(ports, OPERATOR)
+    secrets = [sign_in.secret for sign_in in made]
+    assert len(set(secrets)) == len(secrets)
+    assert all(len(secret) >= 16 for secret in secrets)
+    assert not any(secret in repr(made) for secret in secrets)
+
+
+def test_a_shop_has_people_or_has_none(ports: Ports) -> None:
+    assert not has_people(ports, OPERATOR)
+    create_user(ports, OPERATOR, NewUser("ann@example.com"))
+    assert has_people(ports, OPERATOR)
+
+
+def test_nobody_from_outside_fills_a_shop(ports: Ports) -> None:
+    with pytest.raises(PermissionDenied):
+        fill_shop(ports, anonymous())
+    with pytest.raises(PermissionDenied):
+        has_people(ports, anonymous())

@@ -1,0 +1,68 @@
+"""Forgetting what nobody will look at again."""
+
+import pytest
+from sqlalchemy import func, insert, select
+
+from app.domain.actor import WORKER, anonymous
+from app.domain.errors import PermissionDenied
+from app.models import SessionRecord
+from app.ports import Ports
+from app.services.housekeeping import Tidied, tidy
+from tests.builders.people import make_user, sessions_of, sign_in
+from tests.fakes.clock import FakeClock
+
+MANY = 2500
+
+
+def test_sessions_are_forgotten_when_they_have_expired_and_not_before(
+    ports: Ports, clock: FakeClock
+) -> None:
+    ann = make_user(ports, "ann@example.com")
+    sign_in(ports, ann)
+    clock.pass_(hours=24)
+    sign_in(ports, ann)
+    clock.pass_(hours=29 * 24)
+    assert tidy(ports, WORKER).sessions == 1
+    assert len(sessions_of(ports, ann)) == 1
+    clock.pass_(hours=24)
+    assert tidy(ports, WORKER).sessions == 1
+    assert sessions_of(ports, ann) == []
+
+
+def test_many_are_forgotten_in_one_round(ports: Ports, clock: FakeClock) -> None:
+    ann = make_user(ports, "ann@example.com")
+    rows = [
+        {
+            "token": f"old-{number}",
+            "user_id": ann,
+            "origin": "password",
+            "created_at": clock.now(),
+            "expires_at": clock.now(),
+        }
+        for number in range(MANY)
+    ]
+    with ports.database.transaction() as session:
+        session.execute(insert(SessionRecord), rows)
+    sign_in(ports, ann)
+    assert tidy(ports, WORKER).sessions == MANY
+    with ports.database.reading() as session:
+        assert session.scalar(select(func.count()).select_from(SessionRecord)) == 1
+
+
+def test_login_failures_are_forgotten_when_they_have_faded(ports: Ports, clock: FakeClock) -> None:
+    ann = make_user(ports, "ann@example.com")
+    attempt = ports.throttle.begin("203.0.113.9", clock.timestamp())
+    ports.throttle.fail("203.0.113.9", attempt.lease, ann, clock.timestamp())
+    assert tidy(ports, WORKER).throttle_counters == 0
+    clock.pass_(hours=3)
+    assert tidy(ports, WORKER).throttle_counters > 0
+    assert ports.throttle.find("203.0.113.9", clock.timestamp()) is None
+
+
+def test_where_there_is_nothing_to_do_nothing_is_done(ports: Ports) -> None:
+    assert tidy(ports, WORKER) == Tidied(sessions=0, throttle_counters=0, keys=0)
+
+
+def test_nobody_from_outside_starts_it(ports: Ports) -> None:
+    with pytest.raises(PermissionDenied):
+        tidy(ports, anonymous())
