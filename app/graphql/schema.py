@@ -2,6 +2,7 @@
 
 import graphene
 
+from app.graphql.mutations.passwords import PasswordMutations
 from app.graphql.mutations.shop import ShopMutations
 from app.graphql.mutations.tokens import TokenMutations
 from app.graphql.queries.shop import ShopQueries
@@ -12,7 +13,7 @@ class Query(ShopQueries, UserQueries):
     """What can be asked."""
 
 
-class Mutation(TokenMutations, ShopMutations):
+class Mutation(TokenMutations, PasswordMutations, ShopMutations):
     """What can be changed."""
 
 

@@ -1,0 +1,97 @@
+"""Changing a password, and setting one by a link from a mail."""
+
+import graphene
+from graphql import GraphQLResolveInfo
+
+from app.graphql.context import RequestContext
+from app.graphql.mutations.payloads import AccountPayload, answers
+from app.services.passwords import change_password, set_password
+from app.services.resets import request_password_reset
+
+_USER = "app.graphql.types.users.User"
+
+
+class PasswordChange(AccountPayload):
+    """The caller, whose password is another now; their other sessions have ended."""
+
+    user = graphene.Field(_USER)
+
+
+class RequestPasswordReset(AccountPayload):
+    """The same answer for every address."""
+
+
+class SetPassword(AccountPayload):
+    """A new session's tokens; every earlier session has ended."""
+
+    token = graphene.String()
+    refresh_token = graphene.String()
+    user = graphene.Field(_USER)
+
+
+class PasswordMutations(graphene.ObjectType):
+    """Passwords; all three refuse while the password login mode is DISABLED."""
+
+    request_password_reset = graphene.Field(
+        RequestPasswordReset,
+        description="Mails a link to set a password, if somebody active has that address.",
+        channel=graphene.String(description="Accepted and not used."),
+        email=graphene.NonNull(graphene.String),
+        redirect_url=graphene.NonNull(
+            graphene.String,
+            description="Where the link leads: `email` and `token` are added to its query.",
+        ),
+    )
+    set_password = graphene.Field(
+        SetPassword,
+        description="Sets a password by the token of a mailed link, and signs in.",
+        email=graphene.NonNull(graphene.String),
+        password=graphene.NonNull(graphene.String),
+        token=graphene.NonNull(graphene.String),
+    )
+    password_change = graphene.Field(
+        PasswordChange,
+        description="Changes the caller's own password.",
+        new_password=graphene.NonNull(graphene.String),
+        old_password=graphene.String(),
+    )
+
+    @staticmethod
+    @answers(RequestPasswordReset)
+    def resolve_request_password_reset(
+        _root: object,
+        info: GraphQLResolveInfo,
+        email: str,
+        redirect_url: str,
+        channel: str | None = None,
+    ) -> RequestPasswordReset:
+        context: RequestContext = info.context
+        request_password_reset(
+            context.ports, context.actor, email=email, redirect_url=redirect_url
+        )
+        return RequestPasswordReset()
+
+    @staticmethod
+    @answers(SetPassword)
+    def resolve_set_password(
+        _root: object, info: GraphQLResolveInfo, email: str, password: str, token: str
+    ) -> SetPassword:
+        context: RequestContext = info.context
+        pair = set_password(
+            context.ports, context.actor, email=email, password=password, token=token
+        )
+        return SetPassword(token=pair.access, refresh_token=pair.refresh, user=pair.user)
+
+    @staticmethod
+    @answers(PasswordChange)
+    def resolve_password_change(
+        _root: object,
+        info: GraphQLResolveInfo,
+        new_password: str,
+        old_password: str | None = None,
+    ) -> PasswordChange:
+        context: RequestContext = info.context
+        user = change_password(
+            context.ports, context.actor, old_password=old_password, new_password=new_password
+        )
+        return PasswordChange(user=user)
