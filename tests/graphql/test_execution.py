@@ -1,0 +1,78 @@
+"""Our executor gives what the library's own gives."""
+
+import pytest
+from graphql import execute_sync, parse
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from app.domain.errors import TokenFault
+from app.graphql.context import RequestContext
+from app.graphql.execution import Unservable, coerce_variables, execute, refuse
+from app.graphql.operations import Document
+from app.services.identity import Visitor
+from app.web.installation import Installation
+from tests.graphql.callers import Callers
+from tests.graphql.library import LIBRARY
+
+LEAVES = ["always", "greeting", "broken", "denied", "complaint", "misfit", "endless", "a: always"]
+BOOK = ["title", "tags", "__typename", "t: tags", "author { name }", "reviews { title }"]
+FIELDS = st.lists(
+    st.sampled_from(LEAVES)
+    | st.sampled_from(["brokenAlways", "...F", "... on Query { greeting }", "__typename"])
+    | st.lists(st.sampled_from(BOOK), min_size=1).map(
+        lambda inner: f"book {{ {' '.join(inner)} }}"
+    )
+    | st.sampled_from(["always @skip(if: $yes)", "always @include(if: $yes)"]),
+    min_size=1,
+)
+
+
+@pytest.fixture
+def context(installation: Installation, callers: Callers) -> RequestContext:
+    ports = installation.ports
+    return RequestContext(ports, Visitor(), callers.identify(ports, Visitor()))
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(fields=FIELDS, yes=st.booleans())
+def test_data_and_errors_are_those_of_the_library(
+    context: RequestContext, fields: list[str], yes: bool
+) -> None:
+    query = f"query($yes: Boolean = true) {{ always @skip(if: $yes) {' '.join(fields)} ...F }}"
+    query += " fragment F on Query { book { title } }"
+    tree = parse(query)
+    theirs = execute_sync(LIBRARY, tree, context_value=context, variable_values={"yes": yes})
+    data, errors = execute(Document(LIBRARY, tree, 1).operation(None), {"yes": yes}, context)
+    assert data == theirs.data
+    if data is not None:
+        assert list(data) == list(theirs.data or {})
+    assert sorted(str(error.path) for error in errors) == sorted(
+        str(error.path) for error in theirs.errors or []
+    )
+
+
+@pytest.mark.parametrize("field", ["misfit", "endless"])
+def test_a_value_that_does_not_fit_its_field_is_our_fault(
+    context: RequestContext, field: str
+) -> None:
+    operation = Document(LIBRARY, parse(f"{{ {field} }}"), 1).operation(None)
+    data, (error,) = execute(operation, {}, context)
+    assert data == {field: None}
+    assert isinstance(error.original_error, Unservable)
+
+
+def test_a_refusal_lists_the_fields_that_the_variables_leave() -> None:
+    query = "query($yes: Boolean!) { greeting @skip(if: $yes) caller @include(if: $yes) }"
+    operation = Document(LIBRARY, parse(query), 1).operation(None)
+    for yes, name in ((True, "caller"), (False, "greeting")):
+        data, errors = refuse(operation, {"yes": yes}, TokenFault.EXPIRED)
+        assert data == {name: None}
+        assert [error.path for error in errors] == [[name]]
+
+
+def test_variables_are_coerced_with_their_defaults() -> None:
+    query = "query($n: Int = 5, $s: String) { greeting(name: $s) books(first: $n) { totalCount } }"
+    operation = Document(LIBRARY, parse(query), 1).operation(None)
+    assert coerce_variables(operation, {"s": "x"}, hide_suggestions=False) == {"n": 5, "s": "x"}
+    problems = coerce_variables(operation, {"n": "5", "s": 1}, hide_suggestions=False)
+    assert len(problems) == 2
