@@ -1,0 +1,30 @@
+"""The headers that make browsers careful."""
+
+import pytest
+
+from app.ports.configuration import Configuration
+from app.web.headers import data_headers, security_headers
+
+
+@pytest.mark.parametrize(
+    ("public_url", "insists"),
+    [("", False), ("http://localhost:8000", False), ("https://shop.example.com", True)],
+)
+def test_https_is_insisted_on_only_where_the_installation_is_reached_by_it(
+    public_url: str, insists: bool
+) -> None:
+    headers = dict(security_headers(Configuration(public_url=public_url)))
+    assert ("Strict-Transport-Security" in headers) is insists
+
+
+def test_data_is_sniffed_framed_and_stored_by_nobody() -> None:
+    headers = dict(data_headers(Configuration()))
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["X-Frame-Options"] == "DENY"
+    assert headers["Cache-Control"] == "no-store"
+    assert "default-src 'none'" in headers["Content-Security-Policy"]
+
+
+def test_no_header_is_said_twice() -> None:
+    names = [name for name, _ in data_headers(Configuration(public_url="https://a.b"))]
+    assert len(names) == len(set(names))
