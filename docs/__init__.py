@@ -1,0 +1,19 @@
+"""Pages that are printed from the code; ``python -m docs`` (``make docs``) writes them anew."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from graphql import print_schema
+
+from app.graphql.schema import schema
+
+FOLDER = Path(__file__).parent
+
+
+def printed_schema() -> str:
+    """The schema as it is served, with its descriptions."""
+    return f"{print_schema(schema.graphql_schema)}\n"
+
+
+PAGES: Mapping[str, Callable[[], str]] = {"schema.graphql": printed_schema}
+"""What is written under which name."""

@@ -1,0 +1,39 @@
+"""The comparison with the floor sees what would break a client, and only that."""
+
+import pytest
+from graphql import print_schema
+
+from docs import printed_schema
+from tests.spec.floor import floor, incompatible, missing
+
+
+@pytest.mark.parametrize(
+    ("ours", "broken", "problem"),
+    [
+        ("schemaVersion: String!", "schemaVersion: String", "Shop.schemaVersion"),
+        ("schemaVersion: String!", "schemaVersion: Int!", "Shop.schemaVersion"),
+        ("isValid: Boolean!", "isValid(more: Int!): Boolean!", "VerifyToken.isValid(more)"),
+        ("tokenVerify(token: String)", "tokenVerify(token: String!)", "Mutation.tokenVerify"),
+        ("tokenVerify(token: String)", "tokenVerify", "Mutation.tokenVerify(token)"),
+        ("avatar(size: Int)", "avatar(size: Int, more: Int!)", "User.avatar(more)"),
+    ],
+)
+def test_a_change_that_breaks_clients_is_seen(ours: str, broken: str, problem: str) -> None:
+    printed = printed_schema()
+    assert ours in printed
+    assert any(found.startswith(problem) for found in incompatible(printed.replace(ours, broken)))
+
+
+def test_a_value_that_is_gone_is_missed() -> None:
+    printed = printed_schema().replace("MANAGE_PLUGINS", "MANAGE_PLUG_INS")
+    assert "PermissionEnum.MANAGE_PLUGINS" in missing(printed)
+
+
+def test_a_type_that_has_become_another_kind_is_seen() -> None:
+    printed = printed_schema().replace("scalar DateTime", "type DateTime { seconds: Int }")
+    assert "DateTime is of another kind" in incompatible(printed)
+
+
+def test_the_floor_has_what_it_asks_for() -> None:
+    assert missing(print_schema(floor())) == frozenset()
+    assert incompatible(print_schema(floor())) == []

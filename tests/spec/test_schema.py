@@ -1,0 +1,13 @@
+"""Existing clients speak a floor of names and types: ours holds it all and may have more."""
+
+from docs import printed_schema
+from tests.spec.floor import incompatible, missing
+from tests.spec.unbuilt import unbuilt
+
+
+def test_what_is_missing_of_the_floor_is_exactly_what_is_not_built_yet() -> None:
+    assert missing(printed_schema()) == unbuilt()
+
+
+def test_what_there_is_of_the_floor_serves_every_client_as_it_stands() -> None:
+    assert incompatible(printed_schema()) == []
