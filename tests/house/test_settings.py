@@ -1,0 +1,51 @@
+"""``.env.example`` explains every setting, and no other."""
+
+import ast
+import re
+
+from dotenv import dotenv_values
+
+from app.settings import load_settings
+from tests.house.sources import ROOT
+
+EXAMPLE = ROOT / ".env.example"
+_ASSIGNMENT = re.compile(r"^#?([A-Z][A-Z_]*)=(.*)$", re.MULTILINE)
+
+
+def _read_by_the_settings() -> list[str]:
+    tree = ast.parse((ROOT / "app" / "settings.py").read_text())
+    return [
+        node.args[0].value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id == "read"
+        and isinstance(node.args[0], ast.Constant)
+        and isinstance(node.args[0].value, str)
+    ]
+
+
+def _explained() -> dict[str, str]:
+    return dict(_ASSIGNMENT.findall(EXAMPLE.read_text()))
+
+
+def test_every_setting_is_explained_and_no_other() -> None:
+    read = _read_by_the_settings()
+    assert "DATABASE_URL" in read
+    assert sorted(_explained()) == sorted(read)
+
+
+def test_each_is_explained_by_a_comment_of_its_own() -> None:
+    blocks = EXAMPLE.read_text().split("\n\n")
+    for name in _explained():
+        [block] = [block for block in blocks if re.search(rf"^#?{name}=", block, re.MULTILINE)]
+        assert block.startswith("# "), name
+
+
+def test_a_copy_of_the_example_changes_nothing() -> None:
+    written = {name: value for name, value in dotenv_values(EXAMPLE).items() if value}
+    assert load_settings(written) == load_settings({})
+
+
+def test_every_value_that_stands_there_can_be_used() -> None:
+    load_settings(_explained())

@@ -1,0 +1,209 @@
+"""The environment: read once, checked as a whole, every mistake named."""
+
+from pathlib import Path
+
+import pytest
+
+from app.domain.faults import Misconfigured
+from app.settings import DEVELOPMENT_SECRET, Settings, SettingsError, load_settings
+
+PRODUCTION = {
+    "APP_ENV": "production",
+    "SECRET_KEY": "s" * 40,
+    "PUBLIC_URL": "https://shop.example.com",
+}
+
+
+def problems(**environment: str) -> tuple[str, ...]:
+    """What is said about ``environment``; fails the test when nothing is."""
+    with pytest.raises(SettingsError) as refused:
+        load_settings(environment)
+    return refused.value.problems
+
+
+def test_without_any_setting_it_is_a_development_installation_on_sqlite() -> None:
+    settings = load_settings({})
+    assert settings.development
+    assert settings.database_url.startswith("sqlite:////")
+    assert settings.database_url.endswith("/instance/latchkey.sqlite3")
+    assert (settings.jwt_ttl_access, settings.jwt_ttl_refresh) == (300, 30 * 24 * 3600)
+    assert settings.reset_password_lock_time == 900
+    assert settings.graphql_batch_max == 10
+    assert settings.allowed_graphql_origins == ("*",)
+    assert not settings.single_use_refresh_tokens
+
+
+def test_a_setting_that_is_there_and_empty_is_as_if_it_were_not_there() -> None:
+    names = [
+        "APP_ENV",
+        "SECRET_KEY",
+        "PUBLIC_URL",
+        "JWT_TTL_ACCESS",
+        "TRUSTED_PROXIES",
+        "MAIL_URL",
+    ]
+    assert load_settings(dict.fromkeys(names, "  ")) == load_settings({})
+
+
+def test_every_setting_can_be_given() -> None:
+    settings = load_settings(
+        {
+            **PRODUCTION,
+            "DATABASE_URL": "postgres://shop:secret@db/shop",
+            "REDIS_URL": "redis://cache:6379/1",
+            "VENDOR": "Saleor",
+            "JWT_TTL_ACCESS": "60",
+            "JWT_TTL_REFRESH": "120",
+            "SINGLE_USE_REFRESH_TOKENS": "yes",
+            "RESET_PASSWORD_LOCK_TIME": "0",
+            "ALLOWED_CLIENT_HOSTS": "shop.example.com, admin.example.com:8443",
+            "ALLOWED_GRAPHQL_ORIGINS": "https://shop.example.com",
+            "TRUSTED_PROXIES": "10.0.0.0/8, ::1",
+            "OUTGOING_ALLOWED_NETWORKS": "127.0.0.0/8",
+            "MAIL_URL": "smtps://user:secret@mail.example.com",
+            "PLAYGROUND_ENABLED": "off",
+            "GRAPHQL_BATCH_MAX": "3",
+            "GRAPHQL_MUTATIONS_MAX": "4",
+            "GRAPHQL_BODY_MAX": "1000",
+            "UPLOAD_MAX": "2000",
+            "LOG_LEVEL": "debug",
+        }
+    )
+    assert settings.database_url == "postgresql://shop:secret@db/shop"
+    assert settings.redis_url == "redis://cache:6379/1"
+    assert settings.single_use_refresh_tokens
+    assert settings.reset_password_lock_time == 0
+    assert settings.allowed_client_hosts == ("shop.example.com", "admin.example.com:8443")
+    assert [str(network) for network in settings.trusted_proxies] == ["10.0.0.0/8", "::1/128"]
+    assert not settings.playground_enabled
+    assert (settings.graphql_batch_max, settings.graphql_mutations_max) == (3, 4)
+    assert (settings.graphql_body_max, settings.upload_max) == (1000, 2000)
+    assert settings.log_level == "DEBUG"
+    configuration = settings.configuration
+    assert not configuration.development
+    assert configuration.issuer == "https://shop.example.com/graphql/"
+    assert (configuration.jwt_ttl_access, configuration.jwt_ttl_refresh) == (60, 120)
+    assert configuration.vendor == "Saleor"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("APP_ENV", "staging"),
+        ("DATABASE_URL", "mysql://db/shop"),
+        ("DATABASE_URL", "shop.sqlite3"),
+        ("REDIS_URL", "http://cache"),
+        ("RSA_PRIVATE_KEY", "not a key"),
+        ("PUBLIC_URL", "shop.example.com"),
+        ("PUBLIC_URL", "ftp://shop.example.com"),
+        ("PUBLIC_URL", "https://shop.example.com/?a=1"),
+        ("PUBLIC_URL", "https://user@shop.example.com"),
+        ("VENDOR", "two words"),
+        ("VENDOR", "1st"),
+        ("JWT_TTL_ACCESS", "0"),
+        ("JWT_TTL_ACCESS", "-5"),
+        ("JWT_TTL_ACCESS", "5 minutes"),
+        ("JWT_TTL_REFRESH", "1e3"),
+        ("SINGLE_USE_REFRESH_TOKENS", "perhaps"),
+        ("RESET_PASSWORD_LOCK_TIME", "-1"),
+        ("ALLOWED_GRAPHQL_ORIGINS", "shop.example.com"),
+        ("TRUSTED_PROXIES", "10.0.0.1/8"),
+        ("TRUSTED_PROXIES", "proxy.example.com"),
+        ("OUTGOING_ALLOWED_NETWORKS", "everything"),
+        ("MAIL_URL", "mail.example.com"),
+        ("MAIL_URL", "http://mail.example.com"),
+        ("PLAYGROUND_ENABLED", "2"),
+        ("GRAPHQL_BATCH_MAX", "0"),
+        ("GRAPHQL_MUTATIONS_MAX", "many"),
+        ("GRAPHQL_BODY_MAX", "1 MiB"),
+        ("UPLOAD_MAX", "0"),
+        ("LOG_LEVEL", "LOUD"),
+    ],
+)
+def test_a_wrong_setting_is_named(name: str, value: str) -> None:
+    [problem] = problems(**{name: value})
+    assert problem.startswith(f"{name}: ")
+
+
+def test_everything_that_is_wrong_is_named_at_once() -> None:
+    wrong = {"JWT_TTL_ACCESS": "x", "LOG_LEVEL": "LOUD", "TRUSTED_PROXIES": "y", "VENDOR": "?"}
+    with pytest.raises(SettingsError) as refused:
+        load_settings(wrong)
+    assert {problem.split(":")[0] for problem in refused.value.problems} == set(wrong)
+    assert all(f"  - {problem}" in str(refused.value) for problem in refused.value.problems)
+    assert isinstance(refused.value, Misconfigured)
+
+
+def test_production_refuses_the_default_secret_and_a_missing_address() -> None:
+    secret, address = problems(APP_ENV="production")
+    assert secret.startswith("SECRET_KEY: must be set in production")
+    assert address.startswith("PUBLIC_URL: must be set in production")
+    [written_out] = problems(**{**PRODUCTION, "SECRET_KEY": DEVELOPMENT_SECRET})
+    assert written_out.startswith("SECRET_KEY: ")
+    [short] = problems(**{**PRODUCTION, "SECRET_KEY": "s" * 31})
+    assert "at least 32 characters" in short
+    assert not load_settings(PRODUCTION).development
+
+
+def test_a_refresh_token_outlives_its_access_tokens() -> None:
+    [problem] = problems(JWT_TTL_ACCESS="600", JWT_TTL_REFRESH="599")
+    assert problem.startswith("JWT_TTL_REFRESH: ")
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "https://shop.example.com",
+        "https://shop.example.com/",
+        "https://shop.example.com/graphql",
+        "https://shop.example.com/graphql/",
+    ],
+)
+def test_the_address_may_be_written_in_any_of_its_ways(written: str) -> None:
+    configuration = load_settings({"PUBLIC_URL": written}).configuration
+    assert configuration.issuer == "https://shop.example.com/graphql/"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"DATABASE_URL": "mysql://shop:geheim@db/shop"},
+        {"REDIS_URL": "http://shop:geheim@cache"},
+        {"MAIL_URL": "http://shop:geheim@mail"},
+        {"RSA_PRIVATE_KEY": "geheim"},
+        {"APP_ENV": "production", "SECRET_KEY": "geheim"},
+    ],
+)
+def test_no_secret_is_repeated_in_what_is_said_about_it(wrong: dict[str, str]) -> None:
+    assert "geheim" not in str(problems(**wrong))
+
+
+def test_no_secret_shows_where_settings_are_printed() -> None:
+    secrets = {
+        "SECRET_KEY": "geheim" * 8,
+        "DATABASE_URL": "postgresql://shop:geheim@db/shop",
+        "REDIS_URL": "redis://shop:geheim@cache",
+        "MAIL_URL": "smtp://shop:geheim@mail:25",
+        "RSA_PRIVATE_KEY": "-----BEGIN geheim",
+    }
+    assert "geheim" not in repr(load_settings(secrets))
+
+
+def test_a_key_on_one_line_gets_its_lines_back() -> None:
+    settings = load_settings({"RSA_PRIVATE_KEY": r"-----BEGIN PRIVATE KEY-----\nx\n-----END"})
+    assert settings.rsa_private_key.splitlines() == [
+        "-----BEGIN PRIVATE KEY-----",
+        "x",
+        "-----END",
+    ]
+
+
+def test_the_process_s_own_environment_wins_over_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".env").write_text("VENDOR=fromfile\nLOG_LEVEL=ERROR\n# UPLOAD_MAX=1\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("VENDOR", "fromprocess")
+    settings = load_settings()
+    assert (settings.vendor, settings.log_level) == ("fromprocess", "ERROR")
+    assert settings.upload_max == Settings().upload_max
