@@ -82,12 +82,14 @@ class Exchange:
 
     def _plan(self, entries: Sequence[Entry | BadRequest]) -> list[Plan | Outcome]:
         plans: list[Plan | Outcome] = []
-        load = Load()
+        load: Load | None = None
         for entry in entries:
             plan = self._prepare(entry)
             plans.append(plan)
-            if isinstance(plan, Plan):
-                load += plan.operation.load(plan.variables)
+            if isinstance(plan, Outcome):
+                continue
+            own = plan.operation.load(plan.variables)
+            load = own if load is None else load + own
             error = exceeded(load, self._limits)
             if error is not None:
                 refusal = refused(error)

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 from graphql import GraphQLError
 
+from app.domain.pages import LONGEST_PAGE
+
 CEILING = 1_000_000_000
 """Where counting stops: an operation this large needs no exact figure."""
 
@@ -19,7 +21,7 @@ class Limits:
     depth: int = 16
     aliases: int = 30
     cost: int = 50_000
-    page_size: int = 100
+    page_size: int = LONGEST_PAGE
     mutations: int = 10
 
 
@@ -60,11 +62,25 @@ _TOLD = {
 
 def exceeded(load: Load, limits: Limits) -> GraphQLError | None:
     """The first of ``limits`` that ``load`` exceeds, as an error that tells limit and figure."""
+    if _fits(load, limits):
+        return None
     for name, told in _TOLD.items():
         actual, limit = getattr(load, name), getattr(limits, name)
         if actual > limit:
             return limit_error(name, told.format(actual=actual), limit, actual)
     return None
+
+
+def _fits(load: Load, limits: Limits) -> bool:
+    # Written out, for every request passes here.
+    return (
+        load.tokens <= limits.tokens
+        and load.depth <= limits.depth
+        and load.aliases <= limits.aliases
+        and load.cost <= limits.cost
+        and load.page_size <= limits.page_size
+        and load.mutations <= limits.mutations
+    )
 
 
 def limit_error(name: str, told: str, limit: int, actual: int | None = None) -> GraphQLError:

@@ -25,12 +25,12 @@ from graphql import (
 )
 from graphql.execution.execute import get_field_def
 
+from app.domain.pages import LONGEST_PAGE
 from app.graphql.limits import CEILING, Load
 
 PAGE_ARGUMENTS = ("first", "last")
 """The arguments that say how many items of a list are wanted."""
 
-_UNTOLD_PAGE = 100
 _PLAIN_LIST = 10
 """What a list without page arguments is taken for."""
 
@@ -161,7 +161,7 @@ class Scales:
             for argument in node.arguments
             if argument.name.value in paged
         ]
-        return max((max(size, 0) for size in asked if isinstance(size, int)), default=_UNTOLD_PAGE)
+        return max((max(size, 0) for size in asked if isinstance(size, int)), default=LONGEST_PAGE)
 
     def _value(self, value: ValueNode) -> object:
         if isinstance(value, VariableNode):
