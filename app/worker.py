@@ -26,6 +26,7 @@ def run(ports: Ports, stop: Event, interval: float = INTERVAL) -> None:
             _log.debug(
                 "worker.tidied",
                 sessions=tidied.sessions,
+                links=tidied.links,
                 throttle_counters=tidied.throttle_counters,
                 keys=tidied.keys,
             )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from sqlalchemy import delete, select
 
 from app.domain.actor import Actor
-from app.models import SessionRecord
+from app.models import AccountLinkRecord, SessionRecord
 from app.ports import Ports
 from app.services.access import internal
 from app.services.rotation import forget_old_keys
@@ -18,36 +18,38 @@ class Tidied:
     """How many of each were forgotten."""
 
     sessions: int
+    links: int
     throttle_counters: int
     keys: int
 
 
 @internal
 def tidy(ports: Ports, actor: Actor) -> Tidied:
-    """Forget sessions that have expired, login failures that have faded, keys that verify nothing.
+    """Forget sessions and links that have expired, faded login failures, keys that verify nothing.
 
     Safe to repeat, and to run in several processes at once.
     """
     return Tidied(
-        sessions=_forget_sessions(ports),
+        sessions=_forget_expired(ports, SessionRecord),
+        links=_forget_expired(ports, AccountLinkRecord),
         throttle_counters=ports.throttle.forget_faded(ports.clock.timestamp()),
         keys=forget_old_keys(ports, actor),
     )
 
 
-def _forget_sessions(ports: Ports) -> int:
+def _forget_expired(ports: Ports, kind: type[SessionRecord | AccountLinkRecord]) -> int:
     """In small transactions: whoever signs in meanwhile waits for one of them at most."""
     expired = (
-        select(SessionRecord.id)
-        .where(SessionRecord.expires_at <= ports.clock.now())
-        .order_by(SessionRecord.expires_at)
+        select(kind.id)
+        .where(kind.expires_at <= ports.clock.now())
+        .order_by(kind.expires_at)
         .limit(_AT_ONCE)
     )
-    forget = delete(SessionRecord).where(SessionRecord.id.in_(expired))
+    forget = delete(kind).where(kind.id.in_(expired))
     total = 0
     while True:
         with ports.database.transaction() as session:
-            gone = len(session.scalars(forget.returning(SessionRecord.id)).all())
+            gone = len(session.scalars(forget.returning(kind.id)).all())
         total += gone
         if gone < _AT_ONCE:
             return total

@@ -117,13 +117,19 @@ def require_owner(opened: OpenedLink, email: str) -> None:
 
 
 @part
-def require_redirect(ports: Ports, url: str) -> None:
-    """Refuse on ``redirectUrl`` where mails may not lead: REQUIRED, INVALID."""
-    problem = redirect_problem(
+def redirect_refusal(ports: Ports, url: str) -> Problem | None:
+    """Why mails may not lead to ``url``, or ``None``: REQUIRED, INVALID on ``redirectUrl``."""
+    return redirect_problem(
         url,
         ports.configuration.allowed_client_hosts,
         development=ports.configuration.development,
     )
+
+
+@part
+def require_redirect(ports: Ports, url: str) -> None:
+    """Refuse as ``redirect_refusal`` says."""
+    problem = redirect_refusal(ports, url)
     if problem is not None:
         raise Refused(problem)
 

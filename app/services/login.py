@@ -124,12 +124,14 @@ def _enter(ports: Ports, session: Session, candidate: _Candidate, renewed: str) 
         raise Refused(_WRONG)
     if not user.is_active:
         raise Refused(_INACTIVE)
-    if not user.is_confirmed and _needs_confirmation(shop):
+    if not user.is_confirmed and needs_confirmation(shop):
         raise Refused(_UNCONFIRMED)
     user.password_hash = renewed
     user.last_login = ports.clock.now()
     return switches
 
 
-def _needs_confirmation(shop: ShopRecord) -> bool:
+@part
+def needs_confirmation(shop: ShopRecord) -> bool:
+    """Whether an account that nobody has confirmed lets nobody in."""
     return shop.enable_account_confirmation_by_email and not shop.allow_login_without_confirmation

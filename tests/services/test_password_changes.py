@@ -113,7 +113,7 @@ def test_the_owner_is_told_by_mail_and_the_trail_says_it(ports: Ports) -> None:
     (mail,) = mails(ports)
     assert (mail.kind, mail.recipient) == (MailKind.PASSWORD_CHANGED, "customer@example.com")
     assert mail.values == {"when": "2026-03-01 12:00 UTC", "address": ADDRESS}
-    (row,) = trail(ports, "password.change")
+    (row,) = trail(ports, "password.set")
     assert (row.actor_user_id, row.subject_id, row.address) == (user_id, str(user_id), ADDRESS)
     assert row.after == {"sessions_ended": 1}
     assert NEW not in repr((row.before, row.after))
@@ -137,7 +137,7 @@ def test_a_wrong_or_missing_old_password_is_refused_on_its_field(
     problems = refusal(ports, actor_of(ports, user_id), old)
     assert codes(problems) == [("oldPassword", "INVALID_CREDENTIALS")]
     assert user_as_stored(ports, user_id).password_hash == before
-    assert (mails(ports), events(ports), trail(ports, "password.change")) == ([], [], [])
+    assert (mails(ports), events(ports), trail(ports, "password.set")) == ([], [], [])
 
 
 def test_a_missing_old_password_is_said_before_anything_about_the_new_one(ports: Ports) -> None:
@@ -259,7 +259,7 @@ def test_a_change_that_fails_at_the_end_leaves_nothing(ports: Ports) -> None:
         change_password(broken, actor, old_password=PASSWORD, new_password=NEW)
     assert user_as_stored(ports, user_id).password_hash == before
     assert len(sessions_of(ports, user_id)) == 2
-    assert (mails(ports), trail(ports, "password.change")) == ([], [])
+    assert (mails(ports), trail(ports, "password.set")) == ([], [])
 
 
 def _link(ports: Ports, user_id: int) -> str:

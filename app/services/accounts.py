@@ -1,0 +1,83 @@
+"""The account's own details, changed by its owner or by whoever manages customers."""
+
+from dataclasses import dataclass
+
+from sqlalchemy.orm import Session
+
+from app.domain.absent import ABSENT, Absent, present
+from app.domain.actor import Actor
+from app.domain.errors import PermissionDenied, Problem, Refused
+from app.domain.events import CustomerUpdated, StaffUpdated
+from app.domain.names import name_problems
+from app.domain.permissions import Caller, Permission
+from app.domain.users import User
+from app.models import UserRecord
+from app.ports import Ports
+from app.services.access import part, requires, users_only
+from app.services.audit import Change, record
+from app.services.outbox import put_event
+from app.services.people import load_user
+from app.services.proofs import own_id
+
+
+@dataclass(frozen=True, slots=True)
+class Details:
+    """What is to change; ``ABSENT`` leaves a name as it is."""
+
+    first_name: str | Absent = ABSENT
+    last_name: str | Absent = ABSENT
+
+
+@users_only
+def update_account(ports: Ports, actor: Actor, details: Details) -> User:
+    """Change the caller's own names (`accountUpdate`); refuses INVALID on each of them."""
+    with ports.database.transaction() as session:
+        user = session.get(UserRecord, own_id(actor), with_for_update=True)
+        if user is None:
+            raise PermissionDenied(Caller.USER)
+        return _update(ports, actor, session, user, details)
+
+
+@requires(Permission.MANAGE_USERS)
+def update_customer_account(
+    ports: Ports, actor: Actor, customer_id: int, details: Details
+) -> User:
+    """Change a customer's names for them (`accountUpdate` with ``customerId``).
+
+    Refuses NOT_FOUND on ``customerId`` for whoever is no customer, INVALID on each name.
+    """
+    with ports.database.transaction() as session:
+        user = session.get(UserRecord, customer_id, with_for_update=True)
+        if user is None or user.is_staff:
+            message = "There is no customer with this id."
+            raise Refused(Problem("NOT_FOUND", message, "customerId"))
+        return _update(ports, actor, session, user, details)
+
+
+@part
+def put_update(ports: Ports, actor: Actor, session: Session, user: UserRecord) -> None:
+    """Note that ``user`` has changed, for those who keep customers or staff elsewhere."""
+    kind = StaffUpdated if user.is_staff else CustomerUpdated
+    put_event(ports, actor, session, kind(user.id))
+
+
+def _update(
+    ports: Ports, actor: Actor, session: Session, user: UserRecord, details: Details
+) -> User:
+    names = {
+        "first_name": present(details.first_name, user.first_name),
+        "last_name": present(details.last_name, user.last_name),
+    }
+    problems = name_problems(names["first_name"], names["last_name"])
+    if problems:
+        raise Refused(*problems)
+    after = {name: value for name, value in names.items() if getattr(user, name) != value}
+    before = {name: getattr(user, name) for name in after}
+    if after:
+        for name, value in after.items():
+            setattr(user, name, value)
+        user.updated_at = ports.clock.now()
+        put_update(ports, actor, session, user)
+        change = Change("account.update", "User", user.id, user.email, before, after)
+        record(ports, actor, session, change)
+    return load_user(session, user.id)

@@ -1,0 +1,59 @@
+"""Confirming an account by the link of a mail."""
+
+from sqlalchemy.orm import Session
+
+from app.domain.actor import Actor
+from app.domain.events import AccountConfirmed
+from app.domain.links import LinkPurpose
+from app.domain.users import User
+from app.models import UserRecord
+from app.ports import Ports
+from app.services.access import part, public
+from app.services.audit import Change, record
+from app.services.links import open_link, require_owner
+from app.services.new_passwords import hash_for_link, replace_password
+from app.services.outbox import put_event
+from app.services.people import load_user
+
+_PURPOSES = (LinkPurpose.CONFIRM_ACCOUNT,)
+
+
+@public
+def confirm_account(
+    ports: Ports, actor: Actor, *, email: str, token: str, password: str | None = None
+) -> User:
+    """Confirm an account by the token of a mailed link (`confirmAccount`); opens no session.
+
+    With ``password`` that becomes the account's own, whoever had chosen another, and sessions that
+    were opened with the other end. Refuses INVALID on ``token`` for a bad, used, expired or
+    foreign one and for an unknown email alike; a weak one on ``password`` (PASSWORD_…).
+    """
+    hashed = None
+    if password is not None:
+        hashed = hash_for_link(ports, _PURPOSES, email=email, token=token, password=password)
+    with ports.database.transaction() as session:
+        opened = open_link(ports, session, _PURPOSES, token)
+        require_owner(opened, email)
+        confirm(ports, actor, session, opened.user)
+        if hashed is not None:
+            replace_password(ports, actor, session, opened.user, hashed)
+        return load_user(session, opened.user.id)
+
+
+@part
+def confirm(ports: Ports, actor: Actor, session: Session, user: UserRecord) -> None:
+    """Note that the mailbox of ``user`` has been shown to be theirs, if nobody had yet."""
+    if user.is_confirmed:
+        return
+    user.is_confirmed = True
+    user.updated_at = ports.clock.now()
+    put_event(ports, actor, session, AccountConfirmed(user.id))
+    change = Change(
+        "account.confirm",
+        "User",
+        user.id,
+        user.email,
+        before={"is_confirmed": False},
+        after={"is_confirmed": True},
+    )
+    record(ports, actor, session, change)

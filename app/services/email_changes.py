@@ -1,0 +1,133 @@
+"""Moving an account to another address: asked for with the password, done by a link."""
+
+from sqlalchemy import select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from app.domain.actor import Actor
+from app.domain.emails import email_problem, normalize_email
+from app.domain.errors import PermissionDenied, Problem, Refused
+from app.domain.events import AccountChangeEmailRequested, AccountEmailChanged
+from app.domain.links import LinkPurpose, lifetime_in_words
+from app.domain.mail import Mail, MailKind
+from app.domain.permissions import Caller
+from app.domain.redirects import with_query
+from app.domain.users import User
+from app.models import UserRecord
+from app.ports import Ports
+from app.services.access import users_only
+from app.services.accounts import put_update
+from app.services.audit import Change, record
+from app.services.links import WORTHLESS, drop_links, make_link, open_link, redirect_refusal
+from app.services.new_passwords import in_words
+from app.services.notices import tell_of_account
+from app.services.outbox import put_event, put_mail
+from app.services.people import load_user
+from app.services.proofs import own_account, own_id, prove_password
+
+_PURPOSES = (LinkPurpose.CHANGE_EMAIL,)
+_SAME = Problem("UNIQUE", "This is the present address.", "newEmail")
+_TAKEN = Problem("UNIQUE", "Another account has this address by now.", "newEmail")
+
+
+@users_only
+def request_email_change(
+    ports: Ports, actor: Actor, *, new_email: str, password: str, redirect_url: str
+) -> User:
+    """Mail a link to the new address (`requestEmailChange`); nothing changes before it is opened.
+
+    Refuses REQUIRED and INVALID on ``newEmail``, UNIQUE for the present one; REQUIRED and INVALID
+    on ``redirectUrl``; INVALID_CREDENTIALS on ``password``. That another account has the address
+    is told to its owner by mail, and never to the caller.
+    """
+    account = own_account(ports, actor)
+    email = normalize_email(new_email)
+    found = [email_problem(email, "newEmail"), redirect_refusal(ports, redirect_url)]
+    if email == account.email:
+        found.append(_SAME)
+    problems = [problem for problem in found if problem is not None]
+    if problems:
+        raise Refused(*problems)
+    prove_password(ports, actor, account, password, "password")
+    with ports.database.transaction() as session:
+        user = session.get(UserRecord, account.id, with_for_update=True)
+        if user is None:
+            raise PermissionDenied(Caller.USER)
+        owner = session.scalar(select(UserRecord.id).where(UserRecord.email == email))
+        if owner is None:
+            _promise(ports, actor, session, user, email, redirect_url)
+        change = Change("account.email_change_request", "User", user.id, user.email)
+        record(ports, actor, session, change)
+        answer = load_user(session, user.id)
+    if owner is not None:
+        # On its own: two people who want each other's address must not wait for one another.
+        _tell(ports, owner)
+    return answer
+
+
+@users_only
+def confirm_email_change(ports: Ports, actor: Actor, *, token: str) -> User:
+    """Move the caller's account by the token of a mailed link (`confirmEmailChange`).
+
+    Refuses INVALID on ``token`` for a bad, used, expired or foreign one; UNIQUE on ``newEmail``
+    when somebody has taken the address meanwhile. The old address is told; links that were mailed
+    to it are dead.
+    """
+    try:
+        with ports.database.transaction() as session:
+            opened = open_link(ports, session, _PURPOSES, token)
+            if opened.user.id != own_id(actor):
+                raise Refused(WORTHLESS)
+            _move(ports, actor, session, opened.user, opened.new_email)
+            return load_user(session, opened.user.id)
+    except IntegrityError:
+        raise Refused(_TAKEN) from None
+
+
+def _promise(
+    ports: Ports, actor: Actor, session: Session, user: UserRecord, email: str, redirect_url: str
+) -> None:
+    purpose = LinkPurpose.CHANGE_EMAIL
+    token = make_link(ports, session, user, purpose, email)
+    values = {
+        "link": with_query(redirect_url, token=token),
+        "lifetime": lifetime_in_words(purpose),
+        "old_email": user.email,
+        "new_email": email,
+    }
+    put_mail(ports, session, Mail(MailKind.EMAIL_CHANGE_REQUEST, email, values))
+    event = AccountChangeEmailRequested(
+        user.id, token=token, redirect_url=redirect_url, new_email=email
+    )
+    put_event(ports, actor, session, event)
+
+
+def _tell(ports: Ports, owner: int) -> None:
+    with ports.database.transaction() as session:
+        user = session.get(UserRecord, owner, with_for_update=True)
+        if user is not None:
+            tell_of_account(ports, session, user)
+
+
+def _move(ports: Ports, actor: Actor, session: Session, user: UserRecord, email: str) -> None:
+    now = ports.clock.now()
+    old = user.email
+    user.email = email
+    # Whoever opened the link reads mail at the new address.
+    user.is_confirmed = True
+    user.updated_at = now
+    session.flush()
+    drop_links(session, user.id)
+    values = {
+        "old_email": old,
+        "new_email": email,
+        "when": in_words(now),
+        "address": actor.address or "",
+    }
+    put_mail(ports, session, Mail(MailKind.EMAIL_CHANGED, old, values))
+    put_event(ports, actor, session, AccountEmailChanged(user.id))
+    put_update(ports, actor, session, user)
+    change = Change(
+        "account.email_change", "User", user.id, email, {"email": old}, {"email": email}
+    )
+    record(ports, actor, session, change)

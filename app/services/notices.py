@@ -1,0 +1,42 @@
+"""Mails that tell a mailbox what its owner alone may know, and not too often."""
+
+from datetime import timedelta
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.domain.links import LinkPurpose
+from app.domain.mail import Mail, MailKind
+from app.models import AccountLinkRecord, UserRecord
+from app.ports import Ports
+from app.services.access import part
+from app.services.links import make_link
+from app.services.outbox import put_mail
+
+
+@part
+def tell_of_account(ports: Ports, session: Session, user: UserRecord) -> None:
+    """Tell ``user``, whose row is locked, that somebody tried to use their address.
+
+    Only whoever reads that mailbox learns that there is an account. An inactive one is told
+    nothing: there is nothing that its owner could do with it.
+    """
+    if not user.is_active or was_mailed(ports, session, user.id, LinkPurpose.NOTICE):
+        return
+    make_link(ports, session, user, LinkPurpose.NOTICE)
+    put_mail(ports, session, Mail(MailKind.ACCOUNT_EXISTS, user.email))
+
+
+@part
+def was_mailed(ports: Ports, session: Session, user_id: int, purpose: LinkPurpose) -> bool:
+    """Whether a link for ``purpose`` was made within ``RESET_PASSWORD_LOCK_TIME``.
+
+    What anybody can have mailed to somebody else must not fill their mailbox.
+    """
+    lock = timedelta(seconds=ports.configuration.reset_password_lock_time)
+    recent = select(AccountLinkRecord.id).where(
+        AccountLinkRecord.user_id == user_id,
+        AccountLinkRecord.purpose == purpose.value,
+        AccountLinkRecord.created_at > ports.clock.now() - lock,
+    )
+    return session.scalar(recent) is not None

@@ -1,0 +1,33 @@
+"""People as they stand in a transaction, and as they were when they are gone."""
+
+from dataclasses import fields
+from datetime import datetime
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.domain.users import User
+from app.models import UserRecord
+from app.services.access import part
+from app.services.callers import USER_COLUMNS, read_user
+
+_KEPT = (str, int, bool, type(None))
+
+
+@part
+def load_user(session: Session, user_id: int) -> User:
+    """The person with that key, with every right they hold, as this transaction has left them."""
+    session.flush()
+    row = session.execute(select(*USER_COLUMNS).where(UserRecord.id == user_id)).one()
+    return read_user(tuple(row))
+
+
+@part
+def snapshot_of(user: User) -> dict[str, object]:
+    """What a deletion's event keeps of ``user``: the plain fields, moments in ISO 8601."""
+    values = {field.name: getattr(user, field.name) for field in fields(user)}
+    return {
+        name: value.isoformat() if isinstance(value, datetime) else value
+        for name, value in values.items()
+        if isinstance(value, (*_KEPT, datetime))
+    }
