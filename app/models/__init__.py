@@ -6,12 +6,14 @@ here, so that ``Record.metadata`` is complete for the migrations.
 
 from app.models.apps import AppPermissionRecord, AppRecord, AppTokenRecord
 from app.models.audit import AuditRecord
+from app.models.extensions import AppExtensionRecord
 from app.models.groups import (
     GroupMemberRecord,
     GroupPermissionRecord,
     GroupRecord,
     UserPermissionRecord,
 )
+from app.models.installations import AppInstallationRecord
 from app.models.keys import SigningKeyRecord
 from app.models.links import AccountLinkRecord, ResetRequestRecord
 from app.models.outbox import OutboxEventRecord, OutboxMailRecord
@@ -20,9 +22,12 @@ from app.models.sessions import SessionRecord
 from app.models.shop import ShopRecord
 from app.models.throttle import ThrottleAddressRecord, ThrottleUserRecord
 from app.models.users import UserRecord
+from app.models.webhooks import WebhookEventRecord, WebhookRecord
 
 __all__ = [
     "AccountLinkRecord",
+    "AppExtensionRecord",
+    "AppInstallationRecord",
     "AppPermissionRecord",
     "AppRecord",
     "AppTokenRecord",
@@ -41,4 +46,6 @@ __all__ = [
     "ThrottleUserRecord",
     "UserPermissionRecord",
     "UserRecord",
+    "WebhookEventRecord",
+    "WebhookRecord",
 ]

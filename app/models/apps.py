@@ -2,21 +2,48 @@
 
 from datetime import datetime
 
-from sqlalchemy import ForeignKey, String, true
+from sqlalchemy import ForeignKey, Index, String, Text, text, true
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.models.record import BigKey, Record
 
 
 class AppRecord(Record):
+    """An app. While its installation runs, ``is_installed`` is false and its tokens work already.
+
+    Everything from ``about`` on is what its manifest said; ``audience`` goes into the tokens of
+    its extensions.
+    """
+
     __tablename__ = "apps"
+    __table_args__ = (
+        Index(
+            "uq_apps_identifier",
+            "identifier",
+            unique=True,
+            sqlite_where=text("identifier <> ''"),
+            postgresql_where=text("identifier <> ''"),
+        ),
+        Index("ix_apps_name_id", "name", "id"),
+        Index("ix_apps_created_at_id", "created_at", "id"),
+    )
 
     id: Mapped[int] = mapped_column(BigKey, primary_key=True)
     name: Mapped[str] = mapped_column(String(256))
     identifier: Mapped[str] = mapped_column(String(256), default="", server_default="")
     type: Mapped[str] = mapped_column(String(16), default="LOCAL", server_default="LOCAL")
     is_active: Mapped[bool] = mapped_column(default=True, server_default=true())
+    is_installed: Mapped[bool] = mapped_column(default=True, server_default=true())
     created_at: Mapped[datetime]
+    about: Mapped[str] = mapped_column(Text, default="", server_default="")
+    author: Mapped[str] = mapped_column(String(256), default="", server_default="")
+    version: Mapped[str] = mapped_column(String(256), default="", server_default="")
+    audience: Mapped[str] = mapped_column(String(256), default="", server_default="")
+    app_url: Mapped[str] = mapped_column(String(2048), default="", server_default="")
+    data_privacy_url: Mapped[str] = mapped_column(String(2048), default="", server_default="")
+    homepage_url: Mapped[str] = mapped_column(String(2048), default="", server_default="")
+    manifest_url: Mapped[str] = mapped_column(String(2048), default="", server_default="")
+    support_url: Mapped[str] = mapped_column(String(2048), default="", server_default="")
 
 
 class AppPermissionRecord(Record):
@@ -29,7 +56,11 @@ class AppPermissionRecord(Record):
 
 
 class AppTokenRecord(Record):
-    """A long-lived token: its SHA-256 (the token is 220 random bits) and last four characters."""
+    """A long-lived token: its SHA-256 (the token is 220 random bits) and last four characters.
+
+    ``permissions``, joined by commas, are all that it may be used for; NULL is whatever its app
+    holds. They stand in the row because every request with the token reads that row anyway.
+    """
 
     __tablename__ = "app_tokens"
 
@@ -38,6 +69,7 @@ class AppTokenRecord(Record):
     name: Mapped[str] = mapped_column(String(256), default="", server_default="")
     digest: Mapped[str] = mapped_column(String(64), unique=True)
     last_four: Mapped[str] = mapped_column(String(4))
+    permissions: Mapped[str | None] = mapped_column(Text)
     created_at: Mapped[datetime]
     expires_at: Mapped[datetime | None]
     last_used_at: Mapped[datetime | None]

@@ -1,0 +1,49 @@
+"""Webhooks: where an app wants to hear of which events."""
+
+from datetime import datetime
+
+from sqlalchemy import ForeignKey, Index, String, Text, text, true
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.models.record import BigKey, Record
+
+
+class WebhookRecord(Record):
+    """One subscription of an app. ``query`` is what it wants to be told, empty for the default.
+
+    ``secret`` is the sealed ``secretKey``, empty without one; an identifier is unique in its app.
+    """
+
+    __tablename__ = "webhooks"
+    __table_args__ = (
+        Index(
+            "uq_webhooks_identifier",
+            "app_id",
+            "identifier",
+            unique=True,
+            sqlite_where=text("identifier <> ''"),
+            postgresql_where=text("identifier <> ''"),
+        ),
+    )
+
+    id: Mapped[int] = mapped_column(BigKey, primary_key=True)
+    app_id: Mapped[int] = mapped_column(ForeignKey("apps.id", ondelete="CASCADE"), index=True)
+    name: Mapped[str] = mapped_column(String(256), default="", server_default="")
+    identifier: Mapped[str] = mapped_column(String(256), default="", server_default="")
+    target_url: Mapped[str] = mapped_column(String(2048))
+    is_active: Mapped[bool] = mapped_column(default=True, server_default=true())
+    query: Mapped[str] = mapped_column(Text, default="", server_default="")
+    secret: Mapped[str] = mapped_column(Text, default="", server_default="")
+    custom_headers: Mapped[dict[str, object]]
+    created_at: Mapped[datetime]
+
+
+class WebhookEventRecord(Record):
+    """An event that a webhook hears of; keyed by event first, for that is how events ask."""
+
+    __tablename__ = "webhook_events"
+
+    event: Mapped[str] = mapped_column(String(64), primary_key=True)
+    webhook_id: Mapped[int] = mapped_column(
+        ForeignKey("webhooks.id", ondelete="CASCADE"), primary_key=True, index=True
+    )
