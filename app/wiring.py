@@ -1,6 +1,6 @@
 """Which adapter stands behind each port."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import cast
 from urllib.parse import urlsplit
@@ -16,8 +16,9 @@ from app.adapters.post import FilePost, SmtpPost
 from app.adapters.randomness import SystemRandomness
 from app.adapters.sealing import AesSealing
 from app.adapters.throttle import connect_throttle
+from app.domain.addresses import Network
 from app.loading import load
-from app.ports import Ports, Post, Remembered, Schema
+from app.ports import Http, Ports, Post, Remembered, Schema
 from app.settings import Settings, SettingsError
 
 
@@ -38,15 +39,25 @@ def connect(settings: Settings) -> Ports:
         sealing=AesSealing(settings.secret_key),
         letters=JinjaLetters(),
         post=_post(settings),
-        schema=cast("Schema", LocalProxy(cache(partial(_schema, settings.database_url)))),
+        http=cast("Http", _late(_http, settings)),
+        schema=cast("Schema", _late(_schema, settings)),
         remembered=Remembered(),
     )
 
 
-def _schema(url: str) -> Schema:
-    # Alembic takes a fifth of a second to load, which no request and hardly any command is worth.
+def _late(make: Callable[[Settings], object], settings: Settings) -> object:
+    """What takes long to load (a fifth of a second), for the few who use it: made on first use."""
+    return LocalProxy(cache(partial(make, settings)))
+
+
+def _schema(settings: Settings) -> Schema:
     make = cast("Callable[[str], Schema]", load("app.adapters.schema:AlembicSchema"))
-    return make(url)
+    return make(settings.database_url)
+
+
+def _http(settings: Settings) -> Http:
+    make = cast("Callable[[Sequence[Network]], Http]", load("app.adapters.http:GuardedHttp"))
+    return make(settings.outgoing_allowed_networks)
 
 
 def _post(settings: Settings) -> Post:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from app.ports.clock import Clock
 from app.ports.configuration import Configuration
 from app.ports.database import Database
+from app.ports.http import Http
 from app.ports.keys import KeyStore
 from app.ports.mail import Letters, Post
 from app.ports.passwords import PasswordHasher
@@ -21,6 +22,7 @@ __all__ = [
     "Clock",
     "Configuration",
     "Database",
+    "Http",
     "KeyStore",
     "Letters",
     "PasswordHasher",
@@ -48,5 +50,6 @@ class Ports:
     sealing: Sealing
     letters: Letters
     post: Post
+    http: Http
     schema: Schema
     remembered: Remembered

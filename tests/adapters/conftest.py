@@ -6,9 +6,12 @@ from datetime import UTC, datetime
 import pytest
 
 from app.adapters.database import connect_database
+from app.adapters.http import GuardedHttp
 from app.models import UserRecord
 from app.ports.throttle import Throttle
 from tests.adapters.throttles import ANNA, BELA, Place, Visitor
+from tests.fakes.http import LOOPBACK
+from tests.servers.http import HttpServer, http_server
 
 
 @pytest.fixture(params=["sqlite", "postgresql", "redis"])
@@ -30,6 +33,18 @@ def throttle(place: Place) -> Iterator[Throttle]:
 @pytest.fixture
 def visitor(throttle: Throttle) -> Visitor:
     return Visitor(throttle)
+
+
+@pytest.fixture
+def server() -> Iterator[HttpServer]:
+    with http_server() as running:
+        yield running
+
+
+@pytest.fixture
+def local() -> GuardedHttp:
+    """With this machine listed, as an operator may do and as all other tests here need it."""
+    return GuardedHttp(LOOPBACK)
 
 
 def _add_users(url: str) -> None:

@@ -1,0 +1,58 @@
+"""Where a call may go: the address is checked after resolution, and pinned to what was checked."""
+
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+from requests import PreparedRequest
+from requests.adapters import HTTPAdapter
+from requests_hardened.ip_filter import InvalidIPAddress
+from requests_hardened.ip_filter_adapter import IPFilterAdapter
+from typing_extensions import override
+
+from app.adapters.http_patience import TimedPool, TimedSecurePool
+from app.domain.addresses import Address, Network, parse_address
+
+# It warns of every private address, listed or not; what is refused, our own errors tell.
+logging.getLogger("requests_hardened.ip_filter").setLevel(logging.ERROR)
+
+
+class GuardedAdapter(IPFilterAdapter):  # type: ignore[misc] # it has no types
+    """Lets public addresses pass, and of the others those in ``allowed`` networks."""
+
+    def __init__(self, *, scheme: str, allowed: Sequence[Network], pool_size: int) -> None:
+        self._allowed = tuple(allowed)
+        super().__init__(is_https_proto=scheme == "https")
+        self.init_poolmanager(pool_size * 4, pool_size)
+
+    @override
+    def init_poolmanager(
+        self, connections: int, maxsize: int, block: bool = False, **pool_kwargs: Any
+    ) -> None:
+        super().init_poolmanager(connections, maxsize, block=block, **pool_kwargs)
+        self.poolmanager.pool_classes_by_scheme = {"http": TimedPool, "https": TimedSecurePool}
+
+    @override
+    def build_connection_pool_key_attributes(
+        self, request: PreparedRequest, verify: bool | str, cert: Any = None
+    ) -> Any:
+        try:
+            host, pool = super().build_connection_pool_key_attributes(request, verify, cert)
+        except InvalidIPAddress as refused:
+            address: Address = refused.args[0]
+            if not self._lists(address):
+                raise
+            # As the parent does it, which has already named the host in the request's headers.
+            parent: Any = HTTPAdapter.build_connection_pool_key_attributes
+            host, pool = parent(self, request, verify, cert)
+            if host["scheme"] == "https":
+                pool |= {"assert_hostname": host["host"], "server_hostname": host["host"]}
+            host["host"] = f"[{address}]" if address.version == 6 else str(address)  # noqa: PLR2004 - IPv6
+            return host, pool
+        pinned = parse_address(host["host"])
+        if pinned is None or not (pinned.is_global or self._lists(pinned)) or pinned.is_reserved:
+            raise InvalidIPAddress(pinned)
+        return host, pool
+
+    def _lists(self, address: Address) -> bool:
+        return any(address in network for network in self._allowed)

@@ -1,0 +1,90 @@
+"""Calls to other people's servers: guarded against what hides behind an address, and limited."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Protocol
+
+from app.domain.errors import TokenRejected
+from app.domain.jws import read_members
+
+_GOOD = range(200, 300)
+
+
+class CallFault(StrEnum):
+    """Why a call gave no answer that could be used."""
+
+    ADDRESS = "address"
+    """It is no address of HTTP, or holds what it must not (a user, blanks)."""
+    FORBIDDEN = "forbidden"
+    """It leads into a private network that ``OUTGOING_ALLOWED_NETWORKS`` does not list."""
+    UNREACHABLE = "unreachable"
+    TIMEOUT = "timeout"
+    CERTIFICATE = "certificate"
+    TOO_LARGE = "too large"
+    MALFORMED = "malformed"
+    """Whatever answered does not speak HTTP, or not the format that was asked for."""
+    STATUS = "status"
+
+
+class CallFailed(Exception):
+    """There is no answer, or none that could be used; the text is fit for the operator."""
+
+    def __init__(self, fault: CallFault, message: str) -> None:
+        super().__init__(message)
+        self.fault = fault
+
+    @property
+    def is_passing(self) -> bool:
+        """Whether the same call may well succeed later."""
+        return self.fault in (CallFault.UNREACHABLE, CallFault.TIMEOUT)
+
+
+@dataclass(frozen=True, slots=True)
+class HttpRequest:
+    """One request; ``timeout`` in seconds is for all of it, ``largest`` is bytes of the answer."""
+
+    url: str
+    method: str = "GET"
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    body: bytes | None = field(default=None, repr=False)
+    timeout: float = 10.0
+    largest: int = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class HttpAnswer:
+    """What came back, whatever its status; names of headers are in lower case."""
+
+    status: int
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    body: bytes = field(default=b"", repr=False)
+
+    @property
+    def is_good(self) -> bool:
+        return self.status in _GOOD
+
+
+class Http(Protocol):
+    def send(self, request: HttpRequest) -> HttpAnswer:
+        """The answer to ``request``, of whatever status; a redirect is an answer, never followed.
+
+        Addresses are resolved once, checked, and the connection is made to what was checked.
+        Raises ``CallFailed`` when there is no answer within the limits. Never inside a
+        transaction.
+        """
+
+
+def json_members(answer: HttpAnswer, what: str) -> Mapping[str, object]:
+    """The JSON object in ``answer``; ``what`` names it in the error.
+
+    Raises ``CallFailed``: STATUS for any but 2xx, MALFORMED for what is no JSON object, or one in
+    which a member appears twice.
+    """
+    if not answer.is_good:
+        raise CallFailed(CallFault.STATUS, f"{what} answered with HTTP {answer.status}.")
+    try:
+        return read_members(answer.body)
+    except TokenRejected:
+        message = f"{what} did not answer with a JSON object."
+        raise CallFailed(CallFault.MALFORMED, message) from None

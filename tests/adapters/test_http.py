@@ -1,0 +1,253 @@
+"""Calls to other people's servers: where they must not go, and how long they must not take."""
+
+import ipaddress
+import socket
+import ssl
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from app.adapters.http import GuardedHttp
+from app.domain.version import VERSION
+from app.ports.http import CallFailed, CallFault, HttpRequest
+from tests.adapters.http_calls import fault_of
+from tests.fakes.http import LOOPBACK
+from tests.fixtures.network import take_attempts
+from tests.servers.certificates import certificate_for
+from tests.servers.http import HttpServer, Received, Reply, http_server
+
+INTERNAL = [
+    "127.0.0.1",
+    "127.1",
+    "2130706433",
+    "0x7f000001",
+    "0x7f.1",
+    "0177.0.0.1",
+    "0.0.0.0",  # noqa: S104 - an address to refuse, not to listen at
+    "0",
+    "localhost",
+    "LOCALHOST",
+    "[::1]",
+    "[0:0:0:0:0:0:0:1]",
+    "[::]",
+    "[::ffff:127.0.0.1]",
+    "[::ffff:7f00:1]",
+    "[::127.0.0.1]",
+    "[64:ff9b::7f00:1]",
+    "[2002:7f00:1::]",
+    "10.0.0.1",
+    "172.16.0.1",
+    "192.168.0.1",
+    "169.254.169.254",
+    "[::ffff:169.254.169.254]",
+    "100.64.0.1",
+    "192.0.0.8",
+    "198.18.0.1",
+    "224.0.0.1",
+    "240.0.0.1",
+    "255.255.255.255",
+    "[fe80::1]",
+    "[fd00::1]",
+    "[ff02::1]",
+]
+
+
+@pytest.fixture
+def guarded() -> GuardedHttp:
+    """As in production: no private network is listed."""
+    return GuardedHttp()
+
+
+@pytest.mark.parametrize("host", INTERNAL)
+def test_an_internal_address_is_refused_in_every_spelling(
+    guarded: GuardedHttp, server: HttpServer, host: str
+) -> None:
+    port = server.url.rpartition(":")[2]
+    for scheme in ("http", "https"):
+        request = HttpRequest(f"{scheme}://{host}:{port}/")
+        assert fault_of(guarded, request) is CallFault.FORBIDDEN
+    assert server.received == []
+    assert take_attempts() == []
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "no address",
+        "/keys",
+        "//id.example.com/keys",
+        "ftp://127.0.0.1/keys",
+        "file:///etc/passwd",
+        "gopher://127.0.0.1/",
+        "http://",
+        "http:///keys",
+        "http://user:secret@127.0.0.1/",
+        "http://127.0.0.1@id.example.com/",
+        "http://127.0.0.1\\@id.example.com/",
+        "http://127.0.0.1/\r\nHost: other",
+        "http://127.0.0.1 /",
+        "http://127.0.0.1:port/",
+        "http://127.0.0.1:99999/",
+        "http://[::1/",
+        "http://127.0.0.1/\ud800",
+        f"http://127.0.0.1/{'x' * 2048}",
+    ],
+)
+def test_what_is_no_plain_address_is_refused(local: GuardedHttp, url: str) -> None:
+    assert fault_of(local, HttpRequest(url)) is CallFault.ADDRESS
+
+
+def test_a_listed_network_may_be_reached(local: GuardedHttp, server: HttpServer) -> None:
+    url = server.answer("/keys", Reply(200, b'{"keys": []}', {"X-Kind": "keys"}))
+    answer = local.send(HttpRequest(url, headers={"Accept": "application/json"}))
+    assert (answer.status, answer.body, answer.headers["x-kind"]) == (200, b'{"keys": []}', "keys")
+    (received,) = server.received
+    assert received.headers["host"] == server.url.removeprefix("http://")
+    assert received.headers["user-agent"] == f"Latchkey/{VERSION}"
+    assert received.headers["accept"] == "application/json"
+
+
+def test_another_private_network_stays_closed_when_one_is_listed(local: GuardedHttp) -> None:
+    assert fault_of(local, HttpRequest("http://10.0.0.1/")) is CallFault.FORBIDDEN
+    assert take_attempts() == []
+
+
+def test_a_mapped_address_is_listed_by_the_network_that_it_stands_for(
+    local: GuardedHttp, server: HttpServer
+) -> None:
+    port = server.url.rpartition(":")[2]
+    server.answer("/", Reply(204))
+    assert local.send(HttpRequest(f"http://[::ffff:127.0.0.1]:{port}/")).status == 204
+
+
+def test_an_address_of_version_6_can_be_listed(local: GuardedHttp) -> None:
+    with http_server(host="::1") as server:
+        url = server.answer("/", Reply(204))
+        assert local.send(HttpRequest(url)).status == 204
+        assert server.received[0].headers["host"] == server.url.removeprefix("http://")
+
+
+def test_a_body_is_posted_as_it_is(local: GuardedHttp, server: HttpServer) -> None:
+    url = server.answer("/hook", Reply(200))
+    body = bytes(range(256)) * 400
+    local.send(HttpRequest(url, "POST", {"Content-Type": "application/octet-stream"}, body))
+    assert server.received == [
+        Received("POST", "/hook", server.received[0].headers, body),
+    ]
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_a_redirect_is_an_answer_and_is_never_followed(
+    local: GuardedHttp, server: HttpServer, status: int
+) -> None:
+    server.answer("/inside", Reply(200, b"secret"))
+    url = server.answer("/", Reply(status, headers={"Location": f"{server.url}/inside"}))
+    assert local.send(HttpRequest(url)).status == status
+    assert server.calls("/inside") == []
+
+
+def test_a_name_that_means_another_address_when_asked_again_leads_nowhere_else(
+    guarded: GuardedHttp, server: HttpServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = ["93.184.215.14", "127.0.0.1", "127.0.0.1"]
+    _resolve(monkeypatch, lambda: answers.pop(0))
+    port = server.url.rpartition(":")[2]
+    with pytest.raises(CallFailed):
+        guarded.send(HttpRequest(f"http://rebinding.example:{port}/"))
+    assert take_attempts() == ["socket.connect to 93.184.215.14"]
+    assert server.received == []
+    assert (
+        fault_of(guarded, HttpRequest(f"http://rebinding.example:{port}/")) is CallFault.FORBIDDEN
+    )
+
+
+def test_a_name_is_checked_each_time_although_a_connection_is_still_open(
+    server: HttpServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    http = GuardedHttp((ipaddress.ip_network("127.0.0.1/32"),))
+    answers = ["127.0.0.1", "127.0.0.2"]
+    _resolve(monkeypatch, lambda: answers.pop(0))
+    server.answer("/", Reply(204))
+    port = server.url.rpartition(":")[2]
+    assert http.send(HttpRequest(f"http://rebinding.example:{port}/")).status == 204
+    assert fault_of(http, HttpRequest(f"http://rebinding.example:{port}/")) is CallFault.FORBIDDEN
+
+
+def _resolve(monkeypatch: pytest.MonkeyPatch, answer: Callable[[], str]) -> None:
+    """Let names of the test resolve to what ``answer`` says; addresses stay what they are."""
+    real = socket.getaddrinfo
+
+    def resolver(host: str, port: int, *args: int, **options: int) -> object:
+        return real(answer() if host.endswith(".example") else host, port, *args, **options)
+
+    monkeypatch.setattr(socket, "getaddrinfo", resolver)
+
+
+def test_a_name_that_does_not_exist_cannot_be_reached(local: GuardedHttp) -> None:
+    request = HttpRequest("http://nowhere.invalid/")
+    assert fault_of(local, request) is CallFault.UNREACHABLE
+
+
+def test_a_port_that_nobody_listens_at_cannot_be_reached(local: GuardedHttp) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    assert fault_of(local, HttpRequest(f"http://127.0.0.1:{port}/")) is CallFault.UNREACHABLE
+
+
+def test_a_server_with_two_names_is_reached_by_its_own_with_its_certificate(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    authority, chain = certificate_for(tmp_path, "id.example")
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(chain)
+    asked: list[str | None] = []
+    tls.sni_callback = lambda _socket, name, _context: asked.append(name)
+    _resolve(monkeypatch, lambda: "127.0.0.1")
+    http = GuardedHttp(LOOPBACK, str(authority))
+    with http_server(tls) as server:
+        port = server.url.rpartition(":")[2]
+        server.answer("/", Reply(204))
+        assert http.send(HttpRequest(f"https://id.example:{port}/")).status == 204
+        assert asked == ["id.example"]
+        assert server.received[0].headers["host"] == f"id.example:{port}"
+        other = HttpRequest(f"https://other.example:{port}/")
+        assert fault_of(http, other) is CallFault.CERTIFICATE
+        strict = GuardedHttp(LOOPBACK)
+        unknown = HttpRequest(f"https://id.example:{port}/")
+        assert fault_of(strict, unknown) is CallFault.CERTIFICATE
+
+
+def test_nothing_of_the_environment_comes_along(
+    server: HttpServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secrets = tmp_path / "netrc"
+    secrets.write_text("machine 127.0.0.1 login somebody password secret\n")
+    monkeypatch.setenv("NETRC", str(secrets))
+    monkeypatch.setenv("HTTP_PROXY", "http://192.0.2.1:3128")
+    monkeypatch.setenv("ALL_PROXY", "http://192.0.2.1:3128")
+    url = server.answer("/", Reply(204, headers={"Set-Cookie": "visit=1"}))
+    http = GuardedHttp(LOOPBACK)
+    for _ in range(2):
+        assert http.send(HttpRequest(url)).status == 204
+    for received in server.received:
+        assert "authorization" not in received.headers
+        assert "cookie" not in received.headers
+
+
+def test_many_threads_may_call_at_once(local: GuardedHttp, server: HttpServer) -> None:
+    server.routes["/"] = lambda received: Reply(200, received.headers["x-number"].encode())
+    found: list[bool] = []
+
+    def call(number: int) -> None:
+        request = HttpRequest(f"{server.url}/", headers={"X-Number": str(number)})
+        found.append(local.send(request).body == str(number).encode())
+
+    threads = [threading.Thread(target=call, args=(number,)) for number in range(20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [True] * 20

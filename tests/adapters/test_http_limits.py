@@ -1,0 +1,124 @@
+"""How long a call to somebody else's server must not take, and what it must not swallow."""
+
+import socket
+import time
+from collections.abc import Callable
+
+import pytest
+
+from app.adapters.http import GuardedHttp
+from app.ports.http import CallFailed, CallFault, HttpRequest, json_members
+from tests.adapters.http_calls import fault_of
+from tests.servers.http import HttpServer, Reply
+
+PATIENCE = 0.5
+"""Seconds that a call may take where a test is about one that takes too long."""
+
+
+def test_a_body_of_the_largest_size_is_read_and_one_byte_more_is_not(
+    local: GuardedHttp, server: HttpServer
+) -> None:
+    url = server.answer("/", Reply(200, b"x" * 1000))
+    assert len(local.send(HttpRequest(url, largest=1000)).body) == 1000
+    assert fault_of(local, HttpRequest(url, largest=999)) is CallFault.TOO_LARGE
+
+
+def test_an_endless_body_is_cut(local: GuardedHttp, server: HttpServer) -> None:
+    url = server.answer("/", Reply(raw=_endless))
+    began = time.monotonic()
+    assert fault_of(local, HttpRequest(url, largest=100_000)) is CallFault.TOO_LARGE
+    assert time.monotonic() - began < 5
+
+
+def test_a_body_that_was_not_asked_for_compressed_is_not_unpacked(
+    local: GuardedHttp, server: HttpServer
+) -> None:
+    url = server.answer("/", Reply(200, b"\x1f\x8b", {"Content-Encoding": "gzip"}))
+    assert fault_of(local, HttpRequest(url)) is CallFault.MALFORMED
+    assert server.received[0].headers["accept-encoding"] == "identity"
+
+
+def _endless(connection: socket.socket) -> None:
+    connection.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+    while True:
+        connection.sendall(b"1000\r\n" + b"x" * 4096 + b"\r\n")
+
+
+def _trickle(beginning: bytes, piece: bytes) -> Callable[[socket.socket], None]:
+    def send(connection: socket.socket) -> None:
+        connection.sendall(beginning)
+        while True:
+            connection.sendall(piece)
+            time.sleep(0.02)
+
+    return send
+
+
+@pytest.mark.parametrize(
+    "slow",
+    [
+        lambda connection: connection.recv(1),
+        _trickle(b"", b"H"),
+        _trickle(b"HTTP/1.1 200 OK\r\n", b"X-More: yes\r\n"),
+        _trickle(b"HTTP/1.1 200 OK\r\nX-Long: ", b"x"),
+        _trickle(b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
+        _trickle(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n", b"x"),
+        _trickle(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", b"1\r\nx\r\n"),
+        _trickle(b"HTTP/1.1 200 OK\r\n\r\n", b"x"),
+    ],
+    ids=["silence", "status", "headers", "header", "continue", "body", "chunks", "until it ends"],
+)
+def test_a_call_ends_when_its_time_is_over_however_the_answer_trickles(
+    local: GuardedHttp, server: HttpServer, slow: Callable[[socket.socket], None]
+) -> None:
+    url = server.answer("/", Reply(raw=slow))
+    began = time.monotonic()
+    assert fault_of(local, HttpRequest(url, timeout=PATIENCE)) is CallFault.TIMEOUT
+    assert PATIENCE * 0.5 <= time.monotonic() - began < PATIENCE * 6
+
+
+def test_a_call_ends_when_its_time_is_over_although_nobody_reads_what_is_sent(
+    local: GuardedHttp,
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
+        request = HttpRequest(url, "POST", body=b"x" * 20_000_000, timeout=PATIENCE)
+        began = time.monotonic()
+        assert fault_of(local, request) is CallFault.TIMEOUT
+        assert time.monotonic() - began < PATIENCE * 6
+
+
+@pytest.mark.parametrize(
+    "nonsense",
+    [
+        b"",
+        b"SSH-2.0-OpenSSH_9.7\r\n",
+        b"HTTP/1.1 twohundred OK\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nshort",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+        b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 200 + b"\r\n",
+        b"HTTP/1.1 200 OK\r\nX: " + b"y" * 100_000 + b"\r\n\r\n",
+    ],
+)
+def test_what_does_not_speak_http_is_told_so(
+    local: GuardedHttp, server: HttpServer, nonsense: bytes
+) -> None:
+    url = server.answer("/", Reply(raw=lambda connection: connection.sendall(nonsense)))
+    assert fault_of(local, HttpRequest(url)) in (CallFault.MALFORMED, CallFault.UNREACHABLE)
+
+
+@pytest.mark.parametrize("body", [b"", b"[]", b"<html>", b'{"a": 1, "a": 2}', b"\xff", b"NaN"])
+def test_an_answer_that_is_no_json_object_is_told_so(
+    local: GuardedHttp, server: HttpServer, body: bytes
+) -> None:
+    answer = local.send(HttpRequest(server.answer("/", Reply(200, body))))
+    with pytest.raises(CallFailed) as failed:
+        json_members(answer, "The key set")
+    assert failed.value.fault is CallFault.MALFORMED
+
+
+def test_an_error_is_no_answer_to_read(local: GuardedHttp, server: HttpServer) -> None:
+    answer = local.send(HttpRequest(server.answer("/", Reply(500, b"{}"))))
+    with pytest.raises(CallFailed, match="HTTP 500") as failed:
+        json_members(answer, "The key set")
+    assert failed.value.fault is CallFault.STATUS

@@ -1,0 +1,24 @@
+"""Calls as in production, this machine allowed; strict about what the real ones forbid."""
+
+from dataclasses import dataclass, field
+from ipaddress import ip_network
+
+from app.adapters.http import GuardedHttp
+from app.ports import Database, Http
+from app.ports.http import HttpAnswer, HttpRequest
+
+LOOPBACK = (ip_network("127.0.0.0/8"), ip_network("::1/128"))
+
+
+@dataclass(slots=True)
+class WatchedHttp:
+    """Remembers the calls, and refuses them inside a transaction."""
+
+    database: Database
+    calls: list[HttpRequest] = field(default_factory=list)
+    real: Http = field(default_factory=lambda: GuardedHttp(LOOPBACK))
+
+    def send(self, request: HttpRequest) -> HttpAnswer:
+        assert not self.database.in_transaction, "no call to anybody inside a transaction"
+        self.calls.append(request)
+        return self.real.send(request)
