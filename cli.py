@@ -53,7 +53,7 @@ class Catalogue(AppGroup):
 
     def __init__(self) -> None:
         made = [Late(name, module, summary) for name, (module, summary) in COMMANDS.items()]
-        super().__init__("latchkey", commands=made)
+        super().__init__("flask", commands=made)
 
     @override
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:

@@ -27,6 +27,9 @@ command = Group(
     ],
 )
 
+_LARGEST_KEY = 10**18
+"""Fits every database's integer; a larger one cannot exist."""
+
 _COLUMNS = (
     Column[App]("id", "Id", lambda app: app.id, short=True),
     Column[App]("name", "Name", lambda app: app.name, short=True),
@@ -115,7 +118,7 @@ def list_tokens(app: str) -> None:
 
 
 @tokens.command("revoke", examples=[("flask app token revoke 7", "end it, at once")])
-@click.argument("token_id", metavar="ID", type=int)
+@click.argument("token_id", metavar="ID", type=click.IntRange(1, _LARGEST_KEY))
 def revoke_token(token_id: int) -> None:
     """End a token, at once and for good."""
     out = output()
@@ -125,7 +128,7 @@ def revoke_token(token_id: int) -> None:
 
 def _key(ports: Ports, app: str) -> int:
     """The app of that id, or of that name if only one has it; refuses NOT_FOUND otherwise."""
-    if app.isascii() and app.isdigit():
+    if app.isascii() and app.isdigit() and int(app) <= _LARGEST_KEY:
         return int(app)
     found = list_apps(ports, OPERATOR, PageRequest(2), name=app).items
     if len(found) == 1:

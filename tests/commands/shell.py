@@ -1,0 +1,29 @@
+"""The operator's shell, in the test's own process: every command as ``cli.py`` lists them."""
+
+import json
+from typing import Any
+
+from click.testing import Result
+from flask import Flask
+
+import cli
+from app.ports import Ports
+from app.web.installation import Installation, install
+
+
+def run(ports: Ports, *arguments: str, typed: str | None = None, **options: Any) -> Result:
+    """``flask ARGUMENTS`` on the installation of ``ports``; ``typed`` is standard input.
+
+    ``options`` are those of ``Installation``. An error that no command foresees fails the test.
+    """
+    app = Flask("app")
+    cli.register(app)
+    install(app, Installation(ports, **options))
+    return app.test_cli_runner(catch_exceptions=False).invoke(args=arguments, input=typed)
+
+
+def run_json(ports: Ports, *arguments: str, typed: str | None = None) -> Any:
+    """What ``flask ARGUMENTS --json`` shows; fails the test unless the command is done."""
+    result = run(ports, *arguments, "--json", typed=typed)
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)

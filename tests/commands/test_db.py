@@ -1,0 +1,56 @@
+"""``flask db``."""
+
+import json
+from dataclasses import replace
+
+from typing_extensions import override
+
+from app.adapters.schema import AlembicSchema
+from app.ports import Ports
+from tests.commands.shell import run, run_json
+
+
+def test_upgrading_makes_the_tables_and_may_be_repeated(
+    ports: Ports, empty_database_url: str
+) -> None:
+    bare = replace(ports, schema=AlembicSchema(empty_database_url))
+    assert run_json(bare, "db", "current")["upToDate"] is False
+    first = run(bare, "db", "upgrade", "--json")
+    assert first.exit_code == 0
+    newest = json.loads(first.stdout)["newest"]
+    assert f"The database was empty and is at {newest} now." in first.stderr
+    again = run(bare, "db", "upgrade", "--short")
+    assert (again.exit_code, again.stdout) == (0, f"{newest}\n")
+    assert "was up to date" in again.stderr
+    assert run_json(bare, "db", "current") == {
+        "current": newest,
+        "newest": newest,
+        "upToDate": True,
+    }
+
+
+def test_a_database_that_does_not_answer_ends_with_5(ports: Ports) -> None:
+    lost = replace(ports, schema=AlembicSchema("postgresql://nobody@127.0.0.1:1/nowhere"))
+    for verb in ("current", "upgrade"):
+        failed = run(lost, "db", verb)
+        assert failed.exit_code == 5
+        assert "The database cannot be reached" in failed.stderr
+
+
+def test_a_revision_is_numbered_after_the_newest_and_named(ports: Ports) -> None:
+    written: list[tuple[str, str]] = []
+
+    class Noting(AlembicSchema):
+        @override
+        def revise(self, message: str, name: str) -> None:
+            written.append((message, name))
+
+        @override
+        def newest(self) -> str | None:
+            return "0041_carts"
+
+    noting = replace(ports, schema=Noting("sqlite://"))
+    shown = run(noting, "db", "revision", "Cart lines", "Carts have lines.")
+    assert shown.exit_code == 0
+    assert written == [("Carts have lines", "0042_cart_lines")]
+    assert shown.stdout == "migrations/versions/0042_cart_lines.py\n"

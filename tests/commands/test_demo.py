@@ -1,0 +1,53 @@
+"""``flask demo``."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from app.domain.actor import OPERATOR
+from app.ports import Ports
+from app.services.demo import has_people
+from app.services.login import create_token
+from tests.builders.people import NOBODY, make_user
+from tests.commands.shell import run, run_json
+from tests.fakes.clock import FakeClock
+from tests.fixtures.ports import fake_ports
+
+
+@pytest.fixture
+def ports(sqlite_url: str, clock: FakeClock) -> Iterator[Ports]:
+    made = fake_ports(sqlite_url, clock)
+    yield made
+    made.database.close()
+
+
+def test_the_sign_ins_are_printed_and_work(ports: Ports) -> None:
+    shown = run_json(ports, "demo")
+    admin = next(row for row in shown if row["role"] == "superuser")
+    pair = create_token(ports, NOBODY, email=admin["name"], password=admin["secret"])
+    assert pair.user.is_superuser
+
+
+def test_a_second_time_prints_none_and_is_no_failure(ports: Ports) -> None:
+    assert run_json(ports, "demo") != []
+    again = run(ports, "demo")
+    assert (again.exit_code, again.stdout) == (0, "")
+    assert "flask user create EMAIL --superuser" in again.stderr
+    assert run_json(ports, "demo", "--once") == []
+
+
+def test_once_leaves_a_shop_alone_where_somebody_is(ports: Ports) -> None:
+    make_user(ports, "ann@example.com")
+    assert run_json(ports, "demo", "--once") == []
+    assert run(ports, "user", "list", "--short").stdout == "ann@example.com\n"
+
+
+def test_outside_development_it_takes_a_yes(ports: Ports) -> None:
+    real = replace(ports, configuration=replace(ports.configuration, development=False))
+    refused = run(real, "demo")
+    assert (refused.exit_code, refused.stdout) == (3, "")
+    assert "--yes" in refused.stderr
+    assert not has_people(real, OPERATOR)
+    assert run(real, "demo", "--yes").exit_code == 0
+    assert has_people(real, OPERATOR)

@@ -1,0 +1,182 @@
+"""What every command does alike: help, suggestions, forms of output, exit codes."""
+
+import json
+import shlex
+from collections.abc import Iterator
+from dataclasses import replace
+
+import click
+import pytest
+
+import cli
+from app.commands.command import Command, Group
+from app.commands.exits import Exit, failure_of
+from app.domain.errors import PermissionDenied, Problem, Refused, TokenFault, TokenRejected
+from app.domain.faults import Misconfigured, SchemaBehind, Unreachable
+from app.domain.version import VERSION
+from app.ports import Ports
+from app.ports.keys import KeyUnreadable
+from app.ports.throttle import ThrottleUnavailable
+from app.settings import Settings
+from app.wiring import connect
+from tests.commands.shell import run, run_json
+from tests.fakes.clock import FakeClock
+from tests.fixtures.ports import fake_ports
+
+
+@pytest.fixture
+def ports(sqlite_url: str, clock: FakeClock) -> Iterator[Ports]:
+    made = fake_ports(sqlite_url, clock)
+    yield made
+    made.database.close()
+
+
+def _all(command: click.Command, *path: str) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    yield path, command
+    if isinstance(command, click.Group):
+        for name, inner in command.commands.items():
+            yield from _all(inner, *path, name)
+
+
+COMMANDS = {
+    " ".join(path): command
+    for name in cli.COMMANDS
+    for path, command in _all(cli.Late(name, cli.COMMANDS[name][0], "").loaded(), name)
+}
+
+
+@pytest.mark.parametrize("path", COMMANDS)
+@pytest.mark.parametrize("flag", ["-h", "--help"])
+def test_help_leads_with_what_it_is_for_and_examples(ports: Ports, path: str, flag: str) -> None:
+    shown = run(ports, *path.split(), flag)
+    assert shown.exit_code == 0
+    assert shown.stdout.startswith(f"Usage: flask {path}")
+    command = COMMANDS[path]
+    assert isinstance(command, Command | Group)
+    if command.examples:
+        assert shown.stdout.index("Examples:") < shown.stdout.index("Options:")
+
+
+@pytest.mark.parametrize("name", cli.COMMANDS)
+def test_every_group_has_examples_and_says_its_version(ports: Ports, name: str) -> None:
+    command = COMMANDS[name]
+    assert isinstance(command, Command | Group)
+    assert command.examples
+    for flag in ("-V", "--version"):
+        assert run(ports, name, flag).stdout == f"latchkey {VERSION}\n"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        line
+        for command in COMMANDS.values()
+        if isinstance(command, Command | Group)
+        for line, _ in command.examples
+    ],
+)
+def test_every_example_is_understood(line: str) -> None:
+    words = shlex.split(line.replace("$(", " ").replace(")", " "))
+    arguments = words[words.index("flask") + 1 :]
+    command: click.Command = cli.Catalogue()
+    context = click.Context(command, info_name="flask")
+    while isinstance(command, click.Group):
+        name = arguments.pop(0)
+        found = command.get_command(context, name)
+        assert found is not None, name
+        command = found.loaded() if isinstance(found, cli.Late) else found
+    assert command.make_context(command.name, arguments, parent=context).command is command
+
+
+def test_the_list_of_commands_says_what_each_says_of_itself() -> None:
+    for name, (_, summary) in cli.COMMANDS.items():
+        assert summary.endswith(".")
+        assert COMMANDS[name].get_short_help_str(100)
+
+
+@pytest.mark.parametrize(
+    ("mistyped", "meant"),
+    [(("usr",), "'user'"), (("user", "lst"), "'list'"), (("app", "tokn"), "'token'")],
+)
+def test_a_typo_gets_a_suggestion(ports: Ports, mistyped: tuple[str, ...], meant: str) -> None:
+    failed = run(ports, *mistyped)
+    assert failed.exit_code == 2
+    assert f"Did you mean {meant}?" in failed.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("user", "create", "--json"),
+        ("user", "lst", "--json"),
+        ("user", "create", "a@example.com", "--staf", "--json"),
+        ("user", "--bogus", "--json"),
+        ("user", "list", "--json", "--short"),
+        ("shop", "set", "--json", "nothing", "true"),
+    ],
+)
+def test_a_usage_error_is_json_too_where_json_was_asked_for(
+    ports: Ports, arguments: tuple[str, ...]
+) -> None:
+    failed = run(ports, *arguments)
+    assert failed.exit_code == 2
+    [told] = json.loads(failed.stdout)["errors"]
+    assert told["code"] == "USAGE"
+    assert told["message"] in failed.stderr
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (Refused(Problem("X", "no")), Exit.REFUSED),
+        (PermissionDenied("MANAGE_APPS"), Exit.DENIED),
+        (TokenRejected(TokenFault.EXPIRED), Exit.DENIED),
+        (Unreachable("The database", "refused"), Exit.UNREACHABLE),
+        (ThrottleUnavailable("Redis", "refused"), Exit.UNREACHABLE),
+        (Misconfigured(("A: wrong", "B: wrong")), Exit.FAILED),
+        (SchemaBehind(), Exit.FAILED),
+        (KeyUnreadable("kid"), Exit.FAILED),
+    ],
+)
+def test_every_kind_of_failure_has_its_exit_code(error: Exception, code: Exit) -> None:
+    failure = failure_of(error)
+    assert failure is not None
+    assert failure.exit is code
+    assert all(trouble.code and trouble.message for trouble in failure.troubles)
+
+
+def test_the_codes_are_those_that_scripts_rely_on() -> None:
+    assert {code.name: code.value for code in Exit} == {
+        "DONE": 0,
+        "FAILED": 1,
+        "USAGE": 2,
+        "REFUSED": 3,
+        "DENIED": 4,
+        "UNREACHABLE": 5,
+    }
+
+
+def test_an_error_that_nobody_foresaw_is_not_dressed_up() -> None:
+    assert failure_of(KeyError("x")) is None
+
+
+def test_a_database_that_does_not_answer_ends_with_5_and_json(ports: Ports) -> None:
+    lost = connect(Settings(database_url="postgresql://nobody:geheim@127.0.0.1:1/nowhere"))
+    failed = run(lost, "user", "list", "--json")
+    assert failed.exit_code == 5
+    [told] = json.loads(failed.stdout)["errors"]
+    assert told["code"] == "UNREACHABLE"
+    assert "geheim" not in failed.output
+
+
+def test_a_database_without_tables_says_what_to_run(ports: Ports, empty_sqlite_url: str) -> None:
+    bare = replace(ports, database=connect(Settings(database_url=empty_sqlite_url)).database)
+    failed = run(bare, "user", "list")
+    assert (failed.exit_code, failed.stdout) == (1, "")
+    assert "Run `flask db upgrade`." in failed.stderr
+
+
+def test_what_is_shown_of_one_thing_is_tabs_in_a_pipe_and_an_object_in_json(ports: Ports) -> None:
+    lines = run(ports, "group", "create", "Support").stdout.splitlines()
+    assert lines == ["Id\t1", "Name\tSupport", "Members\t0", "Permissions\t"]
+    assert run_json(ports, "group", "create", "Editors")["id"] == 2

@@ -1,0 +1,91 @@
+"""``flask shop``."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from app.domain.shop import PasswordLoginMode
+from app.ports import Ports
+from app.services.callers import find_door
+from tests.builders.audit import trail
+from tests.builders.shop import close_storefront, set_mode
+from tests.commands.shell import run, run_json
+from tests.fakes.clock import FakeClock
+from tests.fixtures.ports import fake_ports
+
+
+@pytest.fixture
+def ports(sqlite_url: str, clock: FakeClock) -> Iterator[Ports]:
+    made = fake_ports(sqlite_url, clock)
+    yield made
+    made.database.close()
+
+
+def test_every_setting_is_shown(ports: Ports) -> None:
+    assert run_json(ports, "shop", "show") == {
+        "name": "Latchkey shop",
+        "description": "",
+        "defaultMailSenderName": "",
+        "defaultMailSenderAddress": "",
+        "customerSetPasswordUrl": "",
+        "enableAccountConfirmationByEmail": True,
+        "allowLoginWithoutConfirmation": False,
+        "allowStorefrontTraffic": True,
+        "passwordLoginMode": "ENABLED",
+    }
+    assert run(ports, "shop", "show", "--short").stdout == "yes\tENABLED\n"
+
+
+def test_an_operator_who_is_locked_out_finds_the_way_back_in(ports: Ports) -> None:
+    set_mode(ports, PasswordLoginMode.DISABLED)
+    close_storefront(ports)
+    assert run(ports, "shop", "set", "password-login-mode", "ENABLED").exit_code == 0
+    assert run(ports, "shop", "set", "allow-storefront-traffic", "true").exit_code == 0
+    switches = find_door(ports).switches
+    assert switches.password_login_mode is PasswordLoginMode.ENABLED
+    assert switches.allow_storefront_traffic
+
+
+@pytest.mark.parametrize("mode", list(PasswordLoginMode))
+def test_the_operator_sets_any_mode_in_any_spelling(ports: Ports, mode: PasswordLoginMode) -> None:
+    shown = run_json(ports, "shop", "set", "password-login-mode", mode.value.lower())
+    assert shown["passwordLoginMode"] == mode.value
+    assert find_door(ports).switches.password_login_mode is mode
+
+
+def test_a_change_is_recorded_as_the_operator_s(ports: Ports) -> None:
+    run(ports, "shop", "set", "allow-storefront-traffic", "no")
+    [row] = trail(ports, "shop.update")
+    assert row.actor_kind == "operator"
+    assert (row.before, row.after) == (
+        {"allow_storefront_traffic": True},
+        {"allow_storefront_traffic": False},
+    )
+
+
+def test_texts_are_set_and_cleared(ports: Ports) -> None:
+    assert run_json(ports, "shop", "set", "name", "Corner shop")["name"] == "Corner shop"
+    assert run_json(ports, "shop", "set", "description", "New")["description"] == "New"
+    assert run_json(ports, "shop", "set", "description", "")["description"] == ""
+    refused = run(ports, "shop", "set", "name", "")
+    assert refused.exit_code == 3
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("password-login-mode", "SOMETIMES"),
+        ("allow-storefront-traffic", "perhaps"),
+        ("nothing", "true"),
+    ],
+)
+def test_what_cannot_be_set_is_a_usage_error(ports: Ports, arguments: tuple[str, str]) -> None:
+    failed = run(ports, "shop", "set", *arguments)
+    assert (failed.exit_code, failed.stdout) == (2, "")
+    assert trail(ports, "shop.update") == []
+
+
+def test_a_sender_that_is_no_address_is_refused(ports: Ports) -> None:
+    failed = run(ports, "shop", "set", "default-mail-sender-address", "nobody")
+    assert failed.exit_code == 3
+    assert failed.stderr.startswith("Error: defaultMailSenderAddress: ")

@@ -1,0 +1,182 @@
+"""``flask user``."""
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from app.domain.actor import OPERATOR
+from app.domain.permissions import ALL_PERMISSIONS
+from app.ports import Ports
+from app.services.login import create_token
+from app.services.users import find_user
+from tests.builders.people import (
+    NOBODY,
+    make_group,
+    make_user,
+    sessions_of,
+    sign_in,
+    user_as_stored,
+)
+from tests.commands.shell import run, run_json
+from tests.fakes.clock import FakeClock
+from tests.fixtures.ports import fake_ports
+
+PASSWORD = "a long enough sentence"
+
+
+@pytest.fixture
+def ports(sqlite_url: str, clock: FakeClock) -> Iterator[Ports]:
+    made = fake_ports(sqlite_url, clock)
+    yield made
+    made.database.close()
+
+
+def test_a_password_is_taken_from_standard_input_without_its_line_end(ports: Ports) -> None:
+    created = run(
+        ports, "user", "create", "ann@example.com", "--password-stdin", typed=f"{PASSWORD}\n"
+    )
+    assert created.exit_code == 0
+    assert PASSWORD not in created.output
+    assert create_token(ports, NOBODY, email="ann@example.com", password=PASSWORD).access
+
+
+def test_a_password_is_exactly_what_was_piped_in(ports: Ports) -> None:
+    secret = "  two spaces around  "
+    run(ports, "user", "create", "ann@example.com", "--password-stdin", typed=f"{secret}\r\n")
+    assert create_token(ports, NOBODY, email="ann@example.com", password=secret).access
+
+
+def test_without_a_terminal_nobody_is_asked_for_a_password(ports: Ports) -> None:
+    created = run(ports, "user", "create", "ann@example.com", typed="not a password\n")
+    assert created.exit_code == 0
+    assert "ann@example.com has no password yet." in created.stderr
+    key = find_user(ports, OPERATOR, "ann@example.com").id
+    assert user_as_stored(ports, key).password_hash is None
+
+
+def test_somebody_is_made_with_everything_that_the_options_say(ports: Ports) -> None:
+    make_group(ports, "Support")
+    shown = run_json(
+        ports,
+        *("user", "create", "Bob@Example.com", "--staff", "--first-name", "Bob"),
+        *("--last-name", "Lee", "--permission", "MANAGE_ORDERS", "--permission", "manage-pages"),
+        *("--group", "Support", "--no-input"),
+    )
+    assert shown["email"] == "bob@example.com"
+    assert (shown["firstName"], shown["lastName"]) == ("Bob", "Lee")
+    assert (shown["isStaff"], shown["isSuperuser"], shown["isActive"]) == (True, False, True)
+    assert shown["permissions"] == ["MANAGE_ORDERS", "MANAGE_PAGES"]
+    assert shown["groups"] == ["Support"]
+    assert shown["lastLogin"] is None
+
+
+def test_a_superuser_is_staff_and_may_do_everything(ports: Ports) -> None:
+    shown = run_json(ports, "user", "create", "root@example.com", "--superuser")
+    assert shown["isStaff"] is True
+    assert set(shown["permissions"]) == ALL_PERMISSIONS
+
+
+def test_whoever_gets_a_permission_is_staff(ports: Ports) -> None:
+    shown = run_json(ports, "user", "create", "b@example.com", "--permission", "MANAGE_ORDERS")
+    assert shown["isStaff"] is True
+
+
+def test_a_mistyped_permission_gets_a_suggestion(ports: Ports) -> None:
+    failed = run(ports, "user", "create", "b@example.com", "--permission", "MANAGE_ORDER")
+    assert failed.exit_code == 2
+    assert "Did you mean MANAGE_ORDERS" in failed.stderr
+
+
+def test_a_weak_password_is_taken_from_the_operator_with_a_warning(ports: Ports) -> None:
+    typed = "password1"
+    created = run(ports, "user", "create", "ann@example.com", "--password-stdin", typed=typed)
+    assert created.exit_code == 0
+    assert "this password is weak" in created.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "typed", "field", "code"),
+    [
+        (["nonsense"], None, "email", "INVALID"),
+        (["there@example.com"], None, "email", "UNIQUE"),
+        (["a@example.com", "--password-stdin"], "short", "password", "PASSWORD_TOO_SHORT"),
+        (["a@example.com", "--group", "Nobody"], None, "group", "NOT_FOUND"),
+    ],
+)
+def test_what_is_refused_ends_with_3_and_is_told_on_both_streams(
+    ports: Ports, arguments: list[str], typed: str | None, field: str, code: str
+) -> None:
+    make_user(ports, "there@example.com")
+    plain = run(ports, "user", "create", *arguments, typed=typed)
+    assert (plain.exit_code, plain.stdout) == (3, "")
+    assert plain.stderr.startswith(f"Error: {field}: ")
+    as_json = run(ports, "user", "create", *arguments, "--json", typed=typed)
+    assert as_json.exit_code == 3
+    [told] = json.loads(as_json.stdout)["errors"]
+    assert (told["code"], told["field"]) == (code, field)
+
+
+def test_a_list_is_json_lines_or_tabs(ports: Ports) -> None:
+    make_user(ports, "ann@example.com", first_name="Ann")
+    make_user(ports, "bob@example.com", is_staff=True)
+    listed = run_json(ports, "user", "list")
+    assert [(row["email"], row["isStaff"]) for row in listed] == [
+        ("ann@example.com", False),
+        ("bob@example.com", True),
+    ]
+    assert run(ports, "user", "list", "--short").stdout == "ann@example.com\nbob@example.com\n"
+    first, second = run(ports, "user", "list").stdout.splitlines()
+    assert first.split("\t")[1:5] == ["ann@example.com", "Ann", "", "no"]
+    assert second.split("\t")[4] == "yes"
+
+
+def test_a_list_can_be_narrowed_and_walked(ports: Ports) -> None:
+    for number in range(3):
+        make_user(ports, f"c{number}@example.com")
+    make_user(ports, "bob@example.com", is_staff=True)
+    assert run(ports, "user", "list", "--staff", "--short").stdout == "bob@example.com\n"
+    assert run(ports, "user", "list", "--search", "c1", "--short").stdout == "c1@example.com\n"
+    first = run(ports, "user", "list", "--customers", "--limit", "2", "--short")
+    assert first.stdout == "c0@example.com\nc1@example.com\n"
+    cursor = first.stderr.split("--after ")[1].strip()
+    rest = run(ports, "user", "list", "--customers", "--after", cursor, "--short")
+    assert (rest.stdout, rest.stderr) == ("c2@example.com\n", "")
+
+
+def test_an_empty_list_is_empty_json_or_the_next_step(ports: Ports) -> None:
+    assert run_json(ports, "user", "list") == []
+    plain = run(ports, "user", "list")
+    assert plain.stdout == ""
+    assert "flask user create EMAIL" in plain.stderr
+
+
+def test_nobody_s_name_moves_the_cursor_or_ends_the_line(ports: Ports) -> None:
+    make_user(ports, "ann@example.com", first_name="\x1b[2J\tx\ny")
+    line = run(ports, "user", "list").stdout
+    assert "\x1b" not in line
+    assert line.count("\n") == 1
+    assert line.split("\t")[2] == r"\x1b[2J\tx\ny"
+
+
+def test_somebody_is_locked_out_and_let_in_again(ports: Ports) -> None:
+    key = make_user(ports, "ann@example.com")
+    sign_in(ports, key)
+    assert run_json(ports, "user", "deactivate", "Ann@example.com")["isActive"] is False
+    assert sessions_of(ports, key) == []
+    assert run_json(ports, "user", "activate", "ann@example.com")["isActive"] is True
+
+
+def test_signing_out_tells_how_many_sessions_it_ended(ports: Ports) -> None:
+    key = make_user(ports, "ann@example.com")
+    sign_in(ports, key)
+    sign_in(ports, key)
+    assert run_json(ports, "user", "sign-out", "ann@example.com") == {"endedSessions": 2}
+    assert sessions_of(ports, key) == []
+
+
+@pytest.mark.parametrize("verb", ["show", "deactivate", "activate", "sign-out"])
+def test_somebody_who_does_not_exist_is_not_found(ports: Ports, verb: str) -> None:
+    failed = run(ports, "user", verb, "nobody@example.com")
+    assert failed.exit_code == 3
+    assert "Nobody has the email nobody@example.com." in failed.stderr
