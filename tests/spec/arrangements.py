@@ -6,15 +6,12 @@ from concurrent.futures import ThreadPoolExecutor
 from app.domain.shop import PasswordLoginMode
 from tests.builders.people import PASSWORD
 from tests.spec.client import Client, new_address
+from tests.spec.documents import CHANGE_PASSWORD, LOGIN
 from tests.spec.exchanges import Exchange, recorded
 from tests.spec.forging import Forger
-from tests.spec.replay import Replay
+from tests.spec.replay import NEW_PASSWORD, Replay
 from tests.spec.world import DOMAIN
 
-LOGIN = (
-    "mutation($email:String!,$password:String!){"
-    "tokenCreate(email:$email,password:$password){token errors{field code}}}"
-)
 _PEOPLE = {"customer": "customer", "manager": "manager", "superuser": "staff"}
 """Whom a line of ``mode`` means by a word of its name."""
 
@@ -58,6 +55,27 @@ def _signed_in_twice(replay: Replay, exchange: Exchange) -> None:
         replay.play(recorded()["deactivate/ok"])
         if exchange.name == "me_with_the_users_other_token":
             replay.given |= {"ACCESS": second.access}
+
+
+def _with_a_session(replay: Replay, _exchange: Exchange) -> None:
+    replay.given["ACCESS"] = replay.world.access("customer2")
+
+
+def _password_changed(replay: Replay) -> None:
+    """The recordings have left out the line by which the password was changed."""
+    variables = {"old": PASSWORD, "new": NEW_PASSWORD}
+    answer = replay.client.run(CHANGE_PASSWORD, replay.given["ACCESS"], **variables)
+    assert answer.data["passwordChange"]["errors"] == []
+
+
+def _with_a_link(replay: Replay, _exchange: Exchange) -> None:
+    replay.given["RESET_TOKEN"] = replay.world.reset_link("reset")
+
+
+def _password_set(replay: Replay) -> None:
+    before = replay.world.refresh("reset")
+    replay.play(recorded()["reset/set_ok"])
+    replay.given["REFRESH"] = before
 
 
 def _after(name: str) -> Callable[[Replay], None]:
@@ -108,6 +126,8 @@ def _inactive_refresh(replay: Replay) -> None:
 _GROUPS: Mapping[str, Callable[[Replay, Exchange], None]] = {
     "deactivate": _signed_in_twice,
     "mode": _in_its_mode,
+    "passwordChange": _with_a_session,
+    "reset": _with_a_link,
     "storefront": _closed,
 }
 ARRANGED: Mapping[str, Callable[[Replay], None]] = {
@@ -117,6 +137,10 @@ ARRANGED: Mapping[str, Callable[[Replay], None]] = {
     "mode/CUSTOMERS_ONLY_superuser_me_refreshed": _after(
         "mode/CUSTOMERS_ONLY_superuser_tokenRefresh"
     ),
+    "passwordChange/after_change_access_still_valid_probe": _password_changed,
+    "passwordChange/login_new_password": _password_changed,
+    "reset/login_old_password_after_reset": _password_set,
+    "reset/old_refresh_token_after_reset": _password_set,
     "throttle/concurrent_2_two_ips__next_after": _one_login_from_each_of_two_addresses,
     "throttle/concurrent_4_correct__next_after": _four_logins_from_one_address,
     "throttle/known_correct_password_while_blocked": _blocked_here,

@@ -27,6 +27,27 @@ ME = """
   }
 }"""
 
+CHANGE_PASSWORD = """
+mutation ($old: String, $new: String!) {
+  passwordChange(oldPassword: $old, newPassword: $new) {
+    user { email } errors { field message code }
+  }
+}"""
+
+SET_PASSWORD = """
+mutation ($email: String!, $password: String!, $token: String!) {
+  setPassword(email: $email, password: $password, token: $token) {
+    token refreshToken user { email } errors { field message code }
+  }
+}"""
+
+REQUEST_RESET = """
+mutation ($email: String!, $redirectUrl: String!) {
+  requestPasswordReset(email: $email, redirectUrl: $redirectUrl) {
+    errors { field message code }
+  }
+}"""
+
 WHO = "{ me { email } }"
 
 SHOP = "{ shop { name passwordLoginMode allowStorefrontTraffic } }"

@@ -9,6 +9,12 @@ from tests.spec.forging import Forger
 from tests.spec.world import World
 
 WRONG_PASSWORD = "not the password"
+NEW_PASSWORD = "quite another horse"
+_PASSWORDS = {
+    "PASSWORD": PASSWORD,
+    "WRONG_PASSWORD": WRONG_PASSWORD,
+    "NEW_PASSWORD": NEW_PASSWORD,
+}
 
 
 @dataclass(slots=True)
@@ -41,7 +47,7 @@ class Replay:
             return Forger(self.world).make(who)
         if kind.startswith("APP_"):
             return self.world.app_token(kind.removeprefix("APP_").removesuffix("_TOKEN"))
-        return {"PASSWORD": PASSWORD, "WRONG_PASSWORD": WRONG_PASSWORD}[placeholder]
+        return _PASSWORDS[placeholder]
 
     def _remember(self, told: object, actual: object) -> None:
         if isinstance(told, dict) and isinstance(actual, dict):

@@ -23,7 +23,7 @@ def test_an_exchange_is_answered_as_it_was_recorded(
     wanted = expected(exchange)
     answer = replay.play(wanted)
     assert differences(wanted, answer, world.issuer) == []
-    for placeholder, told in exchange.tokens.items():
+    for placeholder, told in wanted.tokens.items():
         token = replay.given[placeholder.strip("<>")]
         assert list(token_differences(told, token, world.issuer, client.kids())) == []
 

@@ -8,7 +8,6 @@ _GROUPS = {
     "the management of apps": ("app",),
     "webhooks": ("webhook",),
     "single sign-on": ("oidc",),
-    "passwords": ("passwordChange", "reset"),
 }
 
 _NAMES = {

@@ -10,7 +10,9 @@ from typing_extensions import override
 
 from app.adapters.keys import RsaKeyStore
 from app.adapters.passwords import Argon2Hasher
-from app.domain.actor import SessionOrigin, anonymous
+from app.domain.actor import WORKER, SessionOrigin, anonymous
+from app.domain.links import LinkPurpose
+from app.domain.mail import Letter
 from app.domain.permissions import Permission
 from app.domain.shop import PasswordLoginMode
 from app.models import (
@@ -25,6 +27,9 @@ from app.models import (
 from app.ports import Ports
 from app.ports.keys import KeyPair
 from app.services.keys import ring
+from app.services.links import make_link
+from app.services.mail import send_due_mail
+from app.services.resets import answer_reset_requests
 from app.services.sessions import TokenPair, open_session
 from app.settings import Settings
 from app.wiring import connect
@@ -94,6 +99,16 @@ class _OneHash(Argon2Hasher):
     @override
     def hash(self, password: str) -> str:
         return self._known if password == PASSWORD else super().hash(password)
+
+
+@dataclass(slots=True)
+class Mailbox:
+    """Takes what would go to everybody's mail servers."""
+
+    letters: list[Letter] = field(default_factory=list)
+
+    def send(self, letter: Letter) -> None:
+        self.letters.append(letter)
 
 
 @dataclass(slots=True)
@@ -212,6 +227,20 @@ class World:
         with self.ports.database.transaction() as session:
             for key in session.scalars(select(SigningKeyRecord)):
                 key.published_at -= timedelta(hours=1)
+
+    def reset_link(self, name: str) -> str:
+        """The token of a link by which that person may set a password."""
+        with self.ports.database.transaction() as session:
+            user = session.get_one(UserRecord, self.people[name])
+            return make_link(self.ports, session, user, LinkPurpose.SET_PASSWORD)
+
+    def work(self) -> list[Letter]:
+        """Do what the worker does beside the server; the letters that went out meanwhile."""
+        box = Mailbox()
+        ports = replace(self.ports, post=box)
+        answer_reset_requests(ports, WORKER)
+        send_due_mail(ports, WORKER)
+        return box.letters
 
     def signer(self) -> tuple[KeyPair, RSAPrivateKey]:
         """The key that signs right now, and its private part."""

@@ -1,0 +1,191 @@
+"""Contract, what parts 1 and 2 say about changing, resetting and setting a password."""
+
+import re
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from app.domain.shop import PasswordLoginMode
+from tests.builders.people import PASSWORD
+from tests.spec.client import Client
+from tests.spec.documents import (
+    CHANGE_PASSWORD,
+    LOGIN,
+    REFRESH,
+    REQUEST_RESET,
+    SET_PASSWORD,
+    WHO,
+)
+from tests.spec.replay import NEW_PASSWORD, WRONG_PASSWORD
+from tests.spec.world import World
+
+CUSTOMER = "customer@example.com"
+REDIRECT = "http://localhost:3000/reset?shop=1"
+WEAK = {
+    "1234": "PASSWORD_TOO_SHORT",
+    "password1": "PASSWORD_TOO_COMMON",
+    "customer@example.com": "PASSWORD_TOO_SIMILAR",
+    "73920584617": "PASSWORD_ENTIRELY_NUMERIC",
+}
+Problem = tuple[str | None, str]
+
+
+def _set(
+    client: Client, email: str, password: str, token: str
+) -> tuple[list[Problem], str | None]:
+    """What was wrong, and the access token."""
+    answer = client.run(SET_PASSWORD, email=email, password=password, token=token)
+    payload = answer.data["setPassword"]
+    problems = [(error["field"], error["code"]) for error in payload["errors"]]
+    return problems, payload["token"]
+
+
+def _change(client: Client, token: str, old: str | None, new: str) -> list[Problem]:
+    payload = client.run(CHANGE_PASSWORD, token, old=old, new=new).data["passwordChange"]
+    return [(error["field"], error["code"]) for error in payload["errors"]]
+
+
+def _request(client: Client, email: str, redirect: str = REDIRECT) -> list[Problem]:
+    answer = client.run(REQUEST_RESET, email=email, redirectUrl=redirect)
+    errors = answer.data["requestPasswordReset"]["errors"]
+    return [(error["field"], error["code"]) for error in errors]
+
+
+def _can_log_in(client: Client, password: str) -> bool:
+    payload = client.run(LOGIN, email=CUSTOMER, password=password).data["tokenCreate"]
+    return bool(payload["token"])
+
+
+def test_set_password_signs_in_and_ends_every_earlier_session(
+    client: Client, world: World
+) -> None:
+    before = world.session("customer")
+    problems, access = _set(client, CUSTOMER, NEW_PASSWORD, world.reset_link("customer"))
+    assert problems == []
+    assert client.run(WHO, access).data["me"] == {"email": CUSTOMER}
+    assert client.run(WHO, before.access).code == "InvalidTokenError"
+    refused = client.run(REFRESH, token=before.refresh).data["tokenRefresh"]
+    assert refused["errors"][0]["code"] == "JWT_INVALID_TOKEN"
+    assert not _can_log_in(client, PASSWORD)
+    client = Client(client.server, client.http)
+    assert _can_log_in(client, NEW_PASSWORD)
+
+
+def test_a_bad_a_used_and_a_foreign_token_and_an_unknown_email_are_refused_alike(
+    client: Client, world: World
+) -> None:
+    token = world.reset_link("customer")
+    wanted: tuple[list[Problem], None] = ([("token", "INVALID")], None)
+    assert _set(client, CUSTOMER, NEW_PASSWORD, "bad") == wanted
+    assert _set(client, "customer2@example.com", NEW_PASSWORD, token) == wanted
+    assert _set(client, "nobody@example.com", NEW_PASSWORD, token) == wanted
+    assert _set(client, CUSTOMER, NEW_PASSWORD, world.access("customer")) == wanted
+    assert _set(client, CUSTOMER, NEW_PASSWORD, token)[0] == []
+    assert _set(client, CUSTOMER, f"{NEW_PASSWORD} again", token) == wanted
+
+
+@pytest.mark.parametrize("password", WEAK)
+def test_a_weak_password_is_refused_and_the_reason_told(
+    client: Client, world: World, password: str
+) -> None:
+    token = world.reset_link("customer")
+    problems, access = _set(client, CUSTOMER, password, token)
+    assert ("password", WEAK[password]) in problems
+    assert access is None
+    assert ("newPassword", WEAK[password]) in _change(
+        client, world.access("customer"), PASSWORD, password
+    )
+    assert _set(client, CUSTOMER, NEW_PASSWORD, token)[0] == []
+
+
+@pytest.mark.parametrize("old", [WRONG_PASSWORD, "", None])
+def test_a_wrong_or_missing_old_password_is_refused(
+    client: Client, world: World, old: str | None
+) -> None:
+    wanted = [("oldPassword", "INVALID_CREDENTIALS")]
+    assert _change(client, world.access("customer"), old, NEW_PASSWORD) == wanted
+
+
+def test_a_password_change_ends_all_other_sessions(client: Client, world: World) -> None:
+    mine, other = world.sign_in("customer"), world.sign_in("customer")
+    assert _change(client, mine.access, PASSWORD, NEW_PASSWORD) == []
+    assert client.run(WHO, mine.access).data["me"] == {"email": CUSTOMER}
+    assert client.run(REFRESH, token=mine.refresh).data["tokenRefresh"]["errors"] == []
+    assert client.run(WHO, other.access).code == "InvalidTokenError"
+    assert _can_log_in(client, NEW_PASSWORD)
+
+
+def test_a_password_is_taken_exactly_as_it_is_typed(client: Client, world: World) -> None:
+    odd = "  Ünïcödé 密码 with spaces at both ends and " + "x" * 100 + "  "
+    assert _change(client, world.access("customer"), PASSWORD, odd) == []
+    assert _can_log_in(client, odd)
+    for other in (odd.strip(), odd.lower()):
+        assert not _can_log_in(Client(client.server, client.http), other)
+
+
+def test_whoever_asks_for_a_reset_gets_one_answer_whoever_they_ask_for(
+    client: Client, world: World
+) -> None:
+    for name in ("customer", "nobody", "inactive", "sso", "manager"):
+        assert _request(client, f"{name}@example.com") == []
+    assert _request(client, CUSTOMER) == []
+    recipients = sorted(letter.recipient for letter in world.work())
+    assert recipients == ["customer@example.com", "manager@example.com", "sso@example.com"]
+
+
+def test_the_mailed_link_is_the_redirect_url_with_email_and_token_added(
+    client: Client, world: World
+) -> None:
+    _request(client, CUSTOMER)
+    (letter,) = world.work()
+    found = re.search(r"http://localhost:3000/reset\S+", letter.text)
+    assert found is not None
+    query = parse_qs(urlsplit(found[0]).query)
+    assert (query["shop"], query["email"]) == (["1"], [CUSTOMER])
+    assert _set(client, CUSTOMER, NEW_PASSWORD, query["token"][0])[0] == []
+
+
+def test_one_link_per_user_is_made_in_fifteen_minutes(client: Client, world: World) -> None:
+    for _ in range(3):
+        _request(client, CUSTOMER)
+    assert len(world.work()) == 1
+    _request(client, CUSTOMER)
+    assert world.work() == []
+    _request(client, "customer2@example.com")
+    assert len(world.work()) == 1
+
+
+@pytest.mark.parametrize(
+    "url", ["https://evil.example/reset", "//evil.example", "javascript:alert(1)", "reset", ""]
+)
+def test_a_link_leads_to_allowed_hosts_only(client: Client, world: World, url: str) -> None:
+    ((field, code),) = _request(client, CUSTOMER, url)
+    assert field == "redirectUrl"
+    assert code in ("INVALID", "REQUIRED")
+    assert world.work() == []
+
+
+def test_disabled_blocks_all_three_before_it_looks_at_the_caller(
+    client: Client, world: World
+) -> None:
+    token = world.reset_link("customer")
+    world.set_switches(PasswordLoginMode.DISABLED)
+    wanted = "DISABLED_AUTHENTICATION_METHOD"
+    assert [code for _, code in _set(client, CUSTOMER, NEW_PASSWORD, token)[0]] == [wanted]
+    assert [code for _, code in _request(client, CUSTOMER)] == [wanted]
+    for credential in (None, world.app_token("PRODUCTS"), "garbage"):
+        variables = {"old": PASSWORD, "new": NEW_PASSWORD}
+        payload = client.run(CHANGE_PASSWORD, credential, **variables).data["passwordChange"]
+        assert [error["code"] for error in payload["errors"]] == [wanted]
+    assert world.work() == []
+    world.set_switches()
+    assert _can_log_in(client, PASSWORD)
+
+
+def test_a_person_without_a_password_gets_one_by_a_reset_and_then_both_ways_work(
+    client: Client, world: World
+) -> None:
+    token = world.reset_link("sso")
+    assert _set(client, "sso@example.com", NEW_PASSWORD, token)[0] == []
+    payload = client.run(LOGIN, email="sso@example.com", password=NEW_PASSWORD).data
+    assert payload["tokenCreate"]["errors"] == []
