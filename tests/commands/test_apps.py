@@ -1,7 +1,5 @@
 """``flask app``."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from app.domain.permissions import Permission
@@ -10,15 +8,6 @@ from app.services.identity import identify
 from tests.builders.apps import make_app
 from tests.builders.people import visit
 from tests.commands.shell import run, run_json
-from tests.fakes.clock import FakeClock
-from tests.fixtures.ports import fake_ports
-
-
-@pytest.fixture
-def ports(sqlite_url: str, clock: FakeClock) -> Iterator[Ports]:
-    made = fake_ports(sqlite_url, clock)
-    yield made
-    made.database.close()
 
 
 def test_the_token_of_a_new_app_stands_alone_on_standard_output(ports: Ports) -> None:

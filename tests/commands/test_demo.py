@@ -1,9 +1,6 @@
 """``flask demo``."""
 
-from collections.abc import Iterator
 from dataclasses import replace
-
-import pytest
 
 from app.domain.actor import OPERATOR
 from app.ports import Ports
@@ -11,15 +8,6 @@ from app.services.demo import has_people
 from app.services.login import create_token
 from tests.builders.people import NOBODY, make_user
 from tests.commands.shell import run, run_json
-from tests.fakes.clock import FakeClock
-from tests.fixtures.ports import fake_ports
-
-
-@pytest.fixture
-def ports(sqlite_url: str, clock: FakeClock) -> Iterator[Ports]:
-    made = fake_ports(sqlite_url, clock)
-    yield made
-    made.database.close()
 
 
 def test_the_sign_ins_are_printed_and_work(ports: Ports) -> None:

@@ -2,7 +2,6 @@
 
 import ipaddress
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -11,17 +10,14 @@ from app.adapters.clock import SystemClock
 from app.adapters.schema import AlembicSchema
 from app.ports import Ports
 from tests.commands.shell import run, run_json
-from tests.fakes.clock import FakeClock
-from tests.fixtures.ports import fake_ports
 
 PROXIES = (ipaddress.ip_network("10.0.0.0/8"),)
 
 
 @pytest.fixture
-def ports(sqlite_url: str, clock: FakeClock) -> Iterator[Ports]:
-    made = replace(fake_ports(sqlite_url, clock), clock=SystemClock())
-    yield made
-    made.database.close()
+def ports(ports: Ports) -> Ports:
+    """With the real time, which is compared with the database's."""
+    return replace(ports, clock=SystemClock())
 
 
 def test_everything_is_looked_at(ports: Ports) -> None:

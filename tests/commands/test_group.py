@@ -1,21 +1,8 @@
 """``flask group``."""
 
-from collections.abc import Iterator
-
-import pytest
-
 from app.ports import Ports
 from tests.builders.people import make_group
 from tests.commands.shell import run, run_json
-from tests.fakes.clock import FakeClock
-from tests.fixtures.ports import fake_ports
-
-
-@pytest.fixture
-def ports(sqlite_url: str, clock: FakeClock) -> Iterator[Ports]:
-    made = fake_ports(sqlite_url, clock)
-    yield made
-    made.database.close()
 
 
 def test_a_group_is_made_with_its_permissions(ports: Ports) -> None:

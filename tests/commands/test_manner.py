@@ -20,15 +20,6 @@ from app.ports.throttle import ThrottleUnavailable
 from app.settings import Settings
 from app.wiring import connect
 from tests.commands.shell import run, run_json
-from tests.fakes.clock import FakeClock
-from tests.fixtures.ports import fake_ports
-
-
-@pytest.fixture
-def ports(sqlite_url: str, clock: FakeClock) -> Iterator[Ports]:
-    made = fake_ports(sqlite_url, clock)
-    yield made
-    made.database.close()
 
 
 def _all(command: click.Command, *path: str) -> Iterator[tuple[tuple[str, ...], click.Command]]:

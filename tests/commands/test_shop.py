@@ -1,7 +1,5 @@
 """``flask shop``."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from app.domain.shop import PasswordLoginMode
@@ -10,15 +8,6 @@ from app.services.callers import find_door
 from tests.builders.audit import trail
 from tests.builders.shop import close_storefront, set_mode
 from tests.commands.shell import run, run_json
-from tests.fakes.clock import FakeClock
-from tests.fixtures.ports import fake_ports
-
-
-@pytest.fixture
-def ports(sqlite_url: str, clock: FakeClock) -> Iterator[Ports]:
-    made = fake_ports(sqlite_url, clock)
-    yield made
-    made.database.close()
 
 
 def test_every_setting_is_shown(ports: Ports) -> None:

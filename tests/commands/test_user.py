@@ -1,7 +1,6 @@
 """``flask user``."""
 
 import json
-from collections.abc import Iterator
 
 import pytest
 
@@ -19,17 +18,8 @@ from tests.builders.people import (
     user_as_stored,
 )
 from tests.commands.shell import run, run_json
-from tests.fakes.clock import FakeClock
-from tests.fixtures.ports import fake_ports
 
 PASSWORD = "a long enough sentence"
-
-
-@pytest.fixture
-def ports(sqlite_url: str, clock: FakeClock) -> Iterator[Ports]:
-    made = fake_ports(sqlite_url, clock)
-    yield made
-    made.database.close()
 
 
 def test_a_password_is_taken_from_standard_input_without_its_line_end(ports: Ports) -> None:
