@@ -8,10 +8,15 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from app.domain.errors import Problem, Refused
+from app.domain.texts import is_storable
 
 Item_co = TypeVar("Item_co", covariant=True)
 
 LONGEST_PAGE = 100
+BAD_CURSOR = "Received cursor is invalid."
+
+_LARGEST = 2**63
+"""What no key, count or number in a database reaches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +30,11 @@ class PageRequest:
     backwards: bool = False
     cursor: tuple[str | int, ...] = ()
 
+    @property
+    def cursor_field(self) -> str:
+        """The argument that the cursor came in."""
+        return "before" if self.backwards else "after"
+
 
 @dataclass(frozen=True, slots=True)
 class Page(Generic[Item_co]):
@@ -35,6 +45,11 @@ class Page(Generic[Item_co]):
     has_next: bool
     has_previous: bool
     count: Callable[[], int]
+
+
+def empty_page() -> Page[Item_co]:
+    """A page of a list that holds nothing."""
+    return Page(items=(), cursors=(), has_next=False, has_previous=False, count=lambda: 0)
 
 
 def read_page_request(
@@ -57,9 +72,12 @@ def read_page_request(
     if size is None or not 0 < size <= LONGEST_PAGE:
         message = f"Ask for 1 to {LONGEST_PAGE} at once: `{field}` of `{name}` is {size}."
         raise Refused(Problem("GRAPHQL_ERROR", message, field))
-    text = before if backwards else after
-    cursor = read_cursor(text, "before" if backwards else "after") if text else ()
-    return PageRequest(size, backwards, cursor)
+    place, other = ("before", "after") if backwards else ("after", "before")
+    text, stray = (before, after) if backwards else (after, before)
+    if stray:
+        message = f"Argument `{field}` cannot be combined with `{other}`."
+        raise Refused(Problem("GRAPHQL_ERROR", message, other))
+    return PageRequest(size, backwards, read_cursor(text, place) if text else ())
 
 
 def make_cursor(values: tuple[str | int, ...]) -> str:
@@ -72,10 +90,17 @@ def read_cursor(text: str, field: str) -> tuple[str | int, ...]:
         values = json.loads(base64.urlsafe_b64decode(text.encode()))
     except (binascii.Error, ValueError, RecursionError):
         values = None
-    if not isinstance(values, list) or not values or not all(map(_is_value, values)):
-        raise Refused(Problem("GRAPHQL_ERROR", "Received cursor is invalid.", field))
+    if (
+        not isinstance(values, list)
+        or not values
+        or not all(map(_is_value, values))
+        or make_cursor(tuple(values)) != text
+    ):
+        raise Refused(Problem("GRAPHQL_ERROR", BAD_CURSOR, field))
     return tuple(values)
 
 
 def _is_value(value: object) -> bool:
-    return isinstance(value, str | int) and not isinstance(value, bool)
+    if isinstance(value, str):
+        return is_storable(value)
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < _LARGEST

@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TypeVar
 
-from sqlalchemy import Row, Select, func, select, tuple_
+from sqlalchemy import BindParameter, Row, Select, func, literal, tuple_
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from app.domain.errors import Problem, Refused
-from app.domain.pages import Page, PageRequest, make_cursor
+from app.domain.pages import BAD_CURSOR, Page, PageRequest, make_cursor
 from app.ports import Ports
 from app.services.access import part
 
@@ -39,13 +39,13 @@ def read_page(
 ) -> Page[Item]:
     """The page of ``query`` that ``request`` asks for; each row becomes an item.
 
-    Whether there is more is told by one row beyond the page, never by counting.
+    Whether there is more is told by one row beyond the page, never by counting. ``query`` gives
+    each thing in one row: neither grouped nor made distinct. Refuses the cursor of another list.
     """
     descending = order.descending is not request.backwards
-    places = tuple_(*order.columns)
     wanted = query.add_columns(*(column.label(None) for column in order.columns))
     if request.cursor:
-        values = tuple_(*_typed(order, request))
+        places, values = tuple_(*order.columns), tuple_(*_typed(order, request))
         wanted = wanted.where(places < values if descending else places > values)
     wanted = wanted.order_by(
         *(column.desc() if descending else column.asc() for column in order.columns)
@@ -66,27 +66,40 @@ def read_page(
 
 
 def _count(ports: Ports, query: Select[*tuple[object, ...]]) -> int:
+    # The columns are left out: some are subqueries, which nobody wants run for every row.
+    counted = query.with_only_columns(func.count(), maintain_column_froms=True).order_by(None)
     with ports.database.reading() as session:
-        counted = select(func.count()).select_from(query.order_by(None).subquery())
         return session.scalar(counted) or 0
 
 
-def _typed(order: Order, request: PageRequest) -> list[object]:
+def _typed(order: Order, request: PageRequest) -> list[BindParameter[object]]:
     """The cursor's values as the columns hold them; refuses a cursor of another list."""
-    problem = Problem("GRAPHQL_ERROR", "Received cursor is invalid.", "after")
     if len(request.cursor) != len(order.columns):
-        raise Refused(problem)
-    typed: list[object] = []
-    for column, value in zip(order.columns, request.cursor, strict=True):
-        kind = column.type.python_type
-        try:
-            found = datetime.fromisoformat(str(value)) if kind is datetime else value
-        except ValueError:
-            raise Refused(problem) from None
-        if not isinstance(found, kind):
-            raise Refused(problem)
-        typed.append(found)
-    return typed
+        raise _foreign(request)
+    return [
+        literal(_value(column, value, request), column.type)
+        for column, value in zip(order.columns, request.cursor, strict=True)
+    ]
+
+
+def _value(column: Column, value: str | int, request: PageRequest) -> object:
+    kind = column.type.python_type
+    if kind is datetime:
+        return _moment(value, request)
+    if not isinstance(value, kind):
+        raise _foreign(request)
+    return value
+
+
+def _moment(value: str | int, request: PageRequest) -> datetime:
+    try:
+        return datetime.fromisoformat(str(value)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise _foreign(request) from None
+
+
+def _foreign(request: PageRequest) -> Refused:
+    return Refused(Problem("GRAPHQL_ERROR", BAD_CURSOR, request.cursor_field))
 
 
 def _cursor(values: Sequence[object]) -> str:
