@@ -8,14 +8,11 @@ from graphql import (
     FieldNode,
     GraphQLEnumType,
     GraphQLError,
-    GraphQLField,
     GraphQLNonNull,
     GraphQLObjectType,
     GraphQLOutputType,
     GraphQLResolveInfo,
     GraphQLScalarType,
-    GraphQLSchema,
-    Undefined,
     default_field_resolver,
     default_type_resolver,
     get_argument_values,
@@ -45,11 +42,11 @@ class Unservable(Exception):
 
 
 class Execution(ExecutionContext):
-    """The library's executor for resolvers that never wait, in two ways different.
+    """The library's executor for valid documents and resolvers that never wait.
 
     It tells faults of ours from errors that a client may read: the library raises ``GraphQLError``
     for both, with the value at fault in its message. And it asks of nothing whether it can be
-    awaited, which together with a short way for plain values halves the time of a field.
+    awaited, which together with a short way for plain values takes a third off a field's time.
     """
 
     @override
@@ -60,13 +57,12 @@ class Execution(ExecutionContext):
         path: Path | None,
         fields: dict[str, list[FieldNode]],
     ) -> dict[str, Any]:
-        results = {}
-        for name, nodes in fields.items():
-            field_path = Path(path, name, parent_type.name)
-            result = self.execute_field(parent_type, source_value, nodes, field_path)
-            if result is not Undefined:
-                results[name] = result
-        return results
+        return {
+            name: self.execute_field(
+                parent_type, source_value, nodes, Path(path, name, parent_type.name)
+            )
+            for name, nodes in fields.items()
+        }
 
     execute_fields_serially = execute_fields
 
@@ -78,9 +74,7 @@ class Execution(ExecutionContext):
         field_nodes: list[FieldNode],
         path: Path,
     ) -> Any:
-        field = _field(self.schema, parent_type, field_nodes[0])
-        if field is None:
-            return Undefined
+        field = get_field_def(self.schema, parent_type, field_nodes[0])
         resolve = field.resolve or self.field_resolver
         info = self.build_resolve_info(field, field_nodes, parent_type, path)
         try:
@@ -178,12 +172,5 @@ def refuse(operation: Operation, variables: dict[str, Any], fault: TokenFault) -
 
 
 def _never_null(operation: Operation, node: FieldNode) -> bool:
-    field = _field(operation.schema, operation.root_type, node)
-    return field is not None and is_non_null_type(field.type)
-
-
-def _field(
-    schema: GraphQLSchema, parent_type: GraphQLObjectType, node: FieldNode
-) -> GraphQLField | None:
-    # The library's signature hides that there may be none.
-    return get_field_def(schema, parent_type, node)
+    field = get_field_def(operation.schema, operation.root_type, node)
+    return is_non_null_type(field.type)

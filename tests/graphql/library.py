@@ -3,9 +3,17 @@
 from typing import Any
 
 import graphene
+from graphene.types.generic import GenericScalar
 from graphql import GraphQLError, GraphQLResolveInfo
 
-from app.domain.errors import PermissionDenied, Problem, Refused, TokenFault, TokenRejected
+from app.domain.errors import (
+    PermissionDenied,
+    Problem,
+    Refused,
+    TokenFault,
+    TokenRejected,
+    TrafficClosed,
+)
 from app.domain.permissions import Permission
 from app.domain.uploads import Upload
 from app.graphql.context import RequestContext
@@ -58,6 +66,7 @@ class Query(graphene.ObjectType):
     always = graphene.NonNull(graphene.String)
     caller = graphene.String()
     book = graphene.Field(Book)
+    hollow = graphene.Field(Book)
     books = graphene.Field(
         BookConnection, first=graphene.Int(), last=graphene.Int(), after=graphene.String()
     )
@@ -70,6 +79,8 @@ class Query(graphene.ObjectType):
     complaint = graphene.String()
     misfit = graphene.Int()
     endless = graphene.List(graphene.String)
+    unwritable = GenericScalar()
+    closed = graphene.String()
 
     def resolve_greeting(
         self, _info: GraphQLResolveInfo, name: str = "you", files: list[Upload] | None = None
@@ -87,6 +98,9 @@ class Query(graphene.ObjectType):
 
     def resolve_book(self, _info: GraphQLResolveInfo) -> dict[str, Any]:
         return {"title": "The Moon", "tags": ["a", "b"]}
+
+    def resolve_hollow(self, _info: GraphQLResolveInfo) -> dict[str, Any]:
+        return {}
 
     def resolve_broken(self, _info: GraphQLResolveInfo) -> str:
         raise RuntimeError(f"cannot connect to {SECRET}")
@@ -107,6 +121,12 @@ class Query(graphene.ObjectType):
 
     def resolve_misfit(self, _info: GraphQLResolveInfo) -> str:
         return SECRET
+
+    def resolve_unwritable(self, _info: GraphQLResolveInfo) -> object:
+        return {SECRET}
+
+    def resolve_closed(self, _info: GraphQLResolveInfo) -> str:
+        raise TrafficClosed
 
     def resolve_endless(self, _info: GraphQLResolveInfo) -> int:
         return 5

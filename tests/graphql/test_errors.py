@@ -95,6 +95,20 @@ class _FailingCallers(Callers):
         raise ConnectionError(SECRET)
 
 
+def test_an_answer_that_cannot_be_written_down_fails_by_itself(desk: Desk) -> None:
+    answer = desk.post([{"query": "{ unwritable }"}, {"query": "{ always }"}])
+    assert answer.status_code == 500
+    assert [error["message"] for error in answer.json[0]["errors"]] == ["Internal Server Error"]
+    assert answer.json[1] == {"data": {"always": "always"}}
+    assert SECRET not in answer.text
+
+
+def test_traffic_that_is_closed_to_a_field_alone_says_so_in_the_same_words(desk: Desk) -> None:
+    (error,) = desk.run("{ closed }").json["errors"]
+    assert error["message"] == "Storefront traffic is not allowed."
+    assert error["extensions"] == {"code": "STOREFRONT_TRAFFIC_NOT_ALLOWED"}
+
+
 def test_names_of_the_schema_are_suggested_in_development_alone(
     installation: Installation, callers: Callers, production: Installation
 ) -> None:

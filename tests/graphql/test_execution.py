@@ -14,7 +14,17 @@ from app.web.installation import Installation
 from tests.graphql.callers import Callers
 from tests.graphql.library import LIBRARY
 
-LEAVES = ["always", "greeting", "broken", "denied", "complaint", "misfit", "endless", "a: always"]
+LEAVES = [
+    "always",
+    "greeting",
+    "broken",
+    "denied",
+    "complaint",
+    "misfit",
+    "endless",
+    "a: always",
+    "hollow { title tags }",
+]
 BOOK = ["title", "tags", "__typename", "t: tags", "author { name }", "reviews { title }"]
 FIELDS = st.lists(
     st.sampled_from(LEAVES)

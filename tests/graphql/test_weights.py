@@ -1,7 +1,7 @@
 """How large an operation is taken for."""
 
 import pytest
-from graphql import parse
+from graphql import GraphQLError, build_schema, parse
 
 from app.graphql.limits import CEILING, Load
 from app.graphql.operations import Document
@@ -80,3 +80,9 @@ def test_loads_add_up_but_depth_and_page_do_not() -> None:
 def test_counting_stops_at_a_ceiling() -> None:
     huge = Load(aliases=CEILING, cost=CEILING, mutations=CEILING)
     assert huge + huge == huge
+
+
+def test_an_operation_that_the_schema_does_not_have_is_refused() -> None:
+    schema = build_schema("type Query { always: String }")
+    with pytest.raises(GraphQLError, match="The schema has no mutation operations"):
+        Document(schema, parse("mutation { always }"), 7).operation(None)
