@@ -8,10 +8,11 @@ import logging
 import re
 import sys
 from collections.abc import Mapping
-from typing import Any, TextIO
+from typing import Any
 
 import orjson
 import structlog
+from typing_extensions import override
 
 Event = structlog.typing.EventDict
 BLANK = "[not shown]"
@@ -30,8 +31,15 @@ _SECRET_TEXTS = re.compile(
 _TRACEBACKS = structlog.tracebacks.ExceptionDictTransformer(show_locals=False)
 
 
-class _Handler(logging.StreamHandler[TextIO]):
+class _Handler(logging.Handler):
     """Ours, as opposed to those of a test runner or of whoever embeds the application."""
+
+    @override
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            sys.stderr.write(f"{self.format(record)}\n")
+        except Exception:  # noqa: BLE001 - as the library's own handlers: a log ends no request
+            self.handleError(record)
 
 
 def set_up_logs(*, level: str, development: bool) -> None:
@@ -57,7 +65,7 @@ def set_up_logs(*, level: str, development: bool) -> None:
         wrapper_class=structlog.stdlib.BoundLogger,
         cache_logger_on_first_use=False,
     )
-    handler = _Handler(sys.stderr)
+    handler = _Handler()
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=shared,

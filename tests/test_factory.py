@@ -1,0 +1,192 @@
+"""The application as a whole: what every answer carries, and what a request gets that fails."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from flask import Flask, request, session
+from flask.testing import FlaskClient
+
+import app as package
+from app.factory import create_app
+from app.ports import Ports
+from app.settings import Settings, SettingsError
+from app.web.installation import installation
+from tests.fakes.clock import FakeClock
+from tests.fixtures.ports import fake_ports
+
+HTML = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+POST = {"json": {"query": "{ shop { name } }"}}
+
+
+@pytest.fixture
+def ports(sqlite_url: str, clock: FakeClock) -> Iterator[Ports]:
+    made = fake_ports(sqlite_url, clock)
+    yield made
+    made.database.close()
+
+
+@pytest.fixture
+def application(ports: Ports) -> Flask:
+    made = create_app(ports, Settings())
+
+    @made.get("/console/visits")
+    def visits() -> str:
+        session["visits"] = session.get("visits", 0) + 1
+        return str(session["visits"])
+
+    @made.get("/outside")
+    def outside() -> str:
+        return str(session.get("visits", "no session"))
+
+    @made.get("/broken")
+    def broken() -> str:
+        raise LookupError("geheim")
+
+    return made
+
+
+@pytest.fixture
+def visitor(application: Flask) -> FlaskClient:
+    return application.test_client()
+
+
+def test_an_application_is_made_without_arguments_from_the_environment(
+    monkeypatch: pytest.MonkeyPatch, sqlite_url: str
+) -> None:
+    monkeypatch.setenv("DATABASE_URL", sqlite_url)
+    made: Flask = package.create_app()
+    answer = made.test_client().post("/graphql/", **POST)
+    assert answer.get_json() == {"data": {"shop": {"name": "Latchkey shop"}}}
+    with made.app_context():
+        installation().ports.database.close()
+
+
+def test_a_name_that_the_package_does_not_have_is_an_ordinary_error() -> None:
+    with pytest.raises(AttributeError, match="create_ap"):
+        package.create_ap  # noqa: B018 - asking is the point
+
+
+def test_an_environment_that_cannot_be_used_makes_no_application(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("JWT_TTL_ACCESS", "soon")
+    monkeypatch.setenv("RSA_PRIVATE_KEY", "-----BEGIN nothing")
+    with pytest.raises(SettingsError, match="JWT_TTL_ACCESS"):
+        create_app()
+
+
+def test_a_key_that_may_not_sign_makes_no_application() -> None:
+    with pytest.raises(SettingsError, match="RSA_PRIVATE_KEY"):
+        create_app(
+            settings=Settings(database_url="sqlite://", rsa_private_key="-----BEGIN nothing")
+        )
+
+
+def test_settings_reach_the_edges(ports: Ports) -> None:
+    made = create_app(ports, Settings(playground_enabled=False, graphql_batch_max=2))
+    with made.app_context():
+        assert installation().graphql_batch_max == 2
+    assert made.test_client().get("/graphql/").status_code == 405
+
+
+@pytest.mark.parametrize("path", ["/graphql/", "/.well-known/jwks.json", "/nothing", "/broken"])
+def test_every_answer_tells_browsers_to_be_careful(visitor: FlaskClient, path: str) -> None:
+    headers = visitor.get(path).headers
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["X-Frame-Options"] == "DENY"
+    assert "default-src 'none'" in headers["Content-Security-Policy"]
+    assert "script-src 'unsafe-inline'" not in headers["Content-Security-Policy"]
+    assert "Strict-Transport-Security" not in headers
+
+
+def test_https_is_insisted_on_where_it_is_used(ports: Ports) -> None:
+    secure = Settings(
+        app_env="production", public_url="https://shop.example.com", secret_key="s" * 40
+    )
+    configured = replace(ports, configuration=secure.configuration)
+    made = create_app(configured, secure)
+    answer = made.test_client().get("/.well-known/jwks.json")
+    assert "max-age" in answer.headers["Strict-Transport-Security"]
+    assert made.config["SESSION_COOKIE_NAME"] == "__Host-latchkey"
+    assert made.config["SESSION_COOKIE_SECURE"] is True
+
+
+def test_the_path_without_its_slash_is_not_found_and_never_a_redirect(
+    visitor: FlaskClient,
+) -> None:
+    answer = visitor.post("/graphql", **POST)
+    assert answer.status_code == 404
+    assert "Location" not in answer.headers
+
+
+@pytest.mark.parametrize("accept", [{}, {"Accept": "application/json"}, {"Accept": "*/*"}])
+def test_a_program_reads_its_mistake_as_json(visitor: FlaskClient, accept: dict[str, str]) -> None:
+    answer = visitor.get("/nothing", headers=accept)
+    assert answer.status_code == 404
+    [error] = answer.get_json()["errors"]
+    assert error["extensions"] == {"exception": {"code": "NotFound"}}
+
+
+def test_a_person_reads_theirs_as_a_page_that_needs_nothing_from_elsewhere(
+    visitor: FlaskClient,
+) -> None:
+    answer = visitor.get("/nothing", headers=HTML)
+    assert (answer.status_code, answer.mimetype) == (404, "text/html")
+    assert "<h1>Not Found</h1>" in answer.text
+    assert "style-src 'sha256-" in answer.headers["Content-Security-Policy"]
+
+
+@pytest.mark.parametrize("headers", [{}, HTML])
+def test_a_wrong_method_is_told_which_ones_there_are(
+    visitor: FlaskClient, headers: dict[str, str]
+) -> None:
+    answer = visitor.delete("/console/visits", headers=headers)
+    assert answer.status_code == 405
+    assert set(answer.headers["Allow"].split(", ")) == {"GET", "HEAD", "OPTIONS"}
+
+
+def test_our_own_mistake_tells_a_number_and_nothing_else(
+    visitor: FlaskClient, caplog: pytest.LogCaptureFixture
+) -> None:
+    [error] = visitor.get("/broken").get_json()["errors"]
+    number = error["extensions"]["requestId"]
+    assert error == {"message": "Internal Server Error", "extensions": {"requestId": number}}
+    page = visitor.get("/broken", headers=HTML)
+    assert page.status_code == 500
+    for told in (str(error), page.text):
+        assert "geheim" not in told
+        assert "Traceback" not in told
+    assert number in caplog.text
+    assert "LookupError" in caplog.text
+
+
+def test_a_body_that_is_too_large_is_refused(ports: Ports) -> None:
+    made = create_app(ports, Settings(upload_max=10))
+    made.add_url_rule("/console/form", "form", lambda: request.form["a"], methods=["POST"])
+    client = made.test_client()
+    assert client.post("/console/form", data={"a": "x"}).text == "x"
+    assert client.post("/console/form", data={"a": "x" * 100}).status_code == 413
+
+
+def test_a_session_is_opened_below_the_console_and_nowhere_else(visitor: FlaskClient) -> None:
+    first = visitor.get("/console/visits")
+    cookie = first.headers["Set-Cookie"]
+    assert cookie.startswith("latchkey=")
+    assert "HttpOnly" in cookie
+    assert "SameSite=Lax" in cookie
+    assert visitor.get("/console/visits").text == "2"
+    outside = visitor.get("/outside")
+    assert outside.text == "no session"
+    assert "Set-Cookie" not in outside.headers
+    assert "Cookie" not in visitor.post("/graphql/", **POST).headers.get("Vary", "")
+
+
+def test_the_playground_is_limited_by_address_and_the_api_is_not(ports: Ports) -> None:
+    client = create_app(ports, Settings()).test_client()
+    codes = [client.get("/graphql/").status_code for _ in range(61)]
+    assert codes == [200] * 60 + [429]
+    assert client.post("/graphql/", **POST).status_code == 200
+    assert client.get("/.well-known/jwks.json").status_code == 200
+    elsewhere = client.get("/graphql/", environ_base={"REMOTE_ADDR": "203.0.113.7"})
+    assert elsewhere.status_code == 200
