@@ -2,6 +2,7 @@
 
 import graphene
 
+from app.graphql.mutations.accounts import AccountMutations
 from app.graphql.mutations.passwords import PasswordMutations
 from app.graphql.mutations.shop import ShopMutations
 from app.graphql.mutations.tokens import TokenMutations
@@ -13,7 +14,7 @@ class Query(ShopQueries, UserQueries):
     """What can be asked."""
 
 
-class Mutation(TokenMutations, PasswordMutations, ShopMutations):
+class Mutation(TokenMutations, PasswordMutations, AccountMutations, ShopMutations):
     """What can be changed."""
 
 

@@ -8,6 +8,7 @@ from app.domain.absent import ABSENT, Absent, present
 from app.domain.actor import Actor
 from app.domain.errors import PermissionDenied, Problem, Refused
 from app.domain.events import CustomerUpdated, StaffUpdated
+from app.domain.ids import key_of
 from app.domain.names import name_problems
 from app.domain.permissions import Caller, Permission
 from app.domain.users import User
@@ -16,7 +17,7 @@ from app.ports import Ports
 from app.services.access import part, requires, users_only
 from app.services.audit import Change, record
 from app.services.outbox import put_event
-from app.services.people import load_user
+from app.services.people import load_caller, load_user
 from app.services.proofs import own_id
 
 
@@ -35,23 +36,26 @@ def update_account(ports: Ports, actor: Actor, details: Details) -> User:
         user = session.get(UserRecord, own_id(actor), with_for_update=True)
         if user is None:
             raise PermissionDenied(Caller.USER)
-        return _update(ports, actor, session, user, details)
+        _update(ports, actor, session, user, details)
+        return load_caller(session, actor, user.id)
 
 
 @requires(Permission.MANAGE_USERS)
 def update_customer_account(
-    ports: Ports, actor: Actor, customer_id: int, details: Details
+    ports: Ports, actor: Actor, customer_id: str, details: Details
 ) -> User:
-    """Change a customer's names for them (`accountUpdate` with ``customerId``).
+    """Change a customer's names for them (`accountUpdate` with ``customerId``, a global id).
 
     Refuses NOT_FOUND on ``customerId`` for whoever is no customer, INVALID on each name.
     """
+    key = key_of(customer_id, "User", field="customerId")
     with ports.database.transaction() as session:
-        user = session.get(UserRecord, customer_id, with_for_update=True)
+        user = session.get(UserRecord, key, with_for_update=True)
         if user is None or user.is_staff:
             message = "There is no customer with this id."
             raise Refused(Problem("NOT_FOUND", message, "customerId"))
-        return _update(ports, actor, session, user, details)
+        _update(ports, actor, session, user, details)
+        return load_user(session, user.id)
 
 
 @part
@@ -63,7 +67,7 @@ def put_update(ports: Ports, actor: Actor, session: Session, user: UserRecord) -
 
 def _update(
     ports: Ports, actor: Actor, session: Session, user: UserRecord, details: Details
-) -> User:
+) -> None:
     names = {
         "first_name": present(details.first_name, user.first_name),
         "last_name": present(details.last_name, user.last_name),
@@ -80,4 +84,3 @@ def _update(
         put_update(ports, actor, session, user)
         change = Change("account.update", "User", user.id, user.email, before, after)
         record(ports, actor, session, change)
-    return load_user(session, user.id)

@@ -22,7 +22,7 @@ from app.services.links import WORTHLESS, drop_links, make_link, open_link, redi
 from app.services.new_passwords import in_words
 from app.services.notices import tell_of_account
 from app.services.outbox import put_event, put_mail
-from app.services.people import load_user
+from app.services.people import load_caller
 from app.services.proofs import own_account, own_id, prove_password
 
 _PURPOSES = (LinkPurpose.CHANGE_EMAIL,)
@@ -58,7 +58,7 @@ def request_email_change(
             _promise(ports, actor, session, user, email, redirect_url)
         change = Change("account.email_change_request", "User", user.id, user.email)
         record(ports, actor, session, change)
-        answer = load_user(session, user.id)
+        answer = load_caller(session, actor, user.id)
     if owner is not None:
         # On its own: two people who want each other's address must not wait for one another.
         _tell(ports, owner)
@@ -79,7 +79,7 @@ def confirm_email_change(ports: Ports, actor: Actor, *, token: str) -> User:
             if opened.user.id != own_id(actor):
                 raise Refused(WORTHLESS)
             _move(ports, actor, session, opened.user, opened.new_email)
-            return load_user(session, opened.user.id)
+            return load_caller(session, actor, opened.user.id)
     except IntegrityError:
         raise Refused(_TAKEN) from None
 

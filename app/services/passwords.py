@@ -14,11 +14,10 @@ from app.ports import Ports
 from app.services.access import public, users_only
 from app.services.callers import switches_of
 from app.services.confirmation import confirm
-from app.services.identity import as_seen
 from app.services.links import open_link, require_owner
 from app.services.login import needs_password_login, require_password_login
 from app.services.new_passwords import hash_for_link, replace_password
-from app.services.people import load_user
+from app.services.people import load_caller, load_user
 from app.services.proofs import own_account, prove_password
 from app.services.sessions import TokenPair, open_session, sign_pair
 
@@ -47,13 +46,13 @@ def change_password(
     prove_password(ports, actor, account, old_password, "oldPassword")
     hashed = ports.passwords.hash(new_password)
     with ports.database.transaction() as session:
-        switches = _open_switches(session)
+        _open_switches(session)
         user = session.get(UserRecord, account.id, with_for_update=True)
         if user is None or user.password_hash != account.password_hash:
             raise Refused(_CHANGED_MEANWHILE)
         # A provider's token belongs to no session of ours: then every one of ours is another.
         replace_password(ports, actor, session, user, hashed, but=actor.session_id or 0)
-        return as_seen(load_user(session, user.id), actor.origin, switches)
+        return load_caller(session, actor, user.id)
 
 
 @needs_password_login

@@ -6,10 +6,13 @@ from datetime import datetime
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from app.domain.actor import Actor
 from app.domain.users import User
-from app.models import UserRecord
+from app.models import ShopRecord, UserRecord
+from app.models.shop import SHOP_ID
 from app.services.access import part
-from app.services.callers import USER_COLUMNS, read_user
+from app.services.callers import USER_COLUMNS, read_user, switches_of
+from app.services.identity import as_seen
 
 _KEPT = (str, int, bool, type(None))
 
@@ -20,6 +23,17 @@ def load_user(session: Session, user_id: int) -> User:
     session.flush()
     row = session.execute(select(*USER_COLUMNS).where(UserRecord.id == user_id)).one()
     return read_user(tuple(row))
+
+
+@part
+def load_caller(session: Session, actor: Actor, user_id: int) -> User:
+    """The person who is calling, with the rights that count in the session they are calling from.
+
+    In a restricted login mode answers show what the token really has (contract, "Modes,
+    precisely").
+    """
+    switches = switches_of(session.get_one(ShopRecord, SHOP_ID))
+    return as_seen(load_user(session, user_id), actor.origin, switches)
 
 
 @part

@@ -138,11 +138,13 @@ def _register_again(
     gets another. For anybody else the owner of the mailbox is told: were they sent a confirmation
     too, they might confirm an account that a stranger made with a password of their own.
     """
+    if was_mailed(ports, session, existing.id, LinkPurpose.CONFIRM_ACCOUNT):
+        return
     waiting = existing.is_active and not existing.is_confirmed and needs_confirmation(shop)
-    if not (waiting and is_same):
-        tell_of_account(ports, session, existing)
-    elif not was_mailed(ports, session, existing.id, LinkPurpose.CONFIRM_ACCOUNT):
+    if waiting and is_same:
         _ask_to_confirm(ports, actor, session, existing, new.redirect_url)
+    else:
+        tell_of_account(ports, session, existing)
 
 
 def _ask_to_confirm(

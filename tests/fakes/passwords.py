@@ -17,9 +17,11 @@ class FakeHasher:
         self._database = database
         self.cost = 1
         self.verifications = 0
+        self.hashes = 0
 
     def hash(self, password: str) -> str:
         self._outside()
+        self.hashes += 1
         return f"{_PREFIX}{self.cost}${_digest(password)}"
 
     def verify(self, password_hash: str | None, password: str) -> bool:

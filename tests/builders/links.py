@@ -1,0 +1,13 @@
+"""Links as mails would carry them."""
+
+from app.domain.links import LinkPurpose
+from app.models import UserRecord
+from app.ports import Ports
+from app.services.links import make_link
+
+
+def link_for(ports: Ports, user_id: int, purpose: LinkPurpose, new_email: str = "") -> str:
+    """Make a link for a person; returns its token."""
+    with ports.database.transaction() as session:
+        user = session.get_one(UserRecord, user_id)
+        return make_link(ports, session, user, purpose, new_email)
