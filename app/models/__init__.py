@@ -20,6 +20,12 @@ from app.models.outbox import OutboxEventRecord, OutboxMailRecord
 from app.models.record import Record
 from app.models.sessions import SessionRecord
 from app.models.shop import ShopRecord
+from app.models.single_sign_on import (
+    ExternalIdentityRecord,
+    IdentityProviderRecord,
+    OidcStateRecord,
+    ProviderTokenRecord,
+)
 from app.models.throttle import ThrottleAddressRecord, ThrottleUserRecord
 from app.models.users import UserRecord
 from app.models.webhooks import WebhookEventRecord, WebhookRecord
@@ -32,11 +38,15 @@ __all__ = [
     "AppRecord",
     "AppTokenRecord",
     "AuditRecord",
+    "ExternalIdentityRecord",
     "GroupMemberRecord",
     "GroupPermissionRecord",
     "GroupRecord",
+    "IdentityProviderRecord",
+    "OidcStateRecord",
     "OutboxEventRecord",
     "OutboxMailRecord",
+    "ProviderTokenRecord",
     "Record",
     "ResetRequestRecord",
     "SessionRecord",

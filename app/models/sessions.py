@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from sqlalchemy import ForeignKey, String
+from sqlalchemy import ForeignKey, Index, String, Text, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.models.record import BigKey, Record
@@ -15,9 +15,23 @@ class SessionRecord(Record):
     SHA-256 of the current refresh token's ``csrf_token``: what single-use refresh tokens compare
     once they are switched on. ``wrong_passwords`` counts wrong answers in a row where the session
     was asked for the password again: whoever has stolen one has few guesses.
+
+    A session that began at an identity provider names it and the identity it was opened for.
+    ``sid`` is the provider's own name for it, ``provider_refresh_token`` (sealed) what it is
+    refreshed with there; ``refreshing_until`` keeps two refreshes apart. ``scope`` holds the
+    rights that the provider granted, where it rules; it is null where rights are kept here.
     """
 
     __tablename__ = "sessions"
+    __table_args__ = (
+        Index(
+            "ix_sessions_provider_id_sid",
+            "provider_id",
+            "sid",
+            sqlite_where=text("provider_id IS NOT NULL"),
+            postgresql_where=text("provider_id IS NOT NULL"),
+        ),
+    )
 
     id: Mapped[int] = mapped_column(BigKey, primary_key=True)
     token: Mapped[str] = mapped_column(String(32), unique=True)
@@ -30,3 +44,13 @@ class SessionRecord(Record):
     user_agent: Mapped[str] = mapped_column(String(256), default="", server_default="")
     refresh_digest: Mapped[str] = mapped_column(String(64), default="", server_default="")
     wrong_passwords: Mapped[int] = mapped_column(default=0, server_default="0")
+    provider_id: Mapped[int | None] = mapped_column(
+        ForeignKey("identity_providers.id", ondelete="CASCADE")
+    )
+    identity_id: Mapped[int | None] = mapped_column(
+        ForeignKey("external_identities.id", ondelete="CASCADE"), index=True
+    )
+    sid: Mapped[str] = mapped_column(String(255), default="", server_default="")
+    provider_refresh_token: Mapped[str] = mapped_column(Text, default="", server_default="")
+    refreshing_until: Mapped[datetime | None]
+    scope: Mapped[str | None] = mapped_column(Text)

@@ -11,6 +11,8 @@ SHOP_ID = 1
 class ShopRecord(Record):
     """The one row of settings; ``keys_version`` goes up when the signing keys change.
 
+    ``providers_version`` goes up when the settings of an identity provider do.
+
     Every request reads this row, so a changed switch or key ring is seen by the very next one in
     every process.
     """
@@ -35,3 +37,4 @@ class ShopRecord(Record):
     password_login_mode: Mapped[str] = mapped_column(String(16), server_default="ENABLED")
     allow_storefront_traffic: Mapped[bool] = mapped_column(server_default=true())
     keys_version: Mapped[int] = mapped_column(default=0, server_default="0")
+    providers_version: Mapped[int] = mapped_column(default=0, server_default="0")

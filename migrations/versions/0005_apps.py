@@ -4,7 +4,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "0005_apps"
-down_revision = "0003_accounts"
+down_revision = "0004_single_sign_on"
 
 
 def upgrade() -> None:

@@ -1,0 +1,96 @@
+"""Single sign-on: providers, whom they know, sign-ins that have begun, tokens seen before."""
+
+from datetime import datetime
+
+from sqlalchemy import ForeignKey, String, Text, UniqueConstraint, false, true
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.models.record import BigKey, Record
+
+
+class IdentityProviderRecord(Record):
+    """An identity provider, its settings under the names that clients know.
+
+    ``slug`` is the word before ``.authentication.openidconnect`` of its plugin id; the default
+    provider's is ``default``. ``client_secret`` is sealed. ``issuer`` may be empty: it is checked
+    where it is known.
+    """
+
+    __tablename__ = "identity_providers"
+
+    id: Mapped[int] = mapped_column(BigKey, primary_key=True)
+    slug: Mapped[str] = mapped_column(String(64), unique=True)
+    name: Mapped[str] = mapped_column(String(256))
+    active: Mapped[bool] = mapped_column(default=False, server_default=false())
+    issuer: Mapped[str] = mapped_column(String(1024), default="", server_default="")
+    client_id: Mapped[str] = mapped_column(String(1024), default="", server_default="")
+    client_secret: Mapped[str] = mapped_column(Text, default="", server_default="")
+    enable_refresh_token: Mapped[bool] = mapped_column(default=True, server_default=true())
+    oauth_authorization_url: Mapped[str] = mapped_column(
+        String(2048), default="", server_default=""
+    )
+    oauth_token_url: Mapped[str] = mapped_column(String(2048), default="", server_default="")
+    json_web_key_set_url: Mapped[str] = mapped_column(String(2048), default="", server_default="")
+    oauth_logout_url: Mapped[str] = mapped_column(String(2048), default="", server_default="")
+    user_info_url: Mapped[str] = mapped_column(String(2048), default="", server_default="")
+    audience: Mapped[str] = mapped_column(String(1024), default="", server_default="")
+    use_oauth_scope_permissions: Mapped[bool] = mapped_column(
+        default=False, server_default=false()
+    )
+    staff_user_domains: Mapped[str] = mapped_column(String(2048), default="", server_default="")
+    default_group_name_for_new_staff_users: Mapped[str] = mapped_column(
+        String(150), default="", server_default=""
+    )
+
+
+class ExternalIdentityRecord(Record):
+    """Somebody whom a provider knows, and who they are here.
+
+    ``is_verified`` tells whether the provider vouched for the address when it was linked: an
+    identity that was not is worth nothing once somebody else has shown that the address is theirs.
+    ``tokens_valid_after`` is when the provider last signed them out everywhere.
+    """
+
+    __tablename__ = "external_identities"
+    __table_args__ = (UniqueConstraint("issuer", "subject"),)
+
+    id: Mapped[int] = mapped_column(BigKey, primary_key=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
+    issuer: Mapped[str] = mapped_column(String(1024))
+    subject: Mapped[str] = mapped_column(String(255))
+    is_verified: Mapped[bool]
+    created_at: Mapped[datetime]
+    tokens_valid_after: Mapped[datetime | None]
+
+
+class OidcStateRecord(Record):
+    """A sign-in that has begun: the SHA-256 of its ``state``, and what must be told at its end.
+
+    ``sealed`` holds the nonce and the PKCE verifier. Whoever comes back first takes the row.
+    """
+
+    __tablename__ = "oidc_states"
+
+    digest: Mapped[str] = mapped_column(String(64), primary_key=True)
+    provider_id: Mapped[int] = mapped_column(
+        ForeignKey("identity_providers.id", ondelete="CASCADE"), index=True
+    )
+    redirect_uri: Mapped[str] = mapped_column(String(2048))
+    sealed: Mapped[str] = mapped_column(Text)
+    expires_at: Mapped[datetime] = mapped_column(index=True)
+
+
+class ProviderTokenRecord(Record):
+    """A provider's token that does not tell when it was issued: when it was seen first.
+
+    It was issued before that, so whoever signs out everywhere afterwards ends it. ``digest`` is
+    the token's SHA-256.
+    """
+
+    __tablename__ = "provider_tokens"
+
+    digest: Mapped[str] = mapped_column(String(64), primary_key=True)
+    identity_id: Mapped[int] = mapped_column(
+        ForeignKey("external_identities.id", ondelete="CASCADE"), index=True
+    )
+    first_seen_at: Mapped[datetime] = mapped_column(index=True)
