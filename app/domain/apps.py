@@ -1,10 +1,17 @@
 """Apps: integrations with permissions of their own, and the tokens that they come in by."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 
+from app.domain.errors import Problem
 from app.domain.permissions import Permission
+
+DEFAULT_OVERLAP = timedelta(hours=24)
+"""How long a token that has been rotated goes on working, unless somebody says otherwise."""
+
+LONGEST_OVERLAP = timedelta(days=30)
 
 
 class AppType(StrEnum):
@@ -14,9 +21,16 @@ class AppType(StrEnum):
     THIRDPARTY = "THIRDPARTY"
 
 
+class AppSortField(StrEnum):
+    """By what lists of apps can be sorted."""
+
+    NAME = "NAME"
+    CREATION_DATE = "CREATION_DATE"
+
+
 @dataclass(frozen=True, slots=True)
 class App:
-    """An app and what it may do."""
+    """An app and what it may do. What its manifest said is empty for one made here."""
 
     id: int
     name: str
@@ -25,11 +39,24 @@ class App:
     is_active: bool
     created_at: datetime
     permissions: frozenset[Permission]
+    about: str = ""
+    author: str = ""
+    version: str = ""
+    audience: str = ""
+    app_url: str = ""
+    data_privacy_url: str = ""
+    homepage_url: str = ""
+    manifest_url: str = ""
+    support_url: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class AppToken:
-    """What may be told of an app's token; ``expires_at`` is ``None`` for one without end."""
+    """What may be told of an app's token.
+
+    ``expires_at`` is ``None`` for one without end, ``permissions`` for one that may be used for
+    all that its app holds.
+    """
 
     id: int
     app_id: int
@@ -38,6 +65,8 @@ class AppToken:
     created_at: datetime
     expires_at: datetime | None
     last_used_at: datetime | None
+    last_used_address: str = ""
+    permissions: frozenset[Permission] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,3 +75,50 @@ class NewAppToken:
 
     token: AppToken
     secret: str = field(repr=False)
+
+
+def grantable_problem(
+    permissions: Iterable[Permission], field: str = "permissions"
+) -> Problem | None:
+    """Why no app can hold ``permissions``, whoever grants them, or ``None``."""
+    if Permission.MANAGE_APPS not in permissions:
+        return None
+    message = "No app can hold MANAGE_APPS: managing apps is for people."
+    return Problem("INVALID_PERMISSION", message, field, permissions=(Permission.MANAGE_APPS,))
+
+
+def token_permissions(
+    granted: frozenset[Permission], narrowed: frozenset[Permission] | None
+) -> frozenset[Permission]:
+    """What a token may be used for: what its app is ``granted``, less what it was not made for."""
+    return granted if narrowed is None else granted & narrowed
+
+
+def narrowing_problem(
+    granted: frozenset[Permission], narrowed: frozenset[Permission] | None
+) -> Problem | None:
+    """Why a token of an app that is ``granted`` so much cannot be made for ``narrowed``."""
+    beyond = tuple(sorted(one.value for one in (narrowed or frozenset()) - granted))
+    if not beyond:
+        return None
+    message = f"The app itself does not hold {', '.join(beyond)}."
+    return Problem("INVALID_PERMISSION", message, "permissions", permissions=beyond)
+
+
+def overlap_problem(overlap: timedelta) -> Problem | None:
+    """Why a rotated token cannot go on for ``overlap``, or ``None``."""
+    if timedelta(0) <= overlap <= LONGEST_OVERLAP:
+        return None
+    message = f"Choose 0 to {int(LONGEST_OVERLAP.total_seconds())} seconds."
+    return Problem("INVALID", message, "overlapSeconds")
+
+
+def rotated_end(token: AppToken, now: datetime, overlap: timedelta) -> datetime:
+    """When ``token`` ends that is replaced now: after ``overlap``, or sooner by itself."""
+    end = now + overlap
+    return end if token.expires_at is None else min(end, token.expires_at)
+
+
+def successor_end(token: AppToken, now: datetime) -> datetime | None:
+    """When the token ends that replaces ``token`` now: it is good for as long as that one was."""
+    return None if token.expires_at is None else now + (token.expires_at - token.created_at)

@@ -1,0 +1,51 @@
+"""What apps add to the dashboard, and the tokens that they act by for whoever uses it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from app.domain.apps import App
+from app.domain.permissions import Permission
+from app.domain.web_addresses import below, is_path
+
+APP_PAGE = "APP_PAGE"
+"""The target that stays inside the dashboard's page of the app: its ``url`` is a path there."""
+
+DEFAULT_TARGET = "POPUP"
+
+TOKEN_LIFETIME = 300
+"""Seconds (contract, "What existing clients hold us to")."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extension:
+    """One entry that an app adds: ``mount`` says where, ``target`` how it opens.
+
+    ``url`` is as the app wrote it, ``address`` what to open. ``permissions`` are what somebody
+    must hold to be shown it; ``settings`` are the dashboard's business, passed on as they are.
+    """
+
+    id: int
+    app: App
+    label: str
+    url: str
+    mount: str
+    target: str
+    identifier: str
+    permissions: frozenset[Permission]
+    settings: Mapping[str, object]
+
+    @property
+    def address(self) -> str:
+        """``url``, a path taken relative to ``appUrl`` unless the dashboard does that itself."""
+        if self.target == APP_PAGE or not is_path(self.url):
+            return self.url
+        return below(self.app.app_url, self.url)
+
+
+def app_side(granted: frozenset[Permission]) -> frozenset[Permission]:
+    """What of an app's permissions its extensions may use for somebody who holds them too.
+
+    Managing apps is for people alone, so no extension does it in their name, not even one of an
+    app that was given the permission before that was refused.
+    """
+    return granted - {Permission.MANAGE_APPS}
