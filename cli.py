@@ -90,7 +90,7 @@ def make_command_app() -> Flask:
 
 @cache
 def _installation() -> object:
-    connect = cast("Callable[[], object]", load("app.factory:connect_installation"))
+    connect = cast("Callable[[], object]", load("app.wiring:connect_installation"))
     return connect()
 
 

@@ -16,7 +16,7 @@ from app.web.installation import Installation, install
 from app.web.limits import set_up_limits
 from app.web.logs import set_up_logs
 from app.web.sessions import ConsoleSessions, cookie_settings
-from app.wiring import connect
+from app.wiring import connect, make_installation
 
 API_PATH = "/graphql/"
 PLAYGROUND_LIMIT = "60/minute"
@@ -44,26 +44,6 @@ def create_app(ports: Ports | None = None, settings: Settings | None = None) -> 
     app.register_blueprint(wellknown.blueprint)
     _mount_graphql(app, create_endpoint(installation), chosen.redis_url)
     return app
-
-
-def make_installation(ports: Ports, settings: Settings) -> Installation:
-    """What the edges get to know of ``settings``."""
-    return Installation(
-        ports=ports,
-        trusted_proxies=settings.trusted_proxies,
-        allowed_graphql_origins=settings.allowed_graphql_origins,
-        playground_enabled=settings.playground_enabled,
-        graphql_batch_max=settings.graphql_batch_max,
-        graphql_mutations_max=settings.graphql_mutations_max,
-        graphql_body_max=settings.graphql_body_max,
-        upload_max=settings.upload_max,
-    )
-
-
-def connect_installation() -> Installation:
-    """The installation that the environment describes, without a web server: for commands."""
-    settings = load_settings()
-    return make_installation(connect(settings), settings)
 
 
 def run_worker(stop: Event) -> None:

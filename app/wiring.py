@@ -19,7 +19,8 @@ from app.adapters.throttle import connect_throttle
 from app.domain.addresses import Network
 from app.loading import load
 from app.ports import Http, Ports, Post, Remembered, Schema
-from app.settings import Settings, SettingsError
+from app.settings import Settings, SettingsError, load_settings
+from app.web.installation import Installation
 
 
 def connect(settings: Settings) -> Ports:
@@ -48,6 +49,29 @@ def connect(settings: Settings) -> Ports:
 def _late(make: Callable[[Settings], object], settings: Settings) -> object:
     """What takes long to load (a fifth of a second), for the few who use it: made on first use."""
     return LocalProxy(cache(partial(make, settings)))
+
+
+def make_installation(ports: Ports, settings: Settings) -> Installation:
+    """What the edges get to know of ``settings``."""
+    return Installation(
+        ports=ports,
+        trusted_proxies=settings.trusted_proxies,
+        allowed_graphql_origins=settings.allowed_graphql_origins,
+        playground_enabled=settings.playground_enabled,
+        graphql_batch_max=settings.graphql_batch_max,
+        graphql_mutations_max=settings.graphql_mutations_max,
+        graphql_body_max=settings.graphql_body_max,
+        upload_max=settings.upload_max,
+    )
+
+
+def connect_installation() -> Installation:
+    """The installation that the environment describes, for commands: without a web server.
+
+    Raises ``SettingsError`` when the environment cannot be used.
+    """
+    settings = load_settings()
+    return make_installation(connect(settings), settings)
 
 
 def _schema(settings: Settings) -> Schema:

@@ -1,0 +1,122 @@
+"""The ``flask`` command as an operator runs it: real processes on a real installation."""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from http.client import HTTPConnection
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PATIENCE = 60.0
+"""Seconds that something may take on a busy machine before it counts as not happening."""
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """One installation: a folder to run commands in, without a ``.env``, and its environment."""
+
+    folder: Path
+    environment: dict[str, str]
+
+    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """``flask ARGUMENTS``, to its end."""
+        return subprocess.run(
+            [sys.executable, "-m", "flask", "--app", str(ROOT / "wsgi.py"), *arguments],
+            cwd=self.folder,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
+        )
+
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        """``flask ARGUMENTS``, left running; what it says goes to ``said``."""
+        with (self.folder / "said").open("a") as said:
+            return subprocess.Popen(
+                [sys.executable, "-m", "flask", "--app", str(ROOT / "wsgi.py"), *arguments],
+                cwd=self.folder,
+                env=self.environment,
+                stdout=said,
+                stderr=subprocess.STDOUT,
+                text=True,
+            )
+
+    @property
+    def said(self) -> str:
+        return (self.folder / "said").read_text()
+
+
+def wait_until(happened: Callable[[], bool], what: str) -> None:
+    """Return as soon as ``happened``; fail the test when it takes too long."""
+    deadline = time.monotonic() + PATIENCE
+    while not happened():
+        assert time.monotonic() < deadline, f"waited in vain until {what}"
+        time.sleep(0.05)
+
+
+def answers(port: int) -> bool:
+    """Whether the shop answers a question on that port."""
+    connection = HTTPConnection("127.0.0.1", port, timeout=5)
+    try:
+        body = '{"query": "{ shop { name } }"}'
+        connection.request("POST", "/graphql/", body, {"Content-Type": "application/json"})
+        return connection.getresponse().read() == b'{"data":{"shop":{"name":"Latchkey shop"}}}'
+    except OSError:
+        return False
+    finally:
+        connection.close()
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def offspring(pid: int) -> dict[int, str]:
+    """The command lines of all processes below ``pid``, by their ids."""
+    rows = [line.split(None, 3) for line in _ps("-A", "-o", "pid=,ppid=,stat=,args=").splitlines()]
+    found: dict[int, str] = {}
+    parents = {pid}
+    while parents:
+        children = {
+            int(own): command
+            for own, parent, state, command in rows
+            if int(parent) in parents and not state.startswith("Z")
+        }
+        found |= children
+        parents = set(children)
+    return found
+
+
+def is_alive(pid: int) -> bool:
+    """Whether it runs; one that has ended and waits for its parent does not."""
+    state = _ps("-o", "stat=", "-p", str(pid))
+    return bool(state) and not state.startswith("Z")
+
+
+def end(process: subprocess.Popen[str]) -> None:
+    """Leave nothing running, whatever became of the test."""
+    below = offspring(process.pid)
+    process.kill()
+    process.wait()
+    for pid in below:
+        if is_alive(pid):
+            os.kill(pid, signal.SIGKILL)
+
+
+def _ps(*arguments: str) -> str:
+    program = shutil.which("ps")
+    assert program, "ps is not installed"
+    # It ends with 1 when there is no such process.
+    return subprocess.run(
+        [program, "-ww", *arguments], check=False, capture_output=True, text=True
+    ).stdout

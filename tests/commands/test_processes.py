@@ -1,0 +1,168 @@
+"""The server and the worker as real processes: how they start, and how they end."""
+
+import json
+import os
+import signal
+import socket
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from subprocess import Popen
+
+import pytest
+
+from tests.commands.installed import (
+    PATIENCE,
+    Installation,
+    answers,
+    end,
+    free_port,
+    is_alive,
+    offspring,
+    wait_until,
+)
+
+pytestmark = pytest.mark.first
+
+
+@pytest.fixture
+def installed(sqlite_url: str, tmp_path: Path) -> Installation:
+    return Installation(tmp_path, {"DATABASE_URL": sqlite_url})
+
+
+@contextmanager
+def served(installed: Installation, port: int) -> Iterator[Popen[str]]:
+    """``flask serve`` from its first answer on."""
+    process = installed.start("serve", "--port", str(port), "--workers", "1")
+    try:
+        wait_until(lambda: process.poll() is not None or answers(port), "it answers")
+        wait_until(lambda: f":{port}/graphql/" in installed.said, "it says where it is")
+        yield process
+    finally:
+        end(process)
+
+
+def one(pids: dict[int, str], word: str) -> int:
+    """The process highest in the family whose command line has ``word``."""
+    return min(pid for pid, command in pids.items() if word in command)
+
+
+@pytest.mark.parametrize("by", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_server_and_worker_together(
+    installed: Installation, by: signal.Signals
+) -> None:
+    port = free_port()
+    with served(installed, port) as process:
+        family = offspring(process.pid)
+        assert one(family, "granian")
+        assert one(family, " worker")
+        process.send_signal(by)
+        assert process.wait(PATIENCE) == 0
+        assert not [pid for pid in family if is_alive(pid)]
+        assert not answers(port)
+    assert "worker.stopped" in installed.said
+
+
+def test_whatever_is_killed_is_started_again(installed: Installation) -> None:
+    port = free_port()
+    with served(installed, port) as process:
+        family = offspring(process.pid)
+        for name in ("granian", " worker"):
+            os.kill(one(family, name), signal.SIGKILL)
+        wait_until(
+            lambda: (
+                "The server was ended by SIGKILL." in installed.said
+                and "The worker was ended by SIGKILL." in installed.said
+            ),
+            "it notices",
+        )
+        wait_until(lambda: installed.said.count("worker.started") == 2, "there is a new worker")
+        wait_until(lambda: answers(port), "it answers again")
+        assert not [pid for pid in family if is_alive(pid)], "nothing of before is left"
+        assert process.poll() is None
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the kernel has to help")
+def test_nothing_outlives_a_killed_parent(installed: Installation) -> None:
+    port = free_port()
+    with served(installed, port) as process:
+        family = offspring(process.pid)
+        process.kill()
+        process.wait()
+        wait_until(lambda: not any(is_alive(pid) for pid in family), "all have ended")
+    assert not answers(port)
+
+
+def test_without_a_worker_there_is_none(installed: Installation) -> None:
+    port = free_port()
+    process = installed.start("serve", "--port", str(port), "--workers", "1", "--no-worker")
+    try:
+        wait_until(lambda: answers(port), "it answers")
+        assert not [line for line in offspring(process.pid).values() if " worker" in line]
+    finally:
+        end(process)
+
+
+def test_a_worker_alone_works_until_it_is_told_to_end(installed: Installation) -> None:
+    process = installed.start("worker")
+    try:
+        wait_until(lambda: "worker.started" in installed.said, "it has begun")
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(PATIENCE) == 0
+    finally:
+        end(process)
+
+
+def test_a_port_that_is_taken_is_said_to_be(installed: Installation) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        failed = installed.run("serve", "--port", str(port))
+    assert failed.returncode == 1
+    assert f"Cannot listen on 127.0.0.1, port {port}: Address already in use." in failed.stderr
+
+
+@pytest.mark.parametrize("command", ["serve", "worker"])
+def test_a_database_that_was_not_upgraded_stops_the_start(
+    installed: Installation, empty_sqlite_url: str, command: str
+) -> None:
+    bare = Installation(installed.folder, {"DATABASE_URL": empty_sqlite_url})
+    failed = bare.run(command)
+    assert (failed.returncode, failed.stdout) == (1, "")
+    assert "Run `flask db upgrade`." in failed.stderr
+    assert "Traceback" not in failed.stderr
+
+
+@pytest.mark.parametrize("command", ["serve", "worker"])
+def test_keys_that_cannot_be_decrypted_stop_the_start(
+    installed: Installation, command: str
+) -> None:
+    assert installed.run("keys", "list").returncode == 0
+    other = {**installed.environment, "SECRET_KEY": "not what the keys were made with"}
+    failed = Installation(installed.folder, other).run(command)
+    assert failed.returncode == 1
+    assert "flask keys rotate --force" in failed.stderr
+
+
+@pytest.mark.parametrize("command", ["serve", "worker", "doctor"])
+def test_settings_that_cannot_be_used_stop_the_start_each_of_them_named(
+    installed: Installation, command: str
+) -> None:
+    wrong = Installation(installed.folder, {"APP_ENV": "production", "JWT_TTL_ACCESS": "soon"})
+    failed = wrong.run(command)
+    assert failed.returncode == 1
+    told = failed.stdout + failed.stderr
+    assert all(name in told for name in ("SECRET_KEY", "PUBLIC_URL", "JWT_TTL_ACCESS"))
+    assert "Traceback" not in told
+
+
+def test_a_mistake_in_the_settings_is_json_where_json_was_asked_for(
+    installed: Installation,
+) -> None:
+    wrong = Installation(installed.folder, {"JWT_TTL_ACCESS": "soon"})
+    failed = wrong.run("user", "list", "--json")
+    assert failed.returncode == 1
+    [told] = json.loads(failed.stdout)["errors"]
+    assert told["code"] == "SETTINGS"
+    assert told["message"].startswith("JWT_TTL_ACCESS: ")
+    assert wrong.run("user", "list", "--help").returncode == 0

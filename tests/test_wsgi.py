@@ -1,0 +1,54 @@
+"""Where servers and the ``flask`` command find the application."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+HEAVY = ("sqlalchemy", "alembic", "graphql", "graphene", "structlog", "psycopg", "cryptography")
+
+
+def python(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *arguments],
+        cwd=ROOT,
+        env={"DATABASE_URL": "sqlite:///:memory:", **environment},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def test_any_server_finds_the_application_ready_to_serve() -> None:
+    answered = python(
+        "-c",
+        "import wsgi; print(wsgi.app.test_client().get('/nothing').status_code,"
+        " sorted(wsgi.app.cli.list_commands(None)))",
+    )
+    assert answered.stdout.startswith("404 ['app', 'db', 'demo', 'doctor', 'group', ")
+
+
+def test_any_server_stops_with_everything_that_is_wrong_with_the_settings() -> None:
+    failed = python("wsgi.py", APP_ENV="production", LOG_LEVEL="LOUD")
+    assert failed.returncode == 1
+    assert "Latchkey cannot start with these settings:" in failed.stderr
+    assert all(name in failed.stderr for name in ("SECRET_KEY", "PUBLIC_URL", "LOG_LEVEL"))
+    assert "Traceback" not in failed.stderr
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["usr"], ["routes", "--help"]])
+def test_help_waits_for_no_library_that_it_does_not_need(arguments: list[str]) -> None:
+    shown = python("-X", "importtime", "-m", "flask", *arguments)
+    loaded = {line.rpartition("|")[2].strip() for line in shown.stderr.splitlines()}
+    assert "flask.cli" in loaded
+    assert not [name for name in HEAVY if name in loaded]
+
+
+def test_a_command_that_asks_the_database_loads_neither_graphql_nor_the_migrations() -> None:
+    shown = python("-X", "importtime", "-m", "flask", "user", "list")
+    loaded = {line.rpartition("|")[2].strip() for line in shown.stderr.splitlines()}
+    assert "sqlalchemy" in loaded
+    assert not [name for name in ("alembic", "graphql", "graphene") if name in loaded]
