@@ -6,6 +6,7 @@ here, so that ``Record.metadata`` is complete for the migrations.
 
 from app.models.apps import AppPermissionRecord, AppRecord, AppTokenRecord
 from app.models.audit import AuditRecord
+from app.models.avatars import AvatarRecord
 from app.models.extensions import AppExtensionRecord
 from app.models.groups import (
     GroupMemberRecord,
@@ -29,6 +30,7 @@ from app.models.single_sign_on import (
 from app.models.throttle import ThrottleAddressRecord, ThrottleUserRecord
 from app.models.users import UserRecord
 from app.models.webhooks import WebhookEventRecord, WebhookRecord
+from app.models.words import UserWordRecord
 
 __all__ = [
     "AccountLinkRecord",
@@ -38,6 +40,7 @@ __all__ = [
     "AppRecord",
     "AppTokenRecord",
     "AuditRecord",
+    "AvatarRecord",
     "ExternalIdentityRecord",
     "GroupMemberRecord",
     "GroupPermissionRecord",
@@ -56,6 +59,7 @@ __all__ = [
     "ThrottleUserRecord",
     "UserPermissionRecord",
     "UserRecord",
+    "UserWordRecord",
     "WebhookEventRecord",
     "WebhookRecord",
 ]

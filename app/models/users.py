@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from sqlalchemy import String, false, true
+from sqlalchemy import Index, String, false, true
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.models.record import BigKey, Record
@@ -17,6 +17,15 @@ class UserRecord(Record):
     """
 
     __tablename__ = "users"
+    # Each order in which customers, or staff, are listed: a page at any depth is one short range.
+    __table_args__ = (
+        Index("ix_users_by_age", "is_staff", "id"),
+        Index("ix_users_by_email", "is_staff", "email"),
+        Index("ix_users_by_first_name", "is_staff", "first_name", "last_name", "id"),
+        Index("ix_users_by_last_name", "is_staff", "last_name", "first_name", "id"),
+        Index("ix_users_by_joining", "is_staff", "date_joined", "id"),
+        Index("ix_users_by_change", "is_staff", "updated_at", "id"),
+    )
 
     id: Mapped[int] = mapped_column(BigKey, primary_key=True)
     email: Mapped[str] = mapped_column(String(254), unique=True)

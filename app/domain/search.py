@@ -1,0 +1,54 @@
+"""How people are searched for: by the beginnings of words, whatever their case and accents."""
+
+import re
+import unicodedata
+
+from app.domain.texts import is_storable
+
+LONGEST_WORD = 254
+MOST_WORDS = 16
+"""Words that one person is found by; and that one search looks for."""
+
+_LAST = "\U0010ffff"
+_INSIDE = re.compile(r"[-'\u2019.]")
+
+
+def fold(text: str) -> str:
+    """``text`` as it is compared: without case and accents, ``Łódź`` is still ``łodz``."""
+    apart = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
+    return "".join(one for one in apart if not unicodedata.combining(one))
+
+
+def words_of(email: str, first_name: str, last_name: str) -> frozenset[str]:
+    """The words somebody is found by: the email, what follows its ``@``, and those of both names.
+
+    The parts of a double name count too, ``Jean-Luc`` is found as ``luc``. A word that another one
+    begins with is left out: whatever finds it finds the other.
+    """
+    found = [email, email.rpartition("@")[2]]
+    for name in (last_name, first_name):
+        for word in name.split():
+            found += [word, *(word[place.end() :] for place in _INSIDE.finditer(word))]
+    folded = list(dict.fromkeys(fold(word)[:LONGEST_WORD] for word in found))
+    kept = [word for word in folded if word and not _begins_another(word, folded)]
+    return frozenset(kept[:MOST_WORDS])
+
+
+def read_search(text: str) -> tuple[str, ...] | None:
+    """The beginnings of words that ``text`` looks for, longest first; ``None`` if none can be.
+
+    Whoever is found has a word for each of them. No word at all finds everybody.
+    """
+    if not is_storable(text):
+        return None
+    words = dict.fromkeys(fold(word)[:LONGEST_WORD] for word in text.split()[:MOST_WORDS])
+    return tuple(sorted(filter(None, words), key=lambda word: (-len(word), word)))
+
+
+def end_of(beginning: str) -> str:
+    """What sorts after every word that has this ``beginning``, by code points."""
+    return beginning + _LAST
+
+
+def _begins_another(word: str, words: list[str]) -> bool:
+    return any(other != word and other.startswith(word) for other in words)

@@ -1,0 +1,84 @@
+"""The migrations make the tables that the records describe, and take the data along."""
+
+from collections.abc import Iterator
+
+import pytest
+from alembic import command
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from sqlalchemy import Connection, Engine, create_engine, make_url, text
+from sqlalchemy.pool import NullPool
+
+from app.adapters import migrations
+from app.models import Record
+
+MIGRATIONS = "migrations"
+
+
+@pytest.fixture
+def engine(empty_database_url: str) -> Iterator[Engine]:
+    url = make_url(empty_database_url)
+    if url.get_backend_name() == "postgresql":
+        url = url.set(drivername="postgresql+psycopg")
+    made = create_engine(url, poolclass=NullPool)
+    yield made
+    made.dispose()
+
+
+def migrate(engine: Engine, revision: str) -> None:
+    with engine.begin() as connection:
+        command.upgrade(configured(connection), revision)
+
+
+def configured(connection: Connection) -> Config:
+    config = Config()
+    config.set_main_option("script_location", MIGRATIONS)
+    config.attributes["connection"] = connection
+    return config
+
+
+def test_the_tables_are_those_of_the_records(empty_database_url: str, engine: Engine) -> None:
+    migrations.upgrade(empty_database_url)
+    with engine.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        assert compare_metadata(context, Record.metadata) == []
+
+
+def test_every_migration_can_be_taken_back(engine: Engine) -> None:
+    migrate(engine, "head")
+    with engine.begin() as connection:
+        command.downgrade(configured(connection), "base")
+    with engine.begin() as connection:
+        left = set(engine.dialect.get_table_names(connection)) - {"alembic_version"}
+    assert left == set()
+    migrate(engine, "head")
+
+
+def test_people_of_before_are_found_by_their_words(engine: Engine) -> None:
+    migrate(engine, "0005_apps")
+    with engine.begin() as connection:
+        for key, is_staff in ((1, False), (2, True)):
+            connection.execute(
+                text(
+                    "INSERT INTO users (id, email, first_name, last_name, is_staff, date_joined,"
+                    " updated_at) VALUES (:key, :email, 'Ánna', 'Berg', :is_staff,"
+                    " '2026-03-01 12:00:00', '2026-03-01 12:00:00')"
+                ),
+                {"key": key, "email": f"{key}@example.com", "is_staff": is_staff},
+            )
+    migrate(engine, "0006_lists")
+    with engine.begin() as connection:
+        words = connection.execute(
+            text("SELECT user_id, word, is_staff FROM user_words ORDER BY user_id, word")
+        ).all()
+    assert [(key, word, bool(is_staff)) for key, word, is_staff in words] == [
+        (1, "1@example.com", False),
+        (1, "anna", False),
+        (1, "berg", False),
+        (1, "example.com", False),
+        (2, "2@example.com", True),
+        (2, "anna", True),
+        (2, "berg", True),
+        (2, "example.com", True),
+    ]
