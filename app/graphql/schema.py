@@ -4,6 +4,7 @@ import graphene
 
 from app.graphql.mutations.accounts import AccountMutations
 from app.graphql.mutations.passwords import PasswordMutations
+from app.graphql.mutations.sessions import SessionMutations
 from app.graphql.mutations.shop import ShopMutations
 from app.graphql.mutations.tokens import TokenMutations
 from app.graphql.queries.shop import ShopQueries
@@ -14,7 +15,9 @@ class Query(ShopQueries, UserQueries):
     """What can be asked."""
 
 
-class Mutation(TokenMutations, PasswordMutations, AccountMutations, ShopMutations):
+class Mutation(
+    TokenMutations, PasswordMutations, AccountMutations, SessionMutations, ShopMutations
+):
     """What can be changed."""
 
 

@@ -4,8 +4,11 @@ import graphene
 from graphql import GraphQLResolveInfo
 
 from app.domain import users as domain
+from app.domain.devices import SignedIn
 from app.domain.ids import to_global_id
 from app.domain.permissions import Permission, in_order
+from app.graphql.context import RequestContext
+from app.services.own_sessions import list_sessions
 
 
 class Image(graphene.ObjectType):
@@ -54,6 +57,10 @@ class User(graphene.ObjectType):
     last_login = graphene.DateTime()
     date_joined = graphene.NonNull(graphene.DateTime)
     updated_at = graphene.NonNull(graphene.DateTime)
+    sessions = graphene.List(
+        graphene.NonNull("app.graphql.types.sessions.Session"),
+        description="Where the caller is signed in; null for anybody else.",
+    )
 
     def resolve_id(self: domain.User, _info: GraphQLResolveInfo) -> str:
         return to_global_id("User", self.id)
@@ -67,6 +74,14 @@ class User(graphene.ObjectType):
         self: domain.User, _info: GraphQLResolveInfo
     ) -> tuple[domain.Group, ...]:
         return self.groups
+
+    def resolve_sessions(
+        self: domain.User, info: GraphQLResolveInfo
+    ) -> tuple[SignedIn, ...] | None:
+        context: RequestContext = info.context
+        if context.actor.user_id != self.id:
+            return None
+        return list_sessions(context.ports, context.actor)
 
     def resolve_avatar(
         self: domain.User, _info: GraphQLResolveInfo, size: int | None = None

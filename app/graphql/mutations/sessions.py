@@ -1,0 +1,38 @@
+"""Signing out in one place, or in all others."""
+
+import graphene
+from graphql import GraphQLResolveInfo
+
+from app.graphql.context import RequestContext
+from app.graphql.mutations.payloads import AccountPayload, answers
+from app.services.own_sessions import end_other_sessions, end_session
+
+
+class SessionEnd(AccountPayload):
+    """The session has ended."""
+
+
+class SessionsEndOthers(AccountPayload):
+    """Every other session of the caller has ended."""
+
+    count = graphene.Int(description="How many there were.")
+
+
+class SessionMutations(graphene.ObjectType):
+    """The caller's own sessions."""
+
+    session_end = graphene.Field(SessionEnd, id=graphene.NonNull(graphene.ID))
+    sessions_end_others = graphene.Field(SessionsEndOthers)
+
+    @staticmethod
+    @answers(SessionEnd)
+    def resolve_session_end(_root: object, info: GraphQLResolveInfo, id: str) -> SessionEnd:
+        context: RequestContext = info.context
+        end_session(context.ports, context.actor, id)
+        return SessionEnd()
+
+    @staticmethod
+    @answers(SessionsEndOthers)
+    def resolve_sessions_end_others(_root: object, info: GraphQLResolveInfo) -> SessionsEndOthers:
+        context: RequestContext = info.context
+        return SessionsEndOthers(count=end_other_sessions(context.ports, context.actor))

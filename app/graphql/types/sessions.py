@@ -1,0 +1,41 @@
+"""Sessions, as their owner sees them."""
+
+import graphene
+from graphql import GraphQLResolveInfo
+
+from app.domain import actor as origins
+from app.domain import devices as domain
+from app.domain.ids import to_global_id
+from app.services.own_sessions import SESSION
+
+_ORIGINS = {
+    "PASSWORD": "By email and password.",
+    "OIDC": "Through an identity provider.",
+    "NONE": "In neither way.",
+}
+SessionOriginEnum = graphene.Enum.from_enum(
+    origins.SessionOrigin,
+    name="SessionOriginEnum",
+    description=lambda value: None if value is None else _ORIGINS[value.name],
+)
+
+
+class Session(graphene.ObjectType):
+    """One place where somebody is signed in."""
+
+    id = graphene.NonNull(graphene.ID)
+    device = graphene.NonNull(graphene.String, description="The browser or program, in words.")
+    address = graphene.String(description="The internet address that it began from.")
+    created_at = graphene.NonNull(graphene.DateTime)
+    last_used_at = graphene.DateTime(description="To within a minute.")
+    origin = graphene.NonNull(SessionOriginEnum, description="How it began.")
+    current = graphene.NonNull(graphene.Boolean, description="Whether it is the one that asks.")
+
+    def resolve_id(self: domain.SignedIn, _info: GraphQLResolveInfo) -> str:
+        return to_global_id(SESSION, self.id)
+
+    def resolve_address(self: domain.SignedIn, _info: GraphQLResolveInfo) -> str | None:
+        return self.address or None
+
+    def resolve_current(self: domain.SignedIn, _info: GraphQLResolveInfo) -> bool:
+        return self.is_current
