@@ -4,6 +4,7 @@ from hypothesis import settings
 
 pytest_plugins = [
     "tests.fixtures.databases",
+    "tests.fixtures.groups",
     "tests.fixtures.network",
     "tests.fixtures.order",
     "tests.fixtures.ports",
