@@ -24,10 +24,31 @@ class Rule(StrEnum):
     PUBLIC = "public"
     USERS = "users"
     STAFF = "staff"
+    APPS = "apps"
+    STAFF_AND_APPS = "staff and apps"
     PERMISSION = "permission"
     PERMISSION_USERS_ONLY = "permission, users only"
     INTERNAL = "internal"
     PART = "part of use cases"
+
+
+_KINDS: Mapping[Rule, tuple[Caller, ...]] = MappingProxyType(
+    {
+        Rule.USERS: (Caller.USER,),
+        Rule.STAFF: (Caller.STAFF,),
+        Rule.APPS: (Caller.APP,),
+        Rule.STAFF_AND_APPS: (Caller.STAFF, Caller.APP),
+    }
+)
+"""The rules that ask for a kind of caller, any one of these."""
+
+_IS: Mapping[Caller, Callable[[Actor], bool]] = MappingProxyType(
+    {
+        Caller.USER: lambda actor: actor.is_user,
+        Caller.STAFF: lambda actor: actor.is_user and actor.is_staff,
+        Caller.APP: lambda actor: actor.is_app,
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,21 +62,15 @@ class Declaration:
     @property
     def required(self) -> tuple[str, ...]:
         """What a refused caller is told that it needs."""
-        if self.rule is Rule.USERS:
-            return (Caller.USER,)
-        if self.rule is Rule.STAFF:
-            return (Caller.STAFF,)
-        return self.permissions
+        return _KINDS.get(self.rule, self.permissions)
 
     def admits(self, actor: Actor) -> bool:
         if actor.is_trusted or self.rule is Rule.PUBLIC:
             return True
         if self.rule in (Rule.INTERNAL, Rule.PART):
             return False
-        if self.rule is Rule.USERS:
-            return actor.is_user
-        if self.rule is Rule.STAFF:
-            return actor.is_user and actor.is_staff
+        if self.rule in _KINDS:
+            return any(_IS[kind](actor) for kind in _KINDS[self.rule])
         if self.rule is Rule.PERMISSION_USERS_ONLY and not actor.is_user:
             return False
         return any(permission in actor.permissions for permission in self.permissions)
@@ -120,6 +135,16 @@ def users_only(use_case: UseCase[Arguments, Result]) -> UseCase[Arguments, Resul
 def staff_only(use_case: UseCase[Arguments, Result]) -> UseCase[Arguments, Result]:
     """Any signed-in member of the staff may call it; apps may not."""
     return _declare(Rule.STAFF)(use_case)
+
+
+def apps_only(use_case: UseCase[Arguments, Result]) -> UseCase[Arguments, Result]:
+    """Any app may call it; people may not."""
+    return _declare(Rule.APPS)(use_case)
+
+
+def staff_and_apps(use_case: UseCase[Arguments, Result]) -> UseCase[Arguments, Result]:
+    """Any signed-in member of the staff may call it, and any app."""
+    return _declare(Rule.STAFF_AND_APPS)(use_case)
 
 
 def internal(use_case: UseCase[Arguments, Result]) -> UseCase[Arguments, Result]:

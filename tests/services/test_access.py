@@ -46,6 +46,12 @@ PEOPLE = {"customer", "staff", "manager", "boss"}
             PEOPLE - {"customer"} | TRUSTED,
             ("AUTHENTICATED_STAFF_USER",),
         ),
+        (Declaration("x", Rule.APPS), {"app", "app with"} | TRUSTED, ("AUTHENTICATED_APP",)),
+        (
+            Declaration("x", Rule.STAFF_AND_APPS),
+            EVERYBODY - {"nobody", "customer"},
+            ("AUTHENTICATED_STAFF_USER", "AUTHENTICATED_APP"),
+        ),
         (
             Declaration("x", Rule.PERMISSION, (APPS,)),
             {"manager", "boss", "app with"} | TRUSTED,
