@@ -96,13 +96,20 @@ def test_a_body_over_one_mebibyte_is_413(client: Client) -> None:
     assert client.post(document).status == 413
 
 
-def _upload(client: Client, operations: object, headers: dict[str, str] | None = None) -> Answer:
-    parts = "".join(
-        f'--edge\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{json.dumps(value)}\r\n'
-        for name, value in (("operations", operations), ("map", {}))
-    )
+def _upload(
+    client: Client, operations: object, headers: dict[str, str] | None = None, file: str = ""
+) -> Answer:
+    places = {"0": ["variables.file"]} if file else {}
+    texts = {"operations": json.dumps(operations), "map": json.dumps(places)}
+    parts = [_part(f'name="{name}"', text) for name, text in texts.items()]
+    if file:
+        parts.append(_part('name="0"; filename="a.txt"\r\nContent-Type: text/plain', file))
     kind = {"Content-Type": "multipart/form-data; boundary=edge"}
-    return client.send(body=f"{parts}--edge--\r\n", headers={**kind, **(headers or {})})
+    return client.send(body=f"{''.join(parts)}--edge--\r\n", headers={**kind, **(headers or {})})
+
+
+def _part(head: str, text: str) -> str:
+    return f"--edge\r\nContent-Disposition: form-data; {head}\r\n\r\n{text}\r\n"
 
 
 def test_a_form_with_files_needs_a_credential_or_the_preflight_header(
@@ -120,6 +127,13 @@ def test_a_form_with_files_carries_one_operation(client: Client) -> None:
     refused = _upload(client, [SHOP], {"GraphQL-Require-Preflight": "1"})
     assert refused.status == 400
     assert "data" not in refused.body
+
+
+def test_a_form_with_files_carries_up_to_five_mebibytes(client: Client) -> None:
+    headers = {"GraphQL-Require-Preflight": "1"}
+    taking = {"query": "{ __typename }", "variables": {"file": None}}
+    assert _upload(client, taking, headers, "x" * 5 * 1024 * 1024).status == 200
+    assert _upload(client, taking, headers, "x" * (5 * 1024 * 1024 + 1)).status == 413
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,7 @@ def standing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Client,
         "JWT_TTL_REFRESH": "600",
         "GRAPHQL_BATCH_MAX": "2",
         "GRAPHQL_MUTATIONS_MAX": "1",
+        "SINGLE_USE_REFRESH_TOKENS": "true",
     }
     with running(folder, url, **settings) as server, requests.Session() as http:
         yield Client(server, http), world
@@ -82,6 +83,16 @@ def test_the_lifetimes_are_settings(public: Client) -> None:
         claims = jwt.decode(token, options={"verify_signature": False})
         lifetimes.append(claims["exp"] - claims["iat"])
     assert lifetimes == [60, 600]
+
+
+def test_refresh_tokens_become_single_use_by_one_setting(public: Client, people: World) -> None:
+    first = people.refresh("customer")
+    query = "mutation ($t: String) { tokenRefresh(refreshToken: $t) { token refreshToken } }"
+    payload = public.run(query, t=first).data["tokenRefresh"]
+    assert public.run(WHO, payload["token"]).data["me"] == {"email": "customer@example.com"}
+    assert payload["refreshToken"] not in (None, first)
+    assert public.run(query, t=payload["refreshToken"]).data["tokenRefresh"]["token"]
+    assert public.run(query, t=first).data["tokenRefresh"]["token"] is None
 
 
 def test_without_the_playground_get_is_405_and_never_executes(public: Client) -> None:
