@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from functools import cache, partial
-from typing import cast
+from typing import TypeVar, cast
 from urllib.parse import urlsplit
 
 from werkzeug.local import LocalProxy
 
+from app.adapters.activity import SqlActivity
 from app.adapters.clock import SystemClock
 from app.adapters.database import connect_database
 from app.adapters.keys import RsaKeyStore
@@ -18,9 +19,11 @@ from app.adapters.sealing import AesSealing
 from app.adapters.throttle import connect_throttle
 from app.domain.addresses import Network
 from app.loading import load
-from app.ports import Http, Ports, Post, Remembered, Schema
+from app.ports import Http, IdentityProvider, Ports, Post, Remembered, Schema
 from app.settings import Settings, SettingsError, load_settings
 from app.web.installation import Installation
+
+Needed = TypeVar("Needed")
 
 
 def connect(settings: Settings) -> Ports:
@@ -29,6 +32,7 @@ def connect(settings: Settings) -> Ports:
     Raises ``SettingsError`` when ``RSA_PRIVATE_KEY`` is no key that may sign.
     """
     database = connect_database(settings.database_url)
+    http = cast("Http", _late(_http, settings))
     return Ports(
         configuration=settings.configuration,
         clock=SystemClock(),
@@ -40,15 +44,17 @@ def connect(settings: Settings) -> Ports:
         sealing=AesSealing(settings.secret_key),
         letters=JinjaLetters(),
         post=_post(settings),
-        http=cast("Http", _late(_http, settings)),
+        http=http,
+        identity_provider=cast("IdentityProvider", _late(_identity_provider, http)),
         schema=cast("Schema", _late(_schema, settings)),
+        activity=SqlActivity(database, clock),
         remembered=Remembered(),
     )
 
 
-def _late(make: Callable[[Settings], object], settings: Settings) -> object:
+def _late(make: Callable[[Needed], object], needed: Needed) -> object:
     """What takes long to load (a fifth of a second), for the few who use it: made on first use."""
-    return LocalProxy(cache(partial(make, settings)))
+    return LocalProxy(cache(partial(make, needed)))
 
 
 def make_installation(ports: Ports, settings: Settings) -> Installation:
@@ -82,6 +88,12 @@ def _schema(settings: Settings) -> Schema:
 def _http(settings: Settings) -> Http:
     make = cast("Callable[[Sequence[Network]], Http]", load("app.adapters.http:GuardedHttp"))
     return make(settings.outgoing_allowed_networks)
+
+
+def _identity_provider(http: Http) -> IdentityProvider:
+    name = "app.adapters.identity_provider:OpenIdProvider"
+    make = cast("Callable[[Http], IdentityProvider]", load(name))
+    return make(http)
 
 
 def _post(settings: Settings) -> Post:

@@ -21,7 +21,7 @@ from app.domain.errors import TokenFault, TokenRejected
 from app.domain.jws import ALGORITHM, read_members, read_token
 from app.domain.keys import PublicKey
 from app.ports.keys import KeyPair, KeyUnreadable
-from app.ports.remembered import Memory
+from app.ports.memory import Memory
 from app.ports.sealing import SealBroken
 
 _BITS = 3072

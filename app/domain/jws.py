@@ -41,7 +41,7 @@ def read_token(token: str) -> CompactToken:
         header, payload, signature = token.split(".")
     except ValueError:
         raise TokenRejected(TokenFault.UNDECODABLE) from None
-    decoded = _decode(payload), _decode(signature)
+    decoded = decode(payload), decode(signature)
     return CompactToken(_kid(header), f"{header}.{payload}".encode(), *decoded)
 
 
@@ -63,7 +63,7 @@ def read_members(data: bytes) -> Mapping[str, object]:
 # Our own tokens have one header a key, so it is read once; refusals are not remembered.
 @lru_cache(maxsize=32)
 def _kid(segment: str) -> str:
-    header = read_members(_decode(segment))
+    header = read_members(decode(segment))
     if header.get("alg") != ALGORITHM:
         raise TokenRejected(TokenFault.ALGORITHM)
     if not header.keys() <= _OUR_MEMBERS or header.get("typ", _TYPE) != _TYPE:
@@ -74,7 +74,11 @@ def _kid(segment: str) -> str:
     return kid
 
 
-def _decode(segment: str) -> bytes:
+def decode(segment: str) -> bytes:
+    """The bytes of one part of a token; raises ``TokenRejected`` UNDECODABLE for any other form.
+
+    One text alone is the form of some bytes: no two tokens are the same (RFC 4648, 3.5).
+    """
     try:
         data = base64.urlsafe_b64decode(segment + "=" * (-len(segment) % 4))
     except ValueError:

@@ -5,10 +5,12 @@ The file's name is the adapter's name and the fake's name.
 
 from dataclasses import dataclass
 
+from app.ports.activity import Activity
 from app.ports.clock import Clock
 from app.ports.configuration import Configuration
 from app.ports.database import Database
 from app.ports.http import Http
+from app.ports.identity_provider import IdentityProvider
 from app.ports.keys import KeyStore
 from app.ports.mail import Letters, Post
 from app.ports.passwords import PasswordHasher
@@ -19,10 +21,12 @@ from app.ports.sealing import Sealing
 from app.ports.throttle import Throttle
 
 __all__ = [
+    "Activity",
     "Clock",
     "Configuration",
     "Database",
     "Http",
+    "IdentityProvider",
     "KeyStore",
     "Letters",
     "PasswordHasher",
@@ -51,5 +55,7 @@ class Ports:
     letters: Letters
     post: Post
     http: Http
+    identity_provider: IdentityProvider
     schema: Schema
+    activity: Activity
     remembered: Remembered

@@ -1,0 +1,174 @@
+"""Identity providers over the guarded HTTP port; Authlib speaks OAuth 2.0, PyJWT verifies."""
+
+import base64
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import quote_plus, urlencode
+
+from authlib.oauth2 import OAuth2Client, OAuth2Error
+
+from app.adapters.provider_keys import read_keys, verify_signature
+from app.domain.errors import TokenRejected
+from app.domain.jws import read_members
+from app.domain.provider_tokens import ProviderTokenRejected, SignedToken
+from app.ports.http import CallFailed, CallFault, Http, HttpAnswer, HttpRequest, json_members
+from app.ports.identity_provider import Client, GrantRefused, ProviderKey, SignIn, TokenAnswer
+
+_QUICK = 3.0
+"""Seconds for what happens while somebody's request waits to be let in."""
+
+_PATIENT = 8.0
+"""Seconds for what somebody asked for."""
+
+_LARGEST = 256 * 1024
+_REFUSED = (400, 401, 403)
+_JSON = {"Accept": "application/json"}
+_TOKEN_ENDPOINT = "The token endpoint"  # noqa: S105
+
+
+class OpenIdProvider:
+    """Speaks to whatever provider the settings name; keeps nothing between calls."""
+
+    def __init__(self, http: Http) -> None:
+        self._http = http
+
+    def authorization_url(self, sign_in: SignIn) -> str:
+        client = OAuth2Client(
+            None,
+            client_id=sign_in.client_id,
+            redirect_uri=sign_in.redirect_uri,
+            scope=sign_in.scope,
+            code_challenge_method="S256",
+        )
+        extra = {"audience": sign_in.audience} if sign_in.audience else {}
+        url, _ = client.create_authorization_url(
+            sign_in.authorization_url,
+            state=sign_in.state,
+            code_verifier=sign_in.verifier,
+            nonce=sign_in.nonce,
+            **extra,
+        )
+        return str(url)
+
+    def exchange(
+        self, client: Client, *, code: str, redirect_uri: str, verifier: str
+    ) -> TokenAnswer:
+        return self._tokens(
+            client,
+            "fetch_token",
+            grant_type="authorization_code",
+            code=code,
+            redirect_uri=redirect_uri,
+            code_verifier=verifier,
+        )
+
+    def refresh(self, client: Client, refresh_token: str) -> TokenAnswer:
+        # Without a scope the one granted before is meant (RFC 6749, 6): never more than that.
+        return self._tokens(client, "refresh_token", refresh_token=refresh_token)
+
+    def fetch_keys(self, url: str) -> tuple[ProviderKey, ...]:
+        keys = read_keys(self._members(url, "The key set", timeout=_QUICK))
+        if not keys:
+            message = "The key set holds no key that can verify a signature."
+            raise CallFailed(CallFault.MALFORMED, message)
+        return keys
+
+    def verify(self, keys: Sequence[ProviderKey], token: str) -> SignedToken:
+        return verify_signature(keys, token)
+
+    def fetch_person(self, url: str, access_token: str) -> Mapping[str, object]:
+        if not access_token.isascii() or not access_token.isprintable():
+            raise ProviderTokenRejected("No provider gives out such a token.")
+        headers = {**_JSON, "Authorization": f"Bearer {access_token}"}
+        answer = self._http.send(
+            HttpRequest(url, headers=headers, timeout=_QUICK, largest=_LARGEST)
+        )
+        if answer.status in _REFUSED:
+            raise ProviderTokenRejected("The provider does not accept this token.")
+        return json_members(answer, "The user-info endpoint")
+
+    def discover(self, issuer: str) -> Mapping[str, object]:
+        url = f"{issuer.rstrip('/')}/.well-known/openid-configuration"
+        return self._members(url, "The provider's configuration", timeout=_PATIENT)
+
+    def _members(self, url: str, what: str, *, timeout: float) -> Mapping[str, object]:
+        request = HttpRequest(url, headers=_JSON, timeout=timeout, largest=_LARGEST)
+        return json_members(self._http.send(request), what)
+
+    def _tokens(self, client: Client, method: str, **arguments: str) -> TokenAnswer:
+        speaking = OAuth2Client(
+            _Transport(self._http),
+            client_id=client.client_id,
+            client_secret=client.client_secret or None,
+        )
+        speaking.register_client_auth_method(("client_secret_basic", _client_secret_basic))
+        try:
+            token = getattr(speaking, method)(client.token_url, **arguments)
+        except OAuth2Error as refused:
+            raise GrantRefused(str(refused.error)[:100]) from None
+        except (ValueError, TypeError, OverflowError):
+            message = f"{_TOKEN_ENDPOINT} did not answer as OAuth 2.0 asks."
+            raise CallFailed(CallFault.MALFORMED, message) from None
+        return _read_tokens(token)
+
+
+class _Transport:
+    """What Authlib takes for a session of requests; whatever it sends goes through the port."""
+
+    def __init__(self, http: Http) -> None:
+        self._http = http
+
+    def post(
+        self, url: str, data: Mapping[str, str], headers: Mapping[str, str], auth: Any
+    ) -> "_Response":
+        url, headers, body = auth.prepare("POST", url, dict(headers), urlencode(data))
+        request = HttpRequest(
+            url, "POST", headers, body.encode(), timeout=_PATIENT, largest=_LARGEST
+        )
+        return _Response(self._http.send(request))
+
+
+class _Response:
+    def __init__(self, answer: HttpAnswer) -> None:
+        self._answer = answer
+        self.status_code = answer.status
+
+    def json(self) -> Mapping[str, object]:
+        try:
+            return dict(read_members(self._answer.body))
+        except TokenRejected:
+            raise json.JSONDecodeError("no JSON object", "", 0) from None
+
+    def raise_for_status(self) -> None:
+        if not self._answer.is_good:
+            message = f"{_TOKEN_ENDPOINT} answered with HTTP {self.status_code}."
+            raise CallFailed(CallFault.STATUS, message)
+
+
+def _client_secret_basic(
+    client: Any, _method: str, uri: str, headers: dict[str, str], body: str
+) -> tuple[str, dict[str, str], str]:
+    """RFC 6749, 2.3.1: both parts are form-encoded first, which Authlib leaves out."""
+    pair = f"{quote_plus(client.client_id)}:{quote_plus(client.client_secret)}"
+    headers["Authorization"] = f"Basic {base64.b64encode(pair.encode()).decode()}"
+    return uri, headers, body
+
+
+def _read_tokens(token: Mapping[str, object]) -> TokenAnswer:
+    access, scope = token.get("access_token"), token.get("scope")
+    kind = token.get("token_type", "")
+    if not isinstance(access, str) or not access or str(kind).lower() != "bearer":
+        message = f"{_TOKEN_ENDPOINT} gave no bearer token."
+        raise CallFailed(CallFault.MALFORMED, message)
+    return TokenAnswer(
+        access_token=access,
+        id_token=_text(token, "id_token"),
+        refresh_token=_text(token, "refresh_token"),
+        scope=scope if isinstance(scope, str) else None,
+    )
+
+
+def _text(token: Mapping[str, object], name: str) -> str:
+    value = token.get(name)
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,237 @@
+"""What a provider's tokens must say before they are believed; their signatures come first.
+
+RFC 9068 (access tokens), OpenID Connect Core 1.0, 3.1.3.7 (ID tokens), Back-Channel Logout 1.0,
+2.6 (logout tokens); RFC 8725 for what they have in common.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from app.domain.errors import TokenFault, TokenRejected
+from app.domain.foreign_jws import peek
+from app.domain.providers import Provider, ScopeGrant, granted_by
+
+ALGORITHMS = frozenset(
+    f"{family}{bits}" for family in ("RS", "PS", "ES") for bits in (256, 384, 512)
+) | {"EdDSA"}
+"""What providers may sign with: never ``none``, and nothing whose key is a shared secret."""
+
+LONGEST_SUBJECT = 255
+LONGEST_ISSUER = 900
+_SKEW = 30
+"""Seconds that a provider's clock may be ahead of ours."""
+
+_FARTHEST = 10**11
+"""Unix seconds beyond which no time is meant (the year 5138): infinity is one of them."""
+
+_LOGOUT_EVENT = "http://schemas.openid.net/event/backchannel-logout"
+_OLDEST_LOGOUT = 300
+"""Seconds after which a logout token is too old to be a message that is on its way."""
+
+_ACCESS_TYPES = ("", "jwt", "at+jwt", "application/at+jwt")
+_NO_ACCESS_TYPES = ("id", "refresh", "offline", "logout")
+"""What one make of providers writes into the claim ``typ`` of its other tokens."""
+
+_OF_ID_TOKENS = ("nonce", "at_hash", "c_hash", "s_hash", "events")
+
+
+class ProviderTokenRejected(TokenRejected):
+    """A provider's token, or its word about somebody, is worth nothing; ``reason`` says why."""
+
+    def __init__(self, reason: str, fault: TokenFault = TokenFault.INVALID) -> None:
+        super().__init__(fault)
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class SignedToken:
+    """A token whose signature is the provider's; nothing in it has been looked at."""
+
+    header: Mapping[str, object]
+    claims: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class AccessToken:
+    """An access token that may be used here; times are Unix seconds.
+
+    ``issuer`` is empty where the token names none, ``grant`` is ``None`` where rights are kept
+    here.
+    """
+
+    issuer: str
+    subject: str
+    expires: float
+    issued: float | None
+    grant: ScopeGrant | None
+
+
+@dataclass(frozen=True, slots=True)
+class IdToken:
+    """Who has signed in; ``sid`` is the provider's name of its session, if it tells one."""
+
+    issuer: str
+    subject: str
+    sid: str
+    claims: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class LogoutToken:
+    """What a provider tells to have ended: one session by ``sid``, or all of ``subject``."""
+
+    issuer: str
+    subject: str
+    sid: str
+
+
+def is_signed(token: str) -> bool:
+    """Whether ``token`` has the form of a signed one: it is then never taken for an opaque one."""
+    return token.count(".") == 2  # noqa: PLR2004 - header, claims, signature
+
+
+def claimed_issuer(token: str) -> str | None:
+    """The issuer that ``token`` names, which nobody has verified: only to choose whom to ask."""
+    issuer = peek(token).get("iss")
+    return issuer if isinstance(issuer, str) else None
+
+
+def read_access_token(
+    token: SignedToken, provider: Provider, *, now: float, shop: str
+) -> AccessToken:
+    """The access token in ``token``; raises ``ProviderTokenRejected``.
+
+    Refused are another issuer where one is configured, another audience where one is configured,
+    a token without ``exp`` or ``sub``, and tokens of other kinds (ID, refresh, logout).
+    """
+    claims = token.claims
+    _require_access_kind(token, provider)
+    issuer = _issuer(claims, provider)
+    if provider.audience and provider.audience not in _audience(claims):
+        raise ProviderTokenRejected("The token is meant for another audience.")
+    expires, issued = _times(claims, now)
+    grant = None
+    if provider.use_oauth_scope_permissions:
+        # Without an audience nobody can tell whether the scopes were granted for this service.
+        known = provider.audience != ""
+        grant = (
+            granted_by(claims.get("scope"), claims.get("permissions"), shop)
+            if known
+            else ScopeGrant()
+        )
+    return AccessToken(issuer, _subject(claims), expires, issued, grant)
+
+
+def read_id_token(token: SignedToken, provider: Provider, *, nonce: str, now: float) -> IdToken:
+    """The ID token in ``token``, made for the sign-in with that ``nonce``.
+
+    Raises ``ProviderTokenRejected``.
+    """
+    claims = token.claims
+    issuer = _issuer(claims, provider)
+    audience = _audience(claims)
+    if provider.client_id not in audience:
+        raise ProviderTokenRejected("The ID token is meant for another client.")
+    party = claims.get("azp")
+    if (party is not None or len(audience) > 1) and party != provider.client_id:
+        raise ProviderTokenRejected("The ID token was issued to another client.")
+    _times(claims, now)
+    if "events" in claims or claims.get("nonce") != nonce:
+        raise ProviderTokenRejected("The ID token belongs to another sign-in.")
+    sid = claims.get("sid")
+    known = sid if isinstance(sid, str) and len(sid) <= LONGEST_SUBJECT else ""
+    return IdToken(issuer, _subject(claims), known, claims)
+
+
+def read_logout_token(token: SignedToken, provider: Provider, *, now: float) -> LogoutToken:
+    """The logout token in ``token``; raises ``ProviderTokenRejected``."""
+    header, claims = token.header, token.claims
+    if _type(header) not in ("", "jwt", "logout+jwt", "application/logout+jwt"):
+        raise ProviderTokenRejected("This is no logout token.")
+    issuer = _issuer(claims, provider)
+    if provider.client_id not in _audience(claims):
+        raise ProviderTokenRejected("The logout token is meant for another client.")
+    events = claims.get("events")
+    if not isinstance(events, Mapping) or not isinstance(events.get(_LOGOUT_EVENT), Mapping):
+        raise ProviderTokenRejected("This is no logout token.")
+    if "nonce" in claims:
+        raise ProviderTokenRejected("A logout token holds no nonce.")
+    _, issued = _times(claims, now)
+    if issued is None or issued < now - _OLDEST_LOGOUT:
+        raise ProviderTokenRejected("The logout token is too old.", TokenFault.EXPIRED)
+    subject, sid = claims.get("sub", ""), claims.get("sid", "")
+    if not isinstance(subject, str) or not isinstance(sid, str) or not (subject or sid):
+        raise ProviderTokenRejected("The logout token names nobody.")
+    return LogoutToken(issuer, subject, sid)
+
+
+def _require_access_kind(token: SignedToken, provider: Provider) -> None:
+    kind, claims = _type(token.header), token.claims
+    stated = str(claims.get("typ", "")).lower()
+    if kind not in _ACCESS_TYPES or stated in _NO_ACCESS_TYPES:
+        raise ProviderTokenRejected("This is no access token.")
+    if any(name in claims for name in _OF_ID_TOKENS):
+        raise ProviderTokenRejected("This is an ID token, not an access token.")
+    # What an ID token is made for is the client; an access token has a resource or a scope.
+    plain = not kind.endswith("at+jwt") and "scope" not in claims
+    if plain and not provider.audience and provider.client_id in _audience(claims):
+        raise ProviderTokenRejected("This is an ID token, not an access token.")
+
+
+def _type(header: Mapping[str, object]) -> str:
+    return str(header.get("typ", "")).lower()
+
+
+def _issuer(claims: Mapping[str, object], provider: Provider) -> str:
+    issuer = claims.get("iss", "")
+    if not isinstance(issuer, str) or len(issuer) > LONGEST_ISSUER:
+        raise ProviderTokenRejected("The token's issuer is no text.")
+    if provider.issuer and issuer != provider.issuer:
+        raise ProviderTokenRejected("The token is of another issuer.")
+    return issuer
+
+
+def _audience(claims: Mapping[str, object]) -> tuple[str, ...]:
+    audience = claims.get("aud")
+    if isinstance(audience, str):
+        return (audience,)
+    if isinstance(audience, list) and all(isinstance(one, str) for one in audience):
+        return tuple(audience)
+    return ()
+
+
+def _subject(claims: Mapping[str, object]) -> str:
+    return read_subject(claims.get("sub"))
+
+
+def read_subject(value: object) -> str:
+    """A subject: a text of 1 to 255 characters; raises ``ProviderTokenRejected`` otherwise."""
+    if not isinstance(value, str) or not 0 < len(value) <= LONGEST_SUBJECT:
+        raise ProviderTokenRejected("The provider does not say who it is about.")
+    if not value.isprintable():
+        raise ProviderTokenRejected("The provider's subject cannot be stored.")
+    return value
+
+
+def _times(claims: Mapping[str, object], now: float) -> tuple[float, float | None]:
+    """When the token expires and was issued; refuses one that has expired or is of the future."""
+    expires = _moment(claims, "exp")
+    if expires is None:
+        raise ProviderTokenRejected("The token does not say when it expires.")
+    if expires <= now:
+        raise ProviderTokenRejected("The token has expired.", TokenFault.EXPIRED)
+    issued = _moment(claims, "iat")
+    for moment in (issued, _moment(claims, "nbf")):
+        if moment is not None and moment > now + _SKEW:
+            raise ProviderTokenRejected("The token is of the future.", TokenFault.IMMATURE)
+    return expires, issued
+
+
+def _moment(claims: Mapping[str, object], name: str) -> float | None:
+    value = claims.get(name)
+    if value is None:
+        return None
+    # A boolean is a number to Python.
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or abs(value) > _FARTHEST:
+        raise ProviderTokenRejected(f"The token's {name} is no time.")
+    return float(value)

@@ -1,0 +1,154 @@
+"""Identity providers: their settings, what these allow, and the plugin ids that name them.
+
+Contract, "Single sign-on" and "What existing clients hold us to".
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from app.domain.permissions import Permission, in_order
+
+DEFAULT_SLUG = "default"
+"""The provider that answers to every word which names no other."""
+
+_PLUGIN_ID = re.compile(r"([A-Za-z0-9_-]{1,64})\.authentication\.openidconnect")
+_SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """An identity provider; ``client_secret`` is sealed. The names are those that clients know."""
+
+    id: int
+    slug: str
+    name: str
+    active: bool
+    issuer: str = ""
+    client_id: str = ""
+    client_secret: str = field(default="", repr=False)
+    enable_refresh_token: bool = True
+    oauth_authorization_url: str = ""
+    oauth_token_url: str = ""
+    json_web_key_set_url: str = ""
+    oauth_logout_url: str = ""
+    user_info_url: str = ""
+    audience: str = ""
+    use_oauth_scope_permissions: bool = False
+    staff_user_domains: str = ""
+    default_group_name_for_new_staff_users: str = ""
+
+    @property
+    def takes_tokens(self) -> bool:
+        """Whether a client may bring an access token of this provider."""
+        return bool(self.json_web_key_set_url and self.user_info_url)
+
+    @property
+    def signs_in(self) -> bool:
+        """Whether this service can lead a client through the provider's login."""
+        needed = (self.client_id, self.oauth_authorization_url, self.oauth_token_url)
+        return bool(self.json_web_key_set_url) and all(needed)
+
+    def plugin_id(self, vendor: str) -> str:
+        word = vendor.lower() if self.slug == DEFAULT_SLUG else self.slug
+        return f"{word}.authentication.openidconnect"
+
+    def makes_staff(self, email: str) -> bool:
+        """Whether whoever has this address, verified, belongs to the staff by its domain."""
+        domains = (word.strip().lower().lstrip("@") for word in self.staff_user_domains.split(","))
+        return email.rpartition("@")[2].lower() in {domain for domain in domains if domain}
+
+
+def slug_in(plugin_id: str) -> str | None:
+    """The word of a plugin id; ``None`` for what is no id of this kind of plugin."""
+    found = _PLUGIN_ID.fullmatch(plugin_id)
+    return found[1].lower() if found else None
+
+
+def is_slug(text: str) -> bool:
+    """Whether a provider may be called that: it becomes part of plugin ids and addresses."""
+    return _SLUG.fullmatch(text) is not None
+
+
+def choose(providers: Iterable[Provider], slug: str) -> Provider | None:
+    """The provider that answers to ``slug``: its own, or the default one."""
+    by_slug = {provider.slug: provider for provider in providers}
+    return by_slug.get(slug) or by_slug.get(DEFAULT_SLUG)
+
+
+def scope_of(permission: Permission, shop: str) -> str:
+    """The scope that stands for ``permission``: ``<shop>:manage_products``."""
+    return f"{shop}:{permission.value.lower()}"
+
+
+def requested_scope(provider: Provider, shop: str) -> str:
+    """What a sign-in asks for."""
+    words = ["openid", "profile", "email"]
+    if provider.enable_refresh_token:
+        words.append("offline_access")
+    if provider.use_oauth_scope_permissions:
+        words.append(staff_scope(shop))
+        words += [scope_of(permission, shop) for permission in in_order(frozenset(Permission))]
+    return " ".join(words)
+
+
+def staff_scope(shop: str) -> str:
+    """The scope of somebody who is staff without any permission."""
+    return f"{shop}:staff"
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeGrant:
+    """The rights that a provider granted; they are the effective ones where it rules."""
+
+    permissions: frozenset[Permission] = frozenset()
+    is_staff: bool = False
+
+
+_STAFF = "STAFF"
+
+
+def granted_by(scope: object, permissions: object, shop: str) -> ScopeGrant:
+    """What the fields ``scope`` and ``permissions`` of an access token grant.
+
+    ``permissions`` counts only when ``scope`` holds no permission at all; the two are never merged
+    (contract, "Single sign-on"). Whoever holds any permission is staff, and so is who has the
+    scope ``<shop>:staff``.
+    """
+    scoped, listed = _words(scope), _words(permissions)
+    found = _known(scoped, shop) or _known(listed, shop)
+    return ScopeGrant(found, bool(found) or staff_scope(shop) in (*scoped, *listed))
+
+
+def write_grant(grant: ScopeGrant | None) -> str | None:
+    """``grant`` as it is stored with a session."""
+    if grant is None:
+        return None
+    staff = [_STAFF] if grant.is_staff else []
+    return " ".join([*staff, *(permission.value for permission in in_order(grant.permissions))])
+
+
+def read_grant(stored: object) -> ScopeGrant | None:
+    """The grant that was stored so; permissions of another version count as none."""
+    if stored is None:
+        return None
+    words = str(stored).split()
+    held = frozenset(_BY_VALUE[word] for word in words if word in _BY_VALUE)
+    return ScopeGrant(held, _STAFF in words)
+
+
+_BY_VALUE = {permission.value: permission for permission in Permission}
+
+
+def _known(words: Iterable[str], shop: str) -> frozenset[Permission]:
+    by_scope = {scope_of(permission, shop): permission for permission in Permission}
+    return frozenset(by_scope[word] for word in words if word in by_scope)
+
+
+def _words(value: object) -> tuple[str, ...]:
+    """``value`` as words: a text with blanks between, or a list of texts."""
+    if isinstance(value, str):
+        return tuple(value.split(" "))
+    if isinstance(value, (list, tuple)):
+        return tuple(word for word in value if isinstance(word, str))
+    return ()
