@@ -70,7 +70,7 @@ class SqlDatabase:
         self, statement: Select[*tuple[object, ...]], parameters: Mapping[str, object]
     ) -> Sequence[tuple[object, ...]]:
         compiled = self._compile(statement)
-        with told_faults():
+        with told_faults(self._dialect.loaded_dbapi.Error):
             return self._fetch(compiled.text, compiled.arguments(parameters))
 
     @property

@@ -4,20 +4,23 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import psycopg
 from sqlalchemy.exc import DBAPIError
 
 from app.domain.faults import Fault, SchemaBehind, Unreachable
 
-_UNDEFINED = (psycopg.errors.UndefinedTable, psycopg.errors.UndefinedColumn)
+_UNDEFINED = {"42P01", "42703"}
+"""PostgreSQL's states for a table and a column that it does not know."""
 
 
 @contextmanager
-def told_faults() -> Iterator[None]:
-    """Raise ``Unreachable`` and ``SchemaBehind`` for what the drivers call many things."""
+def told_faults(driver_error: type[Exception] = DBAPIError) -> Iterator[None]:
+    """Raise ``Unreachable`` and ``SchemaBehind`` for what the drivers call many things.
+
+    ``driver_error`` is what a driver raises where SQLAlchemy is not in between.
+    """
     try:
         yield
-    except (DBAPIError, sqlite3.Error, psycopg.Error) as error:
+    except (DBAPIError, driver_error) as error:
         fault = _fault(error.orig if isinstance(error, DBAPIError) else error)
         if fault is None:
             raise
@@ -27,13 +30,14 @@ def told_faults() -> Iterator[None]:
 def _fault(error: BaseException | None) -> Fault | None:
     # The drivers' own words name host, port and file, never the password.
     message = " ".join(str(error).split())
-    if isinstance(error, _UNDEFINED):
-        return SchemaBehind()
-    if isinstance(error, sqlite3.OperationalError):
+    if isinstance(error, sqlite3.Error):
         if message.startswith(("no such table", "no such column")):
             return SchemaBehind()
         return Unreachable("The database", message) if "unable to open" in message else None
+    # Not by the classes of psycopg: on SQLite, nobody shall wait for it to load.
+    state = getattr(error, "sqlstate", "")
+    if state in _UNDEFINED:
+        return SchemaBehind()
     # What a server answers has a state; without one, there was no answer.
-    if isinstance(error, psycopg.OperationalError) and error.sqlstate is None:
-        return Unreachable("The database", message)
-    return None
+    gone = state is None and type(error).__name__ == "OperationalError"
+    return Unreachable("The database", message) if gone else None
