@@ -8,10 +8,11 @@ from app.domain.permissions import Permission
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A permission group, by name."""
+    """A permission group, and what it gives to its members."""
 
     id: int
     name: str
+    permissions: frozenset[Permission] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +21,8 @@ class User:
 
     ``permissions`` are the effective ones: those of the groups and direct grants (every one for a
     superuser), less what the login mode takes from the session that is looking; ``is_staff`` is
-    false in a session that works as a customer's (contract, "Modes, precisely").
+    false in a session that works as a customer's (contract, "Modes, precisely"). ``avatar`` names
+    the picture, empty without one.
     """
 
     id: int
@@ -36,3 +38,4 @@ class User:
     last_login: datetime | None
     permissions: frozenset[Permission] = frozenset()
     groups: tuple[Group, ...] = ()
+    avatar: str = ""

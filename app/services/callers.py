@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 
 from sqlalchemy import Select, String, and_, bindparam, cast, func, select
 
@@ -28,6 +29,7 @@ from app.services.access import part
 
 _BETWEEN = "\x1e"
 _WITHIN = "\x1f"
+_AMONG = "\x1d"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,15 +65,21 @@ _DIRECT = (
     .where(UserPermissionRecord.user_id == UserRecord.id)
     .scalar_subquery()
 )
-_BY_GROUP = (
-    select(func.aggregate_strings(GroupPermissionRecord.permission, _BETWEEN))
-    .join(GroupMemberRecord, GroupMemberRecord.group_id == GroupPermissionRecord.group_id)
-    .where(GroupMemberRecord.user_id == UserRecord.id)
+_OF_GROUP = (
+    select(func.aggregate_strings(GroupPermissionRecord.permission, _AMONG))
+    .where(GroupPermissionRecord.group_id == GroupRecord.id)
     .scalar_subquery()
 )
 _GROUPS = (
     select(
-        func.aggregate_strings(cast(GroupRecord.id, String) + _WITHIN + GroupRecord.name, _BETWEEN)
+        func.aggregate_strings(
+            cast(GroupRecord.id, String)
+            + _WITHIN
+            + GroupRecord.name
+            + _WITHIN
+            + func.coalesce(_OF_GROUP, ""),
+            _BETWEEN,
+        )
     )
     .join(GroupMemberRecord, GroupMemberRecord.group_id == GroupRecord.id)
     .where(GroupMemberRecord.user_id == UserRecord.id)
@@ -96,8 +104,8 @@ USER_COLUMNS = (
     UserRecord.updated_at,
     UserRecord.last_login,
     _DIRECT,
-    _BY_GROUP,
     _GROUPS,
+    UserRecord.avatar,
 )
 """What ``read_user`` expects, in this order."""
 
@@ -176,6 +184,7 @@ def find_app(ports: Ports, digest: str) -> tuple[Door, AppFound | None]:
 def read_user(row: Sequence[object]) -> User:
     """A person from the columns of ``USER_COLUMNS``, raw or typed, with every right they hold."""
     superuser = bool(row[7])
+    groups = _groups(row[12])
     return User(
         id=_number(row[0]),
         email=str(row[1]),
@@ -188,8 +197,9 @@ def read_user(row: Sequence[object]) -> User:
         date_joined=_always(row[8]),
         updated_at=_always(row[9]),
         last_login=moment(row[10]),
-        permissions=ALL_PERMISSIONS if superuser else _permissions(row[11], row[12]),
-        groups=_groups(row[13]),
+        permissions=ALL_PERMISSIONS if superuser else _held(row[11], groups),
+        groups=groups,
+        avatar=str(row[13]),
     )
 
 
@@ -227,16 +237,26 @@ def _door(row: Sequence[object]) -> Door:
     return Door(shop.switches, _number(version), shop)
 
 
-def _permissions(*joined: object) -> frozenset[Permission]:
-    names = [name for text in joined if text for name in str(text).split(_BETWEEN)]
-    return known(names) if names else frozenset()
+def _permissions(joined: object, between: str = _BETWEEN) -> frozenset[Permission]:
+    return _read(str(joined), between) if joined else frozenset()
+
+
+# Few combinations exist, and every request reads one or more of them.
+@lru_cache(maxsize=1024)
+def _read(joined: str, between: str) -> frozenset[Permission]:
+    return known(joined.split(between))
+
+
+def _held(direct: object, groups: tuple[Group, ...]) -> frozenset[Permission]:
+    return _permissions(direct).union(*(group.permissions for group in groups))
 
 
 def _groups(joined: object) -> tuple[Group, ...]:
     if not joined:
         return ()
-    pairs = (text.partition(_WITHIN) for text in str(joined).split(_BETWEEN))
-    return tuple(sorted((Group(int(key), name) for key, _, name in pairs), key=_by_name))
+    parts = (text.split(_WITHIN) for text in str(joined).split(_BETWEEN))
+    groups = (Group(int(key), name, _permissions(held, _AMONG)) for key, name, held in parts)
+    return tuple(sorted(groups, key=_by_name))
 
 
 def _by_name(group: Group) -> tuple[str, int]:
