@@ -28,6 +28,7 @@ from app.models.single_sign_on import (
     ProviderTokenRecord,
 )
 from app.models.throttle import ThrottleAddressRecord, ThrottleUserRecord
+from app.models.traffic import TrafficRecord
 from app.models.users import UserRecord
 from app.models.webhooks import WebhookEventRecord, WebhookRecord
 from app.models.words import UserWordRecord
@@ -57,6 +58,7 @@ __all__ = [
     "SigningKeyRecord",
     "ThrottleAddressRecord",
     "ThrottleUserRecord",
+    "TrafficRecord",
     "UserPermissionRecord",
     "UserRecord",
     "UserWordRecord",

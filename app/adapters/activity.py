@@ -1,0 +1,153 @@
+"""Activity gathered in memory and written to the database by a thread of each process."""
+
+import atexit
+from collections import Counter
+from dataclasses import dataclass, field
+from threading import Event, Lock, Thread
+
+import structlog
+from sqlalchemy import bindparam, select, text, update
+from sqlalchemy.exc import SQLAlchemyError
+
+from app.domain.traffic import TrafficKind, bucket_of
+from app.models import AppTokenRecord, SessionRecord
+from app.models.record import UtcDateTime
+from app.ports.clock import Clock
+from app.ports.database import Database
+
+INTERVAL = 60.0
+"""Seconds between two writes of one process."""
+
+MOST = 100_000
+"""Sessions, and app tokens, that are remembered while the database does not answer."""
+
+_AT_ONCE = 500
+_log = structlog.get_logger(__name__)
+
+_COUNT = text("""
+    INSERT INTO traffic (began_at, kind, requests) VALUES (:began_at, :kind, :requests)
+    ON CONFLICT (began_at, kind) DO UPDATE SET requests = traffic.requests + excluded.requests
+""").bindparams(bindparam("began_at", type_=UtcDateTime()))
+
+_TOKEN = (
+    update(AppTokenRecord)
+    .where(AppTokenRecord.id == bindparam("token_id"))
+    .values(last_used_at=bindparam("at"), last_used_address=bindparam("address"))
+)
+
+
+@dataclass(slots=True)
+class _Gathered:
+    """What was seen since the last write; app tokens with the last address they came from."""
+
+    requests: Counter[TrafficKind] = field(default_factory=Counter)
+    sessions: dict[int, None] = field(default_factory=dict)
+    tokens: dict[int, str] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.requests or self.sessions or self.tokens)
+
+
+class SqlActivity:
+    """The thread starts with the first thing seen, so that every forked process has its own."""
+
+    def __init__(self, database: Database, clock: Clock, interval: float = INTERVAL) -> None:
+        self._database = database
+        self._clock = clock
+        self._interval = interval
+        self._gathered = _Gathered()
+        self._lock = Lock()
+        self._writing = Lock()
+        self._stop = Event()
+        self._thread: Thread | None = None
+
+    def saw_request(self, kind: TrafficKind) -> None:
+        with self._lock:
+            self._gathered.requests[kind] += 1
+        if self._thread is None:
+            self._start()
+
+    def saw_session(self, session_id: int) -> None:
+        with self._lock:
+            if len(self._gathered.sessions) < MOST:
+                self._gathered.sessions[session_id] = None
+        if self._thread is None:
+            self._start()
+
+    def saw_app_token(self, token_id: int, address: str | None) -> None:
+        with self._lock:
+            if len(self._gathered.tokens) < MOST:
+                self._gathered.tokens[token_id] = address or ""
+        if self._thread is None:
+            self._start()
+
+    def flush(self) -> None:
+        with self._writing:
+            with self._lock:
+                taken, self._gathered = self._gathered, _Gathered()
+            if not taken:
+                return
+            try:
+                self._write(taken)
+            except SQLAlchemyError:
+                _log.warning("activity.not_written", exc_info=True)
+                self._take_back(taken)
+
+    def close(self) -> None:
+        """Write what is left, and end the thread."""
+        self._stop.set()
+        thread = self._thread
+        if thread is not None:
+            thread.join()
+            atexit.unregister(self.close)
+        self.flush()
+
+    def _start(self) -> None:
+        with self._lock:
+            if self._thread is None:
+                self._thread = Thread(target=self._run, name="activity", daemon=True)
+                self._thread.start()
+                atexit.register(self.close)
+
+    def _run(self) -> None:
+        while not self._stop.wait(self._interval):
+            try:
+                self.flush()
+            except Exception:  # noqa: BLE001 - logged; what comes later shall still be written
+                _log.exception("activity.failed")
+
+    def _write(self, taken: _Gathered) -> None:
+        """In small transactions, rows in one order or passed over: nobody waits for them."""
+        now = self._clock.now()
+        ids = sorted(taken.sessions)
+        for start in range(0, len(ids), _AT_ONCE):
+            some = select(SessionRecord.id).where(
+                SessionRecord.id.in_(ids[start : start + _AT_ONCE])
+            )
+            used = update(SessionRecord).where(
+                SessionRecord.id.in_(some.with_for_update(skip_locked=True))
+            )
+            with self._database.transaction() as session:
+                session.execute(
+                    used.values(last_used_at=now).execution_options(synchronize_session=False)
+                )
+        with self._database.transaction() as session:
+            if taken.tokens:
+                rows = [
+                    {"token_id": token_id, "at": now, "address": address}
+                    for token_id, address in sorted(taken.tokens.items())
+                ]
+                session.connection().execute(_TOKEN, rows)
+            if taken.requests:
+                rows = [
+                    {"began_at": bucket_of(now), "kind": kind.value, "requests": requests}
+                    for kind, requests in sorted(taken.requests.items())
+                ]
+                session.connection().execute(_COUNT, rows)
+
+    def _take_back(self, taken: _Gathered) -> None:
+        with self._lock:
+            newer = self._gathered
+            newer.requests.update(taken.requests)
+            newer.sessions = dict.fromkeys([*newer.sessions, *taken.sessions][:MOST])
+            newer.tokens = dict([*taken.tokens.items(), *newer.tokens.items()][-MOST:])

@@ -1,0 +1,21 @@
+"""What is noticed in passing: gathered in memory, written down once a minute by each process."""
+
+from typing import Protocol
+
+from app.domain.traffic import TrafficKind
+
+
+class Activity(Protocol):
+    """Noticing costs the hot path next to nothing: no request waits for a write of these."""
+
+    def saw_request(self, kind: TrafficKind) -> None:
+        """Count a request of that kind of caller."""
+
+    def saw_session(self, session_id: int) -> None:
+        """A session was used just now."""
+
+    def saw_app_token(self, token_id: int, address: str | None) -> None:
+        """An app's token was used just now, from ``address``."""
+
+    def flush(self) -> None:
+        """Write down what has been gathered; what cannot be written is kept for the next time."""

@@ -1,0 +1,26 @@
+"""Activity that a test can look at, and that writes nothing by itself."""
+
+from collections import Counter
+
+from app.domain.traffic import TrafficKind
+
+
+class FakeActivity:
+    """Keeps everything that was seen."""
+
+    def __init__(self) -> None:
+        self.requests: Counter[TrafficKind] = Counter()
+        self.sessions: list[int] = []
+        self.app_tokens: list[tuple[int, str | None]] = []
+
+    def saw_request(self, kind: TrafficKind) -> None:
+        self.requests[kind] += 1
+
+    def saw_session(self, session_id: int) -> None:
+        self.sessions.append(session_id)
+
+    def saw_app_token(self, token_id: int, address: str | None) -> None:
+        self.app_tokens.append((token_id, address))
+
+    def flush(self) -> None:
+        """There is nowhere to write to."""
