@@ -120,9 +120,10 @@ def test_reuse_ends_no_other_session_of_the_user(ports: Ports) -> None:
     assert refresh(ports, other.refresh).access
 
 
-def test_of_two_uses_at_once_one_is_served_and_the_session_ends(ports: Ports) -> None:
+def test_of_uses_at_once_one_is_served_and_the_session_ends(ports: Ports) -> None:
+    rivals = 8
     pair = sign_in(ports, make_user(ports))
-    together = Barrier(2)
+    together = Barrier(rivals)
 
     def use() -> str | None:
         together.wait(WAIT)
@@ -131,8 +132,9 @@ def test_of_two_uses_at_once_one_is_served_and_the_session_ends(ports: Ports) ->
         except Refused:
             return None
 
-    with ThreadPoolExecutor(2) as threads:
-        answers = [future.result(WAIT) for future in [threads.submit(use), threads.submit(use)]]
+    with ThreadPoolExecutor(rivals) as threads:
+        futures = [threads.submit(use) for _ in range(rivals)]
+        answers = [future.result(WAIT) for future in futures]
 
     assert sum(answer is not None for answer in answers) == 1
     assert stored_sessions(ports) == []
