@@ -1,35 +1,72 @@
 """EDGE: the work that nobody waits for, in a process beside the server or on other machines."""
 
-from threading import Event
+from collections.abc import Callable
+from dataclasses import dataclass
+from threading import Event, Thread
 
 import structlog
 
-from app.domain.actor import WORKER
+from app.domain.actor import WORKER, Actor
 from app.ports import Ports
 from app.services.housekeeping import tidy
-
-INTERVAL = 300.0
-"""Seconds between two rounds of housekeeping."""
+from app.services.mail import send_due_mail
 
 _log = structlog.get_logger(__name__)
 
 
-def run(ports: Ports, stop: Event, interval: float = INTERVAL) -> None:
-    """Work until ``stop`` is set. A round that fails is logged, and tried again in its turn."""
+@dataclass(frozen=True, slots=True)
+class Duty:
+    """Work that comes round: a use case that tells how much it did, and seconds between rounds.
+
+    A round that did something is followed by another at once: there may be more.
+    """
+
+    name: str
+    work: Callable[[Ports, Actor], int]
+    interval: float
+
+
+def _housekeeping(ports: Ports, actor: Actor) -> int:
+    tidied = tidy(ports, actor)
+    _log.debug(
+        "worker.tidied",
+        sessions=tidied.sessions,
+        links=tidied.links,
+        throttle_counters=tidied.throttle_counters,
+        keys=tidied.keys,
+    )
+    return 0
+
+
+DUTIES = (
+    Duty("mail", send_due_mail, 1.0),
+    Duty("housekeeping", _housekeeping, 300.0),
+)
+
+
+def run(ports: Ports, stop: Event, duties: tuple[Duty, ...] = DUTIES) -> None:
+    """Work until ``stop`` is set; each duty in a thread of its own, so that none waits for another.
+
+    Returns when the rounds that were running have ended.
+    """
+    threads = [
+        Thread(target=_come_round, args=(ports, stop, duty), name=duty.name) for duty in duties
+    ]
     _log.info("worker.started")
-    while True:
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    _log.info("worker.stopped")
+
+
+def _come_round(ports: Ports, stop: Event, duty: Duty) -> None:
+    """A round that fails is logged, and tried again in its turn."""
+    while not stop.is_set():
+        done = 0
         try:
-            tidied = tidy(ports, WORKER)
+            done = duty.work(ports, WORKER)
         except Exception:  # noqa: BLE001 - logged; a database that restarts must not end the worker
-            _log.exception("worker.housekeeping_failed")
-        else:
-            _log.debug(
-                "worker.tidied",
-                sessions=tidied.sessions,
-                links=tidied.links,
-                throttle_counters=tidied.throttle_counters,
-                keys=tidied.keys,
-            )
-        if stop.wait(interval):
-            _log.info("worker.stopped")
-            return
+            _log.exception("worker.round_failed", duty=duty.name)
+        if not done:
+            stop.wait(duty.interval)
