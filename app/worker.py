@@ -45,7 +45,7 @@ DUTIES = (
 
 
 def run(ports: Ports, stop: Event, duties: tuple[Duty, ...] = DUTIES) -> None:
-    """Work until ``stop`` is set; each duty in a thread of its own, so that none waits for another.
+    """Work until ``stop`` is set; each duty in a thread of its own, so none waits for another.
 
     Returns when the rounds that were running have ended.
     """
