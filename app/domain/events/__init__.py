@@ -1,0 +1,139 @@
+"""What happened: one frozen class an event, all of them in ``EVENTS``.
+
+The names are the catalogue of the public interface (``WebhookEventTypeAsyncEnum``). An event names
+its subject by key; a deletion carries a snapshot, because there is nothing left to read.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from app.domain.events.accounts import (
+    AccountChangeEmailRequested,
+    AccountConfirmationRequested,
+    AccountConfirmed,
+    AccountDeleted,
+    AccountEmailChanged,
+    AccountSetPasswordRequested,
+)
+from app.domain.events.apps import (
+    AppDeleted,
+    AppInstalled,
+    AppStatusChanged,
+    AppUpdated,
+)
+from app.domain.events.checkouts import (
+    CheckoutCreated,
+    CheckoutUpdated,
+)
+from app.domain.events.event import (
+    Deletion,
+    Event,
+    EventType,
+    LinkRequested,
+    default_query,
+)
+from app.domain.events.orders import (
+    OrderCancelled,
+    OrderConfirmed,
+    OrderCreated,
+    OrderFulfilled,
+    OrderPaid,
+    OrderUpdated,
+)
+from app.domain.events.people import (
+    CustomerCreated,
+    CustomerDeleted,
+    CustomerUpdated,
+    PermissionGroupCreated,
+    PermissionGroupDeleted,
+    PermissionGroupUpdated,
+    StaffCreated,
+    StaffDeleted,
+    StaffSetPasswordRequested,
+    StaffUpdated,
+)
+from app.domain.events.products import (
+    ProductCreated,
+    ProductDeleted,
+    ProductUpdated,
+)
+
+__all__ = [
+    "EVENTS",
+    "AccountChangeEmailRequested",
+    "AccountConfirmationRequested",
+    "AccountConfirmed",
+    "AccountDeleted",
+    "AccountEmailChanged",
+    "AccountSetPasswordRequested",
+    "AppDeleted",
+    "AppInstalled",
+    "AppStatusChanged",
+    "AppUpdated",
+    "CheckoutCreated",
+    "CheckoutUpdated",
+    "CustomerCreated",
+    "CustomerDeleted",
+    "CustomerUpdated",
+    "Deletion",
+    "Event",
+    "EventType",
+    "LinkRequested",
+    "OrderCancelled",
+    "OrderConfirmed",
+    "OrderCreated",
+    "OrderFulfilled",
+    "OrderPaid",
+    "OrderUpdated",
+    "PermissionGroupCreated",
+    "PermissionGroupDeleted",
+    "PermissionGroupUpdated",
+    "ProductCreated",
+    "ProductDeleted",
+    "ProductUpdated",
+    "StaffCreated",
+    "StaffDeleted",
+    "StaffSetPasswordRequested",
+    "StaffUpdated",
+    "default_query",
+]
+
+EVENTS: Mapping[EventType, type[Event]] = MappingProxyType(
+    {
+        event.type: event
+        for event in (
+            AccountConfirmationRequested,
+            AccountChangeEmailRequested,
+            AccountEmailChanged,
+            AccountSetPasswordRequested,
+            AccountConfirmed,
+            AccountDeleted,
+            AppInstalled,
+            AppUpdated,
+            AppDeleted,
+            AppStatusChanged,
+            OrderCreated,
+            OrderConfirmed,
+            OrderPaid,
+            OrderUpdated,
+            OrderCancelled,
+            OrderFulfilled,
+            CustomerCreated,
+            CustomerUpdated,
+            CustomerDeleted,
+            ProductCreated,
+            ProductUpdated,
+            ProductDeleted,
+            CheckoutCreated,
+            CheckoutUpdated,
+            PermissionGroupCreated,
+            PermissionGroupUpdated,
+            PermissionGroupDeleted,
+            StaffCreated,
+            StaffUpdated,
+            StaffDeleted,
+            StaffSetPasswordRequested,
+        )
+    }
+)
+"""Every event by its type, in the catalogue's order; a test holds it complete."""

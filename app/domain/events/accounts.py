@@ -1,0 +1,63 @@
+"""What people do with their accounts, for those who write to them from elsewhere."""
+
+from dataclasses import dataclass
+
+from app.domain.events.event import Deletion, Event, EventType, LinkRequested
+from app.domain.permissions import Permission
+
+_USER = "user { id email firstName lastName isActive isConfirmed }"
+_LINK = f"{_USER} token redirectUrl"
+
+
+@dataclass(frozen=True, slots=True)
+class AccountConfirmationRequested(LinkRequested):
+    type = EventType.ACCOUNT_CONFIRMATION_REQUESTED
+    subject = "User"
+    permission = Permission.MANAGE_USERS
+    description = "Somebody registered and is to confirm the account by a link."
+    selection = _LINK
+
+
+@dataclass(frozen=True, slots=True)
+class AccountChangeEmailRequested(LinkRequested):
+    type = EventType.ACCOUNT_CHANGE_EMAIL_REQUESTED
+    subject = "User"
+    permission = Permission.MANAGE_USERS
+    description = "Somebody is to confirm a new address by a link."
+    selection = f"{_LINK} newEmail"
+
+
+@dataclass(frozen=True, slots=True)
+class AccountEmailChanged(Event):
+    type = EventType.ACCOUNT_EMAIL_CHANGED
+    subject = "User"
+    permission = Permission.MANAGE_USERS
+    description = "An account has moved to another address."
+    selection = _USER
+
+
+@dataclass(frozen=True, slots=True)
+class AccountSetPasswordRequested(LinkRequested):
+    type = EventType.ACCOUNT_SET_PASSWORD_REQUESTED
+    subject = "User"
+    permission = Permission.MANAGE_USERS
+    description = "A customer is to set a password by a link."
+    selection = _LINK
+
+
+@dataclass(frozen=True, slots=True)
+class AccountConfirmed(Event):
+    type = EventType.ACCOUNT_CONFIRMED
+    subject = "User"
+    permission = Permission.MANAGE_USERS
+    description = "An account has been confirmed."
+    selection = _USER
+
+
+@dataclass(frozen=True, slots=True)
+class AccountDeleted(Deletion):
+    type = EventType.ACCOUNT_DELETED
+    subject = "User"
+    permission = Permission.MANAGE_USERS
+    description = "Somebody has deleted their account."
+    selection = _USER

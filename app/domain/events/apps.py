@@ -1,0 +1,44 @@
+"""Apps, as those manage them who may."""
+
+from dataclasses import dataclass
+
+from app.domain.events.event import Deletion, Event, EventType
+from app.domain.permissions import Permission
+
+_APP = "app { id name type isActive }"
+
+
+@dataclass(frozen=True, slots=True)
+class AppInstalled(Event):
+    type = EventType.APP_INSTALLED
+    subject = "App"
+    permission = Permission.MANAGE_APPS
+    description = "An app has been created or installed."
+    selection = _APP
+
+
+@dataclass(frozen=True, slots=True)
+class AppUpdated(Event):
+    type = EventType.APP_UPDATED
+    subject = "App"
+    permission = Permission.MANAGE_APPS
+    description = "An app has another name or other permissions."
+    selection = _APP
+
+
+@dataclass(frozen=True, slots=True)
+class AppDeleted(Deletion):
+    type = EventType.APP_DELETED
+    subject = "App"
+    permission = Permission.MANAGE_APPS
+    description = "An app is gone."
+    selection = _APP
+
+
+@dataclass(frozen=True, slots=True)
+class AppStatusChanged(Event):
+    type = EventType.APP_STATUS_CHANGED
+    subject = "App"
+    permission = Permission.MANAGE_APPS
+    description = "An app has been activated or deactivated."
+    selection = _APP

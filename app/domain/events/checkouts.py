@@ -1,0 +1,29 @@
+"""Carts, until they become orders."""
+
+from dataclasses import dataclass
+
+from app.domain.events.event import Event, EventType
+from app.domain.permissions import Permission
+
+_CHECKOUT = (
+    "checkout { id email totalPrice { gross { amount currency } } created updatedAt lines "
+    "{ id quantity product { id name } unitPrice { gross { amount currency } } } }"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckoutCreated(Event):
+    type = EventType.CHECKOUT_CREATED
+    subject = "Checkout"
+    permission = Permission.MANAGE_CHECKOUTS
+    description = "Somebody has begun a cart."
+    selection = _CHECKOUT
+
+
+@dataclass(frozen=True, slots=True)
+class CheckoutUpdated(Event):
+    type = EventType.CHECKOUT_UPDATED
+    subject = "Checkout"
+    permission = Permission.MANAGE_CHECKOUTS
+    description = "A cart has other lines, another owner or another address."
+    selection = _CHECKOUT

@@ -1,0 +1,83 @@
+"""What every event is: a frozen value that names its subject by key."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import ClassVar
+
+from app.domain.permissions import Permission
+
+
+class EventType(StrEnum):
+    """The asynchronous events, by name; the catalogue's order."""
+
+    ACCOUNT_CONFIRMATION_REQUESTED = "ACCOUNT_CONFIRMATION_REQUESTED"
+    ACCOUNT_CHANGE_EMAIL_REQUESTED = "ACCOUNT_CHANGE_EMAIL_REQUESTED"
+    ACCOUNT_EMAIL_CHANGED = "ACCOUNT_EMAIL_CHANGED"
+    ACCOUNT_SET_PASSWORD_REQUESTED = "ACCOUNT_SET_PASSWORD_REQUESTED"
+    ACCOUNT_CONFIRMED = "ACCOUNT_CONFIRMED"
+    ACCOUNT_DELETED = "ACCOUNT_DELETED"
+    APP_INSTALLED = "APP_INSTALLED"
+    APP_UPDATED = "APP_UPDATED"
+    APP_DELETED = "APP_DELETED"
+    APP_STATUS_CHANGED = "APP_STATUS_CHANGED"
+    ORDER_CREATED = "ORDER_CREATED"
+    ORDER_CONFIRMED = "ORDER_CONFIRMED"
+    ORDER_PAID = "ORDER_PAID"
+    ORDER_UPDATED = "ORDER_UPDATED"
+    ORDER_CANCELLED = "ORDER_CANCELLED"
+    ORDER_FULFILLED = "ORDER_FULFILLED"
+    CUSTOMER_CREATED = "CUSTOMER_CREATED"
+    CUSTOMER_UPDATED = "CUSTOMER_UPDATED"
+    CUSTOMER_DELETED = "CUSTOMER_DELETED"
+    PRODUCT_CREATED = "PRODUCT_CREATED"
+    PRODUCT_UPDATED = "PRODUCT_UPDATED"
+    PRODUCT_DELETED = "PRODUCT_DELETED"
+    CHECKOUT_CREATED = "CHECKOUT_CREATED"
+    CHECKOUT_UPDATED = "CHECKOUT_UPDATED"
+    PERMISSION_GROUP_CREATED = "PERMISSION_GROUP_CREATED"
+    PERMISSION_GROUP_UPDATED = "PERMISSION_GROUP_UPDATED"
+    PERMISSION_GROUP_DELETED = "PERMISSION_GROUP_DELETED"
+    STAFF_CREATED = "STAFF_CREATED"
+    STAFF_UPDATED = "STAFF_UPDATED"
+    STAFF_DELETED = "STAFF_DELETED"
+    STAFF_SET_PASSWORD_REQUESTED = "STAFF_SET_PASSWORD_REQUESTED"
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happened to the subject of that key.
+
+    ``permission`` is what an app must hold to hear of it; ``subject`` is the subject's GraphQL
+    type; ``description`` says when it happens. ``selection`` is what a webhook is told that has
+    events and no query: fields of the GraphQL type that is named like the class.
+    """
+
+    type: ClassVar[EventType]
+    subject: ClassVar[str]
+    permission: ClassVar[Permission]
+    description: ClassVar[str]
+    selection: ClassVar[str]
+
+    subject_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Deletion(Event):
+    """The subject is gone; ``snapshot`` is what it was, by the names of its value's fields."""
+
+    snapshot: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class LinkRequested(Event):
+    """Somebody asked for a link; ``token`` is the secret in it, kept sealed wherever it waits."""
+
+    token: str = field(default="", repr=False)
+    redirect_url: str = ""
+    new_email: str = ""
+
+
+def default_query(event: type[Event]) -> str:
+    """The subscription that stands in where a webhook has this event and no query of its own."""
+    return f"subscription {{ event {{ ... on {event.__name__} {{ {event.selection} }} }} }}"

@@ -1,0 +1,99 @@
+"""Customers, staff and permission groups, as those manage them who may."""
+
+from dataclasses import dataclass
+
+from app.domain.events.event import Deletion, Event, EventType, LinkRequested
+from app.domain.permissions import Permission
+
+_USER = "user { id email firstName lastName isActive isConfirmed }"
+_GROUP = "permissionGroup { id name }"
+
+
+@dataclass(frozen=True, slots=True)
+class CustomerCreated(Event):
+    type = EventType.CUSTOMER_CREATED
+    subject = "User"
+    permission = Permission.MANAGE_USERS
+    description = "There is a new customer."
+    selection = _USER
+
+
+@dataclass(frozen=True, slots=True)
+class CustomerUpdated(Event):
+    type = EventType.CUSTOMER_UPDATED
+    subject = "User"
+    permission = Permission.MANAGE_USERS
+    description = "A customer has changed."
+    selection = _USER
+
+
+@dataclass(frozen=True, slots=True)
+class CustomerDeleted(Deletion):
+    type = EventType.CUSTOMER_DELETED
+    subject = "User"
+    permission = Permission.MANAGE_USERS
+    description = "A customer is gone."
+    selection = _USER
+
+
+@dataclass(frozen=True, slots=True)
+class StaffCreated(Event):
+    type = EventType.STAFF_CREATED
+    subject = "User"
+    permission = Permission.MANAGE_STAFF
+    description = "There is a new member of the staff."
+    selection = _USER
+
+
+@dataclass(frozen=True, slots=True)
+class StaffUpdated(Event):
+    type = EventType.STAFF_UPDATED
+    subject = "User"
+    permission = Permission.MANAGE_STAFF
+    description = "A member of the staff has changed."
+    selection = _USER
+
+
+@dataclass(frozen=True, slots=True)
+class StaffDeleted(Deletion):
+    type = EventType.STAFF_DELETED
+    subject = "User"
+    permission = Permission.MANAGE_STAFF
+    description = "A member of the staff is gone."
+    selection = _USER
+
+
+@dataclass(frozen=True, slots=True)
+class StaffSetPasswordRequested(LinkRequested):
+    type = EventType.STAFF_SET_PASSWORD_REQUESTED
+    subject = "User"
+    permission = Permission.MANAGE_STAFF
+    description = "A member of the staff is to set a password by a link."
+    selection = f"{_USER} token redirectUrl"
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionGroupCreated(Event):
+    type = EventType.PERMISSION_GROUP_CREATED
+    subject = "Group"
+    permission = Permission.MANAGE_STAFF
+    description = "There is a new permission group."
+    selection = _GROUP
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionGroupUpdated(Event):
+    type = EventType.PERMISSION_GROUP_UPDATED
+    subject = "Group"
+    permission = Permission.MANAGE_STAFF
+    description = "A permission group has another name, other permissions or members."
+    selection = _GROUP
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionGroupDeleted(Deletion):
+    type = EventType.PERMISSION_GROUP_DELETED
+    subject = "Group"
+    permission = Permission.MANAGE_STAFF
+    description = "A permission group is gone."
+    selection = _GROUP

@@ -1,0 +1,35 @@
+"""What the shop sells."""
+
+from dataclasses import dataclass
+
+from app.domain.events.event import Deletion, Event, EventType
+from app.domain.permissions import Permission
+
+_PRODUCT = "product { id name slug isPublished price { amount currency } created updatedAt }"
+
+
+@dataclass(frozen=True, slots=True)
+class ProductCreated(Event):
+    type = EventType.PRODUCT_CREATED
+    subject = "Product"
+    permission = Permission.MANAGE_PRODUCTS
+    description = "There is a new product."
+    selection = _PRODUCT
+
+
+@dataclass(frozen=True, slots=True)
+class ProductUpdated(Event):
+    type = EventType.PRODUCT_UPDATED
+    subject = "Product"
+    permission = Permission.MANAGE_PRODUCTS
+    description = "A product has changed, or been published or withdrawn."
+    selection = _PRODUCT
+
+
+@dataclass(frozen=True, slots=True)
+class ProductDeleted(Deletion):
+    type = EventType.PRODUCT_DELETED
+    subject = "Product"
+    permission = Permission.MANAGE_PRODUCTS
+    description = "A product is gone."
+    selection = _PRODUCT
