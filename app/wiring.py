@@ -32,10 +32,11 @@ def connect(settings: Settings) -> Ports:
     Raises ``SettingsError`` when ``RSA_PRIVATE_KEY`` is no key that may sign.
     """
     database = connect_database(settings.database_url)
+    clock = SystemClock()
     http = cast("Http", _late(_http, settings))
     return Ports(
         configuration=settings.configuration,
-        clock=SystemClock(),
+        clock=clock,
         randomness=SystemRandomness(),
         database=database,
         keys=_keys(settings),
