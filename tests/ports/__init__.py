@@ -1,0 +1,1 @@
+"""What stands in the ports themselves: the values, and what one process remembers."""
