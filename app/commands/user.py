@@ -13,9 +13,10 @@ from app.domain.passwords import own_words, password_problems
 from app.domain.permissions import Permission
 from app.domain.users import User
 from app.ports import Ports
+from app.services.directory import find_user, list_users
 from app.services.groups import find_groups
 from app.services.user_status import activate_user, deactivate_user, sign_out_user
-from app.services.users import NewUser, create_user, find_user, list_users
+from app.services.users import NewUser, create_user
 from app.web.installation import installation
 
 command = Group(

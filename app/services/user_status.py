@@ -6,7 +6,6 @@ from sqlalchemy.orm import Session
 from app.domain.actor import Actor
 from app.domain.errors import Problem, Refused
 from app.domain.events import CustomerUpdated, StaffUpdated
-from app.domain.grants import is_within_reach
 from app.domain.permissions import Permission
 from app.domain.users import User
 from app.models import UserRecord
@@ -15,8 +14,8 @@ from app.services.access import requires
 from app.services.audit import Change, record
 from app.services.callers import USER_COLUMNS, read_user
 from app.services.outbox import put_event
+from app.services.reach import require_manageable
 from app.services.sessions import end_sessions
-from app.services.users import require_reach
 
 
 @requires(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
@@ -84,10 +83,7 @@ def _set_active(ports: Ports, actor: Actor, user_id: int, *, active: bool) -> Us
 
 def _find(actor: Actor, session: Session, user_id: int) -> User:
     user = _read(session, user_id)
-    require_reach(actor, is_staff=user.is_staff)
-    if not is_within_reach(actor, user.permissions):
-        message = "You can't manage this user: they have permissions that you don't have."
-        raise Refused(Problem("OUT_OF_SCOPE_USER", message, "id"))
+    require_manageable(actor, user)
     return user
 
 

@@ -1,19 +1,18 @@
-"""People, as the staff manages them: made, listed and found."""
+"""People, as the staff manages them: how they are made."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from sqlalchemy import Select, or_, select
+from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from app.domain.actor import Actor
 from app.domain.emails import email_problem, normalize_email
-from app.domain.errors import PermissionDenied, Problem, Refused
+from app.domain.errors import Problem, Refused
 from app.domain.events import CustomerCreated, StaffCreated
 from app.domain.grants import grant_problem, holds_everything, is_within_reach
 from app.domain.ids import to_global_id
-from app.domain.pages import Page, PageRequest
 from app.domain.passwords import own_words, password_problems
 from app.domain.permissions import Permission, known
 from app.domain.texts import line_problem
@@ -26,14 +25,13 @@ from app.models import (
     UserRecord,
 )
 from app.ports import Ports
-from app.services.access import part, requires
+from app.services.access import requires
 from app.services.audit import Change, record
 from app.services.callers import USER_COLUMNS, read_user
 from app.services.outbox import put_event
-from app.services.paging import Order, read_page
+from app.services.reach import require_reach
 
 _LONGEST_NAME = 256
-_BY_AGE = Order((UserRecord.id,))
 _ALWAYS = ("PASSWORD_TOO_SHORT", "INVALID")
 _UNIQUE = Problem("UNIQUE", "Somebody with this email exists already.", "email")
 
@@ -75,59 +73,6 @@ def create_user(ports: Ports, actor: Actor, new: NewUser) -> User:
             if _is_taken(session, email):  # somebody else was quicker by a moment
                 raise Refused(_UNIQUE) from None
         raise
-
-
-@requires(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
-def list_users(
-    ports: Ports,
-    actor: Actor,
-    page: PageRequest,
-    *,
-    search: str = "",
-    is_staff: bool | None = None,
-) -> Page[User]:
-    """People in the order they joined: staff for MANAGE_STAFF, customers for MANAGE_USERS.
-
-    ``search`` looks for the beginning of an email, a first or a last name.
-    """
-    query: Select[*tuple[object, ...]] = select(*USER_COLUMNS)
-    visible = [
-        staff
-        for staff, permission in _NEEDED.items()
-        if actor.holds(permission) and is_staff in (None, staff)
-    ]
-    query = query.where(UserRecord.is_staff.in_(visible))
-    if search:
-        begins = [
-            column.ilike(f"{_literally(search)}%", escape="\\")
-            for column in (UserRecord.email, UserRecord.first_name, UserRecord.last_name)
-        ]
-        query = query.where(or_(*begins))
-    with ports.database.reading() as session:
-        return read_page(ports, session, query, _BY_AGE, page, read_user)
-
-
-@requires(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
-def find_user(ports: Ports, actor: Actor, email: str) -> User:
-    """Whoever has that email; refuses NOT_FOUND on ``email``."""
-    wanted = select(*USER_COLUMNS).where(UserRecord.email == normalize_email(email))
-    with ports.database.reading() as session:
-        row = session.execute(wanted).one_or_none()
-    if row is None:
-        raise Refused(Problem("NOT_FOUND", f"Nobody has the email {email}.", "email"))
-    user = read_user(row)
-    require_reach(actor, is_staff=user.is_staff)
-    return user
-
-
-@part
-def require_reach(actor: Actor, *, is_staff: bool) -> None:
-    """Raise unless ``actor`` manages that kind of people."""
-    if not actor.holds(_NEEDED[is_staff]):
-        raise PermissionDenied(_NEEDED[is_staff])
-
-
-_NEEDED = {True: Permission.MANAGE_STAFF, False: Permission.MANAGE_USERS}
 
 
 def _is_staff(new: NewUser) -> bool:
@@ -218,7 +163,3 @@ def _check_groups(actor: Actor, session: Session, wanted: Iterable[int]) -> None
 
 def _ids(keys: Iterable[int]) -> tuple[str, ...]:
     return tuple(to_global_id("Group", key) for key in sorted(keys))
-
-
-def _literally(text: str) -> str:
-    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")

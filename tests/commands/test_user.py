@@ -7,8 +7,8 @@ import pytest
 from app.domain.actor import OPERATOR
 from app.domain.permissions import ALL_PERMISSIONS
 from app.ports import Ports
+from app.services.directory import find_user
 from app.services.login import create_token
-from app.services.users import find_user
 from tests.builders.people import (
     NOBODY,
     make_group,

@@ -9,10 +9,11 @@ from app.domain.permissions import ALL_PERMISSIONS, Permission
 from app.ports import Ports
 from app.services.apps import list_apps
 from app.services.demo import fill_shop, has_people
+from app.services.directory import find_user, list_users
 from app.services.groups import NewGroup, create_group, list_groups
 from app.services.identity import identify
 from app.services.login import create_token
-from app.services.users import NewUser, create_user, find_user, list_users
+from app.services.users import NewUser, create_user
 from tests.builders.people import NOBODY, visit
 
 EVERYTHING = PageRequest(100)

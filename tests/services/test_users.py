@@ -10,8 +10,9 @@ from app.domain.pages import PageRequest, read_cursor
 from app.domain.permissions import ALL_PERMISSIONS, Permission
 from app.models import UserRecord
 from app.ports import Ports
+from app.services.directory import find_user, list_users
 from app.services.login import create_token
-from app.services.users import NewUser, create_user, find_user, list_users
+from app.services.users import NewUser, create_user
 from tests.builders.audit import trail
 from tests.builders.outbox import events
 from tests.builders.people import NOBODY, actor_of, make_group, make_staff, make_user

@@ -1,0 +1,192 @@
+"""People as others look them up: listed, searched for, found."""
+
+from collections.abc import Collection
+
+from sqlalchemy import ColumnElement, Select, exists, select
+from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
+
+from app.domain.actor import Actor
+from app.domain.directory import UserFilter, UserSort
+from app.domain.emails import normalize_email
+from app.domain.errors import Problem, Refused
+from app.domain.ids import key_of
+from app.domain.pages import Page, PageRequest, empty_page
+from app.domain.permissions import Permission
+from app.domain.search import end_of, read_search
+from app.domain.texts import is_storable
+from app.domain.users import User
+from app.models import UserRecord, UserWordRecord
+from app.ports import Ports
+from app.services.access import requires
+from app.services.callers import USER_COLUMNS, read_user
+from app.services.paging import Order, read_page
+from app.services.reach import NEEDED, require_reach
+
+_MOST_IDS = 1000
+_EVERYBODY = UserFilter()
+_BY_AGE = (UserRecord.id,)
+_BY_WORD = (UserWordRecord.word, UserWordRecord.user_id)
+_SORTS = {
+    UserSort.EMAIL: (UserRecord.email,),
+    UserSort.FIRST_NAME: (UserRecord.first_name, UserRecord.last_name, UserRecord.id),
+    UserSort.LAST_NAME: (UserRecord.last_name, UserRecord.first_name, UserRecord.id),
+    UserSort.CREATED_AT: (UserRecord.date_joined, UserRecord.id),
+    UserSort.LAST_MODIFIED_AT: (UserRecord.updated_at, UserRecord.id),
+}
+_Query = Select[*tuple[object, ...]]
+
+
+@requires(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
+def list_users(
+    ports: Ports,
+    actor: Actor,
+    page: PageRequest,
+    *,
+    search: str = "",
+    is_staff: bool | None = None,
+) -> Page[User]:
+    """People in the order they were added: staff for MANAGE_STAFF, customers for MANAGE_USERS.
+
+    ``search`` is for the beginnings of words; whoever is found goes by the word that matched.
+    """
+    kinds = [
+        kind for kind, needed in NEEDED.items() if actor.holds(needed) and is_staff in (None, kind)
+    ]
+    return _list(ports, page, kinds, UserFilter(search=search))
+
+
+@requires(Permission.MANAGE_USERS, Permission.MANAGE_ORDERS)
+def list_customers(
+    ports: Ports, actor: Actor, page: PageRequest, wanted: UserFilter = _EVERYBODY
+) -> Page[User]:
+    """Customers (`customers`); refuses GRAPHQL_ERROR on ``sortBy`` beside a search."""
+    return _list(ports, page, [False], wanted)
+
+
+@requires(Permission.MANAGE_STAFF)
+def list_staff(
+    ports: Ports, actor: Actor, page: PageRequest, wanted: UserFilter = _EVERYBODY
+) -> Page[User]:
+    """Members of the staff (`staffUsers`); refuses as ``list_customers`` does."""
+    return _list(ports, page, [True], wanted)
+
+
+@requires(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
+def find_user(ports: Ports, actor: Actor, email: str) -> User:
+    """Whoever has that email; refuses NOT_FOUND on ``email``."""
+    with ports.database.reading() as session:
+        user = _find(session, _has_email(email))
+    if user is None:
+        raise Refused(Problem("NOT_FOUND", f"Nobody has the email {email}.", "email"))
+    require_reach(actor, is_staff=user.is_staff)
+    return user
+
+
+@requires(Permission.MANAGE_STAFF, Permission.MANAGE_USERS, Permission.MANAGE_ORDERS)
+def show_user(
+    ports: Ports, actor: Actor, *, user_id: str | None = None, email: str | None = None
+) -> User | None:
+    """The person of that global id, or of that email (`user`); ``None`` for nobody to be seen.
+
+    MANAGE_STAFF shows the staff, MANAGE_USERS and MANAGE_ORDERS each show customers. Refuses
+    GRAPHQL_ERROR unless exactly one of the two is given, NOT_FOUND for what is no id of a person.
+    """
+    if (user_id is None) is (email is None):
+        message = "Exactly one of the arguments `id` and `email` is needed."
+        raise Refused(Problem("GRAPHQL_ERROR", message, "id"))
+    key = None if user_id is None else key_of(user_id, "User")
+    with ports.database.reading() as session:
+        user = _find(session, _has_email(email or "") if key is None else UserRecord.id == key)
+    if user is None or not _shows(actor, user):
+        return None
+    return user
+
+
+def _shows(actor: Actor, user: User) -> bool:
+    if user.is_staff:
+        return actor.holds(Permission.MANAGE_STAFF)
+    return actor.holds(Permission.MANAGE_USERS) or actor.holds(Permission.MANAGE_ORDERS)
+
+
+def _find(session: Session, who: ColumnElement[bool]) -> User | None:
+    row = session.execute(select(*USER_COLUMNS).where(who)).one_or_none()
+    return None if row is None else read_user(row)
+
+
+def _has_email(email: str) -> ColumnElement[bool]:
+    # No database can be asked for what it cannot hold.
+    return UserRecord.email == (normalize_email(email) if is_storable(email) else "")
+
+
+def _list(
+    ports: Ports, page: PageRequest, kinds: Collection[bool], wanted: UserFilter
+) -> Page[User]:
+    words = read_search(wanted.search)
+    if words is None or not kinds:
+        return empty_page()
+    if words and wanted.sort is not None:
+        message = "Whoever is found goes by the word that matched: leave `sortBy` out of a search."
+        raise Refused(Problem("GRAPHQL_ERROR", message, "sortBy"))
+    query, order = _everybody(kinds, wanted) if not words else _found(kinds, words)
+    if wanted.is_active is not None:
+        query = query.where(UserRecord.is_active == wanted.is_active)
+    if wanted.ids is not None:
+        query = query.where(UserRecord.id.in_(_keys(wanted.ids)))
+    with ports.database.reading() as session:
+        return read_page(ports, session, query, order, page, read_user)
+
+
+def _everybody(kinds: Collection[bool], wanted: UserFilter) -> tuple[_Query, Order]:
+    query = _of_kinds(select(*USER_COLUMNS), UserRecord.is_staff, kinds)
+    columns = _BY_AGE if wanted.sort is None else _SORTS[wanted.sort]
+    return query, Order(columns, descending=wanted.descending)
+
+
+def _found(kinds: Collection[bool], words: tuple[str, ...]) -> tuple[_Query, Order]:
+    """Whoever has, for each of ``words``, a word that begins with it.
+
+    The index of words is read from where the longest begins. Somebody with two words that match
+    stands where the first of them does, and is skipped at the other.
+    """
+    longest, *others = words
+    query = (
+        select(*USER_COLUMNS)
+        .select_from(UserWordRecord)
+        .join(UserRecord, UserRecord.id == UserWordRecord.user_id)
+        .where(_begins(UserWordRecord.word, longest))
+    )
+    query = _of_kinds(query, UserWordRecord.is_staff, kinds)
+    earlier = aliased(UserWordRecord)
+    query = query.where(
+        ~exists().where(
+            earlier.user_id == UserWordRecord.user_id,
+            earlier.word >= longest,
+            earlier.word < UserWordRecord.word,
+        )
+    )
+    for word in others:
+        other = aliased(UserWordRecord)
+        query = query.where(
+            exists().where(other.user_id == UserWordRecord.user_id, _begins(other.word, word))
+        )
+    return query, Order(_BY_WORD)
+
+
+def _of_kinds(
+    query: _Query, column: InstrumentedAttribute[bool], kinds: Collection[bool]
+) -> _Query:
+    if len(kinds) == len(NEEDED):
+        return query
+    # One kind is an equality, which an index in the list's order begins with.
+    return query.where(column == next(iter(kinds)))
+
+
+def _begins(column: InstrumentedAttribute[str], beginning: str) -> ColumnElement[bool]:
+    return (column >= beginning) & (column < end_of(beginning))
+
+
+def _keys(ids: tuple[str, ...]) -> list[int]:
+    if len(ids) > _MOST_IDS:
+        message = f"Ask for {_MOST_IDS} ids at once; these are {len(ids)}."
+        raise Refused(Problem("GRAPHQL_ERROR", message, "ids"))
+    return [key_of(one, "User", field="ids") for one in ids]

@@ -1,0 +1,29 @@
+"""Whom a caller manages: a kind of people by permission, and nobody who may do more than they."""
+
+from app.domain.actor import Actor
+from app.domain.errors import PermissionDenied, Problem, Refused
+from app.domain.grants import is_within_reach
+from app.domain.ids import to_global_id
+from app.domain.permissions import Permission
+from app.domain.users import User
+from app.services.access import part
+
+NEEDED = {True: Permission.MANAGE_STAFF, False: Permission.MANAGE_USERS}
+"""What it takes to manage staff (``True``) and customers."""
+
+
+@part
+def require_reach(actor: Actor, *, is_staff: bool) -> None:
+    """Raise unless ``actor`` manages that kind of people."""
+    if not actor.holds(NEEDED[is_staff]):
+        raise PermissionDenied(NEEDED[is_staff])
+
+
+@part
+def require_manageable(actor: Actor, user: User) -> None:
+    """Raise unless ``actor`` manages that kind of people; refuse OUT_OF_SCOPE_USER on ``id``."""
+    require_reach(actor, is_staff=user.is_staff)
+    if not is_within_reach(actor, user.permissions):
+        message = "You can't manage this user: they have permissions that you don't have."
+        users = (to_global_id("User", user.id),)
+        raise Refused(Problem("OUT_OF_SCOPE_USER", message, "id", users=users))
