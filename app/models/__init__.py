@@ -7,6 +7,7 @@ here, so that ``Record.metadata`` is complete for the migrations.
 from app.models.apps import AppPermissionRecord, AppRecord, AppTokenRecord
 from app.models.audit import AuditRecord
 from app.models.avatars import AvatarRecord
+from app.models.checkouts import CheckoutLineRecord, CheckoutRecord
 from app.models.extensions import AppExtensionRecord
 from app.models.groups import (
     GroupMemberRecord,
@@ -17,7 +18,9 @@ from app.models.groups import (
 from app.models.installations import AppInstallationRecord
 from app.models.keys import SigningKeyRecord
 from app.models.links import AccountLinkRecord, ResetRequestRecord
+from app.models.orders import OrderLineRecord, OrderRecord
 from app.models.outbox import OutboxEventRecord, OutboxMailRecord
+from app.models.products import ProductRecord
 from app.models.record import Record
 from app.models.sessions import SessionRecord
 from app.models.shop import ShopRecord
@@ -42,14 +45,19 @@ __all__ = [
     "AppTokenRecord",
     "AuditRecord",
     "AvatarRecord",
+    "CheckoutLineRecord",
+    "CheckoutRecord",
     "ExternalIdentityRecord",
     "GroupMemberRecord",
     "GroupPermissionRecord",
     "GroupRecord",
     "IdentityProviderRecord",
     "OidcStateRecord",
+    "OrderLineRecord",
+    "OrderRecord",
     "OutboxEventRecord",
     "OutboxMailRecord",
+    "ProductRecord",
     "ProviderTokenRecord",
     "Record",
     "ResetRequestRecord",

@@ -1,0 +1,75 @@
+"""Products: what the shop sells, and the rules for their names, slugs and visibility."""
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from app.domain.actor import Actor
+from app.domain.errors import Problem
+from app.domain.money import Money
+from app.domain.permissions import Permission
+from app.domain.search import fold
+from app.domain.texts import line_problem
+
+LONGEST_NAME = 250
+LONGEST_SLUG = 255
+LONGEST_DESCRIPTION = 20_000
+
+_SLUG = re.compile(r"[\w-]+")
+_BETWEEN_WORDS = re.compile(r"[\W_]+")
+_NAMELESS = "product"
+_ROOM = 20
+"""What a slug made from a name leaves for the number that tells it from others."""
+
+
+class ProductSortField(StrEnum):
+    """By what lists of products can be sorted."""
+
+    NAME = "NAME"
+    PRICE = "PRICE"
+    CREATED_AT = "CREATED_AT"
+    LAST_MODIFIED_AT = "LAST_MODIFIED_AT"
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """Something to sell. Without a ``price`` nobody can put it into a cart."""
+
+    id: int
+    name: str
+    slug: str
+    description: str
+    price: Money | None
+    is_published: bool
+    created_at: datetime
+    updated_at: datetime
+
+
+def sees_unpublished(actor: Actor) -> bool:
+    """Whether ``actor`` gets to see products that are not published."""
+    return actor.holds(Permission.MANAGE_PRODUCTS)
+
+
+def name_problem(name: str) -> Problem | None:
+    """Why a product cannot be called ``name`` (without the space around it), or ``None``."""
+    if not name:
+        return Problem("REQUIRED", "Give the product a name.", "name")
+    return line_problem(name, "name", longest=LONGEST_NAME)
+
+
+def slug_problem(slug: str) -> Problem | None:
+    """Why ``slug`` cannot stand in an address, or ``None``: letters, digits, ``-`` and ``_``."""
+    if len(slug) > LONGEST_SLUG:
+        message = f"Use at most {LONGEST_SLUG} characters; this has {len(slug)}."
+        return Problem("INVALID", message, "slug")
+    if not _SLUG.fullmatch(slug):
+        message = "A slug consists of letters, digits, hyphens and underscores."
+        return Problem("INVALID", message, "slug")
+    return None
+
+
+def slug_of(name: str) -> str:
+    """The slug of a product that is called ``name``: "Crème Brûlée" is ``creme-brulee``."""
+    words = _BETWEEN_WORDS.sub("-", fold(name)).strip("-")
+    return words[: LONGEST_SLUG - _ROOM].strip("-") or _NAMELESS
