@@ -1,0 +1,88 @@
+"""Delivering webhooks: when an attempt is made again, and what an answer means.
+
+Contract, "Webhooks"; schedule and limits are what SECURITY.md and the README promise.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from email.utils import parsedate_to_datetime
+from enum import StrEnum
+
+SCHEDULE = (0, 5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400)
+"""Seconds before each attempt: now, 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h, 24 h."""
+
+JITTER = 0.1
+"""By how much of the wait what failed together is spread, at most."""
+
+TIMEOUT = 20.0
+"""Seconds that an endpoint has for its whole answer."""
+
+LARGEST_ANSWER = 64 * 1024
+"""Bytes of an answer that are read and kept."""
+
+LONGEST_RETRY_AFTER = 86_400
+"""Seconds that an endpoint may put us off with ``Retry-After``: no longer than we would wait."""
+
+DISABLE_AFTER = timedelta(days=5)
+"""How long an endpoint may have failed only, before it is disabled."""
+
+KEPT = timedelta(days=14)
+"""How long deliveries and their attempts are kept."""
+
+GONE = 410
+_GOOD = range(200, 300)
+
+
+class DeliveryStatus(StrEnum):
+    PENDING = "PENDING"
+    SUCCESS = "SUCCESS"
+    FAILED = "FAILED"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What becomes of a delivery after an attempt; ``wait`` is in seconds until the next one.
+
+    ``gone`` is an endpoint that wants nothing any more: the webhook is to be disabled.
+    """
+
+    status: DeliveryStatus
+    wait: float | None = None
+    gone: bool = False
+
+
+def judge(
+    *, answered: int | None, attempts: int, retry_after: float | None, chance: float
+) -> Verdict:
+    """What an attempt means, the one numbered ``attempts`` (from 1).
+
+    ``answered`` is the HTTP status, ``None`` when there was no answer. 2xx is success, 410 stops,
+    everything else is a failure, redirects too. ``retry_after`` (seconds) puts the next attempt
+    off, never forward. ``chance`` (0 to 1) spreads what failed together.
+    """
+    if answered is not None and answered in _GOOD:
+        return Verdict(DeliveryStatus.SUCCESS)
+    if answered == GONE:
+        return Verdict(DeliveryStatus.FAILED, gone=True)
+    if attempts >= len(SCHEDULE):
+        return Verdict(DeliveryStatus.FAILED)
+    wait = SCHEDULE[attempts] * (1 + JITTER * chance)
+    if retry_after is not None:
+        wait = max(wait, min(retry_after, LONGEST_RETRY_AFTER))
+    return Verdict(DeliveryStatus.PENDING, wait)
+
+
+def read_retry_after(text: str | None, now: datetime) -> float | None:
+    """The seconds that ``Retry-After`` asks for (RFC 9110, 10.2.3): a number, or a date."""
+    if text is None:
+        return None
+    text = text.strip()
+    if text.isascii() and text.isdigit():
+        return float(min(int(text[:9]), LONGEST_RETRY_AFTER))
+    try:
+        when = parsedate_to_datetime(text)
+    except (ValueError, OverflowError):
+        return None
+    if when.tzinfo is None:
+        return None
+    return max(0.0, (when - now).total_seconds())

@@ -1,0 +1,62 @@
+"""Deliveries: one for each webhook that an event concerns, and every attempt at it."""
+
+from datetime import datetime
+
+from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.models.record import BigKey, Record
+
+
+class DeliveryRecord(Record):
+    """A payload on its way to one webhook.
+
+    ``message_id`` is the ``webhook-id`` of every attempt. ``next_attempt_at`` is empty once
+    nothing more will be tried; ``lease_until`` keeps two workers from making one attempt.
+    ``note_id`` is the outbox event it comes from, empty for one that was triggered by hand.
+    """
+
+    __tablename__ = "deliveries"
+    __table_args__ = (
+        UniqueConstraint("note_id", "webhook_id"),
+        Index(
+            "ix_deliveries_due",
+            "next_attempt_at",
+            sqlite_where=text("next_attempt_at IS NOT NULL"),
+            postgresql_where=text("next_attempt_at IS NOT NULL"),
+        ),
+        Index("ix_deliveries_webhook", "webhook_id", "id"),
+    )
+
+    id: Mapped[int] = mapped_column(BigKey, primary_key=True)
+    webhook_id: Mapped[int] = mapped_column(ForeignKey("webhooks.id", ondelete="CASCADE"))
+    note_id: Mapped[int | None] = mapped_column(BigKey)
+    event: Mapped[str] = mapped_column(String(64))
+    subject_id: Mapped[int] = mapped_column(BigKey)
+    message_id: Mapped[str] = mapped_column(String(64), unique=True)
+    payload: Mapped[str] = mapped_column(Text)
+    issuer: Mapped[str] = mapped_column(String(1024))
+    status: Mapped[str] = mapped_column(String(16))
+    attempts: Mapped[int] = mapped_column(default=0, server_default="0")
+    created_at: Mapped[datetime] = mapped_column(index=True)
+    next_attempt_at: Mapped[datetime | None]
+    lease: Mapped[str] = mapped_column(String(32), default="", server_default="")
+    lease_until: Mapped[datetime | None]
+
+
+class DeliveryAttemptRecord(Record):
+    """One attempt: what was sent, what came back, how long it took (seconds)."""
+
+    __tablename__ = "delivery_attempts"
+
+    id: Mapped[int] = mapped_column(BigKey, primary_key=True)
+    delivery_id: Mapped[int] = mapped_column(
+        ForeignKey("deliveries.id", ondelete="CASCADE"), index=True
+    )
+    created_at: Mapped[datetime]
+    duration: Mapped[float]
+    status: Mapped[str] = mapped_column(String(16))
+    request_headers: Mapped[dict[str, object]]
+    response_status: Mapped[int | None]
+    response_headers: Mapped[dict[str, object]]
+    response: Mapped[str] = mapped_column(Text)
