@@ -11,8 +11,14 @@ from app.domain.errors import Problem, Refused
 from app.domain.pages import LONGEST_PAGE, PageRequest, read_cursor
 from app.domain.permissions import Permission
 from app.ports import Ports
-from app.services.app_tokens import create_app_token, list_app_tokens, revoke_app_token
-from app.services.apps import NewApp, create_app, list_apps
+from app.services.app_lists import AppFilter, list_apps
+from app.services.app_tokens import (
+    WantedToken,
+    create_app_token,
+    list_app_tokens,
+    revoke_app_token,
+)
+from app.services.apps import NewApp, create_app
 from app.web.installation import installation
 
 command = Group(
@@ -101,7 +107,7 @@ command.add_command(tokens)
 def create_token(app: str, *, name: str) -> None:
     """Make another token. It goes to standard output, alone, and is shown this once."""
     ports = installation().ports
-    new = create_app_token(ports, OPERATOR, _key(ports, app), name)
+    new = create_app_token(ports, OPERATOR, _key(ports, app), WantedToken(name))
     out = output()
     out.alone("token", new.secret)
     out.say(f"This is token {new.token.id}. Keep it: it is not shown again.")
@@ -130,7 +136,7 @@ def _key(ports: Ports, app: str) -> int:
     """The app of that id, or of that name if only one has it; refuses NOT_FOUND otherwise."""
     if app.isascii() and app.isdigit() and int(app) <= _LARGEST_KEY:
         return int(app)
-    found = list_apps(ports, OPERATOR, PageRequest(2), name=app).items
+    found = list_apps(ports, OPERATOR, PageRequest(2), AppFilter(name=app)).items
     if len(found) == 1:
         return found[0].id
     hint = "Several apps have this name; give its id." if found else "There is no such app."

@@ -55,7 +55,7 @@ class AppToken:
     """What may be told of an app's token.
 
     ``expires_at`` is ``None`` for one without end, ``permissions`` for one that may be used for
-    all that its app holds.
+    all that its app holds, ``replaced_at`` unless another one has taken its place.
     """
 
     id: int
@@ -67,6 +67,7 @@ class AppToken:
     last_used_at: datetime | None
     last_used_address: str = ""
     permissions: frozenset[Permission] | None = None
+    replaced_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +112,15 @@ def overlap_problem(overlap: timedelta) -> Problem | None:
         return None
     message = f"Choose 0 to {int(LONGEST_OVERLAP.total_seconds())} seconds."
     return Problem("INVALID", message, "overlapSeconds")
+
+
+def rotation_problem(token: AppToken, now: datetime) -> Problem | None:
+    """Why nothing can take the place of ``token`` now, or ``None``."""
+    if token.replaced_at is not None:
+        return Problem("INVALID", "This token has been replaced already.", "id")
+    if token.expires_at is not None and token.expires_at <= now:
+        return Problem("INVALID", "This token has expired: make a new one.", "id")
+    return None
 
 
 def rotated_end(token: AppToken, now: datetime, overlap: timedelta) -> datetime:

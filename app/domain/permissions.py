@@ -69,4 +69,14 @@ def known(names: object) -> frozenset[Permission]:
     return frozenset(Permission(name) for name in names if name in _BY_NAME)
 
 
+def joined_names(permissions: frozenset[Permission]) -> str:
+    """``permissions`` as one text, fit to be stored: ``MANAGE_ORDERS,MANAGE_USERS``."""
+    return ",".join(sorted(permission.value for permission in permissions))
+
+
+def parted_names(text: str) -> frozenset[Permission]:
+    """The permissions in a stored text."""
+    return known(text.split(","))
+
+
 _BY_NAME = frozenset(permission.value for permission in Permission)

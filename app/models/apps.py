@@ -72,5 +72,6 @@ class AppTokenRecord(Record):
     permissions: Mapped[str | None] = mapped_column(Text)
     created_at: Mapped[datetime]
     expires_at: Mapped[datetime | None]
+    replaced_at: Mapped[datetime | None]
     last_used_at: Mapped[datetime | None]
     last_used_address: Mapped[str] = mapped_column(String(45), default="", server_default="")

@@ -1,56 +1,98 @@
-"""The tokens of apps: made and told once, listed, revoked."""
+"""The tokens of apps: made and told once, listed, replaced, revoked."""
 
-from datetime import datetime
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 from sqlalchemy import select
+from sqlalchemy.orm import Session
 
 from app.domain.actor import Actor
-from app.domain.apps import App, AppToken, NewAppToken
+from app.domain.app_tokens import digest_of, is_app_token
+from app.domain.apps import (
+    DEFAULT_OVERLAP,
+    App,
+    AppToken,
+    NewAppToken,
+    narrowing_problem,
+    overlap_problem,
+    rotated_end,
+    rotation_problem,
+    successor_end,
+)
 from app.domain.errors import Problem, Refused
-from app.domain.grants import is_within_reach
 from app.domain.permissions import Permission
 from app.domain.texts import line_problem
 from app.models import AppTokenRecord
 from app.ports import Ports
-from app.services.access import requires_person
+from app.services.access import public, requires, requires_person
+from app.services.app_callers import find_app
 from app.services.audit import Change, record
-from app.services.stored_apps import store_token, stored_app, to_token
+from app.services.stored_apps import locked_app, refuse_apps, store_token, stored_app, to_token
 
 _LONGEST_NAME = 256
 
 
-@requires_person(Permission.MANAGE_APPS)
-def create_app_token(
-    ports: Ports, actor: Actor, app_id: int, name: str = "", expires_at: datetime | None = None
-) -> NewAppToken:
-    """Another token for an app (`appTokenCreate`), good until ``expires_at`` or until revoked.
+@dataclass(frozen=True, slots=True)
+class WantedToken:
+    """A token to be made: until when it is good, and for what if not for all its app may do."""
 
-    Refuses NOT_FOUND and OUT_OF_SCOPE_APP on ``app``, for an app that may do what the caller may
-    not; INVALID on ``name``, and on an ``expiresAt`` that is past.
+    name: str = ""
+    expires_at: datetime | None = None
+    permissions: frozenset[Permission] | None = None
+
+
+ANY_TOKEN = WantedToken()
+
+
+@requires(Permission.MANAGE_APPS)
+def create_app_token(
+    ports: Ports, actor: Actor, app_id: int, wanted: WantedToken = ANY_TOKEN
+) -> NewAppToken:
+    """Another token for an app (`appTokenCreate`), good until it expires or is revoked.
+
+    Refuses NOT_FOUND and OUT_OF_SCOPE_APP on ``app``: for an app that may do what the caller may
+    not, and to every app; INVALID on ``name``, and on an ``expiresAt`` that is past;
+    INVALID_PERMISSION on ``permissions`` that the app itself does not hold.
     """
-    found = [line_problem(name, "name", longest=_LONGEST_NAME)]
-    if expires_at is not None and expires_at <= ports.clock.now():
+    refuse_apps(actor, "app")
+    found = [line_problem(wanted.name, "name", longest=_LONGEST_NAME)]
+    if wanted.expires_at is not None and wanted.expires_at <= ports.clock.now():
         found.append(Problem("INVALID", "Choose a moment that is still to come.", "expiresAt"))
-    problems = [problem for problem in found if problem is not None]
-    if problems:
-        raise Refused(*problems)
+    _refuse(*found)
     with ports.database.transaction() as session:
-        app = stored_app(session, app_id, "app")
-        _check_reach(actor, app, "app")
-        new = store_token(ports, session, app_id, name, expires_at)
-        after = {"name": name, "last_four": new.token.last_four, "expires_at": _text(expires_at)}
-        change = Change("app_token.create", "AppToken", new.token.id, app.name, after=after)
-        record(ports, actor, session, change)
+        app = locked_app(session, actor, app_id, "app")
+        _refuse(narrowing_problem(app.permissions, wanted.permissions))
+        new = store_token(
+            ports, session, app_id, wanted.name, wanted.expires_at, wanted.permissions
+        )
+        record(ports, actor, session, _creation("app_token.create", app, new.token))
         return new
 
 
 @requires_person(Permission.MANAGE_APPS)
-def list_app_tokens(ports: Ports, actor: Actor, app_id: int) -> tuple[AppToken, ...]:
-    """The tokens of an app, the oldest first; refuses NOT_FOUND on ``app``."""
-    wanted = select(AppTokenRecord).where(AppTokenRecord.app_id == app_id)
-    with ports.database.reading() as session:
-        stored_app(session, app_id, "app")
-        return tuple(map(to_token, session.scalars(wanted.order_by(AppTokenRecord.id))))
+def rotate_app_token(
+    ports: Ports, actor: Actor, token_id: int, overlap: timedelta = DEFAULT_OVERLAP
+) -> NewAppToken:
+    """Replace a token: a new one of the same kind, while the old one goes on for ``overlap``.
+
+    The new one is good for the same and for as long as the old one was made for. Refuses NOT_FOUND
+    and OUT_OF_SCOPE_APP on ``id``, INVALID on it for one that has expired or been replaced
+    already, and INVALID on ``overlapSeconds``.
+    """
+    _refuse(overlap_problem(overlap))
+    with ports.database.transaction() as session:
+        stored, app = _find(session, actor, token_id)
+        old, now = to_token(stored), ports.clock.now()
+        _refuse(rotation_problem(old, now))
+        stored.expires_at, stored.replaced_at = rotated_end(old, now, overlap), now
+        new = store_token(
+            ports, session, app.id, old.name, successor_end(old, now), old.permissions
+        )
+        before = {"id": old.id, "last_four": old.last_four, "ends": _text(stored.expires_at)}
+        change = _creation("app_token.rotate", app, new.token, before)
+        record(ports, actor, session, change)
+        return new
 
 
 @requires_person(Permission.MANAGE_APPS)
@@ -60,11 +102,7 @@ def revoke_app_token(ports: Ports, actor: Actor, token_id: int) -> AppToken:
     Refuses NOT_FOUND and OUT_OF_SCOPE_APP on ``id``.
     """
     with ports.database.transaction() as session:
-        stored = session.get(AppTokenRecord, token_id)
-        if stored is None:
-            raise Refused(Problem("NOT_FOUND", "There is no such token.", "id"))
-        app = stored_app(session, stored.app_id, "id")
-        _check_reach(actor, app, "id")
+        stored, app = _find(session, actor, token_id)
         token = to_token(stored)
         session.delete(stored)
         before = {"name": token.name, "last_four": token.last_four}
@@ -73,10 +111,64 @@ def revoke_app_token(ports: Ports, actor: Actor, token_id: int) -> AppToken:
         return token
 
 
-def _check_reach(actor: Actor, app: App, field: str) -> None:
-    if not is_within_reach(actor, app.permissions):
-        message = "You can't manage this app: it has permissions that you don't have."
-        raise Refused(Problem("OUT_OF_SCOPE_APP", message, field))
+@requires_person(Permission.MANAGE_APPS)
+def list_app_tokens(ports: Ports, actor: Actor, app_id: int) -> tuple[AppToken, ...]:
+    """The tokens of an app, the oldest first; refuses NOT_FOUND on ``app``."""
+    with ports.database.reading() as session:
+        stored_app(session, app_id, "app")
+    return tokens_of_apps(ports, actor, (app_id,))[app_id]
+
+
+@requires_person(Permission.MANAGE_APPS)
+def tokens_of_apps(
+    ports: Ports, actor: Actor, app_ids: Collection[int]
+) -> Mapping[int, tuple[AppToken, ...]]:
+    """The tokens of each of several apps, the oldest first; one statement for all."""
+    wanted = select(AppTokenRecord).where(AppTokenRecord.app_id.in_(app_ids))
+    with ports.database.reading() as session:
+        stored = session.scalars(wanted.order_by(AppTokenRecord.id))
+        tokens = [to_token(one) for one in stored]
+    return {
+        app_id: tuple(token for token in tokens if token.app_id == app_id) for app_id in app_ids
+    }
+
+
+@public
+def verify_app_token(ports: Ports, actor: Actor, token: str) -> bool:
+    """Whether ``token`` opens anything right now (`appTokenVerify`): active app, not expired."""
+    return is_app_token(token) and find_app(ports, digest_of(token))[1] is not None
+
+
+def _find(session: Session, actor: Actor, token_id: int) -> tuple[AppTokenRecord, App]:
+    """The token and its app, both locked: the app first, as everybody does."""
+    missing = Refused(Problem("NOT_FOUND", "There is no such token.", "id"))
+    of_token = AppTokenRecord.id == token_id
+    app_id = session.scalar(select(AppTokenRecord.app_id).where(of_token))
+    if app_id is None:
+        raise missing
+    app = locked_app(session, actor, app_id, "id")
+    stored = session.scalar(select(AppTokenRecord).where(of_token).with_for_update())
+    if stored is None:
+        raise missing
+    return stored, app
+
+
+def _creation(
+    action: str, app: App, token: AppToken, before: Mapping[str, object] | None = None
+) -> Change:
+    after = {
+        "name": token.name,
+        "last_four": token.last_four,
+        "expires_at": _text(token.expires_at),
+        "permissions": None if token.permissions is None else sorted(token.permissions),
+    }
+    return Change(action, "AppToken", token.id, app.name, before or {}, after)
+
+
+def _refuse(*found: Problem | None) -> None:
+    problems = [problem for problem in found if problem is not None]
+    if problems:
+        raise Refused(*problems)
 
 
 def _text(moment: datetime | None) -> str | None:

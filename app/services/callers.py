@@ -9,12 +9,10 @@ from sqlalchemy import Select, String, and_, bindparam, cast, func, select
 
 from app.domain.actor import SessionOrigin
 from app.domain.permissions import ALL_PERMISSIONS, Permission, known
-from app.domain.shop import PasswordLoginMode, Shop, Switches
+from app.domain.providers import ScopeGrant, read_grant
+from app.domain.shop import PasswordLoginMode, Switches
 from app.domain.users import Group, User
 from app.models import (
-    AppPermissionRecord,
-    AppRecord,
-    AppTokenRecord,
     GroupMemberRecord,
     GroupPermissionRecord,
     GroupRecord,
@@ -26,6 +24,7 @@ from app.models import (
 from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.services.access import part
+from app.services.doors import DOOR_COLUMNS, Door, read_door
 
 _BETWEEN = "\x1e"
 _WITHIN = "\x1f"
@@ -33,31 +32,28 @@ _AMONG = "\x1d"
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
-    """The shop's row as a request finds it."""
+class AppSide:
+    """An active app whose extension acts for somebody, and what it may be used for."""
 
-    switches: Switches
-    keys_version: int
-    shop: Shop
+    id: int
+    granted: frozenset[Permission]
 
 
 @dataclass(frozen=True, slots=True)
 class SessionFound:
-    """A session that is alive, and its user with every right, before any mode takes from it."""
+    """A session that is alive, and its user with every right, before any mode takes from it.
 
-    session_id: int
+    There is no ``session_id`` behind a provider's own token. ``grant`` holds the rights that a
+    provider gave where it rules, ``provider_id`` the provider at which the session began. ``app``
+    is the other side of a dashboard extension that acts for the user.
+    """
+
+    session_id: int | None
     origin: SessionOrigin
     user: User
-
-
-@dataclass(frozen=True, slots=True)
-class AppFound:
-    """An app token that is good, and its app."""
-
-    app_id: int
-    token_id: int
-    name: str
-    granted: frozenset[Permission]
+    grant: ScopeGrant | None = None
+    provider_id: int | None = None
+    app: AppSide | None = None
 
 
 _DIRECT = (
@@ -85,11 +81,6 @@ _GROUPS = (
     .where(GroupMemberRecord.user_id == UserRecord.id)
     .scalar_subquery()
 )
-_OF_APP = (
-    select(func.aggregate_strings(AppPermissionRecord.permission, _BETWEEN))
-    .where(AppPermissionRecord.app_id == AppRecord.id)
-    .scalar_subquery()
-)
 
 USER_COLUMNS = (
     UserRecord.id,
@@ -109,74 +100,48 @@ USER_COLUMNS = (
 )
 """What ``read_user`` expects, in this order."""
 
-_DOOR = (
-    ShopRecord.password_login_mode,
-    ShopRecord.allow_storefront_traffic,
-    ShopRecord.keys_version,
-    ShopRecord.name,
-    ShopRecord.description,
+SESSION_COLUMNS = (
+    SessionRecord.id,
+    SessionRecord.origin,
+    SessionRecord.scope,
+    SessionRecord.provider_id,
+    *USER_COLUMNS,
 )
-_REST = len(_DOOR)
-"""Where, in a row, what follows the shop's columns begins."""
+"""What ``read_session`` expects."""
 
-_ANYONE: Select[*tuple[object, ...]] = select(*_DOOR).where(ShopRecord.id == SHOP_ID)
+IN_SESSION = and_(
+    SessionRecord.token == bindparam("session"), SessionRecord.user_id == bindparam("user_id")
+)
+IS_USER = and_(UserRecord.id == SessionRecord.user_id, UserRecord.is_active.is_(True))
 
 _SESSION: Select[*tuple[object, ...]] = (
-    select(*_DOOR, SessionRecord.id, SessionRecord.origin, *USER_COLUMNS)
+    select(*DOOR_COLUMNS, *SESSION_COLUMNS)
     .select_from(ShopRecord)
-    .outerjoin(
-        SessionRecord,
-        and_(
-            SessionRecord.token == bindparam("session"),
-            SessionRecord.user_id == bindparam("user_id"),
-        ),
-    )
-    .outerjoin(
-        UserRecord, and_(UserRecord.id == SessionRecord.user_id, UserRecord.is_active.is_(True))
-    )
+    .outerjoin(SessionRecord, IN_SESSION)
+    .outerjoin(UserRecord, IS_USER)
     .where(ShopRecord.id == SHOP_ID)
 )
-
-_APP: Select[*tuple[object, ...]] = (
-    select(
-        *_DOOR, AppRecord.id, AppTokenRecord.id, AppTokenRecord.expires_at, AppRecord.name, _OF_APP
-    )
-    .select_from(ShopRecord)
-    .outerjoin(AppTokenRecord, AppTokenRecord.digest == bindparam("digest"))
-    .outerjoin(
-        AppRecord, and_(AppRecord.id == AppTokenRecord.app_id, AppRecord.is_active.is_(True))
-    )
-    .where(ShopRecord.id == SHOP_ID)
-)
-
-
-@part
-def find_door(ports: Ports) -> Door:
-    """The switches alone: all there is to know about a caller without a credential."""
-    return _door(ports.database.read(_ANYONE, {})[0])
 
 
 @part
 def find_session(ports: Ports, session: str, user_id: int) -> tuple[Door, SessionFound | None]:
     """The live session with that claim ``token``, if it is that user's and the user is active."""
     row = ports.database.read(_SESSION, {"session": session, "user_id": user_id})[0]
-    session_id, origin, *columns = row[_REST:]
-    if session_id is None or columns[0] is None:
-        return _door(row), None
-    found = SessionFound(_number(session_id), SessionOrigin(str(origin)), read_user(columns))
-    return _door(row), found
+    return read_door(row), read_session(row[len(DOOR_COLUMNS) :])
 
 
 @part
-def find_app(ports: Ports, digest: str) -> tuple[Door, AppFound | None]:
-    """The active app whose token has that digest, unless the token has expired."""
-    row = ports.database.read(_APP, {"digest": digest})[0]
-    app_id, token_id, expires_at, name, granted = row[_REST:]
-    expires = moment(expires_at)
-    if app_id is None or (expires is not None and expires <= ports.clock.now()):
-        return _door(row), None
-    return _door(row), AppFound(
-        _number(app_id), _number(token_id), str(name), _permissions(granted)
+def read_session(row: Sequence[object]) -> SessionFound | None:
+    """The session in the columns of ``SESSION_COLUMNS``; ``None`` for one without its user."""
+    session_id, origin, scope, provider_id, *columns = row
+    if session_id is None or columns[0] is None:
+        return None
+    return SessionFound(
+        _number(session_id),
+        SessionOrigin(str(origin)),
+        read_user(columns),
+        read_grant(scope),
+        None if provider_id is None else _number(provider_id),
     )
 
 
@@ -226,15 +191,17 @@ def _always(value: object) -> datetime:
     return found
 
 
-def _door(row: Sequence[object]) -> Door:
-    mode, traffic, version, name, description = row[:_REST]
-    shop = Shop(
-        name=str(name),
-        description=str(description),
-        password_login_mode=PasswordLoginMode(str(mode)),
-        allow_storefront_traffic=bool(traffic),
+def _session(columns: Sequence[object]) -> SessionFound | None:
+    session_id, origin, scope, provider_id, *person = columns
+    if session_id is None or person[0] is None:
+        return None
+    return SessionFound(
+        _number(session_id),
+        SessionOrigin(str(origin)),
+        read_user(person),
+        read_grant(scope),
+        None if provider_id is None else _number(provider_id),
     )
-    return Door(shop.switches, _number(version), shop)
 
 
 def _permissions(joined: object, between: str = _BETWEEN) -> frozenset[Permission]:

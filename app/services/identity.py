@@ -18,7 +18,9 @@ from app.domain.users import User
 from app.ports import Ports
 from app.ports.remembered import KnownRing, VerifiedToken
 from app.services.access import part
-from app.services.callers import Door, SessionFound, find_app, find_door, find_session
+from app.services.app_callers import find_app, find_extension
+from app.services.callers import SessionFound, find_session
+from app.services.doors import Door, find_door
 from app.services.keys import ring
 
 
@@ -38,11 +40,15 @@ class Visitor:
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """The caller, and the shop as it stood in the same read; ``user`` when it is a person."""
+    """The caller, and the shop as it stood in the same read.
+
+    ``user`` when it is a person; ``app_token_id`` when it is an app, by which of its tokens.
+    """
 
     actor: Actor
     shop: Shop
     user: User | None = None
+    app_token_id: int | None = None
 
     @property
     def switches(self) -> Switches:
@@ -94,7 +100,7 @@ def trace_token(ports: Ports, token: str, issuer: str) -> TracedToken:
         issuer=issuer,
         configured=bool(ports.configuration.issuer),
     )
-    door, found = find_session(ports, verified.claims.session, verified.claims.user_id)
+    door, found = _find(ports, verified.claims)
     known = ring(ports, door.keys_version)
     if verified.ring is not known.ring:
         verified = _verify(ports, known, token)
@@ -111,10 +117,11 @@ def person(visitor: Visitor, door: Door, found: SessionFound | None) -> Identity
     mode = door.switches.password_login_mode
     if found is None or password_is_worthless(mode, found.origin):
         raise TokenRejected(TokenFault.INVALID)
-    user = as_seen(found.user, found.origin, door.switches)
+    user = user_in(found, door.switches)
     actor = Actor(
         ActorKind.USER,
         user_id=user.id,
+        app_id=None if found.app is None else found.app.id,
         session_id=found.session_id,
         name=user.email,
         is_staff=user.is_staff,
@@ -128,6 +135,18 @@ def person(visitor: Visitor, door: Door, found: SessionFound | None) -> Identity
 
 
 @part
+def user_in(found: SessionFound, switches: Switches) -> User:
+    """The user of a session with the rights, and the role, that count in it right now.
+
+    An extension of an app has those that both hold (contract, "Apps and extensions").
+    """
+    user = as_seen(found.user, found.origin, switches)
+    if found.app is None:
+        return user
+    return replace(user, permissions=user.permissions & found.app.granted)
+
+
+@part
 def as_seen(user: User, origin: SessionOrigin, switches: Switches) -> User:
     """``user`` with the rights, and the role, that count in a session of ``origin``."""
     mode = switches.password_login_mode
@@ -135,6 +154,12 @@ def as_seen(user: User, origin: SessionOrigin, switches: Switches) -> User:
         return user
     granted = effective_permissions(user.permissions, mode=mode, origin=origin)
     return replace(user, is_staff=False, permissions=granted)
+
+
+def _find(ports: Ports, claims: Claims) -> tuple[Door, SessionFound | None]:
+    if claims.app_id is None:
+        return find_session(ports, claims.session, claims.user_id)
+    return find_extension(ports, claims.session, claims.user_id, claims.app_id)
 
 
 def _entitled(traced: TracedToken) -> SessionFound | None:
@@ -184,7 +209,7 @@ def _identify_app(ports: Ports, visitor: Visitor, token: str) -> Identity:
         user_agent=visitor.user_agent,
         issuer=visitor.issuer,
     )
-    return Identity(actor, door.shop)
+    return Identity(actor, door.shop, app_token_id=found.token_id)
 
 
 def _nobody(visitor: Visitor, fault: TokenFault | None) -> Actor:

@@ -12,7 +12,7 @@ from app.domain.users import User
 from app.ports import Ports
 from app.services.access import public, users_only
 from app.services.audit import Change, record
-from app.services.identity import TracedToken, as_seen, trace_token
+from app.services.identity import TracedToken, as_seen, trace_token, user_in
 from app.services.login import DISABLED
 from app.services.refresh_tokens import SESSION_ENDED, use_up
 from app.services.sessions import OpenedSession, end_sessions, sign_access, sign_pair
@@ -90,7 +90,7 @@ def verify_token(ports: Ports, actor: Actor, *, token: str | None) -> Verified:
     claims, found = traced.claims, traced.found
     if found is None or claims.type not in list(TokenType):
         raise Refused(Problem("JWT_INVALID_TOKEN", TokenFault.INVALID.message, "token"))
-    user = as_seen(found.user, found.origin, traced.door.switches)
+    user = user_in(found, traced.door.switches)
     return Verified(user, claims.everything)
 
 

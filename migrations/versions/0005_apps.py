@@ -110,6 +110,7 @@ def upgrade() -> None:
 
     with op.batch_alter_table("app_tokens", schema=None) as batch_op:
         batch_op.add_column(sa.Column("permissions", sa.Text(), nullable=True))
+        batch_op.add_column(sa.Column("replaced_at", sa.DateTime(timezone=True), nullable=True))
 
     # From here on an identifier is one app's alone; the app that had it first keeps it.
     op.execute(
@@ -179,6 +180,7 @@ def downgrade() -> None:
         batch_op.drop_column("is_installed")
 
     with op.batch_alter_table("app_tokens", schema=None) as batch_op:
+        batch_op.drop_column("replaced_at")
         batch_op.drop_column("permissions")
 
     with op.batch_alter_table("webhook_events", schema=None) as batch_op:

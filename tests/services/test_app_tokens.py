@@ -8,7 +8,12 @@ from app.domain.actor import OPERATOR
 from app.domain.errors import PermissionDenied, Refused
 from app.domain.permissions import ALL_PERMISSIONS, Permission
 from app.ports import Ports
-from app.services.app_tokens import create_app_token, list_app_tokens, revoke_app_token
+from app.services.app_tokens import (
+    WantedToken,
+    create_app_token,
+    list_app_tokens,
+    revoke_app_token,
+)
 from app.services.identity import identify
 from tests.builders.apps import make_app
 from tests.builders.audit import trail
@@ -29,7 +34,7 @@ def opens(ports: Ports, token: str) -> bool:
 def test_another_token_opens_the_same_app(ports: Ports) -> None:
     app, first = make_app(ports, "Warehouse")
     boss = actor_of(ports, make_staff(ports, "boss@example.com", APPS))
-    second = create_app_token(ports, boss, app, "nightly")
+    second = create_app_token(ports, boss, app, WantedToken("nightly"))
     assert second.secret != first
     assert identify(ports, visit(second.secret)).actor.app_id == app
     assert opens(ports, first)
@@ -42,7 +47,7 @@ def test_another_token_opens_the_same_app(ports: Ports) -> None:
 def test_a_token_ends_when_it_was_made_to_end(ports: Ports, clock: FakeClock) -> None:
     app, _ = make_app(ports)
     until = clock.now() + timedelta(hours=1)
-    new = create_app_token(ports, OPERATOR, app, expires_at=until)
+    new = create_app_token(ports, OPERATOR, app, WantedToken(expires_at=until))
     clock.pass_(minutes=59)
     assert opens(ports, new.secret)
     clock.pass_(minutes=1)
@@ -52,13 +57,13 @@ def test_a_token_ends_when_it_was_made_to_end(ports: Ports, clock: FakeClock) ->
 def test_a_token_is_not_made_to_end_before_it_begins(ports: Ports, clock: FakeClock) -> None:
     app, _ = make_app(ports)
     with pytest.raises(Refused) as refused:
-        create_app_token(ports, OPERATOR, app, "a\nb", expires_at=clock.now())
+        create_app_token(ports, OPERATOR, app, WantedToken("a\nb", clock.now()))
     assert codes(refused) == [("name", "INVALID"), ("expiresAt", "INVALID")]
 
 
 def test_a_list_shows_the_last_characters_alone(ports: Ports) -> None:
     app, first = make_app(ports)
-    new = create_app_token(ports, OPERATOR, app, "nightly")
+    new = create_app_token(ports, OPERATOR, app, WantedToken("nightly"))
     make_app(ports, "another")
     listed = list_app_tokens(ports, OPERATOR, app)
     assert [(token.name, token.last_four) for token in listed] == [
@@ -71,7 +76,7 @@ def test_a_list_shows_the_last_characters_alone(ports: Ports) -> None:
 
 def test_a_revoked_token_opens_nothing_from_the_next_request_on(ports: Ports) -> None:
     app, first = make_app(ports, "Warehouse")
-    new = create_app_token(ports, OPERATOR, app, "nightly")
+    new = create_app_token(ports, OPERATOR, app, WantedToken("nightly"))
     assert opens(ports, new.secret)
     assert revoke_app_token(ports, OPERATOR, new.token.id) == new.token
     assert not opens(ports, new.secret)
@@ -108,8 +113,9 @@ def test_nobody_makes_or_ends_tokens_of_an_app_that_may_do_more_than_they(ports:
 def test_no_app_makes_or_ends_a_token_whatever_it_holds(ports: Ports) -> None:
     app, token = make_app(ports, "too mighty", *ALL_PERMISSIONS)
     actor = identify(ports, visit(token)).actor
-    with pytest.raises(PermissionDenied):
+    with pytest.raises(Refused) as refused:
         create_app_token(ports, actor, app)
+    assert codes(refused) == [("app", "OUT_OF_SCOPE_APP")]
     with pytest.raises(PermissionDenied):
         list_app_tokens(ports, actor, app)
     with pytest.raises(PermissionDenied):

@@ -7,7 +7,7 @@ from app.domain.errors import PermissionDenied
 from app.domain.pages import PageRequest
 from app.domain.permissions import ALL_PERMISSIONS, Permission
 from app.ports import Ports
-from app.services.apps import list_apps
+from app.services.app_lists import list_apps
 from app.services.demo import fill_shop, has_people
 from app.services.directory import find_user, list_users
 from app.services.groups import NewGroup, create_group, list_groups

@@ -1,0 +1,112 @@
+"""Which app stands behind a token, or beside somebody: again one statement, with the switches."""
+
+from dataclasses import dataclass, replace
+
+from sqlalchemy import Select, and_, bindparam, func, or_, select
+
+from app.domain.apps import token_permissions
+from app.domain.extensions import app_side
+from app.domain.permissions import Permission, parted_names
+from app.models import AppPermissionRecord, AppRecord, AppTokenRecord, SessionRecord, ShopRecord
+from app.models.shop import SHOP_ID
+from app.models.users import UserRecord
+from app.ports import Ports
+from app.services.access import part
+from app.services.callers import (
+    IN_SESSION,
+    IS_USER,
+    SESSION_COLUMNS,
+    AppSide,
+    SessionFound,
+    moment,
+    read_session,
+)
+from app.services.doors import DOOR_COLUMNS, Door, read_door
+
+
+@dataclass(frozen=True, slots=True)
+class AppFound:
+    """An app token that is good, and its app; ``granted`` is what this token may be used for."""
+
+    app_id: int
+    token_id: int
+    name: str
+    granted: frozenset[Permission]
+
+
+_GRANTED = (
+    select(func.aggregate_strings(AppPermissionRecord.permission, ","))
+    .where(AppPermissionRecord.app_id == AppRecord.id)
+    .scalar_subquery()
+)
+
+_APP: Select[*tuple[object, ...]] = (
+    select(
+        *DOOR_COLUMNS,
+        AppRecord.id,
+        AppRecord.name,
+        _GRANTED,
+        AppTokenRecord.id,
+        AppTokenRecord.expires_at,
+        AppTokenRecord.permissions,
+    )
+    .select_from(ShopRecord)
+    .outerjoin(AppTokenRecord, AppTokenRecord.digest == bindparam("digest"))
+    .outerjoin(
+        AppRecord,
+        and_(
+            AppRecord.id == AppTokenRecord.app_id,
+            # While an app is being installed it calls back, before it has become active.
+            or_(AppRecord.is_active.is_(True), AppRecord.is_installed.is_(False)),
+        ),
+    )
+    .where(ShopRecord.id == SHOP_ID)
+)
+
+_EXTENSION: Select[*tuple[object, ...]] = (
+    select(*DOOR_COLUMNS, AppRecord.id, _GRANTED, *SESSION_COLUMNS)
+    .select_from(ShopRecord)
+    .outerjoin(SessionRecord, IN_SESSION)
+    .outerjoin(UserRecord, IS_USER)
+    .outerjoin(
+        AppRecord,
+        and_(
+            AppRecord.id == bindparam("app_id"),
+            AppRecord.is_active.is_(True),
+            AppRecord.is_installed.is_(True),
+        ),
+    )
+    .where(ShopRecord.id == SHOP_ID)
+)
+
+
+@part
+def find_app(ports: Ports, digest: str) -> tuple[Door, AppFound | None]:
+    """The app whose token has that digest: active or being installed, the token not expired."""
+    row = ports.database.read(_APP, {"digest": digest})[0]
+    app_id, name, granted, token_id, expires_at, narrowed = row[len(DOOR_COLUMNS) :]
+    expires = moment(expires_at)
+    if app_id is None or (expires is not None and expires <= ports.clock.now()):
+        return read_door(row), None
+    asked = None if narrowed is None else parted_names(str(narrowed))
+    usable = token_permissions(_permissions(granted), asked)
+    return read_door(row), AppFound(int(str(app_id)), int(str(token_id)), str(name), usable)
+
+
+@part
+def find_extension(
+    ports: Ports, session: str, user_id: int, app_id: int
+) -> tuple[Door, SessionFound | None]:
+    """What ``find_session`` finds, with the active app whose extension acts for that user."""
+    values = {"session": session, "user_id": user_id, "app_id": app_id}
+    row = ports.database.read(_EXTENSION, values)[0]
+    found_id, granted, *columns = row[len(DOOR_COLUMNS) :]
+    found = read_session(columns)
+    if found is None or found_id is None:
+        return read_door(row), None
+    side = AppSide(int(str(found_id)), app_side(_permissions(granted)))
+    return read_door(row), replace(found, app=side)
+
+
+def _permissions(joined: object) -> frozenset[Permission]:
+    return parted_names(str(joined)) if joined else frozenset()
