@@ -9,6 +9,7 @@ import structlog
 from sqlalchemy import bindparam, select, text, update
 from sqlalchemy.exc import SQLAlchemyError
 
+from app.domain.faults import Fault
 from app.domain.traffic import TrafficKind, bucket_of
 from app.models import AppTokenRecord, SessionRecord
 from app.models.record import UtcDateTime
@@ -81,6 +82,12 @@ class SqlActivity:
         if self._thread is None:
             self._start()
 
+    @property
+    def waiting(self) -> int:
+        """How many sessions and app tokens wait to be written."""
+        with self._lock:
+            return len(self._gathered.sessions) + len(self._gathered.tokens)
+
     def flush(self) -> None:
         with self._writing:
             with self._lock:
@@ -89,7 +96,7 @@ class SqlActivity:
                 return
             try:
                 self._write(taken)
-            except SQLAlchemyError:
+            except (Fault, SQLAlchemyError):
                 _log.warning("activity.not_written", exc_info=True)
                 self._take_back(taken)
 

@@ -9,6 +9,7 @@ from graphql import GraphQLError, GraphQLSchema
 
 from app.domain.errors import TokenFault
 from app.domain.shop import admits
+from app.domain.traffic import traffic_kind
 from app.graphql.answers import CLOSED, Outcome, executed, faulty, malformed, refused, refused_as
 from app.graphql.bodies import BadRequest
 from app.graphql.cache import Cache
@@ -59,7 +60,9 @@ class Exchange:
         executed unless all of them together are within the limits. What a mutation changes about
         its caller holds for the entries behind it.
         """
-        context = self._admit(visitor)
+        identity = self._identify(self._ports, visitor)
+        self._notice(identity)
+        context = self._admit(identity, visitor)
         if context is None:
             return [CLOSED] * len(entries)
         outcomes = []
@@ -69,13 +72,21 @@ class Exchange:
                 outcomes.append(plan)
                 continue
             if changed:
-                context = self._admit(visitor)
+                context = self._admit(self._identify(self._ports, visitor), visitor)
             outcomes.append(CLOSED if context is None else self._answer(plan, context))
             changed = plan.operation.is_mutation
         return outcomes
 
-    def _admit(self, visitor: Visitor) -> RequestContext | None:
-        identity = self._identify(self._ports, visitor)
+    def _notice(self, identity: Identity) -> None:
+        """Gathered in memory: no request is written down while somebody waits for it."""
+        activity, actor = self._ports.activity, identity.actor
+        activity.saw_request(traffic_kind(actor))
+        if actor.session_id is not None:
+            activity.saw_session(actor.session_id)
+        elif identity.app_token_id is not None:
+            activity.saw_app_token(identity.app_token_id, actor.address)
+
+    def _admit(self, identity: Identity, visitor: Visitor) -> RequestContext | None:
         if not admits(identity.actor, identity.switches):
             return None
         return RequestContext(self._ports, visitor, identity)

@@ -9,6 +9,7 @@ from app.models import AccountLinkRecord, SessionRecord
 from app.ports import Ports
 from app.services.access import internal
 from app.services.rotation import forget_old_keys
+from app.services.traffic import forget_old_traffic
 
 _AT_ONCE = 1000
 
@@ -19,19 +20,21 @@ class Tidied:
 
     sessions: int
     links: int
+    traffic_counts: int
     throttle_counters: int
     keys: int
 
 
 @internal
 def tidy(ports: Ports, actor: Actor) -> Tidied:
-    """Forget sessions and links that have expired, faded login failures, keys that verify nothing.
+    """Forget expired sessions and links, old traffic, faded login failures, useless keys.
 
     Safe to repeat, and to run in several processes at once.
     """
     return Tidied(
         sessions=_forget_expired(ports, SessionRecord),
         links=_forget_expired(ports, AccountLinkRecord),
+        traffic_counts=forget_old_traffic(ports),
         throttle_counters=ports.throttle.forget_faded(ports.clock.timestamp()),
         keys=forget_old_keys(ports, actor),
     )

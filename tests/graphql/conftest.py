@@ -7,6 +7,7 @@ import pytest
 from app.settings import Settings
 from app.web.installation import Installation
 from app.wiring import connect
+from tests.fakes.activity import FakeActivity
 from tests.fakes.clock import FakeClock
 from tests.fakes.keys import SECRET
 from tests.fakes.no_database import NoDatabase
@@ -24,7 +25,8 @@ def callers() -> Callers:
 def installation(clock: FakeClock) -> Installation:
     """An installation whose endpoint never needs its database."""
     ports = connect(Settings(database_url="sqlite://", secret_key=SECRET))
-    return Installation(replace(ports, clock=clock, database=NoDatabase()))
+    quiet = replace(ports, clock=clock, database=NoDatabase(), activity=FakeActivity())
+    return Installation(quiet)
 
 
 @pytest.fixture

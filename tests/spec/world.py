@@ -35,6 +35,7 @@ from app.settings import Settings
 from app.wiring import connect
 from tests.builders.apps import make_app
 from tests.builders.people import ADDRESS, PASSWORD, make_group, make_user, sign_in
+from tests.fakes.activity import FakeActivity
 from tests.spec.server import SECRET, VENDOR
 
 DOMAIN = "example.com"
@@ -267,7 +268,9 @@ class World:
 def make_world(database_url: str) -> World:
     """Fill a migrated database; the keys are made at once, for it is they that take long."""
     connected = connect(Settings(database_url=database_url, secret_key=SECRET, vendor=VENDOR))
-    ports = replace(connected, keys=OpenKeyStore(SECRET), passwords=_OneHash())
+    ports = replace(
+        connected, keys=OpenKeyStore(SECRET), passwords=_OneHash(), activity=FakeActivity()
+    )
     ring(ports)
     groups = {name: make_group(ports, name, *permissions) for name, permissions in _GROUPS.items()}
     people = {

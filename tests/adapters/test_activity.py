@@ -1,0 +1,250 @@
+"""Activity is gathered in memory, and written once in a while without losing or doubling any."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager
+from datetime import timedelta
+from threading import Barrier, Event
+
+import pytest
+from sqlalchemy import Select, select
+from sqlalchemy.orm import Session
+
+from app.adapters.activity import MOST, SqlActivity
+from app.domain.faults import Unreachable
+from app.domain.ids import to_global_id
+from app.domain.traffic import TrafficKind
+from app.models import AppTokenRecord, TrafficRecord
+from app.ports import Ports
+from app.services.own_sessions import end_session
+from tests.builders.apps import make_app
+from tests.builders.people import actor_of, make_user, sessions_of, sign_in
+from tests.fakes.clock import FakeClock
+
+NEVER = 3600.0
+
+
+@pytest.fixture
+def activity(ports: Ports, clock: FakeClock) -> Iterator[SqlActivity]:
+    made = SqlActivity(ports.database, clock, NEVER)
+    yield made
+    made.close()
+
+
+def counts(ports: Ports) -> dict[tuple[str, str], int]:
+    with ports.database.reading() as session:
+        rows = session.scalars(select(TrafficRecord)).all()
+        return {(f"{row.began_at:%H:%M}", row.kind): row.requests for row in rows}
+
+
+def test_a_session_was_last_used_when_it_was_last_seen(
+    ports: Ports, activity: SqlActivity, clock: FakeClock
+) -> None:
+    user_id = make_user(ports)
+    sign_in(ports, user_id)
+    sign_in(ports, user_id)
+    used, idle = sessions_of(ports, user_id)
+    began = clock.now()
+    clock.pass_(minutes=7)
+    activity.saw_session(used.id)
+    activity.flush()
+    assert [row.last_used_at for row in sessions_of(ports, user_id)] == [clock.now(), began]
+    assert idle.last_used_at == began
+
+
+def test_nothing_is_written_before_its_time(ports: Ports, activity: SqlActivity) -> None:
+    activity.saw_request(TrafficKind.STAFF)
+    assert counts(ports) == {}
+    activity.close()
+    assert counts(ports) == {("12:00", "staff"): 1}
+
+
+def test_an_apps_token_was_last_used_from_its_last_address(
+    ports: Ports, activity: SqlActivity, clock: FakeClock
+) -> None:
+    make_app(ports)
+    make_app(ports, "another")
+    with ports.database.reading() as session:
+        used, idle = session.scalars(select(AppTokenRecord).order_by(AppTokenRecord.id))
+    activity.saw_app_token(used.id, "192.0.2.1")
+    activity.saw_app_token(used.id, "2001:db8::1")
+    activity.flush()
+    with ports.database.reading() as session:
+        after = session.get_one(AppTokenRecord, used.id)
+        assert (after.last_used_at, after.last_used_address) == (clock.now(), "2001:db8::1")
+        assert session.get_one(AppTokenRecord, idle.id).last_used_at is None
+
+
+def test_an_address_that_cannot_be_told_is_none(ports: Ports, activity: SqlActivity) -> None:
+    make_app(ports)
+    activity.saw_app_token(1, None)
+    activity.flush()
+    with ports.database.reading() as session:
+        assert session.scalars(select(AppTokenRecord.last_used_address)).one() == ""
+
+
+def test_requests_are_counted_by_spans_of_ten_minutes_and_kinds(
+    ports: Ports, activity: SqlActivity, clock: FakeClock
+) -> None:
+    clock.pass_(minutes=9, seconds=59)
+    activity.saw_request(TrafficKind.ANONYMOUS)
+    activity.saw_request(TrafficKind.ANONYMOUS)
+    activity.saw_request(TrafficKind.APP)
+    activity.flush()
+    clock.pass_(seconds=1)
+    activity.saw_request(TrafficKind.ANONYMOUS)
+    activity.flush()
+    activity.flush()
+    assert counts(ports) == {
+        ("12:00", "anonymous"): 2,
+        ("12:00", "app"): 1,
+        ("12:10", "anonymous"): 1,
+    }
+
+
+def test_several_processes_add_up(
+    ports: Ports, elsewhere: Ports, activity: SqlActivity, clock: FakeClock
+) -> None:
+    other = SqlActivity(elsewhere.database, clock, NEVER)
+    for _ in range(3):
+        activity.saw_request(TrafficKind.CUSTOMER)
+        other.saw_request(TrafficKind.CUSTOMER)
+        activity.flush()
+        other.flush()
+    other.close()
+    assert counts(ports) == {("12:00", "customer"): 6}
+
+
+def test_no_request_of_many_threads_is_lost(ports: Ports, activity: SqlActivity) -> None:
+    start = Barrier(4)
+
+    def work(number: int) -> None:
+        start.wait()
+        for place in range(500):
+            activity.saw_request(TrafficKind.STAFF)
+            activity.saw_session(number * 1000 + place)
+            if place % 100 == 0:
+                activity.flush()
+
+    with ThreadPoolExecutor(4) as pool:
+        for done in [pool.submit(work, number) for number in range(4)]:
+            done.result()
+    activity.flush()
+    assert counts(ports) == {("12:00", "staff"): 2000}
+
+
+def test_a_session_that_has_ended_meanwhile_stays_ended(
+    ports: Ports, activity: SqlActivity
+) -> None:
+    user_id = make_user(ports)
+    actor = actor_of(ports, user_id)
+    (here,) = sessions_of(ports, user_id)
+    activity.saw_session(here.id)
+    end_session(ports, actor, to_global_id("Session", here.id))
+    activity.flush()
+    assert sessions_of(ports, user_id) == []
+
+
+def test_whoever_ends_a_session_never_waits_for_it(
+    ports: Ports, elsewhere: Ports, activity: SqlActivity, database_url: str, clock: FakeClock
+) -> None:
+    """On SQLite there is one writer at a time; there a write is over in milliseconds."""
+    if database_url.startswith("sqlite"):
+        return
+    user_id = make_user(ports)
+    sign_in(ports, user_id)
+    sign_in(ports, user_id)
+    locked, free = sessions_of(ports, user_id)
+    clock.pass_(minutes=1)
+    activity.saw_session(locked.id)
+    activity.saw_session(free.id)
+    with elsewhere.database.transaction() as session:
+        session.get_one(type(locked), locked.id, with_for_update=True)
+        activity.flush()
+    used = {row.id: row.last_used_at for row in sessions_of(ports, user_id)}
+    assert used == {locked.id: clock.now() - timedelta(minutes=1), free.id: clock.now()}
+
+
+def test_what_cannot_be_written_is_kept_for_the_next_time(ports: Ports, clock: FakeClock) -> None:
+    user_id = make_user(ports)
+    sign_in(ports, user_id)
+    (used,) = sessions_of(ports, user_id)
+    clock.pass_(minutes=1)
+    database = _Flaky(ports)
+    activity = SqlActivity(database, clock, NEVER)
+    activity.saw_request(TrafficKind.INVALID)
+    activity.saw_session(used.id)
+    activity.flush()
+    assert counts(ports) == {}
+    activity.saw_request(TrafficKind.INVALID)
+    database.is_down = False
+    activity.flush()
+    assert counts(ports) == {("12:00", "invalid"): 2}
+    assert sessions_of(ports, user_id)[0].last_used_at == clock.now()
+    activity.close()
+
+
+def test_memory_is_bounded_while_nothing_can_be_written(ports: Ports, clock: FakeClock) -> None:
+    activity = SqlActivity(_Flaky(ports), clock, NEVER)
+    for number in range(MOST + 10):
+        activity.saw_session(number)
+    activity.flush()
+    for number in range(10):
+        activity.saw_session(-number)
+    activity.flush()
+    assert activity.waiting == MOST
+    activity.close()
+
+
+def test_a_thread_writes_by_itself(ports: Ports, clock: FakeClock) -> None:
+    database = _Signalling(ports)
+    activity = SqlActivity(database, clock, interval=0.01)
+    activity.saw_request(TrafficKind.APP)
+    assert database.written.wait(timeout=30)
+    activity.close()
+    assert counts(ports) == {("12:00", "app"): 1}
+
+
+class _Wrapped:
+    """The database of ``ports``, with a transaction of its own."""
+
+    in_transaction = False
+
+    def __init__(self, ports: Ports) -> None:
+        self._database = ports.database
+
+    def reading(self) -> AbstractContextManager[Session]:
+        return self._database.reading()
+
+    def read(
+        self, statement: Select[*tuple[object, ...]], parameters: Mapping[str, object]
+    ) -> Sequence[tuple[object, ...]]:
+        return self._database.read(statement, parameters)
+
+    def close(self) -> None:
+        """The real one is closed by whoever opened it."""
+
+
+class _Flaky(_Wrapped):
+    """A database that does not answer until it is up again."""
+
+    is_down = True
+
+    def transaction(self) -> AbstractContextManager[Session]:
+        if self.is_down:
+            raise Unreachable("The database", "it is down")
+        return self._database.transaction()
+
+
+class _Signalling(_Wrapped):
+    """A database that says when something has been written."""
+
+    def __init__(self, ports: Ports) -> None:
+        super().__init__(ports)
+        self.written = Event()
+
+    @contextmanager
+    def transaction(self) -> Iterator[Session]:
+        with self._database.transaction() as session:
+            yield session
+        self.written.set()
