@@ -8,6 +8,7 @@ from app.models.apps import AppPermissionRecord, AppRecord, AppTokenRecord
 from app.models.audit import AuditRecord
 from app.models.avatars import AvatarRecord
 from app.models.checkouts import CheckoutLineRecord, CheckoutRecord
+from app.models.deliveries import DeliveryAttemptRecord, DeliveryRecord
 from app.models.extensions import AppExtensionRecord
 from app.models.groups import (
     GroupMemberRecord,
@@ -47,6 +48,8 @@ __all__ = [
     "AvatarRecord",
     "CheckoutLineRecord",
     "CheckoutRecord",
+    "DeliveryAttemptRecord",
+    "DeliveryRecord",
     "ExternalIdentityRecord",
     "GroupMemberRecord",
     "GroupPermissionRecord",

@@ -11,7 +11,10 @@ from app.models.record import BigKey, Record
 class WebhookRecord(Record):
     """One subscription of an app. ``query`` is what it wants to be told, empty for the default.
 
-    ``secret`` is the sealed ``secretKey``, empty without one; an identifier is unique in its app.
+    ``secret`` is the sealed ``secretKey``, empty without one; ``old_secret`` signs beside it until
+    ``old_secret_until``. ``failing_since`` is when its endpoint began to fail without a success
+    since; ``disabled_reason`` is told when the installation itself has switched it off. An
+    identifier is unique in its app.
     """
 
     __tablename__ = "webhooks"
@@ -36,6 +39,10 @@ class WebhookRecord(Record):
     secret: Mapped[str] = mapped_column(Text, default="", server_default="")
     custom_headers: Mapped[dict[str, object]]
     created_at: Mapped[datetime]
+    old_secret: Mapped[str] = mapped_column(Text, default="", server_default="")
+    old_secret_until: Mapped[datetime | None]
+    failing_since: Mapped[datetime | None]
+    disabled_reason: Mapped[str] = mapped_column(String(256), default="", server_default="")
 
 
 class WebhookEventRecord(Record):
