@@ -30,6 +30,7 @@ _EXPONENT = 65537
 
 # The form of a token is read by ``domain.jws``, more strictly than by ``jwt.decode`` and in half
 # the time: 44 us against 82, of which the RSA operation takes 36.
+_JWS = jwt.PyJWS()
 _RS256 = jwt.get_algorithm_by_name(ALGORITHM)
 
 
@@ -53,12 +54,15 @@ class RsaKeyStore:
         return self._fixed
 
     def sign(self, key: KeyPair, claims: Mapping[str, object]) -> str:
-        kid = key.public.kid
-        private = self._private.get(kid)
-        if private is None:
-            private = self._open(key)
-            self._private.put(kid, private)
-        return jwt.encode(dict(claims), private, ALGORITHM, headers={"kid": kid})
+        headers = {"kid": key.public.kid}
+        return jwt.encode(dict(claims), self._private_of(key), ALGORITHM, headers=headers)
+
+    def sign_detached(self, key: KeyPair, body: bytes) -> str:
+        # Not a JWT: the header must not say that it is one, and names ``b64`` as critical.
+        headers = {"kid": key.public.kid, "typ": None}
+        return _JWS.encode(
+            body, self._private_of(key), ALGORITHM, headers=headers, is_payload_detached=True
+        )
 
     def verify(self, keys: Mapping[str, PublicKey], token: str) -> Mapping[str, object]:
         read = read_token(token)
@@ -72,6 +76,13 @@ class RsaKeyStore:
         if not _RS256.verify(read.signing_input, public, read.signature):
             raise TokenRejected(TokenFault.SIGNATURE)
         return read_members(read.payload)
+
+    def _private_of(self, key: KeyPair) -> rsa.RSAPrivateKey:
+        private = self._private.get(key.public.kid)
+        if private is None:
+            private = self._open(key)
+            self._private.put(key.public.kid, private)
+        return private
 
     def _pair(self, private: rsa.RSAPrivateKey) -> KeyPair:
         public = _describe(private.public_key())

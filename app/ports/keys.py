@@ -40,6 +40,9 @@ class KeyStore(Protocol):
         Raises ``KeyUnreadable`` when the private part cannot be decrypted.
         """
 
+    def sign_detached(self, key: KeyPair, body: bytes) -> str:
+        """A JWS over ``body`` that leaves the body out: RS256, ``b64`` false (RFC 7797)."""
+
     def verify(self, keys: Mapping[str, PublicKey], token: str) -> Mapping[str, object]:
         """The claims of ``token`` after its signature: RS256 only, key by ``kid`` from ``keys``.
 
