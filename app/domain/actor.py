@@ -5,6 +5,7 @@ from enum import StrEnum
 
 from app.domain.errors import TokenFault
 from app.domain.permissions import ALL_PERMISSIONS, Permission
+from app.domain.scopes import ScopeGrant
 
 
 class ActorKind(StrEnum):
@@ -30,7 +31,8 @@ class Actor:
     ``name`` is a person's email or an app's name, for the audit trail. ``permissions`` are the
     effective ones, after groups, login mode and intersection. ``fault`` tells what is wrong with a
     credential that was sent and is worth nothing; such a caller is anonymous. ``app_id`` beside
-    ``user_id`` is a dashboard extension acting for a user.
+    ``user_id`` is a dashboard extension acting for a user. ``grant`` is what a provider granted,
+    where it rules; there is no ``session_id`` behind a provider's own token.
     """
 
     kind: ActorKind
@@ -41,6 +43,7 @@ class Actor:
     is_staff: bool = False
     origin: SessionOrigin = SessionOrigin.NONE
     permissions: frozenset[Permission] = frozenset()
+    grant: ScopeGrant | None = None
     address: str | None = None
     user_agent: str = ""
     issuer: str = ""

@@ -52,11 +52,13 @@ class TokenFault(StrEnum):
     IMMATURE = "ImmatureSignatureError"
     UNDECODABLE = "DecodeError"
     INVALID = "InvalidTokenError"
+    PROVIDER = "ProviderUnavailable"
 
     @property
     def code(self) -> str:
-        """The class name shown to clients: an undecodable token is simply an invalid one."""
-        return TokenFault.INVALID.value if self is TokenFault.UNDECODABLE else self.value
+        """The class name shown to clients, who know of no more kinds of invalid tokens."""
+        invalid = self in (TokenFault.UNDECODABLE, TokenFault.PROVIDER)
+        return TokenFault.INVALID.value if invalid else self.value
 
     @property
     def message(self) -> str:
@@ -70,6 +72,7 @@ _MESSAGES = {
     TokenFault.IMMATURE: "The token is not yet valid (iat)",
     TokenFault.UNDECODABLE: "Invalid token. It cannot be decoded.",
     TokenFault.INVALID: "Invalid token. Create new one by using tokenCreate mutation.",
+    TokenFault.PROVIDER: "The identity provider that issued this token does not answer.",
 }
 
 

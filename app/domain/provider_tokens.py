@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from app.domain.errors import TokenFault, TokenRejected
 from app.domain.foreign_jws import peek
-from app.domain.providers import Provider, ScopeGrant, granted_by
+from app.domain.providers import Provider
+from app.domain.scopes import ScopeGrant, granted_by
 
 ALGORITHMS = frozenset(
     f"{family}{bits}" for family in ("RS", "PS", "ES") for bits in (256, 384, 512)

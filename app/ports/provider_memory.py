@@ -4,7 +4,8 @@ from dataclasses import dataclass, field
 from threading import BoundedSemaphore, Lock
 
 from app.domain.errors import TokenFault
-from app.domain.providers import Provider, ScopeGrant
+from app.domain.providers import Provider
+from app.domain.scopes import ScopeGrant
 from app.ports.identity_provider import ProviderKey
 from app.ports.memory import Memory
 
@@ -58,9 +59,9 @@ class RefusedToken:
 
 @dataclass(slots=True)
 class ProviderMemory:
-    """``tokens`` and ``refused`` are by a token's SHA-256, ``keys`` and ``asked`` by a set's URL.
+    """``tokens`` and ``refused`` are by a token's SHA-256, ``keys`` by a set's URL.
 
-    ``asked`` is when a key set was last asked for, ``paused`` until when an address that failed is
+    ``paused`` tells until when an address that failed is
     left alone. Who holds ``lock`` fetches keys, once for all threads that wait for them.
     """
 
@@ -68,7 +69,6 @@ class ProviderMemory:
     tokens: Memory[bytes, SeenToken] = field(default_factory=lambda: Memory(10_000))
     refused: Memory[bytes, RefusedToken] = field(default_factory=lambda: Memory(10_000))
     keys: Memory[str, KnownKeys] = field(default_factory=lambda: Memory(100))
-    asked: Memory[str, float] = field(default_factory=lambda: Memory(100))
     paused: Memory[str, float] = field(default_factory=lambda: Memory(1_000))
     lock: Lock = field(default_factory=Lock, repr=False)
     calls: BoundedSemaphore = field(

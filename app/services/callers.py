@@ -9,7 +9,7 @@ from sqlalchemy import Select, String, and_, bindparam, cast, func, select
 
 from app.domain.actor import SessionOrigin
 from app.domain.permissions import ALL_PERMISSIONS, Permission, known
-from app.domain.providers import ScopeGrant, read_grant
+from app.domain.scopes import ScopeGrant, read_grant
 from app.domain.shop import PasswordLoginMode, Switches
 from app.domain.users import Group, User
 from app.models import (
@@ -189,19 +189,6 @@ def _always(value: object) -> datetime:
     if found is None:
         raise TypeError(f"{value!r} is no moment")
     return found
-
-
-def _session(columns: Sequence[object]) -> SessionFound | None:
-    session_id, origin, scope, provider_id, *person = columns
-    if session_id is None or person[0] is None:
-        return None
-    return SessionFound(
-        _number(session_id),
-        SessionOrigin(str(origin)),
-        read_user(person),
-        read_grant(scope),
-        None if provider_id is None else _number(provider_id),
-    )
 
 
 def _permissions(joined: object, between: str = _BETWEEN) -> frozenset[Permission]:

@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from app.domain.actor import Actor, ActorKind, SessionOrigin, anonymous
 from app.domain.app_tokens import digest_of, is_app_token
 from app.domain.errors import TokenFault, TokenRejected
+from app.domain.provider_tokens import claimed_issuer
+from app.domain.scopes import ScopeGrant
 from app.domain.shop import (
     Shop,
     Switches,
@@ -13,14 +15,23 @@ from app.domain.shop import (
     password_is_worthless,
     strips_staff_rights,
 )
-from app.domain.tokens import Claims, check_claims, is_access, read_claims
+from app.domain.tokens import (
+    Claims,
+    check_claims,
+    is_access,
+    is_loopback_issuer,
+    read_claims,
+)
 from app.domain.users import User
 from app.ports import Ports
+from app.ports.provider_memory import SeenToken
 from app.ports.remembered import KnownRing, VerifiedToken
 from app.services.access import part
 from app.services.app_callers import find_app, find_extension
 from app.services.callers import SessionFound, find_session
 from app.services.doors import Door, find_door
+from app.services.external_callers import find_bearer
+from app.services.external_tokens import recognise_token
 from app.services.keys import ring
 
 
@@ -75,25 +86,31 @@ def identify(ports: Ports, visitor: Visitor) -> Identity:
         return Identity(_nobody(visitor, None), find_door(ports).shop)
     if is_app_token(credential):
         return _identify_app(ports, visitor, credential)
+    digest = _digest(credential)
+    seen = ports.remembered.providers.tokens.get(digest)
+    known = None if seen is None else _bearer(ports, visitor, seen)
+    if known is not None:
+        return known
     door = None
     try:
-        traced = trace_token(ports, credential, visitor.issuer)
+        traced = trace_token(ports, credential, visitor.issuer, digest)
         door = traced.door
         return person(visitor, door, _entitled(traced))
     except TokenRejected as rejected:
         door = door or find_door(ports)
-        return Identity(_nobody(visitor, rejected.fault), door.shop)
+        return _stranger(ports, visitor, digest, door, rejected.fault)
 
 
 @part
-def trace_token(ports: Ports, token: str, issuer: str) -> TracedToken:
+def trace_token(ports: Ports, token: str, issuer: str, digest: bytes | None = None) -> TracedToken:
     """The claims of a token of ours, of whatever type, and the session it names.
 
-    ``issuer`` is the one the request stands for. Raises ``TokenRejected`` for a token that is not
-    ours, not of this issuer, expired or from the future. One statement when the token has been
-    seen before: its signature is then remembered, and the ring's version is read with the session.
+    ``issuer`` is the one the request stands for, ``digest`` the token's SHA-256. Raises
+    ``TokenRejected`` for a token that is not ours, not of this issuer, expired or from the future.
+    One statement when the token has been seen before: its signature is then remembered, and the
+    ring's version is read with the session.
     """
-    verified = _verified(ports, token)
+    verified = _verified(ports, token, digest or _digest(token))
     check_claims(
         verified.claims,
         now=ports.clock.timestamp(),
@@ -127,6 +144,7 @@ def person(visitor: Visitor, door: Door, found: SessionFound | None) -> Identity
         is_staff=user.is_staff,
         origin=found.origin,
         permissions=user.permissions,
+        grant=found.grant,
         address=visitor.address,
         user_agent=visitor.user_agent,
         issuer=visitor.issuer,
@@ -140,25 +158,72 @@ def user_in(found: SessionFound, switches: Switches) -> User:
 
     An extension of an app has those that both hold (contract, "Apps and extensions").
     """
-    user = as_seen(found.user, found.origin, switches)
+    user = as_seen(found.user, found.origin, switches, found.grant)
     if found.app is None:
         return user
     return replace(user, permissions=user.permissions & found.app.granted)
 
 
 @part
-def as_seen(user: User, origin: SessionOrigin, switches: Switches) -> User:
-    """``user`` with the rights, and the role, that count in a session of ``origin``."""
+def as_seen(
+    user: User, origin: SessionOrigin, switches: Switches, grant: ScopeGrant | None = None
+) -> User:
+    """``user`` with the rights, and the role, that count in a session of ``origin``.
+
+    ``grant`` holds those that a provider gave, where it rules: they count instead of ours.
+    """
     mode = switches.password_login_mode
-    if not strips_staff_rights(mode, origin):
+    stripped = strips_staff_rights(mode, origin)
+    if grant is None and not stripped:
         return user
-    granted = effective_permissions(user.permissions, mode=mode, origin=origin)
-    return replace(user, is_staff=False, permissions=granted)
+    is_staff = not stripped and (user.is_staff if grant is None else grant.is_staff)
+    scopes = None if grant is None else grant.permissions
+    held = effective_permissions(user.permissions, mode=mode, origin=origin, scopes=scopes)
+    return replace(user, is_staff=is_staff, permissions=held)
+
+
+def _bearer(ports: Ports, visitor: Visitor, seen: SeenToken) -> Identity | None:
+    """Whoever brought a token that a provider vouched for; ``None`` when settings have changed."""
+    door, found = find_bearer(ports, seen)
+    if door.providers_version != seen.version:
+        return None
+    if seen.expires <= ports.clock.timestamp():
+        return Identity(_nobody(visitor, TokenFault.EXPIRED), door.shop)
+    if found is None:
+        return Identity(_nobody(visitor, TokenFault.INVALID), door.shop)
+    return person(visitor, door, found)
+
+
+def _stranger(
+    ports: Ports, visitor: Visitor, digest: bytes, door: Door, fault: TokenFault
+) -> Identity:
+    """Whoever brought a token that is none of ours: a provider's, or worth nothing."""
+    token = visitor.credential or ""
+    if not _names_us(ports, visitor, token):
+        caller = _nobody(visitor, None)
+        try:
+            seen = recognise_token(ports, caller, token, digest, door.providers_version)
+        except TokenRejected as rejected:
+            fault = rejected.fault
+        else:
+            known = None if seen is None else _bearer(ports, visitor, seen)
+            if known is not None:
+                return known
+    return Identity(_nobody(visitor, fault), door.shop)
+
+
+def _names_us(ports: Ports, visitor: Visitor, token: str) -> bool:
+    issuer = claimed_issuer(token)
+    if issuer is None or ports.configuration.issuer:
+        return issuer == visitor.issuer
+    return issuer == visitor.issuer or is_loopback_issuer(issuer)
 
 
 def _find(ports: Ports, claims: Claims) -> tuple[Door, SessionFound | None]:
-    if claims.app_id is None:
+    if claims.type != TokenType.EXTENSION:
         return find_session(ports, claims.session, claims.user_id)
+    if claims.app_id is None:
+        raise TokenRejected(TokenFault.INVALID)
     return find_extension(ports, claims.session, claims.user_id, claims.app_id)
 
 
@@ -167,10 +232,10 @@ def _entitled(traced: TracedToken) -> SessionFound | None:
     return traced.found if is_access(traced.claims) else None
 
 
-def _verified(ports: Ports, token: str) -> VerifiedToken:
+def _verified(ports: Ports, token: str, digest: bytes) -> VerifiedToken:
     """What the ring that this process remembers makes of ``token``; a newer one if need be."""
     known = ports.remembered.ring or ring(ports)
-    remembered = ports.remembered.verified.get(_digest(token))
+    remembered = ports.remembered.verified.get(digest)
     if remembered is not None and remembered.ring is known.ring:
         return remembered
     try:

@@ -16,7 +16,8 @@ from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.services.access import Arguments, Result, UseCase, part, public
 from app.services.attempts import attempt
-from app.services.callers import USER_COLUMNS, find_door, read_user, switches_of
+from app.services.callers import USER_COLUMNS, read_user, switches_of
+from app.services.doors import find_door
 from app.services.sessions import TokenPair, open_session, sign_pair
 
 DISABLED = Problem(

@@ -1,0 +1,154 @@
+"""People whom a provider vouches for: found here, linked or made, and kept as it tells of them.
+
+An existing account is linked by an address only when both sides have verified it: here somebody
+may have registered with another's address, and there somebody may have typed one (contract,
+"Single sign-on"; the attack is known as pre-hijacking).
+"""
+
+from dataclasses import dataclass
+
+from sqlalchemy import delete, select
+from sqlalchemy.orm import Session
+
+from app.domain.actor import Actor
+from app.domain.errors import Problem, Refused
+from app.domain.external_people import ExternalPerson
+from app.domain.providers import Provider
+from app.domain.scopes import ScopeGrant
+from app.models import ExternalIdentityRecord, UserRecord
+from app.ports import Ports
+from app.services.access import part
+from app.services.audit import Change, record
+from app.services.external_users import join_group, keep_current, make_user, promote
+
+_NAMELESS = Problem("INVALID", "The identity provider does not tell an email address.")
+_INACTIVE = Problem("INACTIVE", "This account is not active.")
+_TAKEN = Problem(
+    "INVALID",
+    "An account with this email exists, and the identity provider has not verified that the email "
+    "is yours.",
+)
+_UNCONFIRMED = Problem(
+    "ACCOUNT_NOT_CONFIRMED",
+    "An account with this email waits to be confirmed. Confirm it by the link in the mail, or set "
+    "a password by another; then sign in here again.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """Somebody as the provider tells of them; ``grant`` holds their rights where it rules."""
+
+    provider: Provider
+    issuer: str
+    person: ExternalPerson
+    grant: ScopeGrant | None = None
+
+    @property
+    def issuer_here(self) -> str:
+        """Under which name the issuer's people are kept.
+
+        One that nobody configured is believed for its own provider alone: it must not be able to
+        speak for another's people.
+        """
+        return self.provider.issuer or f"{self.provider.slug}|{self.issuer}"
+
+    @property
+    def is_staff(self) -> bool:
+        """Whether the provider's word makes them staff: a scope, or a verified address."""
+        by_scope = self.grant is not None and self.grant.is_staff
+        person = self.person
+        return by_scope or (person.is_verified and self.provider.makes_staff(person.email))
+
+
+@part
+def admit(
+    ports: Ports, actor: Actor, session: Session, arrival: Arrival
+) -> tuple[ExternalIdentityRecord, UserRecord]:
+    """Who has arrived, in the transaction of ``session``; an account is made where there is none.
+
+    Refuses INVALID for a stranger without an email, or with one that is another's here and not
+    verified there; ACCOUNT_NOT_CONFIRMED where ours is not verified; INACTIVE.
+    """
+    person = arrival.person
+    identity = session.scalar(
+        select(ExternalIdentityRecord).where(
+            ExternalIdentityRecord.issuer == arrival.issuer_here,
+            ExternalIdentityRecord.subject == person.subject,
+        )
+    )
+    if identity is None:
+        user = _account(ports, actor, session, arrival)
+    else:
+        user = session.get_one(UserRecord, identity.user_id, with_for_update=True)
+    if not user.is_active:
+        raise Refused(_INACTIVE)
+    if identity is None:
+        identity = _link(ports, actor, session, arrival, user)
+    keep_current(ports, actor, session, user, person)
+    if person.is_verified and person.email == user.email:
+        identity.is_verified = True
+    if arrival.is_staff and not user.is_staff:
+        promote(ports, actor, session, user)
+        _join_default_group(ports, actor, session, arrival, user)
+    user.last_login = ports.clock.now()
+    session.flush()
+    return identity, user
+
+
+@part
+def drop_unverified(session: Session, user_id: int) -> None:
+    """Cut off whoever came in under this address before anybody had shown that it is theirs.
+
+    Called when its owner has: their sessions and tokens end with the identity.
+    """
+    session.execute(
+        delete(ExternalIdentityRecord).where(
+            ExternalIdentityRecord.user_id == user_id,
+            ExternalIdentityRecord.is_verified.is_(False),
+        )
+    )
+
+
+def _account(ports: Ports, actor: Actor, session: Session, arrival: Arrival) -> UserRecord:
+    """The account of somebody who comes from there for the first time."""
+    person = arrival.person
+    if not person.email:
+        raise Refused(_NAMELESS)
+    user = session.scalar(
+        select(UserRecord).where(UserRecord.email == person.email).with_for_update()
+    )
+    if user is None:
+        user = make_user(ports, actor, session, person, is_staff=arrival.is_staff)
+        if arrival.is_staff:
+            _join_default_group(ports, actor, session, arrival, user)
+        return user
+    if not person.is_verified:
+        raise Refused(_TAKEN)
+    if not user.is_confirmed:
+        raise Refused(_UNCONFIRMED)
+    return user
+
+
+def _link(
+    ports: Ports, actor: Actor, session: Session, arrival: Arrival, user: UserRecord
+) -> ExternalIdentityRecord:
+    identity = ExternalIdentityRecord(
+        user_id=user.id,
+        issuer=arrival.issuer_here,
+        subject=arrival.person.subject,
+        is_verified=arrival.person.is_verified,
+        created_at=ports.clock.now(),
+    )
+    session.add(identity)
+    after = {"provider": arrival.provider.slug, "subject": identity.subject}
+    record(ports, actor, session, Change("user.link", "User", user.id, user.email, after=after))
+    return identity
+
+
+def _join_default_group(
+    ports: Ports, actor: Actor, session: Session, arrival: Arrival, user: UserRecord
+) -> None:
+    name = arrival.provider.default_group_name_for_new_staff_users
+    if name:
+        join_group(ports, actor, session, user, name)

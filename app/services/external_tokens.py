@@ -1,0 +1,176 @@
+"""A provider's access token as credential: verified once, then known until it expires.
+
+Contract, "Single sign-on": the client brings the token, this service only verifies it.
+"""
+
+from dataclasses import dataclass, replace
+
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from app.domain.actor import Actor
+from app.domain.errors import Refused, TokenFault, TokenRejected
+from app.domain.external_people import read_person
+from app.domain.provider_tokens import (
+    ProviderTokenRejected,
+    claimed_issuer,
+    is_signed,
+    read_access_token,
+)
+from app.domain.providers import DEFAULT_SLUG, Provider
+from app.domain.scopes import ScopeGrant
+from app.models import ProviderTokenRecord
+from app.ports import Ports
+from app.ports.http import CallFailed
+from app.ports.provider_memory import RefusedToken, SeenToken
+from app.services.access import part
+from app.services.arrivals import Arrival, admit
+from app.services.external_callers import is_ended
+from app.services.provider_calls import calling
+from app.services.provider_keys import verify_with
+from app.services.providers import known_providers
+
+OPAQUE_SECONDS = 60.0
+"""For how long the provider's word about a token that tells no end is believed."""
+
+_REFUSED_SECONDS = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Bearer:
+    """Whoever brought a good token, the token's times in Unix seconds."""
+
+    arrival: Arrival
+    expires: float
+    issued: float | None
+
+
+@part
+def recognise_token(
+    ports: Ports, actor: Actor, token: str, digest: bytes, version: int
+) -> SeenToken | None:
+    """Whose a provider's access token is; ``None`` when no provider of ours can have issued it.
+
+    ``digest`` is the token's SHA-256, ``version`` that of the providers' settings. The token's
+    user is made, linked or brought up to date. Raises ``TokenRejected`` with the reason, PROVIDER
+    when the provider does not answer.
+    """
+    memory = ports.remembered.providers
+    now = ports.clock.timestamp()
+    refused = memory.refused.get(digest)
+    if refused is not None and refused.version == version and now < refused.until:
+        raise TokenRejected(refused.fault)
+    try:
+        bearer = _read(ports, token, _candidates(ports, token, version))
+        if bearer is None:
+            return None
+        seen = _settle(ports, actor, bearer, digest, version)
+    except CallFailed as failed:
+        raise TokenRejected(TokenFault.PROVIDER) from failed
+    except Refused as refusal:
+        _remember_refusal(ports, digest, version)
+        raise TokenRejected(TokenFault.INVALID) from refusal
+    except ProviderTokenRejected as rejected:
+        if rejected.fault is TokenFault.INVALID:
+            _remember_refusal(ports, digest, version)
+        raise
+    memory.tokens.put(digest, seen)
+    return seen
+
+
+def _remember_refusal(ports: Ports, digest: bytes, version: int) -> None:
+    until = ports.clock.timestamp() + _REFUSED_SECONDS
+    refused = RefusedToken(TokenFault.INVALID, until, version)
+    ports.remembered.providers.refused.put(digest, refused)
+
+
+def _candidates(ports: Ports, token: str, version: int) -> list[Provider]:
+    """The providers that can have issued ``token``.
+
+    A token that is not signed names nobody, and must not be shown to one who did not issue it: it
+    is the only provider's, or the default one's.
+    """
+    taking = [one for one in known_providers(ports, version) if one.active and one.takes_tokens]
+    if is_signed(token):
+        issuer = claimed_issuer(token)
+        named = [one for one in taking if one.issuer and one.issuer == issuer]
+        return named or [one for one in taking if not one.issuer]
+    if len(taking) > 1:
+        return [one for one in taking if one.slug == DEFAULT_SLUG]
+    return taking
+
+
+def _read(ports: Ports, token: str, candidates: list[Provider]) -> _Bearer | None:
+    if not is_signed(token):
+        return _read_opaque(ports, token, candidates[0]) if candidates else None
+    for provider in candidates:
+        try:
+            return _read_signed(ports, token, provider)
+        except TokenRejected as rejected:
+            # Nobody's key verifies it, and it names nobody we know: so it is nobody's.
+            if provider.issuer or rejected.fault is not TokenFault.SIGNATURE:
+                raise
+    return None
+
+
+def _read_signed(ports: Ports, token: str, provider: Provider) -> _Bearer:
+    signed = verify_with(ports, provider, token)
+    shop = ports.configuration.owner
+    now = ports.clock.timestamp()
+    access = read_access_token(signed, provider, now=now, shop=shop)
+    told = _ask(ports, provider, token)
+    arrival = Arrival(provider, access.issuer, read_person(told, access.subject), access.grant)
+    return _Bearer(_with_staff(arrival), access.expires, access.issued)
+
+
+def _read_opaque(ports: Ports, token: str, provider: Provider) -> _Bearer:
+    if provider.audience or provider.use_oauth_scope_permissions:
+        reason = "An opaque token does not tell which audience it is meant for."
+        raise ProviderTokenRejected(reason)
+    person = read_person(_ask(ports, provider, token))
+    expires = ports.clock.timestamp() + OPAQUE_SECONDS
+    return _Bearer(Arrival(provider, "", person), expires, None)
+
+
+def _ask(ports: Ports, provider: Provider, token: str) -> "dict[str, object]":
+    with calling(ports, provider.user_info_url):
+        return dict(ports.identity_provider.fetch_person(provider.user_info_url, token))
+
+
+def _with_staff(arrival: Arrival) -> Arrival:
+    """Whoever is staff by their address is so where the provider rules, too."""
+    if arrival.grant is None or arrival.grant.is_staff is arrival.is_staff:
+        return arrival
+    return replace(arrival, grant=ScopeGrant(arrival.grant.permissions, arrival.is_staff))
+
+
+def _settle(ports: Ports, actor: Actor, bearer: _Bearer, digest: bytes, version: int) -> SeenToken:
+    try:
+        return _store(ports, actor, bearer, digest, version)
+    except IntegrityError:
+        # A browser's first requests come together: another of them was quicker by a moment.
+        return _store(ports, actor, bearer, digest, version)
+
+
+def _store(ports: Ports, actor: Actor, bearer: _Bearer, digest: bytes, version: int) -> SeenToken:
+    now = ports.clock.timestamp()
+    with ports.database.transaction() as session:
+        identity, user = admit(ports, actor, session, bearer.arrival)
+        if bearer.issued is None:
+            issued = _first_seen(ports, session, digest, identity.id)
+        else:
+            issued = min(bearer.issued, now)
+        if is_ended(issued, user.tokens_valid_after, identity.tokens_valid_after):
+            raise ProviderTokenRejected("Whoever this is has signed out everywhere since.")
+        return SeenToken(identity.id, bearer.arrival.grant, issued, bearer.expires, version)
+
+
+def _first_seen(ports: Ports, session: Session, digest: bytes, identity_id: int) -> float:
+    """When a token that does not tell its age was seen first, by whichever process."""
+    known = session.get(ProviderTokenRecord, digest.hex())
+    if known is None:
+        known = ProviderTokenRecord(
+            digest=digest.hex(), identity_id=identity_id, first_seen_at=ports.clock.now()
+        )
+        session.add(known)
+    return known.first_seen_at.timestamp()
