@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from app.domain.apps import App
-from app.domain.permissions import Permission
+from app.domain.ids import to_global_id
+from app.domain.permissions import Permission, in_order
 from app.domain.web_addresses import below, is_path
 
 APP_PAGE = "APP_PAGE"
@@ -40,6 +41,21 @@ class Extension:
         if self.target == APP_PAGE or not is_path(self.url):
             return self.url
         return below(self.app.app_url, self.url)
+
+
+def extension_claims(app: App, user_permissions: frozenset[Permission]) -> dict[str, object]:
+    """What the token of an extension of ``app`` holds beside the claims of an access token.
+
+    The permissions are for the app's own back end to look at: here they are computed anew at every
+    request.
+    """
+    both = user_permissions & app_side(app.permissions)
+    claims: dict[str, object] = {
+        "app": to_global_id("App", app.id),
+        "permissions": [permission.value for permission in in_order(both)],
+        "user_permissions": [permission.value for permission in in_order(user_permissions)],
+    }
+    return claims | ({"aud": f"custom:{app.audience}"} if app.audience else {})
 
 
 def app_side(granted: frozenset[Permission]) -> frozenset[Permission]:

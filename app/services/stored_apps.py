@@ -1,11 +1,12 @@
 """Apps and their tokens as they are stored: read, and written inside a transaction."""
 
+from collections.abc import Sequence
 from dataclasses import fields
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import Row, Select, func, select
+from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
 from app.domain.actor import Actor
@@ -23,7 +24,7 @@ _PERMISSIONS = (
     .where(AppPermissionRecord.app_id == AppRecord.id)
     .scalar_subquery()
 )
-_COLUMNS = (
+APP_COLUMNS = (
     AppRecord.id,
     AppRecord.name,
     AppRecord.identifier,
@@ -45,7 +46,7 @@ _COLUMNS = (
 
 _FIELDS = tuple(field.name for field in fields(App))
 
-ALL_APPS: Select[*tuple[object, ...]] = select(*_COLUMNS)
+ALL_APPS: Select[*tuple[object, ...]] = select(*APP_COLUMNS)
 """What ``to_app`` expects; those that are being installed are among them."""
 
 APPS = ALL_APPS.where(AppRecord.is_installed.is_(True))
@@ -53,8 +54,8 @@ APPS = ALL_APPS.where(AppRecord.is_installed.is_(True))
 
 
 @part
-def to_app(row: Row[*tuple[object, ...]]) -> App:
-    """The app in a row of ``APPS``."""
+def to_app(row: Sequence[object]) -> App:
+    """The app in a row that begins with ``APP_COLUMNS``."""
     values: dict[str, Any] = dict(zip(_FIELDS, row, strict=False))
     names = values["permissions"]
     values["type"] = AppType(str(values["type"]))

@@ -1,0 +1,37 @@
+"""Webhooks: an app manages its own, and staff who manage apps those of all."""
+
+from collections.abc import Collection, Mapping
+
+from sqlalchemy import select
+
+from app.domain.actor import Actor
+from app.domain.errors import PermissionDenied
+from app.domain.permissions import Permission
+from app.domain.webhooks import Webhook
+from app.models import WebhookRecord
+from app.ports import Ports
+from app.services.access import staff_and_apps
+from app.services.stored_webhooks import read_webhooks
+
+
+@staff_and_apps
+def webhooks_of_apps(
+    ports: Ports, actor: Actor, app_ids: Collection[int]
+) -> Mapping[int, tuple[Webhook, ...]]:
+    """The webhooks of each of several apps, the oldest first, their secrets included.
+
+    For an app its own, without any permission; for staff those of all apps with MANAGE_APPS.
+    """
+    _require_reach(actor, app_ids)
+    wanted = select(WebhookRecord).where(WebhookRecord.app_id.in_(app_ids))
+    with ports.database.reading() as session:
+        stored = session.scalars(wanted.order_by(WebhookRecord.id)).all()
+        webhooks = read_webhooks(ports, session, stored)
+    return {app_id: tuple(one for one in webhooks if one.app_id == app_id) for app_id in app_ids}
+
+
+def _require_reach(actor: Actor, app_ids: Collection[int]) -> None:
+    is_its_own = actor.is_app and set(app_ids) <= {actor.app_id}
+    manages = not actor.is_app and actor.holds(Permission.MANAGE_APPS)
+    if not (is_its_own or manages):
+        raise PermissionDenied(Permission.MANAGE_APPS)
