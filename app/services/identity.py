@@ -17,6 +17,7 @@ from app.domain.shop import (
 )
 from app.domain.tokens import (
     Claims,
+    TokenType,
     check_claims,
     is_access,
     is_loopback_issuer,
