@@ -9,6 +9,7 @@ from app.domain.users import User
 from app.models import UserRecord
 from app.ports import Ports
 from app.services.access import part, public
+from app.services.arrivals import drop_unverified
 from app.services.audit import Change, record
 from app.services.links import open_link, require_owner
 from app.services.new_passwords import hash_for_link, replace_password
@@ -42,7 +43,12 @@ def confirm_account(
 
 @part
 def confirm(ports: Ports, actor: Actor, session: Session, user: UserRecord) -> None:
-    """Note that the mailbox of ``user`` has been shown to be theirs, if nobody had yet."""
+    """Note that the mailbox of ``user`` has been shown to be theirs, if nobody had yet.
+
+    Whoever came in under this address by a provider that did not vouch for it is cut off: it is
+    not known whether they are the same.
+    """
+    drop_unverified(session, user.id)
     if user.is_confirmed:
         return
     user.is_confirmed = True

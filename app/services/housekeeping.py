@@ -1,17 +1,26 @@
 """Forgetting what nobody will look at again, so that tables grow with the shop, not with time."""
 
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 from sqlalchemy import delete, select
+from sqlalchemy.orm import InstrumentedAttribute
 
 from app.domain.actor import Actor
-from app.models import AccountLinkRecord, SessionRecord
+from app.models import (
+    AccountLinkRecord,
+    OidcStateRecord,
+    ProviderTokenRecord,
+    SessionRecord,
+)
 from app.ports import Ports
 from app.services.access import internal
 from app.services.rotation import forget_old_keys
 from app.services.traffic import forget_old_traffic
 
 _AT_ONCE = 1000
+_LONGEST_OPAQUE_TOKEN = timedelta(days=90)
+"""Nobody lets an access token live that long; when one was seen first is of no use afterwards."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +29,8 @@ class Tidied:
 
     sessions: int
     links: int
+    sign_ins: int
+    provider_tokens: int
     traffic_counts: int
     throttle_counters: int
     keys: int
@@ -27,32 +38,41 @@ class Tidied:
 
 @internal
 def tidy(ports: Ports, actor: Actor) -> Tidied:
-    """Forget expired sessions and links, old traffic, faded login failures, useless keys.
+    """Forget expired sessions, links and sign-ins, old traffic, faded failures, useless keys.
 
     Safe to repeat, and to run in several processes at once.
     """
     return Tidied(
-        sessions=_forget_expired(ports, SessionRecord),
-        links=_forget_expired(ports, AccountLinkRecord),
+        sessions=_forget(ports, SessionRecord.id, SessionRecord.expires_at),
+        links=_forget(ports, AccountLinkRecord.id, AccountLinkRecord.expires_at),
+        sign_ins=_forget(ports, OidcStateRecord.digest, OidcStateRecord.expires_at),
+        provider_tokens=_forget(
+            ports,
+            ProviderTokenRecord.digest,
+            ProviderTokenRecord.first_seen_at,
+            older_by=_LONGEST_OPAQUE_TOKEN,
+        ),
         traffic_counts=forget_old_traffic(ports),
         throttle_counters=ports.throttle.forget_faded(ports.clock.timestamp()),
         keys=forget_old_keys(ports, actor),
     )
 
 
-def _forget_expired(ports: Ports, kind: type[SessionRecord | AccountLinkRecord]) -> int:
+def _forget(
+    ports: Ports,
+    key: InstrumentedAttribute[int] | InstrumentedAttribute[str],
+    moment: InstrumentedAttribute[datetime],
+    older_by: timedelta = timedelta(),
+) -> int:
     """In small transactions: whoever signs in meanwhile waits for one of them at most."""
-    expired = (
-        select(kind.id)
-        .where(kind.expires_at <= ports.clock.now())
-        .order_by(kind.expires_at)
-        .limit(_AT_ONCE)
+    old = (
+        select(key).where(moment <= ports.clock.now() - older_by).order_by(moment).limit(_AT_ONCE)
     )
-    forget = delete(kind).where(kind.id.in_(expired))
+    forget = delete(key.class_).where(key.in_(old))
     total = 0
     while True:
         with ports.database.transaction() as session:
-            gone = len(session.scalars(forget.returning(kind.id)).all())
+            gone = len(session.scalars(forget.returning(key)).all())
         total += gone
         if gone < _AT_ONCE:
             return total

@@ -33,7 +33,7 @@ def load_caller(session: Session, actor: Actor, user_id: int) -> User:
     precisely").
     """
     switches = switches_of(session.get_one(ShopRecord, SHOP_ID))
-    return as_seen(load_user(session, user_id), actor.origin, switches)
+    return as_seen(load_user(session, user_id), actor.origin, switches, actor.grant)
 
 
 @part

@@ -1,13 +1,14 @@
 """Sessions: one a login, and the tokens that speak for it."""
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 from sqlalchemy import delete, update
 from sqlalchemy.orm import Session
 
 from app.domain.actor import Actor, SessionOrigin
+from app.domain.scopes import ScopeGrant, write_grant
 from app.domain.shop import Switches
 from app.domain.tokens import (
     CSRF_TOKEN_LENGTH,
@@ -29,7 +30,7 @@ class OpenedSession:
     """A session as its tokens are made from it; ``csrf_token`` goes into the refresh token.
 
     ``issued`` and ``expires`` are those of the refresh token, in Unix seconds; no token outlives
-    it.
+    it. ``grant`` holds the rights that a provider gave, where it rules.
     """
 
     token: str
@@ -37,6 +38,21 @@ class OpenedSession:
     issued: float
     expires: float
     csrf_token: str
+    grant: ScopeGrant | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderSession:
+    """What a session keeps of the provider's own that it began with; ``sid`` is that one's name.
+
+    ``refresh_token`` is what it is refreshed with there, sealed before it is stored.
+    """
+
+    provider_id: int
+    identity_id: int
+    sid: str = ""
+    refresh_token: str = field(default="", repr=False)
+    grant: ScopeGrant | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +69,17 @@ class TokenPair:
 
 @part
 def open_session(
-    ports: Ports, actor: Actor, session: Session, user_id: int, origin: SessionOrigin
+    ports: Ports,
+    actor: Actor,
+    session: Session,
+    user_id: int,
+    origin: SessionOrigin,
+    begun: ProviderSession | None = None,
 ) -> OpenedSession:
-    """Store a new session of ``user_id`` in the transaction of ``session``."""
+    """Store a new session of ``user_id`` in the transaction of ``session``.
+
+    ``begun`` is where it began, for one of origin OIDC.
+    """
     now = ports.clock.now()
     expires = now + timedelta(seconds=ports.configuration.jwt_ttl_refresh)
     opened = OpenedSession(
@@ -64,21 +88,41 @@ def open_session(
         issued=now.timestamp(),
         expires=expires.timestamp(),
         csrf_token=ports.randomness.token(CSRF_TOKEN_LENGTH),
+        grant=None if begun is None else begun.grant,
     )
-    session.add(
-        SessionRecord(
-            token=opened.token,
-            user_id=user_id,
-            origin=origin.value,
-            created_at=now,
-            expires_at=expires,
-            last_used_at=now,
-            address=actor.address or "",
-            user_agent=actor.user_agent[:256],
-            refresh_digest=digest_of_csrf_token(opened.csrf_token),
-        )
+    kept = SessionRecord(
+        token=opened.token,
+        user_id=user_id,
+        origin=origin.value,
+        created_at=now,
+        expires_at=expires,
+        last_used_at=now,
+        address=actor.address or "",
+        user_agent=actor.user_agent[:256],
+        refresh_digest=digest_of_csrf_token(opened.csrf_token),
     )
+    if begun is not None:
+        kept.provider_id = begun.provider_id
+        kept.identity_id = begun.identity_id
+        kept.sid = begun.sid
+        kept.scope = write_grant(begun.grant)
+        keep_refresh_token(ports, kept, begun.refresh_token)
+    session.add(kept)
     return opened
+
+
+@part
+def keep_refresh_token(ports: Ports, kept: SessionRecord, refresh_token: str) -> None:
+    """Store the provider's refresh token with its session, sealed for that session alone."""
+    sealed = ports.sealing.seal(_purpose(kept), refresh_token) if refresh_token else ""
+    kept.provider_refresh_token = sealed
+
+
+@part
+def kept_refresh_token(ports: Ports, kept: SessionRecord) -> str:
+    """The provider's refresh token of a session; empty where it has none."""
+    sealed = kept.provider_refresh_token
+    return ports.sealing.unseal(_purpose(kept), sealed) if sealed else ""
 
 
 @part
@@ -110,7 +154,7 @@ def sign_pair(
     return TokenPair(
         access=sign_access(ports, actor, opened.token, user, opened.expires, audience),
         refresh=_sign(ports, refresh),
-        user=as_seen(user, opened.origin, switches),
+        user=as_seen(user, opened.origin, switches, opened.grant),
     )
 
 
@@ -150,6 +194,10 @@ def end_sessions(ports: Ports, session: Session, user_id: int, *, but: int | Non
     else:
         going = going.where(SessionRecord.id != but)
     return len(session.scalars(going.returning(SessionRecord.id)).all())
+
+
+def _purpose(kept: SessionRecord) -> str:
+    return f"provider's refresh token of session {kept.token}"
 
 
 def _subject(ports: Ports, actor: Actor, session: str, user: User) -> Subject:

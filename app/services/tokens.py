@@ -10,9 +10,9 @@ from app.domain.shop import password_is_worthless
 from app.domain.tokens import Claims, TokenType
 from app.domain.users import User
 from app.ports import Ports
-from app.services.access import public, users_only
+from app.services.access import part, public, users_only
 from app.services.audit import Change, record
-from app.services.identity import TracedToken, as_seen, trace_token, user_in
+from app.services.identity import TracedToken, trace_token, user_in
 from app.services.login import DISABLED
 from app.services.refresh_tokens import SESSION_ENDED, use_up
 from app.services.sessions import OpenedSession, end_sessions, sign_access, sign_pair
@@ -57,7 +57,7 @@ def refresh_token(ports: Ports, actor: Actor, *, token: str | None) -> Refreshed
     """
     if token is None:
         raise Refused(Problem("JWT_MISSING_TOKEN", "A refresh token is needed.", "refreshToken"))
-    traced = _trace(ports, actor, token, "refreshToken")
+    traced = trace_or_refuse(ports, actor, token, "refreshToken")
     claims, found = traced.claims, traced.found
     if claims.type != TokenType.REFRESH:
         raise Refused(Problem("JWT_INVALID_TOKEN", "This is no refresh token.", "refreshToken"))
@@ -70,11 +70,13 @@ def refresh_token(ports: Ports, actor: Actor, *, token: str | None) -> Refreshed
     if ports.configuration.single_use_refresh_tokens:
         successor = use_up(ports, actor, claims, user.email)
         now = ports.clock.timestamp()
-        going_on = OpenedSession(claims.session, found.origin, now, claims.exp, successor)
+        going_on = OpenedSession(
+            claims.session, found.origin, now, claims.exp, successor, found.grant
+        )
         pair = sign_pair(ports, actor, going_on, user, switches, audience)
         return Refreshed(pair.access, pair.user, pair.refresh)
     access = sign_access(ports, actor, claims.session, user, claims.exp, audience)
-    return Refreshed(access, as_seen(user, found.origin, switches))
+    return Refreshed(access, user_in(found, switches))
 
 
 @public
@@ -86,7 +88,7 @@ def verify_token(ports: Ports, actor: Actor, *, token: str | None) -> Verified:
     """
     if token is None:
         raise Refused(Problem("REQUIRED", "A token is needed.", "token"))
-    traced = _trace(ports, actor, token, "token")
+    traced = trace_or_refuse(ports, actor, token, "token")
     claims, found = traced.claims, traced.found
     if found is None or claims.type not in list(TokenType):
         raise Refused(Problem("JWT_INVALID_TOKEN", TokenFault.INVALID.message, "token"))
@@ -112,7 +114,13 @@ def deactivate_all_tokens(ports: Ports, actor: Actor) -> None:
         )
 
 
-def _trace(ports: Ports, actor: Actor, token: str, field: str) -> TracedToken:
+@part
+def trace_or_refuse(ports: Ports, actor: Actor, token: str, field: str) -> TracedToken:
+    """A good token of ours, of whatever type, that came as an argument.
+
+    Refuses on ``field``: JWT_SIGNATURE_EXPIRED, JWT_DECODE_ERROR (undecodable or badly signed),
+    JWT_INVALID_TOKEN (anything else).
+    """
     try:
         return trace_token(ports, token, actor.issuer)
     except TokenRejected as rejected:

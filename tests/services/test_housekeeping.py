@@ -60,7 +60,7 @@ def test_login_failures_are_forgotten_when_they_have_faded(ports: Ports, clock: 
 
 
 def test_where_there_is_nothing_to_do_nothing_is_done(ports: Ports) -> None:
-    assert tidy(ports, WORKER) == Tidied(0, 0, 0, 0, 0)
+    assert tidy(ports, WORKER) == Tidied(0, 0, 0, 0, 0, 0, 0)
 
 
 def test_nobody_from_outside_starts_it(ports: Ports) -> None:
