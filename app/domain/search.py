@@ -37,12 +37,14 @@ def words_of(email: str, first_name: str, last_name: str) -> frozenset[str]:
 def read_search(text: str) -> tuple[str, ...] | None:
     """The beginnings of words that ``text`` looks for, longest first; ``None`` if none can be.
 
-    Whoever is found has a word for each of them. No word at all finds everybody.
+    Whoever is found has a word for each of them. No word at all finds everybody. No beginning
+    begins another one, so that no word begins with two of them.
     """
     if not is_storable(text):
         return None
-    words = dict.fromkeys(fold(word)[:LONGEST_WORD] for word in text.split()[:MOST_WORDS])
-    return tuple(sorted(filter(None, words), key=lambda word: (-len(word), word)))
+    words = list({fold(word)[:LONGEST_WORD] for word in text.split()[:MOST_WORDS]})
+    wanted = [word for word in words if word and not _begins_another(word, words)]
+    return tuple(sorted(wanted, key=lambda word: (-len(word), word)))
 
 
 def end_of(beginning: str) -> str:

@@ -1,9 +1,11 @@
 """People as others look them up: listed, searched for, found."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from functools import partial
 
-from sqlalchemy import ColumnElement, Select, exists, select
+from sqlalchemy import ColumnElement, Select, exists, func, select
 from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
+from typing_extensions import TypeVarTuple
 
 from app.domain.actor import Actor
 from app.domain.directory import UserFilter, UserSort
@@ -23,6 +25,9 @@ from app.services.paging import Order, read_page
 from app.services.reach import NEEDED, require_reach
 
 _MOST_IDS = 1000
+_FREQUENT = 2000
+"""Where counting how many begin with a word stops."""
+
 _EVERYBODY = UserFilter()
 _BY_AGE = (UserRecord.id,)
 _BY_WORD = (UserWordRecord.word, UserWordRecord.user_id)
@@ -34,6 +39,7 @@ _SORTS = {
     UserSort.LAST_MODIFIED_AT: (UserRecord.updated_at, UserRecord.id),
 }
 _Query = Select[*tuple[object, ...]]
+Columns = TypeVarTuple("Columns")
 
 
 @requires(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
@@ -127,12 +133,15 @@ def _list(
     if words and wanted.sort is not None:
         message = "Whoever is found goes by the word that matched: leave `sortBy` out of a search."
         raise Refused(Problem("GRAPHQL_ERROR", message, "sortBy"))
-    query, order = _everybody(kinds, wanted) if not words else _found(kinds, words)
-    if wanted.is_active is not None:
-        query = query.where(UserRecord.is_active == wanted.is_active)
-    if wanted.ids is not None:
-        query = query.where(UserRecord.id.in_(_keys(wanted.ids)))
     with ports.database.reading() as session:
+        if words:
+            query, order = _found(kinds, _rarest_first(session, kinds, words, page))
+        else:
+            query, order = _everybody(kinds, wanted)
+        if wanted.is_active is not None:
+            query = query.where(UserRecord.is_active == wanted.is_active)
+        if wanted.ids is not None:
+            query = query.where(UserRecord.id.in_(_keys(wanted.ids)))
         return read_page(ports, session, query, order, page, read_user)
 
 
@@ -142,39 +151,62 @@ def _everybody(kinds: Collection[bool], wanted: UserFilter) -> tuple[_Query, Ord
     return query, Order(columns, descending=wanted.descending)
 
 
-def _found(kinds: Collection[bool], words: tuple[str, ...]) -> tuple[_Query, Order]:
+def _found(kinds: Collection[bool], words: Sequence[str]) -> tuple[_Query, Order]:
     """Whoever has, for each of ``words``, a word that begins with it.
 
-    The index of words is read from where the longest begins. Somebody with two words that match
-    stands where the first of them does, and is skipped at the other.
+    The index of words is read from where the first begins. Somebody with two words that match it
+    stands where the earlier of them does, and is skipped at the other.
     """
-    longest, *others = words
+    leading, *others = words
     query = (
         select(*USER_COLUMNS)
         .select_from(UserWordRecord)
         .join(UserRecord, UserRecord.id == UserWordRecord.user_id)
-        .where(_begins(UserWordRecord.word, longest))
+        .where(_begins(UserWordRecord.word, leading))
     )
     query = _of_kinds(query, UserWordRecord.is_staff, kinds)
     earlier = aliased(UserWordRecord)
     query = query.where(
         ~exists().where(
             earlier.user_id == UserWordRecord.user_id,
-            earlier.word >= longest,
+            earlier.word >= leading,
             earlier.word < UserWordRecord.word,
         )
     )
     for word in others:
         other = aliased(UserWordRecord)
-        query = query.where(
-            exists().where(other.user_id == UserWordRecord.user_id, _begins(other.word, word))
+        asked = select(other.user_id).where(
+            other.user_id == UserWordRecord.user_id, _begins(other.word, word)
         )
+        # The limit keeps PostgreSQL from gathering everybody who has the other word first.
+        query = query.where(asked.limit(1).scalar_subquery().is_not(None))
     return query, Order(_BY_WORD)
 
 
+def _rarest_first(
+    session: Session, kinds: Collection[bool], words: Sequence[str], page: PageRequest
+) -> list[str]:
+    """``words``, the one first that fewest begin with: the others are asked of those alone.
+
+    A list is paged by the word that it began with, which its cursors tell.
+    """
+    if len(words) == 1:
+        return list(words)
+    place = str(page.cursor[0]) if page.cursor else ""
+    began = [word for word in words if place.startswith(word)]
+    leading = began[0] if began else min(words, key=partial(_frequency, session, kinds))
+    return [leading, *(word for word in words if word != leading)]
+
+
+def _frequency(session: Session, kinds: Collection[bool], word: str) -> int:
+    some = select(UserWordRecord.user_id).where(_begins(UserWordRecord.word, word))
+    some = _of_kinds(some, UserWordRecord.is_staff, kinds).limit(_FREQUENT)
+    return session.scalar(select(func.count()).select_from(some.subquery())) or 0
+
+
 def _of_kinds(
-    query: _Query, column: InstrumentedAttribute[bool], kinds: Collection[bool]
-) -> _Query:
+    query: Select[*Columns], column: InstrumentedAttribute[bool], kinds: Collection[bool]
+) -> Select[*Columns]:
     if len(kinds) == len(NEEDED):
         return query
     # One kind is an equality, which an index in the list's order begins with.

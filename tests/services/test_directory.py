@@ -135,6 +135,19 @@ def test_a_search_is_paged_like_any_list(ports: Ports) -> None:
     assert customers(ports, wanted, before) == []
 
 
+def test_a_search_of_several_words_is_paged_by_the_one_it_began_with(ports: Ports) -> None:
+    for number in range(5):
+        make_user(ports, f"x{number}@example.com", first_name=f"Anna{number}", last_name="Bergman")
+    wanted = UserFilter(search="anna berg")
+    first = list_customers(ports, OPERATOR, PageRequest(2), wanted)
+    make_user(ports, "bergen@example.com")  # now fewer begin with the other word
+    make_user(ports, "annas@example.com")
+    make_user(ports, "anna.x@example.com")
+    cursor = read_cursor(first.cursors[-1], "after")
+    rest = list_customers(ports, OPERATOR, PageRequest(10, cursor=cursor), wanted)
+    assert emails(first) + emails(rest) == ["x0", "x1", "x2", "x3", "x4"]
+
+
 @pytest.mark.usefixtures("crowd")
 def test_the_staff_is_searched_apart_and_everybody_together(ports: Ports) -> None:
     assert emails(list_staff(ports, OPERATOR, ALL, UserFilter(search="ann"))) == ["eve"]
