@@ -42,6 +42,7 @@ class DeliveryRecord(Record):
     next_attempt_at: Mapped[datetime | None]
     lease: Mapped[str] = mapped_column(String(32), default="", server_default="")
     lease_until: Mapped[datetime | None]
+    given_up: Mapped[str] = mapped_column(String(256), default="", server_default="")
 
 
 class DeliveryAttemptRecord(Record):

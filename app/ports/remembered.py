@@ -36,11 +36,13 @@ class Remembered:
     """``ring`` is the key ring as last read; ``verified`` is kept by a token's SHA-256.
 
     Only good signatures are remembered; whoever reads them checks times, session and ring version
-    again. ``verified`` is cleared whenever the ring changes. Who holds ``ring_lock`` reads the
+    again. ``verified`` is cleared whenever the ring changes. ``signatures`` are the
+    detached ones of webhooks, by key and SHA-256 of the body. Who holds ``ring_lock`` reads the
     ring anew, once for all threads that wait for it.
     """
 
     ring: KnownRing | None = None
     ring_lock: Lock = field(default_factory=Lock, repr=False)
     verified: Memory[bytes, VerifiedToken] = field(default_factory=lambda: Memory(10_000))
+    signatures: Memory[tuple[str, bytes], str] = field(default_factory=lambda: Memory(2_000))
     providers: ProviderMemory = field(default_factory=ProviderMemory)

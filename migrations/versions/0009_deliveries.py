@@ -28,6 +28,7 @@ def upgrade() -> None:
         sa.Column("next_attempt_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("lease", sa.String(length=32), server_default="", nullable=False),
         sa.Column("lease_until", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("given_up", sa.String(length=256), server_default="", nullable=False),
         sa.ForeignKeyConstraint(
             ["webhook_id"],
             ["webhooks.id"],

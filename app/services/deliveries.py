@@ -1,0 +1,106 @@
+"""Making deliveries: one signed request each, and a row for every attempt."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from sqlalchemy import select
+
+from app.domain.actor import Actor
+from app.domain.deliveries import LARGEST_ANSWER, TIMEOUT, read_retry_after
+from app.models import AppRecord, DeliveryRecord, WebhookRecord
+from app.ports import Ports
+from app.ports.http import CallFailed, HttpAnswer, HttpRequest
+from app.services.access import internal
+from app.services.dispatch import LEASE, Batch
+from app.services.outcomes import Delivery, Outcome, give_up, write_outcomes
+from app.services.signing import Endpoint, endpoint_of, sign_delivery
+
+_MARGIN = timedelta(seconds=60)
+_SLOW = 1.0
+"""Seconds after which what is known so far is written down, rather than with the whole batch."""
+
+
+@internal
+def make_deliveries(ports: Ports, actor: Actor, batch: Batch) -> int:
+    """Make the deliveries of ``batch``, as far as its lease still holds; how many were tried.
+
+    Nothing is sent inside a transaction, and what was tried is written down after it: a crash in
+    between repeats with the same ``webhook-id``.
+    """
+    deliveries, endpoint = _read(ports, batch)
+    if endpoint is None:
+        give_up(ports, batch.lease, "The webhook or its app is switched off.")
+        return 0
+    began = ports.clock.now()
+    made: list[Outcome] = []
+    tried = 0
+    for delivery in deliveries:
+        if ports.clock.now() - began > LEASE - _MARGIN:
+            break  # the rest falls due again when the lease ends
+        made.append(_attempt(ports, endpoint, delivery))
+        tried += 1
+        if made[-1].duration > _SLOW:
+            write_outcomes(ports, batch.webhook_id, batch.lease, made)
+            made = []
+    write_outcomes(ports, batch.webhook_id, batch.lease, made)
+    return tried
+
+
+def _read(ports: Ports, batch: Batch) -> tuple[Sequence[Delivery], Endpoint | None]:
+    """What is to be sent, and where; no endpoint when it wants nothing any more."""
+    now = ports.clock.now()
+    with ports.database.reading() as session:
+        webhook = session.execute(
+            select(WebhookRecord)
+            .join(AppRecord, AppRecord.id == WebhookRecord.app_id)
+            .where(
+                WebhookRecord.id == batch.webhook_id,
+                WebhookRecord.is_active.is_(True),
+                AppRecord.is_active.is_(True),
+            )
+        ).scalar_one_or_none()
+        rows = session.execute(
+            select(
+                DeliveryRecord.id,
+                DeliveryRecord.event,
+                DeliveryRecord.message_id,
+                DeliveryRecord.payload,
+                DeliveryRecord.issuer,
+                DeliveryRecord.attempts,
+            )
+            .where(DeliveryRecord.lease == batch.lease, DeliveryRecord.lease_until > now)
+            .order_by(DeliveryRecord.id)
+        ).all()
+    deliveries = [Delivery(*row) for row in rows]
+    return deliveries, None if webhook is None else endpoint_of(ports, webhook)
+
+
+def _attempt(ports: Ports, endpoint: Endpoint, delivery: Delivery) -> Outcome:
+    at = ports.clock.now()
+    body = delivery.payload.encode()
+    headers = sign_delivery(ports, endpoint, delivery, body, int(at.timestamp()))
+    request = HttpRequest(
+        endpoint.url, "POST", headers, body, timeout=TIMEOUT, largest=LARGEST_ANSWER
+    )
+    answer, problem = None, ""
+    try:
+        answer = ports.http.send(request)
+    except CallFailed as failed:
+        problem = str(failed)
+    return Outcome(
+        delivery=delivery,
+        at=at,
+        duration=(ports.clock.now() - at).total_seconds(),
+        request_headers=endpoint.shown(headers),
+        answered=None if answer is None else answer.status,
+        response_headers={} if answer is None else dict(answer.headers),
+        response=problem if answer is None else _text(answer),
+        retry_after=None
+        if answer is None
+        else read_retry_after(answer.headers.get("retry-after"), ports.clock.now()),
+    )
+
+
+def _text(answer: HttpAnswer) -> str:
+    # PostgreSQL keeps no NUL in a text, and an endpoint may answer anything.
+    return answer.body.decode("utf-8", "replace").replace("\x00", "\ufffd")

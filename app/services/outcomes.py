@@ -1,0 +1,134 @@
+"""Writing down what attempts came to: rows, the next attempt, and endpoints that only fail."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from sqlalchemy import insert, update
+from sqlalchemy.orm import Session
+
+from app.domain.deliveries import DISABLE_AFTER, DeliveryStatus, Verdict, judge
+from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
+from app.ports import Ports
+from app.services.access import part
+
+GONE_REASON = "The endpoint answered 410 Gone."
+FAILING_REASON = "The endpoint has only failed for five days."
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """One delivery of a batch, as far as an attempt needs it."""
+
+    id: int
+    event: str
+    message_id: str
+    payload: str = field(repr=False)
+    issuer: str
+    attempts: int
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one attempt came to; ``duration`` and ``retry_after`` in seconds.
+
+    ``response`` is the body of the answer, or why there was none.
+    """
+
+    delivery: Delivery
+    at: datetime
+    duration: float
+    request_headers: Mapping[str, str] = field(repr=False)
+    answered: int | None
+    response_headers: Mapping[str, str] = field(repr=False)
+    response: str = field(repr=False)
+    retry_after: float | None
+
+
+@part
+def write_outcomes(ports: Ports, webhook_id: int, lease: str, outcomes: Sequence[Outcome]) -> None:
+    """Keep the attempts and set what comes next, unless the lease has passed on meanwhile."""
+    if not outcomes:
+        return
+    verdicts = [_judge(ports, outcome) for outcome in outcomes]
+    with ports.database.transaction() as session:
+        session.execute(
+            insert(DeliveryAttemptRecord),
+            [
+                _attempt(outcome, verdict)
+                for outcome, verdict in zip(outcomes, verdicts, strict=True)
+            ],
+        )
+        now = ports.clock.now()
+        for outcome, verdict in zip(outcomes, verdicts, strict=True):
+            session.execute(
+                update(DeliveryRecord)
+                .where(DeliveryRecord.id == outcome.delivery.id, DeliveryRecord.lease == lease)
+                .values(
+                    status=verdict.status.value,
+                    attempts=outcome.delivery.attempts + 1,
+                    next_attempt_at=None
+                    if verdict.wait is None
+                    else now + timedelta(seconds=verdict.wait),
+                    lease="",
+                    lease_until=None,
+                )
+            )
+        _note_endpoint(session, webhook_id, verdicts, now)
+
+
+@part
+def give_up(ports: Ports, lease: str, reason: str) -> None:
+    """End the deliveries of a lease without an attempt: nobody wants them any more."""
+    with ports.database.transaction() as session:
+        session.execute(
+            update(DeliveryRecord)
+            .where(DeliveryRecord.lease == lease)
+            .values(
+                status=DeliveryStatus.FAILED.value,
+                next_attempt_at=None,
+                lease="",
+                lease_until=None,
+                given_up=reason,
+            )
+        )
+
+
+def _judge(ports: Ports, outcome: Outcome) -> Verdict:
+    return judge(
+        answered=outcome.answered,
+        attempts=outcome.delivery.attempts + 1,
+        retry_after=outcome.retry_after,
+        chance=ports.randomness.secret(1)[0] / 255,
+    )
+
+
+def _attempt(outcome: Outcome, verdict: Verdict) -> dict[str, object]:
+    succeeded = verdict.status is DeliveryStatus.SUCCESS
+    return {
+        "delivery_id": outcome.delivery.id,
+        "created_at": outcome.at,
+        "duration": outcome.duration,
+        "status": (DeliveryStatus.SUCCESS if succeeded else DeliveryStatus.FAILED).value,
+        "request_headers": dict(outcome.request_headers),
+        "response_status": outcome.answered,
+        "response_headers": dict(outcome.response_headers),
+        "response": outcome.response,
+    }
+
+
+def _note_endpoint(
+    session: Session, webhook_id: int, verdicts: Sequence[Verdict], now: datetime
+) -> None:
+    """Remember since when an endpoint has only failed; switch off one that is gone or dead."""
+    webhook = session.get(WebhookRecord, webhook_id)
+    if webhook is None:
+        return
+    if any(verdict.gone for verdict in verdicts):
+        webhook.is_active, webhook.disabled_reason = False, GONE_REASON
+    elif any(verdict.status is DeliveryStatus.SUCCESS for verdict in verdicts):
+        webhook.failing_since = None
+    elif webhook.failing_since is None:
+        webhook.failing_since = now
+    elif now - webhook.failing_since >= DISABLE_AFTER:
+        webhook.is_active, webhook.disabled_reason = False, FAILING_REASON

@@ -1,0 +1,59 @@
+"""Webhooks and deliveries that wait."""
+
+from app.domain.deliveries import DeliveryStatus
+from app.domain.webhooks import AsyncEvent
+from app.models import DeliveryRecord, WebhookEventRecord, WebhookRecord
+from app.ports import Ports
+from app.services.stored_webhooks import sealed_secret
+from tests.builders.people import ISSUER
+
+TARGET = "https://app.example.com/hook"
+
+
+def make_webhook(
+    ports: Ports,
+    app_id: int,
+    *events: AsyncEvent,
+    target_url: str = TARGET,
+    secret: str = "",
+    custom_headers: dict[str, object] | None = None,
+    query: str = "",
+) -> int:
+    """Store a webhook; returns its key."""
+    now = ports.clock.now()
+    with ports.database.transaction() as session:
+        webhook = WebhookRecord(
+            app_id=app_id,
+            name="hook",
+            target_url=target_url,
+            query=query,
+            secret=sealed_secret(ports, secret),
+            custom_headers=custom_headers or {},
+            created_at=now,
+        )
+        session.add(webhook)
+        session.flush()
+        session.add_all(
+            WebhookEventRecord(event=event.value, webhook_id=webhook.id) for event in events
+        )
+        return webhook.id
+
+
+def make_delivery(ports: Ports, webhook_id: int, payload: str = '{"product":null}') -> int:
+    """Store a delivery that is due; returns its key."""
+    now = ports.clock.now()
+    with ports.database.transaction() as session:
+        delivery = DeliveryRecord(
+            webhook_id=webhook_id,
+            event="PRODUCT_UPDATED",
+            subject_id=1,
+            message_id=f"msg_{ports.randomness.token(24)}",
+            payload=payload,
+            issuer=ISSUER,
+            status=DeliveryStatus.PENDING.value,
+            created_at=now,
+            next_attempt_at=now,
+        )
+        session.add(delivery)
+        session.flush()
+        return delivery.id

@@ -1,0 +1,22 @@
+"""Other people's servers, as a test wants them to answer."""
+
+from collections.abc import Callable
+
+from app.ports import Database
+from app.ports.http import HttpAnswer, HttpRequest
+
+Answer = Callable[[HttpRequest], HttpAnswer]
+
+
+class FakeHttp:
+    """Answers by a function, and remembers what was asked; refuses to talk in a transaction."""
+
+    def __init__(self, database: Database, answer: Answer) -> None:
+        self._database = database
+        self.answer = answer
+        self.requests: list[HttpRequest] = []
+
+    def send(self, request: HttpRequest) -> HttpAnswer:
+        assert not self._database.in_transaction, "no network inside a transaction"
+        self.requests.append(request)
+        return self.answer(request)
