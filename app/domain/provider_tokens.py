@@ -44,6 +44,13 @@ class ProviderTokenRejected(TokenRejected):
         self.reason = reason
 
 
+def reason_of(rejected: TokenRejected) -> str:
+    """Why a provider's token was rejected, in words for whoever set the provider up."""
+    if isinstance(rejected, ProviderTokenRejected):
+        return rejected.reason
+    return f"A token of the provider cannot be trusted: {rejected.fault.message}."
+
+
 @dataclass(frozen=True, slots=True)
 class SignedToken:
     """A token whose signature is the provider's; nothing in it has been looked at."""
@@ -79,11 +86,15 @@ class IdToken:
 
 @dataclass(frozen=True, slots=True)
 class LogoutToken:
-    """What a provider tells to have ended: one session by ``sid``, or all of ``subject``."""
+    """What a provider tells to have ended: one session by ``sid``, or all of ``subject``.
+
+    ``issued`` is in Unix seconds.
+    """
 
     issuer: str
     subject: str
     sid: str
+    issued: float
 
 
 def is_signed(token: str) -> bool:
@@ -123,10 +134,13 @@ def read_access_token(
     return AccessToken(issuer, _subject(claims), expires, issued, grant)
 
 
-def read_id_token(token: SignedToken, provider: Provider, *, nonce: str, now: float) -> IdToken:
+def read_id_token(
+    token: SignedToken, provider: Provider, *, nonce: str | None, now: float
+) -> IdToken:
     """The ID token in ``token``, made for the sign-in with that ``nonce``.
 
-    Raises ``ProviderTokenRejected``.
+    ``None`` for one that came with a refresh (OpenID Connect Core, 12.2). Raises
+    ``ProviderTokenRejected``.
     """
     claims = token.claims
     issuer = _issuer(claims, provider)
@@ -137,7 +151,7 @@ def read_id_token(token: SignedToken, provider: Provider, *, nonce: str, now: fl
     if (party is not None or len(audience) > 1) and party != provider.client_id:
         raise ProviderTokenRejected("The ID token was issued to another client.")
     _times(claims, now)
-    if "events" in claims or claims.get("nonce") != nonce:
+    if "events" in claims or (nonce is not None and claims.get("nonce") != nonce):
         raise ProviderTokenRejected("The ID token belongs to another sign-in.")
     sid = claims.get("sid")
     known = sid if isinstance(sid, str) and len(sid) <= LONGEST_SUBJECT else ""
@@ -163,7 +177,7 @@ def read_logout_token(token: SignedToken, provider: Provider, *, now: float) -> 
     subject, sid = claims.get("sub", ""), claims.get("sid", "")
     if not isinstance(subject, str) or not isinstance(sid, str) or not (subject or sid):
         raise ProviderTokenRejected("The logout token names nobody.")
-    return LogoutToken(issuer, subject, sid)
+    return LogoutToken(issuer, subject, sid, issued)
 
 
 def _require_access_kind(token: SignedToken, provider: Provider) -> None:

@@ -54,6 +54,14 @@ class Provider:
         word = vendor.lower() if self.slug == DEFAULT_SLUG else self.slug
         return f"{word}.authentication.openidconnect"
 
+    def issuer_here(self, told: str) -> str:
+        """Under which name the people of the issuer that a token told are kept.
+
+        One that nobody configured is believed for this provider alone: it must not be able to
+        speak for another's people.
+        """
+        return self.issuer or f"{self.slug}|{told}"
+
     def makes_staff(self, email: str) -> bool:
         """Whether whoever has this address, verified, belongs to the staff by its domain."""
         domains = (word.strip().lower().lstrip("@") for word in self.staff_user_domains.split(","))

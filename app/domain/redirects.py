@@ -1,4 +1,4 @@
-"""Addresses of clients that mails may lead to, and links built from them."""
+"""Addresses of clients that mails and sign-ins may lead to, and links built from them."""
 
 import unicodedata
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ _PORTS = {"http": 80, "https": 443}
 def redirect_problem(
     url: str, allowed_hosts: Iterable[str], *, development: bool, field: str = "redirectUrl"
 ) -> Problem | None:
-    """Why mails must not lead to ``url``, or ``None``: REQUIRED when it is empty, else INVALID.
+    """Why nobody may be led to ``url``, or ``None``: REQUIRED when it is empty, else INVALID.
 
     ``allowed_hosts`` (``ALLOWED_CLIENT_HOSTS``) are names for any port, ``host:port`` for one, and
     ``*.example.com`` for what is below a name. In development every loopback host and port is
@@ -28,7 +28,7 @@ def redirect_problem(
     if not url:
         return Problem("REQUIRED", "This is required.", field)
     if len(url) > LONGEST or any(_is_treacherous(character) for character in url):
-        return Problem("INVALID", "This is no address that a mail can lead to.", field)
+        return Problem("INVALID", "This is no address that anybody can be led to.", field)
     try:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port
@@ -40,12 +40,12 @@ def redirect_problem(
         return None
     port = port or _PORTS[parts.scheme]
     if not any(_allows(entry, host, port) for entry in allowed_hosts):
-        message = f"Mails may not lead to {host}: it is not among ALLOWED_CLIENT_HOSTS."
+        message = f"Nobody is led to {host}: it is not among ALLOWED_CLIENT_HOSTS."
         return Problem("INVALID", message, field)
     return None
 
 
-def with_query(url: str, **values: str) -> str:
+def with_query(url: str, /, **values: str) -> str:
     """``url`` with ``values`` in its query; all else of it, the fragment included, stays as it is.
 
     Values of the same names that it had before are dropped, so that there is no second opinion.
@@ -56,7 +56,7 @@ def with_query(url: str, **values: str) -> str:
         for pair in parts.query.split("&")
         if pair and unquote_plus(pair.partition("=")[0]) not in values
     ]
-    query = "&".join([*kept, urlencode(values, quote_via=quote)])
+    query = "&".join([*kept, *([urlencode(values, quote_via=quote)] if values else [])])
     return urlunsplit((parts.scheme, parts.netloc, parts.path, query, parts.fragment))
 
 

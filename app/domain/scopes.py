@@ -26,6 +26,11 @@ class ScopeGrant:
     permissions: frozenset[Permission] = frozenset()
     is_staff: bool = False
 
+    def within(self, other: "ScopeGrant") -> "ScopeGrant":
+        """As much of this grant as ``other`` holds, too."""
+        held = self.permissions & other.permissions
+        return ScopeGrant(held, self.is_staff and other.is_staff)
+
 
 _STAFF = "STAFF"
 

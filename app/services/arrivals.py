@@ -5,7 +5,7 @@ may have registered with another's address, and there somebody may have typed on
 "Single sign-on"; the attack is known as pre-hijacking).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
@@ -45,20 +45,16 @@ class Arrival:
     grant: ScopeGrant | None = None
 
     @property
-    def issuer_here(self) -> str:
-        """Under which name the issuer's people are kept.
-
-        One that nobody configured is believed for its own provider alone: it must not be able to
-        speak for another's people.
-        """
-        return self.provider.issuer or f"{self.provider.slug}|{self.issuer}"
-
-    @property
     def is_staff(self) -> bool:
         """Whether the provider's word makes them staff: a scope, or a verified address."""
         by_scope = self.grant is not None and self.grant.is_staff
         person = self.person
         return by_scope or (person.is_verified and self.provider.makes_staff(person.email))
+
+    @property
+    def rights(self) -> ScopeGrant | None:
+        """What the provider grants, where it rules; staff by their address are staff there, too."""
+        return None if self.grant is None else replace(self.grant, is_staff=self.is_staff)
 
 
 @part
@@ -73,7 +69,7 @@ def admit(
     person = arrival.person
     identity = session.scalar(
         select(ExternalIdentityRecord).where(
-            ExternalIdentityRecord.issuer == arrival.issuer_here,
+            ExternalIdentityRecord.issuer == arrival.provider.issuer_here(arrival.issuer),
             ExternalIdentityRecord.subject == person.subject,
         )
     )
@@ -135,7 +131,7 @@ def _link(
 ) -> ExternalIdentityRecord:
     identity = ExternalIdentityRecord(
         user_id=user.id,
-        issuer=arrival.issuer_here,
+        issuer=arrival.provider.issuer_here(arrival.issuer),
         subject=arrival.person.subject,
         is_verified=arrival.person.is_verified,
         created_at=ports.clock.now(),

@@ -3,7 +3,7 @@
 Contract, "Single sign-on": the client brings the token, this service only verifies it.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
@@ -18,7 +18,6 @@ from app.domain.provider_tokens import (
     read_access_token,
 )
 from app.domain.providers import DEFAULT_SLUG, Provider
-from app.domain.scopes import ScopeGrant
 from app.models import ProviderTokenRecord
 from app.ports import Ports
 from app.ports.http import CallFailed
@@ -120,7 +119,7 @@ def _read_signed(ports: Ports, token: str, provider: Provider) -> _Bearer:
     access = read_access_token(signed, provider, now=now, shop=shop)
     told = _ask(ports, provider, token)
     arrival = Arrival(provider, access.issuer, read_person(told, access.subject), access.grant)
-    return _Bearer(_with_staff(arrival), access.expires, access.issued)
+    return _Bearer(arrival, access.expires, access.issued)
 
 
 def _read_opaque(ports: Ports, token: str, provider: Provider) -> _Bearer:
@@ -135,13 +134,6 @@ def _read_opaque(ports: Ports, token: str, provider: Provider) -> _Bearer:
 def _ask(ports: Ports, provider: Provider, token: str) -> "dict[str, object]":
     with calling(ports, provider.user_info_url):
         return dict(ports.identity_provider.fetch_person(provider.user_info_url, token))
-
-
-def _with_staff(arrival: Arrival) -> Arrival:
-    """Whoever is staff by their address is so where the provider rules, too."""
-    if arrival.grant is None or arrival.grant.is_staff is arrival.is_staff:
-        return arrival
-    return replace(arrival, grant=ScopeGrant(arrival.grant.permissions, arrival.is_staff))
 
 
 def _settle(ports: Ports, actor: Actor, bearer: _Bearer, digest: bytes, version: int) -> SeenToken:
@@ -162,7 +154,7 @@ def _store(ports: Ports, actor: Actor, bearer: _Bearer, digest: bytes, version: 
             issued = min(bearer.issued, now)
         if is_ended(issued, user.tokens_valid_after, identity.tokens_valid_after):
             raise ProviderTokenRejected("Whoever this is has signed out everywhere since.")
-        return SeenToken(identity.id, bearer.arrival.grant, issued, bearer.expires, version)
+        return SeenToken(identity.id, bearer.arrival.rights, issued, bearer.expires, version)
 
 
 def _first_seen(ports: Ports, session: Session, digest: bytes, identity_id: int) -> float:

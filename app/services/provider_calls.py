@@ -22,8 +22,8 @@ CROWDED_PAUSE = 2.0
 def calling(ports: Ports, url: str) -> Iterator[None]:
     """Whatever the block calls at ``url``, with few others at the same time.
 
-    Raises ``CallFailed`` at once while the address is left alone, because it failed a moment ago or
-    because others wait for its answer.
+    Raises ``CallFailed`` at once while the address is left alone, because it failed a moment ago
+    or because others wait for its answer.
     """
     memory = ports.remembered.providers
     if ports.clock.timestamp() < (memory.paused.get(url) or 0.0):

@@ -1,0 +1,161 @@
+"""Signing in through a provider's own login: led there, and let in with what comes back.
+
+Authorization code with PKCE S256, a nonce, and a state that works once (RFC 9700, 2.1; OpenID
+Connect Core, 3.1). Contract, "Operations" and "What existing clients hold us to".
+"""
+
+from dataclasses import dataclass, field
+
+from sqlalchemy.exc import IntegrityError
+
+from app.domain.actor import Actor, SessionOrigin
+from app.domain.errors import Problem, Refused, TokenRejected
+from app.domain.provider_tokens import reason_of
+from app.domain.providers import Provider, requested_scope
+from app.domain.redirects import redirect_problem
+from app.domain.scopes import ScopeGrant
+from app.domain.users import User
+from app.ports import Ports
+from app.ports.http import CallFailed
+from app.ports.identity_provider import Client, GrantRefused, SignIn, TokenAnswer
+from app.services.access import public
+from app.services.arrivals import Arrival, admit
+from app.services.doors import find_door
+from app.services.people import load_user
+from app.services.provider_grants import (
+    ask_for_tokens,
+    read_details,
+    read_identity,
+    read_rights,
+    unavailable,
+)
+from app.services.providers import provider_of
+from app.services.sessions import OpenedSession, ProviderSession, open_session, sign_pair
+from app.services.sign_ins import BegunSignIn, keep_sign_in, take_sign_in
+
+
+@dataclass(frozen=True, slots=True)
+class ExternalTokens:
+    """What a sign-in gives; ``refresh`` is ``None`` where the provider gave nothing to go on with.
+
+    ``user`` has the rights that the tokens really carry.
+    """
+
+    access: str = field(repr=False)
+    refresh: str | None = field(repr=False)
+    user: User
+
+
+@dataclass(frozen=True, slots=True)
+class _Proven:
+    """Somebody whose sign-in has ended well."""
+
+    arrival: Arrival
+    sid: str
+    refresh_token: str
+
+
+@public
+def begin_sign_in(
+    ports: Ports, actor: Actor, *, plugin_id: str | None, redirect_uri: str | None
+) -> str | None:
+    """Where to send a user who wants to sign in (`externalAuthenticationUrl`).
+
+    ``None`` for a plugin that is unknown, inactive, or leads through no login. Refuses REQUIRED
+    and INVALID on ``redirectUri``: its host must be among ``ALLOWED_CLIENT_HOSTS``.
+    """
+    provider = provider_of(ports, plugin_id)
+    if provider is None or not provider.signs_in:
+        return None
+    configuration = ports.configuration
+    problem = redirect_problem(
+        redirect_uri or "",
+        configuration.allowed_client_hosts,
+        development=configuration.development,
+        field="redirectUri",
+    )
+    if problem is not None:
+        raise Refused(problem)
+    begun = keep_sign_in(ports, provider, redirect_uri or "")
+    return ports.identity_provider.authorization_url(
+        SignIn(
+            authorization_url=provider.oauth_authorization_url,
+            client_id=provider.client_id,
+            redirect_uri=begun.redirect_uri,
+            scope=requested_scope(provider, configuration.owner),
+            state=begun.state,
+            nonce=begun.nonce,
+            verifier=begun.verifier,
+            audience=provider.audience,
+        )
+    )
+
+
+@public
+def finish_sign_in(
+    ports: Ports, actor: Actor, *, plugin_id: str | None, code: str | None, state: str | None
+) -> ExternalTokens | None:
+    """Tokens of ours for a code of the provider's (`externalObtainAccessTokens`).
+
+    ``None`` for a plugin that is unknown, inactive, or leads through no login. Refuses REQUIRED on
+    ``code`` and ``state``; INVALID on ``state`` (unknown, used, too old, of another provider), on
+    ``code`` (the provider refuses it, or what it gives cannot be believed), and on no field when
+    the provider does not answer; and whatever ``arrivals.admit`` refuses.
+    """
+    provider = provider_of(ports, plugin_id)
+    if provider is None or not provider.signs_in:
+        return None
+    if not code or not state:
+        raise Refused(*_missing(code=code, state=state))
+    proven = _prove(ports, provider, take_sign_in(ports, provider, state), code)
+    try:
+        opened, user = _enter(ports, actor, proven)
+    except IntegrityError:
+        # The same person came in elsewhere, by a moment quicker.
+        opened, user = _enter(ports, actor, proven)
+    pair = sign_pair(ports, actor, opened, user, find_door(ports).switches)
+    return ExternalTokens(pair.access, pair.refresh if proven.refresh_token else None, pair.user)
+
+
+def _missing(**arguments: str | None) -> list[Problem]:
+    return [
+        Problem("REQUIRED", "This is required.", name)
+        for name, value in arguments.items()
+        if not value
+    ]
+
+
+def _prove(ports: Ports, provider: Provider, begun: BegunSignIn, code: str) -> _Proven:
+    """Who comes back from the provider with ``code``."""
+
+    def exchange(client: Client) -> TokenAnswer:
+        return ports.identity_provider.exchange(
+            client, code=code, redirect_uri=begun.redirect_uri, verifier=begun.verifier
+        )
+
+    try:
+        tokens = ask_for_tokens(ports, provider, exchange)
+        identity = read_identity(ports, provider, tokens, begun.nonce)
+        person = read_details(ports, provider, tokens, identity)
+        # Nothing is granted by silence, although it means "as requested" (RFC 6749, 5.1).
+        grant = read_rights(ports, provider, tokens, unsaid=ScopeGrant())
+    except GrantRefused as refused:
+        raise Refused(Problem("INVALID", f"{refused}.", "code")) from refused
+    except TokenRejected as rejected:
+        raise Refused(Problem("INVALID", reason_of(rejected), "code")) from rejected
+    except CallFailed as failed:
+        raise unavailable(failed) from failed
+    arrival = Arrival(provider, identity.issuer, person, grant)
+    refresh_token = tokens.refresh_token if provider.enable_refresh_token else ""
+    return _Proven(arrival, identity.sid, refresh_token)
+
+
+def _enter(ports: Ports, actor: Actor, proven: _Proven) -> tuple[OpenedSession, User]:
+    arrival = proven.arrival
+    with ports.database.transaction() as session:
+        identity, user = admit(ports, actor, session, arrival)
+        begun = ProviderSession(
+            arrival.provider.id, identity.id, proven.sid, proven.refresh_token, arrival.rights
+        )
+        opened = open_session(ports, actor, session, user.id, SessionOrigin.OIDC, begun)
+        return opened, load_user(session, user.id)
