@@ -29,7 +29,7 @@ UNBUILT = {
         JSON JobStatusEnum Manifest Mutation.appActivate Mutation.appCreate Mutation.appDeactivate
         Mutation.appDelete Mutation.appDeleteFailedInstallation Mutation.appFetchManifest
         Mutation.appInstall Mutation.appRetryInstall Mutation.appTokenCreate
-        Mutation.appTokenDelete Mutation.appTokenVerify Mutation.appUpdate OrderDirection PageInfo
+        Mutation.appTokenDelete Mutation.appTokenVerify Mutation.appUpdate
         Query.app Query.appExtension Query.appExtensions Query.apps Query.appsInstallations
     """,
     "single sign-on": """

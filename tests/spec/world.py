@@ -36,51 +36,12 @@ from app.wiring import connect
 from tests.builders.apps import make_app
 from tests.builders.people import ADDRESS, PASSWORD, make_group, make_user, sign_in
 from tests.fakes.activity import FakeActivity
+from tests.spec.inhabitants import APPS, GROUPS, PEOPLE
 from tests.spec.server import SECRET, VENDOR
 
 DOMAIN = "example.com"
 _AHEAD = 60
 """Seconds by which made-up failures of a blocked address lie ahead of the present."""
-
-_GROUPS = {
-    "Full Access": tuple(Permission),
-    "Peer managers": (
-        Permission.MANAGE_APPS,
-        Permission.MANAGE_PRODUCTS,
-        Permission.MANAGE_SETTINGS,
-    ),
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Person:
-    first_name: str
-    last_name: str
-    groups: tuple[str, ...] = ()
-    is_staff: bool = False
-    is_superuser: bool = False
-    is_active: bool = True
-    has_password: bool = True
-
-
-_PEOPLE = {
-    "staff": Person("Super", "Staff", ("Full Access",), is_staff=True, is_superuser=True),
-    "manager": Person("Mana", "Ger", ("Peer managers",), is_staff=True),
-    "noperm": Person("No", "Perm", is_staff=True),
-    "customer": Person("Cus", "Tomer"),
-    "customer2": Person("Cus", "Tomertoo"),
-    "inactive": Person("In", "Active", is_active=False),
-    "reset": Person("Re", "Set"),
-    "throttle": Person("Thro", "Ttle"),
-    "sso": Person("S", "So", has_password=False),
-}
-_APPS = {
-    "PRODUCTS": (Permission.MANAGE_PRODUCTS,),
-    "NOPERM": (),
-    "APPS": (Permission.MANAGE_APPS,),
-    "SETTINGS": (Permission.MANAGE_SETTINGS,),
-    "INACTIVE": (Permission.MANAGE_PRODUCTS,),
-}
 
 
 class OpenKeyStore(RsaKeyStore):
@@ -272,7 +233,7 @@ def make_world(database_url: str) -> World:
         connected, keys=OpenKeyStore(SECRET), passwords=_OneHash(), activity=FakeActivity()
     )
     ring(ports)
-    groups = {name: make_group(ports, name, *permissions) for name, permissions in _GROUPS.items()}
+    groups = {name: make_group(ports, name, *permissions) for name, permissions in GROUPS.items()}
     people = {
         name: make_user(
             ports,
@@ -285,11 +246,11 @@ def make_world(database_url: str) -> World:
             is_superuser=person.is_superuser,
             is_active=person.is_active,
         )
-        for name, person in _PEOPLE.items()
+        for name, person in PEOPLE.items()
     }
     apps = {
         name: make_app(ports, name.lower(), *permissions, is_active=name != "INACTIVE")
-        for name, permissions in _APPS.items()
+        for name, permissions in APPS.items()
     }
     return World(database_url, ports, people, apps, _origin=_rows(ports))
 
