@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 from app.domain.errors import Problem
+from app.domain.ranges import Range
 
 CURRENCY = "EUR"
 """What this shop calculates in; nothing is ever converted."""
@@ -63,6 +64,19 @@ def price_problem(
 def price(amount: Decimal) -> Money:
     """The price of ``amount``, in which ``price_problem`` found nothing."""
     return Money(_rounded(amount))
+
+
+def units_within(amounts: Range[Decimal]) -> Range[int]:
+    """The prices within ``amounts`` in the smallest units, never beyond what a price can be."""
+    return Range(
+        0 if amounts.gte is None else max(_bounded(amounts.gte, ROUND_CEILING), 0),
+        None if amounts.lte is None else _bounded(amounts.lte, ROUND_FLOOR),
+    )
+
+
+def _bounded(amount: Decimal, rounding: str) -> int:
+    nearest = min(max(amount, Decimal(-1)), MOST + 1)
+    return int((nearest * _UNITS).to_integral_value(rounding))
 
 
 def _rounded(amount: Decimal) -> Decimal:

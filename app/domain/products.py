@@ -1,13 +1,15 @@
 """Products: what the shop sells, and the rules for their names, slugs and visibility."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 
 from app.domain.actor import Actor
 from app.domain.errors import Problem
-from app.domain.money import Money
+from app.domain.money import Money, of_units
 from app.domain.permissions import Permission
 from app.domain.search import fold
 from app.domain.texts import line_problem
@@ -73,3 +75,34 @@ def slug_of(name: str) -> str:
     """The slug of a product that is called ``name``: "Crème Brûlée" is ``creme-brulee``."""
     words = _BETWEEN_WORDS.sub("-", fold(name)).strip("-")
     return words[: LONGEST_SLUG - _ROOM].strip("-") or _NAMELESS
+
+
+def snapshot_of(product: Product) -> dict[str, object]:
+    """What the event of its deletion keeps of ``product``, as JSON can hold it."""
+    price = product.price
+    return {
+        "id": product.id,
+        "name": product.name,
+        "slug": product.slug,
+        "description": product.description,
+        "price": None if price is None else price.units,
+        "currency": None if price is None else price.currency,
+        "is_published": product.is_published,
+        "created_at": product.created_at.isoformat(),
+        "updated_at": product.updated_at.isoformat(),
+    }
+
+
+def from_snapshot(kept: Mapping[str, Any]) -> Product:
+    """The product that ``snapshot_of`` kept."""
+    price = kept["price"]
+    return Product(
+        id=kept["id"],
+        name=kept["name"],
+        slug=kept["slug"],
+        description=kept["description"],
+        price=None if price is None else of_units(price, kept["currency"]),
+        is_published=kept["is_published"],
+        created_at=datetime.fromisoformat(kept["created_at"]),
+        updated_at=datetime.fromisoformat(kept["updated_at"]),
+    )

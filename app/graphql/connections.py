@@ -2,11 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import graphene
 from graphql import GraphQLResolveInfo
 
-from app.domain.pages import Page
+from app.domain.pages import Page, PageRequest, read_page_request
+
+_ARGUMENTS = ("before", "after", "first", "last")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,11 @@ def connection_arguments() -> Mapping[str, graphene.Argument]:
         "first": graphene.Argument(graphene.Int),
         "last": graphene.Argument(graphene.Int),
     }
+
+
+def asked_page(name: str, arguments: Mapping[str, Any]) -> PageRequest:
+    """The page of the list ``name`` that ``arguments`` ask for; refuses what makes no sense."""
+    return read_page_request(name, **{one: arguments.get(one) for one in _ARGUMENTS})
 
 
 def _resolve_page_info(page: Page[object], _info: GraphQLResolveInfo) -> Page[object]:

@@ -4,19 +4,26 @@ import graphene
 
 from app.graphql.mutations.accounts import AccountMutations
 from app.graphql.mutations.passwords import PasswordMutations
+from app.graphql.mutations.products import ProductMutations
 from app.graphql.mutations.sessions import SessionMutations
 from app.graphql.mutations.shop import ShopMutations
 from app.graphql.mutations.tokens import TokenMutations
+from app.graphql.queries.products import ProductQueries
 from app.graphql.queries.shop import ShopQueries
 from app.graphql.queries.users import UserQueries
 
 
-class Query(ShopQueries, UserQueries):
+class Query(ShopQueries, UserQueries, ProductQueries):
     """What can be asked."""
 
 
 class Mutation(
-    TokenMutations, PasswordMutations, AccountMutations, SessionMutations, ShopMutations
+    TokenMutations,
+    PasswordMutations,
+    AccountMutations,
+    SessionMutations,
+    ShopMutations,
+    ProductMutations,
 ):
     """What can be changed."""
 

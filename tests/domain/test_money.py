@@ -7,7 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.money import CURRENCY, MOST, Money, of_units, price, price_problem, total
+from app.domain.money import (
+    CURRENCY,
+    MOST,
+    Money,
+    of_units,
+    price,
+    price_problem,
+    total,
+    units_within,
+)
+from app.domain.ranges import Range
 
 PIECES = 100_000
 """What fits in the largest cart, and more than anybody orders."""
@@ -70,3 +80,24 @@ def test_a_sum_is_exact(lines: list[tuple[int, int]]) -> None:
 
 def test_nothing_costs_nothing() -> None:
     assert total(()) == Money(Decimal("0.00"))
+
+
+@pytest.mark.parametrize(
+    ("lowest", "highest", "units"),
+    [
+        ("1", "2.5", (100, 250)),
+        ("1.001", "2.509", (101, 250)),
+        ("-5", "-0.01", (0, -1)),
+        ("-1E+999999", "1E+999999", (0, 1_000_000_099)),
+        (None, "1E-999999", (0, 0)),
+        ("1E-999999", None, (1, None)),
+        (None, None, (0, None)),
+    ],
+)
+def test_a_range_of_prices_holds_whole_cents(
+    lowest: str | None, highest: str | None, units: tuple[int, int | None]
+) -> None:
+    given_range = Range(
+        None if lowest is None else Decimal(lowest), None if highest is None else Decimal(highest)
+    )
+    assert units_within(given_range) == Range(*units)

@@ -66,6 +66,11 @@ ShopErrorCode = graphene.Enum(
     },
 )
 
+ProductErrorCode = graphene.Enum(
+    "ProductErrorCode",
+    {name: name for name in ("GRAPHQL_ERROR", "INVALID", "NOT_FOUND", "REQUIRED", "UNIQUE")},
+)
+
 
 class AccountError(graphene.ObjectType):
     """Why an account mutation changed nothing."""
@@ -81,3 +86,11 @@ class ShopError(graphene.ObjectType):
     field = graphene.String(description="The input at fault, if it is one alone.")
     message = graphene.String()
     code = graphene.NonNull(ShopErrorCode)
+
+
+class ProductError(graphene.ObjectType):
+    """Why a product was not made, changed or deleted."""
+
+    field = graphene.String(description="The input at fault, if it is one alone.")
+    message = graphene.String()
+    code = graphene.NonNull(ProductErrorCode)

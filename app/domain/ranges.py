@@ -1,0 +1,29 @@
+"""Ranges that lists are narrowed to; both ends belong to them, and either may be open."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Generic, TypeVar
+
+Bound_co = TypeVar("Bound_co", covariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Range(Generic[Bound_co]):
+    """From ``gte`` to ``lte``."""
+
+    gte: Bound_co | None = None
+    lte: Bound_co | None = None
+
+
+def moments(gte: datetime | None, lte: datetime | None) -> Range[datetime]:
+    """The range between two moments; one that names no zone is in UTC."""
+    return Range(None if gte is None else _utc(gte), None if lte is None else _utc(lte))
+
+
+def _utc(moment: datetime) -> datetime:
+    if moment.tzinfo is None:
+        return moment.replace(tzinfo=UTC)
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:  # an hour before the year 1, or after 9999: as near as can be
+        return moment.replace(tzinfo=UTC)

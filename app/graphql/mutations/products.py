@@ -1,0 +1,87 @@
+"""Making, changing and deleting products."""
+
+from typing import Any
+
+import graphene
+from graphql import GraphQLResolveInfo
+
+from app.graphql.context import RequestContext
+from app.graphql.errors import PayloadProblem
+from app.graphql.mutations.payloads import answers, errors_of
+from app.services.products import ProductInput as Said
+from app.services.products import create_product, delete_product, update_product
+
+_PRODUCT = "app.graphql.types.products.Product"
+_ID = graphene.NonNull(graphene.ID)
+
+
+class ProductInput(graphene.InputObjectType):
+    """What is to change; what is left out stays as it is."""
+
+    name = graphene.String()
+    slug = graphene.String()
+    description = graphene.String()
+    price = graphene.InputField("app.graphql.types.money.PositiveDecimal")
+    currency = graphene.String(description="The shop's, which it stands for when left out.")
+    is_published = graphene.Boolean()
+
+
+class ProductCreateInput(ProductInput):
+    """A new product. The slug is made from the name; nobody else sees it until published."""
+
+    name = graphene.String(description="The only one that is needed.")
+
+
+class _ProductPayload(graphene.ObjectType):
+    class Meta:
+        abstract = True
+
+    product = graphene.Field(_PRODUCT)
+    errors = errors_of("ProductError")
+
+    def resolve_errors(self, _info: GraphQLResolveInfo) -> list[PayloadProblem]:
+        return self.errors or []
+
+
+class ProductCreate(_ProductPayload):
+    """The new product."""
+
+
+class ProductUpdate(_ProductPayload):
+    """The product as it is now."""
+
+
+class ProductDelete(_ProductPayload):
+    """The product as it was."""
+
+
+class ProductMutations(graphene.ObjectType):
+    """What the shop sells."""
+
+    product_create = graphene.Field(ProductCreate, input=graphene.NonNull(ProductCreateInput))
+    product_update = graphene.Field(ProductUpdate, id=_ID, input=graphene.NonNull(ProductInput))
+    product_delete = graphene.Field(ProductDelete, id=_ID)
+
+    @staticmethod
+    @answers(ProductCreate)
+    def resolve_product_create(
+        _root: object, info: GraphQLResolveInfo, input: dict[str, Any]
+    ) -> ProductCreate:
+        context: RequestContext = info.context
+        product = create_product(context.ports, context.actor, Said(**input))
+        return ProductCreate(product=product)
+
+    @staticmethod
+    @answers(ProductUpdate)
+    def resolve_product_update(
+        _root: object, info: GraphQLResolveInfo, id: str, input: dict[str, Any]
+    ) -> ProductUpdate:
+        context: RequestContext = info.context
+        product = update_product(context.ports, context.actor, id, Said(**input))
+        return ProductUpdate(product=product)
+
+    @staticmethod
+    @answers(ProductDelete)
+    def resolve_product_delete(_root: object, info: GraphQLResolveInfo, id: str) -> ProductDelete:
+        context: RequestContext = info.context
+        return ProductDelete(product=delete_product(context.ports, context.actor, id))

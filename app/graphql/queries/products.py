@@ -1,0 +1,103 @@
+"""Queries about products."""
+
+from typing import Any
+
+import graphene
+from graphql import GraphQLResolveInfo
+
+from app.domain.pages import Page
+from app.domain.products import Product
+from app.graphql.connections import asked_page, connection_arguments, make_connection
+from app.graphql.context import RequestContext
+from app.graphql.types.lists import (
+    DateTimeRangeInput,
+    Direction,
+    PriceRangeInput,
+    moments_in,
+    prices_in,
+)
+from app.services.catalogue import ProductFilter, list_products, show_product
+
+_PRODUCT = "app.graphql.types.products.Product"
+_UNUSED = "Accepted and not used."
+
+
+class ProductFilterInput(graphene.InputObjectType):
+    """Which products are wanted."""
+
+    search = graphene.String(description="A part of the name, whatever its case and accents.")
+    ids = graphene.List(graphene.NonNull(graphene.ID))
+    slugs = graphene.List(graphene.NonNull(graphene.String))
+    is_published = graphene.Boolean()
+    price = PriceRangeInput()
+    updated_at = DateTimeRangeInput()
+
+
+class ProductOrder(graphene.InputObjectType):
+    """How the products are sorted."""
+
+    direction = graphene.InputField("app.graphql.types.lists.OrderDirection", required=True)
+    field = graphene.InputField("app.graphql.types.products.ProductOrderField", required=True)
+
+
+ProductCountableConnection = make_connection("Product", _PRODUCT)
+
+
+class ProductQueries(graphene.ObjectType):
+    """What the shop sells."""
+
+    product = graphene.Field(
+        _PRODUCT,
+        id=graphene.ID(),
+        slug=graphene.String(),
+        channel=graphene.String(description=_UNUSED),
+        description="A product by its id or its slug; null when there is none to be seen.",
+    )
+    products = graphene.Field(
+        ProductCountableConnection,
+        filter=ProductFilterInput(),
+        sort_by=ProductOrder(),
+        search=graphene.String(description="As in the filter."),
+        channel=graphene.String(description=_UNUSED),
+        **connection_arguments(),
+        description="The published products; with MANAGE_PRODUCTS the others too.",
+    )
+
+    @staticmethod
+    def resolve_product(
+        _root: object,
+        info: GraphQLResolveInfo,
+        id: str | None = None,
+        slug: str | None = None,
+        channel: str | None = None,
+    ) -> Product | None:
+        context: RequestContext = info.context
+        return show_product(context.ports, context.actor, product_id=id, slug=slug)
+
+    @staticmethod
+    def resolve_products(
+        _root: object, info: GraphQLResolveInfo, **arguments: Any
+    ) -> Page[Product]:
+        context: RequestContext = info.context
+        page = asked_page("products", arguments)
+        sort = arguments.get("sort_by") or {}
+        return list_products(
+            context.ports,
+            context.actor,
+            page,
+            _wanted(arguments.get("filter") or {}, arguments.get("search")),
+            sort.get("field"),
+            descending=sort.get("direction") is Direction.DESC,
+        )
+
+
+def _wanted(given: dict[str, Any], search: str | None) -> ProductFilter:
+    ids, slugs = given.get("ids"), given.get("slugs")
+    return ProductFilter(
+        search=search or given.get("search") or "",
+        ids=None if ids is None else tuple(ids),
+        slugs=None if slugs is None else tuple(slugs),
+        is_published=given.get("is_published"),
+        price=prices_in(given.get("price")),
+        updated_at=moments_in(given.get("updated_at")),
+    )

@@ -1,0 +1,47 @@
+"""What the shop sells."""
+
+from decimal import Decimal
+
+from app.domain.ids import to_global_id
+from app.domain.money import CURRENCY, price
+from app.domain.search import fold
+from app.models import ProductRecord
+from app.models.products import NO_PRICE
+from app.ports import Ports
+
+
+def make_product(
+    ports: Ports,
+    name: str = "Ash bowl",
+    cost: str | None = "12.50",
+    *,
+    slug: str = "",
+    is_published: bool = True,
+) -> int:
+    """Store a product that costs so much; returns the key."""
+    now = ports.clock.now()
+    with ports.database.transaction() as session:
+        product = ProductRecord(
+            name=name,
+            slug=slug or fold(name).replace(" ", "-"),
+            price=NO_PRICE if cost is None else price(Decimal(cost)).units,
+            currency=CURRENCY,
+            is_published=is_published,
+            created_at=now,
+            updated_at=now,
+            folded=fold(name),
+        )
+        session.add(product)
+        session.flush()
+        return product.id
+
+
+def product_id(key: int) -> str:
+    """The global id of the product of that key."""
+    return to_global_id("Product", key)
+
+
+def reprice(ports: Ports, key: int, cost: str) -> None:
+    """Write another price into a product's row."""
+    with ports.database.transaction() as session:
+        session.get_one(ProductRecord, key).price = price(Decimal(cost)).units

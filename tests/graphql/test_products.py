@@ -1,0 +1,237 @@
+"""Products by GraphQL: looked at by anybody, made by those who manage them."""
+
+from typing import Any
+
+import pytest
+
+from app.domain.permissions import Permission
+from app.ports import Ports
+from tests.builders.apps import make_app
+from tests.builders.people import make_staff, make_user, sign_in
+from tests.builders.products import make_product, product_id
+from tests.fixtures.statements import recorded_statements
+from tests.graphql.front import Front
+
+FIELDS = "id name slug description price { amount currency } isPublished created updatedAt"
+ERRORS = "errors { field message code }"
+ONE = f"query ($id: ID, $slug: String) {{ product(id: $id, slug: $slug) {{ {FIELDS} }} }}"
+LIST = f"""
+query ($first: Int, $after: String, $filter: ProductFilterInput, $sortBy: ProductOrder) {{
+  products(first: $first, after: $after, filter: $filter, sortBy: $sortBy) {{
+    edges {{ node {{ {FIELDS} }} cursor }}
+    pageInfo {{ hasNextPage endCursor }}
+    totalCount
+  }}
+}}"""
+CREATE = f"""
+mutation ($input: ProductCreateInput!) {{
+  productCreate(input: $input) {{ product {{ {FIELDS} }} {ERRORS} }}
+}}"""
+UPDATE = f"""
+mutation ($id: ID!, $input: ProductInput!) {{
+  productUpdate(id: $id, input: $input) {{ product {{ {FIELDS} }} {ERRORS} }}
+}}"""
+DELETE = f"mutation ($id: ID!) {{ productDelete(id: $id) {{ product {{ {FIELDS} }} {ERRORS} }} }}"
+
+
+@pytest.fixture
+def front(ports: Ports) -> Front:
+    return Front(ports)
+
+
+@pytest.fixture
+def token(ports: Ports) -> str:
+    """An app that manages products."""
+    return make_app(ports, "warehouse", Permission.MANAGE_PRODUCTS)[1]
+
+
+def told(payload: Any) -> list[tuple[str | None, str]]:
+    """Field and code of what was wrong, with nothing done."""
+    assert payload["product"] is None
+    assert all(error["message"] for error in payload["errors"])
+    return [(error["field"], error["code"]) for error in payload["errors"]]
+
+
+def test_a_product_goes_from_its_making_to_its_end(front: Front, token: str) -> None:
+    made = front.run(CREATE, token, input={"name": "Ash bowl", "price": 12.5})
+    assert made["errors"] == []
+    product = made["product"]
+    assert product == {
+        "id": product["id"],
+        "name": "Ash bowl",
+        "slug": "ash-bowl",
+        "description": "",
+        "price": {"amount": 12.5, "currency": "EUR"},
+        "isPublished": False,
+        "created": "2026-03-01T12:00:00+00:00",
+        "updatedAt": "2026-03-01T12:00:00+00:00",
+    }
+    assert front.run(ONE, id=product["id"]) is None
+    changed = front.run(UPDATE, token, id=product["id"], input={"isPublished": True})
+    assert changed == {"product": product | {"isPublished": True}, "errors": []}
+    assert front.run(ONE, id=product["id"]) == changed["product"]
+    assert front.run(ONE, slug="ash-bowl") == changed["product"]
+    gone = front.run(DELETE, token, id=product["id"])
+    assert gone == changed
+    assert front.run(ONE, token, id=product["id"]) is None
+
+
+@pytest.mark.parametrize(
+    ("literal", "amount"),
+    [("12", 12.0), ("12.5", 12.5), ('"12.50"', 12.5), ("1e2", 100.0), ("null", None)],
+)
+def test_a_price_is_written_as_a_number_or_as_text(
+    front: Front, token: str, literal: str, amount: float | None
+) -> None:
+    query = (
+        f'mutation {{ productCreate(input: {{name: "a", price: {literal}}})'
+        f" {{ product {{ price {{ amount }} }} {ERRORS} }} }}"
+    )
+    made = front.run(query, token)
+    assert made["errors"] == []
+    assert made["product"]["price"] == (None if amount is None else {"amount": amount})
+
+
+@pytest.mark.parametrize(
+    ("input_", "errors"),
+    [
+        ({}, [("name", "REQUIRED")]),
+        ({"name": None, "slug": None}, [("name", "REQUIRED")]),
+        ({"name": "a" * 100_000}, [("name", "INVALID")]),
+        ({"name": "a", "price": -1}, [("price", "INVALID")]),
+        ({"name": "a", "price": 1e300}, [("price", "INVALID")]),
+        ({"name": "a", "price": "0.001"}, [("price", "INVALID")]),
+        ({"name": "a", "price": 1, "currency": "USD"}, [("currency", "INVALID")]),
+        ({"name": "a", "slug": "b c"}, [("slug", "INVALID")]),
+        ({"name": "", "price": -1}, [("name", "REQUIRED"), ("price", "INVALID")]),
+    ],
+)
+def test_what_cannot_be_is_told_by_its_field(
+    front: Front, token: str, input_: dict[str, Any], errors: list[tuple[str, str]]
+) -> None:
+    assert told(front.run(CREATE, token, input=input_)) == errors
+
+
+@pytest.mark.parametrize(
+    "input_",
+    [
+        {"name": 5},
+        {"name": ["a"]},
+        {"name": "a", "isPublished": "yes"},
+        {"name": "a", "price": True},
+        {"name": "a", "price": "cheap"},
+        {"name": "a", "price": "NaN"},
+        {"name": "a", "price": "Infinity"},
+        {"name": "a", "price": "1e9999"},
+        {"name": "a", "price": "9" * 1000},
+        {"name": "a", "price": {"amount": 1}},
+        {"name": "a", "price": [1]},
+        {"name": "a", "weight": 5},
+    ],
+)
+def test_what_is_of_another_type_is_refused_before_anything_is_done(
+    front: Front, token: str, input_: dict[str, Any]
+) -> None:
+    answer = front.post({"query": CREATE, "variables": {"input": input_}}, token)
+    assert answer.status_code == 400
+    assert "data" not in answer.json
+
+
+def test_slugs_and_ids_that_cannot_be_are_told(front: Front, ports: Ports, token: str) -> None:
+    make_product(ports, "Cup")
+    assert told(front.run(CREATE, token, input={"name": "a", "slug": "cup"})) == [
+        ("slug", "UNIQUE")
+    ]
+    for id_ in ("", "nonsense", "UHJvZHVjdDo=", "VXNlcjox", product_id(4711)):
+        assert told(front.run(UPDATE, token, id=id_, input={})) == [("id", "NOT_FOUND")]
+        assert told(front.run(DELETE, token, id=id_)) == [("id", "NOT_FOUND")]
+    assert front.run(ONE, id=product_id(4711)) is None
+    assert front.code(ONE, id="nonsense") == "GraphQLError"
+    assert front.code(ONE) == "GraphQLError"
+
+
+def test_who_does_not_manage_products_is_told_what_is_missing(front: Front, ports: Ports) -> None:
+    callers = [
+        None,
+        sign_in(ports, make_user(ports)).access,
+        sign_in(ports, make_staff(ports, "s@example.com", Permission.MANAGE_ORDERS)).access,
+        make_app(ports, "other", Permission.MANAGE_ORDERS)[1],
+    ]
+    id_ = product_id(make_product(ports))
+    for caller in callers:
+        for query, variables in (
+            (CREATE, {"input": {"name": "a"}}),
+            (UPDATE, {"id": id_, "input": {"name": "a"}}),
+            (DELETE, {"id": id_}),
+        ):
+            (error,) = front.ask(query, caller, **variables)["errors"]
+            assert error["extensions"] == {
+                "exception": {"code": "PermissionDenied"},
+                "requiredPermissions": ["MANAGE_PRODUCTS"],
+            }
+    for query, variables in ((CREATE, {"input": {"name": "a"}}), (DELETE, {"id": id_})):
+        assert front.code(query, "garbage", **variables) == "InvalidTokenError"
+
+
+def test_a_list_is_filtered_sorted_and_paged(front: Front, ports: Ports) -> None:
+    for name, cost in (("Cup", "5"), ("Bowl", "9"), ("Cup for two", "12"), ("Jug", None)):
+        make_product(ports, name, cost)
+    make_product(ports, "Cup of gold", is_published=False)
+    asked: dict[str, Any] = {
+        "filter": {"search": "CUP", "price": {"gte": 1, "lte": 12.0}},
+        "sortBy": {"field": "PRICE", "direction": "DESC"},
+    }
+    first = front.run(LIST, first=1, **asked)
+    assert [edge["node"]["name"] for edge in first["edges"]] == ["Cup for two"]
+    assert (first["totalCount"], first["pageInfo"]["hasNextPage"]) == (2, True)
+    rest = front.run(LIST, first=10, after=first["pageInfo"]["endCursor"], **asked)
+    assert [edge["node"]["name"] for edge in rest["edges"]] == ["Cup"]
+    assert rest["pageInfo"]["hasNextPage"] is False
+
+
+@pytest.mark.parametrize(
+    "variables",
+    [
+        {},
+        {"first": 0},
+        {"first": -1},
+        {"first": 1, "after": "nonsense"},
+        {"first": 1, "filter": {"ids": ["nonsense"]}},
+        {"first": 1, "filter": {"slugs": ["a"] * 2000}},
+    ],
+)
+def test_a_list_that_makes_no_sense_is_refused(front: Front, variables: dict[str, Any]) -> None:
+    assert front.code(LIST, **variables) == "GraphQLError"
+
+
+@pytest.mark.parametrize(
+    ("filter_", "found"),
+    [
+        ({"search": "%" * 60_000}, 0),
+        ({"search": "\0"}, 0),
+        ({"slugs": ["\0"]}, 0),
+        ({"price": {"gte": 1e300}}, 0),
+        ({"price": {"lte": -1}}, 0),
+        ({"updatedAt": {"lte": "0001-01-01T00:00:00"}}, 0),
+        ({"updatedAt": {"gte": "0001-01-01T00:00:00+05:00"}}, 1),
+        ({"updatedAt": {"lte": "9999-12-31T23:59:59-05:00"}}, 1),
+    ],
+)
+def test_a_filter_may_reach_as_far_as_it_likes(
+    front: Front, ports: Ports, filter_: dict[str, Any], found: int
+) -> None:
+    make_product(ports)
+    assert front.run(LIST, first=1, filter=filter_)["totalCount"] == found
+
+
+def test_a_page_of_twenty_costs_the_caller_and_one_statement(
+    front: Front, ports: Ports, token: str
+) -> None:
+    for number in range(25):
+        make_product(ports, f"Bowl {number}")
+    query = f"{{ products(first: 20) {{ edges {{ node {{ {FIELDS} }} }} }} }}"
+    front.run(query, token)
+    with recorded_statements() as statements:
+        page = front.run(query, token)
+    assert len(page["edges"]) == 20
+    assert len(statements) == 2
