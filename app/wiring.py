@@ -19,7 +19,7 @@ from app.adapters.sealing import AesSealing
 from app.adapters.throttle import connect_throttle
 from app.domain.addresses import Network
 from app.loading import load
-from app.ports import Http, IdentityProvider, Ports, Post, Remembered, Schema
+from app.ports import Http, IdentityProvider, Payloads, Ports, Post, Remembered, Schema
 from app.settings import Settings, SettingsError, load_settings
 from app.web.installation import Installation
 
@@ -47,6 +47,7 @@ def connect(settings: Settings) -> Ports:
         post=_post(settings),
         http=http,
         identity_provider=cast("IdentityProvider", _late(_identity_provider, http)),
+        payloads=cast("Payloads", _late(_payloads, "app.graphql.payloads:create_payloads")),
         schema=cast("Schema", _late(_schema, settings)),
         activity=SqlActivity(database, clock),
         remembered=Remembered(),
@@ -95,6 +96,12 @@ def _identity_provider(http: Http) -> IdentityProvider:
     name = "app.adapters.identity_provider:OpenIdProvider"
     make = cast("Callable[[Http], IdentityProvider]", load(name))
     return make(http)
+
+
+def _payloads(name: str) -> Payloads:
+    # Above the adapters, for its queries run on the schema; most commands have no use for either.
+    make = cast("Callable[[], Payloads]", load(name))
+    return make()
 
 
 def _post(settings: Settings) -> Post:

@@ -54,7 +54,7 @@ def read_manifest(document: Mapping[str, object], vendor: str) -> Manifest:
     too_much = grantable_problem(permissions)
     if too_much is not None:
         problems.append(too_much)
-    _check_version(members, f"required{vendor[:1].upper()}{vendor[1:]}Version")
+    _check_version(members, f"required{vendor.capitalize()}Version")
     manifest = Manifest(
         identifier=members.line("id", required=True),
         name=members.line("name", required=True),

@@ -14,6 +14,7 @@ from app.ports.identity_provider import IdentityProvider
 from app.ports.keys import KeyStore
 from app.ports.mail import Letters, Post
 from app.ports.passwords import PasswordHasher
+from app.ports.payloads import Payloads
 from app.ports.randomness import Randomness
 from app.ports.remembered import Remembered
 from app.ports.schema import Schema
@@ -30,6 +31,7 @@ __all__ = [
     "KeyStore",
     "Letters",
     "PasswordHasher",
+    "Payloads",
     "Ports",
     "Post",
     "Randomness",
@@ -55,6 +57,7 @@ class Ports:
     letters: Letters
     post: Post
     http: Http
+    payloads: Payloads
     identity_provider: IdentityProvider
     schema: Schema
     activity: Activity

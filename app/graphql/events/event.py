@@ -1,0 +1,68 @@
+"""What every event tells: when it happened, who made it happen, and who hears of it."""
+
+from datetime import datetime
+from typing import Any
+
+import graphene
+from graphql import GraphQLResolveInfo
+
+from app.domain import apps, users
+from app.domain.events.occurrence import Occurrence
+from app.domain.version import INTERFACE_VERSION
+from app.graphql.app_nodes import AppNode, app_node
+from app.graphql.context import RequestContext
+from app.graphql.types.apps import App
+from app.graphql.types.users import User
+from app.services.occurrences import principal_of, recipient_of
+
+EVENT_TYPES: dict[str, type[graphene.ObjectType]] = {}
+"""The type of each event by the name of its class; ``subscription`` fills it."""
+
+
+class IssuingPrincipal(graphene.Union):
+    """Who made an event happen."""
+
+    class Meta:
+        types = (App, User)
+
+    @classmethod
+    def resolve_type(cls, instance: object, _info: GraphQLResolveInfo) -> Any:
+        return App if isinstance(instance, apps.App) else User
+
+
+class Event(graphene.Interface):
+    """Something that happened."""
+
+    issued_at = graphene.DateTime()
+    version = graphene.String(description="The version of the interface.")
+    issuing_principal = graphene.Field(
+        IssuingPrincipal,
+        description="Whoever made it happen, if the app may know them; null for the shop itself.",
+    )
+    recipient = graphene.Field(App, description="The app that hears of it.")
+
+    @classmethod
+    def resolve_type(cls, instance: Occurrence, _info: GraphQLResolveInfo) -> Any:
+        return EVENT_TYPES[type(instance.event).__name__]
+
+    @staticmethod
+    def resolve_issued_at(happened: Occurrence, _info: GraphQLResolveInfo) -> datetime:
+        return happened.issued_at
+
+    @staticmethod
+    def resolve_version(_happened: Occurrence, _info: GraphQLResolveInfo) -> str:
+        return INTERFACE_VERSION
+
+    @staticmethod
+    def resolve_issuing_principal(
+        happened: Occurrence, info: GraphQLResolveInfo
+    ) -> users.User | AppNode | None:
+        context: RequestContext = info.context
+        found = principal_of(context.ports, context.actor, happened)
+        return app_node(context, found) if isinstance(found, apps.App) else found
+
+    @staticmethod
+    def resolve_recipient(happened: Occurrence, info: GraphQLResolveInfo) -> AppNode | None:
+        context: RequestContext = info.context
+        found = recipient_of(context.ports, context.actor, happened)
+        return None if found is None else app_node(context, found)

@@ -1,0 +1,40 @@
+"""Which field of an event's type shows what the event is about, and how it is read."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from graphql import GraphQLResolveInfo
+
+from app.domain import apps
+from app.domain.events.occurrence import Occurrence
+from app.graphql.app_nodes import app_node
+from app.graphql.context import RequestContext
+from app.services.occurrences import subject_of
+
+Resolver = Callable[[Occurrence, GraphQLResolveInfo], object]
+
+
+@dataclass(frozen=True, slots=True)
+class SubjectField:
+    """A field, by its name in snake case and its type's dotted path."""
+
+    name: str
+    type: str
+
+
+SUBJECT_FIELDS: Mapping[str, SubjectField] = MappingProxyType(
+    {
+        "App": SubjectField("app", "app.graphql.types.apps.App"),
+        "Group": SubjectField("permission_group", "app.graphql.types.groups.Group"),
+        "User": SubjectField("user", "app.graphql.types.users.User"),
+    }
+)
+"""By the GraphQL type that ``Event.subject`` names."""
+
+
+def show_subject(happened: Occurrence, info: GraphQLResolveInfo) -> object:
+    """What the event is about, as it is now; as it was, when it is gone."""
+    context: RequestContext = info.context
+    found = subject_of(context.ports, context.actor, happened)
+    return app_node(context, found) if isinstance(found, apps.App) else found

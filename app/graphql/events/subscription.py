@@ -1,0 +1,72 @@
+"""``Subscription``: what the query of a webhook selects from."""
+
+import graphene
+from graphql import GraphQLResolveInfo
+
+from app.domain import events as domain
+from app.domain.events.occurrence import Occurrence
+from app.graphql.events.event import EVENT_TYPES, Event
+from app.graphql.events.subjects import SUBJECT_FIELDS, show_subject
+
+
+def _token(happened: Occurrence, _info: GraphQLResolveInfo) -> str | None:
+    event = happened.event
+    return event.token if isinstance(event, domain.LinkRequested) else None
+
+
+def _redirect_url(happened: Occurrence, _info: GraphQLResolveInfo) -> str | None:
+    event = happened.event
+    return event.redirect_url if isinstance(event, domain.LinkRequested) else None
+
+
+def _new_email(happened: Occurrence, _info: GraphQLResolveInfo) -> str | None:
+    event = happened.event
+    return event.new_email if isinstance(event, domain.LinkRequested) else None
+
+
+def _fields(event: type[domain.Event]) -> dict[str, object]:
+    """The fields of an event's type, beside those of every event."""
+    subject = SUBJECT_FIELDS[event.subject]
+    fields: dict[str, object] = {
+        subject.name: graphene.Field(subject.type),
+        f"resolve_{subject.name}": staticmethod(show_subject),
+    }
+    if issubclass(event, domain.LinkRequested):
+        fields |= {
+            "token": graphene.String(description="The secret of the link."),
+            "redirect_url": graphene.String(description="Where the link leads."),
+            "resolve_token": staticmethod(_token),
+            "resolve_redirect_url": staticmethod(_redirect_url),
+        }
+    if event is domain.AccountChangeEmailRequested:
+        fields |= {
+            "new_email": graphene.String(),
+            "resolve_new_email": staticmethod(_new_email),
+        }
+    return fields
+
+
+def _make_type(event: type[domain.Event]) -> type[graphene.ObjectType]:
+    meta = type("Meta", (), {"interfaces": (Event,)})
+    body = {"__doc__": event.description, "Meta": meta, **_fields(event)}
+    made: type[graphene.ObjectType] = type(event.__name__, (graphene.ObjectType,), body)
+    return made
+
+
+EVENT_TYPES.update(
+    {
+        event.__name__: _make_type(event)
+        for event in domain.EVENTS.values()
+        if event.subject in SUBJECT_FIELDS
+    }
+)
+
+
+class Subscription(graphene.ObjectType):
+    """What webhooks hear of; nothing is sent over an open connection."""
+
+    event = graphene.Field(Event, description="Select the fields of events: `... on AppUpdated`.")
+
+    @staticmethod
+    def resolve_event(happened: Occurrence, _info: GraphQLResolveInfo) -> Occurrence:
+        return happened

@@ -1,0 +1,121 @@
+"""Making, replacing, ending and verifying the tokens of apps."""
+
+from datetime import timedelta
+from typing import Any
+
+import graphene
+from graphql import GraphQLResolveInfo
+
+from app.domain.apps import DEFAULT_OVERLAP
+from app.graphql.context import RequestContext
+from app.graphql.global_ids import key_in
+from app.graphql.mutations.app_payloads import AppPayload
+from app.graphql.mutations.payloads import answers
+from app.services.app_tokens import (
+    WantedToken,
+    create_app_token,
+    revoke_app_token,
+    rotate_app_token,
+    verify_app_token,
+)
+
+_TYPE = "app.graphql.types.apps.AppToken"
+_HOURS = int(DEFAULT_OVERLAP.total_seconds() // 3600)
+
+
+class AppTokenInput(graphene.InputObjectType):
+    """A token to be made."""
+
+    name = graphene.String(description="What it is for, to tell it from the others.")
+    app = graphene.ID(required=True)
+    expires_at = graphene.DateTime(description="Without it the token is good until revoked.")
+    permissions = graphene.List(
+        graphene.NonNull("app.graphql.types.permissions.PermissionEnum"),
+        description="All that it may be used for; without it, for all that the app holds.",
+    )
+
+
+class AppTokenCreate(AppPayload):
+    """A new token, shown this once."""
+
+    auth_token = graphene.String()
+    app_token = graphene.Field(_TYPE)
+
+
+class AppTokenRotate(AppPayload):
+    """The token that takes the place of another, shown this once."""
+
+    auth_token = graphene.String()
+    app_token = graphene.Field(_TYPE)
+
+
+class AppTokenDelete(AppPayload):
+    """The token as it was; it opens nothing any more."""
+
+    app_token = graphene.Field(_TYPE)
+
+
+class AppTokenVerify(AppPayload):
+    """Whether a token opens anything right now."""
+
+    valid = graphene.NonNull(graphene.Boolean)
+
+
+class AppTokenMutations(graphene.ObjectType):
+    """The tokens of apps, managed by people who hold MANAGE_APPS."""
+
+    app_token_create = graphene.Field(AppTokenCreate, input=AppTokenInput(required=True))
+    app_token_rotate = graphene.Field(
+        AppTokenRotate,
+        id=graphene.ID(required=True),
+        overlap_seconds=graphene.Int(
+            description=f"How long the old token goes on working: {_HOURS} hours if unsaid."
+        ),
+    )
+    app_token_delete = graphene.Field(AppTokenDelete, id=graphene.ID(required=True))
+    app_token_verify = graphene.Field(AppTokenVerify, token=graphene.String(required=True))
+
+    @staticmethod
+    @answers(AppTokenCreate)
+    def resolve_app_token_create(
+        _root: object, info: GraphQLResolveInfo, input: dict[str, Any]
+    ) -> AppTokenCreate:
+        context: RequestContext = info.context
+        permissions = input.get("permissions")
+        wanted = WantedToken(
+            name=input.get("name") or "",
+            expires_at=input.get("expires_at"),
+            permissions=None if permissions is None else frozenset(permissions),
+        )
+        app_id = key_in(input["app"], "App")
+        new = create_app_token(context.ports, context.actor, app_id, wanted)
+        return AppTokenCreate(auth_token=new.secret, app_token=new.token)
+
+    @staticmethod
+    @answers(AppTokenRotate)
+    def resolve_app_token_rotate(
+        _root: object, info: GraphQLResolveInfo, id: str, overlap_seconds: int | None = None
+    ) -> AppTokenRotate:
+        context: RequestContext = info.context
+        overlap = (
+            DEFAULT_OVERLAP if overlap_seconds is None else timedelta(seconds=overlap_seconds)
+        )
+        token_id = key_in(id, "AppToken")
+        new = rotate_app_token(context.ports, context.actor, token_id, overlap)
+        return AppTokenRotate(auth_token=new.secret, app_token=new.token)
+
+    @staticmethod
+    @answers(AppTokenDelete)
+    def resolve_app_token_delete(
+        _root: object, info: GraphQLResolveInfo, id: str
+    ) -> AppTokenDelete:
+        context: RequestContext = info.context
+        token = revoke_app_token(context.ports, context.actor, key_in(id, "AppToken"))
+        return AppTokenDelete(app_token=token)
+
+    @staticmethod
+    def resolve_app_token_verify(
+        _root: object, info: GraphQLResolveInfo, token: str
+    ) -> AppTokenVerify:
+        context: RequestContext = info.context
+        return AppTokenVerify(valid=verify_app_token(context.ports, context.actor, token))

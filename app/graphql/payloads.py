@@ -1,0 +1,136 @@
+"""The payloads port on the shop's own schema."""
+
+from collections.abc import Iterable, Iterator
+
+from graphql import (
+    DocumentNode,
+    FieldNode,
+    FragmentDefinitionNode,
+    FragmentSpreadNode,
+    GraphQLError,
+    GraphQLSchema,
+    GraphQLSyntaxError,
+    InlineFragmentNode,
+    NonNullTypeNode,
+    OperationDefinitionNode,
+    OperationType,
+    SelectionSetNode,
+    parse,
+)
+
+from app.domain.errors import Problem, Refused
+from app.domain.events import EVENTS
+from app.domain.webhooks import AsyncEvent, WebhookQuery
+from app.graphql.limits import Limits, exceeded
+from app.graphql.schema import schema
+from app.graphql.validation import Invalid, count_tokens, read_document
+from app.graphql.weights import Scales
+
+_MOST_TOLD = 5
+_LIMITS = Limits()
+_EVENTS = {event.__name__: AsyncEvent(event.type.value) for event in EVENTS.values()}
+"""The event of each of the schema's event types."""
+
+Fragments = dict[str, FragmentDefinitionNode]
+Selected = FieldNode | InlineFragmentNode | FragmentDefinitionNode
+
+
+class SchemaPayloads:
+    """Reads the subscription queries of webhooks."""
+
+    def __init__(self, schema: GraphQLSchema) -> None:
+        self._schema = schema
+
+    def check(self, query: str) -> WebhookQuery:
+        document = _parse(query)
+        subscription = _subscription(document)
+        self._validate(query)
+        fragments: Fragments = {
+            node.name.value: node
+            for node in document.definitions
+            if isinstance(node, FragmentDefinitionNode)
+        }
+        scales = Scales(self._schema, fragments, {})
+        error = exceeded(scales.weigh(subscription, count_tokens(document)), _LIMITS)
+        if error is not None:
+            raise _refusal("INVALID", error.message)
+        names = _event_types(subscription, fragments)
+        events = tuple(event for name, event in _EVENTS.items() if name in names)
+        if not events:
+            message = "Select the fields of an event: event { ... on AppUpdated { app { id } } }."
+            raise _refusal("MISSING_EVENT", message)
+        return WebhookQuery(query, events)
+
+    def _validate(self, query: str) -> None:
+        try:
+            read_document(self._schema, query, most_tokens=_LIMITS.tokens, hide_suggestions=False)
+        except Invalid as invalid:
+            raise _refusal("GRAPHQL_ERROR", _told(invalid.errors)) from None
+
+
+def create_payloads() -> SchemaPayloads:
+    """Payloads by the schema of the shop: what ``wiring`` loads when they are first needed."""
+    return SchemaPayloads(schema.graphql_schema)
+
+
+def _parse(query: str) -> DocumentNode:
+    try:
+        return parse(query, max_tokens=_LIMITS.tokens)
+    except GraphQLSyntaxError as error:
+        message = error.message
+    raise _refusal("SYNTAX", message)
+
+
+def _subscription(document: DocumentNode) -> OperationDefinitionNode:
+    """The one operation of a document, which must be a subscription that needs no values."""
+    operations = [
+        node for node in document.definitions if isinstance(node, OperationDefinitionNode)
+    ]
+    if not any(node.operation is OperationType.SUBSCRIPTION for node in operations):
+        raise _refusal(
+            "MISSING_SUBSCRIPTION", "This is no subscription: subscription { event … }."
+        )
+    if len(operations) > 1:
+        raise _refusal("UNABLE_TO_PARSE", "There must be one operation and no other.")
+    for variable in operations[0].variable_definitions:
+        if isinstance(variable.type, NonNullTypeNode) and variable.default_value is None:
+            name = variable.variable.name.value
+            raise _refusal("UNABLE_TO_PARSE", f"Nobody gives a value for ${name}.")
+    return operations[0]
+
+
+def _event_types(operation: OperationDefinitionNode, fragments: Fragments) -> frozenset[str]:
+    """The types whose fields are selected of ``event``."""
+    return frozenset(
+        node.type_condition.name.value
+        for root in _spread(operation.selection_set, fragments)
+        if isinstance(root, FieldNode) and root.selection_set is not None
+        for node in _spread(root.selection_set, fragments)
+        if not isinstance(node, FieldNode) and node.type_condition is not None
+    )
+
+
+def _spread(selected: SelectionSetNode, fragments: Fragments) -> Iterator[Selected]:
+    """What is selected, with what its fragments select, of any depth; fields stay closed."""
+    seen: set[str] = set()
+    waiting = [selected]
+    while waiting:
+        for selection in waiting.pop().selections:
+            if isinstance(selection, FieldNode):
+                yield selection
+            elif isinstance(selection, InlineFragmentNode):
+                yield selection
+                waiting.append(selection.selection_set)
+            elif isinstance(selection, FragmentSpreadNode) and selection.name.value not in seen:
+                seen.add(selection.name.value)
+                fragment = fragments[selection.name.value]
+                yield fragment
+                waiting.append(fragment.selection_set)
+
+
+def _told(errors: Iterable[GraphQLError]) -> str:
+    return " ".join(error.message for error in list(errors)[:_MOST_TOLD])
+
+
+def _refusal(code: str, message: str) -> Refused:
+    return Refused(Problem(code, message, "query"))

@@ -1,0 +1,129 @@
+"""Queries about apps and what they add to the dashboard."""
+
+from typing import Any
+
+import graphene
+from graphql import GraphQLResolveInfo
+
+from app.domain.apps import AppSortField
+from app.domain.pages import Page
+from app.graphql.app_nodes import (
+    AppNode,
+    ExtensionNode,
+    app_node,
+    app_page,
+    extension_node,
+    extension_page,
+)
+from app.graphql.connections import asked_page, connection_arguments, make_connection
+from app.graphql.context import RequestContext
+from app.graphql.global_ids import key_in
+from app.services.app_lists import AppFilter, list_apps, show_app, show_calling_app
+from app.services.extensions import ExtensionFilter, list_extensions, show_extension
+
+_APP = "app.graphql.types.apps.App"
+_EXTENSION = "app.graphql.types.extensions.AppExtension"
+
+AppCountableConnection = make_connection("App", _APP)
+AppExtensionCountableConnection = make_connection("AppExtension", _EXTENSION)
+
+
+class AppFilterInput(graphene.InputObjectType):
+    """Which apps are wanted."""
+
+    search = graphene.String(description="A part of the name.")
+    is_active = graphene.Boolean()
+    type = graphene.InputField("app.graphql.types.apps.AppTypeEnum")
+
+
+class AppSortingInput(graphene.InputObjectType):
+    """How the apps are sorted."""
+
+    direction = graphene.InputField("app.graphql.types.lists.OrderDirection", required=True)
+    field = graphene.InputField("app.graphql.types.apps.AppSortField", required=True)
+
+
+class AppExtensionFilterInput(graphene.InputObjectType):
+    """Which extensions are wanted."""
+
+    mount_name = graphene.List(
+        graphene.NonNull(graphene.String), description="The places, any of them."
+    )
+    target_name = graphene.String()
+
+
+class AppQueries(graphene.ObjectType):
+    """Apps and their extensions."""
+
+    app = graphene.Field(
+        _APP,
+        id=graphene.ID(),
+        description="An app; without an id the one that is calling.",
+    )
+    apps = graphene.Field(
+        AppCountableConnection,
+        filter=AppFilterInput(),
+        sort_by=AppSortingInput(),
+        **connection_arguments(),
+        description="For staff: the apps, by name unless sorted otherwise.",
+    )
+    app_extension = graphene.Field(_EXTENSION, id=graphene.ID(required=True))
+    app_extensions = graphene.Field(
+        AppExtensionCountableConnection,
+        filter=AppExtensionFilterInput(),
+        **connection_arguments(),
+        description="What active apps add to the dashboard.",
+    )
+
+    @staticmethod
+    def resolve_app(
+        _root: object, info: GraphQLResolveInfo, id: str | None = None
+    ) -> AppNode | None:
+        context: RequestContext = info.context
+        if id is None:
+            return app_node(context, show_calling_app(context.ports, context.actor))
+        app = show_app(context.ports, context.actor, key_in(id, "App"))
+        return None if app is None else app_node(context, app)
+
+    @staticmethod
+    def resolve_apps(_root: object, info: GraphQLResolveInfo, **arguments: Any) -> Page[AppNode]:
+        context: RequestContext = info.context
+        given = arguments.get("filter") or {}
+        wanted = AppFilter(
+            search=given.get("search") or "",
+            is_active=given.get("is_active"),
+            type=given.get("type"),
+        )
+        sort = arguments.get("sort_by") or {"field": AppSortField.NAME}
+        page = list_apps(
+            context.ports,
+            context.actor,
+            asked_page("apps", arguments),
+            wanted,
+            sort["field"],
+            descending=sort.get("direction") == "DESC",
+        )
+        return app_page(context, page)
+
+    @staticmethod
+    def resolve_app_extension(
+        _root: object, info: GraphQLResolveInfo, id: str
+    ) -> ExtensionNode | None:
+        context: RequestContext = info.context
+        extension = show_extension(context.ports, context.actor, key_in(id, "AppExtension"))
+        if extension is None:
+            return None
+        return extension_node(extension, app_node(context, extension.app))
+
+    @staticmethod
+    def resolve_app_extensions(
+        _root: object, info: GraphQLResolveInfo, **arguments: Any
+    ) -> Page[ExtensionNode]:
+        context: RequestContext = info.context
+        given = arguments.get("filter") or {}
+        wanted = ExtensionFilter(
+            tuple(given.get("mount_name") or ()), given.get("target_name") or ""
+        )
+        request = asked_page("appExtensions", arguments)
+        page = list_extensions(context.ports, context.actor, request, wanted)
+        return extension_page(context, page)

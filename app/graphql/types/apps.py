@@ -1,0 +1,130 @@
+"""Apps and their tokens."""
+
+from datetime import datetime
+
+import graphene
+from graphql import GraphQLResolveInfo
+
+from app.domain import apps as domain
+from app.domain.ids import to_global_id
+from app.domain.permissions import Permission, in_order
+from app.domain.webhooks import Webhook
+from app.graphql.app_nodes import AppNode, ExtensionNode, extension_node
+
+AppTypeEnum = graphene.Enum.from_enum(domain.AppType, name="AppTypeEnum")
+AppSortField = graphene.Enum.from_enum(domain.AppSortField, name="AppSortField")
+
+_PERMISSIONS = graphene.List(graphene.NonNull("app.graphql.types.permissions.Permission"))
+
+
+class AppToken(graphene.ObjectType):
+    """A token that an app comes in by; the token itself is shown once, when it is made."""
+
+    id = graphene.NonNull(graphene.ID)
+    name = graphene.String()
+    auth_token = graphene.String(description="Its last four characters.")
+    created_at = graphene.NonNull(graphene.DateTime)
+    expires_at = graphene.DateTime(description="Null for one without end.")
+    replaced_at = graphene.DateTime(description="When another one took its place.")
+    last_used_at = graphene.DateTime(description="To within a minute.")
+    last_used_address = graphene.String()
+    permissions = graphene.List(
+        graphene.NonNull("app.graphql.types.permissions.Permission"),
+        description="All that it may be used for; null for whatever its app holds.",
+    )
+
+    def resolve_id(self: domain.AppToken, _info: GraphQLResolveInfo) -> str:
+        return to_global_id("AppToken", self.id)
+
+    def resolve_auth_token(self: domain.AppToken, _info: GraphQLResolveInfo) -> str:
+        return self.last_four
+
+    def resolve_last_used_address(self: domain.AppToken, _info: GraphQLResolveInfo) -> str | None:
+        return self.last_used_address or None
+
+    def resolve_permissions(
+        self: domain.AppToken, _info: GraphQLResolveInfo
+    ) -> tuple[Permission, ...] | None:
+        return None if self.permissions is None else in_order(self.permissions)
+
+
+class App(graphene.ObjectType):
+    """An integration, with permissions of its own."""
+
+    id = graphene.NonNull(graphene.ID)
+    identifier = graphene.String(description="The `id` of its manifest.")
+    permissions = _PERMISSIONS
+    created = graphene.DateTime()
+    is_active = graphene.Boolean()
+    name = graphene.String()
+    type = graphene.Field(AppTypeEnum)
+    tokens = graphene.List(graphene.NonNull(AppToken), description="Needs MANAGE_APPS.")
+    webhooks = graphene.List(
+        graphene.NonNull("app.graphql.types.webhooks.Webhook"),
+        description="Needs MANAGE_APPS, but for the app's own.",
+    )
+    about_app = graphene.String()
+    data_privacy_url = graphene.String()
+    homepage_url = graphene.String()
+    support_url = graphene.String()
+    app_url = graphene.String(description="Its page in the dashboard.")
+    manifest_url = graphene.String()
+    version = graphene.String()
+    access_token = graphene.String(
+        description=(
+            "For staff: a token of five minutes by which the app's page in the dashboard acts for "
+            "them, with what both may do. Null for others, and for an app without a page."
+        )
+    )
+    author = graphene.String()
+    extensions = graphene.NonNull(
+        graphene.List(graphene.NonNull("app.graphql.types.extensions.AppExtension"))
+    )
+
+    def resolve_id(self: domain.App, _info: GraphQLResolveInfo) -> str:
+        return to_global_id("App", self.id)
+
+    def resolve_identifier(self: domain.App, _info: GraphQLResolveInfo) -> str | None:
+        return self.identifier or None
+
+    def resolve_permissions(self: domain.App, _info: GraphQLResolveInfo) -> tuple[Permission, ...]:
+        return in_order(self.permissions)
+
+    def resolve_created(self: domain.App, _info: GraphQLResolveInfo) -> datetime:
+        return self.created_at
+
+    def resolve_tokens(self: AppNode, _info: GraphQLResolveInfo) -> tuple[domain.AppToken, ...]:
+        return self.shelf.tokens[self.id]
+
+    def resolve_webhooks(self: AppNode, _info: GraphQLResolveInfo) -> tuple[Webhook, ...]:
+        return self.shelf.webhooks[self.id]
+
+    def resolve_about_app(self: domain.App, _info: GraphQLResolveInfo) -> str | None:
+        return self.about or None
+
+    def resolve_data_privacy_url(self: domain.App, _info: GraphQLResolveInfo) -> str | None:
+        return self.data_privacy_url or None
+
+    def resolve_homepage_url(self: domain.App, _info: GraphQLResolveInfo) -> str | None:
+        return self.homepage_url or None
+
+    def resolve_support_url(self: domain.App, _info: GraphQLResolveInfo) -> str | None:
+        return self.support_url or None
+
+    def resolve_app_url(self: domain.App, _info: GraphQLResolveInfo) -> str | None:
+        return self.app_url or None
+
+    def resolve_manifest_url(self: domain.App, _info: GraphQLResolveInfo) -> str | None:
+        return self.manifest_url or None
+
+    def resolve_version(self: domain.App, _info: GraphQLResolveInfo) -> str | None:
+        return self.version or None
+
+    def resolve_author(self: domain.App, _info: GraphQLResolveInfo) -> str | None:
+        return self.author or None
+
+    def resolve_access_token(self: AppNode, _info: GraphQLResolveInfo) -> str | None:
+        return self.shelf.access_token(self)
+
+    def resolve_extensions(self: AppNode, _info: GraphQLResolveInfo) -> list[ExtensionNode]:
+        return [extension_node(one, self) for one in self.shelf.extensions[self.id]]

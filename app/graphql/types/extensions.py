@@ -1,0 +1,57 @@
+"""What apps add to the dashboard."""
+
+from collections.abc import Mapping
+
+import graphene
+from graphql import GraphQLResolveInfo
+
+from app.domain import extensions as domain
+from app.domain.ids import to_global_id
+from app.domain.permissions import Permission, in_order
+from app.graphql.app_nodes import ExtensionNode
+
+
+class AppExtension(graphene.ObjectType):
+    """One entry that an app adds to the dashboard."""
+
+    id = graphene.NonNull(graphene.ID)
+    permissions = graphene.NonNull(
+        graphene.List(graphene.NonNull("app.graphql.types.permissions.Permission")),
+        description="What somebody must hold to be shown it.",
+    )
+    label = graphene.NonNull(graphene.String)
+    url = graphene.NonNull(graphene.String, description="What to open.")
+    mount_name = graphene.NonNull(graphene.String, description="Where it stands.")
+    target_name = graphene.NonNull(graphene.String, description="How it opens.")
+    settings = graphene.NonNull("app.graphql.types.json.JSON")
+    identifier = graphene.String()
+    app = graphene.NonNull("app.graphql.types.apps.App")
+    access_token = graphene.String(description="As `App.accessToken`.")
+
+    def resolve_id(self: domain.Extension, _info: GraphQLResolveInfo) -> str:
+        return to_global_id("AppExtension", self.id)
+
+    def resolve_permissions(
+        self: domain.Extension, _info: GraphQLResolveInfo
+    ) -> tuple[Permission, ...]:
+        return in_order(self.permissions)
+
+    def resolve_url(self: domain.Extension, _info: GraphQLResolveInfo) -> str:
+        return self.address
+
+    def resolve_mount_name(self: domain.Extension, _info: GraphQLResolveInfo) -> str:
+        return self.mount
+
+    def resolve_target_name(self: domain.Extension, _info: GraphQLResolveInfo) -> str:
+        return self.target
+
+    def resolve_settings(
+        self: domain.Extension, _info: GraphQLResolveInfo
+    ) -> Mapping[str, object]:
+        return self.settings
+
+    def resolve_identifier(self: domain.Extension, _info: GraphQLResolveInfo) -> str | None:
+        return self.identifier or None
+
+    def resolve_access_token(self: ExtensionNode, _info: GraphQLResolveInfo) -> str | None:
+        return self.app.shelf.access_token(self.app)

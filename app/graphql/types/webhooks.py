@@ -1,0 +1,130 @@
+"""Webhooks, and the events that they hear of."""
+
+import graphene
+from graphql import GraphQLResolveInfo
+
+from app.domain import webhooks as domain
+from app.domain.events import EVENTS, EventType
+from app.domain.ids import to_global_id
+from app.graphql.app_nodes import AppNode, app_node
+from app.graphql.context import RequestContext
+from app.services.app_lists import show_app
+
+_ANY = "All the events there are, those of later versions too."
+
+
+def _told(event: domain.AsyncEvent | None) -> str | None:
+    if event is None:
+        return None
+    if event is domain.AsyncEvent.ANY_EVENTS:
+        return _ANY
+    return EVENTS[EventType(event.value)].description
+
+
+WebhookEventTypeAsyncEnum = graphene.Enum.from_enum(
+    domain.AsyncEvent, name="WebhookEventTypeAsyncEnum", description=_told
+)
+WebhookEventTypeEnum = graphene.Enum.from_enum(
+    domain.AsyncEvent, name="WebhookEventTypeEnum", description=_told
+)
+WebhookEventTypeSyncEnum = graphene.Enum.from_enum(
+    domain.SyncEvent,
+    name="WebhookEventTypeSyncEnum",
+    description=lambda value: (
+        "A name that clients know; nothing here sends it." if value else None
+    ),
+)
+
+
+class WebhookEvent(graphene.ObjectType):
+    """An event that a webhook hears of."""
+
+    name = graphene.NonNull(graphene.String)
+    event_type = graphene.NonNull(WebhookEventTypeEnum)
+
+    def resolve_name(self: domain.AsyncEvent, _info: GraphQLResolveInfo) -> str:
+        return self.label
+
+    def resolve_event_type(
+        self: domain.AsyncEvent, _info: GraphQLResolveInfo
+    ) -> domain.AsyncEvent:
+        return self
+
+
+class WebhookEventAsync(graphene.ObjectType):
+    """An asynchronous event that a webhook hears of."""
+
+    name = graphene.NonNull(graphene.String)
+    event_type = graphene.NonNull(WebhookEventTypeAsyncEnum)
+
+    def resolve_name(self: domain.AsyncEvent, _info: GraphQLResolveInfo) -> str:
+        return self.label
+
+    def resolve_event_type(
+        self: domain.AsyncEvent, _info: GraphQLResolveInfo
+    ) -> domain.AsyncEvent:
+        return self
+
+
+class WebhookEventSync(graphene.ObjectType):
+    """A synchronous event; no webhook here hears of one."""
+
+    name = graphene.NonNull(graphene.String)
+    event_type = graphene.NonNull(WebhookEventTypeSyncEnum)
+
+
+class Webhook(graphene.ObjectType):
+    """Where an app wants to hear of which events."""
+
+    id = graphene.NonNull(graphene.ID)
+    name = graphene.String()
+    identifier = graphene.String(description="The app's own name for it.")
+    events = graphene.NonNull(graphene.List(graphene.NonNull(WebhookEvent)))
+    sync_events = graphene.NonNull(graphene.List(graphene.NonNull(WebhookEventSync)))
+    async_events = graphene.NonNull(graphene.List(graphene.NonNull(WebhookEventAsync)))
+    app = graphene.NonNull("app.graphql.types.apps.App")
+    target_url = graphene.NonNull(graphene.String)
+    is_active = graphene.NonNull(graphene.Boolean)
+    subscription_query = graphene.String(description="What it wants to be told, if it says so.")
+    custom_headers = graphene.JSONString()
+    secret_key = graphene.String(description="Signs deliveries in place of the shop's keys.")
+
+    def resolve_id(self: domain.Webhook, _info: GraphQLResolveInfo) -> str:
+        return to_global_id("Webhook", self.id)
+
+    def resolve_name(self: domain.Webhook, _info: GraphQLResolveInfo) -> str | None:
+        return self.name or None
+
+    def resolve_identifier(self: domain.Webhook, _info: GraphQLResolveInfo) -> str | None:
+        return self.identifier or None
+
+    def resolve_events(
+        self: domain.Webhook, _info: GraphQLResolveInfo
+    ) -> tuple[domain.AsyncEvent, ...]:
+        return self.events
+
+    def resolve_sync_events(
+        self: domain.Webhook, _info: GraphQLResolveInfo
+    ) -> tuple[domain.SyncEvent, ...]:
+        return ()
+
+    def resolve_async_events(
+        self: domain.Webhook, _info: GraphQLResolveInfo
+    ) -> tuple[domain.AsyncEvent, ...]:
+        return self.events
+
+    def resolve_app(self: domain.Webhook, info: GraphQLResolveInfo) -> AppNode | None:
+        context: RequestContext = info.context
+        app = show_app(context.ports, context.actor, self.app_id)
+        return None if app is None else app_node(context, app)
+
+    def resolve_subscription_query(self: domain.Webhook, _info: GraphQLResolveInfo) -> str | None:
+        return self.query or None
+
+    def resolve_custom_headers(
+        self: domain.Webhook, _info: GraphQLResolveInfo
+    ) -> dict[str, str] | None:
+        return dict(self.custom_headers) or None
+
+    def resolve_secret_key(self: domain.Webhook, _info: GraphQLResolveInfo) -> str | None:
+        return self.secret_key or None
