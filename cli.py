@@ -1,7 +1,9 @@
 """The ``flask`` command's groups: a list of names; each is loaded when it is used."""
 
+import sys
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from threading import Event
 from typing import Any, cast
 
@@ -72,9 +74,10 @@ def register(app: Flask) -> None:
 def is_searched() -> bool:
     """Whether ``flask`` is loading the application only to see which commands it has."""
     context = click.get_current_context(silent=True)
-    return (
-        context is not None and context.parent is None and isinstance(context.command, FlaskGroup)
-    )
+    if context is None:
+        # Completing a name in the shell, it has no context.
+        return Path(sys.argv[0]).stem == "flask"
+    return context.parent is None and isinstance(context.command, FlaskGroup)
 
 
 def make_command_app() -> Flask:
