@@ -1,0 +1,182 @@
+"""What a person at a terminal gets that a pipe does not: tables, colours, questions."""
+
+import contextlib
+import os
+import pty
+import select
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from app.domain.shop import PasswordLoginMode
+from app.ports import Ports
+from app.services.doors import find_door
+from tests.builders.people import make_group
+from tests.builders.shop import set_mode
+from tests.commands.installed import PATIENCE, ROOT, Installation
+
+ESCAPE = "\x1b["
+Answers = Sequence[tuple[str, str]]
+
+
+@pytest.fixture
+def installed(sqlite_url: str, tmp_path: Path) -> Installation:
+    return Installation(tmp_path, {"DATABASE_URL": sqlite_url, "TERM": "xterm-256color"})
+
+
+def typed(installed: Installation, *arguments: str, answers: Answers = (), **more: str) -> str:
+    """What ``flask ARGUMENTS`` shows on a terminal; each of ``answers`` follows its question."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "flask", "--app", str(ROOT / "wsgi.py"), *arguments],
+        cwd=installed.folder,
+        env={**installed.environment, **more},
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        start_new_session=True,  # else it would ask on the terminal that the tests run on
+    )
+    os.close(theirs)
+    shown = ""
+    answered = 0
+    waiting = list(answers)
+    try:
+        while chunk := _read(ours):
+            shown += chunk
+            if waiting and waiting[0][0] in shown[answered:]:
+                answered = len(shown)
+                os.write(ours, f"{waiting.pop(0)[1]}\n".encode())
+    finally:
+        process.kill()
+        process.wait()
+        os.close(ours)
+    assert waiting == [], "some questions were not asked"
+    return f"{shown}\nended with {process.returncode}"
+
+
+def _read(terminal: int) -> str:
+    """What comes next; empty when the command has closed its end."""
+    assert select.select([terminal], [], [], PATIENCE)[0], "the terminal stays silent"
+    with contextlib.suppress(OSError):
+        return os.read(terminal, 4096).decode(errors="replace")
+    return ""
+
+
+def test_a_list_is_a_table_under_titles(ports: Ports, installed: Installation) -> None:
+    make_group(ports, "Support [b]team[/b]")
+    shown = typed(installed, "group", "list")
+    assert "Members" in shown
+    assert "Support [b]team[/b]" in shown
+    assert ESCAPE in shown
+
+
+def test_one_thing_is_a_line_for_each_of_its_facts(installed: Installation) -> None:
+    shown = typed(installed, "shop", "show")
+    assert "Password login mode" in shown
+    assert "ENABLED" in shown
+
+
+def test_nobody_gets_colours_who_does_not_want_them(ports: Ports, installed: Installation) -> None:
+    make_group(ports, "Support")
+    shown = typed(installed, "group", "list", NO_COLOR="1")
+    assert "Support" in shown
+    assert "\x1b[3" not in shown
+
+
+def test_a_password_is_asked_for_twice_and_never_shown(installed: Installation) -> None:
+    secret = "a long enough sentence"
+    shown = typed(
+        installed,
+        "user",
+        "create",
+        "ann@example.com",
+        answers=[("Password", secret), ("The same again", secret)],
+    )
+    assert secret not in shown
+    assert "ended with 0" in shown
+    assert "has no password yet" not in shown
+
+
+def test_two_answers_that_differ_are_asked_for_again(installed: Installation) -> None:
+    secret = "a long enough sentence"
+    shown = typed(
+        installed,
+        *("user", "create", "ann@example.com"),
+        answers=[
+            ("Password", secret),
+            ("The same again", "a long enough sentense"),
+            ("Password", secret),
+            ("The same again", secret),
+        ],
+    )
+    assert "Those two are not the same." in shown
+    assert "ended with 0" in shown
+
+
+def test_an_empty_answer_is_no_password(installed: Installation) -> None:
+    shown = typed(installed, "user", "create", "ann@example.com", answers=[("Password", "")])
+    assert "ann@example.com has no password yet." in shown
+    assert "ended with 0" in shown
+
+
+CLOSE = ("shop", "set", "password-login-mode", "DISABLED")
+
+
+def mode(ports: Ports) -> PasswordLoginMode:
+    return find_door(ports).switches.password_login_mode
+
+
+@pytest.mark.parametrize("answer", ["n", "y"])
+def test_what_locks_people_out_is_asked_first(
+    ports: Ports, installed: Installation, answer: str
+) -> None:
+    question = "Nobody can sign in by password any more. Go on?"
+    shown = typed(installed, *CLOSE, answers=[(question, answer)])
+    done = answer == "y"
+    assert f"ended with {0 if done else 1}" in shown
+    assert mode(ports) is (PasswordLoginMode.DISABLED if done else PasswordLoginMode.ENABLED)
+
+
+@pytest.mark.parametrize("answered", ["--yes", "--no-input"])
+def test_whoever_answers_beforehand_is_not_asked(
+    ports: Ports, installed: Installation, answered: str
+) -> None:
+    assert "Go on?" not in typed(installed, *CLOSE, answered)
+    assert mode(ports) is PasswordLoginMode.DISABLED
+
+
+def test_what_lets_people_in_is_not_asked(ports: Ports, installed: Installation) -> None:
+    set_mode(ports, PasswordLoginMode.DISABLED)
+    assert "Go on?" not in typed(installed, "shop", "set", "password-login-mode", "ENABLED")
+    assert mode(ports) is PasswordLoginMode.ENABLED
+
+
+def test_the_shell_completes_commands_settings_and_permissions(installed: Installation) -> None:
+    def completions(line: str) -> list[str]:
+        words = line.split(" ")
+        shown = subprocess.run(
+            [str(Path(sys.executable).parent / "flask")],
+            cwd=ROOT,
+            env={
+                **installed.environment,
+                "_FLASK_COMPLETE": "bash_complete",
+                "COMP_WORDS": line,
+                "COMP_CWORD": str(len(words) - 1),
+            },
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
+        )
+        return [one.removeprefix("plain,") for one in shown.stdout.splitlines()]
+
+    assert "user" in completions("flask us")
+    assert "sign-out" in completions("flask user sign")
+    assert completions("flask shop set password") == ["password-login-mode"]
+    assert completions("flask group create x --permission manage-ord") == [
+        "MANAGE_ORDERS",
+        "MANAGE_ORDERS_IMPORT",
+    ]
