@@ -32,6 +32,7 @@ def _housekeeping(ports: Ports, actor: Actor) -> int:
         "worker.tidied",
         sessions=tidied.sessions,
         links=tidied.links,
+        traffic_counts=tidied.traffic_counts,
         throttle_counters=tidied.throttle_counters,
         keys=tidied.keys,
     )
