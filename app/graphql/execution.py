@@ -1,6 +1,6 @@
 """Running one operation whose document is known to be valid."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 from graphql import (
@@ -22,7 +22,7 @@ from graphql import (
 )
 from graphql.execution.collect_fields import collect_fields
 from graphql.execution.execute import CollectedErrors, assume_not_awaitable, get_field_def
-from graphql.pyutils import Path
+from graphql.pyutils import Path, inspect
 from typing_extensions import override
 
 from app.domain.errors import TokenFault, TokenRejected
@@ -119,9 +119,32 @@ def coerce_variables(
     definitions = operation.node.variable_definitions
     if not definitions:
         return {}
-    return get_variable_values(
+    values = get_variable_values(
         operation.schema, definitions, dict(given), _MOST_COERCION_ERRORS, hide_suggestions
     )
+    return values if isinstance(values, dict) else [_unquoted(error, given) for error in values]
+
+
+def _unquoted(error: GraphQLError, given: Mapping[str, Any]) -> GraphQLError:
+    """The error without the values that it quotes: one of them may be a password."""
+    message = error.message
+    for shown in sorted(set(_shown(given)), key=len, reverse=True):
+        message = message.replace(shown, "…")
+    return GraphQLError(message, error.nodes, path=error.path, extensions=error.extensions)
+
+
+def _shown(value: object) -> Iterator[str]:
+    """How the library shows ``value`` and whatever is in it; numbers and constants left out."""
+    if isinstance(value, str):
+        yield inspect(value)
+    elif isinstance(value, Mapping):
+        yield inspect(value)
+        for one in value.values():
+            yield from _shown(one)
+    elif isinstance(value, list):
+        yield inspect(value)
+        for one in value:
+            yield from _shown(one)
 
 
 def execute(operation: Operation, variables: dict[str, Any], context: RequestContext) -> Result:

@@ -86,3 +86,25 @@ def test_variables_are_coerced_with_their_defaults() -> None:
     assert coerce_variables(operation, {"s": "x"}, hide_suggestions=False) == {"n": 5, "s": "x"}
     problems = coerce_variables(operation, {"n": "5", "s": 1}, hide_suggestions=False)
     assert len(problems) == 2
+
+
+@pytest.mark.parametrize(
+    "variables",
+    [
+        {"s": ["sesame"]},
+        {"s": {"password": "sesame"}},
+        {"s": [[{"a": ["sesame"]}]]},
+        {"n": "sesame"},
+    ],
+)
+def test_what_is_wrong_with_a_variable_is_told_without_its_value(
+    variables: dict[str, object],
+) -> None:
+    query = "query($n: Int = 5, $s: String) { greeting(name: $s) books(first: $n) { totalCount } }"
+    operation = Document(LIBRARY, parse(query), 1).operation(None)
+
+    problems = coerce_variables(operation, variables, hide_suggestions=False)
+
+    assert isinstance(problems, list)
+    assert [problem for problem in problems if "sesame" in problem.message] == []
+    assert "got invalid value …" in problems[0].message
