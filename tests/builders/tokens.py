@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from app.domain.ids import to_global_id
 from app.ports import Ports
 from app.services.keys import ring
 
@@ -20,3 +21,8 @@ def altered(ports: Ports, token: str, /, **changes: object) -> str:
     """``token`` signed anew with other claims; ``...`` leaves one out."""
     claims = {**claims_in(ports, token), **changes}
     return signed(ports, {name: value for name, value in claims.items() if value is not ...})
+
+
+def extension_of(ports: Ports, token: str, app_id: int) -> str:
+    """An extension token of that app, in the session of ``token``."""
+    return altered(ports, token, type="thirdparty", app=to_global_id("App", app_id))

@@ -15,7 +15,7 @@ from tests.builders.apps import make_app
 from tests.builders.audit import trail
 from tests.builders.people import ADDRESS, NOBODY, make_staff, make_user, sign_in, visit
 from tests.builders.shop import set_mode
-from tests.builders.tokens import altered, claims_in
+from tests.builders.tokens import claims_in, extension_of
 from tests.fakes.clock import START, FakeClock
 from tests.services.broken_tokens import BROKEN, break_token
 from tests.services.logins import stored_sessions
@@ -27,7 +27,8 @@ def actor(ports: Ports, credential: str | None) -> Actor:
 
 def assert_dead(ports: Ports, pair: TokenPair) -> None:
     """Assert that nothing which speaks for the session of ``pair`` works."""
-    extension = altered(ports, pair.access, type="thirdparty")
+    app_id, _ = make_app(ports)
+    extension = extension_of(ports, pair.access, app_id)
     for token in (pair.access, extension):
         assert actor(ports, token).fault is TokenFault.INVALID
     with pytest.raises(Refused):
@@ -39,7 +40,9 @@ def assert_dead(ports: Ports, pair: TokenPair) -> None:
 
 
 def assert_alive(ports: Ports, pair: TokenPair) -> None:
-    assert actor(ports, pair.access).is_user
+    app_id, _ = make_app(ports)
+    for token in (pair.access, extension_of(ports, pair.access, app_id)):
+        assert actor(ports, token).is_user
     assert refresh_token(ports, NOBODY, token=pair.refresh).access
 
 
@@ -76,7 +79,8 @@ def test_after_signing_out_everywhere_a_new_login_is_good(ports: Ports) -> None:
 
 def test_an_extension_token_signs_its_user_out_everywhere(ports: Ports) -> None:
     pair = sign_in(ports, make_user(ports))
-    extension = altered(ports, pair.access, type="thirdparty")
+    app_id, _ = make_app(ports)
+    extension = extension_of(ports, pair.access, app_id)
 
     deactivate_all_tokens(ports, actor(ports, extension))
 

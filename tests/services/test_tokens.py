@@ -14,9 +14,10 @@ from app.domain.shop import PasswordLoginMode
 from app.models import UserRecord
 from app.ports import Ports
 from app.services.tokens import Verified, verify_token
+from tests.builders.apps import make_app
 from tests.builders.people import ISSUER, NOBODY, make_staff, make_user, sign_in
 from tests.builders.shop import set_mode
-from tests.builders.tokens import altered, claims_in, signed
+from tests.builders.tokens import altered, claims_in, extension_of, signed
 from tests.fakes.clock import START, FakeClock
 from tests.services.broken_tokens import BROKEN, break_token
 
@@ -111,7 +112,8 @@ def test_a_good_token_verifies_and_shows_whose_it_is_and_what_is_in_it(
 
 def test_an_extension_token_verifies(ports: Ports) -> None:
     user_id = make_user(ports)
-    token = altered(ports, sign_in(ports, user_id).access, type="thirdparty")
+    app_id, _ = make_app(ports)
+    token = extension_of(ports, sign_in(ports, user_id).access, app_id)
 
     assert verify(ports, token).user.id == user_id
 
