@@ -1,9 +1,7 @@
 """What every throttle must do, wherever it counts: SQLite, PostgreSQL, Redis."""
 
-import pytest
-
 from app.domain.throttling import FADE_SECONDS, LEASE_SECONDS
-from app.ports.throttle import BlockedAddress, Throttle
+from app.ports.throttle import Throttle
 from tests.adapters.throttles import ADDRESS, ANNA, BELA, NOW, OTHER_ADDRESS, Visitor
 
 MOMENT = 0.25
@@ -232,85 +230,3 @@ def test_a_late_failure_never_shortens_a_block(visitor: Visitor) -> None:
 
 def test_a_failure_counts_though_its_user_was_deleted_meanwhile(visitor: Visitor) -> None:
     assert visitor.fail(999_999, times=2) == [1, 2]
-
-
-def test_blocked_addresses_are_listed_longest_wait_first(throttle: Throttle) -> None:
-    for count, address in ((1, "198.51.100.1"), (3, "198.51.100.3"), (2, "198.51.100.2")):
-        Visitor(throttle, address, NOW - 2**count + 1).fail(ANNA, times=count - 1)
-    Visitor(throttle, "198.51.100.1").fail()
-    Visitor(throttle, "198.51.100.2").fail(ANNA)
-    Visitor(throttle, "198.51.100.3").fail(ANNA)
-    assert throttle.blocked(NOW) == (
-        BlockedAddress("198.51.100.3", NOW + 4, 3, 3),
-        BlockedAddress("198.51.100.2", NOW + 2, 2, 2),
-        BlockedAddress("198.51.100.1", NOW + 1, 0, 1),
-    )
-    assert [one.address for one in throttle.blocked(NOW, limit=1)] == ["198.51.100.3"]
-    assert [one.address for one in throttle.blocked(NOW + 2)] == ["198.51.100.3"]
-    assert throttle.blocked(NOW + 4) == ()
-
-
-@pytest.mark.parametrize("user_id", [ANNA, None])
-def test_an_unblocked_address_starts_anew(visitor: Visitor, user_id: int | None) -> None:
-    throttle = visitor.throttle
-    visitor.fail(user_id, times=12)
-    visitor.now -= 1
-    assert throttle.blocked(visitor.now)
-    assert throttle.unblock(ADDRESS)
-    assert throttle.blocked(visitor.now) == ()
-    assert throttle.find(ADDRESS, visitor.now) is None
-    assert visitor.fail(ANNA) == [1]
-
-
-def test_unblocking_forgets_failures_against_users_alone(visitor: Visitor) -> None:
-    visitor.fail(ANNA, times=3)
-    visitor.succeed(BELA)
-    assert visitor.throttle.unblock(ADDRESS)
-    assert visitor.fail(ANNA) == [1]
-
-
-def test_there_is_nothing_to_unblock_where_nobody_failed(visitor: Visitor) -> None:
-    assert not visitor.throttle.unblock(ADDRESS)
-    visitor.succeed(ANNA)
-    assert not visitor.throttle.unblock(ADDRESS)
-
-
-def test_unblocking_one_address_leaves_the_others(throttle: Throttle) -> None:
-    Visitor(throttle, OTHER_ADDRESS).fail(ANNA)
-    assert not throttle.unblock(ADDRESS)
-    assert [one.address for one in throttle.blocked(NOW)] == [OTHER_ADDRESS]
-
-
-def test_what_is_held_against_an_address_can_be_looked_up_until_it_fades(
-    visitor: Visitor,
-) -> None:
-    find = visitor.throttle.find
-    assert find(ADDRESS, NOW) is None
-    visitor.fail(ANNA, times=2)
-    visitor.fail(times=1)
-    end = visitor.now
-    assert find(ADDRESS, end) == BlockedAddress(ADDRESS, end, 2, 3)
-    assert find(ADDRESS, end + FADE_SECONDS) is None
-
-
-def test_failures_against_a_user_are_held_against_the_address_when_all_else_is_reset(
-    visitor: Visitor,
-) -> None:
-    visitor.fail(ANNA)
-    failed = NOW
-    visitor.succeed(BELA)
-    find = visitor.throttle.find
-    assert find(ADDRESS, visitor.now) == BlockedAddress(ADDRESS, 0.0, 0, 0)
-    assert find(ADDRESS, failed + FADE_SECONDS) is None
-
-
-def test_clearing_away_what_has_faded_leaves_everything_else(throttle: Throttle) -> None:
-    faded, fresh = Visitor(throttle), Visitor(throttle, OTHER_ADDRESS)
-    faded.fail(ANNA, times=3)
-    fresh.now = faded.now + FADE_SECONDS
-    fresh.fail(ANNA, times=2)
-    running = Visitor(throttle, "198.51.100.1", fresh.now)
-    assert running.begin().lease
-    throttle.forget_faded(fresh.now)
-    assert fresh.fail(ANNA) == [4]
-    assert not running.begin().lease
