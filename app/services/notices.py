@@ -10,6 +10,7 @@ from app.domain.mail import Mail, MailKind
 from app.models import AccountLinkRecord, UserRecord
 from app.ports import Ports
 from app.services.access import part
+from app.services.decoys import kept_if
 from app.services.links import make_link
 from app.services.outbox import put_mail
 
@@ -19,12 +20,13 @@ def tell_of_account(ports: Ports, session: Session, user: UserRecord) -> None:
     """Tell ``user``, whose row is locked, that somebody tried to use their address.
 
     Only whoever reads that mailbox learns that there is an account. An inactive one is told
-    nothing: there is nothing that its owner could do with it.
+    nothing, after the same work: there is nothing that its owner could do with it.
     """
-    if not user.is_active or was_mailed(ports, session, user.id, LinkPurpose.NOTICE):
+    if was_mailed(ports, session, user.id, LinkPurpose.NOTICE):
         return
-    make_link(ports, session, user, LinkPurpose.NOTICE)
-    put_mail(ports, session, Mail(MailKind.ACCOUNT_EXISTS, user.email))
+    with kept_if(session, user.is_active):
+        make_link(ports, session, user, LinkPurpose.NOTICE)
+        put_mail(ports, session, Mail(MailKind.ACCOUNT_EXISTS, user.email))
 
 
 @part

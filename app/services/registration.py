@@ -20,10 +20,13 @@ from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.services.access import public
 from app.services.audit import Change, record
+from app.services.decoys import kept_if
 from app.services.links import make_link, redirect_refusal
 from app.services.login import needs_confirmation
 from app.services.notices import tell_of_account, was_mailed
 from app.services.outbox import put_event, put_mail
+
+_DECOY_LENGTH = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,31 +98,44 @@ def _work(ports: Ports, new: NewAccount) -> _Work:
 
 
 def _register(ports: Ports, actor: Actor, new: NewAccount, work: _Work) -> None:
+    """Make an account and tell somebody of one: one of the two is kept, both take their time."""
     with ports.database.transaction() as session:
         shop = session.get_one(ShopRecord, SHOP_ID)
         existing = session.scalar(
             select(UserRecord).where(UserRecord.email == new.email).with_for_update()
         )
-        if existing is not None:
+        if existing is None:
+            user = _create(ports, actor, session, shop, new, work)
+            with kept_if(session, keep=False):
+                tell_of_account(ports, session, user)
+        else:
+            decoy = replace(new, email=f"{ports.randomness.token(_DECOY_LENGTH)}@decoy.invalid")
+            with kept_if(session, keep=False):
+                _create(ports, actor, session, shop, decoy, work)
             _register_again(ports, actor, session, shop, existing, new, is_same=work.is_same)
-            return
-        now = ports.clock.now()
-        user = UserRecord(
-            email=new.email,
-            password_hash=work.password_hash,
-            first_name=new.first_name,
-            last_name=new.last_name,
-            is_confirmed=False,
-            date_joined=now,
-            updated_at=now,
-        )
-        session.add(user)
-        session.flush()
-        put_event(ports, actor, session, CustomerCreated(user.id))
-        change = Change("account.register", "User", user.id, user.email)
-        record(ports, actor, session, change)
-        if shop.enable_account_confirmation_by_email:
-            _ask_to_confirm(ports, actor, session, user, new.redirect_url)
+
+
+def _create(
+    ports: Ports, actor: Actor, session: Session, shop: ShopRecord, new: NewAccount, work: _Work
+) -> UserRecord:
+    now = ports.clock.now()
+    user = UserRecord(
+        email=new.email,
+        password_hash=work.password_hash,
+        first_name=new.first_name,
+        last_name=new.last_name,
+        is_confirmed=False,
+        is_active=True,
+        date_joined=now,
+        updated_at=now,
+    )
+    session.add(user)
+    session.flush()
+    put_event(ports, actor, session, CustomerCreated(user.id))
+    record(ports, actor, session, Change("account.register", "User", user.id, user.email))
+    if shop.enable_account_confirmation_by_email:
+        _ask_to_confirm(ports, actor, session, user, new.redirect_url)
+    return user
 
 
 def _register_again(

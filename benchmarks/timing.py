@@ -1,0 +1,172 @@
+"""``python -m benchmarks timing``: whether an answer's time tells who has an account.
+
+Every operation that takes an email without a token is asked about several kinds of address in
+turn, 200 times each, each time from another internet address and for another person. The medians
+of one operation must lie within 5 % of one another.
+"""
+
+import json
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+
+import psycopg
+
+from app.adapters.migrations import upgrade
+from app.domain.actor import OPERATOR
+from app.models import UserRecord
+from app.ports import Ports
+from app.services.shop import ShopUpdate, update_shop
+from app.settings import Settings
+from app.wiring import connect
+from benchmarks import load, servers
+from tests.builders.people import PASSWORD, sign_in
+from tests.servers.run import server_url, shared_directory
+
+RUNS = 200
+LARGEST_DIFFERENCE = 0.05
+_WARM_UP = 20
+_CLIENT = "http://localhost:3000/"
+_HOST = "shop.example"
+_LOGIN = "mutation($e:String,$p:String){tokenCreate(email:$e,password:$p){token errors{code}}}"
+_RESET = (
+    "mutation($e:String!,$u:String!){requestPasswordReset(email:$e,redirectUrl:$u){errors{code}}}"
+)
+_REGISTER = (
+    "mutation($i:AccountRegisterInput!){accountRegister(input:$i)"
+    "{requiresConfirmation errors{code}}}"
+)
+_MOVE = (
+    "mutation($e:String!,$p:String!,$u:String!)"
+    "{requestEmailChange(newEmail:$e,password:$p,redirectUrl:$u){user{email}errors{code}}}"
+)
+
+Ask = Callable[[str], dict[str, object]]
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """What is asked, about which kinds of address; ``body`` makes a request of an email."""
+
+    name: str
+    kinds: tuple[str, ...]
+    body: Ask
+    signed_in: bool = False
+
+
+def _operations() -> tuple[Operation, ...]:
+    def ask(document: str, **values: object) -> Ask:
+        return lambda email: {
+            "query": document,
+            "variables": {"e": email, **values},
+        }
+
+    def register(email: str) -> dict[str, object]:
+        new = {"email": email, "password": PASSWORD, "redirectUrl": _CLIENT}
+        return {"query": _REGISTER, "variables": {"i": new}}
+
+    people = ("known", "unknown", "inactive")
+    return (
+        Operation("tokenCreate, wrong password", people, ask(_LOGIN, p="wrong")),
+        Operation("requestPasswordReset", (*people, "locked"), ask(_RESET, u=_CLIENT)),
+        Operation("accountRegister", people, register),
+        Operation("requestEmailChange", people, ask(_MOVE, p=PASSWORD, u=_CLIENT), signed_in=True),
+    )
+
+
+class Town:
+    """A shop with enough people of each kind that nobody is asked about twice."""
+
+    def __init__(self, url: str) -> None:
+        upgrade(url)
+        self.ports: Ports = connect(Settings(database_url=url))
+        update_shop(self.ports, OPERATOR, ShopUpdate(enable_account_confirmation_by_email=True))
+        hashed = self.ports.passwords.hash(PASSWORD)
+        now = self.ports.clock.now()
+        each = (RUNS + _WARM_UP) * len(_operations())
+        with self.ports.database.transaction() as session:
+            me = UserRecord(
+                email=f"me@{_HOST}", password_hash=hashed, date_joined=now, updated_at=now
+            )
+            session.add(me)
+            session.add_all(
+                UserRecord(
+                    email=f"{kind}{number}@{_HOST}",
+                    password_hash=hashed,
+                    is_active=kind != "inactive",
+                    reset_requested_at=now if kind == "locked" else None,
+                    date_joined=now,
+                    updated_at=now,
+                )
+                for kind in ("known", "inactive", "locked")
+                for number in range(each)
+            )
+            session.flush()
+            mine = me.id
+        self.access = sign_in(self.ports, mine).access
+        self.ports.database.close()
+
+
+def measure(port: int, town: Town, operation: Operation, people: Iterator[int]) -> list[float]:
+    """The median of each kind, in milliseconds; the kinds take turns, so that all drift alike."""
+    took: dict[str, list[float]] = {kind: [] for kind in operation.kinds}
+    answers: set[bytes] = set()
+    for run in range(_WARM_UP + RUNS):
+        number = next(people)
+        # Another one begins every time: whoever comes after whom must not matter.
+        turn = run % len(operation.kinds)
+        for kind in (*operation.kinds[turn:], *operation.kinds[:turn]):
+            headers = {"X-Forwarded-For": f"2001:db8::{number:x}:{len(kind):x}"}
+            if operation.signed_in:
+                headers["Authorization"] = f"Bearer {town.access}"
+            body = json.dumps(operation.body(f"{kind}{number}@{_HOST}")).encode()
+            request = load.request_bytes("/graphql/", body, headers, port=port)
+            started = time.perf_counter()
+            answer = load.one(port, request)
+            if run >= _WARM_UP:
+                took[kind].append((time.perf_counter() - started) * 1000)
+                answers.add(answer)
+    if len(answers) != 1:
+        raise RuntimeError(f"{operation.name} answers differently: {answers}")
+    return [statistics.median(took[kind]) for kind in operation.kinds]
+
+
+@contextmanager
+def _databases() -> Iterator[dict[str, str]]:
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        server = server_url(stack.enter_context(shared_directory()), "postgresql")
+        with psycopg.connect(server, autocommit=True) as connection:
+            connection.execute("CREATE DATABASE timing")
+        yield {
+            "SQLite": f"sqlite:///{folder / 'timing.sqlite3'}",
+            "PostgreSQL": server.replace("/postgres?", "/timing?"),
+        }
+
+
+def main() -> None:
+    """Print the medians, and end with 1 when any two of one operation lie too far apart."""
+    failed = False
+    with _databases() as urls:
+        for database, url in urls.items():
+            town = Town(url)
+            people = count()
+            with servers.latchkey(url) as server:
+                for operation in _operations():
+                    medians = measure(server.port, town, operation, people)
+                    apart = max(medians) / min(medians) - 1
+                    failed |= apart > LARGEST_DIFFERENCE
+                    told = ", ".join(
+                        f"{kind} {median:.2f} ms"
+                        for kind, median in zip(operation.kinds, medians, strict=True)
+                    )
+                    line = f"{database}, {operation.name}: {told}; {apart:.1%} apart\n"
+                    sys.stdout.write(line)
+                    sys.stdout.flush()
+    sys.exit(int(failed))
