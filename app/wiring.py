@@ -16,10 +16,20 @@ from app.adapters.passwords import Argon2Hasher
 from app.adapters.post import FilePost, SmtpPost
 from app.adapters.randomness import SystemRandomness
 from app.adapters.sealing import AesSealing
-from app.adapters.throttle import connect_throttle
+from app.adapters.throttle_sql import SqlThrottle
 from app.domain.addresses import Network
 from app.loading import load
-from app.ports import Http, IdentityProvider, Payloads, Ports, Post, Remembered, Schema
+from app.ports import (
+    Database,
+    Http,
+    IdentityProvider,
+    Payloads,
+    Ports,
+    Post,
+    Remembered,
+    Schema,
+    Throttle,
+)
 from app.settings import Settings, SettingsError, load_settings
 from app.web.installation import Installation
 
@@ -41,7 +51,7 @@ def connect(settings: Settings) -> Ports:
         database=database,
         keys=_keys(settings),
         passwords=Argon2Hasher(),
-        throttle=connect_throttle(database, settings.redis_url),
+        throttle=_throttle(database, settings.redis_url),
         sealing=AesSealing(settings.secret_key),
         letters=JinjaLetters(),
         post=_post(settings),
@@ -57,6 +67,15 @@ def connect(settings: Settings) -> Ports:
 def _late(make: Callable[[Needed], object], needed: Needed) -> object:
     """What takes long to load (a fifth of a second), for the few who use it: made on first use."""
     return LocalProxy(cache(partial(make, needed)))
+
+
+def _throttle(database: Database, redis_url: str) -> Throttle:
+    """The counters in Redis if there is one, else in ``database``."""
+    if not redis_url:
+        return SqlThrottle(database)
+    name = "app.adapters.throttle_redis:connect_redis_throttle"
+    connect_redis = cast("Callable[[str], Throttle]", load(name))
+    return connect_redis(redis_url)
 
 
 def make_installation(ports: Ports, settings: Settings) -> Installation:

@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterator
 import pytest
 from redis import Redis
 
-from app.adapters.database import connect_database
-from app.adapters.throttle import connect_throttle
 from app.adapters.throttle_redis import RedisThrottle, connect_redis_throttle
 from app.domain.throttling import FADE_SECONDS
 from app.ports.throttle import Throttle, ThrottleUnavailable
@@ -36,11 +34,6 @@ def listener() -> Iterator[socket.socket]:
     """Something that takes connections and never says a word."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield server
-
-
-def test_with_redis_it_is_redis_that_counts(redis_url: str) -> None:
-    throttle = connect_throttle(connect_database("sqlite://"), redis_url)
-    assert isinstance(throttle, RedisThrottle)
 
 
 def test_redis_forgets_everything_by_itself(redis_url: str, redis: Redis) -> None:

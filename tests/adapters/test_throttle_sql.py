@@ -3,7 +3,6 @@
 import pytest
 from sqlalchemy import func, select, update
 
-from app.adapters.throttle import connect_throttle
 from app.adapters.throttle_sql import SqlThrottle
 from app.domain.throttling import FADE_SECONDS
 from app.models import ThrottleAddressRecord, ThrottleUserRecord
@@ -15,10 +14,6 @@ from tests.builders.people import make_user
 @pytest.fixture
 def throttle(ports: Ports) -> SqlThrottle:
     return SqlThrottle(ports.database)
-
-
-def test_without_redis_the_database_counts(ports: Ports) -> None:
-    assert isinstance(connect_throttle(ports.database, ""), SqlThrottle)
 
 
 def test_faded_rows_are_removed_and_counted(ports: Ports, throttle: SqlThrottle) -> None:

@@ -7,7 +7,8 @@ from multiprocessing.queues import SimpleQueue
 from threading import Barrier, Event, Thread
 
 from app.adapters.database import connect_database
-from app.adapters.throttle import connect_throttle
+from app.adapters.throttle_redis import connect_redis_throttle
+from app.adapters.throttle_sql import SqlThrottle
 from app.ports.throttle import Attempt, Throttle
 
 NOW = 1_795_178_982.25
@@ -28,7 +29,8 @@ class Place:
     def open(self) -> Iterator[Throttle]:
         database = connect_database(self.database_url)
         try:
-            yield connect_throttle(database, self.redis_url)
+            redis = self.redis_url
+            yield connect_redis_throttle(redis) if redis else SqlThrottle(database)
         finally:
             database.close()
 

@@ -9,7 +9,7 @@ import pytest
 from app.adapters.clock import SystemClock
 from app.adapters.keys import RsaKeyStore
 from app.adapters.schema import AlembicSchema
-from app.adapters.throttle import connect_throttle
+from app.adapters.throttle_redis import connect_redis_throttle
 from app.domain.actor import OPERATOR, anonymous
 from app.domain.errors import PermissionDenied
 from app.domain.faults import SchemaBehind, Unreachable
@@ -80,7 +80,7 @@ def test_keys_that_cannot_be_decrypted_are_told(ports: Ports) -> None:
 
 
 def test_a_throttle_that_does_not_answer_is_told(ports: Ports) -> None:
-    deaf = replace(ports, throttle=connect_throttle(ports.database, "redis://127.0.0.1:1/0"))
+    deaf = replace(ports, throttle=connect_redis_throttle("redis://127.0.0.1:1/0"))
     finding = found(deaf, "login throttle")
     assert finding.state is State.FAILED
     assert "REDIS_URL" in finding.remedy

@@ -1,0 +1,39 @@
+"""Which adapter stands behind each port."""
+
+import pytest
+
+from app.adapters.post import FilePost, SmtpPost
+from app.adapters.throttle_redis import RedisThrottle
+from app.adapters.throttle_sql import SqlThrottle
+from app.ports import Ports
+from app.settings import Settings, SettingsError
+from app.wiring import connect
+
+
+def connected(**settings: str) -> Ports:
+    return connect(Settings(database_url="sqlite://", **settings))  # type: ignore[arg-type]
+
+
+def test_login_attempts_are_counted_in_redis_if_there_is_one_else_in_the_database() -> None:
+    assert isinstance(connected().throttle, SqlThrottle)
+    assert isinstance(connected(redis_url="redis://127.0.0.1:1/0").throttle, RedisThrottle)
+
+
+def test_mails_go_to_the_server_if_there_is_one_else_to_a_file() -> None:
+    assert isinstance(connected().post, FilePost)
+    assert isinstance(connected(mail_url="smtp://127.0.0.1:25").post, SmtpPost)
+
+
+def test_a_key_that_may_not_sign_is_a_wrong_setting() -> None:
+    with pytest.raises(SettingsError, match="RSA_PRIVATE_KEY"):
+        connected(rsa_private_key="-----BEGIN nothing")
+
+
+def test_nothing_is_opened_before_it_is_asked_for() -> None:
+    connect(
+        Settings(
+            database_url="postgresql://nobody@127.0.0.1:1/nowhere",
+            redis_url="redis://127.0.0.1:1/0",
+            mail_url="smtp://127.0.0.1:1",
+        )
+    )
