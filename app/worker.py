@@ -9,6 +9,7 @@ import structlog
 from app.domain.actor import WORKER, Actor
 from app.ports import Ports
 from app.services.housekeeping import tidy
+from app.services.installing import install_next_app
 from app.services.mail import send_due_mail
 
 _log = structlog.get_logger(__name__)
@@ -41,6 +42,7 @@ def _housekeeping(ports: Ports, actor: Actor) -> int:
 
 DUTIES = (
     Duty("mail", send_due_mail, 1.0),
+    *(Duty(f"installations {number}", install_next_app, 1.0) for number in range(1, 4)),
     Duty("housekeeping", _housekeeping, 300.0),
 )
 

@@ -22,6 +22,7 @@ from app.domain.apps import (
 )
 from app.domain.errors import Problem, Refused
 from app.domain.permissions import Permission
+from app.domain.ranges import moments
 from app.domain.texts import line_problem
 from app.models import AppTokenRecord
 from app.ports import Ports
@@ -57,15 +58,14 @@ def create_app_token(
     """
     refuse_apps(actor, "app")
     found = [line_problem(wanted.name, "name", longest=_LONGEST_NAME)]
-    if wanted.expires_at is not None and wanted.expires_at <= ports.clock.now():
+    expires_at = moments(wanted.expires_at, None).gte
+    if expires_at is not None and expires_at <= ports.clock.now():
         found.append(Problem("INVALID", "Choose a moment that is still to come.", "expiresAt"))
     _refuse(*found)
     with ports.database.transaction() as session:
         app = locked_app(session, actor, app_id, "app")
         _refuse(narrowing_problem(app.permissions, wanted.permissions))
-        new = store_token(
-            ports, session, app_id, wanted.name, wanted.expires_at, wanted.permissions
-        )
+        new = store_token(ports, session, app_id, wanted.name, expires_at, wanted.permissions)
         record(ports, actor, session, _creation("app_token.create", app, new.token))
         return new
 

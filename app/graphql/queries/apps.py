@@ -6,6 +6,7 @@ import graphene
 from graphql import GraphQLResolveInfo
 
 from app.domain.apps import AppSortField
+from app.domain.installations import Installation
 from app.domain.pages import Page
 from app.graphql.app_nodes import (
     AppNode,
@@ -20,6 +21,7 @@ from app.graphql.context import RequestContext
 from app.graphql.global_ids import key_in
 from app.services.app_lists import AppFilter, list_apps, show_app, show_calling_app
 from app.services.extensions import ExtensionFilter, list_extensions, show_extension
+from app.services.installations import list_installations
 
 _APP = "app.graphql.types.apps.App"
 _EXTENSION = "app.graphql.types.extensions.AppExtension"
@@ -67,6 +69,10 @@ class AppQueries(graphene.ObjectType):
         **connection_arguments(),
         description="For staff: the apps, by name unless sorted otherwise.",
     )
+    apps_installations = graphene.NonNull(
+        graphene.List(graphene.NonNull("app.graphql.types.installations.AppInstallation")),
+        description="Those under way, and those that have failed. Needs MANAGE_APPS.",
+    )
     app_extension = graphene.Field(_EXTENSION, id=graphene.ID(required=True))
     app_extensions = graphene.Field(
         AppExtensionCountableConnection,
@@ -104,6 +110,13 @@ class AppQueries(graphene.ObjectType):
             descending=sort.get("direction") == "DESC",
         )
         return app_page(context, page)
+
+    @staticmethod
+    def resolve_apps_installations(
+        _root: object, info: GraphQLResolveInfo
+    ) -> tuple[Installation, ...]:
+        context: RequestContext = info.context
+        return list_installations(context.ports, context.actor)
 
     @staticmethod
     def resolve_app_extension(

@@ -1,0 +1,27 @@
+"""Installations of apps."""
+
+import graphene
+from graphql import GraphQLResolveInfo
+
+from app.domain import installations as domain
+from app.domain.ids import to_global_id
+
+JobStatusEnum = graphene.Enum.from_enum(domain.JobStatus, name="JobStatusEnum")
+
+
+class AppInstallation(graphene.ObjectType):
+    """An app that is being installed, or could not be; gone once it is there."""
+
+    id = graphene.NonNull(graphene.ID)
+    status = graphene.NonNull(JobStatusEnum)
+    created_at = graphene.NonNull(graphene.DateTime)
+    updated_at = graphene.NonNull(graphene.DateTime)
+    message = graphene.String(description="Why it has failed, in the app's own words.")
+    app_name = graphene.NonNull(graphene.String)
+    manifest_url = graphene.NonNull(graphene.String)
+
+    def resolve_id(self: domain.Installation, _info: GraphQLResolveInfo) -> str:
+        return to_global_id("AppInstallation", self.id)
+
+    def resolve_message(self: domain.Installation, _info: GraphQLResolveInfo) -> str | None:
+        return self.message or None

@@ -1,0 +1,119 @@
+"""Manifests: what apps say of themselves before they are installed."""
+
+from collections.abc import Mapping
+
+import graphene
+from graphql import GraphQLResolveInfo
+
+from app.domain import manifests as domain
+from app.domain.manifest_extensions import ManifestExtension
+from app.domain.manifest_webhooks import ManifestWebhook
+from app.domain.permissions import Permission, in_order
+from app.domain.webhooks import AsyncEvent, SyncEvent
+
+_PERMISSION = "app.graphql.types.permissions.Permission"
+
+
+class AppManifestExtension(graphene.ObjectType):
+    """What the app would add to the dashboard."""
+
+    permissions = graphene.NonNull(graphene.List(graphene.NonNull(_PERMISSION)))
+    label = graphene.NonNull(graphene.String)
+    url = graphene.NonNull(graphene.String)
+    mount_name = graphene.NonNull(graphene.String)
+    target_name = graphene.NonNull(graphene.String)
+    settings = graphene.NonNull("app.graphql.types.json.JSON")
+    identifier = graphene.String()
+
+    def resolve_permissions(
+        self: ManifestExtension, _info: GraphQLResolveInfo
+    ) -> tuple[Permission, ...]:
+        return in_order(self.permissions)
+
+    def resolve_mount_name(self: ManifestExtension, _info: GraphQLResolveInfo) -> str:
+        return self.mount
+
+    def resolve_target_name(self: ManifestExtension, _info: GraphQLResolveInfo) -> str:
+        return self.target
+
+    def resolve_settings(
+        self: ManifestExtension, _info: GraphQLResolveInfo
+    ) -> Mapping[str, object]:
+        return self.settings
+
+    def resolve_identifier(self: ManifestExtension, _info: GraphQLResolveInfo) -> str | None:
+        return self.identifier or None
+
+
+class AppManifestWebhook(graphene.ObjectType):
+    """Where the app would want to hear of events."""
+
+    name = graphene.NonNull(graphene.String)
+    async_events = graphene.List(
+        graphene.NonNull("app.graphql.types.webhooks.WebhookEventTypeAsyncEnum")
+    )
+    sync_events = graphene.List(
+        graphene.NonNull("app.graphql.types.webhooks.WebhookEventTypeSyncEnum")
+    )
+    query = graphene.NonNull(graphene.String)
+    target_url = graphene.NonNull(graphene.String)
+
+    def resolve_async_events(
+        self: ManifestWebhook, _info: GraphQLResolveInfo
+    ) -> tuple[AsyncEvent, ...]:
+        return self.events
+
+    def resolve_sync_events(
+        self: ManifestWebhook, _info: GraphQLResolveInfo
+    ) -> tuple[SyncEvent, ...]:
+        return ()
+
+
+class Manifest(graphene.ObjectType):
+    """What an app says of itself."""
+
+    identifier = graphene.NonNull(graphene.String)
+    version = graphene.NonNull(graphene.String)
+    name = graphene.NonNull(graphene.String)
+    about = graphene.String()
+    permissions = graphene.List(
+        graphene.NonNull(_PERMISSION), description="What it asks for; it gets what is granted."
+    )
+    app_url = graphene.String()
+    token_target_url = graphene.String(description="Where it is given its token.")
+    data_privacy_url = graphene.String()
+    homepage_url = graphene.String()
+    support_url = graphene.String()
+    extensions = graphene.NonNull(graphene.List(graphene.NonNull(AppManifestExtension)))
+    webhooks = graphene.NonNull(graphene.List(graphene.NonNull(AppManifestWebhook)))
+    audience = graphene.String()
+    author = graphene.String()
+
+    def resolve_about(self: domain.Manifest, _info: GraphQLResolveInfo) -> str | None:
+        return self.about or None
+
+    def resolve_permissions(
+        self: domain.Manifest, _info: GraphQLResolveInfo
+    ) -> tuple[Permission, ...]:
+        return in_order(self.permissions)
+
+    def resolve_app_url(self: domain.Manifest, _info: GraphQLResolveInfo) -> str | None:
+        return self.app_url or None
+
+    def resolve_token_target_url(self: domain.Manifest, _info: GraphQLResolveInfo) -> str | None:
+        return self.token_target_url or None
+
+    def resolve_data_privacy_url(self: domain.Manifest, _info: GraphQLResolveInfo) -> str | None:
+        return self.data_privacy_url or None
+
+    def resolve_homepage_url(self: domain.Manifest, _info: GraphQLResolveInfo) -> str | None:
+        return self.homepage_url or None
+
+    def resolve_support_url(self: domain.Manifest, _info: GraphQLResolveInfo) -> str | None:
+        return self.support_url or None
+
+    def resolve_audience(self: domain.Manifest, _info: GraphQLResolveInfo) -> str | None:
+        return self.audience or None
+
+    def resolve_author(self: domain.Manifest, _info: GraphQLResolveInfo) -> str | None:
+        return self.author or None
