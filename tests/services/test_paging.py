@@ -67,6 +67,10 @@ def walk(ports: Ports, order: Order, size: int, *, backwards: bool = False) -> I
 
 
 @pytest.mark.usefixtures("people")
+def _named(value: object) -> str:
+    return told(value) if isinstance(value, Order) else repr(value)
+
+
 @pytest.mark.parametrize("size", [1, 4, LENGTH - 1, LENGTH, LENGTH + 1])
 @pytest.mark.parametrize("order", ORDERS, ids=told)
 @pytest.mark.parametrize("descending", [False, True], ids=["up", "down"])
@@ -144,7 +148,7 @@ def test_a_list_of_nothing_is_an_empty_page(ports: Ports) -> None:
         (BY_AGE, ("9999-12-31T23:59:59-23:59", 1)),
         (BY_AGE, ("", 1)),
     ],
-    ids=str,
+    ids=_named,
 )
 @pytest.mark.parametrize(("backwards", "field"), [(False, "after"), (True, "before")])
 def test_the_cursor_of_another_list_is_refused(
@@ -169,7 +173,7 @@ def test_the_cursor_of_another_list_is_refused(
         (BY_AGE, ("0001-01-01T00:00:00+00:00", 0)),
         (BY_AGE, ("9999-12-31T23:59:59+00:00", 0)),
     ],
-    ids=str,
+    ids=_named,
 )
 @pytest.mark.parametrize("backwards", [False, True])
 def test_a_made_up_place_in_the_list_is_a_place_like_any_other(
