@@ -24,6 +24,7 @@ COMMANDS = {
     "group": ("app.commands.group", "Create and list permission groups."),
     "app": ("app.commands.apps", "Create and list apps and their tokens."),
     "shop": ("app.commands.shop", "Show and change the shop's settings and switches."),
+    "oidc": ("app.commands.oidc", "Set up single sign-on through identity providers."),
     "keys": ("app.commands.keys", "List and rotate the signing keys."),
     "doctor": ("app.commands.doctor", "Check this installation and say how to mend it."),
 }

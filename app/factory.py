@@ -5,7 +5,7 @@ from threading import Event
 from flask import Flask, Response, request
 from werkzeug.wrappers import Response as BaseResponse
 
-from app import wellknown, worker
+from app import backchannel, wellknown, worker
 from app.graphql.view import create_endpoint
 from app.ports import Ports
 from app.settings import Settings, load_settings
@@ -42,6 +42,7 @@ def create_app(ports: Ports | None = None, settings: Settings | None = None) -> 
     register_errors(app)
     _add_headers(app, installation)
     app.register_blueprint(wellknown.blueprint)
+    app.register_blueprint(backchannel.blueprint)
     _mount_graphql(app, create_endpoint(installation), chosen.redis_url)
     return app
 

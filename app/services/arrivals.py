@@ -53,7 +53,7 @@ class Arrival:
 
     @property
     def rights(self) -> ScopeGrant | None:
-        """What the provider grants, where it rules; staff by their address are staff there, too."""
+        """What the provider grants, where it rules; staff by their address are staff there."""
         return None if self.grant is None else replace(self.grant, is_staff=self.is_staff)
 
 

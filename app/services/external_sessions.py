@@ -6,10 +6,11 @@ from datetime import UTC, datetime, timedelta
 from sqlalchemy import delete, select, update
 
 from app.domain.actor import Actor
-from app.domain.errors import Refused
+from app.domain.errors import Problem, Refused
 from app.domain.provider_tokens import LogoutToken, read_logout_token
 from app.domain.providers import Provider
 from app.domain.redirects import redirect_problem, with_query
+from app.domain.texts import is_storable
 from app.domain.tokens import is_access
 from app.models import ExternalIdentityRecord, SessionRecord
 from app.ports import Ports
@@ -55,17 +56,7 @@ def log_out_external(
     unknown, inactive or has no such address; the caller's own session ends all the same. Refuses
     INVALID on each value that leads somewhere and not to one of ``ALLOWED_CLIENT_HOSTS``.
     """
-    configuration = ports.configuration
-    found = [
-        redirect_problem(
-            value,
-            configuration.allowed_client_hosts,
-            development=configuration.development,
-            field=name,
-        )
-        for name, value in values.items()
-        if _leads_somewhere(value)
-    ]
+    found = [_value_problem(ports, name, value) for name, value in values.items()]
     problems = [problem for problem in found if problem is not None]
     if problems:
         raise Refused(*problems)
@@ -95,9 +86,20 @@ def end_sessions_by_provider(
     return _end_at(ports, actor, provider, logout)
 
 
-def _leads_somewhere(value: str) -> bool:
+def _value_problem(ports: Ports, name: str, value: str) -> Problem | None:
+    """Why ``value`` may not be copied into the logout address; any name may lead somewhere."""
+    if not is_storable(name + value):
+        return Problem("INVALID", "The input holds characters that cannot be sent.")
     bare = value.strip()
-    return "://" in bare or bare.startswith(("//", "\\"))
+    if "://" not in bare and not bare.startswith(("//", "\\")):
+        return None
+    configuration = ports.configuration
+    return redirect_problem(
+        value,
+        configuration.allowed_client_hosts,
+        development=configuration.development,
+        field=name,
+    )
 
 
 def _end_own_session(ports: Ports, actor: Actor) -> None:

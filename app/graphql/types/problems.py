@@ -72,6 +72,22 @@ ProductErrorCode = graphene.Enum(
 )
 
 
+PluginErrorCode = graphene.Enum(
+    "PluginErrorCode",
+    {
+        name: name
+        for name in (
+            "GRAPHQL_ERROR",
+            "INVALID",
+            "PLUGIN_MISCONFIGURED",
+            "NOT_FOUND",
+            "REQUIRED",
+            "UNIQUE",
+        )
+    },
+)
+
+
 class AccountError(graphene.ObjectType):
     """Why an account mutation changed nothing."""
 
@@ -94,3 +110,11 @@ class ProductError(graphene.ObjectType):
     field = graphene.String(description="The input at fault, if it is one alone.")
     message = graphene.String()
     code = graphene.NonNull(ProductErrorCode)
+
+
+class PluginError(graphene.ObjectType):
+    """Why a plugin was not changed."""
+
+    field = graphene.String(description="The setting at fault, if it is one alone.")
+    message = graphene.String()
+    code = graphene.NonNull(PluginErrorCode)

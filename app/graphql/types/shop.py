@@ -8,6 +8,8 @@ from app.domain.ids import to_global_id
 from app.domain.permissions import Permission, in_order
 from app.domain.version import INTERFACE_VERSION, SCHEMA_VERSION
 from app.graphql.context import RequestContext
+from app.services.providers import ExternalAuthentication as ExternalAuthenticationValue
+from app.services.providers import list_external_authentications
 from app.services.shop import show_settings
 
 PasswordLoginModeEnum = graphene.Enum.from_enum(
@@ -54,9 +56,10 @@ class Shop(graphene.ObjectType):
         return to_global_id("Shop", "1")
 
     def resolve_available_external_authentications(
-        self: domain.Shop, _info: GraphQLResolveInfo
-    ) -> list[object]:
-        return []
+        self: domain.Shop, info: GraphQLResolveInfo
+    ) -> tuple[ExternalAuthenticationValue, ...]:
+        context: RequestContext = info.context
+        return list_external_authentications(context.ports, context.actor)
 
     def resolve_default_mail_sender_name(self: domain.Shop, info: GraphQLResolveInfo) -> str:
         return _settings(info).default_mail_sender_name

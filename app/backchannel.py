@@ -1,0 +1,55 @@
+"""Where providers tell that somebody has signed out: ``POST /oidc/<slug>/backchannel-logout``.
+
+OpenID Connect Back-Channel Logout 1.0, 2.5 to 2.8.
+"""
+
+from http import HTTPStatus
+
+import orjson
+from flask import Blueprint, Response, request
+
+from app.domain.actor import anonymous
+from app.domain.errors import TokenRejected
+from app.domain.foreign_jws import LONGEST_FOREIGN_TOKEN
+from app.domain.provider_tokens import reason_of
+from app.ports.http import CallFailed
+from app.services.external_sessions import end_sessions_by_provider
+from app.web.caller import visitor_from
+from app.web.installation import installation
+
+_PLUGIN = "authentication.openidconnect"
+
+blueprint = Blueprint("backchannel", __name__)
+
+
+@blueprint.post("/oidc/<slug>/backchannel-logout", provide_automatic_options=False)
+def log_out(slug: str) -> Response:
+    """200 when the sessions that the logout token means have ended, if there were any."""
+    request.max_content_length = 2 * LONGEST_FOREIGN_TOKEN
+    doors = installation()
+    visitor = visitor_from(request.environ, doors)
+    actor = anonymous(
+        address=visitor.address, user_agent=visitor.user_agent, issuer=visitor.issuer
+    )
+    token = request.form.get("logout_token", "")
+    try:
+        ended = end_sessions_by_provider(
+            doors.ports, actor, plugin_id=f"{slug}.{_PLUGIN}", token=token
+        )
+    except TokenRejected as rejected:
+        return _refusal(reason_of(rejected))
+    except CallFailed as failed:
+        return _refusal(str(failed), HTTPStatus.SERVICE_UNAVAILABLE)
+    if ended is None:
+        return _refusal("There is no such provider.", HTTPStatus.NOT_FOUND)
+    return _answer(HTTPStatus.OK, b"")
+
+
+def _refusal(reason: str, status: HTTPStatus = HTTPStatus.BAD_REQUEST) -> Response:
+    error = {"error": "invalid_request", "error_description": reason}
+    return _answer(status, orjson.dumps(error))
+
+
+def _answer(status: HTTPStatus, body: bytes) -> Response:
+    headers = {"Cache-Control": "no-store"}
+    return Response(body, status, headers, content_type="application/json")

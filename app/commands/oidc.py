@@ -1,0 +1,161 @@
+"""``flask oidc``: identity providers."""
+
+import sys
+
+import click
+
+from app.commands.command import Group
+from app.commands.exits import Exit
+from app.commands.output import Column, Shown, output
+from app.domain.actor import OPERATOR
+from app.domain.errors import Problem, Refused
+from app.domain.pages import LONGEST_PAGE, PageRequest
+from app.domain.provider_settings import SETTINGS
+from app.domain.providers import DEFAULT_SLUG
+from app.services.diagnosis import Finding, State
+from app.services.provider_checks import check_provider, discover_provider
+from app.services.provider_settings import Plugin, ProviderUpdate, list_plugins, save_provider
+from app.web.installation import installation
+
+command = Group(
+    "oidc",
+    short_help="Set up single sign-on through identity providers.",
+    help="Set up single sign-on through OpenID Connect providers. One answers by default; others "
+    "are named with --provider, and added by their first setting.",
+    examples=[
+        ("flask oidc discover https://id.example.com", "fill its addresses from its description"),
+        ("flask oidc set client_id shop", "the name of this service there"),
+        ("flask oidc set client_secret -", "typed in, or read from standard input"),
+        ("flask oidc set active true", "let people sign in through it"),
+        ("flask oidc test", "try whether it works"),
+    ],
+)
+
+_NAMES = ("active", "name", *(setting.name for setting in SETTINGS))
+_provider = click.option(
+    "--provider", default=DEFAULT_SLUG, help="Which one, by its word; the default one otherwise."
+)
+
+
+def _column(name: str, title: str) -> Column[Plugin]:
+    def read(plugin: Plugin) -> Shown:
+        values = {one.setting.name: one.value for one in plugin.settings}
+        return values[name]
+
+    return Column(name, title, read)
+
+
+_COLUMNS = (
+    Column[Plugin]("id", "Plugin id", lambda plugin: plugin.id, short=True),
+    Column[Plugin]("provider", "Provider", lambda plugin: plugin.slug, short=True),
+    Column[Plugin]("name", "Name", lambda plugin: plugin.name),
+    Column[Plugin]("active", "Active", lambda plugin: plugin.active, short=True),
+    *(_column(setting.name, setting.label) for setting in SETTINGS),
+    Column[Plugin](
+        "backchannelLogout",
+        "Back-channel logout URL",
+        lambda plugin: f"{_base()}/oidc/{plugin.slug}/backchannel-logout",
+    ),
+)
+_FINDINGS = (
+    Column[Finding]("subject", "Checked", lambda finding: finding.subject, short=True),
+    Column[Finding]("state", "State", lambda finding: finding.state.value, short=True),
+    Column[Finding]("message", "Found", lambda finding: finding.message),
+    Column[Finding]("remedy", "Remedy", lambda finding: finding.remedy),
+)
+
+
+@command.command(
+    "show",
+    examples=[
+        ("flask oidc show", "the default provider"),
+        ("flask oidc show --all --short", "which there are"),
+    ],
+)
+@_provider
+@click.option("--all", "everyone", is_flag=True, help="Every provider.")
+def show(provider: str, *, everyone: bool) -> None:
+    """Show a provider's settings. Secrets are never shown."""
+    plugins = _plugins()
+    if everyone:
+        output().rows(plugins, _COLUMNS, empty="There is no provider.")
+    else:
+        output().one(_named(plugins, provider), _COLUMNS)
+
+
+@command.command(
+    "set",
+    examples=[
+        ("flask oidc set audience https://shop.example.com/graphql/", "what tokens are made for"),
+        ("flask oidc set client_secret - < secret.txt", "keep it out of the shell's history"),
+        ('flask oidc set staff_user_domains ""', "clear it"),
+        ('flask oidc set name "Our staff" --provider staff', "another provider, added if new"),
+    ],
+)
+@click.argument("setting", metavar="SETTING", type=click.Choice(_NAMES))
+@click.argument("value")
+@_provider
+def set_(setting: str, value: str, provider: str) -> None:
+    """Change one setting; it holds from the next request on, in every process.
+
+    VALUE - reads it from standard input, or asks for it without showing what is typed. An empty
+    one clears the setting.
+    """
+    given = _read() if value == "-" else value
+    if setting == "active":
+        changes = ProviderUpdate({}, active=click.BOOL.convert(given, None, None))
+    elif setting == "name":
+        changes = ProviderUpdate({}, name=given)
+    else:
+        changes = ProviderUpdate({setting: given})
+    save_provider(installation().ports, OPERATOR, provider, changes)
+    output().one(_named(_plugins(), provider), _COLUMNS)
+
+
+@command.command(
+    "discover",
+    examples=[("flask oidc discover https://id.example.com", "fill its addresses")],
+)
+@click.argument("issuer")
+@_provider
+def discover(issuer: str, provider: str) -> None:
+    """Fill a provider's addresses from its own description, and check what it offers.
+
+    ISSUER is where that begins: the address before /.well-known/openid-configuration.
+    """
+    discover_provider(installation().ports, OPERATOR, provider, issuer)
+    output().one(_named(_plugins(), provider), _COLUMNS)
+
+
+@command.command("test", examples=[("flask oidc test --json", "for a monitor")])
+@_provider
+def test(provider: str) -> None:
+    """Try whether a provider works, without signing anybody in; ends with 1 when it does not."""
+    findings = check_provider(installation().ports, OPERATOR, provider)
+    output().rows(findings, _FINDINGS, empty="")
+    if any(finding.state is State.FAILED for finding in findings):
+        click.get_current_context().exit(Exit.FAILED)
+
+
+def _plugins() -> tuple[Plugin, ...]:
+    return list_plugins(installation().ports, OPERATOR, PageRequest(LONGEST_PAGE)).items
+
+
+def _named(plugins: tuple[Plugin, ...], slug: str) -> Plugin:
+    for plugin in plugins:
+        if plugin.slug == slug:
+            return plugin
+    known = ", ".join(plugin.slug for plugin in plugins)
+    message = f"There is no provider {slug}. There are: {known}."
+    raise Refused(Problem("NOT_FOUND", message, "provider"))
+
+
+def _base() -> str:
+    return installation().ports.configuration.public_url or "http://localhost:8000"
+
+
+def _read() -> str:
+    if sys.stdin.isatty():
+        typed: str = click.prompt("Value", hide_input=True, err=True)
+        return typed
+    return sys.stdin.read().strip()

@@ -1,0 +1,170 @@
+"""Signing in through an identity provider: the five external operations."""
+
+import json
+from collections.abc import Mapping
+
+import graphene
+from graphql import GraphQLResolveInfo
+
+from app.graphql.context import RequestContext
+from app.graphql.mutations.payloads import AccountPayload, answers
+from app.services.external_refresh import refresh_external_session
+from app.services.external_sessions import log_out_external, verify_external_token
+from app.services.external_sign_in import begin_sign_in, finish_sign_in
+
+_USER = "app.graphql.types.users.User"
+
+
+class ExternalAuthenticationUrl(AccountPayload):
+    """Where to send the user to sign in: `{"authorizationUrl": …}`."""
+
+    authentication_data = graphene.JSONString()
+
+
+class ExternalObtainAccessTokens(AccountPayload):
+    """A new session's tokens: ours, as by password."""
+
+    token = graphene.String()
+    refresh_token = graphene.String()
+    user = graphene.Field(_USER)
+
+
+class ExternalRefresh(AccountPayload):
+    """New tokens of the same session, refreshed at the provider first."""
+
+    token = graphene.String()
+    refresh_token = graphene.String()
+    user = graphene.Field(_USER)
+
+
+class ExternalLogout(AccountPayload):
+    """Where to send the user to sign out at the provider, too: `{"logoutUrl": …}`."""
+
+    logout_data = graphene.JSONString()
+
+
+class ExternalVerify(AccountPayload):
+    """Whether a token of ours is good, and its session began at that provider."""
+
+    user = graphene.Field(_USER)
+    is_valid = graphene.NonNull(graphene.Boolean)
+    verify_data = graphene.JSONString()
+
+
+class ExternalMutations(graphene.ObjectType):
+    """Single sign-on with this service as the provider's client."""
+
+    external_authentication_url = graphene.Field(
+        ExternalAuthenticationUrl, input=graphene.JSONString(), plugin_id=graphene.String()
+    )
+    external_obtain_access_tokens = graphene.Field(
+        ExternalObtainAccessTokens, input=graphene.JSONString(), plugin_id=graphene.String()
+    )
+    external_refresh = graphene.Field(
+        ExternalRefresh, input=graphene.JSONString(), plugin_id=graphene.String()
+    )
+    external_logout = graphene.Field(
+        ExternalLogout, input=graphene.JSONString(), plugin_id=graphene.String()
+    )
+    external_verify = graphene.Field(
+        ExternalVerify, input=graphene.JSONString(), plugin_id=graphene.String()
+    )
+
+    @staticmethod
+    @answers(ExternalAuthenticationUrl)
+    def resolve_external_authentication_url(
+        _root: object,
+        info: GraphQLResolveInfo,
+        input: object = None,
+        plugin_id: str | None = None,
+    ) -> ExternalAuthenticationUrl:
+        context: RequestContext = info.context
+        url = begin_sign_in(
+            context.ports,
+            context.actor,
+            plugin_id=plugin_id,
+            redirect_uri=_text(input, "redirectUri"),
+        )
+        data = {} if url is None else {"authorizationUrl": url}
+        return ExternalAuthenticationUrl(authentication_data=data)
+
+    @staticmethod
+    @answers(ExternalObtainAccessTokens)
+    def resolve_external_obtain_access_tokens(
+        _root: object,
+        info: GraphQLResolveInfo,
+        input: object = None,
+        plugin_id: str | None = None,
+    ) -> ExternalObtainAccessTokens:
+        context: RequestContext = info.context
+        tokens = finish_sign_in(
+            context.ports,
+            context.actor,
+            plugin_id=plugin_id,
+            code=_text(input, "code"),
+            state=_text(input, "state"),
+        )
+        if tokens is None:
+            return ExternalObtainAccessTokens()
+        return ExternalObtainAccessTokens(
+            token=tokens.access, refresh_token=tokens.refresh, user=tokens.user
+        )
+
+    @staticmethod
+    @answers(ExternalRefresh)
+    def resolve_external_refresh(
+        _root: object,
+        info: GraphQLResolveInfo,
+        input: object = None,
+        plugin_id: str | None = None,
+    ) -> ExternalRefresh:
+        context: RequestContext = info.context
+        token = _text(input, "refreshToken")
+        tokens = refresh_external_session(
+            context.ports, context.actor, plugin_id=plugin_id, token=token
+        )
+        if tokens is None:
+            return ExternalRefresh()
+        return ExternalRefresh(token=tokens.access, refresh_token=tokens.refresh, user=tokens.user)
+
+    @staticmethod
+    @answers(ExternalLogout)
+    def resolve_external_logout(
+        _root: object,
+        info: GraphQLResolveInfo,
+        input: object = None,
+        plugin_id: str | None = None,
+    ) -> ExternalLogout:
+        context: RequestContext = info.context
+        members = input if isinstance(input, Mapping) else {}
+        values = {str(name): _written(value) for name, value in members.items()}
+        url = log_out_external(context.ports, context.actor, plugin_id=plugin_id, values=values)
+        return ExternalLogout(logout_data={} if url is None else {"logoutUrl": url})
+
+    @staticmethod
+    def resolve_external_verify(
+        _root: object,
+        info: GraphQLResolveInfo,
+        input: object = None,
+        plugin_id: str | None = None,
+    ) -> ExternalVerify:
+        context: RequestContext = info.context
+        verified = verify_external_token(
+            context.ports, context.actor, plugin_id=plugin_id, token=_text(input, "token")
+        )
+        if verified is None:
+            return ExternalVerify(is_valid=False, verify_data={})
+        return ExternalVerify(
+            is_valid=True, user=verified.user, verify_data=dict(verified.payload)
+        )
+
+
+def _text(members: object, name: str) -> str | None:
+    """A text of the input; whatever else stands there counts as missing."""
+    value = members.get(name) if isinstance(members, Mapping) else None
+    return value if isinstance(value, str) else None
+
+
+def _written(value: object) -> str:
+    """A value as it stands in the query of an address: a text as it is, all else as JSON."""
+    return value if isinstance(value, str) else json.dumps(value)

@@ -1,0 +1,48 @@
+"""Queries about plugins."""
+
+from typing import Any
+
+import graphene
+from graphql import GraphQLResolveInfo
+
+from app.domain.pages import Page, empty_page
+from app.graphql.connections import asked_page, connection_arguments, make_connection
+from app.graphql.context import RequestContext
+from app.services.provider_settings import Plugin, list_plugins, show_plugin
+
+_PLUGIN = "app.graphql.types.plugins.Plugin"
+PluginCountableConnection = make_connection("Plugin", _PLUGIN)
+PluginConfigurationType = graphene.Enum(
+    "PluginConfigurationType", {"PER_CHANNEL": "PER_CHANNEL", "GLOBAL": "GLOBAL"}
+)
+
+
+class PluginFilterInput(graphene.InputObjectType):
+    """Which plugins are wanted."""
+
+    search = graphene.String(description="A part of the name.")
+    type = graphene.Field(PluginConfigurationType)
+
+
+class PluginQueries(graphene.ObjectType):
+    """Identity providers and their settings, for MANAGE_PLUGINS."""
+
+    plugin = graphene.Field(_PLUGIN, id=graphene.NonNull(graphene.ID))
+    plugins = graphene.Field(
+        PluginCountableConnection, filter=PluginFilterInput(), **connection_arguments()
+    )
+
+    @staticmethod
+    def resolve_plugin(_root: object, info: GraphQLResolveInfo, id: str) -> Plugin | None:
+        context: RequestContext = info.context
+        return show_plugin(context.ports, context.actor, id)
+
+    @staticmethod
+    def resolve_plugins(_root: object, info: GraphQLResolveInfo, **arguments: Any) -> Page[Plugin]:
+        context: RequestContext = info.context
+        given = arguments.get("filter") or {}
+        request = asked_page("plugins", arguments)
+        if given.get("type") == "PER_CHANNEL":
+            return empty_page()
+        search = given.get("search") or ""
+        return list_plugins(context.ports, context.actor, request, search=search)

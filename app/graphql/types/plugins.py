@@ -1,0 +1,69 @@
+"""Plugins: identity providers, as clients of the interface know them."""
+
+import graphene
+from graphql import GraphQLResolveInfo
+
+from app.domain import provider_settings as domain
+from app.services.provider_settings import Plugin as PluginValue
+
+ConfigurationTypeFieldEnum = graphene.Enum.from_enum(
+    domain.SettingType, name="ConfigurationTypeFieldEnum"
+)
+
+
+class ConfigurationItem(graphene.ObjectType):
+    """A setting; a secret reads back as asterisks."""
+
+    name = graphene.NonNull(graphene.String)
+    value = graphene.String()
+    type = graphene.Field(ConfigurationTypeFieldEnum)
+    help_text = graphene.String()
+    label = graphene.String()
+
+    def resolve_name(self: domain.SettingValue, _info: GraphQLResolveInfo) -> str:
+        return self.setting.name
+
+    def resolve_type(self: domain.SettingValue, _info: GraphQLResolveInfo) -> domain.SettingType:
+        return self.setting.type
+
+    def resolve_help_text(self: domain.SettingValue, _info: GraphQLResolveInfo) -> str:
+        return self.setting.help
+
+    def resolve_label(self: domain.SettingValue, _info: GraphQLResolveInfo) -> str:
+        return self.setting.label
+
+
+class PluginConfiguration(graphene.ObjectType):
+    """Whether a plugin is active, and its settings."""
+
+    active = graphene.NonNull(graphene.Boolean)
+    configuration = graphene.List(graphene.NonNull(ConfigurationItem))
+
+    def resolve_configuration(
+        self: PluginValue, _info: GraphQLResolveInfo
+    ) -> tuple[domain.SettingValue, ...]:
+        return self.settings
+
+
+class Plugin(graphene.ObjectType):
+    """An identity provider."""
+
+    id = graphene.NonNull(graphene.ID)
+    name = graphene.NonNull(graphene.String)
+    description = graphene.NonNull(graphene.String)
+    global_configuration = graphene.Field(PluginConfiguration)
+    channel_configurations = graphene.NonNull(
+        graphene.List(graphene.NonNull(PluginConfiguration)),
+        description="Always empty: a provider is the whole shop's.",
+    )
+
+    def resolve_description(self: PluginValue, _info: GraphQLResolveInfo) -> str:
+        return "Single sign-on through an OpenID Connect provider."
+
+    def resolve_global_configuration(self: PluginValue, _info: GraphQLResolveInfo) -> PluginValue:
+        return self
+
+    def resolve_channel_configurations(
+        self: PluginValue, _info: GraphQLResolveInfo
+    ) -> list[PluginValue]:
+        return []
