@@ -59,6 +59,7 @@ def test_an_application_is_made_without_arguments_from_the_environment(
     answer = made.test_client().post("/graphql/", **POST)
     assert answer.get_json() == {"data": {"shop": {"name": "Latchkey shop"}}}
     with made.app_context():
+        installation().ports.activity.close()
         installation().ports.database.close()
 
 
@@ -190,3 +191,20 @@ def test_the_playground_is_limited_by_address_and_the_api_is_not(ports: Ports) -
     assert client.get("/.well-known/jwks.json").status_code == 200
     elsewhere = client.get("/graphql/", environ_base={"REMOTE_ADDR": "203.0.113.7"})
     assert elsewhere.status_code == 200
+
+
+def test_with_redis_all_processes_count_together(ports: Ports, redis_url: str) -> None:
+    settings = Settings(redis_url=redis_url)
+    here, there = (create_app(ports, settings).test_client() for _ in range(2))
+    assert [here.get("/graphql/").status_code for _ in range(30)] == [200] * 30
+    assert [there.get("/graphql/").status_code for _ in range(31)] == [200] * 30 + [429]
+
+
+def test_a_redis_that_does_not_answer_closes_no_page(ports: Ports) -> None:
+    client = create_app(ports, Settings(redis_url="redis://127.0.0.1:1/0")).test_client()
+    assert client.get("/graphql/").status_code == 200
+
+
+def test_what_is_not_limited_is_not_even_counted(ports: Ports) -> None:
+    application = create_app(ports, Settings())
+    assert application.before_request_funcs == {}
