@@ -60,9 +60,11 @@ def command(host: str, port: int, *, workers: int | None, no_worker: bool) -> No
     Looks at settings, database and keys first. Ends on SIGTERM and Ctrl-C, after the requests that
     have begun; a process that falls is started again.
     """
-    require_ready(installation().ports, OPERATOR)
+    ports = installation().ports
+    require_ready(ports, OPERATOR)
+    ports.database.close()  # from here on, the processes below have connections of their own
     _require_free(host, port)
-    count = workers or len(os.sched_getaffinity(0))
+    count = workers or _processors()
     programs = [Program("server", _server(host, port, count))]
     if not no_worker:
         programs.append(Program("worker", _worker()))
@@ -70,6 +72,12 @@ def command(host: str, port: int, *, workers: int | None, no_worker: bool) -> No
     announcement = _Announcement(out, host, port)
     if not run_together(programs, out.say, announcement.make_once_ready):
         click.get_current_context().exit(Exit.FAILED)
+
+
+def _processors() -> int:
+    """How many this process may use, where the system tells; else all there are."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
 def _server(host: str, port: int, workers: int) -> list[str]:
