@@ -32,6 +32,7 @@ from tests.servers.run import server_url, shared_directory
 RUNS = 200
 LARGEST_DIFFERENCE = 0.05
 _WARM_UP = 20
+_DAY = 24 * 3600
 _CLIENT = "http://localhost:3000/"
 _HOST = "shop.example"
 _LOGIN = "mutation($e:String,$p:String){tokenCreate(email:$e,password:$p){token errors{code}}}"
@@ -85,7 +86,8 @@ class Town:
 
     def __init__(self, url: str) -> None:
         upgrade(url)
-        self.ports: Ports = connect(Settings(database_url=url))
+        settings = Settings(database_url=url, jwt_ttl_access=_DAY, jwt_ttl_refresh=_DAY)
+        self.ports: Ports = connect(settings)
         update_shop(self.ports, OPERATOR, ShopUpdate(enable_account_confirmation_by_email=True))
         hashed = self.ports.passwords.hash(PASSWORD)
         now = self.ports.clock.now()
