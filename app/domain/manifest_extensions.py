@@ -29,11 +29,12 @@ class ManifestExtension:
 
 
 def read_extensions(
-    members: Members, app_url: str | None, permissions: frozenset[Permission]
+    members: Members, app_url: str | None, permissions: frozenset[Permission] | None
 ) -> tuple[ManifestExtension, ...]:
     """The extensions of a manifest whose app has ``app_url`` and asks for ``permissions``.
 
-    ``app_url`` is empty when there is none, ``None`` when it was refused: once is enough.
+    ``app_url`` is empty when there is none; each is ``None`` when it was refused already: what
+    follows from that is not told again.
     """
     identifiers = Identifiers()
     return tuple(
@@ -45,7 +46,7 @@ def read_extensions(
 def _read(
     part: Members,
     app_url: str | None,
-    permissions: frozenset[Permission],
+    permissions: frozenset[Permission] | None,
     identifiers: Identifiers,
 ) -> ManifestExtension:
     settings = part.mapping("options" if "options" in part.values else "settings")
@@ -62,8 +63,8 @@ def _read(
     if not identifiers.is_new(extension.identifier):
         message = f"Another extension is called {extension.identifier!r}, too."
         part.refuse("identifier", "DUPLICATED_EXTENSION_IDENTIFIER", message)
-    beyond = sorted(one.value for one in extension.permissions - permissions)
-    if beyond:
+    beyond = sorted(one.value for one in extension.permissions - (permissions or frozenset()))
+    if permissions is not None and beyond:
         message = f"The app itself does not ask for {', '.join(beyond)}."
         part.refuse("permissions", "OUT_OF_SCOPE_PERMISSION", message, beyond)
     return extension

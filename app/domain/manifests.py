@@ -49,8 +49,10 @@ def read_manifest(document: Mapping[str, object], vendor: str) -> Manifest:
     problems: list[Problem] = []
     members = Members(document, problems)
     app_url = members.address("appUrl")
-    is_broken = bool(problems)
+    home = None if problems else app_url
+    told = len(problems)
     permissions = members.permissions()
+    asked = None if len(problems) > told else permissions
     too_much = grantable_problem(permissions)
     if too_much is not None:
         problems.append(too_much)
@@ -68,7 +70,7 @@ def read_manifest(document: Mapping[str, object], vendor: str) -> Manifest:
         data_privacy_url=members.address("dataPrivacyUrl"),
         homepage_url=members.address("homepageUrl"),
         support_url=members.address("supportUrl"),
-        extensions=read_extensions(members, None if is_broken else app_url, permissions),
+        extensions=read_extensions(members, home, asked),
         webhooks=read_webhooks(members),
     )
     if problems:

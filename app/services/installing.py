@@ -59,18 +59,24 @@ def install_next_app(ports: Ports, actor: Actor) -> int:
     claimed = _claim(ports)
     if claimed is None:
         return 0
+    try:
+        _end(ports, claimed)
+    except _LeaseLost:
+        return 0
+    return 1
+
+
+def _end(ports: Ports, claimed: _Claimed) -> None:
+    """Bring the installation to its end, well or not."""
     if claimed.attempts > MOST_ATTEMPTS:
         _fail(ports, claimed, _INTERRUPTED)
-        return 1
+        return
     try:
         _install(ports, claimed)
     except Refused as refused:
         _fail(ports, claimed, _explained(refused))
     except HandshakeRefused as refusal:
         _fail(ports, claimed, str(refusal))
-    except _LeaseLost:
-        return 0
-    return 1
 
 
 def _claim(ports: Ports) -> _Claimed | None:
@@ -148,10 +154,7 @@ def _finish(ports: Ports, claimed: _Claimed) -> None:
 
 def _fail(ports: Ports, claimed: _Claimed, message: str) -> None:
     with ports.database.transaction() as session:
-        try:
-            stored = _held(session, claimed)
-        except _LeaseLost:
-            return
+        stored = _held(session, claimed)
         _remove_app(session, stored)
         stored.status = JobStatus.FAILED.value
         stored.message = shown(message)

@@ -1,0 +1,112 @@
+"""An app of somebody else's: a manifest, a place to be given a token, and it calls back."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import requests
+
+from tests.servers.http import HttpServer, Received, Reply, http_server
+
+QUERY = "subscription { event { ... on StaffCreated { user { id } } } }"
+_SECONDS = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the app was told in the handshake."""
+
+    token: str
+    api_url: str
+    headers: dict[str, str]
+
+
+def accept(_told: Told) -> Reply:
+    """Be installed."""
+    return Reply(body=b'{"success": true}')
+
+
+def refuse(message: str, status: int = 400) -> Reply:
+    """Say no, as the clients' own library says it."""
+    body = {"success": False, "error": {"code": "NO", "message": message}}
+    return Reply(status, json.dumps(body).encode())
+
+
+@dataclass(slots=True)
+class AppServer:
+    """The app as it runs; ``decide`` is what it does while the handshake is open."""
+
+    server: HttpServer
+    vendor: str
+    manifest: dict[str, Any]
+    decide: Callable[[Told], Reply] = accept
+    told: list[Told] = field(default_factory=list)
+
+    @property
+    def manifest_url(self) -> str:
+        return f"{self.server.url}/manifest"
+
+    def serve_manifest(self, _received: Received) -> Reply:
+        return Reply(body=json.dumps(self.manifest).encode())
+
+    def register(self, received: Received) -> Reply:
+        """The handshake, as the clients' own library expects it to be."""
+        assert received.method == "POST"
+        assert received.headers["content-type"] == "application/json"
+        told = Told(
+            json.loads(received.body)["auth_token"],
+            received.headers[f"{self.vendor.lower()}-api-url"],
+            received.headers,
+        )
+        self.told.append(told)
+        return self.decide(told)
+
+
+@contextmanager
+def app_server(vendor: str = "Latchkey", **manifest: object) -> Iterator[AppServer]:
+    """A running app; ``manifest`` adds to what it says of itself, ``...`` leaves something out."""
+    with http_server() as server:
+        well = {
+            "id": "example.app",
+            "version": "1.0.0",
+            "name": "An app",
+            "permissions": ["MANAGE_PRODUCTS"],
+            "appUrl": f"{server.url}/dashboard/",
+            "tokenTargetUrl": f"{server.url}/register",
+            "extensions": [
+                {
+                    "label": "Edit",
+                    "mount": "PRODUCT_DETAILS_MORE_ACTIONS",
+                    "target": "POPUP",
+                    "url": "/edit",
+                    "permissions": ["MANAGE_PRODUCTS"],
+                }
+            ],
+            "webhooks": [{"name": "Staff", "targetUrl": f"{server.url}/hook", "query": QUERY}],
+        }
+        said = {name: value for name, value in (well | manifest).items() if value is not ...}
+        app = AppServer(server, vendor, said)
+        server.routes |= {"/manifest": app.serve_manifest, "/register": app.register}
+        yield app
+
+
+def ask_api(told: Told, query: str) -> dict[str, Any]:
+    """One operation with the token that the app was given, as the app's own library does it."""
+    answer = requests.post(
+        told.api_url,
+        json={"query": query},
+        headers={"Authorization-Bearer": told.token},
+        timeout=_SECONDS,
+    )
+    body: dict[str, Any] = answer.json()
+    return body
+
+
+def fetch_key_set(told: Told) -> list[dict[str, str]]:
+    """The keys that the app will verify signatures with."""
+    base = told.api_url.removesuffix("/graphql/")
+    answer = requests.get(f"{base}/.well-known/jwks.json", timeout=_SECONDS)
+    keys: list[dict[str, str]] = answer.json()["keys"]
+    return keys

@@ -1,0 +1,110 @@
+"""What the tests of installations begin with, and what they look at afterwards."""
+
+from dataclasses import dataclass, replace
+
+from sqlalchemy import func, select
+from typing_extensions import override
+
+from app.domain.actor import OPERATOR, WORKER, Actor
+from app.domain.installations import Installation
+from app.domain.permissions import Permission
+from app.models import (
+    AppExtensionRecord,
+    AppPermissionRecord,
+    AppRecord,
+    AppTokenRecord,
+    WebhookEventRecord,
+    WebhookRecord,
+)
+from app.ports import Http, Ports
+from app.ports.http import HttpAnswer, HttpRequest
+from app.services.identity import identify
+from app.services.installations import WantedApp, install_app, list_installations
+from app.services.installing import install_next_app
+from tests.builders.people import ISSUER, actor_of, make_staff, visit
+from tests.servers.apps import AppServer
+
+GRANTED = frozenset({Permission.MANAGE_PRODUCTS})
+EVERYTHING_OF_AN_APP = (
+    AppRecord,
+    AppPermissionRecord,
+    AppTokenRecord,
+    AppExtensionRecord,
+    WebhookRecord,
+    WebhookEventRecord,
+)
+
+
+class Killed(BaseException):
+    """What happens to a worker that is killed: nothing after it is run."""
+
+
+@dataclass(slots=True)
+class ShortOfTime(Http):
+    """Calls as they are, with little patience."""
+
+    real: Http
+    seconds: float = 0.5
+
+    @override
+    def send(self, request: HttpRequest) -> HttpAnswer:
+        return self.real.send(replace(request, timeout=self.seconds))
+
+
+@dataclass(slots=True)
+class Dying(Http):
+    """The worker is killed before, or after, its call to ``path``."""
+
+    real: Http
+    path: str
+    after: bool = False
+
+    @override
+    def send(self, request: HttpRequest) -> HttpAnswer:
+        if not request.url.endswith(self.path):
+            return self.real.send(request)
+        if self.after:
+            self.real.send(request)
+        raise Killed
+
+
+def boss(ports: Ports) -> Actor:
+    """Somebody who installs apps."""
+    manager = make_staff(ports, "boss@example.com", Permission.MANAGE_APPS, *GRANTED)
+    return actor_of(ports, manager)
+
+
+def want(
+    ports: Ports, app: AppServer, actor: Actor | None = None, *, activate: bool = True
+) -> Installation:
+    """Ask for ``app`` to be installed."""
+    asker = actor or replace(OPERATOR, issuer=ISSUER)
+    wanted = WantedApp("My app", app.manifest_url, GRANTED, activate)
+    return install_app(ports, asker, wanted)
+
+
+def work(ports: Ports) -> int:
+    """One round of the worker."""
+    return install_next_app(ports, WORKER)
+
+
+def failed(ports: Ports) -> str:
+    """Why the one installation has failed."""
+    (installation,) = list_installations(ports, OPERATOR)
+    assert installation.status.value == "FAILED"
+    return installation.message
+
+
+def opens(ports: Ports, token: str) -> bool:
+    """Whether ``token`` lets an app in right now."""
+    return identify(ports, visit(token)).actor.is_app
+
+
+def left_behind(ports: Ports) -> dict[str, int]:
+    """How many rows of what there are that belong to apps."""
+    with ports.database.reading() as session:
+        counts = {
+            kind.__tablename__: session.scalar(select(func.count()).select_from(kind)) or 0
+            for kind in EVERYTHING_OF_AN_APP
+        }
+    return {name: count for name, count in counts.items() if count}
