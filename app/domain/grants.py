@@ -18,6 +18,26 @@ def grant_problem(
     return Problem("OUT_OF_SCOPE_PERMISSION", message, field, permissions=beyond)
 
 
+def withdrawal_problem(
+    actor: Actor, permissions: Iterable[Permission], field: str
+) -> Problem | None:
+    """Why ``actor`` may not take ``permissions`` from anybody, or ``None``."""
+    beyond = _beyond(actor, permissions)
+    if not beyond:
+        return None
+    message = f"You can't remove permission that you don't have: {', '.join(beyond)}."
+    return Problem("OUT_OF_SCOPE_PERMISSION", message, field, permissions=beyond)
+
+
+def reach_problem(actor: Actor, permissions: Iterable[Permission]) -> Problem | None:
+    """Why ``actor`` may not manage a group that gives ``permissions``, or ``None``."""
+    beyond = _beyond(actor, permissions)
+    if not beyond:
+        return None
+    message = f"You can't manage a group with permissions you don't have: {', '.join(beyond)}."
+    return Problem("OUT_OF_SCOPE_PERMISSION", message, "id", permissions=beyond)
+
+
 def is_within_reach(actor: Actor, permissions: Iterable[Permission]) -> bool:
     """Whether ``actor`` may manage somebody, or something, that holds ``permissions``."""
     return not _beyond(actor, permissions)

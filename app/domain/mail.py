@@ -27,6 +27,8 @@ class MailKind(StrEnum):
     """``link``, ``lifetime``."""
     STAFF_INVITATION = "staff_invitation"
     """``link``, ``lifetime``, ``inviter`` (an email or an app's name, "" when the operator)."""
+    CUSTOMER_INVITATION = "customer_invitation"
+    """``link``, ``lifetime``."""
     PASSWORD_CHANGED = "password_changed"
     """``when``, ``address``."""
     EMAIL_CHANGED = "email_changed"

@@ -10,7 +10,7 @@ from typing_extensions import TypeVarTuple
 from app.domain.actor import Actor
 from app.domain.directory import UserFilter, UserSort
 from app.domain.emails import normalize_email
-from app.domain.errors import Problem, Refused
+from app.domain.errors import PermissionDenied, Problem, Refused
 from app.domain.ids import key_of
 from app.domain.pages import Page, PageRequest, empty_page
 from app.domain.permissions import Permission
@@ -22,7 +22,7 @@ from app.ports import Ports
 from app.services.access import requires
 from app.services.callers import USER_COLUMNS, read_user
 from app.services.paging import Order, read_page
-from app.services.reach import NEEDED, require_reach
+from app.services.reach import NEEDED
 
 _MOST_IDS = 1000
 _FREQUENT = 2000
@@ -84,7 +84,8 @@ def find_user(ports: Ports, actor: Actor, email: str) -> User:
         user = _find(session, _has_email(email))
     if user is None:
         raise Refused(Problem("NOT_FOUND", f"Nobody has the email {email}.", "email"))
-    require_reach(actor, is_staff=user.is_staff)
+    if not actor.holds(NEEDED[user.is_staff]):
+        raise PermissionDenied(NEEDED[user.is_staff])
     return user
 
 

@@ -1,85 +1,113 @@
 """Permission groups: made, listed, and found by name."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from sqlalchemy import Row, Select, func, select
+from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import aliased
 
 from app.domain.actor import Actor
 from app.domain.errors import Problem, Refused
 from app.domain.events import PermissionGroupCreated
 from app.domain.grants import grant_problem
 from app.domain.groups import PermissionGroup
-from app.domain.pages import Page, PageRequest
-from app.domain.permissions import Permission, known
-from app.domain.texts import line_problem
-from app.domain.users import Group
-from app.models import GroupMemberRecord, GroupPermissionRecord, GroupRecord
+from app.domain.ids import key_of
+from app.domain.pages import Page, PageRequest, empty_page
+from app.domain.permissions import Permission
+from app.domain.texts import is_storable
+from app.domain.users import Group, User
+from app.models import GroupMemberRecord, GroupRecord, UserRecord
 from app.ports import Ports
-from app.services.access import requires
+from app.services.access import part, requires, requires_person
 from app.services.audit import Change, record
+from app.services.callers import USER_COLUMNS, read_user
+from app.services.holders import lock_grants
+from app.services.memberships import MOST_IDS, join, manageable_staff
 from app.services.outbox import put_event
 from app.services.paging import Order, read_page
+from app.services.stored_groups import (
+    GROUPS,
+    UNIQUE,
+    give,
+    is_taken,
+    load_group,
+    name_problem,
+    to_group,
+)
 
-_LONGEST_NAME = 150
-_BETWEEN = ","
-_BY_NAME = Order((GroupRecord.name, GroupRecord.id))
-_UNIQUE = Problem("UNIQUE", "Group with this name already exists.", "name")
-
-_PERMISSIONS = (
-    select(func.aggregate_strings(GroupPermissionRecord.permission, _BETWEEN))
-    .where(GroupPermissionRecord.group_id == GroupRecord.id)
-    .scalar_subquery()
-)
-_MEMBERS = (
-    select(func.count())
-    .select_from(GroupMemberRecord)
-    .where(GroupMemberRecord.group_id == GroupRecord.id)
-    .scalar_subquery()
-)
-_QUERY: Select[*tuple[object, ...]] = select(
-    GroupRecord.id, GroupRecord.name, _PERMISSIONS, _MEMBERS
-)
+_BY_NAME = (GroupRecord.name, GroupRecord.id)
 
 
 @dataclass(frozen=True, slots=True)
 class NewGroup:
-    """A group to be made, without members yet."""
+    """A group to be made; ``users`` are global ids of its first members."""
 
     name: str
     permissions: frozenset[Permission] = frozenset()
+    users: tuple[str, ...] = ()
 
 
-@requires(Permission.MANAGE_STAFF)
+@dataclass(frozen=True, slots=True)
+class GroupFilter:
+    """Which groups are wanted: those with ``search`` in their name, of these global ``ids``."""
+
+    search: str = ""
+    ids: tuple[str, ...] | None = None
+    descending: bool = False
+
+
+_ALL = GroupFilter()
+
+
+@requires_person(Permission.MANAGE_STAFF)
 def create_group(ports: Ports, actor: Actor, new: NewGroup) -> PermissionGroup:
     """Make a group (`permissionGroupCreate`).
 
     Refuses REQUIRED, INVALID and UNIQUE on ``name``, OUT_OF_SCOPE_PERMISSION on
-    ``addPermissions`` for what the caller does not hold.
+    ``addPermissions`` for what the caller does not hold; on ``addUsers`` what
+    ``manageable_staff`` refuses.
     """
     name = new.name.strip()
-    problem = line_problem(name, "name", longest=_LONGEST_NAME)
-    found = [problem, grant_problem(actor, new.permissions, "addPermissions")]
-    if not name:
-        found.append(Problem("REQUIRED", "Give the group a name.", "name"))
+    found = [name_problem(name), grant_problem(actor, new.permissions, "addPermissions")]
     problems = [problem for problem in found if problem is not None]
     if problems:
         raise Refused(*problems)
     try:
-        with ports.database.transaction() as session:
-            return _store(ports, actor, session, name, new.permissions)
+        return _store(ports, actor, name, new)
     except IntegrityError:
-        # The name is all that can clash: somebody else was quicker by a moment.
-        raise Refused(_UNIQUE) from None
+        with ports.database.reading() as session:
+            if is_taken(session, name):  # somebody else was quicker by a moment
+                raise Refused(UNIQUE) from None
+        raise
 
 
 @requires(Permission.MANAGE_STAFF)
-def list_groups(ports: Ports, actor: Actor, page: PageRequest) -> Page[PermissionGroup]:
-    """The groups by name."""
+def list_groups(
+    ports: Ports, actor: Actor, page: PageRequest, wanted: GroupFilter = _ALL
+) -> Page[PermissionGroup]:
+    """The groups by name (`permissionGroups`); refuses NOT_FOUND on ``ids`` for what is no id."""
+    if not is_storable(wanted.search):
+        return empty_page()
+    # There are few groups: reading them all is quicker than any index would be.
+    query = GROUPS.where(GroupRecord.name.icontains(wanted.search.strip(), autoescape=True))
+    if wanted.ids is not None:
+        query = query.where(GroupRecord.id.in_(_keys(wanted.ids)))
+    order = Order(_BY_NAME, descending=wanted.descending)
     with ports.database.reading() as session:
-        return read_page(ports, session, _QUERY, _BY_NAME, page, _value)
+        return read_page(ports, session, query, order, page, to_group)
+
+
+@requires(Permission.MANAGE_STAFF)
+def show_group(ports: Ports, actor: Actor, group_id: str) -> PermissionGroup | None:
+    """The group of that global id (`permissionGroup`), ``None`` for none.
+
+    Refuses NOT_FOUND on ``id`` for what is no id of a group.
+    """
+    key = key_of(group_id, "Group")
+    with ports.database.reading() as session:
+        row = session.execute(GROUPS.where(GroupRecord.id == key)).one_or_none()
+    return None if row is None else to_group(row)
 
 
 @requires(Permission.MANAGE_STAFF)
@@ -87,34 +115,63 @@ def find_groups(ports: Ports, actor: Actor, names: Iterable[str]) -> tuple[Group
     """The groups with exactly these names; refuses NOT_FOUND on ``group`` for any other name."""
     wanted = frozenset(names)
     with ports.database.reading() as session:
-        rows = session.execute(
-            select(GroupRecord.id, GroupRecord.name).where(GroupRecord.name.in_(wanted))
-        ).all()
-    missing = sorted(wanted - {name for _, name in rows})
+        rows = session.execute(GROUPS.where(GroupRecord.name.in_(wanted)))
+        groups = [to_group(row) for row in rows]
+    missing = sorted(wanted - {group.name for group in groups})
     if missing:
         message = f"There is no group {', '.join(repr(name) for name in missing)}."
         raise Refused(Problem("NOT_FOUND", message, "group"))
-    return tuple(Group(key, name) for key, name in rows)
+    return tuple(Group(group.id, group.name, group.permissions) for group in groups)
 
 
-def _store(
-    ports: Ports, actor: Actor, session: Session, name: str, permissions: frozenset[Permission]
-) -> PermissionGroup:
-    if session.scalar(select(GroupRecord.id).where(GroupRecord.name == name)) is not None:
-        raise Refused(_UNIQUE)
-    group = GroupRecord(name=name)
-    session.add(group)
-    session.flush()
-    session.add_all(
-        GroupPermissionRecord(group_id=group.id, permission=one.value) for one in permissions
+@requires(Permission.MANAGE_STAFF)
+def list_members(
+    ports: Ports, actor: Actor, groups: Collection[int]
+) -> Mapping[int, tuple[User, ...]]:
+    """Who is in each of these groups, by the group's key; one question for all of them."""
+    # By another name: the subqueries of a person's own groups use the table too.
+    member = aliased(GroupMemberRecord)
+    members = (
+        select(*USER_COLUMNS, member.group_id)
+        .join(member, member.user_id == UserRecord.id)
+        .where(member.group_id.in_(groups))
+        .order_by(UserRecord.id)
     )
-    put_event(ports, actor, session, PermissionGroupCreated(group.id))
-    after = {"permissions": sorted(one.value for one in permissions)}
-    record(ports, actor, session, Change("group.create", "Group", group.id, name, after=after))
-    return PermissionGroup(group.id, name, permissions, members=0)
+    found: dict[int, list[User]] = {key: [] for key in groups}
+    with ports.database.reading() as session:
+        for row in session.execute(members):
+            found[row[-1]].append(read_user(row))
+    return {key: tuple(users) for key, users in found.items()}
 
 
-def _value(row: Row[*tuple[object, ...]]) -> PermissionGroup:
-    key, name, permissions, members = row[:4]
-    names = str(permissions).split(_BETWEEN) if permissions else ()
-    return PermissionGroup(int(str(key)), str(name), known(names), int(str(members)))
+@part
+def all_groups(ports: Ports) -> tuple[PermissionGroup, ...]:
+    """Every group by name: what somebody may manage is told from all there are."""
+    with ports.database.reading() as session:
+        return tuple(map(to_group, session.execute(GROUPS.order_by(*_BY_NAME))))
+
+
+def _store(ports: Ports, actor: Actor, name: str, new: NewGroup) -> PermissionGroup:
+    with ports.database.transaction() as session:
+        lock_grants(session)
+        users = manageable_staff(actor, session, new.users, "addUsers", adding=True)
+        if is_taken(session, name):
+            raise Refused(UNIQUE)
+        group = GroupRecord(name=name)
+        session.add(group)
+        session.flush()
+        give(session, group.id, new.permissions)
+        join(session, users=users, groups=[group.id])
+        put_event(ports, actor, session, PermissionGroupCreated(group.id))
+        after: dict[str, object] = {"permissions": sorted(one.value for one in new.permissions)}
+        if users:
+            after["users"] = sorted(users)
+        record(ports, actor, session, Change("group.create", "Group", group.id, name, after=after))
+        return load_group(session, group.id)
+
+
+def _keys(ids: tuple[str, ...]) -> list[int]:
+    if len(ids) > MOST_IDS:
+        message = f"Ask for {MOST_IDS} ids at once; these are {len(ids)}."
+        raise Refused(Problem("GRAPHQL_ERROR", message, "ids"))
+    return [key_of(one, "Group", field="ids") for one in ids]

@@ -14,8 +14,8 @@ NEEDED = {True: Permission.MANAGE_STAFF, False: Permission.MANAGE_USERS}
 
 @part
 def require_reach(actor: Actor, *, is_staff: bool) -> None:
-    """Raise unless ``actor`` manages that kind of people."""
-    if not actor.holds(NEEDED[is_staff]):
+    """Raise unless ``actor`` manages that kind of people; no app ever manages staff."""
+    if not actor.holds(NEEDED[is_staff]) or (is_staff and actor.is_app):
         raise PermissionDenied(NEEDED[is_staff])
 
 

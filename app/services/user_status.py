@@ -7,12 +7,14 @@ from app.domain.actor import Actor
 from app.domain.errors import Problem, Refused
 from app.domain.events import CustomerUpdated, StaffUpdated
 from app.domain.permissions import Permission
+from app.domain.staff import activation_problem, deactivation_problem
 from app.domain.users import User
 from app.models import UserRecord
 from app.ports import Ports
-from app.services.access import requires
+from app.services.access import part, requires
 from app.services.audit import Change, record
 from app.services.callers import USER_COLUMNS, read_user
+from app.services.holders import lock_grants, nothing_abandoned
 from app.services.outbox import put_event
 from app.services.reach import require_manageable
 from app.services.sessions import end_sessions
@@ -22,12 +24,9 @@ from app.services.sessions import end_sessions
 def deactivate_user(ports: Ports, actor: Actor, user_id: int) -> User:
     """Lock somebody out and end all their sessions, at once and in every process.
 
-    Refuses NOT_FOUND on ``id``, DEACTIVATE_OWN_ACCOUNT, DEACTIVATE_SUPERUSER_ACCOUNT (the operator
-    may), and OUT_OF_SCOPE_USER for somebody who may do what the caller may not.
+    Refuses NOT_FOUND on ``id``, OUT_OF_SCOPE_USER for somebody who may do what the caller may not,
+    and what ``switch_active`` refuses.
     """
-    if actor.user_id == user_id:
-        message = "You cannot deactivate your own account."
-        raise Refused(Problem("DEACTIVATE_OWN_ACCOUNT", message, "isActive"))
     return _set_active(ports, actor, user_id, active=False)
 
 
@@ -48,35 +47,45 @@ def sign_out_user(ports: Ports, actor: Actor, user_id: int) -> int:
         return ended
 
 
-def _set_active(ports: Ports, actor: Actor, user_id: int, *, active: bool) -> User:
-    with ports.database.transaction() as session:
-        user = _find(actor, session, user_id)
-        if user.is_superuser and not actor.is_trusted:
-            verb = "activate" if active else "deactivate"
-            code = f"{verb.upper()}_SUPERUSER_ACCOUNT"
-            raise Refused(Problem(code, f"Cannot {verb} superuser's account.", "isActive"))
-        if user.is_active is not active:
-            stored = session.get_one(UserRecord, user_id)
+@part
+def switch_active(
+    ports: Ports, actor: Actor, session: Session, user: User, *, active: bool
+) -> bool:
+    """Let ``user`` in or lock them out, with all their sessions; whether that changed anything.
+
+    ``lock_grants`` first. Refuses on ``isActive``: DEACTIVATE_OWN_ACCOUNT,
+    DEACTIVATE_SUPERUSER_ACCOUNT and ACTIVATE_SUPERUSER_ACCOUNT (the operator may),
+    LEFT_NOT_MANAGEABLE_PERMISSION.
+    """
+    problem = (activation_problem if active else deactivation_problem)(actor, user)
+    if problem is not None:
+        raise Refused(problem)
+    if user.is_active is not active:
+        with nothing_abandoned(actor, session, "isActive"):
+            stored = session.get_one(UserRecord, user.id)
             stored.is_active = active
             stored.updated_at = ports.clock.now()
+    if not active:
+        end_sessions(ports, session, user.id)
+    return user.is_active is not active
+
+
+def _set_active(ports: Ports, actor: Actor, user_id: int, *, active: bool) -> User:
+    with ports.database.transaction() as session:
+        lock_grants(session)
+        user = _find(actor, session, user_id)
+        if switch_active(ports, actor, session, user, active=active):
             event = StaffUpdated(user_id) if user.is_staff else CustomerUpdated(user_id)
             put_event(ports, actor, session, event)
-            action = "user.activate" if active else "user.deactivate"
-            record(
-                ports,
-                actor,
-                session,
-                Change(
-                    action,
-                    "User",
-                    user_id,
-                    user.email,
-                    before={"is_active": not active},
-                    after={"is_active": active},
-                ),
+            change = Change(
+                "user.activate" if active else "user.deactivate",
+                "User",
+                user_id,
+                user.email,
+                before={"is_active": not active},
+                after={"is_active": active},
             )
-        if not active:
-            end_sessions(ports, session, user_id)
+            record(ports, actor, session, change)
         session.flush()
         return _read(session, user_id)
 

@@ -1,7 +1,13 @@
 """Nobody gives what they do not hold."""
 
 from app.domain.actor import OPERATOR, Actor, ActorKind
-from app.domain.grants import grant_problem, holds_everything, is_within_reach
+from app.domain.grants import (
+    grant_problem,
+    holds_everything,
+    is_within_reach,
+    reach_problem,
+    withdrawal_problem,
+)
 from app.domain.permissions import ALL_PERMISSIONS, Permission
 
 MANAGER = Actor(
@@ -35,3 +41,22 @@ def test_only_every_permission_is_everything() -> None:
     assert not holds_everything(MANAGER)
     short = Actor(ActorKind.USER, permissions=ALL_PERMISSIONS - {Permission.MANAGE_TAXES})
     assert not holds_everything(short)
+
+
+def test_what_one_does_not_hold_one_may_not_take_from_others_either() -> None:
+    assert withdrawal_problem(MANAGER, {Permission.MANAGE_ORDERS}, "removePermissions") is None
+    problem = withdrawal_problem(MANAGER, ALL_PERMISSIONS, "removePermissions")
+    assert problem is not None
+    assert (problem.code, problem.field) == ("OUT_OF_SCOPE_PERMISSION", "removePermissions")
+    assert len(problem.permissions) == len(ALL_PERMISSIONS) - 2
+
+
+def test_one_manages_groups_that_give_no_more_than_one_holds() -> None:
+    assert reach_problem(MANAGER, {Permission.MANAGE_STAFF}) is None
+    problem = reach_problem(MANAGER, {Permission.MANAGE_STAFF, Permission.MANAGE_PAGES})
+    assert problem is not None
+    assert (problem.code, problem.field, problem.permissions) == (
+        "OUT_OF_SCOPE_PERMISSION",
+        "id",
+        ("MANAGE_PAGES",),
+    )
