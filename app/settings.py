@@ -1,5 +1,6 @@
 """The environment, read once and checked: a wrong setting stops the start, naming all of them."""
 
+import hashlib
 import ipaddress
 import os
 import re
@@ -58,6 +59,15 @@ class Settings:
     def mail_file(self) -> Path:
         """Where mails go without ``MAIL_URL``."""
         return _INSTANCE / "mails.txt"
+
+    @property
+    def queue_file(self) -> Path:
+        """Where deliveries queue without ``REDIS_URL``: beside SQLite's file, one a database."""
+        scheme, _, file = self.database_url.partition(":///")
+        if scheme == "sqlite" and file:
+            return Path(f"{file}-queue")
+        name = hashlib.sha256(self.database_url.encode()).hexdigest()[:16]
+        return _INSTANCE / f"queue-{name}.sqlite3"
 
     @property
     def development(self) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import cache, partial
+from pathlib import Path
 from typing import TypeVar, cast
 from urllib.parse import urlsplit
 
@@ -26,6 +27,7 @@ from app.ports import (
     Payloads,
     Ports,
     Post,
+    Queue,
     Remembered,
     Schema,
     Throttle,
@@ -58,6 +60,7 @@ def connect(settings: Settings) -> Ports:
         http=http,
         identity_provider=cast("IdentityProvider", _late(_identity_provider, http)),
         payloads=cast("Payloads", _late(_payloads, "app.graphql.payloads:create_payloads")),
+        queue=cast("Queue", _late(_queue, settings)),
         schema=cast("Schema", _late(_schema, settings)),
         activity=SqlActivity(database, clock),
         remembered=Remembered(),
@@ -104,6 +107,11 @@ def connect_installation() -> Installation:
 def _schema(settings: Settings) -> Schema:
     make = cast("Callable[[str], Schema]", load("app.adapters.schema:AlembicSchema"))
     return make(settings.database_url)
+
+
+def _queue(settings: Settings) -> Queue:
+    make = cast("Callable[[str, Path], Queue]", load("app.adapters.queue:connect_queue"))
+    return make(settings.redis_url, settings.queue_file)
 
 
 def _http(settings: Settings) -> Http:

@@ -40,6 +40,15 @@ class DeliveryStatus(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Batch:
+    """Deliveries to one endpoint that whoever holds the lease may make."""
+
+    lease: str
+    webhook_id: int
+    deliveries: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """What becomes of a delivery after an attempt; ``wait`` is in seconds until the next one.
 

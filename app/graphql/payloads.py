@@ -1,6 +1,7 @@
 """The payloads port on the shop's own schema."""
 
 from collections.abc import Iterable, Iterator
+from typing import cast
 
 from graphql import (
     DocumentNode,
@@ -18,13 +19,17 @@ from graphql import (
     parse,
 )
 
+from app.domain.actor import Actor
 from app.domain.errors import Problem, Refused
 from app.domain.events import EVENTS
+from app.domain.events.occurrence import Occurrence
 from app.domain.webhooks import AsyncEvent, WebhookQuery
 from app.graphql.limits import Limits, exceeded
 from app.graphql.schema import schema
+from app.graphql.telling import Telling
 from app.graphql.validation import Invalid, count_tokens, read_document
 from app.graphql.weights import Scales
+from app.ports import Ports
 
 _MOST_TOLD = 5
 _LIMITS = Limits()
@@ -36,10 +41,14 @@ Selected = FieldNode | InlineFragmentNode | FragmentDefinitionNode
 
 
 class SchemaPayloads:
-    """Reads the subscription queries of webhooks."""
+    """Reads the subscription queries of webhooks, and runs them."""
 
     def __init__(self, schema: GraphQLSchema) -> None:
         self._schema = schema
+        self._telling = Telling(schema, most_tokens=_LIMITS.tokens)
+
+    def make(self, asking: object, actor: Actor, query: str, happened: Occurrence) -> str:
+        return self._telling.tell(cast("Ports", asking), actor, query, happened)
 
     def check(self, query: str) -> WebhookQuery:
         document = _parse(query)

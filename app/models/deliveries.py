@@ -25,6 +25,12 @@ class DeliveryRecord(Record):
             sqlite_where=text("next_attempt_at IS NOT NULL"),
             postgresql_where=text("next_attempt_at IS NOT NULL"),
         ),
+        Index(
+            "ix_deliveries_leased",
+            "lease_until",
+            sqlite_where=text("lease_until IS NOT NULL"),
+            postgresql_where=text("lease_until IS NOT NULL"),
+        ),
         Index("ix_deliveries_webhook", "webhook_id", "id"),
     )
 

@@ -27,6 +27,12 @@ class WebhookRecord(Record):
             sqlite_where=text("identifier <> ''"),
             postgresql_where=text("identifier <> ''"),
         ),
+        Index(
+            "ix_webhooks_failing",
+            "failing_since",
+            sqlite_where=text("failing_since IS NOT NULL"),
+            postgresql_where=text("failing_since IS NOT NULL"),
+        ),
     )
 
     id: Mapped[int] = mapped_column(BigKey, primary_key=True)

@@ -15,6 +15,7 @@ from app.ports.keys import KeyStore
 from app.ports.mail import Letters, Post
 from app.ports.passwords import PasswordHasher
 from app.ports.payloads import Payloads
+from app.ports.queue import Queue
 from app.ports.randomness import Randomness
 from app.ports.remembered import Remembered
 from app.ports.schema import Schema
@@ -34,6 +35,7 @@ __all__ = [
     "Payloads",
     "Ports",
     "Post",
+    "Queue",
     "Randomness",
     "Remembered",
     "Schema",
@@ -58,6 +60,7 @@ class Ports:
     post: Post
     http: Http
     payloads: Payloads
+    queue: Queue
     identity_provider: IdentityProvider
     schema: Schema
     activity: Activity

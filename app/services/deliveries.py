@@ -3,19 +3,20 @@
 from collections.abc import Sequence
 from datetime import timedelta
 
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from app.domain.actor import Actor
-from app.domain.deliveries import LARGEST_ANSWER, TIMEOUT, read_retry_after
+from app.domain.deliveries import LARGEST_ANSWER, TIMEOUT, Batch, read_retry_after
 from app.models import AppRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.ports.http import CallFailed, HttpAnswer, HttpRequest
 from app.services.access import internal
-from app.services.dispatch import LEASE, Batch
+from app.services.dispatch import LEASE, release_batch
 from app.services.outcomes import Delivery, Outcome, give_up, write_outcomes
 from app.services.signing import Endpoint, endpoint_of, sign_delivery
 
-_MARGIN = timedelta(seconds=60)
+_PATIENCE = timedelta(seconds=5)
+"""How long a batch may take before the rest of it goes back: a slow endpoint waits its turn."""
 _SLOW = 1.0
 """Seconds after which what is known so far is written down, rather than with the whole batch."""
 
@@ -35,20 +36,21 @@ def make_deliveries(ports: Ports, actor: Actor, batch: Batch) -> int:
     made: list[Outcome] = []
     tried = 0
     for delivery in deliveries:
-        if ports.clock.now() - began > LEASE - _MARGIN:
-            break  # the rest falls due again when the lease ends
+        if ports.clock.now() - began > _PATIENCE:
+            break
         made.append(_attempt(ports, endpoint, delivery))
         tried += 1
         if made[-1].duration > _SLOW:
             write_outcomes(ports, batch.webhook_id, batch.lease, made)
             made = []
     write_outcomes(ports, batch.webhook_id, batch.lease, made)
+    if tried < len(deliveries):
+        release_batch(ports, actor, batch)
     return tried
 
 
 def _read(ports: Ports, batch: Batch) -> tuple[Sequence[Delivery], Endpoint | None]:
     """What is to be sent, and where; no endpoint when it wants nothing any more."""
-    now = ports.clock.now()
     with ports.database.reading() as session:
         webhook = session.execute(
             select(WebhookRecord)
@@ -59,8 +61,22 @@ def _read(ports: Ports, batch: Batch) -> tuple[Sequence[Delivery], Endpoint | No
                 AppRecord.is_active.is_(True),
             )
         ).scalar_one_or_none()
+    return _begin(ports, batch), None if webhook is None else endpoint_of(ports, webhook)
+
+
+def _begin(ports: Ports, batch: Batch) -> Sequence[Delivery]:
+    """What the lease still covers; from now on it lasts as long as the batch may take."""
+    now = ports.clock.now()
+    with ports.database.transaction() as session:
         rows = session.execute(
-            select(
+            update(DeliveryRecord)
+            .where(
+                DeliveryRecord.id.in_(batch.deliveries),
+                DeliveryRecord.lease == batch.lease,
+                DeliveryRecord.lease_until > now,
+            )
+            .values(lease_until=now + LEASE)
+            .returning(
                 DeliveryRecord.id,
                 DeliveryRecord.event,
                 DeliveryRecord.message_id,
@@ -68,11 +84,8 @@ def _read(ports: Ports, batch: Batch) -> tuple[Sequence[Delivery], Endpoint | No
                 DeliveryRecord.issuer,
                 DeliveryRecord.attempts,
             )
-            .where(DeliveryRecord.lease == batch.lease, DeliveryRecord.lease_until > now)
-            .order_by(DeliveryRecord.id)
         ).all()
-    deliveries = [Delivery(*row) for row in rows]
-    return deliveries, None if webhook is None else endpoint_of(ports, webhook)
+    return sorted((Delivery(*row) for row in rows), key=lambda one: one.id)
 
 
 def _attempt(ports: Ports, endpoint: Endpoint, delivery: Delivery) -> Outcome:

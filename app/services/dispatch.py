@@ -1,14 +1,15 @@
 """Choosing which deliveries are made next, and for whom: leases, taken in the store."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import func, or_, select, update
+from sqlalchemy import ColumnElement, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from app.domain.actor import Actor
-from app.models import DeliveryRecord
+from app.domain.deliveries import Batch
+from app.models import DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.access import internal
 
@@ -18,19 +19,38 @@ BATCH = 16
 MOST_LEASES = 4
 """Batches of one endpoint that may be under way at once, on all machines together."""
 
+MOST_SUSPECTS = 8
+"""Batches under way to endpoints that fail; the rest of the worker's threads is for the others."""
+
+LEASE = timedelta(seconds=60)
+"""Twice as long as a batch takes at most, or waits for a thread unless there is a queue."""
+
 _LOOKED_AT = 500
 _LEASE_NAME = 16
-LEASE = timedelta(minutes=6)
-"""Longer than a whole batch can take when its endpoint uses up its time for every one."""
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
-    """Deliveries to one endpoint that whoever holds the lease may make."""
+class _Room:
+    """How many batches of each endpoint are under way, and which endpoints fail at present."""
 
-    lease: str
-    webhook_id: int
-    deliveries: tuple[int, ...]
+    running: Mapping[int, int]
+    failing: Collection[int]
+
+    @property
+    def for_suspects(self) -> int:
+        taken = sum(self.running.get(webhook, 0) for webhook in self.failing)
+        return max(0, MOST_SUSPECTS - taken)
+
+    def of(self, webhook: int) -> int:
+        """How many more batches of that endpoint may begin."""
+        most = 1 if webhook in self.failing else MOST_LEASES
+        return max(0, most - self.running.get(webhook, 0))
+
+    @property
+    def full(self) -> set[int]:
+        """The endpoints that get nothing now, whatever waits for them."""
+        full = {webhook for webhook in self.running if not self.of(webhook)}
+        return full if self.for_suspects else full | set(self.failing)
 
 
 @internal
@@ -38,34 +58,19 @@ def lease_due_deliveries(ports: Ports, actor: Actor) -> tuple[Batch, ...]:
     """Take what is due, oldest first; none twice, however many processes ask at once.
 
     A lease ends by itself: what a killed process had taken is due again, with the same
-    ``webhook-id``. No endpoint gets more than ``MOST_LEASES`` batches at a time, so one that hangs
-    holds up itself alone.
+    ``webhook-id``. An endpoint gets ``MOST_LEASES`` batches at a time, one that fails a single
+    delivery, and all that fail share ``MOST_SUSPECTS``: those that hang hold up nobody else.
     """
     now = ports.clock.now()
+    with ports.database.reading() as session:
+        # A look that locks nothing: most rounds find nothing, and disturb nobody.
+        if session.scalar(select(DeliveryRecord.id).where(*_due(now)).limit(1)) is None:
+            return ()
     with ports.database.transaction() as session:
-        due = session.execute(
-            select(DeliveryRecord.id, DeliveryRecord.webhook_id)
-            .where(
-                DeliveryRecord.next_attempt_at <= now,
-                or_(DeliveryRecord.lease_until.is_(None), DeliveryRecord.lease_until <= now),
-            )
-            .order_by(DeliveryRecord.next_attempt_at, DeliveryRecord.id)
-            .limit(_LOOKED_AT)
-            .with_for_update(skip_locked=True)
-        ).all()
-        by_webhook: dict[int, list[int]] = {}
-        for delivery, webhook in due:
-            by_webhook.setdefault(webhook, []).append(delivery)
-        running = _running(session, list(by_webhook), now)
+        room = _room(session, now)
         batches = [
-            Batch(
-                ports.randomness.token(_LEASE_NAME),
-                webhook,
-                tuple(deliveries[place : place + BATCH]),
-            )
-            for webhook, deliveries in by_webhook.items()
-            for place in range(0, _free(running, webhook) * BATCH, BATCH)
-            if deliveries[place : place + BATCH]
+            Batch(ports.randomness.token(_LEASE_NAME), webhook, deliveries)
+            for webhook, deliveries in _shares(session, room, now)
         ]
         for batch in batches:
             session.execute(
@@ -76,19 +81,54 @@ def lease_due_deliveries(ports: Ports, actor: Actor) -> tuple[Batch, ...]:
     return tuple(batches)
 
 
-def _running(session: Session, webhooks: Sequence[int], now: datetime) -> dict[int, int]:
-    """How many batches of each endpoint are under way."""
+@internal
+def release_batch(ports: Ports, actor: Actor, batch: Batch) -> None:
+    """Give a lease back that nobody could take on: its deliveries are due again at once."""
+    with ports.database.transaction() as session:
+        session.execute(
+            update(DeliveryRecord)
+            .where(DeliveryRecord.lease == batch.lease, DeliveryRecord.id.in_(batch.deliveries))
+            .values(lease="", lease_until=None)
+        )
+
+
+def _due(now: datetime) -> tuple[ColumnElement[bool], ...]:
+    free = or_(DeliveryRecord.lease_until.is_(None), DeliveryRecord.lease_until <= now)
+    return (DeliveryRecord.next_attempt_at <= now, free)
+
+
+def _shares(session: Session, room: _Room, now: datetime) -> list[tuple[int, tuple[int, ...]]]:
+    """What each endpoint gets now, in batches."""
+    due = session.execute(
+        select(DeliveryRecord.id, DeliveryRecord.webhook_id)
+        .where(*_due(now), DeliveryRecord.webhook_id.not_in(room.full))
+        .order_by(DeliveryRecord.next_attempt_at, DeliveryRecord.id)
+        .limit(_LOOKED_AT)
+        .with_for_update(skip_locked=True)
+    ).all()
+    by_webhook: dict[int, list[int]] = {}
+    for delivery, webhook in due:
+        by_webhook.setdefault(webhook, []).append(delivery)
+    shares = []
+    for_suspects = room.for_suspects
+    for webhook, waiting in by_webhook.items():
+        if webhook in room.failing:
+            if for_suspects:
+                shares.append((webhook, tuple(waiting[:1])))
+                for_suspects -= 1
+            continue
+        parts = [waiting[place : place + BATCH] for place in range(0, len(waiting), BATCH)]
+        shares += [(webhook, tuple(part)) for part in parts[: room.of(webhook)]]
+    return shares
+
+
+def _room(session: Session, now: datetime) -> _Room:
     rows = session.execute(
         select(DeliveryRecord.webhook_id, func.count(func.distinct(DeliveryRecord.lease)))
-        .where(
-            DeliveryRecord.webhook_id.in_(webhooks),
-            DeliveryRecord.next_attempt_at.is_not(None),
-            DeliveryRecord.lease_until > now,
-        )
+        .where(DeliveryRecord.lease_until > now)
         .group_by(DeliveryRecord.webhook_id)
     )
-    return {row[0]: row[1] for row in rows}
-
-
-def _free(running: dict[int, int], webhook: int) -> int:
-    return max(0, MOST_LEASES - running.get(webhook, 0))
+    failing = select(WebhookRecord.id).where(
+        WebhookRecord.failing_since.is_not(None), WebhookRecord.is_active.is_(True)
+    )
+    return _Room({row[0]: row[1] for row in rows}, frozenset(session.scalars(failing)))

@@ -1,0 +1,90 @@
+"""The queue of deliveries, in a file and in Redis: what is put is taken once."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from app.adapters.queue import connect_queue
+from app.domain.deliveries import Batch
+from app.ports.queue import Queue
+
+Places = tuple[str, Path]
+
+
+@pytest.fixture(params=["file", "redis"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Places:
+    url = request.getfixturevalue("redis_url") if request.param == "redis" else ""
+    return url, tmp_path / "queue"
+
+
+@pytest.fixture
+def queue(place: Places) -> Iterator[Queue]:
+    opened = connect_queue(*place)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def elsewhere(place: Places) -> Iterator[Queue]:
+    """The same queue as another process has it."""
+    opened = connect_queue(*place)
+    yield opened
+    opened.close()
+
+
+def _batch(number: int) -> Batch:
+    return Batch(f"lease{number}", number, (number, number + 1))
+
+
+def test_what_was_put_is_taken_once_the_oldest_first(queue: Queue) -> None:
+    queue.put(_batch(1))
+    queue.put(_batch(2))
+
+    assert queue.size() == 2
+    assert [queue.take(0.01), queue.take(0.01)] == [_batch(1), _batch(2)]
+    assert queue.take(0.01) is None
+
+
+def test_another_process_takes_what_was_put_here(queue: Queue, elsewhere: Queue) -> None:
+    queue.put(_batch(1))
+
+    assert elsewhere.take(2.0) == _batch(1)
+    assert queue.take(0.01) is None
+
+
+def test_of_many_that_take_at_once_each_batch_has_one(queue: Queue, elsewhere: Queue) -> None:
+    for number in range(60):
+        queue.put(_batch(number))
+    taken: list[Batch] = []
+
+    def take(place: Queue) -> None:
+        while (batch := place.take(0.05)) is not None:
+            taken.append(batch)
+
+    threads = [Thread(target=take, args=(place,)) for place in (queue, elsewhere) * 3]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert sorted(batch.webhook_id for batch in taken) == list(range(60))
+
+
+def test_whoever_waits_gets_what_is_put_meanwhile(queue: Queue, elsewhere: Queue) -> None:
+    taken: list[Batch | None] = []
+    waiting = Thread(target=lambda: taken.append(_wait_for(elsewhere)))
+    waiting.start()
+    queue.put(_batch(1))
+    waiting.join(20)
+
+    assert taken == [_batch(1)]
+
+
+def _wait_for(queue: Queue) -> Batch | None:
+    for _ in range(40):
+        batch = queue.take(0.5)
+        if batch is not None:
+            return batch
+    return None

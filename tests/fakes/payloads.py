@@ -1,0 +1,30 @@
+"""Payloads without a schema: each tells who was asked in whose name."""
+
+import json
+from collections.abc import Callable
+
+from app.domain.actor import Actor
+from app.domain.errors import Problem, Refused
+from app.domain.events.occurrence import Occurrence
+from app.domain.webhooks import AsyncEvent, WebhookQuery
+from app.ports import Database
+
+
+class FakePayloads:
+    """Remembers what was asked; refuses to read inside a transaction, and what ``fails``."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self.asked: list[str] = []
+        self.fails: Callable[[str], bool] = lambda _query: False
+
+    def check(self, query: str) -> WebhookQuery:
+        return WebhookQuery(query, (AsyncEvent.PRODUCT_UPDATED,))
+
+    def make(self, asking: object, actor: Actor, query: str, happened: Occurrence) -> str:
+        assert not self._database.in_transaction, "no payload inside a transaction"
+        self.asked.append(query)
+        if self.fails(query):
+            raise Refused(Problem("GRAPHQL_ERROR", "There is no such field.", "query"))
+        told = {"app": actor.app_id, "subject": happened.event.subject_id}
+        return json.dumps(told)

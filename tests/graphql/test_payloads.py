@@ -1,0 +1,66 @@
+"""What webhooks are told, by their queries on the schema."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from app.domain.actor import Actor, ActorKind
+from app.domain.errors import Refused
+from app.domain.events import AppUpdated, default_query
+from app.domain.events.occurrence import Occurrence
+from app.domain.ids import to_global_id
+from app.domain.permissions import Permission
+from app.ports import Ports
+from tests.builders.apps import make_app
+from tests.builders.people import ISSUER
+
+
+@pytest.fixture
+def listener(ports: Ports) -> Actor:
+    key, _ = make_app(ports, "listener", Permission.MANAGE_APPS)
+    return Actor(
+        ActorKind.APP,
+        app_id=key,
+        permissions=frozenset((Permission.MANAGE_APPS,)),
+        issuer=ISSUER,
+    )
+
+
+def _happened(ports: Ports, listener: Actor) -> Occurrence:
+    return Occurrence(
+        AppUpdated(listener.app_id or 0), ports.clock.now(), recipient_id=listener.app_id
+    )
+
+
+def test_the_fields_of_the_event_itself_are_told(ports: Ports, listener: Actor) -> None:
+    query = "subscription { event { issuedAt ...on AppUpdated { app { id name } } } }"
+    told = ports.payloads.make(ports, listener, query, _happened(ports, listener))
+
+    assert json.loads(told) == {
+        "issuedAt": "2026-03-01T12:00:00+00:00",
+        "app": {"id": to_global_id("App", listener.app_id or 0), "name": "listener"},
+    }
+
+
+def test_fragments_are_told_like_any_selection(ports: Ports, listener: Actor) -> None:
+    query = "subscription { event { ...A } } fragment A on AppUpdated { app { name } }"
+    told = ports.payloads.make(ports, listener, query, _happened(ports, listener))
+
+    assert json.loads(told) == {"app": {"name": "listener"}}
+
+
+def test_the_default_of_an_event_can_be_told(ports: Ports, listener: Actor) -> None:
+    query = default_query(AppUpdated)
+    told = ports.payloads.make(ports, listener, query, _happened(ports, listener))
+
+    assert json.loads(told)["app"]["name"] == "listener"
+
+
+def test_what_the_app_may_not_see_is_refused_with_its_reason(
+    ports: Ports, listener: Actor
+) -> None:
+    nobody = replace(listener, permissions=frozenset())
+    query = "subscription { event { ...on AppUpdated { app { name } } } }"
+    with pytest.raises(Refused, match="MANAGE_APPS"):
+        ports.payloads.make(ports, nobody, query, _happened(ports, nobody))
