@@ -2,7 +2,12 @@
 
 import graphene
 
+from app.graphql.events.event import EVENT_TYPES
+from app.graphql.events.subscription import Subscription
 from app.graphql.mutations.accounts import AccountMutations
+from app.graphql.mutations.app_installations import AppInstallationMutations
+from app.graphql.mutations.app_tokens import AppTokenMutations
+from app.graphql.mutations.apps import AppMutations
 from app.graphql.mutations.external import ExternalMutations
 from app.graphql.mutations.passwords import PasswordMutations
 from app.graphql.mutations.plugins import PluginMutations
@@ -10,13 +15,14 @@ from app.graphql.mutations.products import ProductMutations
 from app.graphql.mutations.sessions import SessionMutations
 from app.graphql.mutations.shop import ShopMutations
 from app.graphql.mutations.tokens import TokenMutations
+from app.graphql.queries.apps import AppQueries
 from app.graphql.queries.plugins import PluginQueries
 from app.graphql.queries.products import ProductQueries
 from app.graphql.queries.shop import ShopQueries
 from app.graphql.queries.users import UserQueries
 
 
-class Query(ShopQueries, UserQueries, ProductQueries, PluginQueries):
+class Query(ShopQueries, UserQueries, AppQueries, ProductQueries, PluginQueries):
     """What can be asked."""
 
 
@@ -27,10 +33,18 @@ class Mutation(
     SessionMutations,
     ExternalMutations,
     ShopMutations,
+    AppMutations,
+    AppTokenMutations,
+    AppInstallationMutations,
     ProductMutations,
     PluginMutations,
 ):
     """What can be changed."""
 
 
-schema = graphene.Schema(query=Query, mutation=Mutation)
+schema = graphene.Schema(
+    query=Query,
+    mutation=Mutation,
+    subscription=Subscription,
+    types=list(EVENT_TYPES.values()),
+)
