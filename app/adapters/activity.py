@@ -1,8 +1,8 @@
 """Activity gathered in memory and written to the database by a thread of each process."""
 
-import atexit
 from collections import Counter
 from dataclasses import dataclass, field
+from multiprocessing.util import Finalize
 from threading import Event, Lock, Thread
 
 import structlog
@@ -18,6 +18,8 @@ from app.ports.database import Database
 
 INTERVAL = 60.0
 """Seconds between two writes of one process."""
+
+_BEFORE_OTHERS = 100
 
 MOST = 100_000
 """Sessions, and app tokens, that are remembered while the database does not answer."""
@@ -61,6 +63,7 @@ class SqlActivity:
         self._writing = Lock()
         self._stop = Event()
         self._thread: Thread | None = None
+        self._at_exit: Finalize[None] | None = None
 
     def saw_request(self, kind: TrafficKind) -> None:
         with self._lock:
@@ -103,10 +106,10 @@ class SqlActivity:
     def close(self) -> None:
         """Write what is left, and end the thread."""
         self._stop.set()
-        thread = self._thread
-        if thread is not None:
-            thread.join()
-            atexit.unregister(self.close)
+        if self._thread is not None:
+            self._thread.join()
+        if self._at_exit is not None:
+            self._at_exit.cancel()
         self.flush()
 
     def _start(self) -> None:
@@ -114,7 +117,8 @@ class SqlActivity:
             if self._thread is None:
                 self._thread = Thread(target=self._run, name="activity", daemon=True)
                 self._thread.start()
-                atexit.register(self.close)
+                # Not atexit: a server's worker is often a forked process, which does not run it.
+                self._at_exit = Finalize(None, self.close, exitpriority=_BEFORE_OTHERS)
 
     def _run(self) -> None:
         while not self._stop.wait(self._interval):

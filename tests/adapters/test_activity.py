@@ -1,5 +1,7 @@
 """Activity is gathered in memory, and written once in a while without losing or doubling any."""
 
+import subprocess
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
@@ -20,6 +22,7 @@ from app.services.own_sessions import end_session
 from tests.builders.apps import make_app
 from tests.builders.people import actor_of, make_user, sessions_of, sign_in
 from tests.fakes.clock import FakeClock
+from tests.servers.run import ROOT
 
 NEVER = 3600.0
 
@@ -203,6 +206,30 @@ def test_a_thread_writes_by_itself(ports: Ports, clock: FakeClock) -> None:
     assert database.written.wait(timeout=30)
     activity.close()
     assert counts(ports) == {("12:00", "app"): 1}
+
+
+_FORKED = """
+import multiprocessing, sys
+from app.adapters.activity import SqlActivity
+from app.adapters.clock import SystemClock
+from app.adapters.database import connect_database
+from app.domain.traffic import TrafficKind
+
+def see():
+    activity = SqlActivity(connect_database(sys.argv[1]), SystemClock())
+    activity.saw_request(TrafficKind.APP)
+
+worker = multiprocessing.get_context("fork").Process(target=see)
+worker.start()
+worker.join()
+"""
+
+
+def test_a_servers_process_writes_what_it_saw_before_it_ends(
+    ports: Ports, database_url: str
+) -> None:
+    subprocess.run([sys.executable, "-c", _FORKED, database_url], check=True, cwd=ROOT)
+    assert list(counts(ports).values()) == [1]
 
 
 class _Wrapped:
