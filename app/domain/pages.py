@@ -3,7 +3,7 @@
 import base64
 import binascii
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -50,6 +50,11 @@ class Page(Generic[Item_co]):
 def empty_page() -> Page[Item_co]:
     """A page of a list that holds nothing."""
     return Page(items=(), cursors=(), has_next=False, has_previous=False, count=lambda: 0)
+
+
+def with_items(page: Page[object], items: Iterable[Item_co]) -> Page[Item_co]:
+    """``page`` with one of ``items`` for each of its own."""
+    return Page(tuple(items), page.cursors, page.has_next, page.has_previous, page.count)
 
 
 def read_page_request(

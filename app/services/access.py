@@ -28,6 +28,7 @@ class Rule(StrEnum):
     STAFF_AND_APPS = "staff and apps"
     PERMISSION = "permission"
     PERMISSION_USERS_ONLY = "permission, users only"
+    USERS_OR_PERMISSION = "users, or permission"
     INTERNAL = "internal"
     PART = "part of use cases"
 
@@ -62,6 +63,8 @@ class Declaration:
     @property
     def required(self) -> tuple[str, ...]:
         """What a refused caller is told that it needs."""
+        if self.rule is Rule.USERS_OR_PERMISSION:
+            return (Caller.USER, *self.permissions)
         return _KINDS.get(self.rule, self.permissions)
 
     def admits(self, actor: Actor) -> bool:
@@ -73,6 +76,8 @@ class Declaration:
             return any(_IS[kind](actor) for kind in _KINDS[self.rule])
         if self.rule is Rule.PERMISSION_USERS_ONLY and not actor.is_user:
             return False
+        if self.rule is Rule.USERS_OR_PERMISSION and actor.is_user:
+            return True
         return any(permission in actor.permissions for permission in self.permissions)
 
 
@@ -171,6 +176,13 @@ def requires_person(
 ) -> Callable[[UseCase[Arguments, Result]], UseCase[Arguments, Result]]:
     """A person who holds one of ``permissions`` may call it; an app never, whatever it holds."""
     return _declare(Rule.PERMISSION_USERS_ONLY, *permissions)
+
+
+def users_or(
+    *permissions: Permission,
+) -> Callable[[UseCase[Arguments, Result]], UseCase[Arguments, Result]]:
+    """Any signed-in person may call it, for what is their own, and whoever holds one of these."""
+    return _declare(Rule.USERS_OR_PERMISSION, *permissions)
 
 
 def _name(use_case: Callable[..., object]) -> str:

@@ -68,6 +68,11 @@ PEOPLE = {"customer", "staff", "manager", "boss"}
             {"manager", "boss"} | TRUSTED,
             ("MANAGE_APPS",),
         ),
+        (
+            Declaration("x", Rule.USERS_OR_PERMISSION, (APPS,)),
+            EVERYBODY - {"nobody", "app"},
+            ("AUTHENTICATED_USER", "MANAGE_APPS"),
+        ),
         (Declaration("x", Rule.INTERNAL), TRUSTED, ()),
         (Declaration("x", Rule.PART), TRUSTED, ()),
     ],
@@ -138,7 +143,7 @@ def test_a_declared_use_case_keeps_its_name_and_its_words() -> None:
 
 
 def test_no_rule_that_asks_for_a_permission_forgets_to_name_one() -> None:
-    naming = {Rule.PERMISSION, Rule.PERMISSION_USERS_ONLY}
+    naming = {Rule.PERMISSION, Rule.PERMISSION_USERS_ONLY, Rule.USERS_OR_PERMISSION}
 
     silent = [
         declaration.name

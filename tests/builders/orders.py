@@ -1,0 +1,45 @@
+"""Carts and orders, as they come about."""
+
+from app.domain.actor import Actor
+from app.domain.checkouts import Checkout
+from app.domain.ids import to_global_id
+from app.domain.orders import Order, OrderStatus
+from app.models import OrderRecord
+from app.ports import Ports
+from app.services.cart_lines import Wanted
+from app.services.checkouts import create_checkout
+from app.services.completion import complete_checkout
+from tests.builders.people import NOBODY
+from tests.builders.products import make_product, product_id
+
+EMAIL = "buyer@example.com"
+
+
+def make_cart(ports: Ports, actor: Actor = NOBODY, *products: int, quantity: int = 1) -> Checkout:
+    """Begin a cart of these products, of a new one without any."""
+    keys = products or (make_product(ports, f"Bowl {ports.randomness.token(8)}"),)
+    wanted = [Wanted(product_id(key), quantity) for key in keys]
+    return create_checkout(ports, actor, wanted, EMAIL if actor.user_id is None else None)
+
+
+def make_order(
+    ports: Ports,
+    actor: Actor = NOBODY,
+    *products: int,
+    status: OrderStatus = OrderStatus.UNCONFIRMED,
+    is_paid: bool = False,
+) -> Order:
+    """Order such a cart, and bring the order to that state."""
+    order = complete_checkout(ports, actor, checkout_id(make_cart(ports, actor, *products)))
+    with ports.database.transaction() as session:
+        stored = session.get_one(OrderRecord, order.id)
+        stored.status, stored.is_paid = status.value, is_paid
+    return order
+
+
+def checkout_id(checkout: Checkout) -> str:
+    return to_global_id("Checkout", checkout.token)
+
+
+def order_id(order: Order | int) -> str:
+    return to_global_id("Order", order if isinstance(order, int) else order.id)
