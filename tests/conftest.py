@@ -8,6 +8,7 @@ pytest_plugins = [
     "tests.fixtures.network",
     "tests.fixtures.order",
     "tests.fixtures.ports",
+    "tests.fixtures.providers",
     "tests.fixtures.redis",
     "tests.fixtures.run",
 ]

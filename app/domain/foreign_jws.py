@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from app.domain.errors import TokenFault, TokenRejected
 from app.domain.jws import decode, read_members
 
+_PARTS = 3
 LONGEST_FOREIGN_TOKEN = 16 * 1024
 """Characters; providers put whole lists of groups into theirs."""
 
@@ -48,10 +49,20 @@ def read_foreign_token(token: str, algorithms: frozenset[str]) -> ForeignToken:
 
 def peek(token: str) -> Mapping[str, object]:
     """The claims of ``token`` as they stand there, verified by nobody; nothing when unreadable."""
+    return _members(token, 1)
+
+
+def claimed_key(token: str) -> str | None:
+    """The ``kid`` that ``token`` names, verified by nobody; ``None`` where it names none."""
+    kid = _members(token, 0).get("kid")
+    return kid if isinstance(kid, str) else None
+
+
+def _members(token: str, place: int) -> Mapping[str, object]:
     if len(token) > LONGEST_FOREIGN_TOKEN or not token.isascii():
         return {}
     try:
-        _, claims, _ = token.split(".")
-        return read_members(decode(claims))
-    except (ValueError, TokenRejected):
+        parts = token.split(".")
+        return read_members(decode(parts[place])) if len(parts) == _PARTS else {}
+    except TokenRejected:
         return {}

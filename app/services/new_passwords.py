@@ -19,6 +19,9 @@ from app.services.links import drop_links, find_link, require_owner
 from app.services.outbox import put_mail
 from app.services.sessions import end_sessions
 
+_NO_SESSION = 0
+"""No session has this key, so all but this one are all."""
+
 
 @part
 def hash_for_link(
@@ -51,14 +54,15 @@ def replace_password(
 ) -> None:
     """Give ``user``, whose row is locked, a new password; all sessions end, or all ``but`` one.
 
-    Every link of theirs dies, and a mail tells them, unless there was no password before.
+    Tokens of an identity provider go on: they were never opened by the password. Every link of
+    theirs dies, and a mail tells them, unless there was no password before.
     """
     now = ports.clock.now()
     is_first = user.password_hash is None
     user.password_hash = hashed
     user.updated_at = now
     drop_links(session, user.id)
-    ended = end_sessions(ports, session, user.id, but=but)
+    ended = end_sessions(ports, session, user.id, but=but or _NO_SESSION)
     if not is_first:
         values = {"when": in_words(now), "address": actor.address or ""}
         put_mail(ports, session, Mail(MailKind.PASSWORD_CHANGED, user.email, values))

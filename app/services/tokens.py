@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from app.domain.actor import Actor
 from app.domain.errors import PermissionDenied, Problem, Refused, TokenFault, TokenRejected
+from app.domain.foreign_jws import claimed_key
 from app.domain.permissions import Caller
 from app.domain.shop import password_is_worthless
 from app.domain.tokens import Claims, TokenType
@@ -13,6 +14,7 @@ from app.ports import Ports
 from app.services.access import part, public, users_only
 from app.services.audit import Change, record
 from app.services.identity import TracedToken, trace_token, user_in
+from app.services.keys import ring
 from app.services.login import DISABLED
 from app.services.refresh_tokens import SESSION_ENDED, use_up
 from app.services.sessions import OpenedSession, end_sessions, sign_access, sign_pair
@@ -125,6 +127,9 @@ def trace_or_refuse(ports: Ports, actor: Actor, token: str, field: str) -> Trace
         return trace_token(ports, token, actor.issuer)
     except TokenRejected as rejected:
         code = _CODES.get(rejected.fault, "JWT_INVALID_TOKEN")
+        if claimed_key(token) not in ring(ports).ring.published:
+            # Whatever else is wrong with it: none of our keys has signed it.
+            code = "JWT_DECODE_ERROR"
         raise Refused(Problem(code, rejected.fault.message, field)) from rejected
 
 

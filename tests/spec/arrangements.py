@@ -10,6 +10,12 @@ from tests.spec.documents import CHANGE_PASSWORD, LOGIN
 from tests.spec.exchanges import Exchange, recorded
 from tests.spec.forging import Forger
 from tests.spec.replay import NEW_PASSWORD, Replay
+from tests.spec.single_sign_on import (
+    before,
+    set_password_by_link,
+    set_up_provider,
+    sign_in_as_client,
+)
 from tests.spec.world import DOMAIN
 
 _PEOPLE = {"customer": "customer", "manager": "manager", "superuser": "staff"}
@@ -123,9 +129,23 @@ def _inactive_refresh(replay: Replay) -> None:
     replay.given["JWT"] = Forger(replay.world).make("inactive_refresh")
 
 
+def _at_its_provider(replay: Replay, exchange: Exchange) -> None:
+    world, provider = replay.world, replay.world.provider
+    set_up_provider(world, provider, exchange)
+    for earlier in before(exchange):
+        replay.play(earlier)
+    if exchange.name.endswith(("after_reset", "after_second_oidc")):
+        set_password_by_link(world)
+    if exchange.name.startswith("client_"):
+        replay.given["ACCESS"] = sign_in_as_client(replay.client, provider)
+    if exchange.name == "client_mode_DISABLED_me":
+        world.set_switches(PasswordLoginMode.DISABLED)
+
+
 _GROUPS: Mapping[str, Callable[[Replay, Exchange], None]] = {
     "deactivate": _signed_in_twice,
     "mode": _in_its_mode,
+    "oidc": _at_its_provider,
     "passwordChange": _with_a_session,
     "reset": _with_a_link,
     "storefront": _closed,

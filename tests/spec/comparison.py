@@ -158,7 +158,9 @@ def _is_issuer(_told: object, actual: object, issuer: str) -> bool:
 
 
 def _is_id_of_same_type(told: str, actual: object, _issuer: str) -> bool:
-    return isinstance(actual, str) and _type_of(actual) == _type_of(told)
+    # A plugin's id is no global one: it has to be the very same.
+    same = isinstance(actual, str) and actual == told
+    return same or (isinstance(actual, str) and _type_of(actual) == _type_of(told))
 
 
 def _type_of(global_id: str) -> bytes:

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 import requests
 
+from app.adapters.clock import SystemClock
+from tests.servers.own_provider import own_provider
 from tests.spec.client import Client
 from tests.spec.server import Server, running
 from tests.spec.world import World, make_world
@@ -17,9 +19,10 @@ def _shared_world(
 ) -> Iterator[World]:
     copied = tmp_path_factory.mktemp("spec") / "shop.sqlite3"
     copied.write_bytes(_migrated_file.read_bytes())
-    made = make_world(f"sqlite:///{copied}")
-    yield made
-    made.close()
+    with own_provider(SystemClock()) as provider:
+        made = make_world(f"sqlite:///{copied}", provider)
+        yield made
+        made.close()
 
 
 @pytest.fixture(scope="session")

@@ -85,6 +85,17 @@ _MUTATIONS = (
 _KEY_SET = "What existing clients hold us to: key set entries: `kty n e kid use: sig alg: RS256`"
 _KEY_SET_METHODS = "Part 2, HTTP: the key set answers GET and HEAD only"
 
+_TWO_KINDS = (
+    "Access and refresh tokens: the claims of part 1, `owner` the issuer-owner marker; no "
+    "permission is ever embedded in these two"
+)
+_AUDIENCE = "Differences: a wrong audience is rejected"
+_REACHES = "Differences: `tokensDeactivateAll` reaches provider tokens"
+_KEEPS = (
+    "Differences: an account first made here keeps its password after single sign-on (when both "
+    "sides verified the address)"
+)
+
 _INVALID = {
     "isValid": False,
     "user": None,
@@ -190,6 +201,21 @@ DIFFERENCES: Mapping[str, Difference] = {
         _MUTATIONS, **{f"m{number}": {"isValid": False} for number in range(5)}
     ),
     "http/options_plain": Difference(_METHODS, 200, ""),
+    "oidc/client_tokenVerify": _executed(
+        _TWO_KINDS,
+        tokenVerify={
+            "isValid": True,
+            "user": _customer("client1795179136@sso.example", []),
+            "payload": _payload("client1795179136@sso.example", "VXNlcjo2NA==", is_staff=False),
+            "errors": [],
+        },
+    ),
+    "oidc/scope_aud_mismatch": _failed(_AUDIENCE, "me", "InvalidTokenError"),
+    "oidc/sso_link_password_login_after": _executed(
+        _KEEPS, tokenCreate={"token": "<ACCESS>", "refreshToken": "<REFRESH>", "errors": []}
+    ),
+    "oidc/sso_me_after_tokensDeactivateAll": _failed(_REACHES, "me", "InvalidTokenError"),
+    "oidc/sso_me_userinfo_refuses": _failed(_UNREADABLE, "me", "InvalidTokenError"),
     "jwks_external/jwks": Difference(_KEY_SET, 200, {"keys": [_KEY, _KEY]}),
     "jwks_external/jwks_post": Difference(_KEY_SET_METHODS, 405, PAGE),
     "batch/batch_entry_not_object_batchenabled": _request_refused(

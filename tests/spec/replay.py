@@ -6,6 +6,7 @@ from tests.builders.people import PASSWORD
 from tests.spec.client import Answer, Client
 from tests.spec.exchanges import Exchange, fill
 from tests.spec.forging import Forger
+from tests.spec.single_sign_on import token_of
 from tests.spec.world import World
 
 WRONG_PASSWORD = "not the password"
@@ -43,11 +44,17 @@ class Replay:
             return self.world.access(who)
         if kind == "REFRESH":
             return self.world.refresh(who)
-        if kind == "JWT":
-            return Forger(self.world).make(who)
         if kind.startswith("APP_"):
             return self.world.app_token(kind.removeprefix("APP_").removesuffix("_TOKEN"))
+        if kind in ("OIDC", "JWT"):
+            return self._foreign(kind, who)
         return _PASSWORDS[placeholder]
+
+    def _foreign(self, kind: str, who: str) -> str:
+        """A token that this installation has not given out."""
+        if kind == "OIDC":
+            return token_of(self.world.provider, who)
+        return Forger(self.world).make(who)
 
     def _remember(self, told: object, actual: object) -> None:
         if isinstance(told, dict) and isinstance(actual, dict):

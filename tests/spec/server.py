@@ -79,6 +79,7 @@ def environment(database_url: str, **settings: str) -> dict[str, str]:
         "SECRET_KEY": SECRET,
         "VENDOR": VENDOR,
         "TRUSTED_PROXIES": "127.0.0.0/8",
+        "OUTGOING_ALLOWED_NETWORKS": "127.0.0.0/8,::1/128",
         "FLASK_APP": str(ROOT / "wsgi.py"),
         "FLASK_SKIP_DOTENV": "1",
         "PYTHONPATH": str(ROOT),

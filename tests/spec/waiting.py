@@ -7,7 +7,6 @@ from tests.spec.exchanges import recorded
 _GROUPS = {
     "the management of apps": ("app",),
     "webhooks": ("webhook",),
-    "single sign-on": ("oidc",),
 }
 
 _NAMES = {
@@ -17,13 +16,8 @@ _NAMES = {
         "mode/CUSTOMERS_ONLY_extension_token_of_manager_me",
         "mode/CUSTOMERS_ONLY_superuser_apps_list",
     ),
-    "single sign-on": (
-        "jwks_external/externalAuthenticationUrl_inactive_plugin",
-        "jwks_external/externalAuthenticationUrl_json_array",
-        "jwks_external/externalRefresh_unknown_plugin",
-        "jwks_external/externalVerify_unknown_plugin",
-    ),
     "the management of staff and customers": (
+        "oidc/scope_customers_denied",
         "permission/permissionGroupCreate_anonymous",
         "permission/permissionGroupCreate_app_products",
         "permission/permissionGroupCreate_out_of_scope",

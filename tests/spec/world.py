@@ -36,6 +36,7 @@ from app.wiring import connect
 from tests.builders.apps import make_app
 from tests.builders.people import ADDRESS, PASSWORD, make_group, make_user, sign_in
 from tests.fakes.activity import FakeActivity
+from tests.servers.own_provider import OwnProvider
 from tests.spec.inhabitants import APPS, GROUPS, PEOPLE
 from tests.spec.server import SECRET, VENDOR
 
@@ -85,8 +86,16 @@ class World:
     people: Mapping[str, int]
     apps: Mapping[str, tuple[int, str]]
     issuer: str = ""
+    own_provider: OwnProvider | None = None
     _sessions: dict[str, TokenPair] = field(default_factory=dict)
     _origin: Mapping[str, list[dict[str, object]]] = field(default_factory=dict)
+    _turns: int = 0
+
+    @property
+    def provider(self) -> OwnProvider:
+        """An identity provider that may be set up."""
+        assert self.own_provider is not None, "this world was made without one"
+        return self.own_provider
 
     def session(self, name: str) -> TokenPair:
         """The tokens of that person's first session by password; the same for the whole test."""
@@ -221,12 +230,17 @@ class World:
                 rows = self._origin[table.name]
                 if rows:
                     session.execute(insert(table), rows)
+            # A version is never used twice: the server remembers what it read at each.
+            self._turns += 1
+            session.execute(update(ShopRecord).values(providers_version=1000 * self._turns))
+        if self.own_provider is not None:
+            self.own_provider.people.clear()
 
     def close(self) -> None:
         self.ports.database.close()
 
 
-def make_world(database_url: str) -> World:
+def make_world(database_url: str, provider: OwnProvider | None = None) -> World:
     """Fill a migrated database; the keys are made at once, for it is they that take long."""
     connected = connect(Settings(database_url=database_url, secret_key=SECRET, vendor=VENDOR))
     ports = replace(
@@ -252,7 +266,7 @@ def make_world(database_url: str) -> World:
         name: make_app(ports, name.lower(), *permissions, is_active=name != "INACTIVE")
         for name, permissions in APPS.items()
     }
-    return World(database_url, ports, people, apps, _origin=_rows(ports))
+    return World(database_url, ports, people, apps, own_provider=provider, _origin=_rows(ports))
 
 
 def _rows(ports: Ports) -> dict[str, list[dict[str, object]]]:

@@ -1,0 +1,34 @@
+"""Identity providers as they are set up, and what is known of people there."""
+
+from sqlalchemy import select
+
+from app.domain.actor import OPERATOR
+from app.domain.providers import Provider
+from app.models import ExternalIdentityRecord, UserRecord
+from app.ports import Ports
+from app.services.provider_settings import ProviderUpdate, save_provider
+from tests.servers.own_provider import OwnProvider
+
+
+def set_up(
+    ports: Ports, provider: OwnProvider, slug: str = "default", **settings: str | None
+) -> Provider:
+    """Make ``provider`` an active one here, with other settings where they are given."""
+    changes = ProviderUpdate({**provider.settings, **settings}, active=True)
+    return save_provider(ports, OPERATOR, slug, changes)
+
+
+def user_called(ports: Ports, email: str) -> UserRecord | None:
+    """Whoever has that email."""
+    with ports.database.reading() as session:
+        return session.scalar(select(UserRecord).where(UserRecord.email == email))
+
+
+def identities(ports: Ports) -> list[tuple[str, str, bool]]:
+    """Issuer, subject, and whether the address was verified, of everybody who was linked."""
+    kept = ExternalIdentityRecord
+    columns = select(kept.issuer, kept.subject, kept.is_verified).order_by(kept.id)
+    with ports.database.reading() as session:
+        return [
+            (issuer, subject, bool(known)) for issuer, subject, known in session.execute(columns)
+        ]

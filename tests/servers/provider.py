@@ -1,0 +1,142 @@
+"""A real identity provider (npm ``oidc-provider``) on a free port, and a user at its login."""
+
+import re
+import shutil
+import subprocess
+import sysconfig
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from html import unescape
+from pathlib import Path
+from urllib.parse import parse_qs, urljoin, urlsplit
+
+import requests
+
+from tests.servers.run import ROOT
+
+CALLBACK = "http://localhost:3000/callback"
+RESOURCE = "https://shop.example/api"
+"""What the access tokens of the client ``api`` are made for; those of ``shop`` are opaque."""
+
+_FOLDER = ROOT / "tests" / "provider"
+_SECONDS = 30
+_STEPS = 12
+_FORM = re.compile(r'<form[^>]*action="([^"]+)"')
+_HIDDEN = re.compile(r'<input type="hidden" name="([^"]+)" value="([^"]*)"')
+
+
+@dataclass(slots=True)
+class IdentityProvider:
+    """A running provider."""
+
+    issuer: str
+    _http: requests.Session = field(default_factory=requests.Session)
+
+    @property
+    def user_info_url(self) -> str:
+        """Tells about the bearers of tokens for a resource; the provider's own does not."""
+        return f"{self.issuer}/_test/userinfo"
+
+    def secret_of(self, client: str) -> str:
+        return f'secret of {client}: 100% "+&'
+
+    def tell(self, sub: str, **claims: object) -> None:
+        """Let the provider know somebody by these claims."""
+        self._control("account", sub=sub, claims=claims)
+
+    def rotate(self, *, forget: bool = False) -> None:
+        """Sign with a new key; the ones before stay in the set, or are gone."""
+        self._control("rotate", forget=forget)
+
+    def send_logouts_to(self, url: str) -> None:
+        """Where the provider tells the client ``shop`` of sessions that have ended."""
+        self._control("backchannel", uri=url)
+
+    def refreshes(self) -> list[str | None]:
+        """The scope that each refresh asked for so far."""
+        found: list[str | None] = self._control("refreshes")
+        return found
+
+    def close(self) -> None:
+        self._http.close()
+
+    def _control(self, what: str, **given: object) -> list[str | None]:
+        answer = self._http.post(f"{self.issuer}/_test/{what}", json=given, timeout=_SECONDS)
+        answer.raise_for_status()
+        found: list[str | None] = answer.json()
+        return found
+
+
+@dataclass(slots=True)
+class Visitor:
+    """Somebody with cookies, but no browser."""
+
+    http: requests.Session = field(default_factory=requests.Session)
+
+    def sign_in(self, authorization_url: str, sub: str) -> dict[str, str]:
+        """Go through the provider's login as ``sub``; returns what the client is called with."""
+        answer = self.http.get(authorization_url, timeout=_SECONDS, allow_redirects=False)
+        for _ in range(_STEPS):
+            if answer.is_redirect:
+                url = urljoin(answer.url, answer.headers["Location"])
+                if url.startswith(CALLBACK):
+                    query = parse_qs(urlsplit(url).query)
+                    return {name: values[0] for name, values in query.items()}
+                answer = self.http.get(url, timeout=_SECONDS, allow_redirects=False)
+            else:
+                answer = self._submit(answer, login=sub, password="whatever it is")
+        raise AssertionError(f"no end of the login: {answer.status_code} {answer.text}")
+
+    def sign_out(self, logout_url: str) -> None:
+        """Go through the provider's logout."""
+        answer = self.http.get(logout_url, timeout=_SECONDS)
+        answer = self._submit(answer, logout="yes")
+        assert answer.status_code < 400, answer.text
+
+    def _submit(self, page: requests.Response, **typed: str) -> requests.Response:
+        form = _FORM.search(page.text)
+        assert form is not None, f"{page.status_code} {page.text}"
+        values = {name: unescape(value) for name, value in _HIDDEN.findall(page.text)}
+        url = urljoin(page.url, unescape(form[1]))
+        return self.http.post(
+            url, data={**values, **typed}, timeout=_SECONDS, allow_redirects=False
+        )
+
+
+@contextmanager
+def identity_provider(log: Path, shop: str) -> Iterator[IdentityProvider]:
+    """A provider that knows the scopes of ``shop``, until the end of the block.
+
+    It ends by itself with the process that started it, in whatever way that ends.
+    """
+    with log.open("ab") as errors:
+        process = subprocess.Popen(
+            [_node(), "server.mjs", shop],
+            cwd=_FOLDER,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+        )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    issuer = process.stdout.readline().strip()
+    if not issuer:
+        raise RuntimeError(f"The provider does not start:\n{log.read_text()}")
+    running = IdentityProvider(issuer)
+    try:
+        yield running
+    finally:
+        running.close()
+        process.stdin.close()
+        process.wait(_SECONDS)
+        process.stdout.close()
+
+
+def _node() -> str:
+    """The machine's Node or, where it has none, the one of the tests' packages."""
+    found = shutil.which("node") or shutil.which("node", path=sysconfig.get_path("scripts"))
+    if found is None:
+        raise RuntimeError("There is no Node: see requirements-dev.txt")
+    return found
