@@ -8,6 +8,7 @@ from flask import Flask, request, session
 from flask.testing import FlaskClient
 
 import app as package
+from app.adapters.activity import SqlActivity
 from app.factory import create_app
 from app.ports import Ports
 from app.settings import Settings, SettingsError
@@ -59,8 +60,10 @@ def test_an_application_is_made_without_arguments_from_the_environment(
     answer = made.test_client().post("/graphql/", **POST)
     assert answer.get_json() == {"data": {"shop": {"name": "Latchkey shop"}}}
     with made.app_context():
-        installation().ports.activity.close()
-        installation().ports.database.close()
+        ports = installation().ports
+        assert isinstance(ports.activity, SqlActivity)
+        ports.activity.close()
+        ports.database.close()
 
 
 def test_a_name_that_the_package_does_not_have_is_an_ordinary_error() -> None:
