@@ -85,6 +85,7 @@ class Settings:
             single_use_refresh_tokens=self.single_use_refresh_tokens,
             reset_password_lock_time=self.reset_password_lock_time,
             allowed_client_hosts=self.allowed_client_hosts,
+            outgoing_allowed_networks=self.outgoing_allowed_networks,
         )
 
 

@@ -15,14 +15,18 @@ from app.graphql.mutations.products import ProductMutations
 from app.graphql.mutations.sessions import SessionMutations
 from app.graphql.mutations.shop import ShopMutations
 from app.graphql.mutations.tokens import TokenMutations
+from app.graphql.mutations.webhooks import WebhookMutations
 from app.graphql.queries.apps import AppQueries
 from app.graphql.queries.plugins import PluginQueries
 from app.graphql.queries.products import ProductQueries
 from app.graphql.queries.shop import ShopQueries
 from app.graphql.queries.users import UserQueries
+from app.graphql.queries.webhooks import WebhookQueries
 
 
-class Query(ShopQueries, UserQueries, AppQueries, ProductQueries, PluginQueries):
+class Query(
+    ShopQueries, UserQueries, AppQueries, ProductQueries, PluginQueries, WebhookQueries
+):
     """What can be asked."""
 
 
@@ -38,6 +42,7 @@ class Mutation(
     AppInstallationMutations,
     ProductMutations,
     PluginMutations,
+    WebhookMutations,
 ):
     """What can be changed."""
 

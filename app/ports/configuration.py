@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from app.domain.addresses import Network
+
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
@@ -20,6 +22,7 @@ class Configuration:
     reset_password_lock_time: int = 900
     allowed_client_hosts: tuple[str, ...] = ()
     single_use_refresh_tokens: bool = False
+    outgoing_allowed_networks: tuple[Network, ...] = ()
 
     @property
     def owner(self) -> str:

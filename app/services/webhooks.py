@@ -30,6 +30,21 @@ def webhooks_of_apps(
     return {app_id: tuple(one for one in webhooks if one.app_id == app_id) for app_id in app_ids}
 
 
+@staff_and_apps
+def show_webhook(ports: Ports, actor: Actor, webhook_id: int) -> Webhook | None:
+    """The webhook of that key (`webhook`), its secret included.
+
+    An app sees its own alone; staff need MANAGE_APPS.
+    """
+    if not actor.is_app and not actor.holds(Permission.MANAGE_APPS):
+        raise PermissionDenied(Permission.MANAGE_APPS)
+    wanted = select(WebhookRecord).where(WebhookRecord.id == webhook_id)
+    if actor.is_app:
+        wanted = wanted.where(WebhookRecord.app_id == actor.app_id)
+    with ports.database.reading() as session:
+        return next(iter(read_webhooks(ports, session, session.scalars(wanted).all())), None)
+
+
 def _require_reach(actor: Actor, app_ids: Collection[int]) -> None:
     is_its_own = actor.is_app and set(app_ids) <= {actor.app_id}
     manages = not actor.is_app and actor.holds(Permission.MANAGE_APPS)

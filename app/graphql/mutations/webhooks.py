@@ -1,0 +1,164 @@
+"""Making, changing and deleting webhooks."""
+
+import json
+from typing import Any
+
+import graphene
+from graphql import GraphQLResolveInfo
+
+from app.domain.absent import ABSENT
+from app.domain.errors import Problem, Refused
+from app.graphql.context import RequestContext
+from app.graphql.errors import PayloadProblem
+from app.graphql.global_ids import key_in
+from app.graphql.mutations.payloads import answers
+from app.services.webhook_changes import (
+    WebhookInput,
+    create_webhook,
+    delete_webhook,
+    update_webhook,
+)
+
+_TYPES = "app.graphql.types.webhooks"
+_WEBHOOK = f"{_TYPES}.Webhook"
+_ID = graphene.NonNull(graphene.ID)
+
+
+class _WebhookInput(graphene.InputObjectType):
+    class Meta:
+        abstract = True
+
+    name = graphene.String()
+    identifier = graphene.String(description="The app's own name for it.")
+    target_url = graphene.String(description="Where deliveries go.")
+    events = graphene.List(
+        graphene.NonNull(f"{_TYPES}.WebhookEventTypeEnum"), description="As asyncEvents."
+    )
+    async_events = graphene.List(
+        graphene.NonNull(f"{_TYPES}.WebhookEventTypeAsyncEnum"),
+        description="What it hears of, where no query says so.",
+    )
+    sync_events = graphene.List(
+        graphene.NonNull(f"{_TYPES}.WebhookEventTypeSyncEnum"), description="None can be had."
+    )
+    app = graphene.ID(description="For staff: the app it belongs to.")
+    is_active = graphene.Boolean()
+    query = graphene.String(description="A subscription: what it wants to be told.")
+    custom_headers = graphene.JSONString(
+        description="Sent with each delivery: X-*, Authorization* or BrokerProperties, five."
+    )
+    secret_key = graphene.String(description="Signs deliveries in place of the shop's keys.")
+
+
+class WebhookCreateInput(_WebhookInput):
+    """A new webhook."""
+
+
+class WebhookUpdateInput(_WebhookInput):
+    """What is to change; what is left out stays as it is."""
+
+
+class WebhookPayload(graphene.ObjectType):
+    """``errors``: what was wrong with the input."""
+
+    class Meta:
+        abstract = True
+
+    errors = graphene.NonNull(
+        graphene.List(graphene.NonNull("app.graphql.types.webhook_problems.WebhookError"))
+    )
+
+    def resolve_errors(self, _info: GraphQLResolveInfo) -> list[PayloadProblem]:
+        return self.errors or []
+
+
+class WebhookCreate(WebhookPayload):
+    """The new webhook."""
+
+    webhook = graphene.Field(_WEBHOOK)
+
+
+class WebhookUpdate(WebhookPayload):
+    """The webhook as it is now."""
+
+    webhook = graphene.Field(_WEBHOOK)
+
+
+class WebhookDelete(WebhookPayload):
+    """The webhook as it was."""
+
+    webhook = graphene.Field(_WEBHOOK)
+
+
+class WebhookMutations(graphene.ObjectType):
+    """Webhooks: an app manages its own; staff need MANAGE_APPS."""
+
+    webhook_create = graphene.Field(WebhookCreate, input=graphene.NonNull(WebhookCreateInput))
+    webhook_update = graphene.Field(
+        WebhookUpdate,
+        id=graphene.ID(),
+        identifier=graphene.String(),
+        input=graphene.NonNull(WebhookUpdateInput),
+    )
+    webhook_delete = graphene.Field(WebhookDelete, id=graphene.ID(), identifier=graphene.String())
+
+    @staticmethod
+    @answers(WebhookCreate)
+    def resolve_webhook_create(
+        _root: object, info: GraphQLResolveInfo, input: dict[str, Any]
+    ) -> WebhookCreate:
+        context: RequestContext = info.context
+        owner = input.get("app")
+        app = None if owner is None else key_in(owner, "App")
+        webhook = create_webhook(context.ports, context.actor, _said(input), app)
+        return WebhookCreate(webhook=webhook)
+
+    @staticmethod
+    @answers(WebhookUpdate)
+    def resolve_webhook_update(
+        _root: object,
+        info: GraphQLResolveInfo,
+        input: dict[str, Any],
+        id: str | None = None,
+        identifier: str | None = None,
+    ) -> WebhookUpdate:
+        context: RequestContext = info.context
+        webhook = update_webhook(context.ports, context.actor, id, identifier or "", _said(input))
+        return WebhookUpdate(webhook=webhook)
+
+    @staticmethod
+    @answers(WebhookDelete)
+    def resolve_webhook_delete(
+        _root: object,
+        info: GraphQLResolveInfo,
+        id: str | None = None,
+        identifier: str | None = None,
+    ) -> WebhookDelete:
+        context: RequestContext = info.context
+        webhook = delete_webhook(context.ports, context.actor, id, identifier or "")
+        return WebhookDelete(webhook=webhook)
+
+
+def _said(given: dict[str, Any]) -> WebhookInput:
+    """What was sent; null counts as left out."""
+    sent = {name: value for name, value in given.items() if value is not None}
+    events = sent.get("async_events", sent.get("events"))
+    return WebhookInput(
+        name=sent.get("name", ABSENT),
+        identifier=sent.get("identifier", ABSENT),
+        target_url=sent.get("target_url", ABSENT),
+        events=ABSENT if events is None else tuple(dict.fromkeys(events)),
+        sync_events=tuple(event.value for event in sent.get("sync_events", ())),
+        is_active=sent.get("is_active", ABSENT),
+        query=sent.get("query", ABSENT),
+        custom_headers=_headers(sent["custom_headers"]) if "custom_headers" in sent else ABSENT,
+        secret_key=sent.get("secret_key", ABSENT),
+    )
+
+
+def _headers(given: object) -> dict[str, object]:
+    value = json.loads(given) if isinstance(given, str) else given
+    if not isinstance(value, dict):
+        message = 'Headers are a JSON object: {"X-Key": "value"}.'
+        raise Refused(Problem("INVALID_CUSTOM_HEADERS", message, "customHeaders"))
+    return value

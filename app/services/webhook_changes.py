@@ -1,0 +1,257 @@
+"""Making, changing and deleting webhooks: an app its own, staff who manage apps those of all."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+
+from sqlalchemy import Select, select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from app.domain.absent import ABSENT, Absent, present
+from app.domain.actor import Actor
+from app.domain.errors import PermissionDenied, Problem, Refused
+from app.domain.ids import key_of
+from app.domain.permissions import Permission
+from app.domain.targets import target_problem
+from app.domain.texts import line_problem, prose_problem
+from app.domain.webhooks import AsyncEvent, Webhook, headers_problem, sync_events_problem
+from app.models import WebhookRecord
+from app.ports import Ports
+from app.services.access import staff_and_apps
+from app.services.audit import Change, record
+from app.services.stored_apps import stored_app
+from app.services.stored_webhooks import (
+    read_webhooks,
+    sealed_secret,
+    store_events,
+    store_webhook,
+)
+
+_LONGEST_NAME = 256
+_LONGEST_SECRET = 512
+_LONGEST_QUERY = 100_000
+OLD_SECRET_SIGNS = timedelta(hours=24)
+"""How long a secret that was replaced still signs beside the new one."""
+
+_NOT_FOUND = "There is no such webhook."
+_UNIQUE = Problem("UNIQUE", "Another webhook of this app has this identifier.", "identifier")
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookInput:
+    """What was said of a webhook; what is absent stays as it is.
+
+    An empty name or secret counts as none; an empty query, too, and changes nothing. ``events``
+    count where there is no query: a query says itself what it is about.
+    """
+
+    name: str | Absent = ABSENT
+    identifier: str | Absent = ABSENT
+    target_url: str | Absent = ABSENT
+    events: tuple[AsyncEvent, ...] | Absent = ABSENT
+    sync_events: tuple[str, ...] = ()
+    is_active: bool | Absent = ABSENT
+    query: str | Absent = ABSENT
+    custom_headers: Mapping[str, object] | Absent = field(default=ABSENT, repr=False)
+    secret_key: str | Absent = field(default=ABSENT, repr=False)
+
+
+@staff_and_apps
+def create_webhook(
+    ports: Ports, actor: Actor, said: WebhookInput, app_id: int | None = None
+) -> Webhook:
+    """Make a webhook (`webhookCreate`): an app's own, or for staff with MANAGE_APPS any app's.
+
+    Refuses REQUIRED and NOT_FOUND on ``app``, REQUIRED and INVALID on ``targetUrl``, the codes of
+    the port ``Payloads`` on ``query``, INVALID on ``syncEvents``, ``name`` and ``secretKey``,
+    INVALID_CUSTOM_HEADERS, and UNIQUE on ``identifier``.
+    """
+    owner = _owner(actor, app_id)
+    now = ports.clock.now()
+    empty = Webhook(0, owner, "", "", "", True, "", (), {}, now)  # noqa: FBT003
+    webhook = _applied(ports, empty, said)
+    try:
+        with ports.database.transaction() as session:
+            stored_app(session, owner, "app")
+            key = store_webhook(ports, session, owner, webhook, now)
+            made = replace(webhook, id=key, app_id=owner)
+            _audit(ports, actor, session, "webhook.create", made, {}, _facts(made))
+            return made
+    except IntegrityError:
+        raise Refused(_UNIQUE) from None
+
+
+@staff_and_apps
+def update_webhook(
+    ports: Ports, actor: Actor, webhook_id: str | None, identifier: str, said: WebhookInput
+) -> Webhook:
+    """Change a webhook (`webhookUpdate`), found by its global id or by its app's own name for it.
+
+    Refuses NOT_FOUND on ``id`` (another app's is none), GRAPHQL_ERROR on it for no id of a
+    webhook, else as ``create_webhook`` does. For a day after a secret was replaced, deliveries
+    are signed with the old one, too. Switching it on forgets what it was switched off for.
+    """
+    found = _found(actor, webhook_id, identifier)
+    with ports.database.reading() as session:
+        # The query is read against the schema before anything is locked.
+        known = _only(ports, session, session.scalars(found).all())
+    _applied(ports, known, said)
+    try:
+        with ports.database.transaction() as session:
+            stored = session.scalars(found.with_for_update()).all()
+            before = _only(ports, session, stored)
+            after = _applied(ports, before, said, events=_events(ports, before, said))
+            _write(ports, session, stored[0], before, after)
+            _audit(ports, actor, session, "webhook.update", after, _facts(before), _facts(after))
+            return after
+    except IntegrityError:
+        raise Refused(_UNIQUE) from None
+
+
+@staff_and_apps
+def delete_webhook(
+    ports: Ports, actor: Actor, webhook_id: str | None, identifier: str = ""
+) -> Webhook:
+    """Remove a webhook with its deliveries (`webhookDelete`); returns what it was.
+
+    Refuses NOT_FOUND on ``id``.
+    """
+    found = _found(actor, webhook_id, identifier)
+    with ports.database.transaction() as session:
+        stored = session.scalars(found.with_for_update()).all()
+        webhook = _only(ports, session, stored)
+        session.delete(stored[0])
+        _audit(ports, actor, session, "webhook.delete", webhook, _facts(webhook), {})
+        return webhook
+
+
+def _owner(actor: Actor, app_id: int | None) -> int:
+    if actor.is_app and actor.app_id is not None:
+        if app_id not in (None, actor.app_id):
+            raise Refused(Problem("NOT_FOUND", "There is no such app.", "app"))
+        return actor.app_id
+    if not actor.holds(Permission.MANAGE_APPS):
+        raise PermissionDenied(Permission.MANAGE_APPS)
+    if app_id is None:
+        raise Refused(Problem("REQUIRED", "Say which app the webhook is for.", "app"))
+    return app_id
+
+
+def _found(actor: Actor, webhook_id: str | None, identifier: str) -> Select[WebhookRecord]:
+    """The one webhook that is meant, among those that the caller may manage.
+
+    Refuses GRAPHQL_ERROR on ``id`` for what is no id of one.
+    """
+    if not actor.is_app and not actor.holds(Permission.MANAGE_APPS):
+        raise PermissionDenied(Permission.MANAGE_APPS)
+    if webhook_id is None and not identifier:
+        raise Refused(Problem("GRAPHQL_ERROR", "Give the id of a webhook.", "id"))
+    wanted = select(WebhookRecord)
+    if webhook_id is None:
+        wanted = wanted.where(WebhookRecord.identifier == identifier).limit(2)
+    else:
+        key = key_of(webhook_id, "Webhook", code="GRAPHQL_ERROR")
+        wanted = wanted.where(WebhookRecord.id == key)
+    return wanted.where(WebhookRecord.app_id == actor.app_id) if actor.is_app else wanted
+
+
+def _only(ports: Ports, session: Session, stored: Sequence[WebhookRecord]) -> Webhook:
+    if not stored:
+        raise Refused(Problem("NOT_FOUND", _NOT_FOUND, "id"))
+    if len(stored) > 1:
+        message = "Several apps have a webhook with this identifier: give its id."
+        raise Refused(Problem("GRAPHQL_ERROR", message, "identifier"))
+    return read_webhooks(ports, session, stored)[0]
+
+
+def _applied(
+    ports: Ports,
+    before: Webhook,
+    said: WebhookInput,
+    events: tuple[AsyncEvent, ...] | None = None,
+) -> Webhook:
+    """``before`` with what was said, or the refusal of it; ``events`` when they are known."""
+    headers = present(said.custom_headers, before.custom_headers)
+    after = replace(
+        before,
+        name=present(said.name, before.name).strip(),
+        identifier=present(said.identifier, before.identifier).strip(),
+        target_url=present(said.target_url, before.target_url).strip(),
+        is_active=present(said.is_active, before.is_active),
+        query=present(said.query, "") or before.query,
+        secret_key=present(said.secret_key, before.secret_key),
+    )
+    allowed = ports.configuration.outgoing_allowed_networks
+    found = [
+        target_problem(after.target_url, allowed),
+        line_problem(after.name, "name", longest=_LONGEST_NAME),
+        line_problem(after.identifier, "identifier", longest=_LONGEST_NAME),
+        line_problem(after.secret_key, "secretKey", longest=_LONGEST_SECRET),
+        prose_problem(after.query, "query", longest=_LONGEST_QUERY),
+        sync_events_problem(said.sync_events),
+        headers_problem(headers),
+    ]
+    problems = [problem for problem in found if problem is not None]
+    if problems:
+        raise Refused(*problems)
+    return replace(
+        after,
+        custom_headers={name: str(value) for name, value in headers.items()},
+        events=_events(ports, before, said) if events is None else events,
+    )
+
+
+def _events(ports: Ports, before: Webhook, said: WebhookInput) -> tuple[AsyncEvent, ...]:
+    query = present(said.query, "")
+    if query:
+        return ports.payloads.check(query).events
+    return before.events if before.query else present(said.events, before.events)
+
+
+def _write(
+    ports: Ports, session: Session, stored: WebhookRecord, before: Webhook, after: Webhook
+) -> None:
+    for name in ("name", "identifier", "target_url", "query", "is_active"):
+        setattr(stored, name, getattr(after, name))
+    stored.custom_headers = dict(after.custom_headers)
+    if after.secret_key != before.secret_key:
+        # Where there is no new secret, nothing may be signed with the old one any more.
+        is_replaced = bool(before.secret_key and after.secret_key)
+        stored.old_secret = stored.secret if is_replaced else ""
+        stored.old_secret_until = ports.clock.now() + OLD_SECRET_SIGNS if is_replaced else None
+        stored.secret = sealed_secret(ports, after.secret_key)
+    if after.is_active and not before.is_active:
+        stored.failing_since, stored.disabled_reason = None, ""
+    session.flush()
+    if after.events != before.events:
+        store_events(session, stored.id, after.events)
+
+
+def _facts(webhook: Webhook) -> dict[str, object]:
+    """What the audit trail tells; of secret and headers only whether there are any."""
+    return {
+        "name": webhook.name,
+        "identifier": webhook.identifier,
+        "target_url": webhook.target_url,
+        "is_active": webhook.is_active,
+        "query": webhook.query,
+        "events": [event.value for event in webhook.events],
+        "custom_headers": sorted(webhook.custom_headers),
+        "has_secret": bool(webhook.secret_key),
+    }
+
+
+def _audit(
+    ports: Ports,
+    actor: Actor,
+    session: Session,
+    action: str,
+    webhook: Webhook,
+    before: Mapping[str, object],
+    after: Mapping[str, object],
+) -> None:
+    names = [name for name in {**before, **after} if before.get(name) != after.get(name)]
+    sides = [{name: side[name] for name in names if name in side} for side in (before, after)]
+    told = webhook.name or webhook.target_url
+    record(ports, actor, session, Change(action, "Webhook", webhook.id, told, *sides))

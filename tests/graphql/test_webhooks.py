@@ -1,0 +1,210 @@
+"""Webhooks by GraphQL: an app manages its own, staff who manage apps those of all."""
+
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from app.domain.ids import to_global_id
+from app.domain.permissions import Permission
+from app.models import AuditRecord, WebhookRecord
+from app.ports import Ports
+from app.services.signing import endpoint_of
+from tests.builders.apps import make_app
+from tests.builders.people import make_staff, sign_in
+from tests.builders.webhooks import make_webhook
+from tests.fakes.clock import FakeClock
+from tests.graphql.front import Front
+
+QUERY = "subscription { event { ...on AppUpdated { app { id } } } }"
+FIELDS = "id name identifier targetUrl isActive subscriptionQuery customHeaders secretKey"
+CREATE = f"""
+mutation ($input: WebhookCreateInput!) {{
+  webhookCreate(input: $input) {{
+    webhook {{ {FIELDS} asyncEvents {{ eventType }} app {{ id }} }} errors {{ field code }}
+  }}
+}}"""
+UPDATE = f"""
+mutation ($id: ID, $identifier: String, $input: WebhookUpdateInput!) {{
+  webhookUpdate(id: $id, identifier: $identifier, input: $input) {{
+    webhook {{ {FIELDS} asyncEvents {{ eventType }} }} errors {{ field code }}
+  }}
+}}"""
+DELETE = """
+mutation ($id: ID) { webhookDelete(id: $id) { webhook { name } errors { field code } } }"""
+ONE = f"query ($id: ID!) {{ webhook(id: $id) {{ {FIELDS} }} }}"
+TARGET = "https://app.example.com/hook"
+
+
+@pytest.fixture
+def front(ports: Ports) -> Front:
+    return Front(ports)
+
+
+@pytest.fixture
+def owner(ports: Ports) -> tuple[int, str]:
+    """An app without a single permission, and its token."""
+    return make_app(ports, "owner")
+
+
+@pytest.fixture
+def manager(ports: Ports) -> str:
+    return sign_in(ports, make_staff(ports, "staff@example.com", Permission.MANAGE_APPS)).access
+
+
+def problems(payload: Any) -> list[tuple[str | None, str]]:
+    assert payload["webhook"] is None
+    return [(error["field"], error["code"]) for error in payload["errors"]]
+
+
+def stored(ports: Ports) -> WebhookRecord:
+    with ports.database.reading() as session:
+        return session.scalars(select(WebhookRecord)).one()
+
+
+def test_an_app_makes_a_webhook_of_its_own_without_a_permission(
+    front: Front, owner: tuple[int, str]
+) -> None:
+    made = front.run(CREATE, owner[1], input={"targetUrl": TARGET, "query": QUERY, "name": "a"})
+
+    assert made["errors"] == []
+    assert made["webhook"]["app"] == {"id": to_global_id("App", owner[0])}
+    assert made["webhook"]["asyncEvents"] == [{"eventType": "APP_UPDATED"}]
+    assert front.run(ONE, owner[1], id=made["webhook"]["id"])["subscriptionQuery"] == QUERY
+
+
+def test_staff_say_which_app_a_webhook_is_for(
+    front: Front, manager: str, owner: tuple[int, str]
+) -> None:
+    said = {"targetUrl": TARGET, "asyncEvents": ["ANY_EVENTS"]}
+    assert problems(front.run(CREATE, manager, input=said)) == [("app", "REQUIRED")]
+    unknown = said | {"app": to_global_id("App", 99999)}
+    assert problems(front.run(CREATE, manager, input=unknown)) == [("app", "NOT_FOUND")]
+    made = front.run(CREATE, manager, input=said | {"app": to_global_id("App", owner[0])})
+    assert made["errors"] == []
+
+
+@pytest.mark.parametrize(
+    ("said", "problem"),
+    [
+        ({"targetUrl": None}, ("targetUrl", "REQUIRED")),
+        ({"targetUrl": "http://127.1/"}, ("targetUrl", "INVALID")),
+        ({"query": "{"}, ("query", "SYNTAX")),
+        ({"query": "{ shop { name } }"}, ("query", "MISSING_SUBSCRIPTION")),
+        ({"query": "subscription { event { issuedAt } }"}, ("query", "MISSING_EVENT")),
+        ({"query": "subscription { event { nope } }"}, ("query", "GRAPHQL_ERROR")),
+        ({"syncEvents": ["ORDER_CALCULATE_TAXES"]}, ("syncEvents", "INVALID")),
+        ({"customHeaders": '{"Cookie": "1"}'}, ("customHeaders", "INVALID_CUSTOM_HEADERS")),
+        ({"customHeaders": "[1]"}, ("customHeaders", "INVALID_CUSTOM_HEADERS")),
+        ({"name": "a\nb"}, ("name", "INVALID")),
+        ({"secretKey": "a\nb"}, ("secretKey", "INVALID")),
+    ],
+)
+def test_what_makes_no_sense_is_refused_and_changes_nothing(
+    front: Front,
+    ports: Ports,
+    owner: tuple[int, str],
+    said: dict[str, object],
+    problem: tuple[str, str],
+) -> None:
+    assert problems(front.run(CREATE, owner[1], input={"targetUrl": TARGET} | said)) == [problem]
+    key = make_webhook(ports, owner[0])
+    before = stored(ports).target_url
+    if said != {"targetUrl": None}:
+        update = front.run(UPDATE, owner[1], id=to_global_id("Webhook", key), input=said)
+        assert problems(update) == [problem]
+    assert stored(ports).target_url == before
+
+
+def test_empty_texts_count_as_none(front: Front, owner: tuple[int, str]) -> None:
+    said = {"targetUrl": TARGET, "name": "", "query": "", "secretKey": "", "identifier": ""}
+    webhook = front.run(CREATE, owner[1], input=said)["webhook"]
+
+    assert [webhook[name] for name in ("name", "subscriptionQuery", "secretKey")] == [None] * 3
+
+
+def test_what_is_left_out_of_a_change_stays(
+    front: Front, ports: Ports, owner: tuple[int, str]
+) -> None:
+    said = {"targetUrl": TARGET, "query": QUERY, "name": "a", "secretKey": "sesame"}
+    made = front.run(CREATE, owner[1], input=said)["webhook"]
+    target = "https://other.example.com/hook"
+    update = {"targetUrl": target, "query": ""}
+    changed = front.run(UPDATE, owner[1], id=made["id"], input=update)["webhook"]
+
+    kept = {name: value for name, value in made.items() if name != "app"}
+    assert changed == kept | {"targetUrl": target}
+
+
+def test_the_webhook_of_another_app_is_not_there(
+    front: Front, ports: Ports, owner: tuple[int, str]
+) -> None:
+    other = make_app(ports, "other", Permission.MANAGE_PRODUCTS)[1]
+    key = to_global_id("Webhook", make_webhook(ports, owner[0]))
+
+    changed = front.run(UPDATE, other, id=key, input={"name": "mine"})
+    assert problems(changed) == [("id", "NOT_FOUND")]
+    assert problems(front.run(DELETE, other, id=key)) == [("id", "NOT_FOUND")]
+    assert front.run(ONE, other, id=key) is None
+    assert stored(ports).name == "hook"
+
+
+def test_an_app_finds_its_webhook_by_its_own_name_for_it(
+    front: Front, owner: tuple[int, str]
+) -> None:
+    said = {"targetUrl": TARGET, "identifier": "orders"}
+    front.run(CREATE, owner[1], input=said)
+
+    assert problems(front.run(CREATE, owner[1], input=said)) == [("identifier", "UNIQUE")]
+    changed = front.run(UPDATE, owner[1], identifier="orders", input={"name": "b"})
+    assert changed["webhook"]["name"] == "b"
+
+
+def test_a_secret_that_was_replaced_signs_for_a_day_beside_the_new_one(
+    front: Front, ports: Ports, owner: tuple[int, str], clock: FakeClock
+) -> None:
+    key = to_global_id("Webhook", make_webhook(ports, owner[0], secret="old"))
+    changed = front.run(UPDATE, owner[1], id=key, input={"secretKey": "new"})
+    assert changed["webhook"]["secretKey"] == "new"
+
+    assert endpoint_of(ports, stored(ports)).secrets == ("new", "old")
+    clock.pass_(hours=25)
+    assert endpoint_of(ports, stored(ports)).secrets == ("new",)
+
+
+def test_a_secret_that_was_taken_away_signs_no_more(
+    front: Front, ports: Ports, owner: tuple[int, str]
+) -> None:
+    key = to_global_id("Webhook", make_webhook(ports, owner[0], secret="old"))
+    front.run(UPDATE, owner[1], id=key, input={"secretKey": ""})
+
+    assert endpoint_of(ports, stored(ports)).secrets == ()
+
+
+def test_switching_a_webhook_on_forgets_what_it_was_switched_off_for(
+    front: Front, ports: Ports, owner: tuple[int, str]
+) -> None:
+    key = make_webhook(ports, owner[0])
+    with ports.database.transaction() as session:
+        webhook = session.get_one(WebhookRecord, key)
+        webhook.is_active, webhook.disabled_reason = False, "It failed."
+        webhook.failing_since = ports.clock.now()
+    front.run(UPDATE, owner[1], id=to_global_id("Webhook", key), input={"isActive": True})
+
+    now = stored(ports)
+    assert (now.is_active, now.disabled_reason, now.failing_since) == (True, "", None)
+
+
+def test_every_change_leaves_a_row_without_the_secret(
+    front: Front, ports: Ports, owner: tuple[int, str]
+) -> None:
+    said = {"targetUrl": TARGET, "secretKey": "sesame", "customHeaders": '{"X-Key": "sesame"}'}
+    made = front.run(CREATE, owner[1], input=said)["webhook"]
+    front.run(UPDATE, owner[1], id=made["id"], input={"name": "b"})
+    front.run(DELETE, owner[1], id=made["id"])
+
+    with ports.database.reading() as session:
+        rows = session.scalars(select(AuditRecord).order_by(AuditRecord.id)).all()
+    assert [row.action for row in rows] == ["webhook.create", "webhook.update", "webhook.delete"]
+    assert rows[1].after == {"name": "b"}
+    assert "sesame" not in str([(row.before, row.after) for row in rows])
