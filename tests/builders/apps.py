@@ -1,9 +1,14 @@
 """Apps and their tokens."""
 
+from sqlalchemy import update
+
+from app.domain.actor import OPERATOR
 from app.domain.app_tokens import RANDOM_LENGTH, digest_of, last_four, make_app_token
+from app.domain.apps import App, AppType
 from app.domain.permissions import Permission
 from app.models import AppPermissionRecord, AppRecord, AppTokenRecord
 from app.ports import Ports
+from app.services.app_lists import show_app
 
 
 def make_app(
@@ -29,3 +34,25 @@ def make_app(
             )
         )
         return app.id, token
+
+
+def make_extension_app(
+    ports: Ports, name: str = "an extension", *permissions: Permission, **values: object
+) -> App:
+    """Store an app with a page in the dashboard; ``values`` are by the names of its columns."""
+    app_id, _ = make_app(ports, name, *permissions)
+    change_app(ports, app_id, type=AppType.THIRDPARTY.value, **values)
+    return app_as_stored(ports, app_id)
+
+
+def change_app(ports: Ports, app_id: int, **values: object) -> None:
+    """Write ``values`` into an app's row, by the names of its columns."""
+    with ports.database.transaction() as session:
+        session.execute(update(AppRecord).where(AppRecord.id == app_id).values(**values))
+
+
+def app_as_stored(ports: Ports, app_id: int) -> App:
+    """An app that exists."""
+    found = show_app(ports, OPERATOR, app_id)
+    assert found is not None
+    return found
