@@ -6,7 +6,7 @@ from app.commands.command import standalone
 from app.commands.output import Column, output
 from app.domain.actor import OPERATOR
 from app.domain.errors import Problem, Refused
-from app.services.demo import SignIn, fill_shop, has_people
+from app.services.demo import SignIn, fill_shop, is_in_use
 from app.web.installation import installation
 
 _COLUMNS = (
@@ -20,10 +20,10 @@ _COLUMNS = (
     "demo",
     examples=[
         ("flask demo", "add whatever of the demo shop is missing"),
-        ("flask demo --once", "nothing at all where somebody is there already"),
+        ("flask demo --once", "nothing at all in a shop that is in use already"),
     ],
 )
-@click.option("--once", is_flag=True, help="Do nothing where somebody is there already.")
+@click.option("--once", is_flag=True, help="Do nothing in a shop that is in use.")
 @click.option("--yes", is_flag=True, help="Outside development too.")
 def command(*, once: bool, yes: bool) -> None:
     """Fill the shop with demo people, groups and an app, and print their sign-ins.
@@ -35,7 +35,16 @@ def command(*, once: bool, yes: bool) -> None:
     if not (yes or ports.configuration.development):
         message = "This is no development shop. If you want demo people in it all the same: --yes"
         raise Refused(Problem("NOT_DEVELOPMENT", message))
-    made = () if once and has_people(ports, OPERATOR) else fill_shop(ports, OPERATOR)
+    made: list[SignIn] = []
+    try:
+        if not (once and is_in_use(ports, OPERATOR)):
+            fill_shop(ports, OPERATOR, made.append)
+    finally:
+        # Ctrl-C takes nobody's password along: they are nowhere else.
+        _show(made)
+
+
+def _show(made: list[SignIn]) -> None:
     out = output()
     out.rows(
         made,

@@ -1,10 +1,10 @@
 """A shop to try things on: people, groups and an app, made by the same use cases as real ones."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from sqlalchemy import select
+from sqlalchemy import or_, select
 
 from app.domain.actor import Actor
 from app.domain.errors import Refused
@@ -67,32 +67,38 @@ class SignIn:
 
 
 @internal
-def fill_shop(ports: Ports, actor: Actor) -> tuple[SignIn, ...]:
-    """Make whatever of the demo shop is missing; returns the sign-ins that are new.
+def fill_shop(ports: Ports, actor: Actor, tell: Callable[[SignIn], None]) -> None:
+    """Make whatever of the demo shop is missing; ``tell`` gets each new sign-in once it is made.
 
-    Safe to repeat: nobody who exists is changed, and no password is told twice.
+    Safe to repeat, also after an interruption: nobody who exists is changed, and no password is
+    told twice.
     """
     for name, permissions in _GROUPS.items():
         with _unless_there():
             create_group(ports, actor, NewGroup(name, permissions))
-    made: list[SignIn] = []
     for person in _PEOPLE:
         with _unless_there():
-            made += _add(ports, actor, person)
+            _add(ports, actor, person, tell)
     if not _has_app(ports):
         new = NewApp(_APP, frozenset({Permission.MANAGE_ORDERS, Permission.MANAGE_PRODUCTS}))
-        made.append(SignIn("app", _APP, create_app(ports, actor, new).token.secret))
-    return tuple(made)
+        tell(SignIn("app", _APP, create_app(ports, actor, new).token.secret))
 
 
 @internal
-def has_people(ports: Ports, actor: Actor) -> bool:
-    """Whether anybody at all is there already."""
+def is_in_use(ports: Ports, actor: Actor) -> bool:
+    """Whether the demo shop was filled to its end, or the shop is somebody's own.
+
+    Demo people alone, none of whom has ever signed in, are what an interruption has left.
+    """
+    demo = [person.email for person in _PEOPLE]
+    stranger = or_(UserRecord.email.not_in(demo), UserRecord.last_login.is_not(None))
     with ports.database.reading() as session:
-        return session.scalar(select(UserRecord.id).limit(1)) is not None
+        if session.scalar(select(UserRecord.id).where(stranger).limit(1)) is not None:
+            return True
+        return session.scalar(select(AppRecord.id).limit(1)) is not None
 
 
-def _add(ports: Ports, actor: Actor, person: _Person) -> list[SignIn]:
+def _add(ports: Ports, actor: Actor, person: _Person, tell: Callable[[SignIn], None]) -> None:
     first, _, last = person.name.partition(" ")
     password = ports.randomness.token(_PASSWORD_LENGTH) if person.signs_in else None
     groups = find_groups(ports, actor, [person.group]) if person.group else ()
@@ -106,7 +112,8 @@ def _add(ports: Ports, actor: Actor, person: _Person) -> list[SignIn]:
         password=password,
     )
     create_user(ports, actor, new)
-    return [] if password is None else [SignIn(person.role, person.email, password)]
+    if password is not None:
+        tell(SignIn(person.role, person.email, password))
 
 
 def _has_app(ports: Ports) -> bool:

@@ -1,13 +1,31 @@
 """``flask demo``."""
 
+import json
 from dataclasses import replace
 
 from app.domain.actor import OPERATOR
-from app.ports import Ports
-from app.services.demo import has_people
+from app.ports import Ports, Randomness
+from app.services.demo import is_in_use
 from app.services.login import create_token
 from tests.builders.people import NOBODY, make_user
 from tests.commands.shell import run, run_json
+
+
+class InterruptedRandomness:
+    """Somebody presses Ctrl-C when the second password is made up."""
+
+    def __init__(self, real: Randomness) -> None:
+        self._real = real
+        self._asked = 0
+
+    def token(self, length: int) -> str:
+        self._asked += 1
+        if self._asked > 1:
+            raise KeyboardInterrupt
+        return self._real.token(length)
+
+    def secret(self, size: int) -> bytes:
+        return self._real.secret(size)
 
 
 def test_the_sign_ins_are_printed_and_work(ports: Ports) -> None:
@@ -31,11 +49,27 @@ def test_once_leaves_a_shop_alone_where_somebody_is(ports: Ports) -> None:
     assert run(ports, "user", "list", "--short").stdout == "ann@example.com\n"
 
 
+def test_an_interruption_takes_nobodys_password_along(ports: Ports) -> None:
+    interrupted = replace(ports, randomness=InterruptedRandomness(ports.randomness))
+    broken = run(interrupted, "demo", "--once", "--json")
+    assert broken.exit_code != 0
+    [admin] = json.loads(broken.stdout)
+    create_token(ports, NOBODY, email=admin["name"], password=admin["secret"])
+
+
+def test_what_an_interruption_left_out_is_made_the_next_time(ports: Ports) -> None:
+    interrupted = replace(ports, randomness=InterruptedRandomness(ports.randomness))
+    run(interrupted, "demo", "--once")
+    roles = [row["role"] for row in run_json(ports, "demo", "--once")]
+    assert roles == ["manager", "support", "customer", "app"]
+    assert run_json(ports, "demo", "--once") == []
+
+
 def test_outside_development_it_takes_a_yes(ports: Ports) -> None:
     real = replace(ports, configuration=replace(ports.configuration, development=False))
     refused = run(real, "demo")
     assert (refused.exit_code, refused.stdout) == (3, "")
     assert "--yes" in refused.stderr
-    assert not has_people(real, OPERATOR)
+    assert not is_in_use(real, OPERATOR)
     assert run(real, "demo", "--yes").exit_code == 0
-    assert has_people(real, OPERATOR)
+    assert is_in_use(real, OPERATOR)
