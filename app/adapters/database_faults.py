@@ -8,6 +8,9 @@ from sqlalchemy.exc import DBAPIError
 
 from app.domain.faults import Fault, SchemaBehind, Unreachable
 
+_UNREADABLE = ("unable to open", "file is not a database", "disk image is malformed")
+"""What SQLite says of a file that it cannot work with."""
+
 _UNDEFINED = {"42P01", "42703"}
 """PostgreSQL's states for a table and a column that it does not know."""
 
@@ -33,7 +36,8 @@ def _fault(error: BaseException | None) -> Fault | None:
     if isinstance(error, sqlite3.Error):
         if message.startswith(("no such table", "no such column")):
             return SchemaBehind()
-        return Unreachable("The database", message) if "unable to open" in message else None
+        unreadable = any(words in message for words in _UNREADABLE)
+        return Unreachable("The database", message) if unreadable else None
     # Not by the classes of psycopg: on SQLite, nobody shall wait for it to load.
     state = getattr(error, "sqlstate", "")
     if state in _UNDEFINED:

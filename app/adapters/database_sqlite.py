@@ -7,14 +7,19 @@ from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import URL
 from sqlalchemy.pool import ConnectionPoolEntry
 
+from app.domain.faults import Unreachable
+
 _BUSY_SECONDS = 15
 """How long a writer waits for another before it gives up."""
 
 
 def sqlite_engines(url: URL) -> tuple[Engine, Engine]:
-    """One engine for transactions, and one whose statements commit by themselves."""
+    """One engine for transactions, and one whose statements commit by themselves.
+
+    Raises ``Unreachable`` when the folder of the file is not there and cannot be made.
+    """
     if url.database:
-        Path(url.database).parent.mkdir(parents=True, exist_ok=True)
+        _make_folder(Path(url.database).parent)
     arguments = {"check_same_thread": False, "timeout": _BUSY_SECONDS}
     # What a statement was run with, a password's hash say, stays out of errors and so of logs.
     writing, reading = (
@@ -24,6 +29,14 @@ def sqlite_engines(url: URL) -> tuple[Engine, Engine]:
         event.listen(engine, "connect", _prepare)
     event.listen(writing, "begin", _begin_immediate)
     return writing, reading
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        reason = f"its folder {folder} cannot be made: {error.strerror}"
+        raise Unreachable("The database", reason) from error
 
 
 def _prepare(connection: sqlite3.Connection, _entry: ConnectionPoolEntry) -> None:

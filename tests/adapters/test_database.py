@@ -12,7 +12,7 @@ from sqlalchemy.exc import IntegrityError
 
 from app.adapters.database import connect_database
 from app.adapters.migrations import upgrade
-from app.domain.faults import SchemaBehind
+from app.domain.faults import SchemaBehind, Unreachable
 from app.models import SessionRecord, ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Database
@@ -220,6 +220,25 @@ def test_a_sqlite_file_is_made_with_its_folder(tmp_path: Path) -> None:
     database = connect_database(url)
     assert _name(database)
     database.close()
+
+
+def test_a_file_that_is_no_database_is_told_so(tmp_path: Path) -> None:
+    file = tmp_path / "shop.sqlite3"
+    file.write_text("a letter")
+    database = connect_database(f"sqlite:///{file}")
+
+    with pytest.raises(Unreachable, match="not a database"):
+        _name(database)
+    with pytest.raises(Unreachable, match="not a database"), database.transaction() as session:
+        session.execute(update(ShopRecord).values(name="x"))
+    database.close()
+
+
+def test_a_folder_that_cannot_be_made_is_told_so(tmp_path: Path) -> None:
+    (tmp_path / "folder").write_text("a letter")
+
+    with pytest.raises(Unreachable, match=r"its folder .* cannot be made"):
+        connect_database(f"sqlite:///{tmp_path / 'folder' / 'shop.sqlite3'}")
 
 
 def test_a_database_without_tables_is_told_from_one_that_fails(empty_database_url: str) -> None:
