@@ -129,7 +129,7 @@ class _Reader:
                 default.reset_password_lock_time,
                 _not_negative,
             ),
-            allowed_client_hosts=read("ALLOWED_CLIENT_HOSTS", (), _words),
+            allowed_client_hosts=read("ALLOWED_CLIENT_HOSTS", (), _hosts),
             allowed_graphql_origins=read("ALLOWED_GRAPHQL_ORIGINS", ("*",), _origins),
             trusted_proxies=read("TRUSTED_PROXIES", (), _networks),
             outgoing_allowed_networks=read("OUTGOING_ALLOWED_NETWORKS", (), _networks),
@@ -217,6 +217,17 @@ def _positive(text: str) -> int:
 
 def _words(text: str) -> tuple[str, ...]:
     return tuple(word.strip() for word in text.split(",") if word.strip())
+
+
+def _hosts(text: str) -> tuple[str, ...]:
+    return tuple(_host(word) for word in _words(text))
+
+
+def _host(text: str) -> str:
+    # A whole address would be compared with hosts and never be met: all links would be refused.
+    if re.search(r"[\s/?#@\\]", text) or "*" in text.removeprefix("*."):
+        raise ValueError(f"{text!r} must look like shop.example.com, with a port or not")
+    return text
 
 
 def _origins(text: str) -> tuple[str, ...]:

@@ -45,6 +45,12 @@ def test_a_setting_that_is_there_and_empty_is_as_if_it_were_not_there() -> None:
     assert load_settings(dict.fromkeys(names, "  ")) == load_settings({})
 
 
+def test_a_host_may_be_written_in_any_of_its_ways() -> None:
+    hosts = ("shop.example.com", "shop.example.com:8443", "*.example.com", "::1", "[::1]:3000")
+    settings = load_settings({"ALLOWED_CLIENT_HOSTS": ", ".join(hosts)})
+    assert settings.allowed_client_hosts == hosts
+
+
 def test_every_setting_can_be_given() -> None:
     settings = load_settings(
         {
@@ -106,6 +112,9 @@ def test_every_setting_can_be_given() -> None:
         ("JWT_TTL_REFRESH", "1e3"),
         ("SINGLE_USE_REFRESH_TOKENS", "perhaps"),
         ("RESET_PASSWORD_LOCK_TIME", "-1"),
+        ("ALLOWED_CLIENT_HOSTS", "https://shop.example.com"),
+        ("ALLOWED_CLIENT_HOSTS", "shop.example.com, shop.example.com/reset"),
+        ("ALLOWED_CLIENT_HOSTS", "*"),
         ("ALLOWED_GRAPHQL_ORIGINS", "shop.example.com"),
         ("TRUSTED_PROXIES", "10.0.0.1/8"),
         ("TRUSTED_PROXIES", "proxy.example.com"),
