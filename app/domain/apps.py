@@ -13,6 +13,9 @@ DEFAULT_OVERLAP = timedelta(hours=24)
 
 LONGEST_OVERLAP = timedelta(days=30)
 
+LONGEST_LIFE = timedelta(days=36_525)
+"""How far ahead a token may end: not every database and client reads the year 9999 alike."""
+
 
 class AppType(StrEnum):
     """``LOCAL`` was created here, ``THIRDPARTY`` installed from its manifest."""
@@ -104,6 +107,18 @@ def narrowing_problem(
         return None
     message = f"The app itself does not hold {', '.join(beyond)}."
     return Problem("INVALID_PERMISSION", message, "permissions", permissions=beyond)
+
+
+def expiry_problem(expires_at: datetime | None, now: datetime) -> Problem | None:
+    """Why a token made now cannot end at ``expires_at``, or ``None``."""
+    if expires_at is None:
+        return None
+    if expires_at <= now:
+        return Problem("INVALID", "Choose a moment that is still to come.", "expiresAt")
+    if expires_at > now + LONGEST_LIFE:
+        message = "Choose a moment within a hundred years, or none at all."
+        return Problem("INVALID", message, "expiresAt")
+    return None
 
 
 def overlap_problem(overlap: timedelta) -> Problem | None:

@@ -14,6 +14,7 @@ from app.domain.apps import (
     App,
     AppToken,
     NewAppToken,
+    expiry_problem,
     narrowing_problem,
     overlap_problem,
     rotated_end,
@@ -53,15 +54,15 @@ def create_app_token(
     """Another token for an app (`appTokenCreate`), good until it expires or is revoked.
 
     Refuses NOT_FOUND and OUT_OF_SCOPE_APP on ``app``: for an app that may do what the caller may
-    not, and to every app; INVALID on ``name``, and on an ``expiresAt`` that is past;
+    not, and to every app; INVALID on ``name``, and on an ``expiresAt`` past or too far;
     INVALID_PERMISSION on ``permissions`` that the app itself does not hold.
     """
     refuse_apps(actor, "app")
-    found = [line_problem(wanted.name, "name", longest=_LONGEST_NAME)]
     expires_at = moments(wanted.expires_at, None).gte
-    if expires_at is not None and expires_at <= ports.clock.now():
-        found.append(Problem("INVALID", "Choose a moment that is still to come.", "expiresAt"))
-    _refuse(*found)
+    _refuse(
+        line_problem(wanted.name, "name", longest=_LONGEST_NAME),
+        expiry_problem(expires_at, ports.clock.now()),
+    )
     with ports.database.transaction() as session:
         app = locked_app(session, actor, app_id, "app")
         _refuse(narrowing_problem(app.permissions, wanted.permissions))
