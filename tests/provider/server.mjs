@@ -54,6 +54,8 @@ function build() {
       client('api', {}),
     ],
     cookies: { keys: ['a key of the tests'] },
+    // Its clients are on this machine, which it would not call by itself.
+    fetch: (url, { dispatcher, ...options }) => globalThis.fetch(url, options),
     findAccount: (_ctx, sub) => ({ accountId: sub, claims: () => claimsOf(sub) }),
     claims: {
       openid: ['sub'],
@@ -86,6 +88,7 @@ function build() {
   made.on('grant.success', (ctx) => {
     if (ctx.oidc.params.grant_type === 'refresh_token') refreshes.push(ctx.oidc.params.scope ?? null);
   });
+  made.on('backchannel.error', (_ctx, error) => console.error('back-channel logout:', error));
   return made;
 }
 

@@ -36,6 +36,7 @@ from app.wiring import connect
 from tests.builders.apps import make_app
 from tests.builders.people import ADDRESS, PASSWORD, make_group, make_user, sign_in
 from tests.fakes.activity import FakeActivity
+from tests.fakes.http import LOOPBACK
 from tests.servers.own_provider import OwnProvider
 from tests.spec.inhabitants import APPS, GROUPS, PEOPLE
 from tests.spec.server import SECRET, VENDOR
@@ -242,7 +243,13 @@ class World:
 
 def make_world(database_url: str, provider: OwnProvider | None = None) -> World:
     """Fill a migrated database; the keys are made at once, for it is they that take long."""
-    connected = connect(Settings(database_url=database_url, secret_key=SECRET, vendor=VENDOR))
+    settings = Settings(
+        database_url=database_url,
+        secret_key=SECRET,
+        vendor=VENDOR,
+        outgoing_allowed_networks=LOOPBACK,
+    )
+    connected = connect(settings)
     ports = replace(
         connected, keys=OpenKeyStore(SECRET), passwords=_OneHash(), activity=FakeActivity()
     )

@@ -1,0 +1,260 @@
+"""Single sign-on, both modes, against a real identity provider: contract, "Single sign-on"."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from app.domain.actor import OPERATOR
+from app.domain.shop import PasswordLoginMode
+from app.services.provider_checks import discover_provider
+from app.services.provider_settings import ProviderUpdate, save_provider
+from tests.servers.provider import CALLBACK, RESOURCE, IdentityProvider, Visitor, identity_provider
+from tests.spec.client import Client
+from tests.spec.documents import DEACTIVATE_ALL, REFRESH, UPDATE_SHOP, WHO
+from tests.spec.server import OWNER
+from tests.spec.single_sign_on import BEGIN, OBTAIN
+from tests.spec.world import World
+
+pytestmark = pytest.mark.xdist_group("provider")
+
+PLUGIN = f"{OWNER}.authentication.openidconnect"
+EXTERNAL_REFRESH = """
+mutation ($id: String, $input: JSONString) {
+  externalRefresh(pluginId: $id, input: $input) {
+    token refreshToken accountErrors { field message code }
+  }
+}"""
+EXTERNAL_VERIFY = """
+mutation ($id: String, $input: JSONString) {
+  externalVerify(pluginId: $id, input: $input) {
+    isValid user { userPermissions { code name } }
+  }
+}"""
+EXTERNAL_LOGOUT = """
+mutation ($id: String, $input: JSONString) {
+  externalLogout(pluginId: $id, input: $input) {
+    logoutData accountErrors { field message code }
+  }
+}"""
+RIGHTS = "{ me { email isStaff userPermissions { code } } }"
+
+
+@pytest.fixture(scope="session")
+def real_provider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[IdentityProvider]:
+    log = tmp_path_factory.mktemp("provider") / "provider.log"
+    with identity_provider(Path(log), OWNER) as running:
+        yield running
+
+
+def _set_up(world: World, provider: IdentityProvider, client: str, **more: str | None) -> None:
+    """Set the provider up as an operator does: discovered, then the rest."""
+    discover_provider(world.ports, OPERATOR, "default", provider.issuer)
+    settings = {"client_id": client, "client_secret": provider.secret_of(client), **more}
+    save_provider(world.ports, OPERATOR, "default", ProviderUpdate(settings, active=True))
+
+
+def _run(
+    client: Client, document: str, credential: str | None = None, **members: str
+) -> dict[str, Any]:
+    """One of the external operations with that JSON as its input."""
+    answer = client.run(document, credential, id=PLUGIN, input=json.dumps(members))
+    (payload,) = answer.data.values()
+    found: dict[str, Any] = payload
+    return found
+
+
+def _begin(client: Client) -> str:
+    begun = _run(client, BEGIN, redirectUri=CALLBACK)
+    url: str = json.loads(begun["authenticationData"])["authorizationUrl"]
+    return url
+
+
+def _sign_in(client: Client, sub: str, visitor: Visitor | None = None) -> dict[str, Any]:
+    """Through the provider's login, and in; what ``externalObtainAccessTokens`` answers."""
+    back = (visitor or Visitor()).sign_in(_begin(client), sub)
+    return _run(client, OBTAIN, code=back["code"], state=back["state"])
+
+
+def _codes(payload: dict[str, Any]) -> list[tuple[str | None, str]]:
+    return [(error["field"], error["code"]) for error in payload["accountErrors"]]
+
+
+def test_a_code_flow_with_pkce_gives_tokens_of_ours(
+    client: Client, world: World, real_provider: IdentityProvider
+) -> None:
+    real_provider.tell("ann", email="ann@sso.example", email_verified=True, given_name="Ann")
+    _set_up(world, real_provider, "shop")
+
+    signed_in = _sign_in(client, "ann")
+
+    assert signed_in["accountErrors"] == []
+    assert signed_in["user"]["email"] == "ann@sso.example"
+    assert client.run(WHO, signed_in["token"]).data["me"] == {"email": "ann@sso.example"}
+    refreshed = client.run(REFRESH, token=signed_in["refreshToken"]).data["tokenRefresh"]
+    assert refreshed["errors"] == []
+    verified = _run(client, EXTERNAL_VERIFY, token=signed_in["token"])
+    assert verified == {"isValid": True, "user": {"userPermissions": []}}
+
+
+def test_the_login_is_asked_for_what_the_settings_say(
+    client: Client, world: World, real_provider: IdentityProvider
+) -> None:
+    _set_up(world, real_provider, "api", audience=RESOURCE, use_oauth_scope_permissions="true")
+
+    asked = {name: values[0] for name, values in parse_qs(urlsplit(_begin(client)).query).items()}
+
+    scope = asked["scope"].split()
+    assert scope[:4] == ["openid", "profile", "email", "offline_access"]
+    assert f"{OWNER}:manage_products" in scope
+    assert (asked["response_type"], asked["code_challenge_method"]) == ("code", "S256")
+    assert (asked["redirect_uri"], asked["audience"]) == (CALLBACK, RESOURCE)
+    assert min(len(asked[name]) for name in ("state", "nonce", "code_challenge")) >= 43
+
+
+def test_a_session_is_refreshed_twice_while_the_provider_rotates_its_tokens(
+    client: Client, world: World, real_provider: IdentityProvider
+) -> None:
+    _set_up(world, real_provider, "shop")
+    tokens = _sign_in(client, "bob")
+    before = len(real_provider.refreshes())
+
+    for _ in range(2):
+        refreshed = _run(client, EXTERNAL_REFRESH, refreshToken=tokens["refreshToken"])
+        assert refreshed["accountErrors"] == []
+        assert refreshed["refreshToken"] != tokens["refreshToken"]
+        assert client.run(WHO, refreshed["token"]).data["me"]["email"] == "bob@sso.example"
+        tokens = refreshed
+
+    # No scope is named: the one that was granted is meant.
+    assert real_provider.refreshes()[before:] == [None, None]
+
+
+def test_a_state_and_a_code_work_once(
+    client: Client, world: World, real_provider: IdentityProvider
+) -> None:
+    _set_up(world, real_provider, "shop")
+    back = Visitor().sign_in(_begin(client), "cleo")
+    given = {"code": back["code"], "state": back["state"]}
+    assert _run(client, OBTAIN, **given)["token"]
+
+    assert _codes(_run(client, OBTAIN, **given)) == [("state", "INVALID")]
+    other = parse_qs(urlsplit(_begin(client)).query)["state"][0]
+    assert _codes(_run(client, OBTAIN, code=back["code"], state=other)) == [("code", "INVALID")]
+
+
+def test_logging_out_ends_our_session_and_leads_to_the_providers_logout(
+    client: Client, world: World, real_provider: IdentityProvider
+) -> None:
+    _set_up(world, real_provider, "shop")
+    tokens = _sign_in(client, "dora")
+
+    out = _run(client, EXTERNAL_LOGOUT, tokens["token"], returnTo="http://localhost:3000/bye")
+
+    url = json.loads(out["logoutData"])["logoutUrl"]
+    assert url.startswith(f"{real_provider.issuer}/session/end?returnTo=http%3A%2F%2Flocalhost")
+    assert client.run(WHO, tokens["token"]).code == "InvalidTokenError"
+    refused = _run(client, EXTERNAL_REFRESH, refreshToken=tokens["refreshToken"])
+    assert _codes(refused) == [(None, "JWT_INVALID_TOKEN")]
+
+
+def test_whoever_logs_out_at_the_provider_is_logged_out_here(
+    client: Client, world: World, real_provider: IdentityProvider
+) -> None:
+    real_provider.send_logouts_to(f"{client.server.url}/oidc/default/backchannel-logout")
+    _set_up(world, real_provider, "shop")
+    visitor = Visitor()
+    ended, other = _sign_in(client, "emil", visitor), _sign_in(client, "emil")
+    assert client.run(WHO, ended["token"]).data["me"]
+
+    visitor.sign_out(f"{real_provider.issuer}/session/end?client_id=shop")
+
+    assert client.run(WHO, ended["token"]).code == "InvalidTokenError"
+    assert client.run(WHO, other["token"]).data["me"]["email"] == "emil@sso.example"
+
+
+def _provider_token(client: Client, provider: IdentityProvider, sub: str, scope: str) -> str:
+    """An access token that a client of the provider's got by itself: a JWT for our resource."""
+    token: str = provider.token_for("api", Visitor(), sub, f"openid profile email {scope}")
+    return token
+
+
+def _takes_scoped_tokens(world: World, provider: IdentityProvider) -> None:
+    _set_up(
+        world,
+        provider,
+        "api",
+        audience=RESOURCE,
+        use_oauth_scope_permissions="true",
+        user_info_url=provider.user_info_url,
+    )
+
+
+def test_an_access_token_of_the_provider_lets_in_with_the_rights_that_it_granted(
+    client: Client, world: World, real_provider: IdentityProvider
+) -> None:
+    _takes_scoped_tokens(world, real_provider)
+    scope = f"{OWNER}:manage_products"
+    token = _provider_token(client, real_provider, "fred", scope)
+
+    assert client.run(RIGHTS, token).data["me"] == {
+        "email": "fred@sso.example",
+        "isStaff": True,
+        "userPermissions": [{"code": "MANAGE_PRODUCTS"}],
+    }
+    none = _provider_token(client, real_provider, "fred", "")
+    assert client.run(RIGHTS, none).data["me"]["isStaff"] is False
+
+
+def test_a_token_that_is_made_for_another_audience_lets_nobody_in(
+    client: Client, world: World, real_provider: IdentityProvider
+) -> None:
+    _takes_scoped_tokens(world, real_provider)
+    token = _provider_token(client, real_provider, "gus", "")
+    assert client.run(WHO, token).data["me"]
+    settings = {"audience": "https://another.example/api"}
+    save_provider(world.ports, OPERATOR, "default", ProviderUpdate(settings))
+
+    assert client.run(WHO, token).code == "InvalidTokenError"
+
+
+def test_signing_out_everywhere_reaches_the_providers_own_tokens(
+    client: Client, world: World, real_provider: IdentityProvider
+) -> None:
+    _takes_scoped_tokens(world, real_provider)
+    theirs = _provider_token(client, real_provider, "hana", "")
+    ours = _sign_in(client, "hana")
+    assert client.run(WHO, ours["token"]).data == client.run(WHO, theirs).data
+
+    client.run(DEACTIVATE_ALL, theirs)
+
+    for token in (theirs, ours["token"]):
+        assert client.run(WHO, token).code == "InvalidTokenError"
+
+
+@pytest.mark.parametrize("mode", list(PasswordLoginMode))
+@pytest.mark.parametrize("way", ["a session of ours", "a token of theirs"])
+def test_whoever_came_in_through_the_provider_sets_any_mode_and_keeps_their_rights(
+    client: Client,
+    world: World,
+    real_provider: IdentityProvider,
+    mode: PasswordLoginMode,
+    way: str,
+) -> None:
+    _takes_scoped_tokens(world, real_provider)
+    scope = f"{OWNER}:manage_settings"
+    if way == "a session of ours":
+        token = _sign_in(client, "ida")["token"]
+    else:
+        token = _provider_token(client, real_provider, "ida", scope)
+
+    changed = client.run(UPDATE_SHOP, token, input={"passwordLoginMode": mode.value}).data
+
+    assert changed["shopSettingsUpdate"]["errors"] == []
+    assert world.mode() == mode.value
+    me = client.run(RIGHTS, token).data["me"]
+    assert me["isStaff"] is True
+    assert {"code": "MANAGE_SETTINGS"} in me["userPermissions"]
