@@ -75,6 +75,38 @@ def test_an_expired_token_leaves_no_data_where_a_root_field_cannot_be_null(
     assert {error["path"][0] for error in answer.errors} == {"shop", "me"}
 
 
+@pytest.mark.parametrize(
+    "document",
+    [
+        "{ __typename }",
+        "{ __schema { queryType { name } } }",
+        '{ __type(name: "Shop") { name } }',
+        "{ ...F } fragment F on Query { shop { name } }",
+        "{ ... on Query { here: me { id } } }",
+        "{ shop @skip(if: true) { name } me @include(if: true) { id } }",
+        "{ shop @include(if: false) { name } }",
+        "mutation { one: tokensDeactivateAll { errors { code } } two: __typename }",
+    ],
+)
+def test_an_expired_token_fails_whatever_is_asked_and_however(
+    client: Client, world: World, document: str
+) -> None:
+    answer = client.run(document, Forger(world).expired())
+    assert answer.status == 200
+    codes = [error["extensions"]["exception"]["code"] for error in answer.errors]
+    assert set(codes) == {"ExpiredSignatureError"}
+    assert not any((answer.body["data"] or {}).values())
+
+
+def test_an_expired_token_fails_every_entry_of_a_batch(client: Client, world: World) -> None:
+    batch = [{"query": "{ shop { name } }"}, {"query": "{ me { id } }"}]
+    answer = client.post(batch, Forger(world).expired())
+    assert answer.status == 200
+    for entry in answer.body:
+        [error] = entry["errors"]
+        assert error["extensions"]["exception"]["code"] == "ExpiredSignatureError"
+
+
 def test_an_expired_token_keeps_a_mutation_from_running(client: Client, world: World) -> None:
     expired = Forger(world).expired("staff")
     answer = client.run(UPDATE_SHOP, expired, input={"name": "Another name"})

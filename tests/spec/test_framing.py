@@ -1,0 +1,89 @@
+"""Contract, part 2: "HTTP", as it holds for bodies that arrive in unusual ways."""
+
+import socket
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.spec.client import JSON, Client
+
+BODY = b'{"query": "{ __typename }"}'
+ANSWER = b'{"data":{"__typename":"Query"}}'
+_SECONDS = 60
+
+
+def test_a_body_may_come_in_chunks_of_a_byte(client: Client) -> None:
+    answer = client.http.post(
+        f"{client.server.url}/graphql/",
+        data=(bytes([byte]) for byte in BODY),
+        headers=JSON,
+        timeout=_SECONDS,
+    )
+    assert answer.request.headers["Transfer-Encoding"] == "chunked"
+    assert (answer.status_code, answer.content) == (200, ANSWER)
+
+
+def test_a_body_in_chunks_is_limited_too(client: Client) -> None:
+    answer = client.http.post(
+        f"{client.server.url}/graphql/",
+        data=(b" " * 64 * 1024 for _ in range(17)),
+        headers=JSON,
+        timeout=_SECONDS,
+    )
+    assert answer.status_code == 413
+
+
+def test_requests_in_a_row_are_answered_in_their_order(client: Client) -> None:
+    other = b'{"query": "{ two: __typename }"}'
+    first, second = _request(BODY), _request(other, "Connection: close")
+    answers = _exchange(client, first + second)
+    assert answers.index(ANSWER) < answers.index(b'{"data":{"two":"Query"}}')
+
+
+def test_a_client_of_http_1_0_is_answered(client: Client) -> None:
+    answer = _exchange(client, _request(BODY).replace(b"HTTP/1.1", b"HTTP/1.0"))
+    assert answer.startswith(b"HTTP/1.0 200 ")
+    assert answer.endswith(ANSWER)
+
+
+def test_a_body_that_ends_too_early_is_400(client: Client) -> None:
+    answer = _exchange(client, _request(BODY, "Connection: close")[:-5], is_all=True)
+    assert answer.startswith(b"HTTP/1.1 400 ")
+    assert b"errors" in answer
+
+
+@pytest.mark.parametrize("length", ["-1", "ten", "1" * 30, "3\r\nContent-Length: 4"])
+def test_a_length_that_is_none_is_400(client: Client, length: str) -> None:
+    head = f"POST /graphql/ HTTP/1.1\r\nHost: shop\r\nContent-Length: {length}\r\n\r\n"
+    assert _exchange(client, head.encode()).startswith(b"HTTP/1.1 400 ")
+
+
+def test_an_announced_length_over_the_limit_is_413_before_any_of_it_has_come(
+    client: Client,
+) -> None:
+    head = _request(b"", "Connection: close").replace(b"Length: 0", b"Length: 999999999999")
+    assert _exchange(client, head).startswith(b"HTTP/1.1 413 ")
+
+
+def _request(body: bytes, *headers: str) -> bytes:
+    lines = [
+        "POST /graphql/ HTTP/1.1",
+        "Host: shop",
+        "Content-Type: application/json",
+        f"Content-Length: {len(body)}",
+        *headers,
+    ]
+    return "\r\n".join([*lines, "", ""]).encode() + body
+
+
+def _exchange(client: Client, sent: bytes, *, is_all: bool = False) -> bytes:
+    """Everything that comes back; ``is_all`` tells the server that nothing will follow."""
+    parts = urlsplit(client.server.url)
+    received = b""
+    with socket.create_connection((parts.hostname, parts.port), timeout=_SECONDS) as wire:
+        wire.sendall(sent)
+        if is_all:
+            wire.shutdown(socket.SHUT_WR)
+        while chunk := wire.recv(65536):
+            received += chunk
+    return received
