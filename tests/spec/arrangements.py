@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from app.domain.shop import PasswordLoginMode
 from tests.builders.people import PASSWORD
+from tests.spec.app_management import add_apps
 from tests.spec.client import Client, new_address
 from tests.spec.documents import CHANGE_PASSWORD, LOGIN
 from tests.spec.exchanges import Exchange, recorded
@@ -37,6 +38,8 @@ def _in_its_mode(replay: Replay, exchange: Exchange) -> None:
     who = (person for word, person in _PEOPLE.items() if f"_{word}" in exchange.name)
     session = replay.world.session(next(who, "customer"))
     replay.given |= {"ACCESS": session.access, "REFRESH": session.refresh}
+    if "extension_token" in exchange.name:
+        add_apps(replay, exchange)
     replay.world.set_switches(
         next(mode for mode in PasswordLoginMode if exchange.name.startswith(mode))
     )
@@ -143,6 +146,7 @@ def _at_its_provider(replay: Replay, exchange: Exchange) -> None:
 
 
 _GROUPS: Mapping[str, Callable[[Replay, Exchange], None]] = {
+    "app": add_apps,
     "deactivate": _signed_in_twice,
     "mode": _in_its_mode,
     "oidc": _at_its_provider,

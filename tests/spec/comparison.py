@@ -7,6 +7,7 @@ from typing import Any
 
 import jwt
 
+from app.domain.app_tokens import is_app_token
 from tests.spec.client import Answer
 from tests.spec.exchanges import PAGE, Exchange
 
@@ -16,7 +17,8 @@ BLANKED = "…"
 TEXT = "<TEXT>"
 """Some text, whatever it is; only our own table of differences writes it."""
 
-_TOKENS = ("<ACCESS>", "<REFRESH>")
+_TOKENS = ("<ACCESS>", "<REFRESH>", "<APP_USER_JWT>")
+_APP_TOKEN = "<APP_TOKEN>"
 _NOT_COMPARED = frozenset(("locations",))
 _RENAMED = {"csrfToken": "csrf_token"}
 """The claim is ``csrf_token`` (contract, "Differences from the recorded platform")."""
@@ -134,6 +136,10 @@ def _rule(told: object, where: str) -> Rule | None:
         return _is_text
     if told in _TOKENS:
         return _is_token
+    if told == _APP_TOKEN:
+        return _opens_for_an_app
+    if isinstance(told, list) and where.endswith("ermissions"):
+        return _names_the_same if all(isinstance(one, str) for one in told) else None
     return next((rule for pattern, rule in _RULES if pattern.search(where)), None)
 
 
@@ -143,6 +149,15 @@ def _is_text(_told: object, actual: object, _issuer: str) -> bool:
 
 def _is_token(_told: object, actual: object, _issuer: str) -> bool:
     return isinstance(actual, str) and actual.count(".") == 2
+
+
+def _opens_for_an_app(_told: object, actual: object, _issuer: str) -> bool:
+    return isinstance(actual, str) and is_app_token(actual)
+
+
+def _names_the_same(told: list[str], actual: object, _issuer: str) -> bool:
+    """Permissions are named in no particular order."""
+    return isinstance(actual, list) and sorted(actual) == sorted(told)
 
 
 def _is_session_token(_told: object, actual: object, _issuer: str) -> bool:

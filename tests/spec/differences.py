@@ -96,6 +96,16 @@ _KEEPS = (
     "sides verified the address)"
 )
 
+_REFUSED_APPS = "Differences: app-managing operations refuse apps all alike"
+_ITSELF = (
+    "Part 2, Apps: `app` without `id` is the calling app; any other caller gets "
+    "`PermissionDenied` with `AUTHENTICATED_APP`"
+)
+_SUPERUSERS = "Differences: superusers lose their rights too in `CUSTOMERS_ONLY`"
+_EXTENSIONS = (
+    "Differences: an extension token from a password session loses its rights in `CUSTOMERS_ONLY`"
+)
+
 _INVALID = {
     "isValid": False,
     "user": None,
@@ -188,6 +198,27 @@ DIFFERENCES: Mapping[str, Difference] = {
             "token": None,
             "user": None,
             "errors": [_problem(None, "JWT_INVALID_TOKEN")],
+        },
+    ),
+    "app/appFetchManifest_app_apps": _failed(
+        _REFUSED_APPS, "appFetchManifest", "PermissionDenied"
+    ),
+    "app/appquery_manager": _failed(_ITSELF, "app", "PermissionDenied"),
+    "app/appquery_staff_noperm": _failed(_ITSELF, "app", "PermissionDenied"),
+    "app/apps_list_app_inactive": _failed(_UNREADABLE, "apps", "InvalidTokenError"),
+    "app/apps_list_garbage_token": _failed(_UNREADABLE, "apps", "InvalidTokenError"),
+    "app/deactivated_app_token": _failed(_UNREADABLE, "app", "InvalidTokenError"),
+    "mode/CUSTOMERS_ONLY_superuser_apps_list": _failed(_SUPERUSERS, "apps", "PermissionDenied"),
+    "mode/CUSTOMERS_ONLY_extension_token_of_manager_me": _executed(
+        _EXTENSIONS,
+        me={
+            "id": "VXNlcjoy",
+            "email": "manager@example.com",
+            "firstName": "Mana",
+            "lastName": "Ger",
+            "isStaff": False,
+            "userPermissions": [],
+            "permissionGroups": [{"name": "Peer managers"}],
         },
     ),
     "storefront/anonymous_syntax_error": Difference(_SYNTAX, 401, _CLOSED),

@@ -17,6 +17,9 @@ _PASSWORDS = {
     "NEW_PASSWORD": NEW_PASSWORD,
 }
 
+GIVEN = ("<ACCESS>", "<REFRESH>", "<APP_TOKEN>", "<APP_USER_JWT>")
+"""What answers give out, to be used again."""
+
 
 @dataclass(slots=True)
 class Replay:
@@ -60,5 +63,5 @@ class Replay:
         if isinstance(told, dict) and isinstance(actual, dict):
             for name in told.keys() & actual.keys():
                 self._remember(told[name], actual[name])
-        elif told in ("<ACCESS>", "<REFRESH>") and isinstance(actual, str):
+        elif told in GIVEN and isinstance(actual, str):
             self.given[str(told)[1:-1]] = actual

@@ -5,18 +5,13 @@ from collections.abc import Mapping
 from tests.spec.exchanges import recorded
 
 _GROUPS = {
-    "the management of apps": ("app",),
     "webhooks": ("webhook",),
 }
 
 _NAMES = {
-    "the management of apps": (
-        "me/header_Authorization-Bearer_app_token",
-        "mode/CUSTOMERS_ONLY_customer_apps_list",
-        "mode/CUSTOMERS_ONLY_extension_token_of_manager_me",
-        "mode/CUSTOMERS_ONLY_superuser_apps_list",
-    ),
     "the management of staff and customers": (
+        "app/extension_token_of_manager_customers",
+        "app/extension_token_of_staff_customers",
         "oidc/scope_customers_denied",
         "permission/permissionGroupCreate_anonymous",
         "permission/permissionGroupCreate_app_products",
