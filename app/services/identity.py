@@ -184,12 +184,15 @@ def as_seen(
 
 
 def _bearer(ports: Ports, visitor: Visitor, seen: SeenToken) -> Identity | None:
-    """Whoever brought a token that a provider vouched for; ``None`` when settings have changed."""
+    """Whoever brought a token that a provider vouched for; ``None`` when it must be asked anew.
+
+    That is when the settings have changed, or when the provider's word is not good any more.
+    """
+    if seen.expires <= ports.clock.timestamp():
+        return None
     door, found = find_bearer(ports, seen)
     if door.providers_version != seen.version:
         return None
-    if seen.expires <= ports.clock.timestamp():
-        return Identity(_nobody(visitor, TokenFault.EXPIRED), door.shop)
     if found is None:
         return Identity(_nobody(visitor, TokenFault.INVALID), door.shop)
     return person(visitor, door, found)

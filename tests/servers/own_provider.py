@@ -98,7 +98,7 @@ class OwnProvider:
             headers={name: value for name, value in headers.items() if value is not ...},
         )
 
-    def claims(self, sub: str = "alice", **changes: object) -> Claims:
+    def claims(self, sub: str = "alice", /, **changes: object) -> Claims:
         """The claims of an access token."""
         now = self.now()
         return {
@@ -111,12 +111,12 @@ class OwnProvider:
             **changes,
         }
 
-    def access_token(self, sub: str = "alice", **changes: object) -> str:
+    def access_token(self, sub: str = "alice", /, **changes: object) -> str:
         """An access token of somebody whom user-info knows from now on."""
         token = self.sign(self.claims(sub, **changes), typ="at+jwt")
         return self.known(token, sub)
 
-    def known(self, token: str, sub: str = "alice", **person: object) -> str:
+    def known(self, token: str, sub: str = "alice", /, **person: object) -> str:
         """``token``, and user-info tells about its bearer from now on."""
         self.people[token] = {**self.person(sub), **person}
         return token
@@ -131,7 +131,7 @@ class OwnProvider:
             "family_name": "Sso",
         }
 
-    def id_claims(self, nonce: str, sub: str = "alice", **changes: object) -> Claims:
+    def id_claims(self, nonce: str, sub: str = "alice", /, **changes: object) -> Claims:
         """The claims of an ID token for a sign-in with that nonce."""
         now = self.now()
         return {
@@ -158,7 +158,7 @@ class OwnProvider:
             **changes,
         }
 
-    def grant(self, code: str, **answer: object) -> None:
+    def grant(self, code: str, /, **answer: object) -> None:
         """What the token endpoint answers to ``code``, or to a refresh token."""
         self.grants[code] = {
             "access_token": f"access for {code}",
