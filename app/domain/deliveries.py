@@ -3,7 +3,8 @@
 Contract, "Webhooks"; schedule and limits are what SECURITY.md and the README promise.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from email.utils import parsedate_to_datetime
 from enum import StrEnum
@@ -46,6 +47,33 @@ class Batch:
     lease: str
     webhook_id: int
     deliveries: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EventDelivery:
+    """A payload on its way to a webhook; ``given_up`` is why nothing more is tried, if told."""
+
+    id: int
+    webhook_id: int
+    event: str
+    status: DeliveryStatus
+    created_at: datetime
+    payload: str = field(repr=False)
+    given_up: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One attempt at a delivery; ``duration`` in seconds."""
+
+    id: int
+    created_at: datetime
+    duration: float
+    status: DeliveryStatus
+    response_status: int | None
+    request_headers: Mapping[str, object] = field(repr=False)
+    response_headers: Mapping[str, object] = field(repr=False)
+    response: str = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from app.graphql.mutations.app_installations import AppInstallationMutations
 from app.graphql.mutations.app_tokens import AppTokenMutations
 from app.graphql.mutations.apps import AppMutations
 from app.graphql.mutations.external import ExternalMutations
+from app.graphql.mutations.dry_runs import DryRunMutations
 from app.graphql.mutations.passwords import PasswordMutations
 from app.graphql.mutations.plugins import PluginMutations
 from app.graphql.mutations.products import ProductMutations
@@ -43,6 +44,7 @@ class Mutation(
     ProductMutations,
     PluginMutations,
     WebhookMutations,
+    DryRunMutations,
 ):
     """What can be changed."""
 

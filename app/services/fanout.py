@@ -13,7 +13,7 @@ from app.domain.events import EventType
 from app.models import OutboxEventRecord
 from app.ports import Ports
 from app.ports.sealing import SealBroken
-from app.services.access import internal
+from app.services.access import internal, part
 from app.services.payloads import Payload, make_payload
 from app.services.stored_deliveries import NewDelivery, insert_deliveries
 from app.services.stored_events import event_in
@@ -96,6 +96,14 @@ def _claim(
 def _open(now: datetime) -> tuple[ColumnElement[bool], ...]:
     free = or_(OutboxEventRecord.lease_until.is_(None), OutboxEventRecord.lease_until <= now)
     return (OutboxEventRecord.closed_at.is_(None), free)
+
+
+@part
+def tell_again(
+    ports: Ports, notes: Sequence[OutboxEventRecord], subscriber: Subscriber
+) -> Sequence[NewDelivery]:
+    """The deliveries that one webhook should have had of ``notes``; never in a transaction."""
+    return [one for note in notes for one in _tell(ports, note, [subscriber]).deliveries]
 
 
 def _tell(ports: Ports, note: OutboxEventRecord, subscribers: Sequence[Subscriber]) -> _Told:

@@ -55,6 +55,15 @@ def insert_deliveries(
     session.execute(dialect.insert(DeliveryRecord).on_conflict_do_nothing(), rows)
 
 
+@part
+def store_delivery(ports: Ports, session: Session, new: NewDelivery, now: datetime) -> int:
+    """Write one delivery that no event of the outbox is behind; returns its key."""
+    stored = DeliveryRecord(**_row(ports, new, now))
+    session.add(stored)
+    session.flush()
+    return stored.id
+
+
 def _row(ports: Ports, new: NewDelivery, now: datetime) -> dict[str, object]:
     is_due = new.status is DeliveryStatus.PENDING
     return {

@@ -12,6 +12,7 @@ from app.graphql.context import RequestContext
 from app.graphql.errors import PayloadProblem
 from app.graphql.global_ids import key_in
 from app.graphql.mutations.payloads import answers
+from app.services.replays import retry_delivery
 from app.services.webhook_changes import (
     WebhookInput,
     create_webhook,
@@ -90,6 +91,12 @@ class WebhookDelete(WebhookPayload):
     webhook = graphene.Field(_WEBHOOK)
 
 
+class EventDeliveryRetry(WebhookPayload):
+    """The delivery, due again at once."""
+
+    delivery = graphene.Field("app.graphql.types.deliveries.EventDelivery")
+
+
 class WebhookMutations(graphene.ObjectType):
     """Webhooks: an app manages its own; staff need MANAGE_APPS."""
 
@@ -100,6 +107,7 @@ class WebhookMutations(graphene.ObjectType):
         identifier=graphene.String(),
         input=graphene.NonNull(WebhookUpdateInput),
     )
+    event_delivery_retry = graphene.Field(EventDeliveryRetry, id=_ID)
     webhook_delete = graphene.Field(WebhookDelete, id=graphene.ID(), identifier=graphene.String())
 
     @staticmethod
@@ -137,6 +145,14 @@ class WebhookMutations(graphene.ObjectType):
         context: RequestContext = info.context
         webhook = delete_webhook(context.ports, context.actor, id, identifier or "")
         return WebhookDelete(webhook=webhook)
+
+    @staticmethod
+    @answers(EventDeliveryRetry)
+    def resolve_event_delivery_retry(
+        _root: object, info: GraphQLResolveInfo, id: str
+    ) -> EventDeliveryRetry:
+        context: RequestContext = info.context
+        return EventDeliveryRetry(delivery=retry_delivery(context.ports, context.actor, id))
 
 
 def _said(given: dict[str, Any]) -> WebhookInput:

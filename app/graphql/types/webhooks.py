@@ -1,15 +1,24 @@
 """Webhooks, and the events that they hear of."""
 
+from typing import Any
+
 import graphene
 from graphql import GraphQLResolveInfo
 
 from app.domain import webhooks as domain
+from app.domain.deliveries import EventDelivery
 from app.domain.events import EVENTS, EventType
 from app.domain.ids import to_global_id
+from app.domain.pages import Page
 from app.graphql.app_nodes import AppNode, app_node
+from app.graphql.connections import asked_page, connection_arguments, make_connection
 from app.graphql.context import RequestContext
 from app.services.app_lists import show_app
+from app.services.delivery_lists import DeliveryFilter, list_deliveries
 
+EventDeliveryCountableConnection = make_connection(
+    "EventDelivery", "app.graphql.types.deliveries.EventDelivery"
+)
 _ANY = "All the events there are, those of later versions too."
 
 
@@ -83,6 +92,12 @@ class Webhook(graphene.ObjectType):
     sync_events = graphene.NonNull(graphene.List(graphene.NonNull(WebhookEventSync)))
     async_events = graphene.NonNull(graphene.List(graphene.NonNull(WebhookEventAsync)))
     app = graphene.NonNull("app.graphql.types.apps.App")
+    event_deliveries = graphene.Field(
+        EventDeliveryCountableConnection,
+        filter=graphene.Argument("app.graphql.types.deliveries.EventDeliveryFilterInput"),
+        **connection_arguments(),
+        description="What was sent there in the last 14 days, the newest first.",
+    )
     target_url = graphene.NonNull(graphene.String)
     is_active = graphene.NonNull(graphene.Boolean)
     subscription_query = graphene.String(description="What it wants to be told, if it says so.")
@@ -117,6 +132,16 @@ class Webhook(graphene.ObjectType):
         context: RequestContext = info.context
         app = show_app(context.ports, context.actor, self.app_id)
         return None if app is None else app_node(context, app)
+
+    def resolve_event_deliveries(
+        self: domain.Webhook, info: GraphQLResolveInfo, **arguments: Any
+    ) -> Page[EventDelivery]:
+        context: RequestContext = info.context
+        given = arguments.get("filter") or {}
+        event = given.get("event_type")
+        wanted = DeliveryFilter(given.get("status"), "" if event is None else event.value)
+        page = asked_page("eventDeliveries", arguments)
+        return list_deliveries(context.ports, context.actor, self.id, page, wanted)
 
     def resolve_subscription_query(self: domain.Webhook, _info: GraphQLResolveInfo) -> str | None:
         return self.query or None

@@ -1,0 +1,73 @@
+"""Trying webhooks: what one would be told, and sending it by hand."""
+
+import json
+
+import graphene
+from graphql import GraphQLResolveInfo
+
+from app.graphql.context import RequestContext
+from app.graphql.errors import PayloadProblem
+from app.graphql.mutations.payloads import answers
+from app.services.dry_runs import dry_run_webhook, trigger_webhook
+
+_PROBLEMS = "app.graphql.types.webhook_problems"
+
+
+class WebhookDryRun(graphene.ObjectType):
+    """What a webhook would be told; nothing is sent or written."""
+
+    payload = graphene.JSONString(description="The very bytes of a delivery.")
+    errors = graphene.NonNull(graphene.List(graphene.NonNull(f"{_PROBLEMS}.WebhookDryRunError")))
+
+    def resolve_errors(self, _info: GraphQLResolveInfo) -> list[PayloadProblem]:
+        return self.errors or []
+
+
+class WebhookTrigger(graphene.ObjectType):
+    """The delivery that was made by hand."""
+
+    delivery = graphene.Field("app.graphql.types.deliveries.EventDelivery")
+    errors = graphene.NonNull(graphene.List(graphene.NonNull(f"{_PROBLEMS}.WebhookTriggerError")))
+
+    def resolve_errors(self, _info: GraphQLResolveInfo) -> list[PayloadProblem]:
+        return self.errors or []
+
+
+class DryRunMutations(graphene.ObjectType):
+    """For staff who hold the event's permission."""
+
+    webhook_dry_run = graphene.Field(
+        WebhookDryRun,
+        object_id=graphene.ID(),
+        query=graphene.String(),
+        app=graphene.ID(description="Whose permissions count; the caller's when left out."),
+    )
+    webhook_trigger = graphene.Field(
+        WebhookTrigger,
+        object_id=graphene.ID(required=True),
+        webhook_id=graphene.ID(required=True),
+    )
+
+    @staticmethod
+    @answers(WebhookDryRun)
+    def resolve_webhook_dry_run(
+        _root: object,
+        info: GraphQLResolveInfo,
+        object_id: str | None = None,
+        query: str | None = None,
+        app: str | None = None,
+    ) -> WebhookDryRun:
+        context: RequestContext = info.context
+        ran = dry_run_webhook(
+            context.ports, context.actor, object_id=object_id, query=query, app=app
+        )
+        return WebhookDryRun(payload=json.loads(ran.payload))
+
+    @staticmethod
+    @answers(WebhookTrigger)
+    def resolve_webhook_trigger(
+        _root: object, info: GraphQLResolveInfo, object_id: str, webhook_id: str
+    ) -> WebhookTrigger:
+        context: RequestContext = info.context
+        delivery = trigger_webhook(context.ports, context.actor, webhook_id, object_id)
+        return WebhookTrigger(delivery=delivery)

@@ -1,0 +1,90 @@
+"""Deliveries of webhooks, and every attempt at them."""
+
+import json
+from typing import Any
+
+import graphene
+from graphql import GraphQLResolveInfo
+
+from app.domain import deliveries as domain
+from app.domain.ids import to_global_id
+from app.domain.pages import Page
+from app.domain.webhooks import AsyncEvent
+from app.graphql.connections import asked_page, connection_arguments, make_connection
+from app.graphql.context import RequestContext
+from app.services.delivery_lists import list_attempts
+
+EventDeliveryStatusEnum = graphene.Enum.from_enum(
+    domain.DeliveryStatus, name="EventDeliveryStatusEnum"
+)
+
+
+class EventDeliveryFilterInput(graphene.InputObjectType):
+    """Which deliveries are wanted."""
+
+    status = graphene.InputField(EventDeliveryStatusEnum)
+    event_type = graphene.InputField("app.graphql.types.webhooks.WebhookEventTypeEnum")
+
+
+class EventDeliveryAttempt(graphene.ObjectType):
+    """One attempt: what was sent, and what came back."""
+
+    id = graphene.NonNull(graphene.ID)
+    created_at = graphene.NonNull(graphene.DateTime)
+    task_id = graphene.String(description="Always null: attempts have no other name.")
+    duration = graphene.Float(description="Seconds.")
+    response = graphene.String(description="The answer's body, or why there was none.")
+    response_headers = graphene.String(description="A JSON object.")
+    response_status_code = graphene.Int()
+    request_headers = graphene.String(description="A JSON object; custom values are left out.")
+    status = graphene.NonNull(EventDeliveryStatusEnum)
+
+    def resolve_id(self: domain.Attempt, _info: GraphQLResolveInfo) -> str:
+        return to_global_id("EventDeliveryAttempt", self.id)
+
+    def resolve_task_id(self: domain.Attempt, _info: GraphQLResolveInfo) -> None:
+        return None
+
+    def resolve_response_headers(self: domain.Attempt, _info: GraphQLResolveInfo) -> str:
+        return json.dumps(dict(self.response_headers))
+
+    def resolve_request_headers(self: domain.Attempt, _info: GraphQLResolveInfo) -> str:
+        return json.dumps(dict(self.request_headers))
+
+    def resolve_response_status_code(
+        self: domain.Attempt, _info: GraphQLResolveInfo
+    ) -> int | None:
+        return self.response_status
+
+
+EventDeliveryAttemptCountableConnection = make_connection(
+    "EventDeliveryAttempt", "app.graphql.types.deliveries.EventDeliveryAttempt"
+)
+
+
+class EventDelivery(graphene.ObjectType):
+    """A payload on its way to a webhook."""
+
+    id = graphene.NonNull(graphene.ID)
+    created_at = graphene.NonNull(graphene.DateTime)
+    status = graphene.NonNull(EventDeliveryStatusEnum)
+    event_type = graphene.NonNull("app.graphql.types.webhooks.WebhookEventTypeEnum")
+    attempts = graphene.Field(
+        EventDeliveryAttemptCountableConnection,
+        **connection_arguments(),
+        description="The newest first.",
+    )
+    payload = graphene.String()
+
+    def resolve_id(self: domain.EventDelivery, _info: GraphQLResolveInfo) -> str:
+        return to_global_id("EventDelivery", self.id)
+
+    def resolve_event_type(self: domain.EventDelivery, _info: GraphQLResolveInfo) -> AsyncEvent:
+        return AsyncEvent(self.event)
+
+    def resolve_attempts(
+        self: domain.EventDelivery, info: GraphQLResolveInfo, **arguments: Any
+    ) -> Page[domain.Attempt]:
+        context: RequestContext = info.context
+        page = asked_page("attempts", arguments)
+        return list_attempts(context.ports, context.actor, self.id, page)

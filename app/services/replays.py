@@ -1,0 +1,135 @@
+"""Deliveries made again: one by one, or all that failed or are missing since a time."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import and_, select, update
+from sqlalchemy.orm import aliased
+
+from app.domain.actor import Actor
+from app.domain.deliveries import DeliveryStatus, EventDelivery
+from app.domain.errors import Problem, Refused
+from app.domain.events import EventType
+from app.domain.ids import key_of
+from app.domain.permissions import Permission
+from app.models import DeliveryRecord, OutboxEventRecord
+from app.ports import Ports
+from app.services.access import requires_person, staff_and_apps
+from app.services.audit import Change, record
+from app.services.delivery_lists import show_delivery
+from app.services.fanout import tell_again
+from app.services.stored_deliveries import insert_deliveries
+from app.services.subscribers import Subscriber, subscribers_of
+
+_AT_ONCE = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """How many deliveries had failed and are due again, and how many were missing."""
+
+    failed: int
+    missing: int
+
+
+@staff_and_apps
+def retry_delivery(ports: Ports, actor: Actor, delivery_id: str) -> EventDelivery:
+    """Make a delivery again (`eventDeliveryRetry`), at once and with the same ``webhook-id``.
+
+    An app its own, staff with MANAGE_APPS any. Refuses NOT_FOUND on ``id``, and INVALID on it
+    where there is no payload that could be sent.
+    """
+    key = key_of(delivery_id, "EventDelivery")
+    delivery = show_delivery(ports, actor, key)
+    if delivery is None:
+        raise Refused(Problem("NOT_FOUND", "There is no such delivery.", "id"))
+    if not delivery.payload:
+        raise Refused(Problem("INVALID", f"There is no payload: {delivery.given_up}", "id"))
+    with ports.database.transaction() as session:
+        session.execute(
+            update(DeliveryRecord).where(DeliveryRecord.id == key).values(_due_again(ports))
+        )
+        change = Change("delivery.retry", "EventDelivery", key, delivery.event)
+        record(ports, actor, session, change)
+    again = show_delivery(ports, actor, key)
+    if again is None:
+        raise Refused(Problem("NOT_FOUND", "There is no such delivery.", "id"))
+    return again
+
+
+@requires_person(Permission.MANAGE_APPS)
+def replay_deliveries(ports: Ports, actor: Actor, webhook_id: int, since: datetime) -> Replayed:
+    """Make a webhook's deliveries since ``since`` again that failed, and those it never got.
+
+    Missing are those of events that it hears of now and has no delivery of: it was switched off,
+    or did not yet hear of them. What succeeded, or waits, stays as it is.
+    """
+    with ports.database.transaction() as session:
+        again = session.execute(
+            update(DeliveryRecord)
+            .where(
+                DeliveryRecord.webhook_id == webhook_id,
+                DeliveryRecord.created_at >= since,
+                DeliveryRecord.status == DeliveryStatus.FAILED.value,
+                DeliveryRecord.payload != "",
+            )
+            .values(_due_again(ports))
+            .returning(DeliveryRecord.id)
+        ).all()
+        after = {"since": since.isoformat(), "failed": len(again)}
+        record(ports, actor, session, Change("webhook.replay", "Webhook", webhook_id, after=after))
+    return Replayed(len(again), _replay_missing(ports, webhook_id, since))
+
+
+def _due_again(ports: Ports) -> dict[str, object]:
+    return {
+        "status": DeliveryStatus.PENDING.value,
+        "attempts": 0,
+        "next_attempt_at": ports.clock.now(),
+        "lease": "",
+        "lease_until": None,
+        "given_up": "",
+    }
+
+
+def _replay_missing(ports: Ports, webhook_id: int, since: datetime) -> int:
+    with ports.database.reading() as session:
+        found = subscribers_of(session, tuple(EventType))
+    heard = {
+        kind.value: one
+        for kind, subscribers in found.items()
+        for one in subscribers
+        if one.webhook_id == webhook_id
+    }
+    made, last = 0, 0
+    while notes := _missing(ports, webhook_id, heard, since, last):
+        last = notes[-1].id
+        told = [one for note in notes for one in tell_again(ports, [note], heard[note.type])]
+        with ports.database.transaction() as session:
+            insert_deliveries(ports, session, told, ports.clock.now())
+        made += len(told)
+    return made
+
+
+def _missing(
+    ports: Ports, webhook_id: int, heard: dict[str, Subscriber], since: datetime, last: int
+) -> list[OutboxEventRecord]:
+    """Closed notes behind ``last`` that the webhook has no delivery of."""
+    had = aliased(DeliveryRecord)
+    wanted = (
+        select(OutboxEventRecord)
+        .outerjoin(had, and_(had.note_id == OutboxEventRecord.id, had.webhook_id == webhook_id))
+        .where(
+            OutboxEventRecord.id > last,
+            OutboxEventRecord.closed_at >= since,
+            OutboxEventRecord.issued_at >= since,
+            OutboxEventRecord.type.in_(heard),
+            had.id.is_(None),
+        )
+        .order_by(OutboxEventRecord.id)
+        .limit(_AT_ONCE)
+    )
+    with ports.database.reading() as session:
+        notes = list(session.scalars(wanted))
+        session.expunge_all()
+    return notes

@@ -1,0 +1,247 @@
+"""What was sent to webhooks, and sending it again, by GraphQL."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from sqlalchemy import func, select
+
+from app.domain.actor import OPERATOR, WORKER
+from app.domain.events import AppUpdated
+from app.domain.ids import to_global_id
+from app.domain.permissions import Permission
+from app.domain.webhooks import AsyncEvent
+from app.models import AuditRecord, DeliveryRecord, OutboxEventRecord
+from app.ports import Ports
+from app.ports.http import HttpAnswer
+from app.services.deliveries import make_deliveries
+from app.services.dispatch import lease_due_deliveries
+from app.services.fanout import fan_out_events
+from app.services.outbox import put_event
+from app.services.replays import replay_deliveries
+from tests.builders.apps import make_app
+from tests.builders.people import make_staff, sign_in
+from tests.builders.webhooks import make_delivery, make_webhook
+from tests.fakes.clock import FakeClock
+from tests.fakes.endpoints import FakeHttp
+from tests.graphql.front import Front
+
+QUERY = "subscription { event { ...on AppUpdated { app { id name } } } }"
+LIST = """
+query ($id: ID!, $filter: EventDeliveryFilterInput) {
+  webhook(id: $id) {
+    eventDeliveries(first: 10, filter: $filter) {
+      edges {
+        node {
+          id status eventType payload
+          attempts(first: 10) { edges { node { status responseStatusCode response } } }
+        }
+      }
+    }
+  }
+}"""
+RETRY = """
+mutation ($id: ID!) { eventDeliveryRetry(id: $id) { delivery { status } errors { field code } } }
+"""
+DRY_RUN = """
+mutation ($told: String, $id: ID, $app: ID) {
+  webhookDryRun(query: $told, objectId: $id, app: $app) { payload errors { field code } }
+}"""
+TRIGGER = """
+mutation ($webhook: ID!, $id: ID!) {
+  webhookTrigger(webhookId: $webhook, objectId: $id) {
+    delivery { status eventType payload } errors { field code }
+  }
+}"""
+
+
+@pytest.fixture
+def http(ports: Ports) -> FakeHttp:
+    return FakeHttp(ports.database, lambda _request: HttpAnswer(500, {}, b"no"))
+
+
+@pytest.fixture
+def front(ports: Ports) -> Front:
+    return Front(ports)
+
+
+@pytest.fixture
+def owner(ports: Ports) -> tuple[int, str]:
+    return make_app(ports, "owner", Permission.MANAGE_APPS)
+
+
+@pytest.fixture
+def manager(ports: Ports) -> str:
+    staff = make_staff(ports, "staff@example.com", Permission.MANAGE_APPS)
+    return sign_in(ports, staff).access
+
+
+def problems(payload: Any) -> list[tuple[str | None, str]]:
+    return [(error["field"], error["code"]) for error in payload["errors"]]
+
+
+def work(ports: Ports) -> None:
+    fan_out_events(ports, WORKER)
+    for batch in lease_due_deliveries(ports, WORKER):
+        make_deliveries(ports, WORKER, batch)
+
+
+def delivered(ports: Ports) -> Sequence[DeliveryRecord]:
+    with ports.database.reading() as session:
+        return session.scalars(select(DeliveryRecord).order_by(DeliveryRecord.id)).all()
+
+
+def rows(ports: Ports) -> list[int | None]:
+    with ports.database.reading() as session:
+        return [
+            session.scalar(select(func.count()).select_from(table))
+            for table in (DeliveryRecord, OutboxEventRecord, AuditRecord)
+        ]
+
+
+def test_an_app_reads_its_deliveries_and_every_attempt(
+    front: Front, ports: Ports, owner: tuple[int, str], http: FakeHttp
+) -> None:
+    key = make_webhook(ports, owner[0])
+    make_delivery(ports, key)
+    work(replace(ports, http=http))
+
+    shown = front.run(LIST, owner[1], id=to_global_id("Webhook", key))["eventDeliveries"]
+    (edge,) = shown["edges"]
+    assert (edge["node"]["status"], edge["node"]["eventType"]) == ("PENDING", "PRODUCT_UPDATED")
+    attempts = [one["node"] for one in edge["node"]["attempts"]["edges"]]
+    assert attempts == [{"status": "FAILED", "responseStatusCode": 500, "response": "no"}]
+    good = front.run(LIST, owner[1], id=to_global_id("Webhook", key), filter={"status": "SUCCESS"})
+    assert good["eventDeliveries"]["edges"] == []
+
+
+def test_a_delivery_is_made_again_at_once_with_the_same_id(
+    front: Front, ports: Ports, owner: tuple[int, str], http: FakeHttp
+) -> None:
+    key = make_delivery(ports, make_webhook(ports, owner[0]))
+    trying = replace(ports, http=http)
+    work(trying)
+    again = front.run(RETRY, owner[1], id=to_global_id("EventDelivery", key))
+    assert again == {"delivery": {"status": "PENDING"}, "errors": []}
+    work(trying)
+
+    assert len({request.headers["webhook-id"] for request in http.requests}) == 1
+    assert len(http.requests) == 2
+
+
+def test_the_delivery_of_another_app_is_not_there(
+    front: Front, ports: Ports, owner: tuple[int, str]
+) -> None:
+    key = to_global_id("EventDelivery", make_delivery(ports, make_webhook(ports, owner[0])))
+    other = make_app(ports, "other")[1]
+
+    for one in (key, to_global_id("EventDelivery", 99999), to_global_id("App", 1), "garbage"):
+        assert problems(front.run(RETRY, other, id=one)) == [("id", "NOT_FOUND")]
+
+
+def test_a_dry_run_shows_the_bytes_of_a_later_delivery_and_writes_nothing(
+    front: Front, ports: Ports, owner: tuple[int, str], manager: str, http: FakeHttp
+) -> None:
+    make_webhook(ports, owner[0], AsyncEvent.APP_UPDATED, query=QUERY)
+    before = rows(ports)
+    ids = {"id": to_global_id("App", owner[0]), "app": to_global_id("App", owner[0])}
+    ran = front.run(DRY_RUN, manager, told=QUERY, **ids)
+    assert ran["errors"] == []
+    assert rows(ports) == before
+
+    with ports.database.transaction() as session:
+        put_event(ports, OPERATOR, session, AppUpdated(owner[0]))
+    work(replace(ports, http=http))
+    (request,) = http.requests
+    assert ran["payload"].encode() == request.body
+
+
+def test_a_dry_run_takes_a_query_or_an_id(
+    front: Front, owner: tuple[int, str], manager: str
+) -> None:
+    assert '"name": "owner"' in front.run(DRY_RUN, manager, told=QUERY)["payload"]
+    by_id = front.run(DRY_RUN, manager, id=to_global_id("App", owner[0]))
+    assert '"name": "owner"' in by_id["payload"]
+    assert problems(front.run(DRY_RUN, manager)) == [("query", "GRAPHQL_ERROR")]
+
+
+@pytest.mark.parametrize(
+    ("said", "problem"),
+    [
+        ({"told": ""}, ("query", "SYNTAX")),
+        ({"told": "{ shop { name } }"}, ("query", "MISSING_SUBSCRIPTION")),
+        ({"told": "subscription { event { nope } }"}, ("query", "GRAPHQL_ERROR")),
+        ({"told": QUERY, "id": "garbage"}, ("objectId", "INVALID_ID")),
+        ({"told": QUERY, "id": to_global_id("User", 1)}, ("objectId", "INVALID_ID")),
+        ({"told": QUERY, "id": to_global_id("App", 9999)}, ("objectId", "NOT_FOUND")),
+        ({"told": QUERY, "id": to_global_id("App", "x")}, ("objectId", "INVALID_ID")),
+        ({"id": to_global_id("Shop", 1)}, ("objectId", "INVALID_ID")),
+        ({"told": QUERY, "app": to_global_id("App", 9999)}, ("app", "NOT_FOUND")),
+    ],
+)
+def test_a_dry_run_says_what_makes_no_sense(
+    front: Front, owner: tuple[int, str], manager: str, said: dict[str, str], problem: object
+) -> None:
+    ran = front.run(DRY_RUN, manager, **said)
+    assert (ran["payload"], problems(ran)) == (None, [problem])
+
+
+def test_staff_without_the_permission_of_the_event_are_told_so(
+    front: Front, ports: Ports, owner: tuple[int, str]
+) -> None:
+    staff = sign_in(ports, make_staff(ports, "other@example.com")).access
+    key = to_global_id("App", owner[0])
+    webhook = to_global_id("Webhook", make_webhook(ports, owner[0], query=QUERY))
+
+    assert problems(front.run(DRY_RUN, staff, told=QUERY, id=key)) == [
+        (None, "MISSING_PERMISSION")
+    ]
+    assert problems(front.run(TRIGGER, staff, webhook=webhook, id=key)) == [
+        (None, "MISSING_PERMISSION")
+    ]
+
+
+def test_a_webhook_is_sent_its_payload_by_hand(
+    front: Front, ports: Ports, owner: tuple[int, str], manager: str, http: FakeHttp
+) -> None:
+    webhook = to_global_id("Webhook", make_webhook(ports, owner[0], query=QUERY))
+    key = to_global_id("App", owner[0])
+    sent = front.run(TRIGGER, manager, webhook=webhook, id=key)
+    assert sent["errors"] == []
+    assert sent["delivery"]["eventType"] == "APP_UPDATED"
+    work(replace(ports, http=http))
+
+    assert [request.body for request in http.requests] == [sent["delivery"]["payload"].encode()]
+    unknown = to_global_id("Webhook", 9999)
+    nowhere = front.run(TRIGGER, manager, webhook=unknown, id=key)
+    assert problems(nowhere) == [("webhookId", "NOT_FOUND")]
+
+
+def test_what_failed_and_what_is_missing_is_replayed_and_nothing_else(
+    ports: Ports, owner: tuple[int, str], http: FakeHttp, clock: FakeClock
+) -> None:
+    trying = replace(ports, http=http)
+
+    def happen() -> None:
+        with ports.database.transaction() as session:
+            put_event(ports, OPERATOR, session, AppUpdated(owner[0]))
+
+    happen()
+    work(trying)  # nobody hears of it yet
+    key = make_webhook(ports, owner[0], AsyncEvent.APP_UPDATED)
+    http.answer = lambda _request: HttpAnswer(200)
+    happen()
+    work(trying)
+    happen()
+    work(trying)
+    with ports.database.transaction() as session:
+        session.get_one(DeliveryRecord, delivered(ports)[1].id).status = "FAILED"
+
+    replayed = replay_deliveries(ports, OPERATOR, key, clock.now())
+    assert (replayed.failed, replayed.missing) == (1, 1)
+    assert [one.status for one in delivered(ports)] == ["SUCCESS", "PENDING", "PENDING"]
+    work(trying)
+    assert {one.status for one in delivered(ports)} == {"SUCCESS"}
+    again = replay_deliveries(ports, OPERATOR, key, clock.now())
+    assert (again.failed, again.missing) == (0, 0)
