@@ -8,16 +8,20 @@ from app.graphql.mutations.accounts import AccountMutations
 from app.graphql.mutations.app_installations import AppInstallationMutations
 from app.graphql.mutations.app_tokens import AppTokenMutations
 from app.graphql.mutations.apps import AppMutations
-from app.graphql.mutations.external import ExternalMutations
+from app.graphql.mutations.customers import CustomerMutations
 from app.graphql.mutations.dry_runs import DryRunMutations
+from app.graphql.mutations.external import ExternalMutations
+from app.graphql.mutations.groups import GroupMutations
 from app.graphql.mutations.passwords import PasswordMutations
 from app.graphql.mutations.plugins import PluginMutations
 from app.graphql.mutations.products import ProductMutations
 from app.graphql.mutations.sessions import SessionMutations
 from app.graphql.mutations.shop import ShopMutations
+from app.graphql.mutations.staff import StaffMutations
 from app.graphql.mutations.tokens import TokenMutations
 from app.graphql.mutations.webhooks import WebhookMutations
 from app.graphql.queries.apps import AppQueries
+from app.graphql.queries.groups import GroupQueries
 from app.graphql.queries.plugins import PluginQueries
 from app.graphql.queries.products import ProductQueries
 from app.graphql.queries.shop import ShopQueries
@@ -26,7 +30,13 @@ from app.graphql.queries.webhooks import WebhookQueries
 
 
 class Query(
-    ShopQueries, UserQueries, AppQueries, ProductQueries, PluginQueries, WebhookQueries
+    ShopQueries,
+    UserQueries,
+    GroupQueries,
+    AppQueries,
+    ProductQueries,
+    PluginQueries,
+    WebhookQueries,
 ):
     """What can be asked."""
 
@@ -36,6 +46,9 @@ class Mutation(
     PasswordMutations,
     AccountMutations,
     SessionMutations,
+    StaffMutations,
+    CustomerMutations,
+    GroupMutations,
     ExternalMutations,
     ShopMutations,
     AppMutations,

@@ -37,18 +37,21 @@ class NewCustomer:
     last_name: str = ""
     is_active: bool = True
     redirect_url: str = ""
+    customer_type: str | None = None
 
 
 @requires(Permission.MANAGE_USERS)
 def create_customer(ports: Ports, actor: Actor, new: NewCustomer) -> User:
     """Add a customer (`customerCreate`), who can sign in once they have chosen a password.
 
-    Refuses REQUIRED, INVALID and UNIQUE on ``email``, INVALID on names and ``redirectUrl``.
+    Refuses REQUIRED, INVALID and UNIQUE on ``email``, INVALID on names and ``redirectUrl``,
+    NOT_FOUND on ``customerType``.
     """
     email = normalize_email(new.email)
     found = [email_problem(email), *name_problems(new.first_name, new.last_name)]
     if new.redirect_url:
         found.append(redirect_refusal(ports, new.redirect_url))
+    found.append(_type_problem(new.customer_type))
     problems = [problem for problem in found if problem is not None]
     if problems:
         raise Refused(*problems)
@@ -61,13 +64,22 @@ def create_customer(ports: Ports, actor: Actor, new: NewCustomer) -> User:
 
 
 @requires(Permission.MANAGE_USERS)
-def update_customer(ports: Ports, actor: Actor, customer_id: str | None, details: Details) -> User:
+def update_customer(
+    ports: Ports,
+    actor: Actor,
+    customer_id: str | None,
+    details: Details,
+    *,
+    customer_type: str | None = None,
+) -> User:
     """Change a customer (`customerUpdate`); whoever is deactivated is signed out everywhere.
 
-    Refuses REQUIRED and NOT_FOUND on ``id``; REQUIRED, INVALID and UNIQUE on ``details``.
+    Refuses REQUIRED and NOT_FOUND on ``id``; REQUIRED, INVALID and UNIQUE on ``details``;
+    NOT_FOUND on ``customerType``.
     """
     key = _key(customer_id)
-    problems = detail_problems(details)
+    found = [*detail_problems(details), _type_problem(customer_type)]
+    problems = [problem for problem in found if problem is not None]
     if problems:
         raise Refused(*problems)
     wanted_email = details.wanted_email or ""
@@ -111,6 +123,12 @@ def delete_customer(ports: Ports, actor: Actor, customer_id: str | None) -> User
         put_event(ports, actor, session, CustomerDeleted(key, snapshot=snapshot_of(user)))
         record(ports, actor, session, Change("customer.delete", "User", key, user.email))
         return user
+
+
+def _type_problem(customer_type: str | None) -> Problem | None:
+    if customer_type is None:
+        return None
+    return Problem("NOT_FOUND", "There are no types of customers here.", "customerType")
 
 
 def _key(customer_id: str | None) -> int:

@@ -1,19 +1,76 @@
 """Queries about people."""
 
+from typing import Any
+
 import graphene
 from graphql import GraphQLResolveInfo
 
+from app.domain.directory import UserFilter, UserSort
 from app.domain.errors import TokenRejected
+from app.domain.pages import Page
 from app.domain.users import User
+from app.graphql.connections import asked_page, connection_arguments, make_connection
 from app.graphql.context import RequestContext
+from app.services.directory import list_customers, list_staff, show_user
+
+_USER = "app.graphql.types.users.User"
+_SEARCH = "The beginnings of words in email or name, whatever their case and accents."
+
+UserCountableConnection = make_connection("User", _USER)
+UserSortField = graphene.Enum.from_enum(UserSort, name="UserSortField")
+
+
+class StaffMemberStatus(graphene.Enum):
+    """Whether somebody may come in."""
+
+    ACTIVE = "active"
+    DEACTIVATED = "deactivated"
+
+
+class UserSortingInput(graphene.InputObjectType):
+    """How people are sorted."""
+
+    direction = graphene.InputField("app.graphql.types.lists.OrderDirection", required=True)
+    field = graphene.InputField(UserSortField, required=True)
+
+
+class StaffUserInput(graphene.InputObjectType):
+    """Who of the staff is wanted."""
+
+    status = graphene.InputField(StaffMemberStatus)
+    search = graphene.String(description=_SEARCH)
+    ids = graphene.List(graphene.NonNull(graphene.ID))
 
 
 class UserQueries(graphene.ObjectType):
-    """Who the caller is."""
+    """Who the caller is, and who else there is."""
 
     me = graphene.Field(
-        "app.graphql.types.users.User",
+        _USER,
         description="The person who is calling; null without a credential, or for an app.",
+    )
+    user = graphene.Field(
+        _USER,
+        id=graphene.ID(),
+        email=graphene.String(),
+        description=(
+            "One person, by id or by email. MANAGE_STAFF shows the staff, MANAGE_USERS and "
+            "MANAGE_ORDERS each show customers; null for anybody else."
+        ),
+    )
+    customers = graphene.Field(
+        UserCountableConnection,
+        search=graphene.String(description=f"{_SEARCH} Leaves no room for `sortBy`."),
+        sort_by=UserSortingInput(),
+        **connection_arguments(),
+        description="Needs MANAGE_USERS or MANAGE_ORDERS. In the order they were added.",
+    )
+    staff_users = graphene.Field(
+        UserCountableConnection,
+        filter=StaffUserInput(),
+        sort_by=UserSortingInput(),
+        **connection_arguments(),
+        description="Needs MANAGE_STAFF. In the order they were added.",
     )
 
     @staticmethod
@@ -22,3 +79,47 @@ class UserQueries(graphene.ObjectType):
         if context.actor.fault is not None:
             raise TokenRejected(context.actor.fault)
         return context.identity.user
+
+    @staticmethod
+    def resolve_user(
+        _root: object,
+        info: GraphQLResolveInfo,
+        id: str | None = None,
+        email: str | None = None,
+    ) -> User | None:
+        context: RequestContext = info.context
+        return show_user(context.ports, context.actor, user_id=id, email=email)
+
+    @staticmethod
+    def resolve_customers(_root: object, info: GraphQLResolveInfo, **arguments: Any) -> Page[User]:
+        context: RequestContext = info.context
+        wanted = _filter(arguments, {"search": arguments.get("search")})
+        page = asked_page("customers", arguments)
+        return _met(info, list_customers(context.ports, context.actor, page, wanted))
+
+    @staticmethod
+    def resolve_staff_users(
+        _root: object, info: GraphQLResolveInfo, **arguments: Any
+    ) -> Page[User]:
+        context: RequestContext = info.context
+        wanted = _filter(arguments, arguments.get("filter") or {})
+        page = asked_page("staffUsers", arguments)
+        return _met(info, list_staff(context.ports, context.actor, page, wanted))
+
+
+def _filter(arguments: dict[str, Any], given: dict[str, Any]) -> UserFilter:
+    sort = arguments.get("sort_by") or {}
+    status, ids = given.get("status"), given.get("ids")
+    return UserFilter(
+        search=given.get("search") or "",
+        is_active=None if status is None else status is StaffMemberStatus.ACTIVE,
+        ids=None if ids is None else tuple(ids),
+        sort=sort.get("field"),
+        descending=sort.get("direction") == "DESC",
+    )
+
+
+def _met(info: GraphQLResolveInfo, page: Page[User]) -> Page[User]:
+    context: RequestContext = info.context
+    context.crowd(info).meet_people(page.items)
+    return page

@@ -4,7 +4,10 @@ import graphene
 from graphql import GraphQLResolveInfo
 
 from app.domain import users as domain
+from app.domain.grants import is_within_reach
 from app.domain.ids import to_global_id
+from app.domain.permissions import Permission, in_order
+from app.graphql.context import RequestContext
 
 
 class Group(graphene.ObjectType):
@@ -12,6 +15,28 @@ class Group(graphene.ObjectType):
 
     id = graphene.NonNull(graphene.ID)
     name = graphene.NonNull(graphene.String)
+    users = graphene.List(
+        graphene.NonNull("app.graphql.types.users.User"), description="Needs MANAGE_STAFF."
+    )
+    permissions = graphene.List(graphene.NonNull("app.graphql.types.permissions.Permission"))
+    user_can_manage = graphene.NonNull(
+        graphene.Boolean,
+        description="Whether the caller manages staff and holds all that the group gives.",
+    )
 
     def resolve_id(self: domain.Group, _info: GraphQLResolveInfo) -> str:
         return to_global_id("Group", self.id)
+
+    def resolve_users(self: domain.Group, info: GraphQLResolveInfo) -> tuple[domain.User, ...]:
+        context: RequestContext = info.context
+        return context.crowd(info).members(self.id)
+
+    def resolve_permissions(
+        self: domain.Group, _info: GraphQLResolveInfo
+    ) -> tuple[Permission, ...]:
+        return in_order(self.permissions)
+
+    def resolve_user_can_manage(self: domain.Group, info: GraphQLResolveInfo) -> bool:
+        context: RequestContext = info.context
+        manages = context.actor.is_user and context.actor.holds(Permission.MANAGE_STAFF)
+        return manages and is_within_reach(context.actor, self.permissions)

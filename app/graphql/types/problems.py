@@ -88,12 +88,60 @@ PluginErrorCode = graphene.Enum(
 )
 
 
+PermissionGroupErrorCode = graphene.Enum(
+    "PermissionGroupErrorCode",
+    {
+        name: name
+        for name in (
+            "REQUIRED",
+            "UNIQUE",
+            "ASSIGN_NON_STAFF_MEMBER",
+            "DUPLICATED_INPUT_ITEM",
+            "CANNOT_REMOVE_FROM_LAST_GROUP",
+            "LEFT_NOT_MANAGEABLE_PERMISSION",
+            "OUT_OF_SCOPE_PERMISSION",
+            "OUT_OF_SCOPE_USER",
+            "OUT_OF_SCOPE_CHANNEL",
+            "INVALID",
+            "NOT_FOUND",
+        )
+    },
+)
+
+_PERMISSIONS = graphene.List(graphene.NonNull("app.graphql.types.permissions.PermissionEnum"))
+_IDS = graphene.List(graphene.NonNull(graphene.ID))
+
+
 class AccountError(graphene.ObjectType):
     """Why an account mutation changed nothing."""
 
     field = graphene.String(description="The input at fault, if it is one alone.")
     message = graphene.String()
     code = graphene.NonNull(AccountErrorCode)
+
+
+class StaffError(graphene.ObjectType):
+    """Why the staff was not changed; the lists name what the code is about."""
+
+    field = graphene.String(description="The input at fault, if it is one alone.")
+    message = graphene.String()
+    code = graphene.NonNull(AccountErrorCode)
+    permissions = _PERMISSIONS
+    groups = _IDS
+    users = _IDS
+
+
+class PermissionGroupError(graphene.ObjectType):
+    """Why a group was not made, changed or deleted; the lists name what the code is about."""
+
+    field = graphene.String(description="The input at fault, if it is one alone.")
+    message = graphene.String()
+    code = graphene.NonNull(PermissionGroupErrorCode)
+    permissions = _PERMISSIONS
+    users = _IDS
+    channels = graphene.List(
+        graphene.NonNull(graphene.ID), description="Always null: there are no channels here."
+    )
 
 
 class ShopError(graphene.ObjectType):

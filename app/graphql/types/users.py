@@ -1,14 +1,26 @@
 """People and their avatars."""
 
+from dataclasses import dataclass
+
 import graphene
 from graphql import GraphQLResolveInfo
 
 from app.domain import users as domain
 from app.domain.devices import SignedIn
+from app.domain.errors import Problem, Refused
+from app.domain.groups import PermissionGroup
 from app.domain.ids import to_global_id
 from app.domain.permissions import Permission, in_order
 from app.graphql.context import RequestContext
 from app.services.own_sessions import list_sessions
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """A permission, and who holds it."""
+
+    code: Permission
+    owner: domain.User
 
 
 class Image(graphene.ObjectType):
@@ -26,14 +38,19 @@ class UserPermission(graphene.ObjectType):
     source_permission_groups = graphene.List(
         graphene.NonNull("app.graphql.types.groups.Group"),
         user_id=graphene.NonNull(graphene.ID),
-        description="The groups that give this permission to that person.",
+        description="The groups that give it; `userId` is the person whose permission it is.",
     )
 
-    def resolve_code(self: Permission, _info: GraphQLResolveInfo) -> Permission:
-        return self
+    def resolve_name(self: _Held, _info: GraphQLResolveInfo) -> str:
+        return self.code.label
 
-    def resolve_name(self: Permission, _info: GraphQLResolveInfo) -> str:
-        return self.label
+    def resolve_source_permission_groups(
+        self: _Held, _info: GraphQLResolveInfo, user_id: str
+    ) -> tuple[domain.Group, ...]:
+        if user_id != to_global_id("User", self.owner.id):
+            message = "This is a permission of another person: give the id of the one above it."
+            raise Refused(Problem("INVALID", message, "userId"))
+        return tuple(group for group in self.owner.groups if self.code in group.permissions)
 
 
 class User(graphene.ObjectType):
@@ -53,6 +70,10 @@ class User(graphene.ObjectType):
         graphene.NonNull(UserPermission), description="What the person may effectively do."
     )
     permission_groups = graphene.List(graphene.NonNull("app.graphql.types.groups.Group"))
+    editable_groups = graphene.List(
+        graphene.NonNull("app.graphql.types.groups.Group"),
+        description="The groups that the person can manage: they give nothing beyond their own.",
+    )
     avatar = graphene.Field(Image, size=graphene.Int())
     last_login = graphene.DateTime()
     date_joined = graphene.NonNull(graphene.DateTime)
@@ -67,13 +88,25 @@ class User(graphene.ObjectType):
 
     def resolve_user_permissions(
         self: domain.User, _info: GraphQLResolveInfo
-    ) -> tuple[Permission, ...]:
-        return in_order(self.permissions)
+    ) -> list[_Held]:
+        return [_Held(permission, self) for permission in in_order(self.permissions)]
 
     def resolve_permission_groups(
-        self: domain.User, _info: GraphQLResolveInfo
+        self: domain.User, info: GraphQLResolveInfo
     ) -> tuple[domain.Group, ...]:
+        context: RequestContext = info.context
+        context.crowd(info).meet_people([self])
         return self.groups
+
+    def resolve_editable_groups(
+        self: domain.User, info: GraphQLResolveInfo
+    ) -> tuple[PermissionGroup, ...]:
+        if Permission.MANAGE_STAFF not in self.permissions:
+            return ()
+        context: RequestContext = info.context
+        groups = context.crowd(info).editable_by(self)
+        context.crowd(info).meet(group.id for group in groups)
+        return groups
 
     def resolve_sessions(
         self: domain.User, info: GraphQLResolveInfo

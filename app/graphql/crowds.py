@@ -1,0 +1,47 @@
+"""Groups and their members, read once for all that one answer shows of them."""
+
+from collections.abc import Iterable
+
+from app.domain.actor import Actor
+from app.domain.groups import PermissionGroup
+from app.domain.users import User
+from app.ports import Ports
+from app.services.groups import all_groups, list_members
+
+
+class Crowd:
+    """What one field at the root has met so far.
+
+    Whoever shows a list tells it all groups of the list first, so that the first question for the
+    members of one is asked for every one of them.
+    """
+
+    def __init__(self, ports: Ports, actor: Actor) -> None:
+        self._ports = ports
+        self._actor = actor
+        self._met: set[int] = set()
+        self._members: dict[int, tuple[User, ...]] = {}
+        self._every_group: tuple[PermissionGroup, ...] | None = None
+
+    def meet(self, groups: Iterable[int]) -> None:
+        """Somebody may ask who is in these groups."""
+        self._met.update(groups)
+
+    def meet_people(self, people: Iterable[User]) -> None:
+        """Somebody may ask who is in the groups of these people."""
+        self.meet(group.id for user in people for group in user.groups)
+
+    def members(self, group: int) -> tuple[User, ...]:
+        """Who is in that group; raises ``PermissionDenied`` as ``list_members`` does."""
+        if group not in self._members:
+            wanted = {group, *self._met} - self._members.keys()
+            found = list_members(self._ports, self._actor, wanted)
+            self._members |= found
+            self.meet_people(user for users in found.values() for user in users)
+        return self._members[group]
+
+    def editable_by(self, user: User) -> tuple[PermissionGroup, ...]:
+        """The groups that give nothing that ``user`` does not hold."""
+        if self._every_group is None:
+            self._every_group = all_groups(self._ports)
+        return tuple(one for one in self._every_group if one.permissions <= user.permissions)

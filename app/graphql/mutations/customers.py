@@ -1,0 +1,109 @@
+"""Adding, changing and deleting customers."""
+
+from typing import Any
+
+import graphene
+from graphql import GraphQLResolveInfo
+
+from app.graphql.context import RequestContext
+from app.graphql.mutations.payloads import AccountPayload, answers
+from app.services.customers import (
+    NewCustomer,
+    create_customer,
+    delete_customer,
+    update_customer,
+)
+from app.services.details import Details
+
+_USER = "app.graphql.types.users.User"
+_NO_TYPES = "There are no types of customers here: any id is refused."
+_DETAILS = ("first_name", "last_name", "email", "is_active", "is_confirmed")
+
+
+class UserCreateInput(graphene.InputObjectType):
+    """A customer to be added."""
+
+    first_name = graphene.String()
+    last_name = graphene.String()
+    email = graphene.String()
+    is_active = graphene.Boolean()
+    customer_type = graphene.ID(description=_NO_TYPES)
+    redirect_url = graphene.String(
+        description="Where the link of the invitation leads; without it, no mail is sent."
+    )
+    channel = graphene.String(description="Accepted and not used.")
+
+
+class CustomerInput(graphene.InputObjectType):
+    """What is to change; what is left out stays as it is."""
+
+    first_name = graphene.String()
+    last_name = graphene.String()
+    email = graphene.String()
+    is_active = graphene.Boolean()
+    is_confirmed = graphene.Boolean()
+    customer_type = graphene.ID(description=_NO_TYPES)
+
+
+class CustomerCreate(AccountPayload):
+    """The new customer."""
+
+    user = graphene.Field(_USER)
+
+
+class CustomerUpdate(AccountPayload):
+    """The customer as they are now."""
+
+    user = graphene.Field(_USER)
+
+
+class CustomerDelete(AccountPayload):
+    """The customer as they were."""
+
+    user = graphene.Field(_USER)
+
+
+class CustomerMutations(graphene.ObjectType):
+    """Customers, managed by whoever holds MANAGE_USERS."""
+
+    customer_create = graphene.Field(CustomerCreate, input=graphene.NonNull(UserCreateInput))
+    customer_update = graphene.Field(
+        CustomerUpdate, id=graphene.ID(), input=graphene.NonNull(CustomerInput)
+    )
+    customer_delete = graphene.Field(CustomerDelete, id=graphene.ID())
+
+    @staticmethod
+    @answers(CustomerCreate)
+    def resolve_customer_create(
+        _root: object, info: GraphQLResolveInfo, input: dict[str, Any]
+    ) -> CustomerCreate:
+        context: RequestContext = info.context
+        new = NewCustomer(
+            email=input.get("email") or "",
+            first_name=input.get("first_name") or "",
+            last_name=input.get("last_name") or "",
+            is_active=input.get("is_active") is not False,
+            redirect_url=input.get("redirect_url") or "",
+            customer_type=input.get("customer_type"),
+        )
+        return CustomerCreate(user=create_customer(context.ports, context.actor, new))
+
+    @staticmethod
+    @answers(CustomerUpdate)
+    def resolve_customer_update(
+        _root: object, info: GraphQLResolveInfo, input: dict[str, Any], id: str | None = None
+    ) -> CustomerUpdate:
+        context: RequestContext = info.context
+        details = Details(**{name: input[name] for name in _DETAILS if name in input})
+        user = update_customer(
+            context.ports, context.actor, id, details, customer_type=input.get("customer_type")
+        )
+        return CustomerUpdate(user=user)
+
+    @staticmethod
+    @answers(CustomerDelete)
+    def resolve_customer_delete(
+        _root: object, info: GraphQLResolveInfo, id: str | None = None
+    ) -> CustomerDelete:
+        context: RequestContext = info.context
+        return CustomerDelete(user=delete_customer(context.ports, context.actor, id))

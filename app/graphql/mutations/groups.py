@@ -1,0 +1,111 @@
+"""Making, changing and deleting permission groups."""
+
+from typing import Any
+
+import graphene
+from graphql import GraphQLResolveInfo
+
+from app.domain.absent import ABSENT
+from app.graphql.context import RequestContext
+from app.graphql.errors import PayloadProblem
+from app.graphql.mutations.payloads import answers, errors_of
+from app.services.group_changes import GroupChanges, delete_group, update_group
+from app.services.groups import NewGroup, create_group
+
+_GROUP = "app.graphql.types.groups.Group"
+_PERMISSIONS = graphene.List(graphene.NonNull("app.graphql.types.permissions.PermissionEnum"))
+_IDS = graphene.List(graphene.NonNull(graphene.ID))
+
+
+class PermissionGroupCreateInput(graphene.InputObjectType):
+    """A group to be made."""
+
+    add_permissions = _PERMISSIONS
+    add_users = _IDS
+    name = graphene.NonNull(graphene.String)
+
+
+class PermissionGroupUpdateInput(graphene.InputObjectType):
+    """What is to change; what is left out stays as it is."""
+
+    add_permissions = _PERMISSIONS
+    add_users = _IDS
+    name = graphene.String()
+    remove_permissions = _PERMISSIONS
+    remove_users = _IDS
+
+
+class GroupPayload(graphene.ObjectType):
+    """``errors``, and the group."""
+
+    class Meta:
+        abstract = True
+
+    errors = errors_of("PermissionGroupError")
+    group = graphene.Field(_GROUP)
+
+    def resolve_errors(self, _info: GraphQLResolveInfo) -> list[PayloadProblem]:
+        return self.errors or []
+
+
+class PermissionGroupCreate(GroupPayload):
+    """The new group."""
+
+
+class PermissionGroupUpdate(GroupPayload):
+    """The group as it is now."""
+
+
+class PermissionGroupDelete(GroupPayload):
+    """The group as it was."""
+
+
+class GroupMutations(graphene.ObjectType):
+    """Permission groups, managed by people who hold MANAGE_STAFF."""
+
+    permission_group_create = graphene.Field(
+        PermissionGroupCreate, input=graphene.NonNull(PermissionGroupCreateInput)
+    )
+    permission_group_update = graphene.Field(
+        PermissionGroupUpdate,
+        id=graphene.ID(required=True),
+        input=graphene.NonNull(PermissionGroupUpdateInput),
+    )
+    permission_group_delete = graphene.Field(PermissionGroupDelete, id=graphene.ID(required=True))
+
+    @staticmethod
+    @answers(PermissionGroupCreate)
+    def resolve_permission_group_create(
+        _root: object, info: GraphQLResolveInfo, input: dict[str, Any]
+    ) -> PermissionGroupCreate:
+        context: RequestContext = info.context
+        new = NewGroup(
+            name=input["name"],
+            permissions=frozenset(input.get("add_permissions") or ()),
+            users=tuple(input.get("add_users") or ()),
+        )
+        return PermissionGroupCreate(group=create_group(context.ports, context.actor, new))
+
+    @staticmethod
+    @answers(PermissionGroupUpdate)
+    def resolve_permission_group_update(
+        _root: object, info: GraphQLResolveInfo, id: str, input: dict[str, Any]
+    ) -> PermissionGroupUpdate:
+        context: RequestContext = info.context
+        changes = GroupChanges(
+            name=(input["name"] or "") if "name" in input else ABSENT,
+            add_permissions=frozenset(input.get("add_permissions") or ()),
+            remove_permissions=frozenset(input.get("remove_permissions") or ()),
+            add_users=tuple(input.get("add_users") or ()),
+            remove_users=tuple(input.get("remove_users") or ()),
+        )
+        group = update_group(context.ports, context.actor, id, changes)
+        return PermissionGroupUpdate(group=group)
+
+    @staticmethod
+    @answers(PermissionGroupDelete)
+    def resolve_permission_group_delete(
+        _root: object, info: GraphQLResolveInfo, id: str
+    ) -> PermissionGroupDelete:
+        context: RequestContext = info.context
+        return PermissionGroupDelete(group=delete_group(context.ports, context.actor, id))

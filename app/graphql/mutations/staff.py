@@ -1,0 +1,110 @@
+"""Inviting, changing and removing members of the staff."""
+
+from typing import Any
+
+import graphene
+from graphql import GraphQLResolveInfo
+
+from app.graphql.context import RequestContext
+from app.graphql.errors import PayloadProblem
+from app.graphql.mutations.payloads import answers, errors_of
+from app.services.details import Details
+from app.services.staff import NewStaff, StaffChanges, create_staff, delete_staff, update_staff
+
+_USER = "app.graphql.types.users.User"
+_IDS = graphene.List(graphene.NonNull(graphene.ID))
+_DETAILS = ("first_name", "last_name", "email", "is_active")
+
+
+class StaffCreateInput(graphene.InputObjectType):
+    """Somebody to join the staff."""
+
+    first_name = graphene.String()
+    last_name = graphene.String()
+    email = graphene.String()
+    is_active = graphene.Boolean()
+    add_groups = _IDS
+    redirect_url = graphene.String(
+        description="Where the link of the invitation leads; without it, no mail is sent."
+    )
+
+
+class StaffUpdateInput(graphene.InputObjectType):
+    """What is to change; what is left out stays as it is."""
+
+    first_name = graphene.String()
+    last_name = graphene.String()
+    email = graphene.String()
+    is_active = graphene.Boolean()
+    add_groups = _IDS
+    remove_groups = _IDS
+
+
+class StaffPayload(graphene.ObjectType):
+    """``errors``, and the person."""
+
+    class Meta:
+        abstract = True
+
+    errors = errors_of("StaffError")
+    user = graphene.Field(_USER)
+
+    def resolve_errors(self, _info: GraphQLResolveInfo) -> list[PayloadProblem]:
+        return self.errors or []
+
+
+class StaffCreate(StaffPayload):
+    """The new member of the staff, or the customer who is one now."""
+
+
+class StaffUpdate(StaffPayload):
+    """The member of the staff as they are now."""
+
+
+class StaffDelete(StaffPayload):
+    """The member of the staff as they were."""
+
+
+class StaffMutations(graphene.ObjectType):
+    """The staff, managed by people who hold MANAGE_STAFF."""
+
+    staff_create = graphene.Field(StaffCreate, input=graphene.NonNull(StaffCreateInput))
+    staff_update = graphene.Field(
+        StaffUpdate, id=graphene.ID(required=True), input=graphene.NonNull(StaffUpdateInput)
+    )
+    staff_delete = graphene.Field(StaffDelete, id=graphene.ID(required=True))
+
+    @staticmethod
+    @answers(StaffCreate)
+    def resolve_staff_create(
+        _root: object, info: GraphQLResolveInfo, input: dict[str, Any]
+    ) -> StaffCreate:
+        context: RequestContext = info.context
+        new = NewStaff(
+            email=input.get("email") or "",
+            first_name=input.get("first_name") or "",
+            last_name=input.get("last_name") or "",
+            is_active=input.get("is_active"),
+            groups=tuple(input.get("add_groups") or ()),
+            redirect_url=input.get("redirect_url") or "",
+        )
+        return StaffCreate(user=create_staff(context.ports, context.actor, new))
+
+    @staticmethod
+    @answers(StaffUpdate)
+    def resolve_staff_update(
+        _root: object, info: GraphQLResolveInfo, id: str, input: dict[str, Any]
+    ) -> StaffUpdate:
+        context: RequestContext = info.context
+        changes = StaffChanges(
+            Details(**{name: input[name] for name in _DETAILS if name in input}),
+            add_groups=tuple(input.get("add_groups") or ()),
+            remove_groups=tuple(input.get("remove_groups") or ()),
+        )
+        return StaffUpdate(user=update_staff(context.ports, context.actor, id, changes))
+
+    @staticmethod
+    @answers(StaffDelete)
+    def resolve_staff_delete(_root: object, info: GraphQLResolveInfo, id: str) -> StaffDelete:
+        context: RequestContext = info.context
+        return StaffDelete(user=delete_staff(context.ports, context.actor, id))

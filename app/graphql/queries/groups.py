@@ -1,0 +1,79 @@
+"""Queries about permission groups."""
+
+from enum import StrEnum
+from typing import Any
+
+import graphene
+from graphql import GraphQLResolveInfo
+
+from app.domain.groups import PermissionGroup
+from app.domain.pages import Page
+from app.graphql.connections import asked_page, connection_arguments, make_connection
+from app.graphql.context import RequestContext
+from app.services.groups import GroupFilter, list_groups, show_group
+
+_GROUP = "app.graphql.types.groups.Group"
+
+GroupCountableConnection = make_connection("Group", _GROUP)
+
+
+class GroupSort(StrEnum):
+    NAME = "NAME"
+
+
+PermissionGroupSortField = graphene.Enum.from_enum(
+    GroupSort, name="PermissionGroupSortField", description="What groups can be sorted by."
+)
+
+
+class PermissionGroupSortingInput(graphene.InputObjectType):
+    """How groups are sorted."""
+
+    direction = graphene.InputField("app.graphql.types.lists.OrderDirection", required=True)
+    field = graphene.InputField(PermissionGroupSortField, required=True)
+
+
+class PermissionGroupFilterInput(graphene.InputObjectType):
+    """Which groups are wanted."""
+
+    search = graphene.String(description="A part of the name.")
+    ids = graphene.List(graphene.NonNull(graphene.ID))
+
+
+class GroupQueries(graphene.ObjectType):
+    """Permission groups; both need MANAGE_STAFF."""
+
+    permission_groups = graphene.Field(
+        GroupCountableConnection,
+        filter=PermissionGroupFilterInput(),
+        sort_by=PermissionGroupSortingInput(),
+        **connection_arguments(),
+        description="By name. Needs MANAGE_STAFF.",
+    )
+    permission_group = graphene.Field(
+        _GROUP, id=graphene.ID(required=True), description="Needs MANAGE_STAFF."
+    )
+
+    @staticmethod
+    def resolve_permission_groups(
+        _root: object, info: GraphQLResolveInfo, **arguments: Any
+    ) -> Page[PermissionGroup]:
+        context: RequestContext = info.context
+        given = arguments.get("filter") or {}
+        ids = given.get("ids")
+        wanted = GroupFilter(
+            search=given.get("search") or "",
+            ids=None if ids is None else tuple(ids),
+            descending=(arguments.get("sort_by") or {}).get("direction") == "DESC",
+        )
+        request = asked_page("permissionGroups", arguments)
+        page = list_groups(context.ports, context.actor, request, wanted)
+        context.crowd(info).meet(group.id for group in page.items)
+        return page
+
+    @staticmethod
+    def resolve_permission_group(
+        _root: object, info: GraphQLResolveInfo, id: str
+    ) -> PermissionGroup | None:
+        context: RequestContext = info.context
+        return show_group(context.ports, context.actor, id)

@@ -1,0 +1,261 @@
+"""Staff, customers and groups changed by GraphQL: what is sent, what is refused, and how."""
+
+from typing import Any
+
+import pytest
+
+from app.domain.ids import to_global_id
+from app.domain.mail import MailKind
+from app.domain.permissions import Permission
+from app.ports import Ports
+from tests.builders.apps import make_app
+from tests.builders.outbox import mails
+from tests.builders.people import make_group, make_staff, make_user, sign_in
+from tests.graphql.front import Front
+
+STAFF = Permission.MANAGE_STAFF
+USERS = Permission.MANAGE_USERS
+ORDERS = Permission.MANAGE_ORDERS
+PAGES = Permission.MANAGE_PAGES
+
+PERSON = "user { email firstName lastName isActive isConfirmed permissionGroups { name } }"
+STAFF_ERRORS = "errors { field code message permissions groups users }"
+ERRORS = "errors { field code message } accountErrors { field code }"
+GROUP = "group { name permissions { code } users { email } userCanManage }"
+GROUP_ERRORS = "errors { field code message permissions users channels }"
+STAFF_CREATE = f"""mutation ($input: StaffCreateInput!) {{
+  staffCreate(input: $input) {{ {PERSON} {STAFF_ERRORS} }}
+}}"""
+STAFF_UPDATE = f"""mutation ($id: ID!, $input: StaffUpdateInput!) {{
+  staffUpdate(id: $id, input: $input) {{ {PERSON} {STAFF_ERRORS} }}
+}}"""
+STAFF_DELETE = f"""mutation ($id: ID!) {{ staffDelete(id: $id) {{ {PERSON} {STAFF_ERRORS} }} }}"""
+CUSTOMER_CREATE = f"""mutation ($input: UserCreateInput!) {{
+  customerCreate(input: $input) {{ {PERSON} {ERRORS} }}
+}}"""
+CUSTOMER_UPDATE = f"""mutation ($id: ID, $input: CustomerInput!) {{
+  customerUpdate(id: $id, input: $input) {{ {PERSON} {ERRORS} }}
+}}"""
+CUSTOMER_DELETE = f"mutation ($id: ID) {{ customerDelete(id: $id) {{ {PERSON} {ERRORS} }} }}"
+GROUP_CREATE = f"""mutation ($input: PermissionGroupCreateInput!) {{
+  permissionGroupCreate(input: $input) {{ {GROUP} {GROUP_ERRORS} }}
+}}"""
+GROUP_UPDATE = f"""mutation ($id: ID!, $input: PermissionGroupUpdateInput!) {{
+  permissionGroupUpdate(id: $id, input: $input) {{ {GROUP} {GROUP_ERRORS} }}
+}}"""
+GROUP_DELETE = f"""mutation ($id: ID!) {{
+  permissionGroupDelete(id: $id) {{ {GROUP} {GROUP_ERRORS} }}
+}}"""
+
+
+@pytest.fixture
+def front(ports: Ports) -> Front:
+    return Front(ports)
+
+
+@pytest.fixture
+def boss(ports: Ports) -> str:
+    """The token of somebody who manages staff, customers and orders."""
+    return sign_in(ports, make_staff(ports, "boss@example.com", STAFF, USERS, ORDERS)).access
+
+
+def user_id(key: int) -> str:
+    return to_global_id("User", key)
+
+
+def group_id(key: int) -> str:
+    return to_global_id("Group", key)
+
+
+def told(payload: Any) -> list[tuple[str | None, str]]:
+    """Field and code of what was wrong, with nothing done."""
+    assert payload.get("user") is payload.get("group") is None
+    assert all(error["message"] for error in payload["errors"])
+    found = [(error["field"], error["code"]) for error in payload["errors"]]
+    if "accountErrors" in payload:
+        assert found == [(error["field"], error["code"]) for error in payload["accountErrors"]]
+    return found
+
+
+def test_somebody_is_invited_changed_and_removed(ports: Ports, front: Front, boss: str) -> None:
+    support = group_id(make_group(ports, "Support", ORDERS))
+    new = {
+        "email": "Eve@example.com",
+        "firstName": "Eve",
+        "addGroups": [support],
+        "redirectUrl": "http://localhost:3000/",
+    }
+    made = front.run(STAFF_CREATE, boss, input=new)
+    assert made == {
+        "user": {
+            "email": "eve@example.com",
+            "firstName": "Eve",
+            "lastName": "",
+            "isActive": True,
+            "isConfirmed": True,
+            "permissionGroups": [{"name": "Support"}],
+        },
+        "errors": [],
+    }
+    assert [mail.kind for mail in mails(ports)] == [MailKind.STAFF_INVITATION]
+    eve = front.run('{ user(email: "eve@example.com") { id } }', boss)["id"]
+    changes = {"lastName": "Lee", "isActive": False, "removeGroups": [support], "addGroups": None}
+    changed = front.run(STAFF_UPDATE, boss, id=eve, input=changes)["user"]
+    assert (changed["firstName"], changed["lastName"]) == ("Eve", "Lee")
+    assert (changed["isActive"], changed["permissionGroups"]) == (False, [])
+    assert front.run(STAFF_DELETE, boss, id=eve)["user"]["email"] == "eve@example.com"
+    assert told(front.run(STAFF_DELETE, boss, id=eve)) == [("id", "NOT_FOUND")]
+
+
+def test_what_is_out_of_scope_is_listed(ports: Ports, front: Front, boss: str) -> None:
+    above = make_staff(ports, "above@example.com", PAGES)
+    editors = group_id(make_group(ports, "Editors", PAGES))
+    payload = front.run(STAFF_CREATE, boss, input={"email": "e@x.example", "addGroups": [editors]})
+    assert told(payload) == [("addGroups", "OUT_OF_SCOPE_GROUP")]
+    assert payload["errors"][0]["groups"] == [editors]
+    payload = front.run(STAFF_UPDATE, boss, id=user_id(above), input={"firstName": "x"})
+    assert told(payload) == [("id", "OUT_OF_SCOPE_USER")]
+    assert payload["errors"][0]["users"] == [user_id(above)]
+    wanted = {"name": "G", "addPermissions": ["MANAGE_PAGES", "MANAGE_ORDERS"]}
+    payload = front.run(GROUP_CREATE, boss, input=wanted)
+    assert told(payload) == [("addPermissions", "OUT_OF_SCOPE_PERMISSION")]
+    assert payload["errors"][0]["permissions"] == ["MANAGE_PAGES"]
+    assert (payload["errors"][0]["users"], payload["errors"][0]["channels"]) == (None, None)
+
+
+def test_a_customer_is_invited_changed_and_deleted(ports: Ports, front: Front) -> None:
+    _, crm = make_app(ports, "crm", USERS)
+    new = {
+        "email": "ann@example.com",
+        "channel": "default",
+        "redirectUrl": "http://localhost:3000/",
+    }
+    made = front.run(CUSTOMER_CREATE, crm, input=new)
+    assert made["errors"] == made["accountErrors"] == []
+    assert [mail.kind for mail in mails(ports)] == [MailKind.CUSTOMER_INVITATION]
+    ann = front.run('{ user(email: "ann@example.com") { id } }', crm)["id"]
+    changes = {"firstName": "Ann", "isConfirmed": False, "isActive": False}
+    changed = front.run(CUSTOMER_UPDATE, crm, id=ann, input=changes)["user"]
+    assert (changed["firstName"], changed["isConfirmed"], changed["isActive"]) == (
+        *("Ann", False, False),
+    )
+    assert front.run(CUSTOMER_DELETE, crm, id=ann)["user"]["firstName"] == "Ann"
+    assert told(front.run(CUSTOMER_UPDATE, crm, id=ann, input={})) == [("id", "NOT_FOUND")]
+
+
+@pytest.mark.parametrize(
+    ("query", "variables", "problems"),
+    [
+        (STAFF_CREATE, {"input": {}}, [("email", "REQUIRED")]),
+        (STAFF_CREATE, {"input": {"email": "boss@example.com"}}, [("email", "UNIQUE")]),
+        (
+            STAFF_CREATE,
+            {"input": {"email": "e@x.example", "redirectUrl": "https://evil.example"}},
+            [("redirectUrl", "INVALID")],
+        ),
+        (STAFF_UPDATE, {"id": user_id(1), "input": {"email": None}}, [("email", "REQUIRED")]),
+        (STAFF_UPDATE, {"id": "garbage", "input": {}}, [("id", "NOT_FOUND")]),
+        (
+            STAFF_UPDATE,
+            {"id": user_id(1), "input": {"isActive": False}},
+            [("isActive", "DEACTIVATE_OWN_ACCOUNT")],
+        ),
+        (STAFF_DELETE, {"id": user_id(1)}, [("id", "DELETE_OWN_ACCOUNT")]),
+        (STAFF_DELETE, {"id": ""}, [("id", "NOT_FOUND")]),
+        (CUSTOMER_CREATE, {"input": {}}, [("email", "REQUIRED")]),
+        (
+            CUSTOMER_CREATE,
+            {"input": {"email": "a@x.example", "customerType": "Q3VzdG9tZXJUeXBlOjE="}},
+            [("customerType", "NOT_FOUND")],
+        ),
+        (CUSTOMER_UPDATE, {"input": {}}, [("id", "REQUIRED")]),
+        (
+            CUSTOMER_UPDATE,
+            {"id": user_id(2), "input": {"customerType": "x"}},
+            [("customerType", "NOT_FOUND")],
+        ),
+        (CUSTOMER_UPDATE, {"id": user_id(1), "input": {}}, [("id", "NOT_FOUND")]),
+        (CUSTOMER_DELETE, {}, [("id", "REQUIRED")]),
+        (CUSTOMER_DELETE, {"id": user_id(1)}, [("id", "DELETE_STAFF_ACCOUNT")]),
+        (GROUP_CREATE, {"input": {"name": " "}}, [("name", "REQUIRED")]),
+        (
+            GROUP_CREATE,
+            {"input": {"name": "G", "addUsers": [user_id(2)]}},
+            [("addUsers", "ASSIGN_NON_STAFF_MEMBER")],
+        ),
+        (GROUP_UPDATE, {"id": group_id(9), "input": {}}, [("id", "NOT_FOUND")]),
+        (GROUP_UPDATE, {"id": group_id(1), "input": {"name": None}}, [("name", "REQUIRED")]),
+        (
+            GROUP_UPDATE,
+            {
+                "id": group_id(1),
+                "input": {
+                    "addPermissions": ["MANAGE_ORDERS"],
+                    "removePermissions": ["MANAGE_ORDERS"],
+                },
+            },
+            [("permissions", "DUPLICATED_INPUT_ITEM")],
+        ),
+        (GROUP_DELETE, {"id": "garbage"}, [("id", "NOT_FOUND")]),
+    ],
+)
+def test_what_cannot_be_is_a_problem_of_the_payload(
+    ports: Ports,
+    front: Front,
+    boss: str,
+    query: str,
+    variables: dict[str, Any],
+    problems: list[tuple[str, str]],
+) -> None:
+    make_user(ports, "ann@example.com")
+    make_group(ports, "Support", ORDERS)
+    assert told(front.run(query, boss, **variables)) == problems
+
+
+def test_a_group_is_made_changed_and_deleted(ports: Ports, front: Front, boss: str) -> None:
+    bob = user_id(make_staff(ports, "bob@example.com"))
+    new = {"name": "Support", "addPermissions": ["MANAGE_ORDERS"], "addUsers": [bob]}
+    made = front.run(GROUP_CREATE, boss, input=new)
+    assert made == {
+        "group": {
+            "name": "Support",
+            "permissions": [{"code": "MANAGE_ORDERS"}],
+            "users": [{"email": "bob@example.com"}],
+            "userCanManage": True,
+        },
+        "errors": [],
+    }
+    support = front.run("{ permissionGroups(first: 1) { edges { node { id } } } }", boss)
+    support = support["edges"][0]["node"]["id"]
+    changes = {"name": "Care", "removeUsers": [bob], "removePermissions": ["MANAGE_ORDERS"]}
+    changed = front.run(GROUP_UPDATE, boss, id=support, input=changes)["group"]
+    assert (changed["name"], changed["permissions"], changed["users"]) == ("Care", [], [])
+    assert front.run(GROUP_DELETE, boss, id=support)["group"]["name"] == "Care"
+
+
+def test_each_mutation_of_a_request_sees_what_the_one_before_has_done(
+    ports: Ports, front: Front, boss: str
+) -> None:
+    group = group_id(make_group(ports, "Support"))
+    bob, eve = (user_id(make_staff(ports, f"{name}@example.com")) for name in ("bob", "eve"))
+    query = """mutation ($group: ID!, $bob: ID!, $eve: ID!) {
+      a: permissionGroupUpdate(id: $group, input: {addUsers: [$bob]}) {
+        group { users { email } }
+      }
+      b: permissionGroupUpdate(id: $group, input: {addUsers: [$eve], removeUsers: [$bob]}) {
+        group { users { email } }
+      }
+    }"""
+    answer = front.ask(query, boss, group=group, bob=bob, eve=eve)
+    assert "errors" not in answer
+    assert answer["data"]["a"]["group"]["users"] == [{"email": "bob@example.com"}]
+    assert answer["data"]["b"]["group"]["users"] == [{"email": "eve@example.com"}]
+
+
+def test_what_is_deleted_is_shown_as_it_was(ports: Ports, front: Front, boss: str) -> None:
+    group = make_group(ports, "Support", ORDERS)
+    bob = make_user(ports, "bob@example.com", is_staff=True, groups=[group])
+    user = front.run(STAFF_DELETE, boss, id=user_id(bob))["user"]
+    assert user["permissionGroups"] == [{"name": "Support"}]
+    payload = front.run(GROUP_DELETE, boss, id=group_id(group))
+    assert payload["group"]["permissions"] == [{"code": "MANAGE_ORDERS"}]
