@@ -69,7 +69,6 @@ def test_a_manifest_can_be_looked_at_before_anything_is_installed(ports: Ports) 
         (Reply(raw=trickle), "MANIFEST_URL_CANT_CONNECT"),
         (Reply(raw=be_silent), "MANIFEST_URL_CANT_CONNECT"),
     ],
-    ids=str,
 )
 def test_what_is_no_manifest_is_told_as_what_it_is(ports: Ports, reply: Reply, code: str) -> None:
     impatient = replace(ports, http=ShortOfTime(ports.http))
