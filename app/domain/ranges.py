@@ -1,7 +1,7 @@
 """Ranges that lists are narrowed to; both ends belong to them, and either may be open."""
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, time
 from typing import Generic, TypeVar
 
 Bound_co = TypeVar("Bound_co", covariant=True)
@@ -18,6 +18,14 @@ class Range(Generic[Bound_co]):
 def moments(gte: datetime | None, lte: datetime | None) -> Range[datetime]:
     """The range between two moments; one that names no zone is in UTC."""
     return Range(None if gte is None else _utc(gte), None if lte is None else _utc(lte))
+
+
+def days(gte: date | None, lte: date | None) -> Range[datetime]:
+    """The range from the beginning of one day to the end of another, both in UTC."""
+    return moments(
+        None if gte is None else datetime.combine(gte, time.min),
+        None if lte is None else datetime.combine(lte, time.max),
+    )
 
 
 def _utc(moment: datetime) -> datetime:

@@ -8,10 +8,12 @@ from app.graphql.mutations.accounts import AccountMutations
 from app.graphql.mutations.app_installations import AppInstallationMutations
 from app.graphql.mutations.app_tokens import AppTokenMutations
 from app.graphql.mutations.apps import AppMutations
+from app.graphql.mutations.checkouts import CheckoutMutations
 from app.graphql.mutations.customers import CustomerMutations
 from app.graphql.mutations.dry_runs import DryRunMutations
 from app.graphql.mutations.external import ExternalMutations
 from app.graphql.mutations.groups import GroupMutations
+from app.graphql.mutations.orders import OrderMutations
 from app.graphql.mutations.passwords import PasswordMutations
 from app.graphql.mutations.plugins import PluginMutations
 from app.graphql.mutations.products import ProductMutations
@@ -24,6 +26,7 @@ from app.graphql.queries.apps import AppQueries
 from app.graphql.queries.groups import GroupQueries
 from app.graphql.queries.plugins import PluginQueries
 from app.graphql.queries.products import ProductQueries
+from app.graphql.queries.sales import SaleQueries
 from app.graphql.queries.shop import ShopQueries
 from app.graphql.queries.users import UserQueries
 from app.graphql.queries.webhooks import WebhookQueries
@@ -35,6 +38,7 @@ class Query(
     GroupQueries,
     AppQueries,
     ProductQueries,
+    SaleQueries,
     PluginQueries,
     WebhookQueries,
 ):
@@ -55,6 +59,8 @@ class Mutation(
     AppTokenMutations,
     AppInstallationMutations,
     ProductMutations,
+    CheckoutMutations,
+    OrderMutations,
     PluginMutations,
     WebhookMutations,
     DryRunMutations,

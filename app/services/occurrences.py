@@ -11,22 +11,31 @@ from sqlalchemy.orm import Session
 
 from app.domain.actor import Actor
 from app.domain.apps import App, AppType
+from app.domain.checkouts import Checkout
 from app.domain.errors import PermissionDenied
 from app.domain.events import Deletion
 from app.domain.events.occurrence import Occurrence
+from app.domain.orders import Order
 from app.domain.permissions import Permission, known
+from app.domain.products import Product, from_snapshot
 from app.domain.users import Group, User
-from app.models import AppRecord, GroupPermissionRecord, GroupRecord, UserRecord
+from app.models import AppRecord, GroupPermissionRecord, GroupRecord, ProductRecord, UserRecord
 from app.ports import Ports
 from app.services.access import staff_and_apps
 from app.services.callers import USER_COLUMNS, read_user
 from app.services.stored_apps import APPS, to_app
+from app.services.stored_checkouts import load_checkout
+from app.services.stored_orders import load_order
+from app.services.stored_products import PRODUCTS, to_product
+
+Subject = User | Group | App | Product | Checkout | Order
+"""What an event can be about."""
 
 _MOMENTS = ("created_at", "date_joined", "updated_at", "last_login")
 
 
 @staff_and_apps
-def subject_of(ports: Ports, actor: Actor, happened: Occurrence) -> User | Group | App | None:
+def subject_of(ports: Ports, actor: Actor, happened: Occurrence) -> Subject | None:
     """What the event is about: as it is now, or as it was when it is gone.
 
     Only for those who may hear of it: raises ``PermissionDenied`` naming the event's permission.
@@ -37,7 +46,7 @@ def subject_of(ports: Ports, actor: Actor, happened: Occurrence) -> User | Group
     if isinstance(event, Deletion):
         return _RESTORED[event.subject](event.snapshot)
     with ports.database.reading() as session:
-        return _READ[event.subject](session, event.subject_id)
+        return _READ[event.subject](session, actor, event.subject_id)
 
 
 @staff_and_apps
@@ -64,6 +73,11 @@ def recipient_of(ports: Ports, actor: Actor, happened: Occurrence) -> App | None
         return None
     with ports.database.reading() as session:
         return _app(session, happened.recipient_id)
+
+
+def _product(session: Session, _actor: Actor, key: int) -> Product | None:
+    row = session.execute(PRODUCTS.where(ProductRecord.id == key)).one_or_none()
+    return None if row is None else to_product(row)
 
 
 def _user(session: Session, key: int) -> User | None:
@@ -98,13 +112,21 @@ def _restored(kind: type[Any], snapshot: Mapping[str, object]) -> Any:
     return kind(**kept)
 
 
-_READ: Mapping[str, Callable[[Session, int], User | Group | App | None]] = MappingProxyType(
-    {"User": _user, "Group": _group, "App": _app}
+_READ: Mapping[str, Callable[[Session, Actor, int], Subject | None]] = MappingProxyType(
+    {
+        "User": lambda session, _actor, key: _user(session, key),
+        "Group": lambda session, _actor, key: _group(session, key),
+        "App": lambda session, _actor, key: _app(session, key),
+        "Product": _product,
+        "Checkout": load_checkout,
+        "Order": load_order,
+    }
 )
-_RESTORED: Mapping[str, Callable[[Mapping[str, object]], User | Group | App]] = MappingProxyType(
+_RESTORED: Mapping[str, Callable[[Mapping[str, object]], Subject]] = MappingProxyType(
     {
         "User": lambda snapshot: _restored(User, snapshot),
         "Group": lambda snapshot: _restored(Group, snapshot),
         "App": lambda snapshot: _restored(App, snapshot),
+        "Product": from_snapshot,
     }
 )

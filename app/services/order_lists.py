@@ -10,7 +10,7 @@ from app.domain.actor import Actor
 from app.domain.emails import normalize_email
 from app.domain.errors import PermissionDenied
 from app.domain.ids import key_of, parse_key
-from app.domain.orders import Order, OrderSortField, OrderStatus, sees_order
+from app.domain.orders import Order, OrderSortField, OrderStatus, PaymentStatus, sees_order
 from app.domain.pages import Page, PageRequest, empty_page, with_items
 from app.domain.permissions import Permission
 from app.domain.ranges import Range
@@ -41,7 +41,7 @@ class OrderFilter:
     customer: str = ""
     ids: tuple[str, ...] | None = None
     statuses: tuple[OrderStatus, ...] | None = None
-    is_paid: bool | None = None
+    payments: tuple[PaymentStatus, ...] | None = None
     created_at: Range[datetime] | None = None
     updated_at: Range[datetime] | None = None
 
@@ -112,8 +112,10 @@ def _conditions(wanted: OrderFilter) -> Iterator[ColumnElement[bool]]:
         yield OrderRecord.id.in_(keys_among(wanted.ids, "Order"))
     if wanted.statuses is not None:
         yield OrderRecord.status.in_([status.value for status in wanted.statuses])
-    if wanted.is_paid is not None:
-        yield OrderRecord.is_paid.is_(wanted.is_paid)
+    if wanted.payments is not None:
+        yield OrderRecord.is_paid.in_(
+            [payment is PaymentStatus.FULLY_CHARGED for payment in wanted.payments]
+        )
     if wanted.created_at is not None:
         yield from within(OrderRecord.created_at, wanted.created_at)
     if wanted.updated_at is not None:

@@ -1,5 +1,7 @@
 """Carts and orders, as they come about."""
 
+from decimal import Decimal
+
 from app.domain.actor import Actor
 from app.domain.checkouts import Checkout
 from app.domain.ids import to_global_id
@@ -39,6 +41,15 @@ def make_order(
 
 def checkout_id(checkout: Checkout) -> str:
     return to_global_id("Checkout", checkout.token)
+
+
+def line_id(checkout: Checkout, place: int = 0) -> str:
+    return to_global_id("CheckoutLine", checkout.lines[place].id)
+
+
+def contents(checkout: Checkout) -> list[tuple[str, int, Decimal]]:
+    """What is in a cart: names, how many, and the price of one."""
+    return [(line.product_name, line.quantity, line.unit_price.amount) for line in checkout.lines]
 
 
 def order_id(order: Order | int) -> str:

@@ -1,10 +1,10 @@
 """Ranges of moments, as clients write them."""
 
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta, timezone
 
 import pytest
 
-from app.domain.ranges import Range, moments
+from app.domain.ranges import Range, days, moments
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 AHEAD = timezone(timedelta(hours=5))
@@ -24,3 +24,11 @@ BEHIND = timezone(timedelta(hours=-5))
 def test_a_moment_is_meant_in_utc(given: datetime, meant: datetime) -> None:
     assert moments(given, None) == Range(meant, None)
     assert moments(None, given) == Range(None, meant)
+
+
+def test_days_go_from_their_first_moment_to_their_last() -> None:
+    day = date(2026, 3, 1)
+    midnight = datetime(2026, 3, 1, tzinfo=UTC)
+    assert days(day, day) == Range(midnight, midnight + timedelta(days=1, microseconds=-1))
+    assert days(None, None) == Range(None, None)
+    assert days(date.min, date.max).lte == datetime.max.replace(tzinfo=UTC)

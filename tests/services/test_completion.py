@@ -23,13 +23,10 @@ from tests.builders.orders import EMAIL, checkout_id, make_cart
 from tests.builders.outbox import events
 from tests.builders.people import NOBODY, actor_of, make_user
 from tests.builders.products import make_product, product_id, reprice
+from tests.services.refusals import codes
 
 KEEPER = Actor(ActorKind.APP, app_id=1, permissions=frozenset({Permission.MANAGE_PRODUCTS}))
 CLERK = Actor(ActorKind.APP, app_id=2, permissions=frozenset({Permission.MANAGE_CHECKOUTS}))
-
-
-def refused(excinfo: pytest.ExceptionInfo[Refused]) -> list[tuple[str | None, str]]:
-    return [(problem.field, problem.code) for problem in excinfo.value.problems]
 
 
 def orders(ports: Ports) -> int:
@@ -66,7 +63,7 @@ def test_a_cart_that_was_ordered_gives_the_same_order_and_nothing_else(ports: Po
     assert show_checkout(ports, NOBODY, checkout_id(cart)) is None
     with pytest.raises(Refused) as excinfo:
         add_checkout_lines(ports, NOBODY, checkout_id(cart), [Wanted(product_id(1), 1)])
-    assert refused(excinfo) == [("id", "NOT_FOUND")]
+    assert codes(excinfo) == [("id", "NOT_FOUND")]
     ann = actor_of(ports, make_user(ports, "ann@example.com"))
     with pytest.raises(Refused):
         attach_checkout(ports, ann, checkout_id(cart))
@@ -93,7 +90,7 @@ def test_what_keeps_a_cart_from_being_ordered_is_told_at_once(ports: Ports) -> N
     empty = create_checkout(ports, NOBODY)
     with pytest.raises(Refused) as excinfo:
         complete_checkout(ports, NOBODY, checkout_id(empty))
-    assert refused(excinfo) == [("lines", "NO_LINES"), ("email", "EMAIL_NOT_SET")]
+    assert codes(excinfo) == [("lines", "NO_LINES"), ("email", "EMAIL_NOT_SET")]
     gone, hidden, priceless = (make_product(ports, name) for name in ("Gone", "Hidden", "Free"))
     cart = make_cart(ports, NOBODY, gone, hidden, priceless)
     with ports.database.transaction() as session:
@@ -103,7 +100,7 @@ def test_what_keeps_a_cart_from_being_ordered_is_told_at_once(ports: Ports) -> N
     for actor in (NOBODY, KEEPER):
         with pytest.raises(Refused) as excinfo:
             complete_checkout(ports, actor, checkout_id(cart))
-        assert refused(excinfo) == [("lines", "PRODUCT_UNAVAILABLE_FOR_PURCHASE")] * 3
+        assert codes(excinfo) == [("lines", "PRODUCT_UNAVAILABLE_FOR_PURCHASE")] * 3
         assert "Gone" in excinfo.value.problems[0].message
     assert orders(ports) == 0
     assert show_checkout(ports, NOBODY, checkout_id(cart)) is not None
@@ -116,7 +113,7 @@ def test_nobody_orders_somebody_elses_cart(ports: Ports) -> None:
     for actor in (NOBODY, bob, KEEPER):
         with pytest.raises(Refused) as excinfo:
             complete_checkout(ports, actor, checkout_id(cart))
-        assert refused(excinfo) == [("id", "NOT_FOUND")]
+        assert codes(excinfo) == [("id", "NOT_FOUND")]
     order = complete_checkout(ports, CLERK, checkout_id(cart))
     assert order.user_id == ann.user_id
     for actor in (NOBODY, bob):

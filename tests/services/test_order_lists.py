@@ -7,7 +7,7 @@ import pytest
 from app.domain.actor import OPERATOR, Actor, ActorKind, anonymous
 from app.domain.errors import PermissionDenied, Refused, TokenFault, TokenRejected
 from app.domain.ids import to_global_id
-from app.domain.orders import OrderSortField, OrderStatus
+from app.domain.orders import OrderSortField, OrderStatus, PaymentStatus
 from app.domain.pages import PageRequest, read_cursor
 from app.domain.permissions import ALL_PERMISSIONS, Permission
 from app.domain.ranges import moments
@@ -151,8 +151,13 @@ def test_whose_an_order_is_shows_where_such_people_may_be_seen(ports: Ports, ann
         (OrderFilter(statuses=()), ""),
         (OrderFilter(statuses=(OrderStatus.UNCONFIRMED,)), "nn ann"),
         (OrderFilter(statuses=(OrderStatus.UNCONFIRMED, OrderStatus.FULFILLED)), "nn bob ann"),
-        (OrderFilter(is_paid=True), "bob"),
-        (OrderFilter(is_paid=False, statuses=(OrderStatus.FULFILLED,)), ""),
+        (OrderFilter(payments=(PaymentStatus.FULLY_CHARGED,)), "bob"),
+        (
+            OrderFilter(payments=(PaymentStatus.NOT_CHARGED,), statuses=(OrderStatus.FULFILLED,)),
+            "",
+        ),
+        (OrderFilter(payments=tuple(PaymentStatus)), "nn bob ann"),
+        (OrderFilter(payments=()), ""),
         (OrderFilter(ids=()), ""),
     ],
 )

@@ -18,6 +18,7 @@ from tests.builders.audit import trail
 from tests.builders.orders import make_order, order_id
 from tests.builders.outbox import events
 from tests.fakes.clock import FakeClock
+from tests.services.refusals import codes
 
 UseCase = Callable[[Ports, Actor, str], Order]
 
@@ -36,10 +37,6 @@ WITHOUT = [
     Actor(ActorKind.USER, user_id=3, is_staff=True, permissions=ALL_PERMISSIONS - ORDERS),
     Actor(ActorKind.APP, app_id=2, permissions=ALL_PERMISSIONS - ORDERS),
 ]
-
-
-def refused(excinfo: pytest.ExceptionInfo[Refused]) -> list[tuple[str | None, str]]:
-    return [(problem.field, problem.code) for problem in excinfo.value.problems]
 
 
 def told(ports: Ports) -> list[str]:
@@ -87,7 +84,7 @@ def test_a_step_that_is_not_allowed_changes_nothing(ports: Ports, step: UseCase)
     before = len(events(ports))
     with pytest.raises(Refused) as excinfo:
         step(ports, STAFF, order_id(order))
-    assert refused(excinfo) == [STEPS[step]]
+    assert codes(excinfo) == [STEPS[step]]
     assert state(ports, order) == ("CANCELED", False)
     assert len(events(ports)) == before
     assert trail(ports, "order.cancel") == []
@@ -97,7 +94,7 @@ def test_an_order_is_paid_once(ports: Ports) -> None:
     order = make_order(ports, is_paid=True)
     with pytest.raises(Refused) as excinfo:
         mark_order_paid(ports, STAFF, order_id(order))
-    assert refused(excinfo) == [("id", "PAYMENT_ERROR")]
+    assert codes(excinfo) == [("id", "PAYMENT_ERROR")]
 
 
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: step.__name__)
@@ -115,7 +112,7 @@ def test_what_is_no_order_cannot_be_found(ports: Ports, step: UseCase) -> None:
     for id_ in ("", "nonsense", order_id(4711), order_id(2**80), to_global_id("Product", 1)):
         with pytest.raises(Refused) as excinfo:
             step(ports, STAFF, id_)
-        assert refused(excinfo) == [(STEPS[step][0], "NOT_FOUND")]
+        assert codes(excinfo) == [(STEPS[step][0], "NOT_FOUND")]
 
 
 def test_the_trail_tells_who_did_what_to_an_order(ports: Ports) -> None:

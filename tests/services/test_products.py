@@ -23,6 +23,7 @@ from tests.builders.audit import trail
 from tests.builders.outbox import events
 from tests.builders.products import make_product, product_id
 from tests.fakes.clock import FakeClock
+from tests.services.refusals import codes
 
 PRODUCTS = frozenset({Permission.MANAGE_PRODUCTS})
 STAFF = Actor(ActorKind.USER, user_id=1, is_staff=True, permissions=PRODUCTS)
@@ -41,10 +42,6 @@ FULL = ProductInput(
     currency="EUR",
     is_published=True,
 )
-
-
-def refused(excinfo: pytest.ExceptionInfo[Refused]) -> list[tuple[str | None, str]]:
-    return [(problem.field, problem.code) for problem in excinfo.value.problems]
 
 
 def count(ports: Ports) -> int:
@@ -108,12 +105,12 @@ def test_what_cannot_be_is_told_by_its_field_and_nothing_is_stored(
 ) -> None:
     with pytest.raises(Refused) as excinfo:
         create_product(ports, STAFF, replace(FULL, **said))
-    assert refused(excinfo) == [(field, code)]
+    assert codes(excinfo) == [(field, code)]
     key = make_product(ports)
     if ABSENT not in (said.get("name"), said.get("price")):
         with pytest.raises(Refused) as excinfo:
             update_product(ports, STAFF, product_id(key), replace(FULL, **said))
-        assert refused(excinfo) == [(field, code)]
+        assert codes(excinfo) == [(field, code)]
     assert count(ports) == 1
     assert events(ports) == []
 
@@ -122,7 +119,7 @@ def test_everything_that_is_wrong_is_told_at_once(ports: Ports) -> None:
     said = ProductInput(name="", slug="!", description="\0", price=Decimal(-1))
     with pytest.raises(Refused) as excinfo:
         create_product(ports, STAFF, said)
-    assert [field for field, _ in refused(excinfo)] == ["name", "slug", "description", "price"]
+    assert [field for field, _ in codes(excinfo)] == ["name", "slug", "description", "price"]
 
 
 def test_products_of_one_name_have_slugs_of_their_own(ports: Ports) -> None:
@@ -137,10 +134,10 @@ def test_a_slug_that_was_asked_for_is_had_once(ports: Ports) -> None:
     other = make_product(ports, "Cup")
     with pytest.raises(Refused) as excinfo:
         create_product(ports, STAFF, FULL)
-    assert refused(excinfo) == [("slug", "UNIQUE")]
+    assert codes(excinfo) == [("slug", "UNIQUE")]
     with pytest.raises(Refused) as excinfo:
         update_product(ports, STAFF, product_id(other), ProductInput(slug="bowl_1"))
-    assert refused(excinfo) == [("slug", "UNIQUE")]
+    assert codes(excinfo) == [("slug", "UNIQUE")]
     update_product(ports, STAFF, product_id(key), ProductInput(slug="bowl_1"))
     assert events(ports) == []
 
@@ -173,7 +170,7 @@ def test_what_comes_as_null_is_cleared_where_it_may_be_empty(ports: Ports) -> No
     for field in ("name", "slug"):
         with pytest.raises(Refused) as excinfo:
             update_product(ports, STAFF, product_id(key), ProductInput(**{field: None}))
-        assert refused(excinfo) == [(field, "REQUIRED")]
+        assert codes(excinfo) == [(field, "REQUIRED")]
 
 
 def test_a_product_that_is_gone_leaves_its_snapshot(ports: Ports) -> None:
@@ -205,7 +202,7 @@ def test_what_is_no_product_cannot_be_found(ports: Ports, id_: str) -> None:
     for attempt in attempts:
         with pytest.raises(Refused) as excinfo:
             attempt()
-        assert refused(excinfo) == [("id", "NOT_FOUND")]
+        assert codes(excinfo) == [("id", "NOT_FOUND")]
 
 
 def test_every_change_is_told_once_and_no_change_is_not(ports: Ports) -> None:

@@ -26,7 +26,10 @@ class SubjectField:
 SUBJECT_FIELDS: Mapping[str, SubjectField] = MappingProxyType(
     {
         "App": SubjectField("app", "app.graphql.types.apps.App"),
+        "Checkout": SubjectField("checkout", "app.graphql.types.checkouts.Checkout"),
         "Group": SubjectField("permission_group", "app.graphql.types.groups.Group"),
+        "Order": SubjectField("order", "app.graphql.types.orders.Order"),
+        "Product": SubjectField("product", "app.graphql.types.products.Product"),
         "User": SubjectField("user", "app.graphql.types.users.User"),
     }
 )

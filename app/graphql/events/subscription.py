@@ -57,7 +57,6 @@ EVENT_TYPES.update(
     {
         event.__name__: _make_type(event)
         for event in domain.EVENTS.values()
-        if event.subject in SUBJECT_FIELDS
     }
 )
 

@@ -1,13 +1,13 @@
 """How lists are sorted, and the ranges they are narrowed to."""
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from enum import StrEnum
 
 import graphene
 
-from app.domain.ranges import Range, moments
+from app.domain.ranges import Range, days, moments
 
 
 class Direction(StrEnum):
@@ -27,6 +27,13 @@ class DateTimeRangeInput(graphene.InputObjectType):
     lte = graphene.DateTime()
 
 
+class DateRangeInput(graphene.InputObjectType):
+    """Whole days in UTC; both ends belong to the range, and either may be left out."""
+
+    gte = graphene.Date()
+    lte = graphene.Date()
+
+
 class PriceRangeInput(graphene.InputObjectType):
     """Prices; both ends belong to the range, and either may be left out."""
 
@@ -37,6 +44,11 @@ class PriceRangeInput(graphene.InputObjectType):
 def moments_in(given: Mapping[str, datetime | None] | None) -> Range[datetime] | None:
     """The range that a ``DateTimeRangeInput`` means."""
     return None if given is None else moments(given.get("gte"), given.get("lte"))
+
+
+def days_in(given: Mapping[str, date | None] | None) -> Range[datetime] | None:
+    """The range that a ``DateRangeInput`` means."""
+    return None if given is None else days(given.get("gte"), given.get("lte"))
 
 
 def prices_in(given: Mapping[str, float | None] | None) -> Range[Decimal] | None:

@@ -1,17 +1,24 @@
 """People and their avatars."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import graphene
 from graphql import GraphQLResolveInfo
 
 from app.domain import users as domain
+from app.domain.checkouts import Checkout
 from app.domain.devices import SignedIn
 from app.domain.errors import Problem, Refused
 from app.domain.groups import PermissionGroup
 from app.domain.ids import to_global_id
+from app.domain.orders import Order
+from app.domain.pages import Page
 from app.domain.permissions import Permission, in_order
+from app.graphql.connections import asked_page, connection_arguments
 from app.graphql.context import RequestContext
+from app.services.checkout_lists import list_checkouts
+from app.services.order_lists import list_orders_of
 from app.services.own_sessions import list_sessions
 
 
@@ -82,6 +89,16 @@ class User(graphene.ObjectType):
         graphene.NonNull("app.graphql.types.sessions.Session"),
         description="Where the caller is signed in; null for anybody else.",
     )
+    orders = graphene.Field(
+        "app.graphql.types.orders.OrderCountableConnection",
+        **connection_arguments(),
+        description="The newest first. Other people's need MANAGE_ORDERS.",
+    )
+    checkouts = graphene.Field(
+        "app.graphql.types.checkouts.CheckoutCountableConnection",
+        **connection_arguments(),
+        description="Carts that are no orders yet. Other people's need MANAGE_CHECKOUTS.",
+    )
 
     def resolve_id(self: domain.User, _info: GraphQLResolveInfo) -> str:
         return to_global_id("User", self.id)
@@ -115,6 +132,20 @@ class User(graphene.ObjectType):
         if context.actor.user_id != self.id:
             return None
         return list_sessions(context.ports, context.actor)
+
+    def resolve_orders(
+        self: domain.User, info: GraphQLResolveInfo, **arguments: Any
+    ) -> Page[Order]:
+        context: RequestContext = info.context
+        page = asked_page("orders", arguments)
+        return list_orders_of(context.ports, context.actor, self.id, page)
+
+    def resolve_checkouts(
+        self: domain.User, info: GraphQLResolveInfo, **arguments: Any
+    ) -> Page[Checkout]:
+        context: RequestContext = info.context
+        page = asked_page("checkouts", arguments)
+        return list_checkouts(context.ports, context.actor, self.id, page)
 
     def resolve_avatar(
         self: domain.User, _info: GraphQLResolveInfo, size: int | None = None

@@ -1,0 +1,75 @@
+"""What the staff does with orders."""
+
+import graphene
+from graphql import GraphQLResolveInfo
+
+from app.graphql.context import RequestContext
+from app.graphql.errors import PayloadProblem
+from app.graphql.mutations.payloads import answers
+from app.services.orders import cancel_order, confirm_order, fulfill_order, mark_order_paid
+
+_ID = graphene.NonNull(graphene.ID)
+
+
+class _OrderPayload(graphene.ObjectType):
+    class Meta:
+        abstract = True
+
+    order = graphene.Field("app.graphql.types.orders.Order")
+    errors = graphene.NonNull(
+        graphene.List(graphene.NonNull("app.graphql.types.sale_problems.OrderError"))
+    )
+
+    def resolve_errors(self, _info: GraphQLResolveInfo) -> list[PayloadProblem]:
+        return self.errors or []
+
+
+class OrderConfirm(_OrderPayload):
+    """The order, taken on: `UNCONFIRMED` has become `UNFULFILLED`."""
+
+
+class OrderMarkAsPaid(_OrderPayload):
+    """The order, paid elsewhere."""
+
+
+class OrderCancel(_OrderPayload):
+    """The order, called off; one that was fulfilled cannot be."""
+
+
+class OrderFulfill(_OrderPayload):
+    """The order, sent as a whole: `UNFULFILLED` has become `FULFILLED`."""
+
+
+class OrderMutations(graphene.ObjectType):
+    """The steps of an order; they need MANAGE_ORDERS."""
+
+    order_confirm = graphene.Field(OrderConfirm, id=_ID)
+    order_mark_as_paid = graphene.Field(OrderMarkAsPaid, id=_ID)
+    order_cancel = graphene.Field(OrderCancel, id=_ID)
+    order_fulfill = graphene.Field(OrderFulfill, order=_ID)
+
+    @staticmethod
+    @answers(OrderConfirm)
+    def resolve_order_confirm(_root: object, info: GraphQLResolveInfo, id: str) -> OrderConfirm:
+        context: RequestContext = info.context
+        return OrderConfirm(order=confirm_order(context.ports, context.actor, id))
+
+    @staticmethod
+    @answers(OrderMarkAsPaid)
+    def resolve_order_mark_as_paid(
+        _root: object, info: GraphQLResolveInfo, id: str
+    ) -> OrderMarkAsPaid:
+        context: RequestContext = info.context
+        return OrderMarkAsPaid(order=mark_order_paid(context.ports, context.actor, id))
+
+    @staticmethod
+    @answers(OrderCancel)
+    def resolve_order_cancel(_root: object, info: GraphQLResolveInfo, id: str) -> OrderCancel:
+        context: RequestContext = info.context
+        return OrderCancel(order=cancel_order(context.ports, context.actor, id))
+
+    @staticmethod
+    @answers(OrderFulfill)
+    def resolve_order_fulfill(_root: object, info: GraphQLResolveInfo, order: str) -> OrderFulfill:
+        context: RequestContext = info.context
+        return OrderFulfill(order=fulfill_order(context.ports, context.actor, order))

@@ -1,0 +1,104 @@
+"""Queries about carts and orders."""
+
+from typing import Any
+
+import graphene
+from graphql import GraphQLResolveInfo
+
+from app.domain.checkouts import Checkout
+from app.domain.orders import Order
+from app.domain.pages import Page
+from app.graphql.connections import asked_page, connection_arguments
+from app.graphql.context import RequestContext
+from app.graphql.types.lists import (
+    DateRangeInput,
+    DateTimeRangeInput,
+    Direction,
+    days_in,
+    moments_in,
+)
+from app.services.checkout_lists import show_checkout
+from app.services.order_lists import OrderFilter, list_orders, show_order
+
+_ID = graphene.NonNull(graphene.ID)
+_UNUSED = "Accepted and not used."
+
+
+class OrderFilterInput(graphene.InputObjectType):
+    """Which orders are wanted."""
+
+    search = graphene.String(description="A number, or the beginning of an email.")
+    customer = graphene.String(description="The beginning of an email.")
+    ids = graphene.List(graphene.NonNull(graphene.ID))
+    status = graphene.List(graphene.NonNull("app.graphql.types.orders.OrderStatusFilter"))
+    payment_status = graphene.List(
+        graphene.NonNull("app.graphql.types.orders.PaymentChargeStatusEnum")
+    )
+    created = DateRangeInput()
+    updated_at = DateTimeRangeInput()
+
+
+class OrderSortingInput(graphene.InputObjectType):
+    """How the orders are sorted."""
+
+    direction = graphene.InputField("app.graphql.types.lists.OrderDirection", required=True)
+    field = graphene.InputField("app.graphql.types.orders.OrderSortField", required=True)
+
+
+class SaleQueries(graphene.ObjectType):
+    """Carts and orders."""
+
+    checkout = graphene.Field(
+        "app.graphql.types.checkouts.Checkout",
+        id=_ID,
+        description="A cart, to its owner or to whoever knows its id; null once it is an order.",
+    )
+    order = graphene.Field(
+        "app.graphql.types.orders.Order",
+        id=_ID,
+        description="An order of one's own; any with MANAGE_ORDERS. Null for all others.",
+    )
+    orders = graphene.Field(
+        "app.graphql.types.orders.OrderCountableConnection",
+        filter=OrderFilterInput(),
+        sort_by=OrderSortingInput(),
+        channel=graphene.String(description=_UNUSED),
+        **connection_arguments(),
+        description="Needs MANAGE_ORDERS. The newest first.",
+    )
+
+    @staticmethod
+    def resolve_checkout(_root: object, info: GraphQLResolveInfo, id: str) -> Checkout | None:
+        context: RequestContext = info.context
+        return show_checkout(context.ports, context.actor, id)
+
+    @staticmethod
+    def resolve_order(_root: object, info: GraphQLResolveInfo, id: str) -> Order | None:
+        context: RequestContext = info.context
+        return show_order(context.ports, context.actor, id)
+
+    @staticmethod
+    def resolve_orders(_root: object, info: GraphQLResolveInfo, **arguments: Any) -> Page[Order]:
+        context: RequestContext = info.context
+        sort = arguments.get("sort_by") or {}
+        return list_orders(
+            context.ports,
+            context.actor,
+            asked_page("orders", arguments),
+            _wanted(arguments.get("filter") or {}),
+            sort.get("field"),
+            descending=sort.get("direction") is Direction.DESC,
+        )
+
+
+def _wanted(given: dict[str, Any]) -> OrderFilter:
+    ids, statuses, payments = (given.get(name) for name in ("ids", "status", "payment_status"))
+    return OrderFilter(
+        search=given.get("search") or "",
+        customer=given.get("customer") or "",
+        ids=None if ids is None else tuple(ids),
+        statuses=None if statuses is None else tuple(statuses),
+        payments=None if payments is None else tuple(payments),
+        created_at=days_in(given.get("created")),
+        updated_at=moments_in(given.get("updated_at")),
+    )

@@ -1,0 +1,58 @@
+"""Carts and their lines."""
+
+import graphene
+from graphql import GraphQLResolveInfo
+
+from app.domain import checkouts as domain
+from app.domain.ids import to_global_id
+from app.domain.money import Money
+from app.graphql.connections import make_connection
+
+_MONEY = "app.graphql.types.money.TaxedMoney"
+
+
+class CheckoutLine(graphene.ObjectType):
+    """So many of one product, at the price that it had when it was put in."""
+
+    id = graphene.NonNull(graphene.ID)
+    product = graphene.Field(
+        "app.graphql.types.products.Product", description="Null when it is no longer sold."
+    )
+    product_name = graphene.NonNull(graphene.String)
+    quantity = graphene.NonNull(graphene.Int)
+    unit_price = graphene.NonNull(_MONEY)
+    total_price = graphene.NonNull(_MONEY)
+
+    def resolve_id(self: domain.CheckoutLine, _info: GraphQLResolveInfo) -> str:
+        return to_global_id("CheckoutLine", self.id)
+
+    def resolve_total_price(self: domain.CheckoutLine, _info: GraphQLResolveInfo) -> Money:
+        return self.total
+
+
+class Checkout(graphene.ObjectType):
+    """A cart: its owner's, or of whoever knows its id."""
+
+    id = graphene.NonNull(graphene.ID, description="Not to be guessed: it is the key to the cart.")
+    token = graphene.NonNull(graphene.String, description="What the id is made of.")
+    email = graphene.String()
+    lines = graphene.NonNull(graphene.List(graphene.NonNull(CheckoutLine)))
+    quantity = graphene.NonNull(graphene.Int, description="Of all lines together.")
+    total_price = graphene.NonNull(_MONEY)
+    created = graphene.NonNull(graphene.DateTime)
+    updated_at = graphene.NonNull(graphene.DateTime)
+
+    def resolve_id(self: domain.Checkout, _info: GraphQLResolveInfo) -> str:
+        return to_global_id("Checkout", self.token)
+
+    def resolve_email(self: domain.Checkout, _info: GraphQLResolveInfo) -> str | None:
+        return self.email or None
+
+    def resolve_total_price(self: domain.Checkout, _info: GraphQLResolveInfo) -> Money:
+        return self.total
+
+    def resolve_created(self: domain.Checkout, _info: GraphQLResolveInfo) -> object:
+        return self.created_at
+
+
+CheckoutCountableConnection = make_connection("Checkout", "app.graphql.types.checkouts.Checkout")

@@ -1,0 +1,72 @@
+"""Orders and their lines."""
+
+import graphene
+from graphql import GraphQLResolveInfo
+
+from app.domain import orders as domain
+from app.domain.ids import to_global_id
+from app.domain.money import Money
+from app.domain.users import User
+from app.graphql.connections import make_connection
+from app.graphql.context import RequestContext
+
+_MONEY = "app.graphql.types.money.TaxedMoney"
+
+OrderStatus = graphene.Enum.from_enum(domain.OrderStatus, name="OrderStatus")
+OrderStatusFilter = graphene.Enum.from_enum(domain.OrderStatus, name="OrderStatusFilter")
+PaymentChargeStatusEnum = graphene.Enum.from_enum(
+    domain.PaymentStatus, name="PaymentChargeStatusEnum"
+)
+OrderSortField = graphene.Enum.from_enum(domain.OrderSortField, name="OrderSortField")
+
+
+class OrderLine(graphene.ObjectType):
+    """So many of one product, as it was called and what it cost when it was ordered."""
+
+    id = graphene.NonNull(graphene.ID)
+    product = graphene.Field(
+        "app.graphql.types.products.Product", description="Null when it is no longer sold."
+    )
+    product_name = graphene.NonNull(graphene.String)
+    quantity = graphene.NonNull(graphene.Int)
+    unit_price = graphene.NonNull(_MONEY)
+    total_price = graphene.NonNull(_MONEY)
+
+    def resolve_id(self: domain.OrderLine, _info: GraphQLResolveInfo) -> str:
+        return to_global_id("OrderLine", self.id)
+
+    def resolve_total_price(self: domain.OrderLine, _info: GraphQLResolveInfo) -> Money:
+        return self.total
+
+
+class Order(graphene.ObjectType):
+    """An order."""
+
+    id = graphene.NonNull(graphene.ID)
+    number = graphene.NonNull(graphene.String)
+    status = graphene.NonNull(OrderStatus)
+    is_paid = graphene.NonNull(graphene.Boolean)
+    payment_status = graphene.NonNull(PaymentChargeStatusEnum)
+    user = graphene.Field(
+        "app.graphql.types.users.User",
+        description="Whose it is, where such people may be seen; null when the account is gone.",
+    )
+    user_email = graphene.NonNull(graphene.String, description="Stays when the account is gone.")
+    lines = graphene.NonNull(graphene.List(graphene.NonNull(OrderLine)))
+    total = graphene.NonNull(_MONEY)
+    created = graphene.NonNull(graphene.DateTime)
+    updated_at = graphene.NonNull(graphene.DateTime)
+
+    def resolve_id(self: domain.Order, _info: GraphQLResolveInfo) -> str:
+        return to_global_id("Order", self.id)
+
+    def resolve_user(self: domain.Order, info: GraphQLResolveInfo) -> User | None:
+        context: RequestContext = info.context
+        own = context.identity.user
+        return own if own is not None and own.id == self.user_id else self.user
+
+    def resolve_created(self: domain.Order, _info: GraphQLResolveInfo) -> object:
+        return self.created_at
+
+
+OrderCountableConnection = make_connection("Order", "app.graphql.types.orders.Order")

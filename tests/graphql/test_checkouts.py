@@ -1,0 +1,240 @@
+"""Carts by GraphQL: filled by anybody, seen by those whose they are, ordered once."""
+
+from typing import Any
+
+import pytest
+
+from app.domain.ids import to_global_id
+from app.domain.permissions import Permission
+from app.ports import Ports
+from tests.builders.apps import make_app
+from tests.builders.people import make_staff, make_user, sign_in
+from tests.builders.products import make_product, product_id
+from tests.fixtures.statements import recorded_statements, selects
+from tests.graphql.front import Front
+
+MONEY = "{ currency gross { amount currency } net { amount } tax { amount } }"
+LINES = (
+    f"lines {{ id product {{ slug }} productName quantity unitPrice {MONEY} totalPrice {MONEY} }}"
+)
+CART = f"id token email quantity totalPrice {MONEY} created updatedAt {LINES}"
+ORDER = f"id number status isPaid userEmail total {MONEY} user {{ email }} {LINES}"
+ERRORS = "errors { field message code }"
+ONE = f"query ($id: ID!) {{ checkout(id: $id) {{ {CART} }} }}"
+CREATE = f"""
+mutation ($input: CheckoutCreateInput!) {{
+  checkoutCreate(input: $input) {{ checkout {{ {CART} }} {ERRORS} }}
+}}"""
+ADD = f"""
+mutation ($id: ID!, $lines: [CheckoutLineInput!]!) {{
+  checkoutLinesAdd(id: $id, lines: $lines) {{ checkout {{ {CART} }} {ERRORS} }}
+}}"""
+UPDATE = f"""
+mutation ($id: ID!, $lines: [CheckoutLineUpdateInput!]!) {{
+  checkoutLinesUpdate(id: $id, lines: $lines) {{ checkout {{ {CART} }} {ERRORS} }}
+}}"""
+DELETE = f"""
+mutation ($id: ID!, $lines: [ID!]!) {{
+  checkoutLinesDelete(id: $id, linesIds: $lines) {{ checkout {{ {CART} }} {ERRORS} }}
+}}"""
+EMAIL = f"""
+mutation ($id: ID!, $email: String!) {{
+  checkoutEmailUpdate(id: $id, email: $email) {{ checkout {{ {CART} }} {ERRORS} }}
+}}"""
+ATTACH = f"""
+mutation ($id: ID!) {{
+  checkoutCustomerAttach(id: $id) {{ checkout {{ {CART} }} {ERRORS} }}
+}}"""
+COMPLETE = (
+    f"mutation ($id: ID!) {{ checkoutComplete(id: $id) {{ order {{ {ORDER} }} {ERRORS} }} }}"
+)
+OWN = f"{{ me {{ checkouts(first: 20) {{ edges {{ node {{ {CART} }} }} totalCount }} }} }}"
+
+
+@pytest.fixture
+def front(ports: Ports) -> Front:
+    return Front(ports)
+
+
+@pytest.fixture
+def bowl(ports: Ports) -> str:
+    return product_id(make_product(ports, "Ash bowl", "12.50"))
+
+
+def line(product: str, quantity: int = 1) -> dict[str, Any]:
+    return {"productId": product, "quantity": quantity}
+
+
+def told(payload: Any) -> list[tuple[str | None, str]]:
+    """Field and code of what was wrong, with nothing done."""
+    assert payload.get("checkout") is None
+    assert payload.get("order") is None
+    assert all(error["message"] for error in payload["errors"])
+    return [(error["field"], error["code"]) for error in payload["errors"]]
+
+
+def money(amount: float) -> dict[str, Any]:
+    return {
+        "currency": "EUR",
+        "gross": {"amount": amount, "currency": "EUR"},
+        "net": {"amount": amount},
+        "tax": {"amount": 0.0},
+    }
+
+
+def test_somebody_without_an_account_buys_something(front: Front, ports: Ports, bowl: str) -> None:
+    cup = product_id(make_product(ports, "Cup", "5"))
+    made = front.run(CREATE, input={"lines": [line(bowl, 2)]})
+    assert made["errors"] == []
+    cart = made["checkout"]
+    (held,) = cart["lines"]
+    assert cart == {
+        "id": to_global_id("Checkout", cart["token"]),
+        "token": cart["token"],
+        "email": None,
+        "quantity": 2,
+        "totalPrice": money(25.0),
+        "created": "2026-03-01T12:00:00+00:00",
+        "updatedAt": "2026-03-01T12:00:00+00:00",
+        "lines": [
+            {
+                "id": held["id"],
+                "product": {"slug": "ash-bowl"},
+                "productName": "Ash bowl",
+                "quantity": 2,
+                "unitPrice": money(12.5),
+                "totalPrice": money(25.0),
+            }
+        ],
+    }
+    id_ = cart["id"]
+    assert front.run(ADD, id=id_, lines=[line(cup, 3)])["checkout"]["quantity"] == 5
+    assert front.run(UPDATE, id=id_, lines=[line(cup, 1)])["checkout"]["quantity"] == 3
+    left = front.run(DELETE, id=id_, lines=[held["id"]])["checkout"]
+    assert [one["productName"] for one in left["lines"]] == ["Cup"]
+    assert told(front.run(COMPLETE, id=id_)) == [("email", "EMAIL_NOT_SET")]
+    assert front.run(EMAIL, id=id_, email="Ann@Example.com")["errors"] == []
+    assert front.run(ONE, id=id_)["email"] == "ann@example.com"
+    done = front.run(COMPLETE, id=id_)
+    assert done["errors"] == []
+    order = done["order"]
+    assert (order["status"], order["isPaid"]) == ("UNCONFIRMED", False)
+    assert (order["userEmail"], order["user"]) == ("ann@example.com", None)
+    assert order["total"] == money(5.0)
+    assert front.run(COMPLETE, id=id_) == done
+    assert front.run(ONE, id=id_) is None
+    assert told(front.run(ADD, id=id_, lines=[line(cup)])) == [("id", "NOT_FOUND")]
+
+
+def test_a_person_sees_their_own_carts_and_orders_from_them(
+    front: Front, ports: Ports, bowl: str
+) -> None:
+    token = sign_in(ports, make_user(ports, "ann@example.com")).access
+    free = front.run(CREATE, input={"lines": [line(bowl)], "email": ""})["checkout"]
+    own = front.run(CREATE, token, input={"lines": [line(bowl)], "channel": "web"})["checkout"]
+    assert own["email"] == "ann@example.com"
+    attached = front.run(ATTACH, token, id=free["id"])["checkout"]
+    listed = front.run(OWN, token)["checkouts"]
+    assert [edge["node"] for edge in listed["edges"]] == [own, attached]
+    assert listed["totalCount"] == 2
+    for id_ in (own["id"], free["id"]):
+        assert front.run(ONE, id=id_) is None
+        assert told(front.run(EMAIL, id=id_, email="eve@example.com")) == [("id", "NOT_FOUND")]
+        assert told(front.run(COMPLETE, id=id_)) == [("id", "NOT_FOUND")]
+    done = front.run(COMPLETE, token, id=own["id"])["order"]
+    assert done["user"] == {"email": "ann@example.com"}
+    assert front.run(OWN, token)["checkouts"]["totalCount"] == 1
+
+
+def test_who_is_nobody_has_no_cart_of_their_own(front: Front, ports: Ports) -> None:
+    id_ = front.run(CREATE, input={})["checkout"]["id"]
+    assert front.code(ATTACH, id=id_) == "PermissionDenied"
+    assert front.code(ATTACH, make_app(ports)[1], id=id_) == "PermissionDenied"
+    assert front.code(ATTACH, "garbage", id=id_) == "InvalidTokenError"
+
+
+def test_staff_sees_carts_with_the_permission_for_it(
+    front: Front, ports: Ports, bowl: str
+) -> None:
+    ann = sign_in(ports, make_user(ports, "ann@example.com")).access
+    id_ = front.run(CREATE, ann, input={"lines": [line(bowl)]})["checkout"]["id"]
+    clerk = sign_in(ports, make_staff(ports, "c@example.com", Permission.MANAGE_CHECKOUTS)).access
+    other = sign_in(ports, make_staff(ports, "o@example.com", Permission.MANAGE_ORDERS)).access
+    app = make_app(ports, "carts", Permission.HANDLE_CHECKOUTS)[1]
+    for credential in (clerk, app):
+        assert front.run(ONE, credential, id=id_)["id"] == id_
+        assert front.run(ADD, credential, id=id_, lines=[line(bowl)])["errors"] == []
+    assert front.run(ONE, other, id=id_) is None
+
+
+@pytest.mark.parametrize(
+    ("lines", "errors"),
+    [
+        ([line("nonsense")], [("productId", "NOT_FOUND")]),
+        ([line(product_id(4711))], [("productId", "NOT_FOUND")]),
+        ([line(to_global_id("User", 1))], [("productId", "NOT_FOUND")]),
+        ([line("", 0)], [("productId", "NOT_FOUND")]),
+        ([line(product_id(1), -1)], [("quantity", "ZERO_QUANTITY")]),
+        ([line(product_id(1), 2_000)], [("quantity", "QUANTITY_GREATER_THAN_LIMIT")]),
+        ([line(product_id(1))] * 101, [("lines", "INVALID")]),
+    ],
+)
+def test_what_no_cart_can_hold_is_told_by_its_field(
+    front: Front, bowl: str, lines: list[dict[str, Any]], errors: list[tuple[str, str]]
+) -> None:
+    assert told(front.run(CREATE, input={"lines": lines})) == errors
+    id_ = front.run(CREATE, input={"lines": [line(bowl)]})["checkout"]["id"]
+    assert told(front.run(ADD, id=id_, lines=lines)) == errors
+    assert told(front.run(UPDATE, id=id_, lines=lines)) == errors
+    assert front.run(ONE, id=id_)["quantity"] == 1
+
+
+@pytest.mark.parametrize(
+    "id_",
+    ["", "nonsense", "Q2hlY2tvdXQ6", to_global_id("Checkout", 1), to_global_id("Checkout", "\0")],
+)
+def test_what_is_no_cart_cannot_be_found(front: Front, bowl: str, id_: str) -> None:
+    token = {"id": id_}
+    for query, variables in (
+        (ADD, {"lines": [line(bowl)]}),
+        (UPDATE, {"lines": [line(bowl)]}),
+        (DELETE, {"lines": [to_global_id("CheckoutLine", 1)]}),
+        (EMAIL, {"email": "a@example.com"}),
+        (COMPLETE, {}),
+    ):
+        assert told(front.run(query, **token, **variables)) == [("id", "NOT_FOUND")]
+    assert front.run(ONE, **token) is None
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [{"productId": "x"}],
+        [{"quantity": 1}],
+        [line("x", 2**31)],
+        [{"productId": "x", "quantity": 1.5}],
+        [{"productId": "x", "quantity": "1"}],
+        [{"productId": ["x"], "quantity": 1}],
+        [None],
+        "x",
+    ],
+)
+def test_what_is_of_another_type_is_refused_before_anything_is_done(
+    front: Front, lines: Any
+) -> None:
+    answer = front.post({"query": CREATE, "variables": {"input": {"lines": lines}}})
+    assert answer.status_code == 400
+    assert "data" not in answer.json
+
+
+def test_a_page_of_carts_costs_the_caller_and_two_statements(
+    front: Front, ports: Ports, bowl: str
+) -> None:
+    token = sign_in(ports, make_user(ports, "ann@example.com")).access
+    for _ in range(20):
+        front.run(CREATE, token, input={"lines": [line(bowl)]})
+    query = OWN.replace("totalCount", "")
+    front.run(query, token)
+    with recorded_statements() as statements:
+        assert len(front.run(query, token)["checkouts"]["edges"]) == 20
+    assert len(selects(statements)) == 3

@@ -1,0 +1,199 @@
+"""Orders by GraphQL: seen by their owners, taken on by those who manage them."""
+
+from typing import Any
+
+import pytest
+
+from app.domain.ids import to_global_id
+from app.domain.permissions import Permission
+from app.ports import Ports
+from tests.builders.apps import make_app
+from tests.builders.orders import make_order, order_id
+from tests.builders.people import NOBODY, actor_of, make_staff, make_user, sign_in
+from tests.builders.products import make_product
+from tests.fixtures.statements import recorded_statements, selects
+from tests.graphql.front import Front
+
+LINES = "lines { id product { slug } productName quantity unitPrice { gross { amount } } }"
+ORDER = (
+    "id number status isPaid paymentStatus userEmail user { email } created updatedAt"
+    f" total {{ gross {{ amount currency }} }} {LINES}"
+)
+ERRORS = "errors { field message code }"
+ONE = f"query ($id: ID!) {{ order(id: $id) {{ {ORDER} }} }}"
+LIST = f"""
+query ($first: Int, $after: String, $filter: OrderFilterInput, $sortBy: OrderSortingInput) {{
+  orders(first: $first, after: $after, filter: $filter, sortBy: $sortBy) {{
+    edges {{ node {{ {ORDER} }} }} pageInfo {{ hasNextPage endCursor }} totalCount
+  }}
+}}"""
+OWN = f"{{ me {{ orders(first: 20) {{ edges {{ node {{ {ORDER} }} }} totalCount }} }} }}"
+STEPS = {
+    "orderConfirm": ("id", "INVALID"),
+    "orderMarkAsPaid": ("id", "PAYMENT_ERROR"),
+    "orderCancel": ("id", "CANNOT_CANCEL_ORDER"),
+    "orderFulfill": ("order", "INVALID"),
+}
+
+
+@pytest.fixture
+def front(ports: Ports) -> Front:
+    return Front(ports)
+
+
+@pytest.fixture
+def token(ports: Ports) -> str:
+    """An app that manages orders."""
+    return make_app(ports, "back office", Permission.MANAGE_ORDERS)[1]
+
+
+def step(name: str) -> str:
+    field, _ = STEPS[name]
+    return f"mutation ($id: ID!) {{ {name}({field}: $id) {{ order {{ {ORDER} }} {ERRORS} }} }}"
+
+
+def told(payload: Any) -> list[tuple[str | None, str]]:
+    """Field and code of what was wrong, with nothing done."""
+    assert payload["order"] is None
+    assert all(error["message"] for error in payload["errors"])
+    return [(error["field"], error["code"]) for error in payload["errors"]]
+
+
+def numbers(page: Any) -> list[str]:
+    return [edge["node"]["number"] for edge in page["edges"]]
+
+
+def test_an_order_is_confirmed_paid_and_fulfilled(front: Front, ports: Ports, token: str) -> None:
+    id_ = order_id(make_order(ports))
+    for name, status, paid in (
+        ("orderConfirm", "UNFULFILLED", "NOT_CHARGED"),
+        ("orderMarkAsPaid", "UNFULFILLED", "FULLY_CHARGED"),
+        ("orderFulfill", "FULFILLED", "FULLY_CHARGED"),
+    ):
+        done = front.run(step(name), token, id=id_)
+        assert done["errors"] == []
+        assert (done["order"]["status"], done["order"]["paymentStatus"]) == (status, paid)
+        assert done["order"] == front.run(ONE, token, id=id_)
+    assert told(front.run(step("orderCancel"), token, id=id_)) == [("id", "CANNOT_CANCEL_ORDER")]
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_a_step_that_is_not_allowed_is_told(
+    front: Front, ports: Ports, token: str, name: str
+) -> None:
+    field, code = STEPS[name]
+    id_ = order_id(make_order(ports))
+    assert front.run(step("orderCancel"), token, id=id_)["order"]["status"] == "CANCELED"
+    assert told(front.run(step(name), token, id=id_)) == [(field, code)]
+    for unknown in ("", "nonsense", order_id(4711), to_global_id("Product", 1)):
+        assert told(front.run(step(name), token, id=unknown)) == [(field, "NOT_FOUND")]
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_who_does_not_manage_orders_takes_no_step(front: Front, ports: Ports, name: str) -> None:
+    ann = make_user(ports, "ann@example.com")
+    id_ = order_id(make_order(ports, actor_of(ports, ann)))
+    for credential in (
+        None,
+        sign_in(ports, ann).access,
+        sign_in(ports, make_staff(ports, "s@example.com", Permission.MANAGE_PRODUCTS)).access,
+        make_app(ports, "other", Permission.MANAGE_CHECKOUTS)[1],
+    ):
+        (error,) = front.ask(step(name), credential, id=id_)["errors"]
+        assert error["extensions"]["requiredPermissions"] == ["MANAGE_ORDERS"]
+    assert front.code(step(name), "garbage", id=id_) == "InvalidTokenError"
+
+
+def test_people_see_their_own_orders_alone(front: Front, ports: Ports, token: str) -> None:
+    ann, bob = make_user(ports, "ann@example.com"), make_user(ports, "bob@example.com")
+    own = make_order(ports, actor_of(ports, ann), make_product(ports, "Ash bowl", "12.50"))
+    other = make_order(ports, actor_of(ports, bob))
+    access = sign_in(ports, ann).access
+    (edge,) = front.run(OWN, access)["orders"]["edges"]
+    node = edge["node"]
+    assert node == {
+        "id": order_id(own),
+        "number": own.number,
+        "status": "UNCONFIRMED",
+        "isPaid": False,
+        "paymentStatus": "NOT_CHARGED",
+        "userEmail": "ann@example.com",
+        "user": {"email": "ann@example.com"},
+        "created": "2026-03-01T12:00:00+00:00",
+        "updatedAt": "2026-03-01T12:00:00+00:00",
+        "total": {"gross": {"amount": 12.5, "currency": "EUR"}},
+        "lines": [
+            {
+                "id": node["lines"][0]["id"],
+                "product": {"slug": "ash-bowl"},
+                "productName": "Ash bowl",
+                "quantity": 1,
+                "unitPrice": {"gross": {"amount": 12.5}},
+            }
+        ],
+    }
+    assert front.run(ONE, access, id=order_id(own)) == node
+    assert front.run(ONE, token, id=order_id(own)) == node
+    assert front.run(ONE, access, id=order_id(other)) is None
+    assert front.run(ONE, access, id=order_id(4711)) is None
+    assert front.code(ONE, access, id="nonsense") == "GraphQLError"
+    assert front.code(ONE, id=order_id(own)) == "PermissionDenied"
+    assert front.code(LIST, access, first=1) == "PermissionDenied"
+
+
+def test_orders_are_filtered_sorted_and_paged(front: Front, ports: Ports, token: str) -> None:
+    ann = actor_of(ports, make_user(ports, "ann@example.com"))
+    first, second, third = (make_order(ports, who) for who in (ann, ann, NOBODY))
+    front.run(step("orderMarkAsPaid"), token, id=order_id(second))
+    assert numbers(front.run(LIST, token, first=5)) == [third.number, second.number, first.number]
+    up = {"sortBy": {"field": "NUMBER", "direction": "ASC"}, "filter": {"customer": "ann@"}}
+    page = front.run(LIST, token, first=1, **up)
+    assert (numbers(page), page["totalCount"]) == ([first.number], 2)
+    rest = front.run(LIST, token, first=5, after=page["pageInfo"]["endCursor"], **up)
+    assert numbers(rest) == [second.number]
+    for filter_, found in (
+        ({"paymentStatus": ["FULLY_CHARGED"]}, [second]),
+        ({"paymentStatus": ["FULLY_CHARGED", "NOT_CHARGED"]}, [third, second, first]),
+        ({"paymentStatus": []}, []),
+        ({"status": ["CANCELED", "FULFILLED"]}, []),
+        ({"status": ["UNCONFIRMED"]}, [third, second, first]),
+        ({"ids": [order_id(first)]}, [first]),
+        ({"search": third.number}, [third]),
+        ({"created": {"gte": "2026-03-01", "lte": "2026-03-01"}}, [third, second, first]),
+        ({"created": {"lte": "2026-02-28"}}, []),
+        ({"updatedAt": {"gte": "2026-03-01T12:00:01Z"}}, []),
+        ({"created": {"gte": "0001-01-01", "lte": "9999-12-31"}}, [third, second, first]),
+    ):
+        answer = front.run(LIST, token, first=5, filter=filter_)
+        assert numbers(answer) == [order.number for order in found], filter_
+
+
+@pytest.mark.parametrize(
+    "variables",
+    [
+        {},
+        {"first": 101},
+        {"first": 1, "filter": {"ids": ["nonsense"]}},
+        {"first": 1, "after": "x"},
+    ],
+)
+def test_a_list_that_makes_no_sense_is_refused(
+    front: Front, token: str, variables: dict[str, Any]
+) -> None:
+    assert "errors" in front.ask(LIST, token, **variables)
+
+
+def test_a_page_of_orders_costs_the_caller_and_three_statements(
+    front: Front, ports: Ports, token: str
+) -> None:
+    products = [make_product(ports, f"Bowl {number}") for number in range(3)]
+    people = [actor_of(ports, make_user(ports, f"{number}@example.com")) for number in range(4)]
+    for number in range(20):
+        make_order(ports, people[number % 4], *products)
+    query = LIST.replace("totalCount", "")
+    front.run(query, token, first=20)
+    with recorded_statements() as statements:
+        page = front.run(query, token, first=20)
+    assert all(len(edge["node"]["lines"]) == 3 for edge in page["edges"])
+    assert len(page["edges"]) == 20
+    assert len(selects(statements)) == 4
