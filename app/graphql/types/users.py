@@ -103,9 +103,7 @@ class User(graphene.ObjectType):
     def resolve_id(self: domain.User, _info: GraphQLResolveInfo) -> str:
         return to_global_id("User", self.id)
 
-    def resolve_user_permissions(
-        self: domain.User, _info: GraphQLResolveInfo
-    ) -> list[_Held]:
+    def resolve_user_permissions(self: domain.User, _info: GraphQLResolveInfo) -> list[_Held]:
         return [_Held(permission, self) for permission in in_order(self.permissions)]
 
     def resolve_permission_groups(
