@@ -3,8 +3,12 @@
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 
+from app.domain.actor import OPERATOR
+from app.domain.pages import PageRequest
+from app.domain.permissions import Permission
 from app.domain.shop import PasswordLoginMode
-from tests.builders.people import PASSWORD
+from app.services.directory import list_customers
+from tests.builders.people import PASSWORD, make_user
 from tests.spec.app_management import add_apps
 from tests.spec.client import Client, new_address
 from tests.spec.documents import CHANGE_PASSWORD, LOGIN
@@ -132,6 +136,18 @@ def _inactive_refresh(replay: Replay) -> None:
     replay.given["JWT"] = Forger(replay.world).make("inactive_refresh")
 
 
+def _manager_of_staff(replay: Replay) -> None:
+    """Whoever does not manage staff is refused before it is asked what a group is to give."""
+    replay.world.grant("manager", Permission.MANAGE_STAFF)
+
+
+def _thirty_customers(replay: Replay) -> None:
+    ports = replay.world.ports
+    there = list_customers(ports, OPERATOR, PageRequest(1)).count()
+    for number in range(there, 30):
+        make_user(ports, f"shopper{number}@{DOMAIN}")
+
+
 def _at_its_provider(replay: Replay, exchange: Exchange) -> None:
     world, provider = replay.world, replay.world.provider
     set_up_provider(world, provider, exchange)
@@ -155,6 +171,7 @@ _GROUPS: Mapping[str, Callable[[Replay, Exchange], None]] = {
     "storefront": _closed,
 }
 ARRANGED: Mapping[str, Callable[[Replay], None]] = {
+    "app/extension_token_of_staff_customers": _thirty_customers,
     "mode/CUSTOMERS_ONLY_mode_after_manager_set_ENABLED": _after(
         "mode/CUSTOMERS_ONLY_manager_set_ENABLED"
     ),
@@ -163,6 +180,7 @@ ARRANGED: Mapping[str, Callable[[Replay], None]] = {
     ),
     "passwordChange/after_change_access_still_valid_probe": _password_changed,
     "passwordChange/login_new_password": _password_changed,
+    "permission/permissionGroupCreate_out_of_scope": _manager_of_staff,
     "reset/login_old_password_after_reset": _password_set,
     "reset/old_refresh_token_after_reset": _password_set,
     "throttle/concurrent_2_two_ips__next_after": _one_login_from_each_of_two_addresses,

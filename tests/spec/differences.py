@@ -163,6 +163,9 @@ DIFFERENCES: Mapping[str, Difference] = {
     "permission/shopSettingsUpdate_empty_app_inactive": _failed(
         _UNREADABLE, "shopSettingsUpdate", "InvalidTokenError"
     ),
+    "permission/users_customers_list_garbage_token": _failed(
+        _UNREADABLE, "customers", "InvalidTokenError"
+    ),
     "permission/shopSettingsUpdate_empty_garbage_token": _failed(
         _UNREADABLE, "shopSettingsUpdate", "InvalidTokenError"
     ),

@@ -5,19 +5,6 @@ UNBUILT = {
         Mutation.userAvatarDelete Mutation.userAvatarUpdate Upload UserAvatarDelete
         UserAvatarUpdate
     """,
-    "staff and customers": """
-        CustomerCreate CustomerDelete CustomerInput CustomerUpdate Group.permissions
-        Group.userCanManage Group.users GroupCountableConnection GroupCountableEdge
-        Mutation.customerCreate Mutation.customerDelete Mutation.customerUpdate
-        Mutation.permissionGroupCreate Mutation.permissionGroupDelete
-        Mutation.permissionGroupUpdate Mutation.staffCreate Mutation.staffDelete
-        Mutation.staffUpdate PermissionGroupCreate PermissionGroupCreateInput PermissionGroupDelete
-        PermissionGroupError PermissionGroupErrorCode PermissionGroupFilterInput
-        PermissionGroupUpdate PermissionGroupUpdateInput Query.customers Query.permissionGroup
-        Query.permissionGroups Query.staffUsers Query.user StaffCreate StaffCreateInput StaffDelete
-        StaffError StaffMemberStatus StaffUpdate StaffUpdateInput StaffUserInput
-        User.editableGroups UserCountableConnection UserCountableEdge UserCreateInput
-    """,
     "webhooks": """
         EventDelivery EventDeliveryAttempt EventDeliveryAttemptCountableConnection
         EventDeliveryAttemptCountableEdge EventDeliveryCountableConnection
