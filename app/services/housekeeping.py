@@ -7,9 +7,12 @@ from sqlalchemy import delete, select
 from sqlalchemy.orm import InstrumentedAttribute
 
 from app.domain.actor import Actor
+from app.domain.deliveries import KEPT
 from app.models import (
     AccountLinkRecord,
+    DeliveryRecord,
     OidcStateRecord,
+    OutboxEventRecord,
     ProviderTokenRecord,
     SessionRecord,
 )
@@ -34,11 +37,15 @@ class Tidied:
     traffic_counts: int
     throttle_counters: int
     keys: int
+    deliveries: int
+    events: int
 
 
 @internal
 def tidy(ports: Ports, actor: Actor) -> Tidied:
     """Forget expired sessions, links and sign-ins, old traffic, faded failures, useless keys.
+
+    Deliveries go with their attempts after 14 days, and so do events that have been told.
 
     Safe to repeat, and to run in several processes at once.
     """
@@ -55,13 +62,15 @@ def tidy(ports: Ports, actor: Actor) -> Tidied:
         traffic_counts=forget_old_traffic(ports),
         throttle_counters=ports.throttle.forget_faded(ports.clock.timestamp()),
         keys=forget_old_keys(ports, actor),
+        deliveries=_forget(ports, DeliveryRecord.id, DeliveryRecord.created_at, older_by=KEPT),
+        events=_forget(ports, OutboxEventRecord.id, OutboxEventRecord.closed_at, older_by=KEPT),
     )
 
 
 def _forget(
     ports: Ports,
     key: InstrumentedAttribute[int] | InstrumentedAttribute[str],
-    moment: InstrumentedAttribute[datetime],
+    moment: InstrumentedAttribute[datetime] | InstrumentedAttribute[datetime | None],
     older_by: timedelta = timedelta(),
 ) -> int:
     """In small transactions: whoever signs in meanwhile waits for one of them at most."""

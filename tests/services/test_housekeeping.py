@@ -5,10 +5,14 @@ from sqlalchemy import func, insert, select
 
 from app.domain.actor import WORKER, anonymous
 from app.domain.errors import PermissionDenied
-from app.models import SessionRecord
+from app.domain.events import ProductUpdated
+from app.models import OutboxEventRecord, SessionRecord
 from app.ports import Ports
 from app.services.housekeeping import Tidied, tidy
+from app.services.outbox import put_event
+from tests.builders.apps import make_app
 from tests.builders.people import make_user, sessions_of, sign_in
+from tests.builders.webhooks import make_delivery, make_webhook
 from tests.fakes.clock import FakeClock
 
 MANY = 2500
@@ -59,8 +63,24 @@ def test_login_failures_are_forgotten_when_they_have_faded(ports: Ports, clock: 
     assert ports.throttle.find("203.0.113.9", clock.timestamp()) is None
 
 
+def test_deliveries_are_forgotten_after_fourteen_days_and_so_is_what_was_told(
+    ports: Ports, clock: FakeClock
+) -> None:
+    make_delivery(ports, make_webhook(ports, make_app(ports, "warehouse")[0]))
+    with ports.database.transaction() as session:
+        put_event(ports, WORKER, session, ProductUpdated(1))
+        put_event(ports, WORKER, session, ProductUpdated(2))
+        session.flush()
+        session.scalars(select(OutboxEventRecord)).first().closed_at = clock.now()  # type: ignore[union-attr]
+    clock.pass_(hours=13 * 24)
+    assert (tidy(ports, WORKER).deliveries, tidy(ports, WORKER).events) == (0, 0)
+    clock.pass_(hours=25)
+    tidied = tidy(ports, WORKER)
+    assert (tidied.deliveries, tidied.events) == (1, 1)
+
+
 def test_where_there_is_nothing_to_do_nothing_is_done(ports: Ports) -> None:
-    assert tidy(ports, WORKER) == Tidied(0, 0, 0, 0, 0, 0, 0)
+    assert tidy(ports, WORKER) == Tidied(0, 0, 0, 0, 0, 0, 0, 0, 0)
 
 
 def test_nobody_from_outside_starts_it(ports: Ports) -> None:
