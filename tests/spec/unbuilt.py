@@ -5,17 +5,6 @@ UNBUILT = {
         Mutation.userAvatarDelete Mutation.userAvatarUpdate Upload UserAvatarDelete
         UserAvatarUpdate
     """,
-    "webhooks": """
-        EventDelivery EventDeliveryAttempt EventDeliveryAttemptCountableConnection
-        EventDeliveryAttemptCountableEdge EventDeliveryCountableConnection
-        EventDeliveryCountableEdge EventDeliveryFilterInput EventDeliveryRetry
-        EventDeliveryStatusEnum Mutation.eventDeliveryRetry Mutation.webhookCreate
-        Mutation.webhookDelete Mutation.webhookDryRun Mutation.webhookTrigger
-        Mutation.webhookUpdate Query.webhook Webhook.eventDeliveries WebhookCreate
-        WebhookCreateInput WebhookDelete WebhookDryRun WebhookDryRunError WebhookDryRunErrorCode
-        WebhookError WebhookErrorCode WebhookTrigger WebhookTriggerError WebhookTriggerErrorCode
-        WebhookUpdate WebhookUpdateInput
-    """,
 }
 
 
