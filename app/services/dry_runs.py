@@ -13,7 +13,16 @@ from app.domain.events import EVENTS, Deletion, Event, EventType
 from app.domain.events.occurrence import Occurrence
 from app.domain.ids import key_of, parse_global_id
 from app.domain.webhooks import AsyncEvent
-from app.models import AppRecord, DeliveryRecord, GroupRecord, UserRecord, WebhookRecord
+from app.models import (
+    AppRecord,
+    CheckoutRecord,
+    DeliveryRecord,
+    GroupRecord,
+    OrderRecord,
+    ProductRecord,
+    UserRecord,
+    WebhookRecord,
+)
 from app.ports import Ports
 from app.services.access import staff_only
 from app.services.audit import Change, record
@@ -21,12 +30,16 @@ from app.services.delivery_lists import DELIVERY_COLUMNS, to_delivery
 from app.services.occurrences import subject_of
 from app.services.payloads import make_payload
 from app.services.stored_apps import stored_app
+from app.services.stored_checkouts import token_in
 from app.services.stored_deliveries import NewDelivery, store_delivery
 
 _NEWEST: dict[str, InstrumentedAttribute[int]] = {
     "User": UserRecord.id,
     "Group": GroupRecord.id,
     "App": AppRecord.id,
+    "Product": ProductRecord.id,
+    "Checkout": CheckoutRecord.id,
+    "Order": OrderRecord.id,
 }
 
 
@@ -108,11 +121,7 @@ def _run(
     if issubclass(kind, Deletion) or kind.subject not in _NEWEST:
         message = "There is nothing to try this event with: what it is about is gone."
         raise Refused(Problem("TYPE_NOT_SUPPORTED", message, "query"))
-    key = (
-        _newest(ports, kind)
-        if object_id is None
-        else key_of(object_id, kind.subject, field="objectId", code="INVALID_ID")
-    )
+    key = _newest(ports, kind) if object_id is None else _key(ports, kind, object_id)
     event = kind(subject_id=key)
     now = ports.clock.now()
     if subject_of(ports, actor, Occurrence(event, now)) is None:
@@ -155,6 +164,15 @@ def _about(events: Sequence[AsyncEvent], object_id: str) -> type[Event]:
             return kind
     message = "That is no id of an object that the query is about."
     raise Refused(Problem("INVALID_ID", message, "objectId"))
+
+
+def _key(ports: Ports, kind: type[Event], object_id: str) -> int:
+    """The key of that object; of none for a cart that there is not: its id holds no key."""
+    if kind.subject != "Checkout":
+        return key_of(object_id, kind.subject, field="objectId", code="INVALID_ID")
+    wanted = select(CheckoutRecord.id).where(CheckoutRecord.token == token_in(object_id))
+    with ports.database.reading() as session:
+        return session.scalar(wanted) or 0
 
 
 def _newest(ports: Ports, kind: type[Event]) -> int:

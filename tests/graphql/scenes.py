@@ -1,0 +1,98 @@
+"""Every use case that tells the world something, acted out, a group of events at a time."""
+
+from app.domain.actor import OPERATOR, WORKER
+from app.domain.ids import to_global_id
+from app.domain.links import LinkPurpose
+from app.domain.permissions import Permission
+from app.ports import Ports
+from app.services.account_deletions import delete_account
+from app.services.app_status import deactivate_app
+from app.services.apps import AppChange, NewApp, create_app, delete_app, update_app
+from app.services.checkouts import update_checkout_email
+from app.services.confirmation import confirm_account
+from app.services.customers import NewCustomer, create_customer, delete_customer, update_customer
+from app.services.details import Details
+from app.services.email_changes import confirm_email_change, request_email_change
+from app.services.group_changes import GroupChanges, delete_group, update_group
+from app.services.groups import NewGroup, create_group
+from app.services.orders import cancel_order, confirm_order, fulfill_order, mark_order_paid
+from app.services.products import ProductInput, create_product, delete_product, update_product
+from app.services.registration import NewAccount, register_account
+from app.services.resets import answer_reset_requests, request_password_reset
+from app.services.staff import NewStaff, StaffChanges, create_staff, delete_staff, update_staff
+from tests.builders.links import link_for
+from tests.builders.orders import checkout_id, make_cart, make_order, order_id
+from tests.builders.outbox import events
+from tests.builders.people import NOBODY, PASSWORD, actor_of, make_user
+from tests.builders.products import product_id
+
+SHOP = "http://localhost:3000/account"
+ORDERS = frozenset({Permission.MANAGE_ORDERS})
+
+
+def accounts(ports: Ports) -> None:
+    """Somebody registers, moves, asks for a password; somebody else leaves."""
+    register_account(ports, NOBODY, NewAccount("ann@example.com", PASSWORD, redirect_url=SHOP))
+    asked = events(ports)[-1]
+    confirm_account(ports, NOBODY, email="ann@example.com", token=asked.token)
+    ann = actor_of(ports, asked.subject_id)
+    request_email_change(
+        ports, ann, new_email="new@example.com", password=PASSWORD, redirect_url=SHOP
+    )
+    confirm_email_change(ports, ann, token=events(ports)[-1].token)
+    request_password_reset(ports, NOBODY, email="new@example.com", redirect_url=SHOP)
+    answer_reset_requests(ports, WORKER)
+    leaving = make_user(ports, "leaving@example.com")
+    link = link_for(ports, leaving, LinkPurpose.DELETE_ACCOUNT)
+    delete_account(ports, actor_of(ports, leaving), token=link)
+
+
+def apps(ports: Ports) -> None:
+    """One app is changed and switched off, another is removed."""
+    kept, gone = (create_app(ports, OPERATOR, NewApp(name)).app.id for name in ("Kept", "Gone"))
+    update_app(ports, OPERATOR, kept, AppChange(name="Renamed"))
+    deactivate_app(ports, OPERATOR, kept)
+    delete_app(ports, OPERATOR, gone)
+
+
+def people(ports: Ports) -> None:
+    """Customers, staff and groups are made, changed and removed."""
+    renamed = Details(first_name="Renamed")
+    kept, gone = (
+        to_global_id("User", create_customer(ports, OPERATOR, NewCustomer(email)).id)
+        for email in ("kept@example.com", "gone@example.com")
+    )
+    update_customer(ports, OPERATOR, kept, renamed)
+    delete_customer(ports, OPERATOR, gone)
+    kept, gone = (
+        to_global_id("User", create_staff(ports, OPERATOR, NewStaff(email, redirect_url=SHOP)).id)
+        for email in ("staff@example.com", "former@example.com")
+    )
+    update_staff(ports, OPERATOR, kept, StaffChanges(renamed))
+    delete_staff(ports, OPERATOR, gone)
+    kept, gone = (
+        to_global_id("Group", create_group(ports, OPERATOR, NewGroup(name, ORDERS)).id)
+        for name in ("Kept", "Gone")
+    )
+    update_group(ports, OPERATOR, kept, GroupChanges(name="Renamed"))
+    delete_group(ports, OPERATOR, gone)
+
+
+def products(ports: Ports) -> None:
+    """One product is changed, another removed."""
+    kept, gone = (
+        product_id(create_product(ports, OPERATOR, ProductInput(name=name)).id)
+        for name in ("Kept", "Gone")
+    )
+    update_product(ports, OPERATOR, kept, ProductInput(name="Renamed"))
+    delete_product(ports, OPERATOR, gone)
+
+
+def sales(ports: Ports) -> None:
+    """A cart is changed, two are ordered; one order is fulfilled, the other is not."""
+    cart = make_cart(ports)
+    update_checkout_email(ports, NOBODY, checkout_id(cart), "other@example.com")
+    kept, gone = (order_id(make_order(ports)) for _ in range(2))
+    for step in (confirm_order, mark_order_paid, fulfill_order):
+        step(ports, OPERATOR, kept)
+    cancel_order(ports, OPERATOR, gone)

@@ -1,0 +1,145 @@
+"""The register of events is complete: each has a type, a default, and a use case that tells it."""
+
+import json
+from collections.abc import Callable
+
+import pytest
+from graphql import GraphQLObjectType
+from sqlalchemy import select
+
+from app.domain.actor import Actor, ActorKind
+from app.domain.errors import Refused
+from app.domain.events import (
+    EVENTS,
+    CheckoutUpdated,
+    Deletion,
+    Event,
+    EventType,
+    OrderPaid,
+    ProductUpdated,
+    default_query,
+)
+from app.domain.events.occurrence import Occurrence
+from app.domain.ids import to_global_id
+from app.domain.permissions import ALL_PERMISSIONS
+from app.graphql.payloads import create_payloads
+from app.graphql.schema import schema
+from app.models import OutboxEventRecord
+from app.ports import Ports
+from app.services.dry_runs import dry_run_webhook
+from app.services.stored_events import event_in
+from tests.builders.apps import make_app
+from tests.builders.orders import checkout_id, make_cart, make_order, order_id
+from tests.builders.people import actor_of, make_user
+from tests.builders.products import make_product, product_id
+from tests.graphql import scenes
+from tests.services.refusals import codes
+from tests.spec.floor import floor
+
+SCENES: dict[Callable[[Ports], None], str] = {
+    scenes.accounts: """
+        ACCOUNT_CONFIRMATION_REQUESTED ACCOUNT_CHANGE_EMAIL_REQUESTED ACCOUNT_EMAIL_CHANGED
+        ACCOUNT_SET_PASSWORD_REQUESTED ACCOUNT_CONFIRMED ACCOUNT_DELETED
+        CUSTOMER_CREATED CUSTOMER_UPDATED CUSTOMER_DELETED
+    """,
+    scenes.apps: "APP_INSTALLED APP_UPDATED APP_DELETED APP_STATUS_CHANGED",
+    scenes.people: """
+        CUSTOMER_CREATED CUSTOMER_UPDATED CUSTOMER_DELETED
+        STAFF_CREATED STAFF_UPDATED STAFF_DELETED STAFF_SET_PASSWORD_REQUESTED
+        PERMISSION_GROUP_CREATED PERMISSION_GROUP_UPDATED PERMISSION_GROUP_DELETED
+    """,
+    scenes.products: "PRODUCT_CREATED PRODUCT_UPDATED PRODUCT_DELETED",
+    scenes.sales: """
+        CHECKOUT_CREATED CHECKOUT_UPDATED
+        ORDER_CREATED ORDER_CONFIRMED ORDER_PAID ORDER_UPDATED ORDER_CANCELLED ORDER_FULFILLED
+    """,
+}
+"""Which events each scene tells, and no others."""
+
+
+def told(ports: Ports) -> list[Event]:
+    """The events in the outbox, the oldest first."""
+    with ports.database.reading() as session:
+        notes = session.scalars(select(OutboxEventRecord).order_by(OutboxEventRecord.id)).all()
+    return [event_in(ports, note) for note in notes]
+
+
+def test_the_register_is_the_catalogue_of_the_public_interface() -> None:
+    catalogue = floor().get_type("WebhookEventTypeAsyncEnum")
+    names = set(getattr(catalogue, "values", {})) - {"ANY_EVENTS"}
+    assert names == {event.value for event in EVENTS}
+
+
+@pytest.mark.parametrize("event", EVENTS.values(), ids=lambda event: event.__name__)
+def test_every_event_has_a_type_with_the_fields_of_every_event(event: type[Event]) -> None:
+    found = schema.graphql_schema.type_map[event.__name__]
+    assert isinstance(found, GraphQLObjectType)
+    assert [one.name for one in found.interfaces] == ["Event"]
+    assert found.description == event.description
+
+
+@pytest.mark.parametrize("event", EVENTS.values(), ids=lambda event: event.__name__)
+def test_every_events_default_selection_is_a_query_of_that_event(event: type[Event]) -> None:
+    checked = create_payloads().check(default_query(event))
+    assert [one.value for one in checked.events] == [event.type.value]
+
+
+def test_every_event_is_told_by_a_use_case() -> None:
+    assert {name for names in SCENES.values() for name in names.split()} == set(EventType)
+
+
+@pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.__name__)
+def test_what_happens_is_told_once_it_is_true_and_can_be_told_of(
+    ports: Ports, scene: Callable[[Ports], None]
+) -> None:
+    key, _ = make_app(ports, "listener", *ALL_PERMISSIONS)
+    listener = Actor(ActorKind.APP, app_id=key, permissions=ALL_PERMISSIONS)
+    scene(ports)
+    events = told(ports)
+    assert {event.type.value for event in events} == set(SCENES[scene].split())
+    shown = set()
+    for event in events:
+        happened = Occurrence(event, ports.clock.now(), recipient_id=key)
+        text = ports.payloads.make(ports, listener, default_query(type(event)), happened)
+        payload = json.loads(text)
+        subject = next(iter(payload.values()))
+        if subject is not None:
+            shown.add(event.type.value)
+            assert subject["id"]
+        if isinstance(event, Deletion):
+            assert subject is not None, "there is nothing left to read but the snapshot"
+    assert shown == set(SCENES[scene].split())
+
+
+def test_a_dry_run_finds_products_carts_and_orders(ports: Ports) -> None:
+    boss = actor_of(ports, make_user(ports, "boss@example.com", is_superuser=True))
+    order, cart = make_order(ports), make_cart(ports)
+    product = product_id(make_product(ports, "Bowl", is_published=False))
+    for id_, kind, field in (
+        (product, ProductUpdated, "product"),
+        (checkout_id(cart), CheckoutUpdated, "checkout"),
+        (order_id(order), OrderPaid, "order"),
+    ):
+        by_id = dry_run_webhook(ports, boss, object_id=id_)
+        assert json.loads(by_id.payload)[field]["id"] == id_
+        newest = dry_run_webhook(ports, boss, query=default_query(kind))
+        both = dry_run_webhook(ports, boss, object_id=id_, query=default_query(kind))
+        assert json.loads(newest.payload)[field]["id"] == id_
+        assert newest == both
+
+
+@pytest.mark.parametrize(
+    "id_",
+    [
+        product_id(4711),
+        order_id(4711),
+        to_global_id("Checkout", 1),
+        to_global_id("Checkout", "\0"),
+    ],
+)
+def test_a_dry_run_of_what_is_not_there_is_refused(ports: Ports, id_: str) -> None:
+    boss = actor_of(ports, make_user(ports, "boss@example.com", is_superuser=True))
+    make_cart(ports)
+    with pytest.raises(Refused) as refused:
+        dry_run_webhook(ports, boss, object_id=id_)
+    assert codes(refused) == [("objectId", "NOT_FOUND")]
