@@ -1,0 +1,57 @@
+"""Going through a provider's login, as the provider and the browser see it."""
+
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from app.domain.errors import Refused
+from app.ports import Ports
+from app.services.external_sign_in import ExternalTokens, begin_sign_in, finish_sign_in
+from tests.builders.people import NOBODY
+from tests.servers.own_provider import OwnProvider
+
+PLUGIN = "latchkey.authentication.openidconnect"
+REDIRECT = "http://localhost:3000/callback"
+CODE = "a code"
+
+
+def begin(ports: Ports, plugin: str = PLUGIN, redirect_uri: str = REDIRECT) -> dict[str, str]:
+    """What the authorization URL asks of the provider."""
+    url = begin_sign_in(ports, NOBODY, plugin_id=plugin, redirect_uri=redirect_uri)
+    assert url is not None
+    return {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()}
+
+
+def finish(
+    ports: Ports, state: str | None, code: str | None = CODE, plugin: str = PLUGIN
+) -> ExternalTokens:
+    tokens = finish_sign_in(ports, NOBODY, plugin_id=plugin, code=code, state=state)
+    assert tokens is not None
+    return tokens
+
+
+def grant(
+    provider: OwnProvider, asked: dict[str, str], sub: str = "alice", **answer: object
+) -> None:
+    """Let the provider give out good tokens for the code of that sign-in."""
+    id_token = provider.sign(provider.id_claims(asked["nonce"], sub))
+    given = {"id_token": id_token, "refresh_token": "the first", **answer}
+    provider.grant(CODE, **{name: value for name, value in given.items() if value is not ...})
+
+
+def sign_in(
+    ports: Ports, provider: OwnProvider, sub: str = "alice", **answer: object
+) -> ExternalTokens:
+    """The whole way."""
+    asked = begin(ports)
+    grant(provider, asked, sub, **answer)
+    return finish(ports, asked["state"])
+
+
+def codes(
+    ports: Ports, state: str | None, code: str | None = CODE
+) -> list[tuple[str | None, str]]:
+    """Field and code of what is wrong with what came back."""
+    with pytest.raises(Refused) as refused:
+        finish(ports, state, code)
+    return [(one.field, one.code) for one in refused.value.problems]

@@ -1,0 +1,69 @@
+"""What must let nobody in at the end of a login: OpenID Connect Core, 3.1.3.7."""
+
+import pytest
+
+from app.ports import Ports
+from tests.builders.providers import identities
+from tests.servers.http import Reply
+from tests.servers.own_provider import CLIENT, OwnProvider, as_json, rsa_key
+from tests.services.provider_logins import begin, codes, grant
+
+HOSTILE: dict[str, dict[str, object]] = {
+    "another nonce": {"nonce": "another"},
+    "no nonce": {"nonce": ...},
+    "another issuer": {"iss": "https://evil.example"},
+    "no issuer": {"iss": ...},
+    "another client": {"aud": "another"},
+    "no audience": {"aud": ...},
+    "two clients and no party": {"aud": [CLIENT, "another"]},
+    "another party": {"azp": "another"},
+    "expired": {"exp": 1},
+    "no expiry": {"exp": ...},
+    "of the future": {"iat": 4102444800},
+    "no subject": {"sub": ...},
+    "a logout token": {"events": {}},
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_an_id_token_that_cannot_be_believed_lets_nobody_in(
+    ports: Ports, provider: OwnProvider, name: str
+) -> None:
+    asked = begin(ports)
+    claims = provider.id_claims(asked["nonce"])
+    grant(provider, asked, id_token=provider.sign({**claims, **HOSTILE[name]}))
+    assert codes(ports, asked["state"]) == [("code", "INVALID")]
+    assert identities(ports) == []
+
+
+ANSWERS: dict[str, tuple[Reply, str | None]] = {
+    "a fault": (Reply(500), None),
+    "a page": (Reply(200, b"<html>"), None),
+    "nothing": (Reply(200), None),
+    "a redirect": (Reply(302, headers={"Location": "http://10.0.0.1/"}), None),
+    "a huge body": (Reply(200, b" " * 300_000), None),
+    "no access token": (as_json({"token_type": "Bearer"}), None),
+    "no bearer token": (as_json({"access_token": "x", "token_type": "mac"}), None),
+    "nonsense about its age": (
+        as_json({"access_token": "x", "token_type": "Bearer", "expires_in": "soon"}),
+        None,
+    ),
+    "no ID token": (as_json({"access_token": "x", "token_type": "Bearer"}), "code"),
+    "another client": (as_json({"error": "invalid_client"}, 401), "code"),
+}
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_an_answer_of_the_token_url_that_cannot_be_believed_lets_nobody_in(
+    ports: Ports, provider: OwnProvider, name: str
+) -> None:
+    reply, field = ANSWERS[name]
+    provider.server.answer("/token", reply)
+    assert codes(ports, begin(ports)["state"]) == [(field, "INVALID")]
+
+
+def test_an_id_token_by_another_key_lets_nobody_in(ports: Ports, provider: OwnProvider) -> None:
+    asked = begin(ports)
+    claims = provider.id_claims(asked["nonce"])
+    grant(provider, asked, id_token=provider.sign(claims, rsa_key(1)))
+    assert codes(ports, asked["state"]) == [("code", "INVALID")]
