@@ -5,7 +5,7 @@ from threading import Event
 from flask import Flask, Response, request
 from werkzeug.wrappers import Response as BaseResponse
 
-from app import backchannel, wellknown, worker
+from app import backchannel, media, wellknown, worker
 from app.graphql.view import create_endpoint
 from app.ports import Ports
 from app.settings import Settings, load_settings
@@ -43,6 +43,7 @@ def create_app(ports: Ports | None = None, settings: Settings | None = None) -> 
     _add_headers(app, installation)
     app.register_blueprint(wellknown.blueprint)
     app.register_blueprint(backchannel.blueprint)
+    app.register_blueprint(media.blueprint)
     _mount_graphql(app, create_endpoint(installation), chosen.redis_url)
     return app
 

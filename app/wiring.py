@@ -25,6 +25,7 @@ from app.ports import (
     Http,
     IdentityProvider,
     Payloads,
+    Pictures,
     Ports,
     Post,
     Queue,
@@ -60,6 +61,7 @@ def connect(settings: Settings) -> Ports:
         http=http,
         identity_provider=cast("IdentityProvider", _late(_identity_provider, http)),
         payloads=cast("Payloads", _late(_payloads, "app.graphql.payloads:create_payloads")),
+        pictures=cast("Pictures", _late(_pictures, "app.adapters.pictures:PillowPictures")),
         queue=cast("Queue", _late(_queue, settings)),
         schema=cast("Schema", _late(_schema, settings)),
         activity=SqlActivity(database, clock),
@@ -128,6 +130,11 @@ def _identity_provider(http: Http) -> IdentityProvider:
 def _payloads(name: str) -> Payloads:
     # Above the adapters, for its queries run on the schema; most commands have no use for either.
     make = cast("Callable[[], Payloads]", load(name))
+    return make()
+
+
+def _pictures(name: str) -> Pictures:
+    make = cast("Callable[[], Pictures]", load(name))
     return make()
 
 

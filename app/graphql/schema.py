@@ -8,6 +8,7 @@ from app.graphql.mutations.accounts import AccountMutations
 from app.graphql.mutations.app_installations import AppInstallationMutations
 from app.graphql.mutations.app_tokens import AppTokenMutations
 from app.graphql.mutations.apps import AppMutations
+from app.graphql.mutations.avatars import AvatarMutations
 from app.graphql.mutations.checkouts import CheckoutMutations
 from app.graphql.mutations.customers import CustomerMutations
 from app.graphql.mutations.dry_runs import DryRunMutations
@@ -50,6 +51,7 @@ class Mutation(
     PasswordMutations,
     AccountMutations,
     SessionMutations,
+    AvatarMutations,
     StaffMutations,
     CustomerMutations,
     GroupMutations,

@@ -15,6 +15,7 @@ from app.ports.keys import KeyStore
 from app.ports.mail import Letters, Post
 from app.ports.passwords import PasswordHasher
 from app.ports.payloads import Payloads
+from app.ports.pictures import Pictures
 from app.ports.queue import Queue
 from app.ports.randomness import Randomness
 from app.ports.remembered import Remembered
@@ -33,6 +34,7 @@ __all__ = [
     "Letters",
     "PasswordHasher",
     "Payloads",
+    "Pictures",
     "Ports",
     "Post",
     "Queue",
@@ -60,6 +62,7 @@ class Ports:
     post: Post
     http: Http
     payloads: Payloads
+    pictures: Pictures
     queue: Queue
     identity_provider: IdentityProvider
     schema: Schema

@@ -7,6 +7,7 @@ import graphene
 from graphql import GraphQLResolveInfo
 
 from app.domain import users as domain
+from app.domain.avatars import avatar_path
 from app.domain.checkouts import Checkout
 from app.domain.devices import SignedIn
 from app.domain.errors import Problem, Refused
@@ -28,6 +29,14 @@ class _Held:
 
     code: Permission
     owner: domain.User
+
+
+@dataclass(frozen=True, slots=True)
+class _Picture:
+    """A picture of somebody, and what it shows in words."""
+
+    url: str
+    alt: str
 
 
 class Image(graphene.ObjectType):
@@ -81,7 +90,11 @@ class User(graphene.ObjectType):
         graphene.NonNull("app.graphql.types.groups.Group"),
         description="The groups that the person can manage: they give nothing beyond their own.",
     )
-    avatar = graphene.Field(Image, size=graphene.Int())
+    avatar = graphene.Field(
+        Image,
+        size=graphene.Int(),
+        description="Their picture; `size` is the pixels of a side that it is shown at.",
+    )
     last_login = graphene.DateTime()
     date_joined = graphene.NonNull(graphene.DateTime)
     updated_at = graphene.NonNull(graphene.DateTime)
@@ -146,6 +159,12 @@ class User(graphene.ObjectType):
         return list_checkouts(context.ports, context.actor, self.id, page)
 
     def resolve_avatar(
-        self: domain.User, _info: GraphQLResolveInfo, size: int | None = None
-    ) -> None:
-        return None
+        self: domain.User, info: GraphQLResolveInfo, size: int | None = None
+    ) -> _Picture | None:
+        if not self.avatar:
+            return None
+        context: RequestContext = info.context
+        # The issuer is our own address, as whoever asks has reached it.
+        here = context.visitor.issuer.removesuffix("/graphql/")
+        alt = f"{self.first_name} {self.last_name}".strip()
+        return _Picture(f"{here}{avatar_path(self.avatar, size)}", alt)

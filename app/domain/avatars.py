@@ -1,0 +1,32 @@
+"""Pictures of people: the sizes that are kept, and the addresses that they have."""
+
+import re
+
+SIZES = (64, 128, 256, 512)
+"""Pixels of a side; every picture is a square."""
+
+LARGEST_FILE = 5 * 1024 * 1024
+"""Bytes of a file that a picture may be made of."""
+
+NAME_LENGTH = 32
+"""Random letters and digits: 190 bits, which nobody guesses."""
+
+_FILE = re.compile(r"([A-Za-z0-9]{32})-([1-9][0-9]{1,2})\.webp")
+
+
+def nearest_size(wanted: int | None) -> int:
+    """The smallest size that shows ``wanted`` pixels sharply; the largest when none is said."""
+    return next((size for size in SIZES if wanted is not None and size >= wanted), SIZES[-1])
+
+
+def avatar_path(name: str, wanted: int | None) -> str:
+    """Where the picture of that name is served, in the size that serves best."""
+    return f"/media/avatars/{name}-{nearest_size(wanted)}.webp"
+
+
+def read_file_name(file: str) -> tuple[str, int] | None:
+    """Name and size in the last part of an address, or ``None`` for what is no picture's."""
+    found = _FILE.fullmatch(file)
+    if found is None or int(found[2]) not in SIZES:
+        return None
+    return found[1], int(found[2])

@@ -1,0 +1,48 @@
+"""The picture that somebody shows of themselves."""
+
+import graphene
+from graphql import GraphQLResolveInfo
+
+from app.domain.uploads import Upload
+from app.graphql.context import RequestContext
+from app.graphql.mutations.payloads import AccountPayload, answers
+from app.services.avatars import delete_avatar, update_avatar
+
+_USER = "app.graphql.types.users.User"
+
+
+class UserAvatarUpdate(AccountPayload):
+    """The person with the new picture."""
+
+    user = graphene.Field(_USER)
+
+
+class UserAvatarDelete(AccountPayload):
+    """The person without a picture."""
+
+    user = graphene.Field(_USER)
+
+
+class AvatarMutations(graphene.ObjectType):
+    """Everybody's own picture."""
+
+    user_avatar_update = graphene.Field(
+        UserAvatarUpdate,
+        image=graphene.Argument("app.graphql.types.uploads.Upload", required=True),
+        description="PNG, JPEG, WebP or GIF; cut to a square and drawn anew.",
+    )
+    user_avatar_delete = graphene.Field(UserAvatarDelete)
+
+    @staticmethod
+    @answers(UserAvatarUpdate)
+    def resolve_user_avatar_update(
+        _root: object, info: GraphQLResolveInfo, image: Upload
+    ) -> UserAvatarUpdate:
+        context: RequestContext = info.context
+        return UserAvatarUpdate(user=update_avatar(context.ports, context.actor, image))
+
+    @staticmethod
+    @answers(UserAvatarDelete)
+    def resolve_user_avatar_delete(_root: object, info: GraphQLResolveInfo) -> UserAvatarDelete:
+        context: RequestContext = info.context
+        return UserAvatarDelete(user=delete_avatar(context.ports, context.actor))

@@ -1,0 +1,26 @@
+"""Files that clients send."""
+
+import graphene
+from graphql import GraphQLError, ValueNode
+
+from app.domain import uploads as domain
+
+
+class Upload(graphene.Scalar):
+    """A file, sent by the GraphQL multipart request specification; only ever a variable."""
+
+    @staticmethod
+    def parse_value(value: object) -> domain.Upload:
+        if not isinstance(value, domain.Upload):
+            raise GraphQLError("A file is expected, sent as multipart/form-data.")
+        return value
+
+    @staticmethod
+    def parse_literal(
+        node: ValueNode, _variables: dict[str, object] | None = None
+    ) -> domain.Upload:
+        raise GraphQLError("A file is sent as a variable, by multipart/form-data.", node)
+
+    @staticmethod
+    def serialize(value: object) -> str:
+        raise GraphQLError("A file is never part of an answer.")

@@ -1,0 +1,33 @@
+"""The pictures of people: ``GET /media/avatars/NAME-SIZE.webp``."""
+
+from flask import Blueprint, Response, abort, request
+
+from app.domain.actor import anonymous
+from app.domain.avatars import read_file_name
+from app.services.avatars import show_avatar
+from app.web.headers import NOTHING_MAY_RUN
+from app.web.installation import installation
+
+_HEADERS = {
+    # Another picture has another name, so this one never changes.
+    "Cache-Control": "public, max-age=31536000, immutable",
+    "Content-Disposition": "inline",
+    "Content-Security-Policy": f"{NOTHING_MAY_RUN}; sandbox",
+    # Shown by dashboards and shops of other origins.
+    "Cross-Origin-Resource-Policy": "cross-origin",
+}
+
+blueprint = Blueprint("media", __name__)
+
+
+@blueprint.get("/media/avatars/<file>")
+def avatar(file: str) -> Response:
+    """What we drew, under a type of our own choosing; 404 for whatever is no picture."""
+    found = read_file_name(file)
+    data = None if found is None else show_avatar(installation().ports, anonymous(), *found)
+    if data is None:
+        abort(404)
+    answer = Response(data, headers=_HEADERS, content_type="image/webp")
+    answer.set_etag(file)
+    answer.make_conditional(request)
+    return answer

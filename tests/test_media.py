@@ -1,0 +1,165 @@
+"""Pictures of people, from the upload to the browser that shows them."""
+
+import json
+from io import BytesIO
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+from PIL import Image
+
+from app.factory import create_app
+from app.ports import Ports
+from app.settings import Settings
+from tests.builders.people import make_user, sign_in
+from tests.builders.pictures import png
+
+UPDATE = """mutation ($image: Upload!) {
+  userAvatarUpdate(image: $image) {
+    user { email small: avatar(size: 50) { url alt } avatar { url alt } }
+    errors { field code message } accountErrors { code }
+  }
+}"""
+DELETE = "mutation { userAvatarDelete { user { avatar { url } } errors { code } } }"
+ME = "{ me { avatar(size: 128) { url alt } } }"
+
+
+@pytest.fixture
+def client(ports: Ports) -> FlaskClient:
+    return create_app(ports, Settings()).test_client()
+
+
+@pytest.fixture
+def token(ports: Ports) -> str:
+    """The access token of Ann Lee."""
+    return sign_in(ports, make_user(ports, first_name="Ann", last_name="Lee")).access
+
+
+def send(client: FlaskClient, token: str | None, data: bytes, name: str = "me.png") -> Any:
+    form = {
+        "operations": json.dumps({"query": UPDATE, "variables": {"image": None}}),
+        "map": json.dumps({"0": ["variables.image"]}),
+        "0": (BytesIO(data), name, "image/png"),
+    }
+    headers = {"GraphQL-Require-Preflight": "1"} | _credential(token)
+    return client.post("/graphql/", data=form, headers=headers).json
+
+
+def run(client: FlaskClient, query: str, token: str | None, **variables: object) -> Any:
+    body = {"query": query, "variables": variables}
+    return client.post("/graphql/", json=body, headers=_credential(token)).json
+
+
+def _credential(token: str | None) -> dict[str, str]:
+    return {} if token is None else {"Authorization": f"Bearer {token}"}
+
+
+def uploaded(client: FlaskClient, token: str) -> str:
+    """The path of the large picture."""
+    url: str = send(client, token, png())["data"]["userAvatarUpdate"]["user"]["avatar"]["url"]
+    return url.removeprefix("http://localhost")
+
+
+def test_an_uploaded_picture_is_served_from_the_address_that_is_told(
+    client: FlaskClient, token: str
+) -> None:
+    payload = send(client, token, png())["data"]["userAvatarUpdate"]
+    assert payload["errors"] == payload["accountErrors"] == []
+    user = payload["user"]
+    assert user["avatar"]["alt"] == "Ann Lee"
+    for picture, size in ((user["small"], 64), (user["avatar"], 512)):
+        assert picture["url"].startswith("http://localhost/media/avatars/")
+        answer = client.get(picture["url"])
+        assert answer.status_code == 200
+        with Image.open(BytesIO(answer.data)) as image:
+            assert (image.format, image.size) == ("WEBP", (size, size))
+    me = run(client, ME, token)["data"]["me"]
+    assert me["avatar"]["url"].endswith("-128.webp")
+
+
+def test_a_picture_that_was_taken_away_is_gone(client: FlaskClient, token: str) -> None:
+    path = uploaded(client, token)
+    payload = run(client, DELETE, token)["data"]["userAvatarDelete"]
+    assert payload == {"user": {"avatar": None}, "errors": []}
+    assert client.get(path).status_code == 404
+    assert run(client, ME, token) == {"data": {"me": {"avatar": None}}}
+
+
+def test_browsers_take_a_picture_for_nothing_else(client: FlaskClient, token: str) -> None:
+    answer = client.get(uploaded(client, token))
+    assert answer.headers["Content-Type"] == "image/webp"
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    assert answer.headers["Content-Disposition"] == "inline"
+    assert answer.headers["Content-Security-Policy"].endswith("; sandbox")
+    assert answer.headers["Cross-Origin-Resource-Policy"] == "cross-origin"
+    assert answer.headers["Cache-Control"] == "public, max-age=31536000, immutable"
+    assert "Set-Cookie" not in answer.headers
+
+
+def test_a_picture_that_a_browser_has_is_not_sent_again(client: FlaskClient, token: str) -> None:
+    path = uploaded(client, token)
+    etag = client.get(path).headers["ETag"]
+    answer = client.get(path, headers={"If-None-Match": etag})
+    assert (answer.status_code, answer.data) == (304, b"")
+    head = client.head(path)
+    assert (head.status_code, head.data) == (200, b"")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "x.webp",
+        f"{'x' * 32}-64.webp",
+        f"{'x' * 32}-65.webp",
+        "..%2f..%2fsettings.py",
+        "%00",
+        f"{'é' * 32}-64.webp",
+    ],
+)
+def test_whatever_else_is_asked_for_is_not_there(client: FlaskClient, path: str) -> None:
+    answer = client.get(f"/media/avatars/{path}")
+    assert answer.status_code == 404
+    assert "immutable" not in answer.headers.get("Cache-Control", "")
+
+
+def test_pictures_are_only_looked_at(client: FlaskClient, token: str) -> None:
+    path = uploaded(client, token)
+    for method in ("POST", "PUT", "DELETE"):
+        assert client.open(path, method=method).status_code == 405
+    assert client.get(path).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"<svg onload='alert(1)'/>", png()[:60]], ids=["empty", "svg", "cut"]
+)
+def test_a_file_that_is_no_picture_is_a_problem_of_the_payload(
+    client: FlaskClient, token: str, data: bytes
+) -> None:
+    payload = send(client, token, data)["data"]["userAvatarUpdate"]
+    assert payload["user"] is None
+    [error] = payload["errors"]
+    assert (error["field"], error["code"]) == ("image", "INVALID")
+    assert payload["accountErrors"] == [{"code": "INVALID"}]
+
+
+def test_the_name_of_the_file_goes_nowhere(client: FlaskClient, token: str) -> None:
+    answer = send(client, token, png(), name="../../secret.svg")
+    assert "secret" not in json.dumps(answer)
+
+
+def test_without_a_session_nobody_has_a_picture(client: FlaskClient) -> None:
+    [error] = send(client, None, png())["errors"]
+    assert error["extensions"]["exception"]["code"] == "PermissionDenied"
+    assert error["extensions"]["requiredPermissions"] == ["AUTHENTICATED_USER"]
+
+
+@pytest.mark.parametrize("image", ["text", 1, {"name": "me.png"}, None])
+def test_what_is_no_file_never_runs(client: FlaskClient, token: str, image: object) -> None:
+    [error] = run(client, UPDATE, token, image=image)["errors"]
+    assert error["extensions"]["exception"]["code"] == "GraphQLError"
+
+
+def test_a_file_is_no_part_of_a_document(client: FlaskClient, token: str) -> None:
+    query = 'mutation { userAvatarUpdate(image: "me.png") { errors { code } } }'
+    [error] = run(client, query, token)["errors"]
+    assert error["extensions"]["exception"]["code"] == "GraphQLError"
