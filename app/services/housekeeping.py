@@ -7,9 +7,11 @@ from sqlalchemy import delete, select
 from sqlalchemy.orm import InstrumentedAttribute
 
 from app.domain.actor import Actor
+from app.domain.checkouts import FORGOTTEN_AFTER
 from app.domain.deliveries import KEPT
 from app.models import (
     AccountLinkRecord,
+    CheckoutRecord,
     DeliveryRecord,
     OidcStateRecord,
     OutboxEventRecord,
@@ -39,13 +41,15 @@ class Tidied:
     keys: int
     deliveries: int
     events: int
+    carts: int
 
 
 @internal
 def tidy(ports: Ports, actor: Actor) -> Tidied:
     """Forget expired sessions, links and sign-ins, old traffic, faded failures, useless keys.
 
-    Deliveries go with their attempts after 14 days, and so do events that have been told.
+    Deliveries go with their attempts after 14 days, and so do events that have been told; carts
+    that nobody has touched for 90.
 
     Safe to repeat, and to run in several processes at once.
     """
@@ -64,6 +68,9 @@ def tidy(ports: Ports, actor: Actor) -> Tidied:
         keys=forget_old_keys(ports, actor),
         deliveries=_forget(ports, DeliveryRecord.id, DeliveryRecord.created_at, older_by=KEPT),
         events=_forget(ports, OutboxEventRecord.id, OutboxEventRecord.closed_at, older_by=KEPT),
+        carts=_forget(
+            ports, CheckoutRecord.id, CheckoutRecord.updated_at, older_by=FORGOTTEN_AFTER
+        ),
     )
 
 

@@ -24,6 +24,7 @@ _BASIC = base64.b64encode(b"shop:the+client%27s+secret").decode()
 
 LIFETIME = 600
 KID = "key-1"
+CONFIGURATION = "/.well-known/openid-configuration"
 LOGOUT_EVENT = "http://schemas.openid.net/event/backchannel-logout"
 
 Claims = dict[str, Any]
@@ -168,6 +169,23 @@ class OwnProvider:
             "expires_in": LIFETIME,
             **answer,
         }
+
+    def describe(self, **changes: object) -> None:
+        """Describe itself, with some members otherwise; ``...`` leaves one out."""
+        members = {
+            "issuer": self.url,
+            "authorization_endpoint": f"{self.url}/authorize",
+            "token_endpoint": f"{self.url}/token",
+            "jwks_uri": f"{self.url}/keys",
+            "userinfo_endpoint": f"{self.url}/userinfo",
+            "end_session_endpoint": f"{self.url}/logout",
+            "response_types_supported": ["code"],
+            "code_challenge_methods_supported": ["S256"],
+            "id_token_signing_alg_values_supported": ["RS256"],
+            **changes,
+        }
+        told = {name: value for name, value in members.items() if value is not ...}
+        self.server.answer(CONFIGURATION, as_json(told))
 
     def answer_keys(self, _received: Received) -> Reply:
         return as_json({"keys": self.keys})

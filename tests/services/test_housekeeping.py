@@ -3,15 +3,19 @@
 import pytest
 from sqlalchemy import func, insert, select
 
-from app.domain.actor import WORKER, anonymous
+from app.domain.actor import OPERATOR, WORKER, anonymous
 from app.domain.errors import PermissionDenied
 from app.domain.events import ProductUpdated
 from app.models import OutboxEventRecord, SessionRecord
 from app.ports import Ports
+from app.services.checkout_lists import show_checkout
+from app.services.checkouts import update_checkout_email
 from app.services.housekeeping import Tidied, tidy
+from app.services.order_lists import show_order
 from app.services.outbox import put_event
 from tests.builders.apps import make_app
-from tests.builders.people import make_user, sessions_of, sign_in
+from tests.builders.orders import checkout_id, make_cart, make_order, order_id
+from tests.builders.people import NOBODY, make_user, sessions_of, sign_in
 from tests.builders.webhooks import make_delivery, make_webhook
 from tests.fakes.clock import FakeClock
 
@@ -79,8 +83,23 @@ def test_deliveries_are_forgotten_after_fourteen_days_and_so_is_what_was_told(
     assert (tidied.deliveries, tidied.events) == (1, 1)
 
 
+def test_carts_are_forgotten_90_days_after_the_last_change_and_orders_stay(
+    ports: Ports, clock: FakeClock
+) -> None:
+    order, cart = make_order(ports), make_cart(ports)
+    make_cart(ports)
+    clock.pass_(hours=1)
+    update_checkout_email(ports, NOBODY, checkout_id(cart), "late@example.com")
+    clock.pass_(hours=90 * 24 - 1)
+    assert tidy(ports, WORKER).carts == 2
+    assert show_checkout(ports, NOBODY, checkout_id(cart)) is not None
+    assert show_order(ports, OPERATOR, order_id(order)) is not None
+    clock.pass_(hours=1)
+    assert tidy(ports, WORKER).carts == 1
+
+
 def test_where_there_is_nothing_to_do_nothing_is_done(ports: Ports) -> None:
-    assert tidy(ports, WORKER) == Tidied(0, 0, 0, 0, 0, 0, 0, 0, 0)
+    assert tidy(ports, WORKER) == Tidied(0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 
 
 def test_nobody_from_outside_starts_it(ports: Ports) -> None:

@@ -1,0 +1,60 @@
+"""``flask oidc``."""
+
+from app.adapters.clock import SystemClock
+from app.ports import Ports
+from app.services.providers import client_secret_of, known_providers
+from tests.builders.providers import set_up
+from tests.commands.shell import run, run_json
+from tests.servers.http import Reply
+from tests.servers.own_provider import SECRET, own_provider
+
+
+def test_the_default_provider_is_shown_with_where_it_tells_of_logouts(ports: Ports) -> None:
+    shown = run_json(ports, "oidc", "show")
+    assert (shown["id"], shown["active"]) == ("latchkey.authentication.openidconnect", False)
+    assert shown["backchannelLogout"].endswith("/oidc/default/backchannel-logout")
+    assert shown["enable_refresh_token"] == "true"
+    assert shown["client_secret"] is None
+
+
+def test_a_setting_is_changed_and_cleared(ports: Ports) -> None:
+    assert run_json(ports, "oidc", "set", "client_id", "shop")["client_id"] == "shop"
+    assert run_json(ports, "oidc", "set", "client_id", "")["client_id"] is None
+
+
+def test_a_secret_comes_by_standard_input_and_is_never_shown(ports: Ports) -> None:
+    result = run(ports, "oidc", "set", "client_secret", "-", typed=f"{SECRET}\n")
+    assert result.exit_code == 0
+    assert SECRET not in result.output
+    assert client_secret_of(ports, known_providers(ports)[0]) == SECRET
+
+
+def test_another_provider_is_added_by_its_first_setting(ports: Ports) -> None:
+    run(ports, "oidc", "set", "name", "Our staff", "--provider", "staff")
+    shown = run_json(ports, "oidc", "show", "--all")
+    assert [(one["provider"], one["name"]) for one in shown] == [
+        ("default", "OpenID Connect"),
+        ("staff", "Our staff"),
+    ]
+
+
+def test_what_is_refused_ends_with_3_and_what_is_no_setting_with_2(ports: Ports) -> None:
+    refused = run(ports, "oidc", "set", "active", "true")
+    assert (refused.exit_code, "json_web_key_set_url" in refused.stderr) == (3, True)
+    assert run(ports, "oidc", "set", "colour", "green").exit_code == 2
+    assert run(ports, "oidc", "set", "active", "perhaps").exit_code == 2
+    assert run(ports, "oidc", "show", "--provider", "nobody").exit_code == 3
+    assert run(ports, "oidc", "discover", "http://nowhere.invalid").exit_code == 3
+
+
+def test_a_provider_is_discovered_and_tried(ports: Ports) -> None:
+    with own_provider(SystemClock()) as provider:
+        provider.describe()
+        shown = run_json(ports, "oidc", "discover", provider.url)
+        assert shown["oauth_token_url"] == f"{provider.url}/token"
+        set_up(ports, provider)
+        for page in ("/authorize", "/logout"):
+            provider.server.answer(page, Reply(200))
+        assert {one["state"] for one in run_json(ports, "oidc", "test")} == {"fine"}
+        provider.server.answer("/keys", Reply(500))
+        assert run(ports, "oidc", "test").exit_code == 1

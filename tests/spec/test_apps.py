@@ -1,0 +1,214 @@
+"""Apps against the running server and a real worker: contract, "Apps" in both parts."""
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import jwt
+import pytest
+from jwt.algorithms import RSAAlgorithm
+
+from app.domain.shop import PasswordLoginMode
+from tests.servers.apps import AppServer, Told, app_server, ask_api, fetch_key_set, refuse
+from tests.servers.http import Reply
+from tests.spec.client import Client
+from tests.spec.documents import DEACTIVATE_ALL, VERIFY, WHO
+from tests.spec.server import VENDOR, Server, environment, flask
+from tests.spec.world import World
+
+PATIENCE = 60
+INSTALL = """
+mutation ($input: AppInstallInput!) {
+  appInstall(input: $input) { appInstallation { id status } errors { field code } }
+}"""
+WAITING = "{ appsInstallations { id status message } }"
+EXTENSIONS = "{ appExtensions(first: 5) { edges { node { accessToken app { id } } } } }"
+RIGHTS = "{ me { email isStaff userPermissions { code } } }"
+
+
+@pytest.fixture
+def crm() -> Iterator[AppServer]:
+    with app_server(VENDOR) as running:
+        yield running
+
+
+@pytest.fixture
+def background(server: Server, world: World, tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """``flask worker`` on the server's database."""
+    with _worker(server, tmp_path) as process:
+        yield process
+
+
+@contextmanager
+def _worker(server: Server, folder: Path) -> Iterator[subprocess.Popen[bytes]]:
+    with (folder / "worker.log").open("ab") as log:
+        process = subprocess.Popen(
+            flask("worker"),
+            cwd=folder,
+            env=environment(server.database_url),
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+        )
+    try:
+        yield process
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(PATIENCE)
+
+
+def install(client: Client, world: World, running: AppServer) -> str:
+    """Ask for the app in the name of the manager; the installation's id."""
+    given = {
+        "appName": "My app",
+        "manifestUrl": running.manifest_url,
+        "permissions": ["MANAGE_PRODUCTS"],
+    }
+    begun = client.run(INSTALL, world.access("manager"), input=given).data["appInstall"]
+    assert begun["errors"] == []
+    assert begun["appInstallation"]["status"] == "PENDING"
+    key: str = begun["appInstallation"]["id"]
+    return key
+
+
+def wait_until_ended(client: Client, world: World) -> list[dict[str, Any]]:
+    """The installations that are left once none is under way."""
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        left: list[dict[str, Any]] = client.run(WAITING, world.access("manager")).data[
+            "appsInstallations"
+        ]
+        if all(one["status"] != "PENDING" for one in left):
+            return left
+        time.sleep(0.05)
+    raise TimeoutError("the installation does not end")
+
+
+@pytest.mark.usefixtures("background")
+def test_while_our_post_is_open_the_app_calls_back_with_its_token(
+    client: Client, world: World, crm: AppServer
+) -> None:
+    seen: dict[str, Any] = {}
+
+    def call_back(told: Told) -> Reply:
+        seen["app"] = ask_api(told, "{ app { id name } }")
+        seen["keys"] = fetch_key_set(told)
+        return Reply(body=b'{"success": true}')
+
+    crm.decide = call_back
+    install(client, world, crm)
+    assert wait_until_ended(client, world) == []
+    [told] = crm.told
+    assert seen["app"]["data"]["app"]["name"] == "My app"
+    assert {key["kid"] for key in seen["keys"]} == client.kids()
+    assert told.api_url == world.issuer
+    assert told.headers["saleor-domain"] == urlsplit(world.issuer).netloc
+    assert told.headers["saleor-schema-version"] == "3.23"
+    after = ask_api(told, "{ app { id isActive permissions { code } } }")["data"]["app"]
+    assert after == {
+        "id": seen["app"]["data"]["app"]["id"],
+        "isActive": True,
+        "permissions": [{"code": "MANAGE_PRODUCTS"}],
+    }
+
+
+@pytest.mark.usefixtures("background")
+def test_a_handshake_that_fails_leaves_no_app_no_token_and_its_message(
+    client: Client, world: World, crm: AppServer
+) -> None:
+    crm.decide = lambda _told: refuse("Allow us first.", 401)
+    key = install(client, world, crm)
+    [failed] = wait_until_ended(client, world)
+    assert failed == {"id": key, "status": "FAILED", "message": "Allow us first."}
+    answer = ask_api(crm.told[0], "{ app { id } }")
+    assert answer["data"] == {"app": None}
+    assert answer["errors"][0]["extensions"]["exception"]["code"] == "InvalidTokenError"
+    names = client.run("{ apps(first: 50) { edges { node { name } } } }", world.access("staff"))
+    assert "My app" not in str(names.data)
+
+
+def test_a_worker_that_is_killed_in_the_handshake_leaves_no_app_that_is_there(
+    client: Client, world: World, server: Server, crm: AppServer, tmp_path: Path
+) -> None:
+    with _worker(server, tmp_path) as process:
+        crm.decide = lambda _told: _kill(process)
+        install(client, world, crm)
+        assert process.wait(PATIENCE) == -signal.SIGKILL
+    apps = client.run("{ apps(first: 50) { edges { node { name } } } }", world.access("staff"))
+    assert "My app" not in str(apps.data)
+    [waiting] = client.run(WAITING, world.access("manager")).data["appsInstallations"]
+    assert waiting["status"] == "PENDING"
+
+
+def _kill(process: "subprocess.Popen[bytes]") -> Reply:
+    os.kill(process.pid, signal.SIGKILL)
+    return Reply()
+
+
+@pytest.fixture
+def extension(client: Client, world: World, background: object, crm: AppServer) -> str:
+    """The token that the manager's dashboard gets for the installed app."""
+    install(client, world, crm)
+    assert wait_until_ended(client, world) == []
+    [edge] = client.run(EXTENSIONS, world.access("manager")).data["appExtensions"]["edges"]
+    token: str = edge["node"]["accessToken"]
+    return token
+
+
+def test_the_apps_own_back_end_can_verify_an_extension_token(
+    client: Client, world: World, extension: str
+) -> None:
+    kid = jwt.get_unverified_header(extension)["kid"]
+    [entry] = [key for key in client.key_set() if key["kid"] == kid]
+    key: Any = RSAAlgorithm.from_jwk(dict(entry))
+    claims = jwt.decode(extension, key, ["RS256"], issuer=world.issuer)
+    assert claims["type"] == "thirdparty"
+    assert claims["permissions"] == ["MANAGE_PRODUCTS"]
+    assert claims["user_permissions"] == ["MANAGE_APPS", "MANAGE_PRODUCTS", "MANAGE_SETTINGS"]
+    assert claims["exp"] - claims["iat"] == 300
+
+
+def test_an_extension_token_acts_for_the_user_with_what_both_hold(
+    client: Client, extension: str
+) -> None:
+    assert client.run(RIGHTS, extension).data["me"] == {
+        "email": "manager@example.com",
+        "isStaff": True,
+        "userPermissions": [{"code": "MANAGE_PRODUCTS"}],
+    }
+    verified = client.run(VERIFY, token=extension).data["tokenVerify"]
+    assert verified == {"isValid": True, "errors": []}
+
+
+def test_an_extension_token_dies_with_the_users_session(
+    client: Client, world: World, extension: str
+) -> None:
+    client.run(DEACTIVATE_ALL, world.access("manager"))
+    assert client.run(WHO, extension).code == "InvalidTokenError"
+    verified = client.run(VERIFY, token=extension).data["tokenVerify"]
+    assert verified["errors"] == [{"field": "token", "code": "JWT_INVALID_TOKEN"}]
+
+
+def test_an_extension_token_follows_the_login_mode_of_its_session(
+    client: Client, world: World, extension: str
+) -> None:
+    world.set_switches(PasswordLoginMode.CUSTOMERS_ONLY)
+    stripped = client.run(RIGHTS, extension).data["me"]
+    assert (stripped["isStaff"], stripped["userPermissions"]) == (False, [])
+    world.set_switches(PasswordLoginMode.DISABLED)
+    assert client.run(WHO, extension).code == "InvalidTokenError"
+
+
+def test_a_closed_storefront_lets_apps_and_the_extensions_of_staff_pass(
+    client: Client, world: World, extension: str, crm: AppServer
+) -> None:
+    world.set_switches(allow_storefront_traffic=False)
+    assert client.run(WHO, extension).data == {"me": {"email": "manager@example.com"}}
+    assert ask_api(crm.told[0], "{ app { name } }")["data"] == {"app": {"name": "My app"}}
+    assert client.run(WHO).status == 401

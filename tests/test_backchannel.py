@@ -1,0 +1,81 @@
+"""What a provider gets at the back-channel logout address (Back-Channel Logout 1.0, 2.8)."""
+
+from collections.abc import Iterator
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from app import backchannel
+from app.ports import Ports
+from app.services.identity import identify
+from app.web.installation import Installation, install
+from tests.builders.people import visit
+from tests.fakes.clock import FakeClock
+from tests.fixtures.ports import fake_ports
+from tests.servers.http import Reply
+from tests.servers.own_provider import OwnProvider
+from tests.services.provider_logins import sign_in
+
+PATH = "/oidc/default/backchannel-logout"
+
+
+@pytest.fixture
+def ports(sqlite_url: str, clock: FakeClock) -> Iterator[Ports]:
+    made = fake_ports(sqlite_url, clock)
+    yield made
+    made.database.close()
+
+
+@pytest.fixture
+def client(ports: Ports) -> FlaskClient:
+    app = Flask(__name__)
+    install(app, Installation(ports))
+    app.register_blueprint(backchannel.blueprint)
+    return app.test_client()
+
+
+def test_a_good_logout_token_ends_the_session(
+    client: FlaskClient, ports: Ports, provider: OwnProvider
+) -> None:
+    tokens = sign_in(ports, provider)
+    logout = provider.sign(provider.logout_claims(sid="session-of-alice"))
+
+    answer = client.post(PATH, data={"logout_token": logout})
+
+    assert (answer.status_code, answer.data) == (200, b"")
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert not identify(ports, visit(tokens.access)).actor.is_user
+
+
+@pytest.mark.parametrize(
+    "data", [{}, {"logout_token": ""}, {"logout_token": "garbage"}, {"other": "x"}]
+)
+def test_anything_else_is_an_invalid_request(
+    client: FlaskClient, provider: OwnProvider, data: dict[str, str]
+) -> None:
+    answer = client.post(PATH, data=data)
+    assert (answer.status_code, answer.json["error"]) == (400, "invalid_request")  # type: ignore[index]
+    assert answer.headers["Cache-Control"] == "no-store"
+
+
+def test_a_provider_that_is_not_active_is_not_found(client: FlaskClient) -> None:
+    assert client.post(PATH, data={"logout_token": "x"}).status_code == 404
+
+
+def test_keys_that_cannot_be_had_are_asked_for_again_later(
+    client: FlaskClient, provider: OwnProvider
+) -> None:
+    provider.server.answer("/keys", Reply(503))
+    logout = provider.sign(provider.logout_claims(sub="alice"))
+    assert client.post(PATH, data={"logout_token": logout}).status_code == 503
+
+
+def test_a_huge_body_is_not_read(client: FlaskClient, provider: OwnProvider) -> None:
+    assert client.post(PATH, data={"logout_token": "x" * 100_000}).status_code == 413
+
+
+@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "OPTIONS"])
+def test_other_methods_are_refused(client: FlaskClient, method: str) -> None:
+    answer = client.open(PATH, method=method)
+    assert (answer.status_code, answer.headers["Allow"]) == (405, "POST")
