@@ -6,7 +6,7 @@ from threading import Barrier
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.ports.remembered import Memory
+from app.ports.memory import Memory
 
 WAIT = 30
 

@@ -53,12 +53,7 @@ def _make_type(event: type[domain.Event]) -> type[graphene.ObjectType]:
     return made
 
 
-EVENT_TYPES.update(
-    {
-        event.__name__: _make_type(event)
-        for event in domain.EVENTS.values()
-    }
-)
+EVENT_TYPES.update({event.__name__: _make_type(event) for event in domain.EVENTS.values()})
 
 
 class Subscription(graphene.ObjectType):
