@@ -66,11 +66,11 @@ def walk(ports: Ports, order: Order, size: int, *, backwards: bool = False) -> I
         cursor = read_cursor(page.cursors[0 if backwards else -1], "after")
 
 
-@pytest.mark.usefixtures("people")
 def _named(value: object) -> str:
     return told(value) if isinstance(value, Order) else repr(value)
 
 
+@pytest.mark.usefixtures("people")
 @pytest.mark.parametrize("size", [1, 4, LENGTH - 1, LENGTH, LENGTH + 1])
 @pytest.mark.parametrize("order", ORDERS, ids=told)
 @pytest.mark.parametrize("descending", [False, True], ids=["up", "down"])
