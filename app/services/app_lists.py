@@ -7,10 +7,10 @@ from app.domain.apps import App, AppSortField, AppType
 from app.domain.errors import PermissionDenied, TokenFault, TokenRejected
 from app.domain.pages import Page, PageRequest, empty_page
 from app.domain.permissions import Caller, Permission
-from app.domain.texts import is_storable
 from app.models import AppRecord
 from app.ports import Ports
 from app.services.access import apps_only, staff_and_apps, staff_only
+from app.services.narrowing import can_match
 from app.services.paging import Order, read_page
 from app.services.stored_apps import ALL_APPS, APPS, to_app
 
@@ -23,10 +23,14 @@ _COLUMNS = {
 
 @dataclass(frozen=True, slots=True)
 class AppFilter:
-    """Which apps are wanted; ``search`` is a part of the name, ``name`` all of it."""
+    """Which apps are wanted; ``search`` is a part of the name, ``name`` all of it.
+
+    ``identifier`` is the one that its manifest gave itself, which no other app has.
+    """
 
     search: str = ""
     name: str = ""
+    identifier: str = ""
     is_active: bool | None = None
     type: AppType | None = None
 
@@ -45,13 +49,15 @@ def list_apps(
     descending: bool = False,
 ) -> Page[App]:
     """The apps (`apps`), without ``sort_by`` in the order they were made."""
-    if not is_storable(wanted.search + wanted.name):
+    if not all(map(can_match, (wanted.search, wanted.name, wanted.identifier))):
         return empty_page()  # no name can hold that
     query = APPS
     if wanted.search:
         query = query.where(AppRecord.name.icontains(wanted.search, autoescape=True))
     if wanted.name:
         query = query.where(AppRecord.name == wanted.name)
+    if wanted.identifier:
+        query = query.where(AppRecord.identifier == wanted.identifier)
     if wanted.is_active is not None:
         query = query.where(AppRecord.is_active.is_(wanted.is_active))
     if wanted.type is not None:

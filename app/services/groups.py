@@ -15,7 +15,6 @@ from app.domain.groups import PermissionGroup
 from app.domain.ids import key_of
 from app.domain.pages import Page, PageRequest, empty_page
 from app.domain.permissions import Permission
-from app.domain.texts import is_storable
 from app.domain.users import Group, User
 from app.models import GroupMemberRecord, GroupRecord, UserRecord
 from app.ports import Ports
@@ -24,6 +23,7 @@ from app.services.audit import Change, record
 from app.services.callers import USER_COLUMNS, read_user
 from app.services.holders import lock_grants
 from app.services.memberships import MOST_IDS, join, manageable_staff
+from app.services.narrowing import can_match
 from app.services.outbox import put_event
 from app.services.paging import Order, read_page
 from app.services.stored_groups import (
@@ -87,7 +87,7 @@ def list_groups(
     ports: Ports, actor: Actor, page: PageRequest, wanted: GroupFilter = _ALL
 ) -> Page[PermissionGroup]:
     """The groups by name (`permissionGroups`); refuses NOT_FOUND on ``ids`` for what is no id."""
-    if not is_storable(wanted.search):
+    if not can_match(wanted.search):
         return empty_page()
     # There are few groups: reading them all is quicker than any index would be.
     query = GROUPS.where(GroupRecord.name.icontains(wanted.search.strip(), autoescape=True))

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session, aliased
 
 from app.domain.actor import Actor
 from app.domain.errors import Problem, Refused
-from app.domain.pages import Page, PageRequest
+from app.domain.pages import Page, PageRequest, empty_page
 from app.domain.permissions import Permission
 from app.domain.provider_settings import (
     MASK,
@@ -26,6 +26,7 @@ from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.services.access import part, requires
 from app.services.audit import Change, record
+from app.services.narrowing import can_match
 from app.services.paging import Order, read_page
 from app.services.providers import SECRET_SEAL, known_providers, to_provider
 
@@ -66,6 +67,8 @@ def list_plugins(
     ``search`` looks for a part of the name.
     """
     query: Select[*tuple[object, ...]] = select(IdentityProviderRecord.slug)
+    if not can_match(search):
+        return empty_page()
     if search:
         name = func.lower(IdentityProviderRecord.name)
         query = query.where(name.contains(search.lower(), autoescape=True))

@@ -1,0 +1,61 @@
+"""What somebody searches for may be anything that a request can carry."""
+
+from collections.abc import Callable
+
+import pytest
+
+from app.domain.actor import OPERATOR
+from app.domain.pages import Page, PageRequest
+from app.ports import Ports
+from app.services.app_lists import AppFilter, list_apps
+from app.services.catalogue import ProductFilter, list_products
+from app.services.directory import UserFilter, list_customers, list_staff, list_users
+from app.services.groups import GroupFilter, list_groups
+from app.services.order_lists import OrderFilter, list_orders
+from app.services.provider_settings import list_plugins
+from tests.builders.apps import make_app
+from tests.builders.orders import make_order
+from tests.builders.people import make_group, make_staff
+from tests.builders.products import make_product
+
+ALL = PageRequest(100)
+SEARCHES: dict[str, Callable[[Ports, str], Page[object]]] = {
+    "apps": lambda ports, text: list_apps(ports, OPERATOR, ALL, AppFilter(search=text)),
+    "apps by name": lambda ports, text: list_apps(ports, OPERATOR, ALL, AppFilter(name=text)),
+    "apps by identifier": lambda ports, text: list_apps(
+        ports, OPERATOR, ALL, AppFilter(identifier=text)
+    ),
+    "groups": lambda ports, text: list_groups(ports, OPERATOR, ALL, GroupFilter(search=text)),
+    "orders": lambda ports, text: list_orders(ports, OPERATOR, ALL, OrderFilter(search=text)),
+    "orders by customer": lambda ports, text: list_orders(
+        ports, OPERATOR, ALL, OrderFilter(customer=text)
+    ),
+    "plugins": lambda ports, text: list_plugins(ports, OPERATOR, ALL, search=text),
+    "products": lambda ports, text: list_products(
+        ports, OPERATOR, ALL, ProductFilter(search=text)
+    ),
+    "customers": lambda ports, text: list_customers(ports, OPERATOR, ALL, UserFilter(search=text)),
+    "staff": lambda ports, text: list_staff(ports, OPERATOR, ALL, UserFilter(search=text)),
+    "everybody": lambda ports, text: list_users(ports, OPERATOR, ALL, search=text),
+}
+STRANGE = {
+    "longer than a database compares": "x" * 200_000,
+    "long, and every character a wildcard": "%" * 60_000,
+    "long when it is taken apart": "\ufdfa" * 1000,
+    "many words": "a " * 100_000,
+    "no character of any database": "a\0b",
+    "half a character": "\ud800",
+    "a wildcard": "%",
+    "what escapes one": "/\\_",
+}
+
+
+@pytest.mark.parametrize("text", STRANGE.values(), ids=STRANGE)
+def test_whatever_somebody_searches_for_is_answered(ports: Ports, text: str) -> None:
+    make_app(ports, "Warehouse")
+    make_group(ports, "Support")
+    make_order(ports)
+    make_product(ports, "Tea")
+    make_staff(ports, "boss@example.com")
+    for name, search in SEARCHES.items():
+        assert search(ports, text).items == (), name
