@@ -21,6 +21,7 @@ from tests.spec.single_sign_on import (
     set_up_provider,
     sign_in_as_client,
 )
+from tests.spec.webhook_scenes import add_webhooks
 from tests.spec.world import DOMAIN
 
 _PEOPLE = {"customer": "customer", "manager": "manager", "superuser": "staff"}
@@ -169,6 +170,7 @@ _GROUPS: Mapping[str, Callable[[Replay, Exchange], None]] = {
     "passwordChange": _with_a_session,
     "reset": _with_a_link,
     "storefront": _closed,
+    "webhook": add_webhooks,
 }
 ARRANGED: Mapping[str, Callable[[Replay], None]] = {
     "app/extension_token_of_staff_customers": _thirty_customers,

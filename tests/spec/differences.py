@@ -105,6 +105,9 @@ _SUPERUSERS = "Differences: superusers lose their rights too in `CUSTOMERS_ONLY`
 _EXTENSIONS = (
     "Differences: an extension token from a password session loses its rights in `CUSTOMERS_ONLY`"
 )
+_ANOTHERS = "Part 2, Webhooks: another app's webhook is `NOT_FOUND` on `id`"
+_MALFORMED = "Differences: a malformed object id is `INVALID_ID`"
+_ALONE = "Part 2, Webhooks: a query alone runs on the newest object of the event's type"
 
 _INVALID = {
     "isValid": False,
@@ -252,6 +255,20 @@ DIFFERENCES: Mapping[str, Difference] = {
     "oidc/sso_me_userinfo_refuses": _failed(_UNREADABLE, "me", "InvalidTokenError"),
     "jwks_external/jwks": Difference(_KEY_SET, 200, {"keys": [_KEY, _KEY]}),
     "jwks_external/jwks_post": Difference(_KEY_SET_METHODS, 405, PAGE),
+    "webhook/create_garbage_token": _failed(_UNREADABLE, "webhookCreate", "InvalidTokenError"),
+    "webhook/dryrun_garbage_token": _failed(_UNREADABLE, "webhookDryRun", "InvalidTokenError"),
+    "webhook/trigger_garbage_token": _failed(_UNREADABLE, "webhookTrigger", "InvalidTokenError"),
+    "webhook/list_app_inactive": _failed(_UNREADABLE, "app", "InvalidTokenError"),
+    "webhook/list_manager": _failed(_ITSELF, "app", "PermissionDenied"),
+    "webhook/list_staff_noperm": _failed(_ITSELF, "app", "PermissionDenied"),
+    "webhook/list_superuser": _failed(_ITSELF, "app", "PermissionDenied"),
+    "webhook/delete_app_noperm": _executed(
+        _ANOTHERS, webhookDelete={"webhook": None, "errors": [_problem("id", "NOT_FOUND")]}
+    ),
+    "webhook/dryrun_garbage_object_id": _executed(
+        _MALFORMED, webhookDryRun={"payload": None, "errors": [_problem("objectId", "INVALID_ID")]}
+    ),
+    "webhook/dryrun_missing_object_arg": _executed(_ALONE, webhookDryRun={"payload": None}),
     "batch/batch_entry_not_object_batchenabled": _request_refused(
         "Differences: a batch entry that is no object is 400", 400
     ),

@@ -8,13 +8,10 @@ from tests.spec.comparison import differences, token_differences
 from tests.spec.differences import DIFFERENCES, expected
 from tests.spec.exchanges import Exchange, recorded
 from tests.spec.replay import Replay
-from tests.spec.waiting import waiting
 from tests.spec.world import World
 
-REPLAYED = [exchange for exchange in recorded().values() if exchange.id not in waiting()]
 
-
-@pytest.mark.parametrize("exchange", REPLAYED, ids=lambda exchange: exchange.id)
+@pytest.mark.parametrize("exchange", recorded().values(), ids=lambda exchange: exchange.id)
 def test_an_exchange_is_answered_as_it_was_recorded(
     exchange: Exchange, client: Client, world: World
 ) -> None:
@@ -32,6 +29,6 @@ def test_there_are_340_exchanges() -> None:
     assert len(recorded()) == 340
 
 
-@pytest.mark.parametrize("table", [waiting(), DIFFERENCES, ARRANGED], ids=len)
+@pytest.mark.parametrize("table", [DIFFERENCES, ARRANGED], ids=len)
 def test_every_name_in_the_tables_is_one_of_the_recordings(table: dict[str, object]) -> None:
     assert table.keys() - recorded().keys() == set()

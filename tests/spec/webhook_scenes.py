@@ -1,0 +1,52 @@
+"""The product and the webhooks that the exchanges about webhooks speak of by their ids."""
+
+from app.domain.money import CURRENCY
+from app.domain.search import fold
+from app.models import ProductRecord, WebhookEventRecord, WebhookRecord
+from tests.spec.exchanges import Exchange
+from tests.spec.replay import Replay
+
+_PRODUCT = (126, "Headless + Omnichannel in a pill")
+_TARGET = "http://127.0.0.1:8899/hook"
+_QUERY = "subscription{event{...on ProductCreated{product{id name}}}}"
+_OTHERS = {15: "rec", 16: "rec", 17: "rec", 19: "x", 20: "rec"}
+_LAST = 21
+_RENAMED = ("delete_app_owner_ok",)
+"""What was recorded after the last webhook had been given another name."""
+
+
+def add_webhooks(replay: Replay, exchange: Exchange) -> None:
+    """The webhooks of the app that manages products, as far as the recording had come."""
+    ports = replay.world.ports
+    now = ports.clock.now()
+    owner = replay.world.apps["PRODUCTS"][0]
+    last = "upd" if exchange.name in _RENAMED else "rec2"
+    key, name = _PRODUCT
+    with ports.database.transaction() as session:
+        session.add(
+            ProductRecord(
+                id=key,
+                name=name,
+                slug="pill",
+                price=1000,
+                currency=CURRENCY,
+                is_published=True,
+                created_at=now,
+                updated_at=now,
+                folded=fold(name),
+            )
+        )
+        session.add_all(
+            WebhookRecord(
+                id=webhook,
+                app_id=owner,
+                name=called,
+                target_url=_TARGET,
+                query=_QUERY,
+                custom_headers={},
+                created_at=now,
+            )
+            for webhook, called in (_OTHERS | {_LAST: last}).items()
+        )
+        session.flush()
+        session.add(WebhookEventRecord(event="PRODUCT_CREATED", webhook_id=_LAST))
