@@ -4,5 +4,5 @@
 who lives in its database, ``forging`` makes the tokens that they never got from us. The recorded
 exchanges of the platform that the contract describes lie in ``recordings``; ``exchanges`` reads
 them, ``arrangements`` puts the installation into the state that each was recorded in,
-``comparison`` says what has to agree, ``differences`` lists where we differ on purpose, and
+``comparison`` says what has to agree, and ``differences`` lists where we differ on purpose.
 """
