@@ -1,6 +1,7 @@
 """Signing in with email and password."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import wraps
 
 from sqlalchemy import select
@@ -11,6 +12,7 @@ from app.domain.emails import normalize_email
 from app.domain.errors import Problem, Refused
 from app.domain.shop import PasswordLoginMode, Switches
 from app.domain.texts import is_storable
+from app.domain.users import User
 from app.models import ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
@@ -18,7 +20,7 @@ from app.services.access import Arguments, Result, UseCase, part, public
 from app.services.attempts import attempt
 from app.services.callers import USER_COLUMNS, read_user, switches_of
 from app.services.doors import find_door
-from app.services.sessions import TokenPair, open_session, sign_pair
+from app.services.sessions import OpenedSession, TokenPair, open_session, sign_pair
 
 DISABLED = Problem(
     "DISABLED_AUTHENTICATION_METHOD",
@@ -29,6 +31,21 @@ _INACTIVE = Problem("INACTIVE", "This account is not active.", "email")
 _UNCONFIRMED = Problem(
     "ACCOUNT_NOT_CONFIRMED", "Confirm the account by the link in the mail first.", "email"
 )
+NO_STAFF = Problem(
+    "INVALID",
+    "This is a customer's account. The console is for staff: ask whoever manages staff to make it "
+    "one of theirs.",
+    "email",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """A session that has just begun: whose it is, as stored, and the switches of that moment."""
+
+    opened: OpenedSession
+    user: User
+    switches: Switches
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +67,25 @@ def create_token(
     user without a password, all three alike (INVALID_CREDENTIALS); then an account that is
     inactive or unconfirmed. Contract, "`tokenCreate` and friends: codes".
     """
+    entered = enter_by_password(ports, actor, email=email, password=password)
+    return sign_pair(ports, actor, entered.opened, entered.user, entered.switches, audience)
+
+
+@part
+def enter_by_password(
+    ports: Ports,
+    actor: Actor,
+    *,
+    email: str | None,
+    password: str | None,
+    staff_only: bool = False,
+    lifetime: timedelta | None = None,
+) -> Entered:
+    """A new session for whoever knows the password; refuses as ``create_token`` tells.
+
+    ``staff_only`` refuses INVALID on ``email`` to everybody else, once the password was right.
+    ``lifetime`` is how long the session is good for, unless as long as refresh tokens are.
+    """
     require_password_login(find_door(ports).switches)
     if email is None or password is None:
         raise Refused(*_missing(email=email, password=password))
@@ -64,11 +100,13 @@ def create_token(
             ports.passwords.hash(password) if ports.passwords.needs_rehash(stored) else stored
         )
         with ports.database.transaction() as session:
-            switches = _enter(ports, session, candidate, renewed)
-            opened = open_session(ports, actor, session, candidate.id, SessionOrigin.PASSWORD)
+            switches = _enter(ports, session, candidate, renewed, staff_only=staff_only)
+            opened = open_session(
+                ports, actor, session, candidate.id, SessionOrigin.PASSWORD, lifetime=lifetime
+            )
             row = session.execute(select(*USER_COLUMNS).where(UserRecord.id == candidate.id)).one()
         this.succeed(candidate.id)
-    return sign_pair(ports, actor, opened, read_user(tuple(row)), switches, audience)
+    return Entered(opened, read_user(tuple(row)), switches)
 
 
 @part
@@ -115,7 +153,9 @@ def _find(ports: Ports, email: str) -> _Candidate | None:
     return None if row is None else _Candidate(*row)
 
 
-def _enter(ports: Ports, session: Session, candidate: _Candidate, renewed: str) -> Switches:
+def _enter(
+    ports: Ports, session: Session, candidate: _Candidate, renewed: str, *, staff_only: bool
+) -> Switches:
     """Let the candidate in, as mode and account are now: a comparison takes its time."""
     shop = session.get_one(ShopRecord, SHOP_ID)
     switches = switches_of(shop)
@@ -127,6 +167,8 @@ def _enter(ports: Ports, session: Session, candidate: _Candidate, renewed: str) 
         raise Refused(_INACTIVE)
     if not user.is_confirmed and needs_confirmation(shop):
         raise Refused(_UNCONFIRMED)
+    if staff_only and not user.is_staff:
+        raise Refused(NO_STAFF)
     user.password_hash = renewed
     user.last_login = ports.clock.now()
     return switches

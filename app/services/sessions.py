@@ -75,13 +75,15 @@ def open_session(
     user_id: int,
     origin: SessionOrigin,
     begun: ProviderSession | None = None,
+    lifetime: timedelta | None = None,
 ) -> OpenedSession:
     """Store a new session of ``user_id`` in the transaction of ``session``.
 
-    ``begun`` is where it began, for one of origin OIDC.
+    ``begun`` is where it began, for one of origin OIDC. ``lifetime`` is for how long it is good,
+    unless as long as refresh tokens are.
     """
     now = ports.clock.now()
-    expires = now + timedelta(seconds=ports.configuration.jwt_ttl_refresh)
+    expires = now + (lifetime or timedelta(seconds=ports.configuration.jwt_ttl_refresh))
     opened = OpenedSession(
         token=ports.randomness.token(SESSION_TOKEN_LENGTH),
         origin=origin,
