@@ -13,6 +13,9 @@ DEFAULT_OVERLAP = timedelta(hours=24)
 
 LONGEST_OVERLAP = timedelta(days=30)
 
+EXPIRED_TOKEN_KEPT = timedelta(days=30)
+"""How long a token that has expired can still be seen: whoever misses it finds out why."""
+
 LONGEST_LIFE = timedelta(days=36_525)
 """How far ahead a token may end: not every database and client reads the year 9999 alike."""
 

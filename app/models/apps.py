@@ -63,6 +63,14 @@ class AppTokenRecord(Record):
     """
 
     __tablename__ = "app_tokens"
+    __table_args__ = (
+        Index(
+            "ix_app_tokens_ending",
+            "expires_at",
+            sqlite_where=text("expires_at IS NOT NULL"),
+            postgresql_where=text("expires_at IS NOT NULL"),
+        ),
+    )
 
     id: Mapped[int] = mapped_column(BigKey, primary_key=True)
     app_id: Mapped[int] = mapped_column(ForeignKey("apps.id", ondelete="CASCADE"), index=True)

@@ -7,10 +7,12 @@ from sqlalchemy import delete, select
 from sqlalchemy.orm import InstrumentedAttribute
 
 from app.domain.actor import Actor
+from app.domain.apps import EXPIRED_TOKEN_KEPT
 from app.domain.checkouts import FORGOTTEN_AFTER
 from app.domain.deliveries import KEPT
 from app.models import (
     AccountLinkRecord,
+    AppTokenRecord,
     CheckoutRecord,
     DeliveryRecord,
     OidcStateRecord,
@@ -36,6 +38,7 @@ class Tidied:
     links: int
     sign_ins: int
     provider_tokens: int
+    app_tokens: int
     traffic_counts: int
     throttle_counters: int
     keys: int
@@ -49,7 +52,7 @@ def tidy(ports: Ports, actor: Actor) -> Tidied:
     """Forget expired sessions, links and sign-ins, old traffic, faded failures, useless keys.
 
     Deliveries go with their attempts after 14 days, and so do events that have been told; carts
-    that nobody has touched for 90.
+    that nobody has touched for 90; tokens of apps 30 days after they expired.
 
     Safe to repeat, and to run in several processes at once.
     """
@@ -62,6 +65,9 @@ def tidy(ports: Ports, actor: Actor) -> Tidied:
             ProviderTokenRecord.digest,
             ProviderTokenRecord.first_seen_at,
             older_by=_LONGEST_OPAQUE_TOKEN,
+        ),
+        app_tokens=_forget(
+            ports, AppTokenRecord.id, AppTokenRecord.expires_at, older_by=EXPIRED_TOKEN_KEPT
         ),
         traffic_counts=forget_old_traffic(ports),
         throttle_counters=ports.throttle.forget_faded(ports.clock.timestamp()),

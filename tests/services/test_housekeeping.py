@@ -1,5 +1,8 @@
 """Forgetting what nobody will look at again."""
 
+from dataclasses import fields
+from datetime import timedelta
+
 import pytest
 from sqlalchemy import func, insert, select
 
@@ -8,6 +11,7 @@ from app.domain.errors import PermissionDenied
 from app.domain.events import ProductUpdated
 from app.models import OutboxEventRecord, SessionRecord
 from app.ports import Ports
+from app.services.app_tokens import WantedToken, create_app_token, list_app_tokens
 from app.services.checkout_lists import show_checkout
 from app.services.checkouts import update_checkout_email
 from app.services.housekeeping import Tidied, tidy
@@ -98,8 +102,22 @@ def test_carts_are_forgotten_90_days_after_the_last_change_and_orders_stay(
     assert tidy(ports, WORKER).carts == 1
 
 
+def test_a_token_of_an_app_can_be_seen_for_a_month_after_it_expired(
+    ports: Ports, clock: FakeClock
+) -> None:
+    app_id, _ = make_app(ports, "warehouse")
+    end = clock.now() + timedelta(hours=1)
+    create_app_token(ports, OPERATOR, app_id, WantedToken("nightly", end))
+    clock.pass_(hours=30 * 24)
+    assert tidy(ports, WORKER).app_tokens == 0
+    assert [one.name for one in list_app_tokens(ports, OPERATOR, app_id)] == ["", "nightly"]
+    clock.pass_(hours=1)
+    assert tidy(ports, WORKER).app_tokens == 1
+    assert [one.name for one in list_app_tokens(ports, OPERATOR, app_id)] == [""]
+
+
 def test_where_there_is_nothing_to_do_nothing_is_done(ports: Ports) -> None:
-    assert tidy(ports, WORKER) == Tidied(0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+    assert tidy(ports, WORKER) == Tidied(*(0 for _ in fields(Tidied)))
 
 
 def test_nobody_from_outside_starts_it(ports: Ports) -> None:
