@@ -32,7 +32,7 @@ from app.models.single_sign_on import (
     ProviderTokenRecord,
 )
 from app.models.throttle import ThrottleAddressRecord, ThrottleUserRecord
-from app.models.traffic import TrafficRecord
+from app.models.traffic import ForwardingRecord, TrafficRecord
 from app.models.users import UserRecord
 from app.models.webhooks import WebhookEventRecord, WebhookRecord
 from app.models.words import UserWordRecord
@@ -51,6 +51,7 @@ __all__ = [
     "DeliveryAttemptRecord",
     "DeliveryRecord",
     "ExternalIdentityRecord",
+    "ForwardingRecord",
     "GroupMemberRecord",
     "GroupPermissionRecord",
     "GroupRecord",

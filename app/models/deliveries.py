@@ -32,6 +32,14 @@ class DeliveryRecord(Record):
             postgresql_where=text("lease_until IS NOT NULL"),
         ),
         Index("ix_deliveries_webhook", "webhook_id", "id"),
+        Index("ix_deliveries_state", "status", "created_at", "attempts"),
+        Index(
+            "ix_deliveries_attempted",
+            "webhook_id",
+            "id",
+            sqlite_where=text("attempts > 0"),
+            postgresql_where=text("attempts > 0"),
+        ),
     )
 
     id: Mapped[int] = mapped_column(BigKey, primary_key=True)

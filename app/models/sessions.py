@@ -31,6 +31,7 @@ class SessionRecord(Record):
             sqlite_where=text("provider_id IS NOT NULL"),
             postgresql_where=text("provider_id IS NOT NULL"),
         ),
+        Index("ix_sessions_origin_expires_at_user_id", "origin", "expires_at", "user_id"),
     )
 
     id: Mapped[int] = mapped_column(BigKey, primary_key=True)

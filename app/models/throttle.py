@@ -15,7 +15,7 @@ class ThrottleAddressRecord(Record):
     __tablename__ = "throttle_addresses"
 
     address: Mapped[str] = mapped_column(String(45), primary_key=True)
-    blocked_until: Mapped[float] = mapped_column(default=0.0, server_default="0")
+    blocked_until: Mapped[float] = mapped_column(default=0.0, server_default="0", index=True)
     lease: Mapped[str] = mapped_column(String(32), default="", server_default="")
     lease_until: Mapped[float] = mapped_column(default=0.0, server_default="0")
     known_failures: Mapped[int] = mapped_column(default=0, server_default="0")

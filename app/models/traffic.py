@@ -1,4 +1,4 @@
-"""How many requests came in, in which span of time, from which kind of caller."""
+"""How many requests came in: by time and kind of caller, and by whom they were passed on."""
 
 from datetime import datetime
 
@@ -16,3 +16,16 @@ class TrafficRecord(Record):
     began_at: Mapped[datetime] = mapped_column(primary_key=True)
     kind: Mapped[str] = mapped_column(String(16), primary_key=True)
     requests: Mapped[int] = mapped_column(BigKey)
+
+
+class ForwardingRecord(Record):
+    """A peer that forwarded requests without being trusted to; all processes add to it.
+
+    ``last_seen_at`` is when it was last written down.
+    """
+
+    __tablename__ = "untrusted_forwarding"
+
+    peer: Mapped[str] = mapped_column(String(45), primary_key=True)
+    requests: Mapped[int] = mapped_column(BigKey)
+    last_seen_at: Mapped[datetime] = mapped_column(index=True)

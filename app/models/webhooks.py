@@ -33,6 +33,12 @@ class WebhookRecord(Record):
             sqlite_where=text("failing_since IS NOT NULL"),
             postgresql_where=text("failing_since IS NOT NULL"),
         ),
+        Index(
+            "ix_webhooks_disabled",
+            "id",
+            sqlite_where=text("disabled_reason <> ''"),
+            postgresql_where=text("disabled_reason <> ''"),
+        ),
     )
 
     id: Mapped[int] = mapped_column(BigKey, primary_key=True)
