@@ -77,6 +77,14 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True)
+class Replayed:
+    """How many deliveries had failed and are due again, and how many were missing."""
+
+    failed: int
+    missing: int
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """What becomes of a delivery after an attempt; ``wait`` is in seconds until the next one.
 

@@ -1,18 +1,17 @@
 """Deliveries made again: one by one, or all that failed or are missing since a time."""
 
-from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import and_, select, update
-from sqlalchemy.orm import aliased
+from sqlalchemy.orm import Session, aliased
 
 from app.domain.actor import Actor
-from app.domain.deliveries import DeliveryStatus, EventDelivery
+from app.domain.deliveries import DeliveryStatus, EventDelivery, Replayed
 from app.domain.errors import Problem, Refused
 from app.domain.events import EventType
 from app.domain.ids import key_of
 from app.domain.permissions import Permission
-from app.models import DeliveryRecord, OutboxEventRecord
+from app.models import DeliveryRecord, OutboxEventRecord, WebhookRecord
 from app.ports import Ports
 from app.services.access import requires_person, staff_and_apps
 from app.services.audit import Change, record
@@ -22,14 +21,6 @@ from app.services.stored_deliveries import insert_deliveries
 from app.services.subscribers import Subscriber, subscribers_of
 
 _AT_ONCE = 50
-
-
-@dataclass(frozen=True, slots=True)
-class Replayed:
-    """How many deliveries had failed and are due again, and how many were missing."""
-
-    failed: int
-    missing: int
 
 
 @staff_and_apps
@@ -58,27 +49,44 @@ def retry_delivery(ports: Ports, actor: Actor, delivery_id: str) -> EventDeliver
 
 
 @requires_person(Permission.MANAGE_APPS)
-def replay_deliveries(ports: Ports, actor: Actor, webhook_id: int, since: datetime) -> Replayed:
+def replay_deliveries(
+    ports: Ports,
+    actor: Actor,
+    webhook_id: int,
+    since: datetime,
+    *,
+    failed: bool = True,
+    missing: bool = True,
+) -> Replayed:
     """Make a webhook's deliveries since ``since`` again that failed, and those it never got.
 
     Missing are those of events that it hears of now and has no delivery of: it was switched off,
-    or did not yet hear of them. What succeeded, or waits, stays as it is.
+    or did not yet hear of them. What succeeded, or waits, stays as it is. Refuses NOT_FOUND on
+    ``id``.
     """
     with ports.database.transaction() as session:
-        again = session.execute(
-            update(DeliveryRecord)
-            .where(
-                DeliveryRecord.webhook_id == webhook_id,
-                DeliveryRecord.created_at >= since,
-                DeliveryRecord.status == DeliveryStatus.FAILED.value,
-                DeliveryRecord.payload != "",
-            )
-            .values(_due_again(ports))
-            .returning(DeliveryRecord.id)
-        ).all()
-        after = {"since": since.isoformat(), "failed": len(again)}
+        if session.get(WebhookRecord, webhook_id) is None:
+            raise Refused(Problem("NOT_FOUND", "There is no such webhook.", "id"))
+        again = _make_due(ports, session, webhook_id, since) if failed else 0
+        after = {"since": since.isoformat(), "failed": again, "with_missing": missing}
         record(ports, actor, session, Change("webhook.replay", "Webhook", webhook_id, after=after))
-    return Replayed(len(again), _replay_missing(ports, webhook_id, since))
+    return Replayed(again, _replay_missing(ports, webhook_id, since) if missing else 0)
+
+
+def _make_due(ports: Ports, session: Session, webhook_id: int, since: datetime) -> int:
+    """What failed since then and has a payload is due again; returns how many."""
+    again = session.execute(
+        update(DeliveryRecord)
+        .where(
+            DeliveryRecord.webhook_id == webhook_id,
+            DeliveryRecord.created_at >= since,
+            DeliveryRecord.status == DeliveryStatus.FAILED.value,
+            DeliveryRecord.payload != "",
+        )
+        .values(_due_again(ports))
+        .returning(DeliveryRecord.id)
+    ).all()
+    return len(again)
 
 
 def _due_again(ports: Ports) -> dict[str, object]:

@@ -245,3 +245,28 @@ def test_what_failed_and_what_is_missing_is_replayed_and_nothing_else(
     assert {one.status for one in delivered(ports)} == {"SUCCESS"}
     again = replay_deliveries(ports, OPERATOR, key, clock.now())
     assert (again.failed, again.missing) == (0, 0)
+
+
+REPLAY = """
+mutation ($id: ID!, $since: DateTime!, $missing: Boolean) {
+  webhookReplay(id: $id, since: $since, missing: $missing) {
+    failed missing errors { field code }
+  }
+}
+"""
+
+
+def test_a_replay_can_be_asked_for_by_staff_and_leave_a_part_out(
+    front: Front, ports: Ports, owner: tuple[int, str], manager: str, clock: FakeClock
+) -> None:
+    with ports.database.transaction() as session:
+        put_event(ports, OPERATOR, session, AppUpdated(owner[0]))
+    work(ports)  # nobody hears of it yet
+    key = to_global_id("Webhook", make_webhook(ports, owner[0], AsyncEvent.APP_UPDATED))
+    given = {"id": key, "since": clock.now().isoformat()}
+
+    assert front.run(REPLAY, manager, **given, missing=False)["missing"] == 0
+    assert front.run(REPLAY, manager, **given) == {"failed": 0, "missing": 1, "errors": []}
+    unknown = front.run(REPLAY, manager, **{**given, "id": to_global_id("Webhook", 9999)})
+    assert problems(unknown) == [("id", "NOT_FOUND")]
+    assert front.code(REPLAY, owner[1], **given) == "PermissionDenied"

@@ -1,6 +1,7 @@
 """Making, changing and deleting webhooks."""
 
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 import graphene
@@ -12,7 +13,7 @@ from app.graphql.context import RequestContext
 from app.graphql.errors import PayloadProblem
 from app.graphql.global_ids import key_in
 from app.graphql.mutations.payloads import answers
-from app.services.replays import retry_delivery
+from app.services.replays import replay_deliveries, retry_delivery
 from app.services.webhook_changes import (
     WebhookInput,
     create_webhook,
@@ -97,6 +98,13 @@ class EventDeliveryRetry(WebhookPayload):
     delivery = graphene.Field("app.graphql.types.deliveries.EventDelivery")
 
 
+class WebhookReplay(WebhookPayload):
+    """How many deliveries are on their way again."""
+
+    failed = graphene.Int(description="Those that had failed.")
+    missing = graphene.Int(description="Those of events that it had never been told of.")
+
+
 class WebhookMutations(graphene.ObjectType):
     """Webhooks: an app manages its own; staff need MANAGE_APPS."""
 
@@ -108,6 +116,13 @@ class WebhookMutations(graphene.ObjectType):
         input=graphene.NonNull(WebhookUpdateInput),
     )
     event_delivery_retry = graphene.Field(EventDeliveryRetry, id=_ID)
+    webhook_replay = graphene.Field(
+        WebhookReplay,
+        id=_ID,
+        since=graphene.NonNull(graphene.DateTime),
+        failed=graphene.Boolean(description="Those that failed; all when left out."),
+        missing=graphene.Boolean(description="Those it never got; all when left out."),
+    )
     webhook_delete = graphene.Field(WebhookDelete, id=graphene.ID(), identifier=graphene.String())
 
     @staticmethod
@@ -153,6 +168,31 @@ class WebhookMutations(graphene.ObjectType):
     ) -> EventDeliveryRetry:
         context: RequestContext = info.context
         return EventDeliveryRetry(delivery=retry_delivery(context.ports, context.actor, id))
+
+
+    @staticmethod
+    @answers(WebhookReplay)
+    def resolve_webhook_replay(
+        _root: object,
+        info: GraphQLResolveInfo,
+        id: str,
+        since: datetime,
+        *,
+        failed: bool | None = None,
+        missing: bool | None = None,
+    ) -> WebhookReplay:
+        context: RequestContext = info.context
+        if since.tzinfo is None:
+            since = since.replace(tzinfo=UTC)
+        ran = replay_deliveries(
+            context.ports,
+            context.actor,
+            key_in(id, "Webhook"),
+            since,
+            failed=failed is not False,
+            missing=missing is not False,
+        )
+        return WebhookReplay(failed=ran.failed, missing=ran.missing)
 
 
 def _said(given: dict[str, Any]) -> WebhookInput:
