@@ -4,9 +4,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from app.domain.errors import PermissionDenied, Refused, TokenRejected
-from app.domain.faults import Fault, Misconfigured, Unreachable
-from app.ports.keys import KeyUnreadable
-from app.ports.throttle import ThrottleUnavailable
+from app.domain.faults import Fault, KeyUnreadable, Misconfigured, Unreachable
 
 
 class Exit(IntEnum):
@@ -60,7 +58,6 @@ _KNOWN: dict[type[Exception], tuple[str, Exit]] = {
     PermissionDenied: ("PERMISSION_DENIED", Exit.DENIED),
     TokenRejected: ("TOKEN_REJECTED", Exit.DENIED),
     Unreachable: ("UNREACHABLE", Exit.UNREACHABLE),
-    ThrottleUnavailable: ("UNREACHABLE", Exit.UNREACHABLE),
     KeyUnreadable: ("KEY_UNREADABLE", Exit.FAILED),
     Fault: ("FAILED", Exit.FAILED),
 }

@@ -35,3 +35,15 @@ class SchemaBehind(Fault):
         super().__init__(
             f"The database is not up to date{known if newest else ''}. Run `flask db upgrade`."
         )
+
+
+class KeyUnreadable(Fault):
+    """The private part of the key ``kid`` was encrypted with another secret, or is damaged."""
+
+    def __init__(self, kid: str) -> None:
+        super().__init__(
+            f"The signing key {kid} cannot be decrypted with this SECRET_KEY. Set SECRET_KEY back "
+            "to the value that the key was made with. If that value is lost, run `flask keys "
+            "rotate --force`: it makes new keys, and tokens that are out stay good."
+        )
+        self.kid = kid

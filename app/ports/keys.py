@@ -15,18 +15,6 @@ class KeyPair:
     sealed: str = field(repr=False)
 
 
-class KeyUnreadable(Exception):
-    """The private part of the key ``kid`` was encrypted with another secret, or is damaged."""
-
-    def __init__(self, kid: str) -> None:
-        super().__init__(
-            f"The signing key {kid} cannot be decrypted with this SECRET_KEY. Set SECRET_KEY back "
-            "to the value that the key was made with. If that value is lost, run `flask keys "
-            "rotate --force`: it makes new keys, and tokens that are out stay good."
-        )
-        self.kid = kid
-
-
 class KeyStore(Protocol):
     def generate(self) -> KeyPair:
         """A new RSA key of 3072 bits, its private part encrypted by the installation's secret."""

@@ -8,10 +8,9 @@ from enum import StrEnum
 from sqlalchemy import func, select
 
 from app.domain.actor import Actor
-from app.domain.faults import SchemaBehind, Unreachable
+from app.domain.faults import KeyUnreadable, SchemaBehind, Unreachable
 from app.models import AuditRecord
 from app.ports import Ports
-from app.ports.keys import KeyUnreadable
 from app.ports.throttle import ThrottleUnavailable
 from app.services.access import internal
 from app.services.keys import ring

@@ -7,11 +7,12 @@ from sqlalchemy.orm import Session
 
 from app.domain.actor import Actor
 from app.domain.errors import Problem, Refused
+from app.domain.faults import KeyUnreadable
 from app.domain.keys import CACHE_TIME, KeyState, SigningKey
 from app.domain.permissions import Permission
 from app.models import ShopRecord, SigningKeyRecord
 from app.ports import Ports
-from app.ports.keys import KeyPair, KeyUnreadable
+from app.ports.keys import KeyPair
 from app.services.access import internal, requires_person
 from app.services.audit import Change, record
 from app.services.keys import list_keys, ring

@@ -12,9 +12,8 @@ from app.adapters.schema import AlembicSchema
 from app.adapters.throttle_redis import connect_redis_throttle
 from app.domain.actor import OPERATOR, anonymous
 from app.domain.errors import PermissionDenied
-from app.domain.faults import SchemaBehind, Unreachable
+from app.domain.faults import KeyUnreadable, SchemaBehind, Unreachable
 from app.ports import Ports, Remembered
-from app.ports.keys import KeyUnreadable
 from app.services.diagnosis import Finding, State, examine, require_ready
 from app.services.groups import NewGroup, create_group
 from app.services.keys import ring

@@ -12,13 +12,12 @@ from sqlalchemy import delete, select
 from app.adapters.keys import RsaKeyStore
 from app.domain.actor import OPERATOR, Actor, ActorKind, anonymous
 from app.domain.errors import PermissionDenied, TokenFault, TokenRejected
-from app.domain.faults import SchemaBehind
+from app.domain.faults import KeyUnreadable, SchemaBehind
 from app.domain.keys import KeyState, Ring
 from app.domain.permissions import ALL_PERMISSIONS, Permission
 from app.domain.tokens import Claims
 from app.models import AuditRecord, ShopRecord, SigningKeyRecord
 from app.ports import Ports, Remembered
-from app.ports.keys import KeyUnreadable
 from app.ports.remembered import KnownRing, VerifiedToken
 from app.services.identity import trace_token
 from app.services.keys import list_keys, published_keys, ring
