@@ -1,5 +1,6 @@
 """The ``flask`` command's groups: a list of names; each is loaded when it is used."""
 
+import gc
 import sys
 from collections.abc import Callable
 from functools import cache
@@ -13,7 +14,7 @@ from flask.cli import AppGroup, FlaskGroup
 from typing_extensions import override
 from werkzeug.local import LocalProxy
 
-from app.loading import load
+from app.loading import load, postponed
 
 COMMANDS = {
     "serve": ("app.commands.serve", "Serve the shop, with its background worker beside it."),
@@ -22,12 +23,20 @@ COMMANDS = {
     "demo": ("app.commands.demo", "Fill the shop with demo people and an app."),
     "user": ("app.commands.user", "Create, list and deactivate people."),
     "group": ("app.commands.group", "Create and list permission groups."),
-    "app": ("app.commands.apps", "Create and list apps and their tokens."),
+    "app": ("app.commands.apps", "Create, install and change apps and their tokens."),
     "shop": ("app.commands.shop", "Show and change the shop's settings and switches."),
     "oidc": ("app.commands.oidc", "Set up single sign-on through identity providers."),
     "keys": ("app.commands.keys", "List and rotate the signing keys."),
     "doctor": ("app.commands.doctor", "Check this installation and say how to mend it."),
 }
+
+
+_WAITS = ("app.services.", "app.ports.statements", "app.commands.tables")
+"""Whoever asks for help or mistypes an option waits neither for the use cases and the database's
+library below them nor for the library of tables."""
+
+_RARELY = 50_000
+"""New objects between two collections of garbage: commands make many, and soon they end."""
 
 
 class Late(click.Command):
@@ -48,7 +57,8 @@ class Late(click.Command):
         return self.loaded().make_context(info_name, args, parent=parent, **extra)
 
     def loaded(self) -> click.Command:
-        return cast("click.Command", load(f"{self._module}:command"))
+        with postponed(*_WAITS):
+            return cast("click.Command", load(f"{self._module}:command"))
 
 
 class Catalogue(AppGroup):
@@ -86,6 +96,7 @@ def make_command_app() -> Flask:
 
     So help is quick, and a command can tell what is wrong with the settings.
     """
+    gc.set_threshold(_RARELY)
     app = Flask("app")
     register(app)
     app.extensions["latchkey"] = LocalProxy(_installation)

@@ -1,57 +1,42 @@
-"""``flask app``: apps and their tokens."""
+"""``flask app``: apps."""
 
 import click
 
+from app.commands.app_installations import install, installations
+from app.commands.app_rows import ALL_COLUMNS, COLUMNS, app_key
+from app.commands.app_tokens import tokens
 from app.commands.command import Group
-from app.commands.output import Column, output
+from app.commands.output import output
 from app.commands.permissions import permission_option
+from app.commands.questions import agree, yes_option
+from app.domain.absent import ABSENT
 from app.domain.actor import OPERATOR
-from app.domain.apps import App, AppToken
+from app.domain.apps import App
 from app.domain.errors import Problem, Refused
 from app.domain.pages import LONGEST_PAGE, PageRequest, read_cursor
 from app.domain.permissions import Permission
 from app.ports import Ports
-from app.services.app_lists import AppFilter, list_apps
-from app.services.app_tokens import (
-    WantedToken,
-    create_app_token,
-    list_app_tokens,
-    revoke_app_token,
-)
-from app.services.apps import NewApp, create_app
+from app.services.app_lists import AppFilter, list_apps, show_app
+from app.services.app_status import activate_app, deactivate_app
+from app.services.apps import AppChange, NewApp, create_app, delete_app, update_app
 from app.web.installation import installation
 
 command = Group(
     "app",
-    short_help="Create and list apps and their tokens.",
-    help="Create and list apps, integrations with permissions of their own, and their tokens.",
+    short_help="Create, install and change apps and their tokens.",
+    help="Create, install, change and delete apps, integrations with permissions of their own, "
+    "and their tokens. APP is an id, or a name that is unique.",
     examples=[
         ("flask app create Warehouse --permission MANAGE_ORDERS", "prints its token, once"),
         ("TOKEN=$(flask app create Warehouse)", "keep the token in a variable"),
+        ("flask app install https://app.example.com/api/manifest", "an app of somebody else's"),
         ("flask app list", "all of them"),
         ("flask app token create Warehouse", "another token for it"),
     ],
 )
-
-_LARGEST_KEY = 10**18
-"""Fits every database's integer; a larger one cannot exist."""
-
-_COLUMNS = (
-    Column[App]("id", "Id", lambda app: app.id, short=True),
-    Column[App]("name", "Name", lambda app: app.name, short=True),
-    Column[App]("type", "Type", lambda app: app.type.value),
-    Column[App]("isActive", "Active", lambda app: app.is_active),
-    Column[App]("permissions", "Permissions", lambda app: sorted(app.permissions)),
-    Column[App]("created", "Created", lambda app: app.created_at),
-)
-_TOKEN_COLUMNS = (
-    Column[AppToken]("id", "Id", lambda token: token.id, short=True),
-    Column[AppToken]("name", "Name", lambda token: token.name),
-    Column[AppToken]("lastFour", "Ends in", lambda token: token.last_four, short=True),
-    Column[AppToken]("created", "Created", lambda token: token.created_at),
-    Column[AppToken]("expires", "Expires", lambda token: token.expires_at),
-    Column[AppToken]("lastUsed", "Last used", lambda token: token.last_used_at),
-)
+command.add_command(tokens)
+command.add_command(install)
+command.add_command(installations)
 
 
 @command.command(
@@ -72,72 +57,117 @@ def create(name: str, *, permissions: tuple[Permission, ...]) -> None:
     out.say("shown again. Send it as `Authorization: Bearer TOKEN`.")
 
 
-@command.command("list", examples=[("flask app list --json", "for a script")])
+@command.command(
+    "list",
+    examples=[
+        ("flask app list --json", "for a script"),
+        ("flask app list --search ware", "those with that in their name"),
+    ],
+)
+@click.option("--search", default="", help="A part of the name.")
+@click.option("--active/--inactive", "is_active", default=None, help="Those alone.")
 @click.option(
     "--limit", type=click.IntRange(1, LONGEST_PAGE), default=LONGEST_PAGE, help="How many at most."
 )
 @click.option("--after", default="", help="Where the last list ended, as it said.")
-def list_(*, limit: int, after: str) -> None:
+def list_(*, search: str, is_active: bool | None, limit: int, after: str) -> None:
     """List the apps in the order they were made."""
     request = PageRequest(limit, cursor=read_cursor(after, "after") if after else ())
-    page = list_apps(installation().ports, OPERATOR, request)
+    wanted = AppFilter(search=search, is_active=is_active)
+    page = list_apps(installation().ports, OPERATOR, request, wanted)
     out = output()
-    out.rows(page.items, _COLUMNS, empty="No app yet. Make one: flask app create NAME")
+    out.rows(page.items, COLUMNS, empty="No app. Make one: flask app create NAME")
     if page.has_next:
         out.say(f"There are more: --after {page.cursors[-1]}")
 
 
-tokens = Group(
-    "token",
-    short_help="Create, list and revoke the tokens of apps.",
-    help="Create, list and revoke the tokens of apps. APP is an id, or a name that is unique.",
+@command.command("show", examples=[("flask app show Warehouse", "one app")])
+@click.argument("app")
+def show(app: str) -> None:
+    """Show one app, with what its manifest says of it."""
+    output().one(_shown(installation().ports, app), ALL_COLUMNS)
+
+
+@command.command(
+    "update",
     examples=[
-        ("flask app token list Warehouse", "their last characters and last use"),
-        ("flask app token revoke 7", "end one, by its id"),
+        ('flask app update Warehouse --name "Old warehouse"', "call it something else"),
+        ("flask app update 7 --permission MANAGE_ORDERS", "this, and nothing else, it may do"),
+        ("flask app update 7 --no-permissions", "it may do nothing"),
     ],
 )
-command.add_command(tokens)
+@click.argument("app")
+@click.option("--name", help="What it is called from now on.")
+@click.option("--identifier", help="What it calls itself; no other app may have it.")
+@permission_option
+@click.option("--no-permissions", is_flag=True, help="Take all of its permissions away.")
+def update(
+    app: str,
+    *,
+    name: str | None,
+    identifier: str | None,
+    permissions: tuple[Permission, ...],
+    no_permissions: bool,
+) -> None:
+    """Change an app; it holds from its next request on.
+
+    The permissions that are given take the place of those it has.
+    """
+    if permissions and no_permissions:
+        raise click.UsageError("Choose one of --permission and --no-permissions.")
+    given = bool(permissions or no_permissions)
+    if name is None and identifier is None and not given:
+        raise click.UsageError("Say what to change: --name, --identifier or --permission.")
+    change = AppChange(
+        name=ABSENT if name is None else name,
+        identifier=ABSENT if identifier is None else identifier,
+        permissions=frozenset(permissions) if given else ABSENT,
+    )
+    ports = installation().ports
+    output().one(update_app(ports, OPERATOR, app_key(ports, app), change), ALL_COLUMNS)
 
 
-@tokens.command(
-    "create", examples=[("flask app token create Warehouse --name nightly", "prints it, once")]
+@command.command("deactivate", examples=[("flask app deactivate Warehouse", "lock it out")])
+@click.argument("app")
+def deactivate(app: str) -> None:
+    """Lock an app out, with its tokens and extensions, at once."""
+    ports = installation().ports
+    _tell(deactivate_app(ports, OPERATOR, app_key(ports, app)), "is locked out")
+
+
+@command.command("activate", examples=[("flask app activate Warehouse", "let it in again")])
+@click.argument("app")
+def activate(app: str) -> None:
+    """Let an app in again."""
+    ports = installation().ports
+    _tell(activate_app(ports, OPERATOR, app_key(ports, app)), "may come in")
+
+
+@command.command(
+    "delete",
+    examples=[
+        ("flask app delete Warehouse", "asks first"),
+        ("flask app delete 7 --yes", "from a script"),
+    ],
 )
 @click.argument("app")
-@click.option("--name", default="", help="What it is for, to tell it from the others.")
-def create_token(app: str, *, name: str) -> None:
-    """Make another token. It goes to standard output, alone, and is shown this once."""
+@yes_option
+def delete(app: str, *, yes: bool) -> None:
+    """Delete an app with its tokens, webhooks and extensions, for good."""
     ports = installation().ports
-    new = create_app_token(ports, OPERATOR, _key(ports, app), WantedToken(name))
+    found = _shown(ports, app)
+    agree(f"Delete {found.name} (app {found.id}) with its tokens and webhooks?", yes=yes)
+    _tell(delete_app(ports, OPERATOR, found.id), "is gone")
+
+
+def _shown(ports: Ports, app: str) -> App:
+    found = show_app(ports, OPERATOR, app_key(ports, app))
+    if found is None:
+        raise Refused(Problem("NOT_FOUND", "There is no such app.", "app"))
+    return found
+
+
+def _tell(app: App, what: str) -> None:
     out = output()
-    out.alone("token", new.secret)
-    out.say(f"This is token {new.token.id}. Keep it: it is not shown again.")
-
-
-@tokens.command("list", examples=[("flask app token list Warehouse", "all of its tokens")])
-@click.argument("app")
-def list_tokens(app: str) -> None:
-    """List the tokens of an app."""
-    ports = installation().ports
-    found = list_app_tokens(ports, OPERATOR, _key(ports, app))
-    empty = f"No token. Make one: flask app token create {app}"
-    output().rows(found, _TOKEN_COLUMNS, empty=empty)
-
-
-@tokens.command("revoke", examples=[("flask app token revoke 7", "end it, at once")])
-@click.argument("token_id", metavar="ID", type=click.IntRange(1, _LARGEST_KEY))
-def revoke_token(token_id: int) -> None:
-    """End a token, at once and for good."""
-    out = output()
-    out.one(revoke_app_token(installation().ports, OPERATOR, token_id), _TOKEN_COLUMNS)
-    out.say(f"Token {token_id} opens nothing any more.")
-
-
-def _key(ports: Ports, app: str) -> int:
-    """The app of that id, or of that name if only one has it; refuses NOT_FOUND otherwise."""
-    if app.isascii() and app.isdigit() and int(app) <= _LARGEST_KEY:
-        return int(app)
-    found = list_apps(ports, OPERATOR, PageRequest(2), AppFilter(name=app)).items
-    if len(found) == 1:
-        return found[0].id
-    hint = "Several apps have this name; give its id." if found else "There is no such app."
-    raise Refused(Problem("NOT_FOUND", hint, "app"))
+    out.one(app, COLUMNS)
+    out.say(f"{app.name} {what}.")

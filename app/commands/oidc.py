@@ -4,15 +4,16 @@ import sys
 
 import click
 
+from app.commands.address import base_url
 from app.commands.command import Group
 from app.commands.exits import Exit
 from app.commands.output import Column, Shown, output
 from app.domain.actor import OPERATOR
 from app.domain.errors import Problem, Refused
+from app.domain.findings import Finding, State
 from app.domain.pages import LONGEST_PAGE, PageRequest
 from app.domain.provider_settings import SETTINGS
 from app.domain.providers import DEFAULT_SLUG
-from app.services.diagnosis import Finding, State
 from app.services.provider_checks import check_provider, discover_provider
 from app.services.provider_settings import Plugin, ProviderUpdate, list_plugins, save_provider
 from app.web.installation import installation
@@ -54,7 +55,7 @@ _COLUMNS = (
     Column[Plugin](
         "backchannelLogout",
         "Back-channel logout URL",
-        lambda plugin: f"{_base()}/oidc/{plugin.slug}/backchannel-logout",
+        lambda plugin: f"{base_url(installation().ports)}/oidc/{plugin.slug}/backchannel-logout",
     ),
 )
 _FINDINGS = (
@@ -148,10 +149,6 @@ def _named(plugins: tuple[Plugin, ...], slug: str) -> Plugin:
     known = ", ".join(plugin.slug for plugin in plugins)
     message = f"There is no provider {slug}. There are: {known}."
     raise Refused(Problem("NOT_FOUND", message, "provider"))
-
-
-def _base() -> str:
-    return installation().ports.configuration.public_url or "http://localhost:8000"
 
 
 def _read() -> str:

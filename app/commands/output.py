@@ -3,6 +3,8 @@
 Data goes to standard output, messages to standard error, whatever the form.
 """
 
+from __future__ import annotations
+
 import json
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -13,7 +15,7 @@ from typing import Generic, TypeVar
 
 import click
 
-from app.commands.tables import print_fields, print_table
+from app.commands import tables
 
 Row = TypeVar("Row")
 Shown = str | int | bool | datetime | None | Iterable[str]
@@ -55,7 +57,7 @@ class Output:
             self.say(empty)
         elif self.form is Form.TABLE:
             texts = [[_text(column.read(row)) for column in columns] for row in rows]
-            print_table([column.title for column in columns], texts)
+            tables.print_table([column.title for column in columns], texts)
         else:
             for row in rows:
                 self._line(row, columns)
@@ -69,7 +71,7 @@ class Output:
         else:
             facts = [(column.title, _text(column.read(row))) for column in columns]
             if self.form is Form.TABLE:
-                print_fields(facts)
+                tables.print_fields(facts)
             else:
                 for title, text in facts:
                     click.echo(f"{title}\t{text}")
@@ -108,6 +110,11 @@ def choose_form(context: click.Context, form: Form) -> None:
     context.meta[__name__] = form
 
 
+def visible(text: str) -> str:
+    """``text`` of somebody else's on one line: it neither moves the cursor nor changes colours."""
+    return "".join(one if one.isprintable() else repr(one)[1:-1] for one in text)
+
+
 def write_troubles(troubles: Iterable[tuple[str, str, str | None]]) -> None:
     """What went wrong, as JSON on standard output: code, message and field of each."""
     told = [{"code": code, "message": text, "field": field} for code, text, field in troubles]
@@ -135,6 +142,4 @@ def _text(value: Shown) -> str:
         return "yes" if value else "no"
     if isinstance(value, datetime):
         return value.isoformat(sep=" ", timespec="seconds")
-    text = str(value) if isinstance(value, str | int) else ", ".join(value)
-    # A name that somebody else chose must not move the cursor, nor end the line.
-    return "".join(one if one.isprintable() else repr(one)[1:-1] for one in text)
+    return visible(str(value) if isinstance(value, str | int) else ", ".join(value))

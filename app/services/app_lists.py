@@ -23,14 +23,10 @@ _COLUMNS = {
 
 @dataclass(frozen=True, slots=True)
 class AppFilter:
-    """Which apps are wanted; ``search`` is a part of the name, ``name`` all of it.
-
-    ``identifier`` is the one that its manifest gave itself, which no other app has.
-    """
+    """Which apps are wanted; ``search`` is a part of the name, ``name`` all of it."""
 
     search: str = ""
     name: str = ""
-    identifier: str = ""
     is_active: bool | None = None
     type: AppType | None = None
 
@@ -49,15 +45,13 @@ def list_apps(
     descending: bool = False,
 ) -> Page[App]:
     """The apps (`apps`), without ``sort_by`` in the order they were made."""
-    if not all(map(can_match, (wanted.search, wanted.name, wanted.identifier))):
+    if not all(map(can_match, (wanted.search, wanted.name))):
         return empty_page()  # no name can hold that
     query = APPS
     if wanted.search:
         query = query.where(AppRecord.name.icontains(wanted.search, autoescape=True))
     if wanted.name:
         query = query.where(AppRecord.name == wanted.name)
-    if wanted.identifier:
-        query = query.where(AppRecord.identifier == wanted.identifier)
     if wanted.is_active is not None:
         query = query.where(AppRecord.is_active.is_(wanted.is_active))
     if wanted.type is not None:

@@ -1,13 +1,18 @@
 """``flask app``."""
 
+import json
+
 import pytest
 
 from app.domain.permissions import Permission
 from app.ports import Ports
 from app.services.identity import identify
-from tests.builders.apps import make_app
+from tests.builders.apps import app_as_stored, make_app
+from tests.builders.audit import trail
 from tests.builders.people import visit
 from tests.commands.shell import run, run_json
+
+ORDERS = Permission.MANAGE_ORDERS
 
 
 def test_the_token_of_a_new_app_stands_alone_on_standard_output(ports: Ports) -> None:
@@ -16,7 +21,7 @@ def test_the_token_of_a_new_app_stands_alone_on_standard_output(ports: Ports) ->
     token, end = created.stdout.split("\n")
     assert end == ""
     assert token not in created.stderr
-    assert identify(ports, visit(token)).actor.permissions == {Permission.MANAGE_ORDERS}
+    assert identify(ports, visit(token)).actor.permissions == {ORDERS}
 
 
 def test_the_token_is_json_where_json_was_asked_for(ports: Ports) -> None:
@@ -25,14 +30,16 @@ def test_the_token_is_json_where_json_was_asked_for(ports: Ports) -> None:
 
 
 def test_no_app_is_given_manage_apps(ports: Ports) -> None:
-    failed = run(ports, "app", "create", "Warehouse", "--permission", "MANAGE_APPS")
-    assert (failed.exit_code, failed.stdout) == (3, "")
-    assert "managing apps is for people" in failed.stderr
+    make_app(ports, "Importer")
+    for arguments in (("create", "Warehouse"), ("update", "Importer")):
+        failed = run(ports, "app", *arguments, "--permission", "MANAGE_APPS")
+        assert (failed.exit_code, failed.stdout) == (3, "")
+        assert "managing apps is for people" in failed.stderr
 
 
 def test_apps_are_listed_without_their_tokens(ports: Ports) -> None:
     assert run_json(ports, "app", "list") == []
-    key, token = make_app(ports, "Warehouse", Permission.MANAGE_ORDERS)
+    key, token = make_app(ports, "Warehouse", ORDERS)
     [row] = run_json(ports, "app", "list")
     assert (row["id"], row["name"], row["type"], row["isActive"]) == (
         key,
@@ -45,37 +52,108 @@ def test_apps_are_listed_without_their_tokens(ports: Ports) -> None:
     assert run(ports, "app", "list", "--short").stdout == f"{key}\tWarehouse\n"
 
 
-@pytest.mark.parametrize("by_name", [True, False])
-def test_another_token_is_made_listed_and_revoked(ports: Ports, by_name: bool) -> None:
-    key, _ = make_app(ports, "Warehouse")
-    app = "Warehouse" if by_name else str(key)
-    token = run(ports, "app", "token", "create", app, "--name", "nightly").stdout.strip()
-    assert identify(ports, visit(token)).actor.app_id == key
-    _, nightly = run_json(ports, "app", "token", "list", app)
-    assert (nightly["name"], nightly["lastFour"]) == ("nightly", token[-4:])
-    revoked = run(ports, "app", "token", "revoke", str(nightly["id"]))
-    assert revoked.exit_code == 0
+def test_apps_are_listed_by_name_and_by_whether_they_may_come_in(ports: Ports) -> None:
+    make_app(ports, "Warehouse")
+    make_app(ports, "Old house", is_active=False)
+    make_app(ports, "Importer")
+
+    def names(*arguments: str) -> list[str]:
+        return [row["name"] for row in run_json(ports, "app", "list", *arguments)]
+
+    assert names("--search", "HOUSE") == ["Warehouse", "Old house"]
+    assert names("--search", "house", "--active") == ["Warehouse"]
+    assert names("--inactive") == ["Old house"]
+
+
+def test_an_app_is_shown_by_its_name_or_its_id(ports: Ports) -> None:
+    key, token = make_app(ports, "Warehouse", ORDERS)
+    for app in ("Warehouse", str(key)):
+        shown = run_json(ports, "app", "show", app)
+        assert (shown["id"], shown["permissions"]) == (key, ["MANAGE_ORDERS"])
+        assert (shown["manifestUrl"], token in json.dumps(shown)) == (None, False)
+
+
+def test_what_is_changed_of_an_app_is_changed_and_nothing_else(ports: Ports) -> None:
+    key, token = make_app(ports, "Warehouse", ORDERS)
+    shown = run_json(
+        ports, "app", "update", "Warehouse", "--name", "Old", "--identifier", "example.old"
+    )
+    assert (shown["name"], shown["identifier"]) == ("Old", "example.old")
+    assert shown["permissions"] == ["MANAGE_ORDERS"]
+    wanted = ("--permission", "manage-products", "--permission", "manage-users")
+    shown = run_json(ports, "app", "update", str(key), *wanted)
+    assert shown["permissions"] == ["MANAGE_PRODUCTS", "MANAGE_USERS"]
+    assert shown["name"] == "Old"
+    assert run_json(ports, "app", "update", "Old", "--no-permissions")["permissions"] == []
+    assert identify(ports, visit(token)).actor.permissions == frozenset()
+
+
+@pytest.mark.parametrize(
+    "options", [(), ("--permission", "MANAGE_ORDERS", "--no-permissions"), ("--colour", "red")]
+)
+def test_a_change_that_says_nothing_or_two_things_is_a_mistake(
+    ports: Ports, options: tuple[str, ...]
+) -> None:
+    make_app(ports, "Warehouse")
+    assert run(ports, "app", "update", "Warehouse", *options).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "told"), [(("--name", ""), "name: "), (("--identifier", "x"), "identifier: ")]
+)
+def test_what_no_app_can_be_called_is_refused(
+    ports: Ports, options: tuple[str, ...], told: str
+) -> None:
+    make_app(ports, "Warehouse")
+    make_app(ports, "Importer")
+    run(ports, "app", "update", "Importer", "--identifier", "x")
+    failed = run(ports, "app", "update", "Warehouse", *options)
+    assert (failed.exit_code, failed.stdout) == (3, "")
+    assert failed.stderr.startswith(f"Error: {told}")
+
+
+def test_an_app_is_locked_out_and_let_in_again(ports: Ports) -> None:
+    _, token = make_app(ports, "Warehouse")
+    assert run_json(ports, "app", "deactivate", "Warehouse")["isActive"] is False
     assert not identify(ports, visit(token)).actor.is_app
-    assert len(run_json(ports, "app", "token", "list", app)) == 1
+    told = run(ports, "app", "activate", "Warehouse")
+    assert told.stderr == "Warehouse may come in.\n"
+    assert identify(ports, visit(token)).actor.is_app
+    assert [row.actor_kind for row in trail(ports, "app.activate")] == ["operator"]
+
+
+def test_an_app_is_deleted_by_whoever_says_that_they_mean_it(ports: Ports) -> None:
+    key, token = make_app(ports, "Warehouse")
+    asked = run(ports, "app", "delete", "Warehouse")
+    assert (asked.exit_code, asked.stdout) == (2, "")
+    assert f"Delete Warehouse (app {key}) with its tokens and webhooks?" in asked.stderr
+    assert app_as_stored(ports, key).is_active
+    assert run_json(ports, "app", "delete", str(key), "--yes")["name"] == "Warehouse"
+    assert not identify(ports, visit(token)).actor.is_app
+    assert run_json(ports, "app", "list") == []
 
 
 @pytest.mark.parametrize("named", ["Nothing", "4711", "9" * 30])
 def test_an_app_that_does_not_exist_is_not_found(ports: Ports, named: str) -> None:
-    for verb in ("create", "list"):
-        failed = run(ports, "app", "token", verb, named)
+    verbs = (
+        ("token", "create"),
+        ("token", "list"),
+        ("show",),
+        ("deactivate",),
+        ("activate",),
+        ("update", "--name", "x"),
+        ("delete", "--yes"),
+    )
+    for verb in verbs:
+        failed = run(ports, "app", *verb, named)
         assert (failed.exit_code, failed.stdout) == (3, "")
-        assert failed.stderr == "Error: app: There is no such app.\n"
+        assert "There is no such app." in failed.stderr
 
 
 def test_a_name_that_several_apps_have_is_not_guessed(ports: Ports) -> None:
     make_app(ports, "Warehouse")
     make_app(ports, "Warehouse")
-    failed = run(ports, "app", "token", "create", "Warehouse")
-    assert failed.exit_code == 3
-    assert "Several apps have this name; give its id." in failed.stderr
-
-
-@pytest.mark.parametrize(("token", "code"), [("4711", 3), ("9" * 30, 2), ("lkapp_x", 2)])
-def test_a_token_that_does_not_exist_is_not_revoked(ports: Ports, token: str, code: int) -> None:
-    failed = run(ports, "app", "token", "revoke", token)
-    assert (failed.exit_code, failed.stdout) == (code, "")
+    for verb in (("token", "create"), ("deactivate",), ("delete", "--yes")):
+        failed = run(ports, "app", *verb, "Warehouse")
+        assert failed.exit_code == 3
+        assert "Several apps have this name; give its id." in failed.stderr

@@ -14,7 +14,9 @@ import pytest
 from app.domain.shop import PasswordLoginMode
 from app.ports import Ports
 from app.services.doors import find_door
-from tests.builders.people import make_group
+from app.services.identity import identify
+from tests.builders.apps import make_app
+from tests.builders.people import make_group, visit
 from tests.builders.shop import set_mode
 from tests.commands.installed import PATIENCE, ROOT, Installation
 
@@ -152,6 +154,17 @@ def test_what_lets_people_in_is_not_asked(ports: Ports, installed: Installation)
     set_mode(ports, PasswordLoginMode.DISABLED)
     assert "Go on?" not in typed(installed, "shop", "set", "password-login-mode", "ENABLED")
     assert mode(ports) is PasswordLoginMode.ENABLED
+
+
+@pytest.mark.parametrize("answer", ["n", "y"])
+def test_an_app_is_deleted_when_somebody_agrees(
+    ports: Ports, installed: Installation, answer: str
+) -> None:
+    key, token = make_app(ports, "Warehouse")
+    question = f"Delete Warehouse (app {key}) with its tokens and webhooks?"
+    shown = typed(installed, "app", "delete", "Warehouse", answers=[(question, answer)])
+    assert f"ended with {0 if answer == 'y' else 1}" in shown
+    assert identify(ports, visit(token)).actor.is_app is (answer == "n")
 
 
 def test_the_shell_completes_commands_settings_and_permissions(installed: Installation) -> None:

@@ -5,11 +5,12 @@ from collections.abc import Callable
 import pytest
 
 from app.domain.actor import OPERATOR
+from app.domain.directory import UserFilter
 from app.domain.pages import Page, PageRequest
 from app.ports import Ports
 from app.services.app_lists import AppFilter, list_apps
 from app.services.catalogue import ProductFilter, list_products
-from app.services.directory import UserFilter, list_customers, list_staff, list_users
+from app.services.directory import list_customers, list_staff, list_users
 from app.services.groups import GroupFilter, list_groups
 from app.services.order_lists import OrderFilter, list_orders
 from app.services.provider_settings import list_plugins
@@ -22,9 +23,6 @@ ALL = PageRequest(100)
 SEARCHES: dict[str, Callable[[Ports, str], Page[object]]] = {
     "apps": lambda ports, text: list_apps(ports, OPERATOR, ALL, AppFilter(search=text)),
     "apps by name": lambda ports, text: list_apps(ports, OPERATOR, ALL, AppFilter(name=text)),
-    "apps by identifier": lambda ports, text: list_apps(
-        ports, OPERATOR, ALL, AppFilter(identifier=text)
-    ),
     "groups": lambda ports, text: list_groups(ports, OPERATOR, ALL, GroupFilter(search=text)),
     "orders": lambda ports, text: list_orders(ports, OPERATOR, ALL, OrderFilter(search=text)),
     "orders by customer": lambda ports, text: list_orders(

@@ -1,0 +1,10 @@
+"""Where this installation is served, as far as the shell can tell."""
+
+from app.ports import Ports
+
+_IN_DEVELOPMENT = "http://localhost:8000"
+
+
+def base_url(ports: Ports, served_at: str = "") -> str:
+    """PUBLIC_URL, or else ``served_at``, or else the default; without a slash at its end."""
+    return ports.configuration.public_url or served_at.rstrip("/") or _IN_DEVELOPMENT

@@ -1,0 +1,192 @@
+"""``flask app install``: apps of somebody else's, from their manifests."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from threading import Event
+
+import click
+
+from app.commands.address import base_url
+from app.commands.app_rows import ALL_COLUMNS, LARGEST_KEY
+from app.commands.command import Group, standalone
+from app.commands.output import Column, output, visible
+from app.commands.permissions import permission_option
+from app.commands.questions import agree, yes_option
+from app.domain.actor import OPERATOR, Actor
+from app.domain.apps import App, AppSortField
+from app.domain.errors import Problem, Refused
+from app.domain.installations import Installation, JobStatus
+from app.domain.manifests import Manifest
+from app.domain.pages import LONGEST_PAGE, PageRequest
+from app.domain.permissions import Permission
+from app.ports import Ports
+from app.services.app_lists import AppFilter, list_apps
+from app.services.installations import (
+    WantedApp,
+    delete_failed_installation,
+    install_app,
+    list_installations,
+    retry_installation,
+)
+from app.services.installing import install_next_app
+from app.services.manifests import fetch_manifest
+from app.web.installation import installation
+
+_PAUSE = 0.2
+"""Seconds between two looks at an installation that a worker has taken on."""
+
+installations = Group(
+    "installations",
+    short_help="List, retry and forget installations of apps.",
+    help="List, retry and forget installations that are under way or have failed. ID is an "
+    "installation's, as the list shows it.",
+    examples=[
+        ("flask app installations list", "under way or failed, and why"),
+        ("flask app installations retry 3", "try again"),
+        ("flask app installations delete 3", "forget one that has failed"),
+    ],
+)
+
+_COLUMNS = (
+    Column[Installation]("id", "Id", lambda one: one.id, short=True),
+    Column[Installation]("appName", "App", lambda one: one.app_name, short=True),
+    Column[Installation]("status", "Status", lambda one: one.status.value, short=True),
+    Column[Installation]("message", "Why", lambda one: one.message or None),
+    Column[Installation]("manifestUrl", "Manifest", lambda one: one.manifest_url),
+    Column[Installation]("permissions", "Permissions", lambda one: sorted(one.permissions)),
+    Column[Installation]("created", "Begun", lambda one: one.created_at),
+    Column[Installation]("updated", "Changed", lambda one: one.updated_at),
+)
+_key = click.argument("installation_id", metavar="ID", type=click.IntRange(1, LARGEST_KEY))
+_served_at = click.option(
+    "--served-at",
+    default="",
+    metavar="URL",
+    help="Where the app calls back, while PUBLIC_URL is not set; http://localhost:8000 if unsaid.",
+)
+
+
+@standalone(
+    "install",
+    examples=[
+        ("flask app install https://app.example.com/api/manifest", "shows it, and asks"),
+        ("flask app install https://app.example.com/api/manifest --yes", "from a script"),
+    ],
+)
+@click.argument("manifest_url")
+@click.option("--name", default="", help="What it is called here; what it calls itself if unsaid.")
+@permission_option
+@click.option("--inactive", is_flag=True, help="Leave it locked out until `flask app activate`.")
+@yes_option
+@_served_at
+def install(
+    manifest_url: str,
+    *,
+    name: str,
+    permissions: tuple[Permission, ...],
+    inactive: bool,
+    yes: bool,
+    served_at: str,
+) -> None:
+    """Install an app from its manifest, and wait until it is there.
+
+    It is granted what it asks for, or no more than the permissions that are given. An app that
+    refuses leaves nothing behind but its message, in `flask app installations list`.
+    """
+    ports = installation().ports
+    actor = _operator(ports, served_at)
+    manifest = fetch_manifest(ports, actor, manifest_url)
+    granted = frozenset(permissions) or manifest.permissions
+    wanted = WantedApp(name or manifest.name, manifest_url, granted, activate=not inactive)
+    for line in _described(manifest, wanted):
+        output().say(line)
+    agree(f"Install {wanted.app_name}?", yes=yes)
+    _end(ports, actor, install_app(ports, actor, wanted))
+
+
+@installations.command("list", examples=[("flask app installations list --json", "for a script")])
+def list_() -> None:
+    """List the installations that are under way or have failed."""
+    found = list_installations(installation().ports, OPERATOR)
+    output().rows(found, _COLUMNS, empty="None is under way, and none has failed.")
+
+
+@installations.command("retry", examples=[("flask app installations retry 3", "try again")])
+@_key
+@_served_at
+def retry(installation_id: int, *, served_at: str) -> None:
+    """Try an installation again that has failed, and wait until the app is there."""
+    ports = installation().ports
+    actor = _operator(ports, served_at)
+    _end(ports, actor, retry_installation(ports, actor, installation_id))
+
+
+@installations.command("delete", examples=[("flask app installations delete 3", "forget it")])
+@_key
+def delete(installation_id: int) -> None:
+    """Forget an installation that has failed."""
+    gone = delete_failed_installation(installation().ports, OPERATOR, installation_id)
+    output().one(gone, _COLUMNS)
+
+
+def _operator(ports: Ports, served_at: str) -> Actor:
+    """The operator, who tells the app where to call back."""
+    return replace(OPERATOR, issuer=f"{base_url(ports, served_at)}/graphql/")
+
+
+def _described(manifest: Manifest, wanted: WantedApp) -> Iterator[str]:
+    """What somebody should know who is asked whether to install it."""
+    facts = {
+        "App": f"{manifest.name} {manifest.version} ({manifest.identifier})",
+        "Author": manifest.author,
+        "About": manifest.about,
+        "Its page": manifest.app_url,
+        "Gets its token at": manifest.token_target_url,
+        "Asks for": _joined(manifest.permissions),
+        "Is granted": _joined(wanted.permissions),
+        "Adds to the dashboard": ", ".join(one.label for one in manifest.extensions),
+        "Is told of events at": ", ".join(
+            dict.fromkeys(one.target_url for one in manifest.webhooks)
+        ),
+    }
+    for title, told in facts.items():
+        if told:
+            yield f"{title}: {visible(' '.join(told.split()))}"
+
+
+def _joined(permissions: frozenset[Permission]) -> str:
+    return ", ".join(sorted(permissions)) or "no permission"
+
+
+def _end(ports: Ports, actor: Actor, begun: Installation) -> None:
+    """Bring the installation to its end, here or by the worker who was quicker; show the app."""
+    pause = Event()
+    while (current := _current(ports, begun.id)) and current.status is JobStatus.PENDING:
+        if not install_next_app(ports, OPERATOR):
+            pause.wait(_PAUSE)
+    if current is not None:
+        hint = f"Try again: flask app installations retry {begun.id}"
+        raise Refused(Problem("INSTALLATION_FAILED", f"{current.message} {hint}".strip()))
+    output().one(_installed(ports, actor, begun), ALL_COLUMNS)
+
+
+def _current(ports: Ports, installation_id: int) -> Installation | None:
+    """The installation as it is now; ``None`` when it has gone well, and is gone."""
+    found = list_installations(ports, OPERATOR)
+    return next((one for one in found if one.id == installation_id), None)
+
+
+def _installed(ports: Ports, actor: Actor, begun: Installation) -> App:
+    newest = list_apps(
+        ports,
+        actor,
+        PageRequest(LONGEST_PAGE),
+        AppFilter(name=begun.app_name),
+        AppSortField.CREATION_DATE,
+        descending=True,
+    )
+    for app in newest.items:
+        if app.manifest_url == begun.manifest_url:
+            return app
+    message = f"{begun.app_name} is not there any more: somebody has removed it meanwhile."
+    raise Refused(Problem("NOT_FOUND", message))

@@ -1,0 +1,40 @@
+"""Apps on the command line: which one is meant, and how it is shown."""
+
+from app.commands.output import Column
+from app.domain.actor import OPERATOR
+from app.domain.apps import App
+from app.domain.errors import Problem, Refused
+from app.domain.pages import PageRequest
+from app.ports import Ports
+from app.services.app_lists import AppFilter, list_apps
+
+LARGEST_KEY = 10**18
+"""Fits every database's integer; a larger one cannot exist."""
+
+COLUMNS = (
+    Column[App]("id", "Id", lambda app: app.id, short=True),
+    Column[App]("name", "Name", lambda app: app.name, short=True),
+    Column[App]("type", "Type", lambda app: app.type.value),
+    Column[App]("isActive", "Active", lambda app: app.is_active),
+    Column[App]("permissions", "Permissions", lambda app: sorted(app.permissions)),
+    Column[App]("created", "Created", lambda app: app.created_at),
+)
+ALL_COLUMNS = (
+    *COLUMNS,
+    Column[App]("identifier", "Identifier", lambda app: app.identifier or None),
+    Column[App]("version", "Version", lambda app: app.version or None),
+    Column[App]("author", "Author", lambda app: app.author or None),
+    Column[App]("appUrl", "Address", lambda app: app.app_url or None),
+    Column[App]("manifestUrl", "Manifest", lambda app: app.manifest_url or None),
+)
+
+
+def app_key(ports: Ports, app: str) -> int:
+    """The app of that id, or of that name if only one has it; refuses NOT_FOUND otherwise."""
+    if app.isascii() and app.isdigit() and int(app) <= LARGEST_KEY:
+        return int(app)
+    found = list_apps(ports, OPERATOR, PageRequest(2), AppFilter(name=app)).items
+    if len(found) == 1:
+        return found[0].id
+    hint = "Several apps have this name; give its id." if found else "There is no such app."
+    raise Refused(Problem("NOT_FOUND", hint, "app"))

@@ -1,0 +1,165 @@
+"""``flask app install`` and ``flask app installations``."""
+
+import pytest
+
+from app.domain.actor import OPERATOR, WORKER
+from app.domain.permissions import Permission
+from app.ports import Ports
+from app.services.identity import identify
+from app.services.installations import list_installations
+from app.services.installing import install_next_app
+from tests.builders.apps import make_app
+from tests.builders.audit import trail
+from tests.builders.people import visit
+from tests.commands.shell import run, run_json
+from tests.fakes.clock import FakeClock
+from tests.fixtures.ports import fake_ports
+from tests.servers.apps import Told, accept, app_server, refuse
+from tests.servers.http import Reply
+from tests.services.installs import left_behind
+
+PRODUCTS = Permission.MANAGE_PRODUCTS
+
+
+def test_an_app_is_installed_and_shown_with_what_it_asked_for(ports: Ports) -> None:
+    with app_server(author="Somebody", about="Does \x1b[31mthings\x1b[0m.") as app:
+        done = run(ports, "app", "install", app.manifest_url, "--yes")
+        [told] = app.told
+    assert done.exit_code == 0
+    for line in (
+        "App: An app 1.0.0 (example.app)",
+        "Author: Somebody",
+        "Asks for: MANAGE_PRODUCTS",
+        "Is granted: MANAGE_PRODUCTS",
+        f"Gets its token at: {app.server.url}/register",
+        f"Is told of events at: {app.server.url}/hook",
+    ):
+        assert line in done.stderr.splitlines()
+    assert "\x1b" not in done.stderr
+    assert told.token not in done.output
+    assert told.api_url == "http://localhost:8000/graphql/"
+    actor = identify(ports, visit(told.token)).actor
+    assert actor.is_app
+    assert actor.permissions == {PRODUCTS}
+    shown = run_json(ports, "app", "show", "An app")
+    assert (shown["isActive"], shown["manifestUrl"]) == (True, app.manifest_url)
+    assert [row.actor_kind for row in trail(ports, "app.install")] == ["operator"]
+
+
+def test_it_is_asked_about_before_anything_happens(ports: Ports) -> None:
+    with app_server() as app:
+        asked = run(ports, "app", "install", app.manifest_url)
+        assert app.told == []
+    assert (asked.exit_code, asked.stdout) == (2, "")
+    assert "Asks for: MANAGE_PRODUCTS" in asked.stderr
+    assert "Install An app?" in asked.stderr
+    assert list_installations(ports, OPERATOR) == ()
+    assert left_behind(ports) == {}
+
+
+def test_it_may_be_granted_something_else_have_another_name_and_stay_outside(
+    ports: Ports,
+) -> None:
+    options = ("--permission", "manage-orders", "--name", "Ours", "--inactive")
+    with app_server() as app:
+        shown = run_json(ports, "app", "install", app.manifest_url, "--yes", *options)
+    assert (shown["name"], shown["isActive"], shown["permissions"]) == (
+        "Ours",
+        False,
+        ["MANAGE_ORDERS"],
+    )
+
+
+def test_the_app_is_told_where_this_shop_is_served(ports: Ports) -> None:
+    place = ("--served-at", "http://localhost:8123/")
+    with app_server() as app:
+        assert run(ports, "app", "install", app.manifest_url, "--yes", *place).exit_code == 0
+        assert app.told[0].api_url == "http://localhost:8123/graphql/"
+        assert app.told[0].headers["latchkey-domain"] == "localhost:8123"
+
+
+def test_a_refusal_is_told_in_the_apps_own_words_and_can_be_tried_again(ports: Ports) -> None:
+    with app_server() as app:
+        app.decide = lambda _told: refuse("Not this shop.")
+        failed = run(ports, "app", "install", app.manifest_url, "--yes")
+        assert (failed.exit_code, failed.stdout) == (3, "")
+        assert "Error: Not this shop." in failed.stderr
+        assert left_behind(ports) == {}
+        [row] = run_json(ports, "app", "installations", "list")
+        assert (row["appName"], row["status"], row["message"]) == (
+            "An app",
+            "FAILED",
+            "Not this shop.",
+        )
+        again = ("app", "installations", "retry", str(row["id"]))
+        assert f"Try again: flask {' '.join(again)}" in failed.stderr
+        assert run(ports, *again).exit_code == 3
+        app.decide = accept
+        assert run_json(ports, *again)["identifier"] == "example.app"
+    assert run_json(ports, "app", "installations", "list") == []
+
+
+def test_a_failure_is_json_where_json_was_asked_for(ports: Ports) -> None:
+    with app_server() as app:
+        app.decide = lambda _told: refuse("Not this shop.")
+        failed = run(ports, "app", "install", app.manifest_url, "--yes", "--json")
+    assert failed.exit_code == 3
+    assert '"code": "INSTALLATION_FAILED"' in failed.stdout
+
+
+def test_a_failure_can_be_forgotten(ports: Ports) -> None:
+    with app_server() as app:
+        app.decide = lambda _told: Reply(500)
+        run(ports, "app", "install", app.manifest_url, "--yes")
+    [row] = run_json(ports, "app", "installations", "list")
+    gone = run_json(ports, "app", "installations", "delete", str(row["id"]))
+    assert (gone["appName"], gone["status"]) == ("An app", "FAILED")
+    for verb in ("delete", "retry"):
+        missing = run(ports, "app", "installations", verb, str(row["id"]))
+        assert (missing.exit_code, "There is no such installation." in missing.stderr) == (3, True)
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"permissions": ["MANAGE_APPS"]}, "permissions: "),
+        ({"permissions": ["NOTHING"]}, "permissions: "),
+        ({"id": ...}, "id: "),
+        ({"tokenTargetUrl": "javascript:alert(1)"}, "tokenTargetUrl: "),
+    ],
+)
+def test_what_is_wrong_with_a_manifest_is_told_before_anybody_is_asked(
+    ports: Ports, changes: dict[str, object], told: str
+) -> None:
+    with app_server("Latchkey", **changes) as app:
+        failed = run(ports, "app", "install", app.manifest_url, "--yes")
+    assert (failed.exit_code, failed.stdout) == (3, "")
+    assert f"Error: {told}" in failed.stderr
+    assert list_installations(ports, OPERATOR) == ()
+
+
+def test_an_address_without_a_manifest_is_told(ports: Ports) -> None:
+    for address in ("nope", "http://nowhere.invalid/manifest"):
+        failed = run(ports, "app", "install", address, "--yes")
+        assert (failed.exit_code, failed.stdout) == (3, "")
+        assert "Error: manifestUrl: " in failed.stderr
+
+
+def test_it_waits_for_a_worker_that_goes_on_with_it(
+    ports: Ports, sqlite_url: str, clock: FakeClock
+) -> None:
+    elsewhere = fake_ports(sqlite_url, clock, first_key=10)
+    make_app(ports, "An app")  # this one is not taken for it
+    with app_server() as app:
+
+        def be_slow(_told: Told) -> Reply:
+            app.decide = accept
+            clock.pass_(minutes=3)
+            assert install_next_app(elsewhere, WORKER) == 1
+            return refuse("Too late.")
+
+        app.decide = be_slow
+        shown = run_json(ports, "app", "install", app.manifest_url, "--yes")
+    elsewhere.database.close()
+    assert (shown["identifier"], shown["isActive"]) == ("example.app", True)
+    assert run_json(ports, "app", "installations", "list") == []
