@@ -1,0 +1,151 @@
+"""Every mutation, and who may ask for it."""
+
+from app.domain.ids import to_global_id
+from app.domain.permissions import Caller, Permission
+from tests.builders.people import PASSWORD
+from tests.graphql.matrix.rules import (
+    ANY_WEBHOOK,
+    APP_MANAGERS,
+    APP_MANAGERS_BUT_NO_APP,
+    EVERYBODY,
+    HOLDERS,
+    HOLDING_PEOPLE,
+    OWN_WEBHOOK,
+    PEOPLE,
+    THEMSELVES,
+    Row,
+    Rule,
+)
+
+APPS, ORDERS = (Permission.MANAGE_APPS,), (Permission.MANAGE_ORDERS,)
+PLUGINS, PRODUCTS = (Permission.MANAGE_PLUGINS,), (Permission.MANAGE_PRODUCTS,)
+SETTINGS, STAFF, USERS = (
+    (Permission.MANAGE_SETTINGS,),
+    (Permission.MANAGE_STAFF,),
+    (Permission.MANAGE_USERS,),
+)
+_PAGE = "http://localhost:3000/"
+_LINES = 'id: "$cart", lines: [{productId: "$product", quantity: 2}]'
+_PLUGIN = 'pluginId: "none.authentication.openidconnect", input: "{}"'
+
+CUSTOMERS_THEMSELVES = Rule("- + ! ! - - - -", (Caller.USER,), told="DELETE_STAFF_ACCOUNT")
+EVENT_HOLDERS = Rule("- - ! + - - ! +", (Caller.STAFF,), told="MISSING_PERMISSION")
+
+TOKENS = {
+    "tokenCreate": Row(EVERYBODY, f'email: "customer@example.com", password: "{PASSWORD}"'),
+    "tokenRefresh": Row(EVERYBODY, 'refreshToken: "x"', told=("JWT_DECODE_ERROR",)),
+    "tokenVerify": Row(EVERYBODY, 'token: "x"', told=("JWT_DECODE_ERROR",)),
+    "tokensDeactivateAll": Row(PEOPLE, ""),
+    "externalAuthenticationUrl": Row(EVERYBODY, _PLUGIN),
+    "externalObtainAccessTokens": Row(EVERYBODY, _PLUGIN),
+    "externalRefresh": Row(EVERYBODY, _PLUGIN),
+    "externalVerify": Row(EVERYBODY, _PLUGIN),
+    "externalLogout": Row(EVERYBODY, _PLUGIN),
+}
+ACCOUNTS = {
+    "setPassword": Row(
+        EVERYBODY,
+        'email: "customer@example.com", token: "x", password: "a good long sentence"',
+        told=("INVALID",),
+    ),
+    "requestPasswordReset": Row(
+        EVERYBODY, f'email: "customer@example.com", redirectUrl: "{_PAGE}"'
+    ),
+    "passwordChange": Row(
+        THEMSELVES, f'oldPassword: "{PASSWORD}", newPassword: "a good long sentence"'
+    ),
+    "accountRegister": Row(
+        EVERYBODY,
+        f'input: {{email: "new@example.com", password: "{PASSWORD}", redirectUrl: "{_PAGE}"}}',
+    ),
+    "confirmAccount": Row(
+        EVERYBODY, 'email: "customer@example.com", token: "x"', told=("INVALID",)
+    ),
+    "accountUpdate": Row(THEMSELVES, 'input: {firstName: "Ann"}'),
+    "accountUpdate of another": Row(
+        HOLDERS, 'customerId: "$customer", input: {firstName: "Ann"}', USERS
+    ),
+    "requestEmailChange": Row(
+        THEMSELVES, f'newEmail: "new@example.com", password: "{PASSWORD}", redirectUrl: "{_PAGE}"'
+    ),
+    "confirmEmailChange": Row(PEOPLE, 'token: "x"', told=("INVALID",)),
+    "accountRequestDeletion": Row(CUSTOMERS_THEMSELVES, f'redirectUrl: "{_PAGE}"'),
+    "accountDelete": Row(CUSTOMERS_THEMSELVES, 'token: "x"', told=("INVALID",)),
+    "userAvatarUpdate": Row(THEMSELVES, "image: $$file"),
+    "userAvatarDelete": Row(THEMSELVES, ""),
+    "sessionEnd of another": Row(
+        Rule("- o o o - - - -", (Caller.USER,)), f'id: "{to_global_id("Session", 999_999)}"'
+    ),
+    "sessionsEndOthers": Row(THEMSELVES, ""),
+}
+PEOPLE_OF_THE_SHOP = {
+    "customerCreate": Row(HOLDERS, 'input: {email: "new@example.com"}', USERS),
+    "customerUpdate": Row(HOLDERS, 'id: "$customer", input: {firstName: "Ann"}', USERS),
+    "customerDelete": Row(HOLDERS, 'id: "$customer"', USERS),
+    "staffCreate": Row(HOLDING_PEOPLE, 'input: {email: "new@example.com"}', STAFF),
+    "staffUpdate": Row(HOLDING_PEOPLE, 'id: "$staff", input: {firstName: "Ann"}', STAFF),
+    "staffDelete": Row(HOLDING_PEOPLE, 'id: "$staff"', STAFF),
+    "permissionGroupCreate": Row(HOLDING_PEOPLE, 'input: {name: "new"}', STAFF),
+    "permissionGroupUpdate": Row(HOLDING_PEOPLE, 'id: "$group", input: {name: "new"}', STAFF),
+    "permissionGroupDelete": Row(HOLDING_PEOPLE, 'id: "$group"', STAFF),
+}
+SHOP = {
+    "shopSettingsUpdate": Row(HOLDERS, "input: {allowStorefrontTraffic: true}", SETTINGS),
+    "pluginUpdate": Row(
+        HOLDERS, 'id: "latchkey.authentication.openidconnect", input: {}', PLUGINS
+    ),
+    "productCreate": Row(HOLDERS, 'input: {name: "new"}', PRODUCTS),
+    "productUpdate": Row(HOLDERS, 'id: "$product", input: {name: "new"}', PRODUCTS),
+    "productDelete": Row(HOLDERS, 'id: "$product"', PRODUCTS),
+    "orderConfirm": Row(HOLDERS, 'id: "$order"', ORDERS),
+    "orderMarkAsPaid": Row(HOLDERS, 'id: "$order"', ORDERS),
+    "orderCancel": Row(HOLDERS, 'id: "$order"', ORDERS),
+    "orderFulfill": Row(HOLDERS, 'order: "$order"', ORDERS, told=("INVALID",)),
+    "checkoutCreate": Row(EVERYBODY, 'input: {lines: [{productId: "$product", quantity: 1}]}'),
+    "checkoutLinesAdd": Row(EVERYBODY, _LINES),
+    "checkoutLinesUpdate": Row(EVERYBODY, _LINES),
+    "checkoutLinesDelete": Row(EVERYBODY, 'id: "$cart", linesIds: ["$line"]'),
+    "checkoutEmailUpdate": Row(EVERYBODY, 'id: "$cart", email: "new@example.com"'),
+    "checkoutCustomerAttach": Row(PEOPLE, 'id: "$cart"'),
+    "checkoutComplete": Row(EVERYBODY, 'id: "$cart"'),
+}
+INTEGRATIONS = {
+    "appCreate": Row(APP_MANAGERS, 'input: {name: "new"}', APPS),
+    "appUpdate": Row(APP_MANAGERS_BUT_NO_APP, 'id: "$app", input: {name: "new"}', APPS),
+    "appDelete": Row(APP_MANAGERS_BUT_NO_APP, 'id: "$app"', APPS),
+    "appActivate": Row(APP_MANAGERS, 'id: "$app"', APPS),
+    "appDeactivate": Row(APP_MANAGERS, 'id: "$app"', APPS),
+    "appTokenCreate": Row(APP_MANAGERS_BUT_NO_APP, 'input: {app: "$app"}', APPS),
+    "appTokenRotate": Row(APP_MANAGERS, 'id: "$token"', APPS),
+    "appTokenDelete": Row(APP_MANAGERS, 'id: "$token"', APPS),
+    "appTokenVerify": Row(EVERYBODY, 'token: "$app_token"'),
+    "appInstall": Row(
+        APP_MANAGERS, 'input: {appName: "new", manifestUrl: "http://127.0.0.1:9/new"}', APPS
+    ),
+    "appRetryInstall": Row(APP_MANAGERS, 'id: "$installation"', APPS),
+    "appDeleteFailedInstallation": Row(APP_MANAGERS, 'id: "$installation"', APPS),
+    "appFetchManifest": Row(
+        APP_MANAGERS,
+        'manifestUrl: "http://127.0.0.1:9/none"',
+        APPS,
+        told=("MANIFEST_URL_CANT_CONNECT",),
+    ),
+    "webhookCreate": Row(
+        ANY_WEBHOOK,
+        'input: {app: "$app", targetUrl: "https://app.example.com/", query: "$query"}',
+        APPS,
+    ),
+    "webhookCreate of its own": Row(
+        OWN_WEBHOOK,
+        'input: {targetUrl: "https://app.example.com/", query: "$query"}',
+        APPS,
+        told=("REQUIRED",),
+    ),
+    "webhookUpdate": Row(ANY_WEBHOOK, 'id: "$webhook", input: {isActive: false}', APPS),
+    "webhookDelete": Row(ANY_WEBHOOK, 'id: "$webhook"', APPS),
+    "webhookDryRun": Row(EVENT_HOLDERS, 'objectId: "$product", query: "$query"', PRODUCTS),
+    "webhookTrigger": Row(EVENT_HOLDERS, 'objectId: "$product", webhookId: "$hearing"', PRODUCTS),
+    "eventDeliveryRetry": Row(ANY_WEBHOOK, 'id: "$delivery"', APPS),
+    "webhookReplay": Row(APP_MANAGERS, 'id: "$webhook", since: "2026-01-01T00:00:00Z"', APPS),
+}
+MUTATIONS = {**TOKENS, **ACCOUNTS, **PEOPLE_OF_THE_SHOP, **SHOP, **INTEGRATIONS}

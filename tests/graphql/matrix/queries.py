@@ -1,0 +1,122 @@
+"""Every query, and the fields of what they show that not everybody may see who sees the rest."""
+
+from app.domain.permissions import Caller, Permission
+from tests.graphql.matrix.rules import (
+    ANY_WEBHOOK,
+    APP_MANAGERS,
+    APPS,
+    EVERYBODY,
+    HOLDERS,
+    SIGNED_IN,
+    STAFF,
+    STAFF_AND_APPS,
+    Row,
+    Rule,
+)
+
+USERS, STAFFERS = Permission.MANAGE_USERS, Permission.MANAGE_STAFF
+ORDERS, CHECKOUTS = Permission.MANAGE_ORDERS, Permission.MANAGE_CHECKOUTS
+HANDLING, SETTINGS = Permission.HANDLE_CHECKOUTS, Permission.MANAGE_SETTINGS
+MANAGING_APPS, PLUGINS = Permission.MANAGE_APPS, Permission.MANAGE_PLUGINS
+
+HIDDEN = Rule("- - o + o + o +", (USERS, STAFFERS, ORDERS))
+"""Whoever looks after some people is told of others only that there are none."""
+OWN = Rule("- o o + - + o +", (Caller.USER,))
+"""People see their own, holders everybody's; the rest is not there."""
+
+QUERIES = {
+    "shop": Row(EVERYBODY, ""),
+    "me": Row(SIGNED_IN, ""),
+    "user": Row(HIDDEN, 'id: "$customer"', (USERS, ORDERS)),
+    "user of the staff": Row(HIDDEN, 'id: "$staff"', (STAFFERS,)),
+    "customers": Row(HOLDERS, "first: 1", (USERS, ORDERS)),
+    "staffUsers": Row(HOLDERS, "first: 1", (STAFFERS,)),
+    "permissionGroups": Row(HOLDERS, "first: 1", (STAFFERS,)),
+    "permissionGroup": Row(HOLDERS, 'id: "$group"', (STAFFERS,)),
+    "app": Row(STAFF_AND_APPS, 'id: "$app"'),
+    "app that is calling": Row(APPS, ""),
+    "apps": Row(STAFF, "first: 1"),
+    "appsInstallations": Row(APP_MANAGERS, "", (MANAGING_APPS,)),
+    "appExtension": Row(STAFF_AND_APPS, 'id: "$extension"'),
+    "appExtensions": Row(STAFF_AND_APPS, "first: 1"),
+    "webhook": Row(ANY_WEBHOOK, 'id: "$webhook"', (MANAGING_APPS,)),
+    "plugin": Row(HOLDERS, 'id: "latchkey.authentication.openidconnect"', (PLUGINS,)),
+    "plugins": Row(HOLDERS, "first: 1", (PLUGINS,)),
+    "product": Row(EVERYBODY, 'id: "$product"'),
+    "product that is not published": Row(
+        Rule("o o o + o + o +"), 'id: "$draft"', (Permission.MANAGE_PRODUCTS,)
+    ),
+    "products": Row(EVERYBODY, "first: 1"),
+    "checkout": Row(EVERYBODY, 'id: "$cart"'),
+    "order": Row(OWN, 'id: "$order"', (ORDERS,)),
+    "orders": Row(HOLDERS, "first: 1", (ORDERS,)),
+}
+
+_CUSTOMER = 'user(id: "$customer")'
+_APP, _WEBHOOK, _GROUPS = 'app(id: "$app")', 'webhook(id: "$webhook")', "me { permissionGroups"
+FIELDS = {
+    "Shop.availableExternalAuthentications": Row(
+        EVERYBODY, "shop { availableExternalAuthentications { id } }"
+    ),
+    **{
+        f"Shop.{name}": Row(HOLDERS, f"shop {{ {name} }}", (SETTINGS,))
+        for name in (
+            "defaultMailSenderName",
+            "defaultMailSenderAddress",
+            "customerSetPasswordUrl",
+            "enableAccountConfirmationByEmail",
+            "allowLoginWithoutConfirmation",
+        )
+    },
+    "User.permissionGroups": Row(SIGNED_IN, "me { permissionGroups { name } }"),
+    "User.editableGroups": Row(SIGNED_IN, "me { editableGroups { name } }"),
+    "User.avatar": Row(Rule("o o o o o o o o"), "me { avatar { url } }"),
+    "User.sessions": Row(Rule("o + + + o o - -", (Caller.USER,)), "me { sessions { id } }"),
+    "User.sessions of another": Row(
+        Rule("- - o o o o o o", HIDDEN.kinds), f"{_CUSTOMER} {{ sessions {{ id }} }}", (USERS,)
+    ),
+    "User.orders": Row(
+        HOLDERS,
+        f"{_CUSTOMER} {{ orders(first: 1) {{ totalCount }} }}",
+        (ORDERS,),
+        beside=frozenset({USERS}),
+    ),
+    "User.checkouts": Row(
+        HOLDERS,
+        f"{_CUSTOMER} {{ checkouts(first: 1) {{ totalCount }} }}",
+        (CHECKOUTS, HANDLING),
+        beside=frozenset({USERS}),
+    ),
+    "Group.users": Row(Rule("o + - + o o - +"), f"{_GROUPS} {{ users {{ id }} }} }}", (STAFFERS,)),
+    "Group.userCanManage": Row(SIGNED_IN, f"{_GROUPS} {{ userCanManage }} }}"),
+    "App.tokens": Row(APP_MANAGERS, f"{_APP} {{ tokens {{ id }} }}", (MANAGING_APPS,)),
+    "App.webhooks": Row(APP_MANAGERS, f"{_APP} {{ webhooks {{ id }} }}", (MANAGING_APPS,)),
+    "App.extensions": Row(STAFF_AND_APPS, f"{_APP} {{ extensions {{ id }} }}"),
+    "App.accessToken": Row(
+        Rule("- - + + o o o o", STAFF_AND_APPS.kinds), 'app(id: "$page") { accessToken }'
+    ),
+    "AppExtension.accessToken": Row(
+        Rule("- - + + o o o o", STAFF_AND_APPS.kinds),
+        'appExtension(id: "$extension") { accessToken }',
+    ),
+    "Webhook.app": Row(ANY_WEBHOOK, f"{_WEBHOOK} {{ app {{ id }} }}", (MANAGING_APPS,)),
+    "Webhook.eventDeliveries": Row(
+        ANY_WEBHOOK,
+        f"{_WEBHOOK} {{ eventDeliveries(first: 1) {{ totalCount }} }}",
+        (MANAGING_APPS,),
+    ),
+    "EventDelivery.attempts": Row(
+        ANY_WEBHOOK,
+        f"{_WEBHOOK} {{ eventDeliveries(first: 1) {{ edges {{ node {{"
+        " attempts(first: 1) { totalCount } } } } }",
+        (MANAGING_APPS,),
+    ),
+    "Order.user": Row(OWN, 'order(id: "$order_of_a_customer") { user { id } }', (ORDERS,)),
+    "Order.user of the staff": Row(
+        Rule("- o o + o + o +", (Caller.USER,)),
+        'order(id: "$order_of_staff") { user { id } }',
+        (STAFFERS,),
+        beside=frozenset({ORDERS}),
+    ),
+}
+"""Where a field asks who is calling: the way to it from the root, its name in front."""

@@ -1,0 +1,161 @@
+"""A shop with one of everything, and callers of every kind, put back after each change."""
+
+import sqlite3
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from string import Template
+
+from sqlalchemy import select
+
+from app.domain.ids import to_global_id
+from app.domain.installations import JobStatus
+from app.domain.permissions import ALL_PERMISSIONS, Permission
+from app.domain.webhooks import AsyncEvent
+from app.models import AppExtensionRecord, AppInstallationRecord, AppTokenRecord
+from app.ports import Ports
+from app.services.extension_tokens import make_extension_token
+from tests.builders.apps import make_app, make_extension_app
+from tests.builders.orders import checkout_id, line_id, make_cart, make_order, order_id
+from tests.builders.people import NOBODY, actor_of, make_group, make_staff, make_user, sign_in
+from tests.builders.products import make_product, product_id
+from tests.builders.webhooks import make_delivery, make_webhook
+from tests.graphql.matrix.rules import Row
+
+Permissions = frozenset[Permission]
+NOTHING: Permissions = frozenset()
+QUERY = "subscription { event { ...on ProductUpdated { product { id } } } }"
+
+
+class World:
+    """Everything that a row's ``call`` can name, and who makes the calls."""
+
+    def __init__(self, ports: Ports, file: Path) -> None:
+        self.ports = ports
+        self._everybody = make_group(ports, "everybody")
+        self._names = one_of_everything(ports)
+        self._file = sqlite3.connect(file, isolation_level=None)
+        self._kept = sqlite3.connect(":memory:")
+        self._credentials: dict[tuple[object, ...], str] = {}
+
+    def callers(self, row: Row) -> Iterator[tuple[str, str | None]]:
+        """Every kind of caller for that row by its column, some of them several times."""
+        others = ALL_PERMISSIONS - frozenset(row.permissions)
+        needed = [frozenset({one}) | row.beside for one in row.permissions] or [ALL_PERMISSIONS]
+        yield "anonymous", None
+        yield "customer", self._known("customer")
+        for kind in ("staff", "app"):
+            yield f"{kind} without", self._known(kind, others)
+            for held in needed:
+                yield f"{kind} with", self._known(kind, held)
+        yield "staff with", self._known("superuser")
+        either = ((others, ALL_PERMISSIONS), (ALL_PERMISSIONS, others))
+        for user, app in either if row.permissions else [(NOTHING, NOTHING)]:
+            yield "extension without", self._known("extension", user, app)
+        for held in needed:
+            yield "extension with", self._known("extension", held, held)
+
+    def call(self, row: Row) -> str:
+        """What the row asks, with the ids of what there is."""
+        return Template(row.call).substitute(self._names)
+
+    def keep(self) -> None:
+        """Remember how everything stands."""
+        self._file.backup(self._kept)
+
+    def put_back(self) -> None:
+        """Make everything as it stood when it was kept."""
+        self._kept.backup(self._file)
+
+    def version(self) -> int:
+        """Another one after every change that somebody made."""
+        [version] = self._file.execute("PRAGMA data_version").fetchone()
+        assert isinstance(version, int)
+        return version
+
+    def close(self) -> None:
+        self._file.close()
+        self._kept.close()
+
+    def _known(self, kind: str, *held: Permissions) -> str:
+        """The credential of such a caller, who is made when somebody first asks."""
+        if (kind, *held) not in self._credentials:
+            self._credentials[kind, *held] = self._make(kind, *held)
+        return self._credentials[kind, *held]
+
+    def _make(self, kind: str, *held: Permissions) -> str:
+        if kind == "customer":
+            return sign_in(self.ports, make_user(self.ports, "someone@example.com")).access
+        if kind == "superuser":
+            boss = make_user(self.ports, "boss@example.com", is_superuser=True)
+            return sign_in(self.ports, boss).access
+        if kind == "app":
+            return make_app(self.ports, "caller", *held[0])[1]
+        if kind == "staff":
+            return sign_in(self.ports, self._person(*held)).access
+        return self._extension(*held)
+
+    def _extension(self, user: Permissions, app: Permissions) -> str:
+        actor = actor_of(self.ports, self._person(user))
+        token = make_extension_token(
+            self.ports, actor, make_extension_app(self.ports, "page", *app)
+        )
+        assert token is not None
+        return token
+
+    def _person(self, held: Permissions) -> int:
+        email = f"{self.ports.randomness.token(12).lower()}@example.com"
+        groups = [self._everybody]
+        return make_user(self.ports, email, is_staff=True, permissions=held, groups=groups)
+
+
+def one_of_everything(ports: Ports) -> Mapping[str, str]:
+    """The ids of what there is, by the names that calls use."""
+    app, token = make_app(ports, "target")
+    page = make_extension_app(ports, "page")
+    webhook = make_webhook(ports, app, AsyncEvent.PRODUCT_UPDATED, query=QUERY)
+    listener, _ = make_app(ports, "listener", Permission.MANAGE_PRODUCTS)
+    hearing = make_webhook(ports, listener, AsyncEvent.PRODUCT_UPDATED, query=QUERY)
+    product = make_product(ports)
+    cart, staff = make_cart(ports, NOBODY, product), make_staff(ports, "target@example.com")
+    customer = make_user(ports, "customer@example.com")
+    now = ports.clock.now()
+    with ports.database.transaction() as session:
+        entry = AppExtensionRecord(
+            app_id=page.id, label="An entry", url="/", mount="X", target="POPUP", settings={}
+        )
+        failed = AppInstallationRecord(
+            app_name="failed",
+            manifest_url="http://127.0.0.1:9/manifest",
+            status=JobStatus.FAILED.value,
+            caller={},
+            created_at=now,
+            updated_at=now,
+        )
+        session.add_all([entry, failed])
+        session.flush()
+        keys = {"extension": entry.id, "installation": failed.id}
+        token_key = session.scalars(
+            select(AppTokenRecord.id).where(AppTokenRecord.app_id == app)
+        ).one()
+    return {
+        "app": to_global_id("App", app),
+        "page": to_global_id("App", page.id),
+        "app_token": token,
+        "token": to_global_id("AppToken", token_key),
+        "extension": to_global_id("AppExtension", keys["extension"]),
+        "installation": to_global_id("AppInstallation", keys["installation"]),
+        "webhook": to_global_id("Webhook", webhook),
+        "hearing": to_global_id("Webhook", hearing),
+        "delivery": to_global_id("EventDelivery", make_delivery(ports, webhook)),
+        "product": product_id(product),
+        "cart": checkout_id(cart),
+        "line": line_id(cart),
+        "draft": product_id(make_product(ports, "draft", is_published=False)),
+        "order": order_id(make_order(ports)),
+        "order_of_a_customer": order_id(make_order(ports, actor_of(ports, customer))),
+        "order_of_staff": order_id(make_order(ports, actor_of(ports, staff))),
+        "staff": to_global_id("User", staff),
+        "customer": to_global_id("User", customer),
+        "group": to_global_id("Group", make_group(ports, "target")),
+        "query": QUERY,
+    }
