@@ -1,18 +1,20 @@
 """``flask demo``: a shop to try things on."""
 
+from __future__ import annotations
+
 import click
 
 from app.commands.command import standalone
 from app.commands.output import Column, output
 from app.domain.actor import OPERATOR
 from app.domain.errors import Problem, Refused
-from app.services.demo import SignIn, fill_shop, is_in_use
+from app.services import demo
 from app.web.installation import installation
 
-_COLUMNS = (
-    Column[SignIn]("role", "Role", lambda made: made.role),
-    Column[SignIn]("name", "Sign in as", lambda made: made.name, short=True),
-    Column[SignIn]("secret", "Password or token", lambda made: made.secret, short=True),
+_COLUMNS: tuple[Column[demo.SignIn], ...] = (
+    Column("role", "Role", lambda made: made.role),
+    Column("name", "Sign in as", lambda made: made.name, short=True),
+    Column("secret", "Password or token", lambda made: made.secret, short=True),
 )
 
 
@@ -35,16 +37,16 @@ def command(*, once: bool, yes: bool) -> None:
     if not (yes or ports.configuration.development):
         message = "This is no development shop. If you want demo people in it all the same: --yes"
         raise Refused(Problem("NOT_DEVELOPMENT", message))
-    made: list[SignIn] = []
+    made: list[demo.SignIn] = []
     try:
-        if not (once and is_in_use(ports, OPERATOR)):
-            fill_shop(ports, OPERATOR, made.append)
+        if not (once and demo.is_in_use(ports, OPERATOR)):
+            demo.fill_shop(ports, OPERATOR, made.append)
     finally:
         # Ctrl-C takes nobody's password along: they are nowhere else.
         _show(made)
 
 
-def _show(made: list[SignIn]) -> None:
+def _show(made: list[demo.SignIn]) -> None:
     out = output()
     out.rows(
         made,

@@ -1,5 +1,7 @@
 """``flask doctor``: what is wrong with this installation, and what to do about it."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 
 import click
@@ -9,7 +11,8 @@ from app.commands.exits import Exit
 from app.commands.output import Column, output
 from app.domain.actor import OPERATOR
 from app.domain.faults import Misconfigured
-from app.services.diagnosis import Finding, State, examine
+from app.domain.findings import Finding, State
+from app.services import diagnosis
 from app.web.installation import installation
 
 _COLUMNS = (
@@ -41,7 +44,7 @@ def _findings() -> Iterator[Finding]:
         return
     kind = "development" if ports.configuration.development else "production"
     yield Finding("settings", State.FINE, f"All can be used ({kind}).")
-    yield from examine(ports, OPERATOR)
+    yield from diagnosis.examine(ports, OPERATOR)
     yield _proxies()
 
 

@@ -1,5 +1,7 @@
 """``flask group``: permission groups."""
 
+from __future__ import annotations
+
 import click
 
 from app.commands.command import Group
@@ -9,7 +11,7 @@ from app.domain.actor import OPERATOR
 from app.domain.groups import PermissionGroup
 from app.domain.pages import LONGEST_PAGE, PageRequest, read_cursor
 from app.domain.permissions import Permission
-from app.services.groups import NewGroup, create_group, list_groups
+from app.services import groups
 from app.web.installation import installation
 
 command = Group(
@@ -43,8 +45,8 @@ _COLUMNS = (
 @permission_option
 def create(name: str, *, permissions: tuple[Permission, ...]) -> None:
     """Make a group; people join it by `flask user create --group`."""
-    new = NewGroup(name, frozenset(permissions))
-    output().one(create_group(installation().ports, OPERATOR, new), _COLUMNS)
+    new = groups.NewGroup(name, frozenset(permissions))
+    output().one(groups.create_group(installation().ports, OPERATOR, new), _COLUMNS)
 
 
 @command.command("list", examples=[("flask group list --json", "for a script")])
@@ -55,7 +57,7 @@ def create(name: str, *, permissions: tuple[Permission, ...]) -> None:
 def list_(*, limit: int, after: str) -> None:
     """List the groups by name."""
     request = PageRequest(limit, cursor=read_cursor(after, "after") if after else ())
-    page = list_groups(installation().ports, OPERATOR, request)
+    page = groups.list_groups(installation().ports, OPERATOR, request)
     out = output()
     out.rows(page.items, _COLUMNS, empty="No group yet. Make one: flask group create NAME")
     if page.has_next:

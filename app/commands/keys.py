@@ -1,13 +1,15 @@
 """``flask keys``: the ring of signing keys."""
 
+from __future__ import annotations
+
 import click
 
 from app.commands.command import Group
 from app.commands.output import Column, output
 from app.domain.actor import OPERATOR
 from app.domain.keys import SigningKey
-from app.services.keys import list_keys
-from app.services.rotation import rotate_keys
+from app.services import keys as keys_cases
+from app.services import rotation
 from app.web.installation import installation
 
 command = Group(
@@ -36,7 +38,7 @@ _EMPTY = "There are no signing keys."
 @command.command("list", examples=[("flask keys list --json", "for a script")])
 def list_() -> None:
     """List the next key, the active one, and retired ones that verify still."""
-    output().rows(list_keys(installation().ports, OPERATOR), _COLUMNS, empty=_EMPTY)
+    output().rows(keys_cases.list_keys(installation().ports, OPERATOR), _COLUMNS, empty=_EMPTY)
 
 
 @command.command(
@@ -54,5 +56,5 @@ def list_() -> None:
 )
 def rotate(*, force: bool) -> None:
     """Let the next key sign and retire the active one; shows the ring as it is then."""
-    keys = rotate_keys(installation().ports, OPERATOR, force=force)
+    keys = rotation.rotate_keys(installation().ports, OPERATOR, force=force)
     output().rows(keys, _COLUMNS, empty=_EMPTY)

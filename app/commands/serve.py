@@ -1,5 +1,7 @@
 """``flask serve``: the production server, with the background worker beside it."""
 
+from __future__ import annotations
+
 import os
 import socket
 import sys
@@ -15,7 +17,7 @@ from app.commands.output import Column, Output, output
 from app.commands.processes import Program, run_together
 from app.domain.actor import OPERATOR
 from app.domain.version import VERSION
-from app.services.diagnosis import require_ready
+from app.services import diagnosis
 from app.web.installation import installation
 
 _WSGI = Path(__file__).parents[2] / "wsgi.py"
@@ -61,7 +63,7 @@ def command(host: str, port: int, *, workers: int | None, no_worker: bool) -> No
     have begun; a process that falls is started again.
     """
     ports = installation().ports
-    require_ready(ports, OPERATOR)
+    diagnosis.require_ready(ports, OPERATOR)
     ports.database.close()  # from here on, the processes below have connections of their own
     _require_free(host, port)
     count = workers or _processors()

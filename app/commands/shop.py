@@ -1,5 +1,7 @@
 """``flask shop``: the shop's settings and its two switches."""
 
+from __future__ import annotations
+
 import sys
 from dataclasses import fields
 from typing import Any
@@ -10,7 +12,7 @@ from app.commands.command import Group
 from app.commands.output import Column, Shown, output
 from app.domain.actor import OPERATOR
 from app.domain.shop import PasswordLoginMode, Shop
-from app.services.shop import ShopUpdate, show_settings, update_shop
+from app.services import shop as shop_cases
 from app.web.installation import installation
 
 command = Group(
@@ -26,7 +28,7 @@ command = Group(
 )
 
 _MODE = "password-login-mode"
-_SETTINGS = {field.name.replace("_", "-"): field.name for field in fields(ShopUpdate)}
+_SETTINGS = {field.name.replace("_", "-"): field.name for field in fields(Shop)}
 _SWITCHES = ("password_login_mode", "allow_storefront_traffic")
 _WARNINGS = {
     (_MODE, PasswordLoginMode.CUSTOMERS_ONLY): "Staff who sign in by password lose their rights.",
@@ -52,7 +54,7 @@ _COLUMNS = tuple(_column(name) for name in _SETTINGS.values())
 @command.command("show", examples=[("flask shop show --json", "for a script")])
 def show() -> None:
     """Show every setting."""
-    output().one(show_settings(installation().ports, OPERATOR), _COLUMNS)
+    output().one(shop_cases.show_settings(installation().ports, OPERATOR), _COLUMNS)
 
 
 @command.command(
@@ -81,8 +83,8 @@ def set_(setting: str, value: str, *, yes: bool, no_input: bool) -> None:
         click.confirm(f"{warning} Go on?", abort=True, err=True)
     # Each setting is parsed as what its field holds; a type checker cannot follow the names.
     changed: dict[str, Any] = {_SETTINGS[setting]: chosen}
-    update = ShopUpdate(**changed)
-    output().one(update_shop(installation().ports, OPERATOR, update), _COLUMNS)
+    update = shop_cases.ShopUpdate(**changed)
+    output().one(shop_cases.update_shop(installation().ports, OPERATOR, update), _COLUMNS)
 
 
 def _parse(setting: str, value: str) -> PasswordLoginMode | bool | str:

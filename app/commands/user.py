@@ -1,5 +1,7 @@
 """``flask user``: people."""
 
+from __future__ import annotations
+
 import sys
 
 import click
@@ -13,10 +15,8 @@ from app.domain.passwords import own_words, password_problems
 from app.domain.permissions import Permission
 from app.domain.users import User
 from app.ports import Ports
-from app.services.directory import find_user, list_users
-from app.services.groups import find_groups
-from app.services.user_status import activate_user, deactivate_user, sign_out_user
-from app.services.users import NewUser, create_user
+from app.services import directory, user_status, users
+from app.services import groups as groups_cases
 from app.web.installation import installation
 
 command = Group(
@@ -85,8 +85,8 @@ def create(  # noqa: PLR0913 - one for each option
     """
     ports = installation().ports
     password = _password(from_stdin=password_stdin, may_ask=not no_input)
-    joined = find_groups(ports, OPERATOR, groups) if groups else ()
-    new = NewUser(
+    joined = groups_cases.find_groups(ports, OPERATOR, groups) if groups else ()
+    new = users.NewUser(
         email=email,
         first_name=first_name,
         last_name=last_name,
@@ -96,7 +96,7 @@ def create(  # noqa: PLR0913 - one for each option
         groups=frozenset(group.id for group in joined),
         password=password,
     )
-    user = create_user(ports, OPERATOR, new)
+    user = users.create_user(ports, OPERATOR, new)
     out = output()
     out.one(user, _ALL_COLUMNS)
     if password is None:
@@ -122,7 +122,9 @@ def create(  # noqa: PLR0913 - one for each option
 def list_(*, is_staff: bool | None, search: str, limit: int, after: str) -> None:
     """List people in the order they joined."""
     request = PageRequest(limit, cursor=read_cursor(after, "after") if after else ())
-    page = list_users(installation().ports, OPERATOR, request, search=search, is_staff=is_staff)
+    page = directory.list_users(
+        installation().ports, OPERATOR, request, search=search, is_staff=is_staff
+    )
     out = output()
     out.rows(page.items, _COLUMNS, empty="Nobody. Add somebody: flask user create EMAIL")
     if page.has_next:
@@ -133,7 +135,7 @@ def list_(*, is_staff: bool | None, search: str, limit: int, after: str) -> None
 @click.argument("email")
 def show(email: str) -> None:
     """Show one person, with every permission they have."""
-    output().one(find_user(installation().ports, OPERATOR, email), _ALL_COLUMNS)
+    output().one(directory.find_user(installation().ports, OPERATOR, email), _ALL_COLUMNS)
 
 
 @command.command("deactivate", examples=[("flask user deactivate bob@example.com", "lock out")])
@@ -141,7 +143,7 @@ def show(email: str) -> None:
 def deactivate(email: str) -> None:
     """Lock somebody out and end all their sessions, at once."""
     ports = installation().ports
-    _show(deactivate_user(ports, OPERATOR, _key(ports, email)), "is locked out")
+    _show(user_status.deactivate_user(ports, OPERATOR, _key(ports, email)), "is locked out")
 
 
 @command.command("activate", examples=[("flask user activate bob@example.com", "let in again")])
@@ -149,7 +151,7 @@ def deactivate(email: str) -> None:
 def activate(email: str) -> None:
     """Let somebody in again."""
     ports = installation().ports
-    _show(activate_user(ports, OPERATOR, _key(ports, email)), "may come in")
+    _show(user_status.activate_user(ports, OPERATOR, _key(ports, email)), "may come in")
 
 
 @command.command("sign-out", examples=[("flask user sign-out bob@example.com", "everywhere")])
@@ -157,14 +159,14 @@ def activate(email: str) -> None:
 def sign_out(email: str) -> None:
     """End all sessions of somebody, in every browser and every app."""
     ports = installation().ports
-    ended = sign_out_user(ports, OPERATOR, _key(ports, email))
+    ended = user_status.sign_out_user(ports, OPERATOR, _key(ports, email))
     out = output()
     out.alone("endedSessions", ended)
     out.say(f"{email} is signed out everywhere.")
 
 
 def _key(ports: Ports, email: str) -> int:
-    return find_user(ports, OPERATOR, email).id
+    return directory.find_user(ports, OPERATOR, email).id
 
 
 def _show(user: User, what: str) -> None:

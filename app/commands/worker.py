@@ -1,5 +1,7 @@
 """``flask worker``: the background work alone."""
 
+from __future__ import annotations
+
 import signal
 from threading import Event
 from types import FrameType
@@ -8,7 +10,7 @@ from flask import current_app
 
 from app.commands.command import standalone
 from app.domain.actor import OPERATOR
-from app.services.diagnosis import require_ready
+from app.services import diagnosis
 from app.web.installation import installation
 
 EXTENSION = "latchkey.worker"
@@ -22,7 +24,7 @@ def command() -> None:
     Forgets what has expired. Any number may run, on any number of machines; `flask serve` starts
     one by itself. Ends on SIGTERM and Ctrl-C, after what it has begun.
     """
-    require_ready(installation().ports, OPERATOR)
+    diagnosis.require_ready(installation().ports, OPERATOR)
     stop = Event()
 
     def end(_signal: int, _frame: FrameType | None) -> None:

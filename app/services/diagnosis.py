@@ -1,14 +1,13 @@
 """Is this installation fit to serve? Asked before a start, and by whoever looks for a fault."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from enum import StrEnum
 
 from sqlalchemy import func, select
 
 from app.domain.actor import Actor
 from app.domain.faults import KeyUnreadable, SchemaBehind, Unreachable
+from app.domain.findings import Finding, State
 from app.models import AuditRecord
 from app.ports import Ports
 from app.ports.throttle import ThrottleUnavailable
@@ -17,22 +16,6 @@ from app.services.keys import ring
 
 _TOLERANCE = timedelta(seconds=30)
 """How far clocks may be apart; access tokens live for minutes."""
-
-
-class State(StrEnum):
-    FINE = "fine"
-    WARNING = "warning"
-    FAILED = "failed"
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing that was looked at; ``remedy`` says what to do unless all is well."""
-
-    subject: str
-    state: State
-    message: str
-    remedy: str = ""
 
 
 @internal

@@ -6,6 +6,7 @@ from functools import partial
 from app.domain.actor import Actor
 from app.domain.discovery import read_description
 from app.domain.errors import Problem, Refused
+from app.domain.findings import Finding, State
 from app.domain.permissions import Permission
 from app.domain.provider_tokens import ProviderTokenRejected
 from app.domain.providers import Provider
@@ -13,7 +14,6 @@ from app.ports import Ports
 from app.ports.http import CallFailed, HttpRequest
 from app.ports.identity_provider import Client, GrantRefused
 from app.services.access import requires
-from app.services.diagnosis import Finding, State
 from app.services.provider_settings import ProviderUpdate, save_provider
 from app.services.providers import client_secret_of, known_providers
 

@@ -22,7 +22,7 @@ def test_every_setting_is_shown(ports: Ports) -> None:
         "allowStorefrontTraffic": True,
         "passwordLoginMode": "ENABLED",
     }
-    assert run(ports, "shop", "show", "--short").stdout == "yes\tENABLED\n"
+    assert run(ports, "shop", "show", "--short").stdout == "ENABLED\tyes\n"
 
 
 def test_an_operator_who_is_locked_out_finds_the_way_back_in(ports: Ports) -> None:

@@ -13,8 +13,9 @@ from app.adapters.throttle_redis import connect_redis_throttle
 from app.domain.actor import OPERATOR, anonymous
 from app.domain.errors import PermissionDenied
 from app.domain.faults import KeyUnreadable, SchemaBehind, Unreachable
+from app.domain.findings import Finding, State
 from app.ports import Ports, Remembered
-from app.services.diagnosis import Finding, State, examine, require_ready
+from app.services.diagnosis import examine, require_ready
 from app.services.groups import NewGroup, create_group
 from app.services.keys import ring
 from tests.fakes.clock import FakeClock

@@ -4,8 +4,8 @@ import pytest
 
 from app.domain.actor import OPERATOR
 from app.domain.errors import Refused
+from app.domain.findings import State
 from app.ports import Ports
-from app.services.diagnosis import State
 from app.services.provider_checks import check_provider, discover_provider
 from app.services.providers import known_providers
 from tests.builders.providers import set_up
