@@ -29,15 +29,18 @@ class Shelf:
 
     @cached_property
     def tokens(self) -> Mapping[int, tuple[AppToken, ...]]:
-        return tokens_of_apps(self._context.ports, self._context.actor, self._ids)
+        found = tokens_of_apps(self._context.ports, self._context.actor, self._ids)
+        return {app.id: found.get(app.id, ()) for app in self._apps}
 
     @cached_property
     def webhooks(self) -> Mapping[int, tuple[Webhook, ...]]:
-        return webhooks_of_apps(self._context.ports, self._context.actor, self._ids)
+        found = webhooks_of_apps(self._context.ports, self._context.actor, self._ids)
+        return {app.id: found.get(app.id, ()) for app in self._apps}
 
     @cached_property
     def extensions(self) -> Mapping[int, tuple[Extension, ...]]:
-        return extensions_of_apps(self._context.ports, self._context.actor, self._apps)
+        found = extensions_of_apps(self._context.ports, self._context.actor, self._living)
+        return {app.id: found.get(app.id, ()) for app in self._apps}
 
     def access_token(self, app: App) -> str | None:
         """Signed once an app: several extensions of a page may be the same one's."""
@@ -48,7 +51,11 @@ class Shelf:
 
     @property
     def _ids(self) -> tuple[int, ...]:
-        return tuple(app.id for app in self._apps)
+        return tuple(app.id for app in self._living)
+
+    @property
+    def _living(self) -> tuple[App, ...]:
+        return tuple(app for app in self._apps if self._context.living("App", app.id))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

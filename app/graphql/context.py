@@ -12,16 +12,25 @@ from app.services.identity import Identity, Visitor
 
 @dataclass(frozen=True, slots=True)
 class RequestContext:
-    """``info.context`` of every resolver."""
+    """``info.context`` of every resolver.
+
+    ``gone`` is what a deletion is told of, by type and key: nothing belongs to it any more,
+    whether it has been deleted or a dry run takes it for deleted.
+    """
 
     ports: Ports
     visitor: Visitor
     identity: Identity
+    gone: tuple[str, int] | None = None
     _crowds: dict[str | int, Crowd] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def actor(self) -> Actor:
         return self.identity.actor
+
+    def living(self, kind: str, key: int) -> int:
+        """The key by which to look for what belongs to a thing; that of nothing if it is gone."""
+        return 0 if self.gone == (kind, key) else key
 
     def crowd(self, info: GraphQLResolveInfo) -> Crowd:
         """What the field at the root above ``info`` has met.

@@ -17,6 +17,7 @@ from graphql.execution.execute import CollectedErrors, assume_not_awaitable
 
 from app.domain.actor import WORKER, Actor
 from app.domain.errors import PermissionDenied, Problem, Refused
+from app.domain.events import Deletion
 from app.domain.events.occurrence import Occurrence
 from app.graphql.cache import Cache
 from app.graphql.context import RequestContext
@@ -47,7 +48,7 @@ class Telling:
         operation, fragments = self._known.get(query) or self._read(query)
         shop = show_settings(ports, WORKER)
         visitor = Visitor(issuer=actor.issuer)
-        context = RequestContext(ports, visitor, Identity(actor, shop))
+        context = RequestContext(ports, visitor, Identity(actor, shop), _gone(happened))
         collected = CollectedErrors()
         execution = Execution(
             self._schema,
@@ -101,6 +102,11 @@ class Telling:
         read = (operations[0], fragments)
         self._known.put(query, read, 100 * len(query))
         return read
+
+
+def _gone(happened: Occurrence) -> tuple[str, int] | None:
+    event = happened.event
+    return (event.subject, event.subject_id) if isinstance(event, Deletion) else None
 
 
 def _as_field(operation: OperationDefinitionNode) -> Any:

@@ -3,44 +3,26 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from sqlalchemy import func, select
-from sqlalchemy.orm import InstrumentedAttribute
+from sqlalchemy import select
 
 from app.domain.actor import Actor, ActorKind
 from app.domain.deliveries import EventDelivery
 from app.domain.errors import PermissionDenied, Problem, Refused
-from app.domain.events import EVENTS, Deletion, Event, EventType
-from app.domain.events.occurrence import Occurrence
-from app.domain.ids import key_of, parse_global_id
-from app.domain.webhooks import AsyncEvent
-from app.models import (
-    AppRecord,
-    CheckoutRecord,
-    DeliveryRecord,
-    GroupRecord,
-    OrderRecord,
-    ProductRecord,
-    UserRecord,
-    WebhookRecord,
-)
+from app.domain.events import Event, EventType
+from app.domain.ids import key_of
+from app.domain.webhooks import Webhook
+from app.models import DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.access import staff_only
 from app.services.audit import Change, record
 from app.services.delivery_lists import DELIVERY_COLUMNS, to_delivery
-from app.services.occurrences import subject_of
 from app.services.payloads import make_payload
+from app.services.specimens import about, kinds_of, specimen_of, usual_kinds
 from app.services.stored_apps import stored_app
-from app.services.stored_checkouts import token_in
 from app.services.stored_deliveries import NewDelivery, store_delivery
+from app.services.stored_webhooks import read_webhooks
 
-_NEWEST: dict[str, InstrumentedAttribute[int]] = {
-    "User": UserRecord.id,
-    "Group": GroupRecord.id,
-    "App": AppRecord.id,
-    "Product": ProductRecord.id,
-    "Checkout": CheckoutRecord.id,
-    "Order": OrderRecord.id,
-}
+Kinds = Sequence[type[Event]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,42 +46,44 @@ def dry_run_webhook(
     """What a webhook with ``query`` would be told of the object (`webhookDryRun`).
 
     A query alone is run on the newest object that its event can be about; an id alone runs the
-    default query of an event that fits it. Refuses the codes of the port ``Payloads`` on
-    ``query``, INVALID_ID and NOT_FOUND on ``objectId``, NOT_FOUND on ``app``, MISSING_PERMISSION
-    where the caller lacks the event's. Sends and writes nothing.
+    default query of the event that such an object has changed. A deletion is told as if the object
+    were deleted now; a link that nobody has asked for has no token. With ``app`` its permissions
+    count, else the caller's.
+
+    Refuses the codes of the port ``Payloads`` on ``query``, INVALID_ID on ``objectId`` for no id
+    of what the event is about, NOT_FOUND on it when there is no such object (or none at all yet),
+    NOT_FOUND on ``app``, MISSING_PERMISSION where caller or app lack the event's. Sends and writes
+    nothing.
     """
     if query is None and object_id is None:
         raise Refused(Problem("GRAPHQL_ERROR", "Give a query or an object's id.", "query"))
-    events = _fitting(object_id) if query is None else ports.payloads.check(query).events
-    reader = actor if app is None else _app_actor(ports, actor, app)
-    return _run(ports, actor, reader, events, object_id, query or "")
+    kinds = usual_kinds() if query is None else kinds_of(ports.payloads.check(query).events)
+    reader = actor if app is None else _app_actor(ports, actor, key_of(app, "App", field="app"))
+    return _run(ports, actor, reader, kinds, object_id, query or "")
 
 
 @staff_only
 def trigger_webhook(ports: Ports, actor: Actor, webhook_id: str, object_id: str) -> EventDelivery:
     """Send a webhook's payload of that object once more (`webhookTrigger`), as its app sees it.
 
-    Refuses NOT_FOUND on ``webhookId``, MISSING_QUERY on it where it has none, else as
-    ``dry_run_webhook`` does.
+    One without a query sends the default of the first of its events that fits. Refuses NOT_FOUND
+    on ``webhookId``, MISSING_QUERY on it where it hears of nothing, else as ``dry_run_webhook``.
     """
-    key = key_of(webhook_id, "Webhook", field="webhookId")
-    with ports.database.reading() as session:
-        webhook = session.get(WebhookRecord, key)
-    if webhook is None:
-        raise Refused(Problem("NOT_FOUND", "There is no such webhook.", "webhookId"))
-    if not webhook.query:
-        message = "The webhook has no subscription query."
+    webhook = _webhook(ports, key_of(webhook_id, "Webhook", field="webhookId"))
+    query = webhook.query
+    kinds = kinds_of(ports.payloads.check(query).events if query else webhook.events)
+    if not kinds:
+        message = "The webhook has neither a subscription query nor events: give it one."
         raise Refused(Problem("MISSING_QUERY", message, "webhookId"))
-    events = ports.payloads.check(webhook.query).events
-    reader = _app_of(ports, actor, webhook.app_id)
-    ran = _run(ports, actor, reader, events, object_id, webhook.query)
-    new = NewDelivery(key, ran.event.value, ran.subject_id, ran.payload, actor.issuer)
+    reader = _app_actor(ports, actor, webhook.app_id)
+    ran = _run(ports, actor, reader, kinds, object_id, query)
+    new = NewDelivery(webhook.id, ran.event.value, ran.subject_id, ran.payload, actor.issuer)
     with ports.database.transaction() as session:
         made = store_delivery(ports, session, new, ports.clock.now())
         wanted = select(*DELIVERY_COLUMNS).where(DeliveryRecord.id == made)
         row = session.execute(wanted).one()
         delivery = to_delivery(row)
-        change = Change("webhook.trigger", "Webhook", key, webhook.name)
+        change = Change("webhook.trigger", "Webhook", webhook.id, webhook.name)
         record(ports, actor, session, change)
     return delivery
 
@@ -108,83 +92,74 @@ def _run(
     ports: Ports,
     actor: Actor,
     reader: Actor,
-    events: Sequence[AsyncEvent],
+    kinds: Kinds,
     object_id: str | None,
     query: str,
 ) -> DryRun:
-    kind = EVENTS[EventType(events[0].value)]
     if object_id is not None:
-        kind = _about(events, object_id)
-    if not actor.holds(kind.permission):
-        message = f"You need {kind.permission.value} for this event."
-        raise Refused(Problem("MISSING_PERMISSION", message))
-    if issubclass(kind, Deletion) or kind.subject not in _NEWEST:
-        message = "There is nothing to try this event with: what it is about is gone."
-        raise Refused(Problem("TYPE_NOT_SUPPORTED", message, "query"))
-    key = _newest(ports, kind) if object_id is None else _key(ports, kind, object_id)
-    event = kind(subject_id=key)
-    now = ports.clock.now()
-    if subject_of(ports, actor, Occurrence(event, now)) is None:
-        raise Refused(Problem("NOT_FOUND", "There is no such object.", "objectId"))
+        kinds = about(kinds, object_id)
+    if not kinds:
+        message = "That is no id of an object that the query is about."
+        raise Refused(Problem("INVALID_ID", message, "objectId"))
+    event = _specimen(ports, actor, _permitted(actor, reader, kinds), object_id)
     try:
         made = make_payload(
             ports,
             reader,
             event,
             query,
-            issued_at=now,
+            issued_at=ports.clock.now(),
             principal=("User", actor.user_id) if actor.is_user else ("", None),
         )
     except PermissionDenied as denied:
         raise Refused(Problem("MISSING_PERMISSION", str(denied))) from None
     if made.problem:
         raise Refused(Problem("GRAPHQL_ERROR", made.problem, "query"))
-    return DryRun(kind.type, key, made.text)
+    return DryRun(event.type, event.subject_id, made.text)
 
 
-def _fitting(object_id: str | None) -> tuple[AsyncEvent, ...]:
-    """The events that can be about an object of that type; refuses INVALID_ID."""
-    parsed = parse_global_id(object_id or "")
-    events = tuple(
-        AsyncEvent(kind.value)
-        for kind, event in EVENTS.items()
-        if parsed is not None and event.subject == parsed[0] and not issubclass(event, Deletion)
+def _permitted(actor: Actor, reader: Actor, kinds: Kinds) -> Kinds:
+    """The events that both may hear of; refuses MISSING_PERMISSION."""
+    for whoever in (actor, reader):
+        needed = dict.fromkeys(kind.permission.value for kind in kinds)
+        kinds = [kind for kind in kinds if whoever.holds(kind.permission)]
+        if not kinds:
+            one = f"The app {whoever.name!r} lacks" if whoever.is_app else "You lack"
+            message = f"{one} {', '.join(needed)}: nothing is told of this event without it."
+            raise Refused(Problem("MISSING_PERMISSION", message))
+    return kinds
+
+
+def _specimen(ports: Ports, actor: Actor, kinds: Kinds, object_id: str | None) -> Event:
+    """The first of ``kinds`` that there is an object for; refuses NOT_FOUND on ``objectId``."""
+    for kind in kinds:
+        event = specimen_of(ports, actor, kind, object_id)
+        if event is not None:
+            return event
+    message = "There is no such object, or none that this event can be about."
+    if object_id is None:
+        what = " or ".join(dict.fromkeys(_called(kind) for kind in kinds))
+        message = f"There is no {what} yet to try this with: create one first."
+    raise Refused(Problem("NOT_FOUND", message, "objectId"))
+
+
+def _called(kind: type[Event]) -> str:
+    if kind.subject == "User":
+        return "member of the staff" if kind.of_staff else "customer"
+    return {"Group": "permission group", "Checkout": "cart"}.get(
+        kind.subject, kind.subject.lower()
     )
-    if not events:
-        raise Refused(Problem("INVALID_ID", "No event is about that.", "objectId"))
-    return events
 
 
-def _about(events: Sequence[AsyncEvent], object_id: str) -> type[Event]:
-    """The first of ``events`` that can be about the object; refuses INVALID_ID."""
-    parsed = parse_global_id(object_id)
-    for one in events:
-        kind = EVENTS[EventType(one.value)]
-        if parsed is not None and kind.subject == parsed[0]:
-            return kind
-    message = "That is no id of an object that the query is about."
-    raise Refused(Problem("INVALID_ID", message, "objectId"))
-
-
-def _key(ports: Ports, kind: type[Event], object_id: str) -> int:
-    """The key of that object; of none for a cart that there is not: its id holds no key."""
-    if kind.subject != "Checkout":
-        return key_of(object_id, kind.subject, field="objectId", code="INVALID_ID")
-    wanted = select(CheckoutRecord.id).where(CheckoutRecord.token == token_in(object_id))
+def _webhook(ports: Ports, key: int) -> Webhook:
     with ports.database.reading() as session:
-        return session.scalar(wanted) or 0
+        stored = session.get(WebhookRecord, key)
+        if stored is None:
+            raise Refused(Problem("NOT_FOUND", "There is no such webhook.", "webhookId"))
+        return read_webhooks(ports, session, [stored])[0]
 
 
-def _newest(ports: Ports, kind: type[Event]) -> int:
-    with ports.database.reading() as session:
-        return session.scalar(select(func.max(_NEWEST[kind.subject]))) or 0
-
-
-def _app_actor(ports: Ports, actor: Actor, app: str) -> Actor:
-    return _app_of(ports, actor, key_of(app, "App", field="app"))
-
-
-def _app_of(ports: Ports, actor: Actor, app_id: int) -> Actor:
+def _app_actor(ports: Ports, actor: Actor, app_id: int) -> Actor:
     with ports.database.reading() as session:
         app = stored_app(session, app_id, "app")
     return Actor(

@@ -25,6 +25,7 @@ from app.services.outbox import put_event
 from app.services.stored_groups import (
     UNIQUE,
     give,
+    group_snapshot,
     is_taken,
     load_group,
     load_manageable_group,
@@ -86,10 +87,9 @@ def delete_group(ports: Ports, actor: Actor, group_id: str) -> PermissionGroup:
             session.delete(session.get_one(GroupRecord, key))
         if actor.user_id in members:
             _require_another_group(actor, session, "id")
-        names = sorted(one.value for one in group.permissions)
-        snapshot = {"id": key, "name": group.name, "permissions": names, "users": sorted(members)}
+        snapshot = group_snapshot(group, members)
         put_event(ports, actor, session, PermissionGroupDeleted(key, snapshot=snapshot))
-        before = {"permissions": names, "users": sorted(members)}
+        before = {name: snapshot[name] for name in ("permissions", "users")}
         change = Change("group.delete", "Group", key, group.name, before=before)
         record(ports, actor, session, change)
         return group

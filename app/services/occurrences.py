@@ -101,12 +101,14 @@ def _app(session: Session, key: int) -> App | None:
 def _restored(kind: type[Any], snapshot: Mapping[str, object]) -> Any:
     """A value again from what a deletion's event kept of it; what was not kept is left out."""
     names = {field.name for field in fields(kind)}
-    kept = {name: value for name, value in snapshot.items() if name in names}
+    kept: dict[str, Any] = {name: value for name, value in snapshot.items() if name in names}
     for name in _MOMENTS:
         if isinstance(kept.get(name), str):
             kept[name] = datetime.fromisoformat(str(kept[name]))
     if "permissions" in kept:
         kept["permissions"] = known(kept["permissions"])
+    if "groups" in kept:
+        kept["groups"] = tuple(_restored(Group, group) for group in kept["groups"])
     if kind is App:
         kept["type"] = AppType(str(kept["type"]))
     return kind(**kept)

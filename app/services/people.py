@@ -1,5 +1,6 @@
 """People as they stand in a transaction, and as they were when they are gone."""
 
+from collections.abc import Iterable
 from dataclasses import fields
 from datetime import datetime
 
@@ -7,6 +8,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.domain.actor import Actor
+from app.domain.permissions import Permission
 from app.domain.users import User
 from app.models import ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
@@ -38,10 +40,19 @@ def load_caller(session: Session, actor: Actor, user_id: int) -> User:
 
 @part
 def snapshot_of(user: User) -> dict[str, object]:
-    """What a deletion's event keeps of ``user``: the plain fields, moments in ISO 8601."""
+    """What a deletion's event keeps of ``user``: moments in ISO 8601, permissions by name."""
     values = {field.name: getattr(user, field.name) for field in fields(user)}
-    return {
+    plain = {
         name: value.isoformat() if isinstance(value, datetime) else value
         for name, value in values.items()
         if isinstance(value, (*_KEPT, datetime))
     }
+    groups = [
+        {"id": group.id, "name": group.name, "permissions": _names(group.permissions)}
+        for group in user.groups
+    ]
+    return plain | {"permissions": _names(user.permissions), "groups": groups}
+
+
+def _names(permissions: Iterable[Permission]) -> list[str]:
+    return sorted(one.value for one in permissions)

@@ -54,6 +54,18 @@ def load_group(session: Session, group_id: int) -> PermissionGroup:
 
 
 @part
+def group_snapshot(group: PermissionGroup, members: Iterable[int]) -> dict[str, object]:
+    """What a deletion's event keeps of ``group`` and of who was in it."""
+    names = sorted(one.value for one in group.permissions)
+    return {
+        "id": group.id,
+        "name": group.name,
+        "permissions": names,
+        "users": sorted(members),
+    }
+
+
+@part
 def load_manageable_group(actor: Actor, session: Session, group_id: int) -> PermissionGroup:
     """The group with that key; refuses NOT_FOUND, and OUT_OF_SCOPE_PERMISSION, on ``id``."""
     group = load_group(session, group_id)

@@ -50,7 +50,8 @@ class Event:
 
     ``permission`` is what an app must hold to hear of it; ``subject`` is the subject's GraphQL
     type; ``description`` says when it happens. ``selection`` is what a webhook is told that has
-    events and no query: fields of the GraphQL type that is named like the class.
+    events and no query: fields of the GraphQL type that is named like the class. ``of_staff`` says
+    which people it can be about: the staff, customers, or (``None``) either.
     """
 
     type: ClassVar[EventType]
@@ -58,6 +59,7 @@ class Event:
     permission: ClassVar[Permission]
     description: ClassVar[str]
     selection: ClassVar[str]
+    of_staff: ClassVar[bool | None] = None
 
     subject_id: int
 

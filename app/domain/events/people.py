@@ -13,6 +13,7 @@ _GROUP = "permissionGroup { id name }"
 class CustomerCreated(Event):
     type = EventType.CUSTOMER_CREATED
     subject = "User"
+    of_staff = False
     permission = Permission.MANAGE_USERS
     description = "There is a new customer."
     selection = _USER
@@ -22,6 +23,7 @@ class CustomerCreated(Event):
 class CustomerUpdated(Event):
     type = EventType.CUSTOMER_UPDATED
     subject = "User"
+    of_staff = False
     permission = Permission.MANAGE_USERS
     description = "A customer has changed."
     selection = _USER
@@ -31,6 +33,7 @@ class CustomerUpdated(Event):
 class CustomerDeleted(Deletion):
     type = EventType.CUSTOMER_DELETED
     subject = "User"
+    of_staff = False
     permission = Permission.MANAGE_USERS
     description = "A customer is gone."
     selection = _USER
@@ -40,6 +43,7 @@ class CustomerDeleted(Deletion):
 class StaffCreated(Event):
     type = EventType.STAFF_CREATED
     subject = "User"
+    of_staff = True
     permission = Permission.MANAGE_STAFF
     description = "There is a new member of the staff."
     selection = _USER
@@ -49,6 +53,7 @@ class StaffCreated(Event):
 class StaffUpdated(Event):
     type = EventType.STAFF_UPDATED
     subject = "User"
+    of_staff = True
     permission = Permission.MANAGE_STAFF
     description = "A member of the staff has changed."
     selection = _USER
@@ -58,6 +63,7 @@ class StaffUpdated(Event):
 class StaffDeleted(Deletion):
     type = EventType.STAFF_DELETED
     subject = "User"
+    of_staff = True
     permission = Permission.MANAGE_STAFF
     description = "A member of the staff is gone."
     selection = _USER
@@ -67,6 +73,7 @@ class StaffDeleted(Deletion):
 class StaffSetPasswordRequested(LinkRequested):
     type = EventType.STAFF_SET_PASSWORD_REQUESTED
     subject = "User"
+    of_staff = True
     permission = Permission.MANAGE_STAFF
     description = "A member of the staff is to set a password by a link."
     selection = f"{_USER} token redirectUrl"

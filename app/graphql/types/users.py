@@ -140,7 +140,7 @@ class User(graphene.ObjectType):
         self: domain.User, info: GraphQLResolveInfo
     ) -> tuple[SignedIn, ...] | None:
         context: RequestContext = info.context
-        if context.actor.user_id != self.id:
+        if context.actor.user_id != context.living("User", self.id):
             return None
         return list_sessions(context.ports, context.actor)
 
@@ -149,14 +149,16 @@ class User(graphene.ObjectType):
     ) -> Page[Order]:
         context: RequestContext = info.context
         page = asked_page("orders", arguments)
-        return list_orders_of(context.ports, context.actor, self.id, page)
+        key = context.living("User", self.id)
+        return list_orders_of(context.ports, context.actor, key, page)
 
     def resolve_checkouts(
         self: domain.User, info: GraphQLResolveInfo, **arguments: Any
     ) -> Page[Checkout]:
         context: RequestContext = info.context
         page = asked_page("checkouts", arguments)
-        return list_checkouts(context.ports, context.actor, self.id, page)
+        key = context.living("User", self.id)
+        return list_checkouts(context.ports, context.actor, key, page)
 
     def resolve_avatar(
         self: domain.User, info: GraphQLResolveInfo, size: int | None = None

@@ -1,0 +1,103 @@
+"""One object of each type that events are about, and what deletes it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from app.domain.actor import Actor
+from app.domain.events import Event, EventType
+from app.domain.ids import to_global_id
+from app.domain.links import LinkPurpose
+from app.domain.permissions import Permission
+from app.models import GroupMemberRecord
+from app.ports import Ports
+from app.services.account_deletions import delete_account
+from app.services.apps import delete_app
+from app.services.customers import delete_customer
+from app.services.group_changes import delete_group
+from app.services.products import delete_product
+from app.services.staff import delete_staff
+from tests.builders.apps import make_app
+from tests.builders.links import link_for
+from tests.builders.orders import checkout_id, make_cart, make_order, order_id
+from tests.builders.people import actor_of, make_group, make_user
+from tests.builders.products import make_product, product_id
+from tests.builders.webhooks import make_webhook
+
+
+@dataclass(frozen=True, slots=True)
+class Specimen:
+    """An object, by key and by global id."""
+
+    key: int
+    id: str
+
+
+def make_specimen(ports: Ports, kind: type[Event]) -> Specimen:
+    """An object that ``kind`` can be about, with all that may belong to one."""
+    return _MAKERS[kind.subject](ports, kind)
+
+
+def delete_specimen(ports: Ports, actor: Actor, kind: EventType, specimen: Specimen) -> None:
+    """Let ``actor`` delete it, so that such an event is told."""
+    if kind is EventType.ACCOUNT_DELETED:
+        link = link_for(ports, specimen.key, LinkPurpose.DELETE_ACCOUNT)
+        delete_account(ports, actor_of(ports, specimen.key), token=link)
+    elif kind is EventType.APP_DELETED:
+        delete_app(ports, actor, specimen.key)
+    else:
+        _DELETIONS[kind](ports, actor, specimen.id)
+
+
+def _person(ports: Ports, kind: type[Event]) -> Specimen:
+    group = make_group(ports, "Packers", Permission.MANAGE_ORDERS)
+    key = make_user(
+        ports, "ann@example.com", first_name="Ann", groups=[group], is_staff=bool(kind.of_staff)
+    )
+    make_order(ports, actor_of(ports, key))
+    make_cart(ports, actor_of(ports, key))
+    return Specimen(key, to_global_id("User", key))
+
+
+def _group(ports: Ports, _kind: type[Event]) -> Specimen:
+    key = make_group(ports, "Packers", Permission.MANAGE_ORDERS, Permission.MANAGE_APPS)
+    member = make_user(ports, "ann@example.com", is_staff=True)
+    with ports.database.transaction() as session:
+        session.add(GroupMemberRecord(user_id=member, group_id=key))
+    return Specimen(key, to_global_id("Group", key))
+
+
+def _app(ports: Ports, _kind: type[Event]) -> Specimen:
+    key, _ = make_app(ports, "Ships", Permission.MANAGE_ORDERS)
+    make_webhook(ports, key)
+    return Specimen(key, to_global_id("App", key))
+
+
+def _product(ports: Ports, _kind: type[Event]) -> Specimen:
+    key = make_product(ports, "Crème bowl", "12.50", is_published=False)
+    return Specimen(key, product_id(key))
+
+
+def _cart(ports: Ports, _kind: type[Event]) -> Specimen:
+    cart = make_cart(ports)
+    return Specimen(cart.id, checkout_id(cart))
+
+
+def _order(ports: Ports, _kind: type[Event]) -> Specimen:
+    order = make_order(ports)
+    return Specimen(order.id, order_id(order))
+
+
+_MAKERS: dict[str, Callable[[Ports, type[Event]], Specimen]] = {
+    "User": _person,
+    "Group": _group,
+    "App": _app,
+    "Product": _product,
+    "Checkout": _cart,
+    "Order": _order,
+}
+_DELETIONS: dict[EventType, Callable[[Ports, Actor, str], object]] = {
+    EventType.CUSTOMER_DELETED: delete_customer,
+    EventType.STAFF_DELETED: delete_staff,
+    EventType.PERMISSION_GROUP_DELETED: delete_group,
+    EventType.PRODUCT_DELETED: delete_product,
+}

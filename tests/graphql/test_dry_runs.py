@@ -1,0 +1,235 @@
+"""A dry run of any event shows the bytes that a delivery carries once the event has happened."""
+
+import json
+from collections.abc import Sequence
+
+import pytest
+from sqlalchemy import delete, func, select
+
+from app.domain.actor import OPERATOR, WORKER, Actor
+from app.domain.errors import Refused
+from app.domain.events import (
+    EVENTS,
+    AccountConfirmed,
+    AccountDeleted,
+    AppDeleted,
+    CheckoutUpdated,
+    CustomerUpdated,
+    Deletion,
+    Event,
+    EventType,
+    OrderPaid,
+    PermissionGroupDeleted,
+    ProductDeleted,
+    StaffSetPasswordRequested,
+    StaffUpdated,
+    default_query,
+)
+from app.domain.ids import to_global_id
+from app.domain.permissions import ALL_PERMISSIONS, Permission
+from app.domain.webhooks import AsyncEvent
+from app.models import AuditRecord, DeliveryRecord, OutboxEventRecord
+from app.ports import Ports
+from app.services.dry_runs import dry_run_webhook, trigger_webhook
+from app.services.fanout import fan_out_events
+from app.services.outbox import put_event
+from tests.builders.apps import make_app
+from tests.builders.people import actor_of, make_staff, make_user
+from tests.builders.webhooks import make_webhook
+from tests.graphql.specimens import Specimen, delete_specimen, make_specimen
+from tests.services.refusals import codes
+
+_BELONGING = {
+    "User": "user { permissionGroups { name } orders(first: 1) { edges { node { id } } } "
+    "checkouts(first: 1) { edges { node { id } } } userPermissions { code } }",
+    "Group": "permissionGroup { users { email } permissions { code } }",
+    "App": "app { permissions { code } extensions { id } }",
+}
+"""What belongs to an object beside its own fields."""
+
+EVERY = pytest.mark.parametrize("kind", EVENTS.values(), ids=lambda kind: kind.__name__)
+
+
+@pytest.fixture
+def boss(ports: Ports) -> Actor:
+    return actor_of(ports, make_user(ports, "boss@example.com", is_superuser=True))
+
+
+@pytest.fixture
+def listener(ports: Ports) -> int:
+    return make_app(ports, "listener", *ALL_PERMISSIONS)[0]
+
+
+def query_of(kind: type[Event]) -> str:
+    """A query that asks for all that there is to tell."""
+    everything = f"{kind.selection} {_BELONGING.get(kind.subject, '')}"
+    # Who deletes an account is gone with it.
+    principal = "" if kind.type is EventType.ACCOUNT_DELETED else "issuingPrincipal { __typename }"
+    return (
+        f"subscription {{ event {{ version {principal} recipient {{ name }} "
+        f"... on {kind.__name__} {{ {everything} }} }} }}"
+    )
+
+
+def happen(ports: Ports, boss: Actor, kind: type[Event], specimen: Specimen) -> None:
+    if issubclass(kind, Deletion):
+        delete_specimen(ports, boss, kind.type, specimen)
+        return
+    with ports.database.transaction() as session:
+        put_event(ports, boss, session, kind(specimen.key))
+
+
+def bodies(ports: Ports) -> Sequence[str]:
+    with ports.database.reading() as session:
+        wanted = select(DeliveryRecord.payload).order_by(DeliveryRecord.id)
+        return session.scalars(wanted).all()
+
+
+def rows(ports: Ports) -> list[int | None]:
+    with ports.database.reading() as session:
+        return [
+            session.scalar(select(func.count()).select_from(table))
+            for table in (DeliveryRecord, OutboxEventRecord, AuditRecord)
+        ]
+
+
+@EVERY
+def test_a_dry_run_shows_the_bytes_of_the_later_delivery_and_writes_nothing(
+    ports: Ports, boss: Actor, listener: int, kind: type[Event]
+) -> None:
+    specimen = make_specimen(ports, kind)
+    query, app = query_of(kind), to_global_id("App", listener)
+    with ports.database.transaction() as session:
+        session.execute(delete(OutboxEventRecord))
+    before = rows(ports)
+    both = dry_run_webhook(ports, boss, query=query, object_id=specimen.id, app=app)
+    newest = dry_run_webhook(ports, boss, query=query, app=app)
+    assert rows(ports) == before
+
+    make_webhook(ports, listener, AsyncEvent(kind.type.value), query=query)
+    happen(ports, boss, kind, specimen)
+    fan_out_events(ports, WORKER)
+
+    assert bodies(ports) == [both.payload]
+    assert both.event is kind.type
+    assert newest == both
+    assert specimen.id in both.payload
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [kind for name, kind in EVENTS.items() if name.value.endswith("_UPDATED")],
+    ids=lambda kind: kind.__name__,
+)
+def test_an_id_alone_is_told_by_the_default_query_of_its_change(
+    ports: Ports, boss: Actor, kind: type[Event]
+) -> None:
+    specimen = make_specimen(ports, kind)
+
+    by_id = dry_run_webhook(ports, boss, object_id=specimen.id)
+
+    assert by_id == dry_run_webhook(ports, boss, query=default_query(kind), object_id=specimen.id)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        AccountDeleted,
+        AppDeleted,
+        ProductDeleted,
+        PermissionGroupDeleted,
+        CheckoutUpdated,
+        OrderPaid,
+    ],
+    ids=lambda kind: kind.__name__,
+)
+def test_what_is_triggered_by_hand_is_what_was_shown(
+    ports: Ports, boss: Actor, listener: int, kind: type[Event]
+) -> None:
+    specimen = make_specimen(ports, kind)
+    query, app = default_query(kind), to_global_id("App", listener)
+    shown = dry_run_webhook(ports, boss, query=query, object_id=specimen.id, app=app)
+    asked = make_webhook(ports, listener, query=query)
+    by_events = make_webhook(ports, listener, AsyncEvent(kind.type.value))
+
+    for webhook in (asked, by_events):
+        sent = trigger_webhook(ports, boss, to_global_id("Webhook", webhook), specimen.id)
+        assert (sent.payload, sent.event) == (shown.payload, kind.type.value)
+
+
+def test_where_there_is_nothing_to_try_an_event_with_that_is_said(ports: Ports) -> None:
+    for kind in EVENTS.values():
+        with pytest.raises(Refused) as refused:
+            dry_run_webhook(ports, OPERATOR, query=default_query(kind))
+        assert codes(refused) == [("objectId", "NOT_FOUND")]
+        assert "yet to try this with: create one first." in str(refused.value)
+
+
+def test_a_link_that_nobody_asked_for_has_no_token(ports: Ports, boss: Actor) -> None:
+    specimen = make_specimen(ports, StaffSetPasswordRequested)
+    ran = dry_run_webhook(
+        ports, boss, query=default_query(StaffSetPasswordRequested), object_id=specimen.id
+    )
+    assert json.loads(ran.payload)["token"] == ""
+
+
+def test_people_are_shown_only_to_those_who_manage_such_people(ports: Ports) -> None:
+    customer = to_global_id("User", make_user(ports, "ann@example.com"))
+    staff = to_global_id("User", make_staff(ports, "bob@example.com"))
+    desk = actor_of(ports, make_staff(ports, "desk@example.com", Permission.MANAGE_USERS))
+    chief = actor_of(ports, make_staff(ports, "chief@example.com", Permission.MANAGE_STAFF))
+
+    for actor, kind, id_ in (
+        (desk, CustomerUpdated, staff),
+        (desk, AccountConfirmed, staff),
+        (chief, StaffUpdated, customer),
+    ):
+        with pytest.raises(Refused) as refused:
+            dry_run_webhook(ports, actor, query=default_query(kind), object_id=id_)
+        assert codes(refused) == [("objectId", "NOT_FOUND")]
+    newest = dry_run_webhook(ports, desk, query=default_query(AccountConfirmed))
+    assert customer in newest.payload
+
+
+def test_of_several_events_of_a_query_the_one_is_told_that_fits_the_object(
+    ports: Ports, boss: Actor
+) -> None:
+    query = """subscription { event {
+        ... on StaffUpdated { user { id } } ... on ProductDeleted { product { id } }
+        ... on CustomerUpdated { user { id } } } }"""
+    product = make_specimen(ports, ProductDeleted)
+    customer = to_global_id("User", make_user(ports, "ann@example.com"))
+
+    for id_, event in (
+        (product.id, EventType.PRODUCT_DELETED),
+        (customer, EventType.CUSTOMER_UPDATED),
+    ):
+        assert dry_run_webhook(ports, boss, query=query, object_id=id_).event is event
+
+
+def test_an_app_that_would_hear_nothing_is_told_of_what_it_lacks(
+    ports: Ports, boss: Actor
+) -> None:
+    product = make_specimen(ports, ProductDeleted)
+    key, _ = make_app(ports, "till")
+    webhook = to_global_id("Webhook", make_webhook(ports, key, AsyncEvent.PRODUCT_DELETED))
+
+    with pytest.raises(Refused) as refused:
+        dry_run_webhook(ports, boss, object_id=product.id, app=to_global_id("App", key))
+    assert codes(refused) == [(None, "MISSING_PERMISSION")]
+    assert "The app 'till' lacks MANAGE_PRODUCTS" in str(refused.value)
+    with pytest.raises(Refused) as refused:
+        trigger_webhook(ports, boss, webhook, product.id)
+    assert codes(refused) == [(None, "MISSING_PERMISSION")]
+
+
+def test_a_webhook_that_hears_of_everything_can_be_triggered_with_anything(
+    ports: Ports, boss: Actor, listener: int
+) -> None:
+    webhook = to_global_id("Webhook", make_webhook(ports, listener, AsyncEvent.ANY_EVENTS))
+    order = make_specimen(ports, OrderPaid)
+    assert trigger_webhook(ports, boss, webhook, order.id).event == "ORDER_CREATED"
+    deaf = to_global_id("Webhook", make_webhook(ports, listener))
+    with pytest.raises(Refused) as refused:
+        trigger_webhook(ports, boss, deaf, order.id)
+    assert codes(refused) == [("webhookId", "MISSING_QUERY")]
