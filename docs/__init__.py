@@ -6,6 +6,7 @@ from pathlib import Path
 from graphql import print_schema
 
 from app.graphql.schema import schema
+from docs.access import printed_access
 
 FOLDER = Path(__file__).parent
 
@@ -15,5 +16,8 @@ def printed_schema() -> str:
     return f"{print_schema(schema.graphql_schema)}\n"
 
 
-PAGES: Mapping[str, Callable[[], str]] = {"schema.graphql": printed_schema}
+PAGES: Mapping[str, Callable[[], str]] = {
+    "schema.graphql": printed_schema,
+    "access.md": printed_access,
+}
 """What is written under which name."""
