@@ -27,8 +27,8 @@ extension counts as the person whom it acts for, with what both may do. Of sever
 one is enough. Whoever holds the shell may do everything.
 
 A use case may ask for more than stands here: that a thing is the caller's own, that a grant does
-not exceed what the granter holds. Its docstring says so, and `tests/graphql/matrix` tells for every
-operation of the schema what becomes of every kind of caller.
+not exceed what the granter holds. Its docstring says so, and `tests/graphql/matrix` tells for
+every operation of the schema what becomes of every kind of caller.
 
 | use case | who |
 |---|---|
