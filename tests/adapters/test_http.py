@@ -4,7 +4,6 @@ import ipaddress
 import socket
 import ssl
 import threading
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from app.domain.version import VERSION
 from app.ports.http import CallFailed, CallFault, HttpRequest
 from tests.adapters.http_calls import fault_of
 from tests.fakes.http import LOOPBACK
+from tests.fakes.resolver import resolve
 from tests.fixtures.network import take_attempts
 from tests.servers.certificates import certificate_for
 from tests.servers.http import HttpServer, Received, Reply, http_server
@@ -153,7 +153,7 @@ def test_a_name_that_means_another_address_when_asked_again_leads_nowhere_else(
     guarded: GuardedHttp, server: HttpServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answers = ["93.184.215.14", "127.0.0.1", "127.0.0.1"]
-    _resolve(monkeypatch, lambda: answers.pop(0))
+    resolve(monkeypatch, lambda: answers.pop(0))
     port = server.url.rpartition(":")[2]
     with pytest.raises(CallFailed):
         guarded.send(HttpRequest(f"http://rebinding.example:{port}/"))
@@ -169,21 +169,11 @@ def test_a_name_is_checked_each_time_although_a_connection_is_still_open(
 ) -> None:
     http = GuardedHttp((ipaddress.ip_network("127.0.0.1/32"),))
     answers = ["127.0.0.1", "127.0.0.2"]
-    _resolve(monkeypatch, lambda: answers.pop(0))
+    resolve(monkeypatch, lambda: answers.pop(0))
     server.answer("/", Reply(204))
     port = server.url.rpartition(":")[2]
     assert http.send(HttpRequest(f"http://rebinding.example:{port}/")).status == 204
     assert fault_of(http, HttpRequest(f"http://rebinding.example:{port}/")) is CallFault.FORBIDDEN
-
-
-def _resolve(monkeypatch: pytest.MonkeyPatch, answer: Callable[[], str]) -> None:
-    """Let names of the test resolve to what ``answer`` says; addresses stay what they are."""
-    real = socket.getaddrinfo
-
-    def resolver(host: str, port: int, *args: int, **options: int) -> object:
-        return real(answer() if host.endswith(".example") else host, port, *args, **options)
-
-    monkeypatch.setattr(socket, "getaddrinfo", resolver)
 
 
 def test_a_name_that_does_not_exist_cannot_be_reached(local: GuardedHttp) -> None:
@@ -205,7 +195,7 @@ def test_a_server_with_two_names_is_reached_by_its_own_with_its_certificate(
     tls.load_cert_chain(chain)
     asked: list[str | None] = []
     tls.sni_callback = lambda _socket, name, _context: asked.append(name)
-    _resolve(monkeypatch, lambda: "127.0.0.1")
+    resolve(monkeypatch, lambda: "127.0.0.1")
     http = GuardedHttp(LOOPBACK, str(authority))
     with http_server(tls) as server:
         port = server.url.rpartition(":")[2]

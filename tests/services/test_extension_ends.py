@@ -1,4 +1,4 @@
-"""What either side of an extension loses, its token loses with the next request."""
+"""An extension's token ends with the session, with either side, and after five minutes."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -11,22 +11,17 @@ from app.domain.errors import Refused, TokenFault
 from app.domain.permissions import Permission
 from app.domain.shop import PasswordLoginMode
 from app.models import (
-    AppPermissionRecord,
-    GroupMemberRecord,
-    GroupPermissionRecord,
     SessionRecord,
-    UserPermissionRecord,
 )
 from app.ports import Ports
 from app.services.app_status import deactivate_app
-from app.services.apps import AppChange, delete_app, update_app
+from app.services.apps import delete_app
 from app.services.tokens import deactivate_all_tokens, verify_token
 from app.services.user_status import deactivate_user, sign_out_user
 from tests.builders.apps import make_extension_app
 from tests.builders.people import (
     NOBODY,
     actor_of,
-    change_user,
     make_staff,
     sign_in,
 )
@@ -39,62 +34,9 @@ USERS = Permission.MANAGE_USERS
 PASSWORD, OIDC = SessionOrigin.PASSWORD, SessionOrigin.OIDC
 
 
-def _lose_directly(ports: Ports, scene: Scene) -> None:
-    _remove(ports, delete(UserPermissionRecord).where(UserPermissionRecord.user_id == scene.user))
-
-
-def _group_loses(ports: Ports, scene: Scene) -> None:
-    of_group = GroupPermissionRecord.group_id == scene.group
-    _remove(ports, delete(GroupPermissionRecord).where(of_group))
-
-
-def _leave_group(ports: Ports, scene: Scene) -> None:
-    _remove(ports, delete(GroupMemberRecord).where(GroupMemberRecord.user_id == scene.user))
-
-
-def _app_loses(ports: Ports, scene: Scene) -> None:
-    update_app(ports, OPERATOR, scene.app.id, AppChange(permissions=frozenset({PAGES})))
-
-
-def _app_loses_all(ports: Ports, scene: Scene) -> None:
-    _remove(ports, delete(AppPermissionRecord).where(AppPermissionRecord.app_id == scene.app.id))
-
-
 def _remove(ports: Ports, statement: object) -> None:
     with ports.database.transaction() as session:
         session.execute(statement)  # type: ignore[call-overload]
-
-
-@pytest.mark.parametrize(
-    ("change", "left"),
-    [
-        (_lose_directly, {PAGES}),
-        (_group_loses, {ORDERS}),
-        (_leave_group, {ORDERS}),
-        (_app_loses, {PAGES}),
-        (_app_loses_all, set()),
-    ],
-)
-def test_what_either_side_loses_is_lost_with_the_next_request(
-    ports: Ports,
-    elsewhere: Ports,
-    change: Callable[[Ports, Scene], None],
-    left: set[Permission],
-) -> None:
-    scene = set_scene(ports)
-    assert acts(elsewhere, scene.token).permissions == {ORDERS, PAGES}
-    change(ports, scene)
-    assert acts(elsewhere, scene.token).permissions == left
-
-
-def test_what_both_gain_counts_at_once_too(ports: Ports) -> None:
-    scene = set_scene(ports)
-    update_app(
-        ports, OPERATOR, scene.app.id, AppChange(permissions=frozenset({ORDERS, PAGES, USERS}))
-    )
-    assert acts(ports, scene.token).permissions == {ORDERS, PAGES}
-    change_user(ports, scene.user, is_superuser=True)
-    assert acts(ports, scene.token).permissions == {ORDERS, PAGES, USERS}
 
 
 def _sign_out(ports: Ports, scene: Scene) -> None:

@@ -1,5 +1,6 @@
 """A worker that dies, or is too slow, leaves nothing half installed; another one goes on."""
 
+import socket
 import threading
 from dataclasses import replace
 
@@ -121,6 +122,20 @@ def test_an_answer_that_comes_late_does_not_count(ports: Ports) -> None:
         assert "did not answer within" in failed(ports)
         assert left_behind(ports) == {}
         assert not opens(ports, app.told[0].token)
+
+
+def test_an_app_that_never_answers_is_not_installed(ports: Ports) -> None:
+    with app_server() as app:
+        app.decide = lambda _told: Reply(raw=_wait_for_the_end)
+        want(ports, app)
+        assert work(replace(ports, http=ShortOfTime(ports.http))) == 1
+        assert "did not answer within" in failed(ports)
+        assert left_behind(ports) == {}
+        assert not opens(ports, app.told[0].token)
+
+
+def _wait_for_the_end(connection: socket.socket) -> None:
+    connection.recv(1)
 
 
 def test_an_app_that_nobody_answers_for_is_not_installed(ports: Ports) -> None:
