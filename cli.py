@@ -77,9 +77,10 @@ class Catalogue(AppGroup):
 
 
 def register(app: Flask) -> None:
-    """Give ``app`` the commands, and what ``flask worker`` runs."""
+    """Give ``app`` the commands, what ``flask worker`` runs, and the ways to other instances."""
     app.cli = Catalogue()
     app.extensions["latchkey.worker"] = _work
+    app.extensions["latchkey.elsewhere"] = LocalProxy(_elsewhere)
 
 
 def is_searched() -> bool:
@@ -106,6 +107,12 @@ def make_command_app() -> Flask:
 @cache
 def _installation() -> object:
     connect = cast("Callable[[], object]", load("app.wiring:connect_installation"))
+    return connect()
+
+
+@cache
+def _elsewhere() -> object:
+    connect = cast("Callable[[], object]", load("app.wiring:connect_elsewhere"))
     return connect()
 
 

@@ -5,7 +5,7 @@ The layers, top to bottom; each may use those below it and none above or beside 
 - ``factory``   builds the Flask application out of ports and settings
 - ``wiring``    the one place that chooses which adapter stands behind each port
 - ``loading``   the one place that loads code by its dotted name, on first use
-- ``settings``  the only reader of the environment
+- ``settings``  the only reader of the environment; ``setting_values`` says what its texts mean
 - edges         ``graphql``, ``console``, ``wellknown``, ``backchannel``, ``remote``, ``worker``,
   ``commands``: read the input, call one use case, show the result; and ``adapters``: the outside
   world

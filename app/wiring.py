@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import cache, partial
+from ipaddress import ip_network
 from pathlib import Path
 from typing import TypeVar, cast
 from urllib.parse import urlsplit
@@ -15,8 +16,10 @@ from app.adapters.keys import RsaKeyStore
 from app.adapters.letters import JinjaLetters
 from app.adapters.passwords import Argon2Hasher
 from app.adapters.post import FilePost, SmtpPost
+from app.adapters.profiles import FileProfiles
 from app.adapters.randomness import SystemRandomness
 from app.adapters.sealing import AesSealing
+from app.adapters.signatures import DetachedSignatures
 from app.adapters.throttle_sql import SqlThrottle
 from app.domain.addresses import Network
 from app.loading import load
@@ -33,10 +36,16 @@ from app.ports import (
     Schema,
     Throttle,
 )
-from app.settings import Settings, SettingsError, load_settings
+from app.remote.instance import connect_by_profile, connect_by_token
+from app.remote.sign_in import sign_in_app, sign_in_person
+from app.settings import Settings, SettingsError, load_client_settings, load_settings
+from app.web.elsewhere import Elsewhere
 from app.web.installation import Installation
 
 Needed = TypeVar("Needed")
+
+_EVERYWHERE = (ip_network("0.0.0.0/0"), ip_network("::/0"))
+"""Whoever types an address at the shell may go there; what others enter is checked elsewhere."""
 
 
 def connect(settings: Settings) -> Ports:
@@ -104,6 +113,30 @@ def connect_installation() -> Installation:
     """
     settings = load_settings()
     return make_installation(connect(settings), settings)
+
+
+def connect_elsewhere() -> Elsewhere:
+    """The ways to other instances; nothing of this installation is looked at."""
+    client = load_client_settings()
+    http = cast("Http", LocalProxy(cache(_open_http)))
+    profiles = FileProfiles(client.folder)
+    return Elsewhere(
+        http=http,
+        clock=SystemClock(),
+        randomness=SystemRandomness(),
+        signatures=DetachedSignatures(),
+        profiles=profiles,
+        connect_by_token=partial(connect_by_token, http),
+        connect_by_profile=partial(connect_by_profile, http, profiles),
+        sign_in_person=partial(sign_in_person, http),
+        sign_in_app=partial(sign_in_app, http),
+        token=client.token,
+    )
+
+
+def _open_http() -> Http:
+    make = cast("Callable[[Sequence[Network]], Http]", load("app.adapters.http:GuardedHttp"))
+    return make(_EVERYWHERE)
 
 
 def _schema(settings: Settings) -> Schema:

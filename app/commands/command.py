@@ -7,7 +7,7 @@ import click
 from flask.cli import AppGroup, with_appcontext
 from typing_extensions import override
 
-from app.commands.exits import Failure, failure_of
+from app.commands.exits import INTERRUPTED, Failure, failure_of
 from app.commands.output import Form, choose_form, form_of, write_troubles
 from app.domain.version import VERSION
 
@@ -65,7 +65,14 @@ class Command(_Guided):
         except click.UsageError as error:
             _tell_usage(error, wants_json=form_of(ctx) is Form.JSON)
             raise
-        except (click.ClickException, click.exceptions.Exit, click.Abort):
+        except KeyboardInterrupt:
+            _interrupted(ctx)
+        except click.Abort as abort:
+            # At a question, click has made this of it.
+            if isinstance(abort.__context__, KeyboardInterrupt):
+                _interrupted(ctx)
+            raise
+        except (click.ClickException, click.exceptions.Exit, BrokenPipeError):
             raise
         except Exception as error:
             failure = failure_of(error)
@@ -83,7 +90,7 @@ class Group(_Guided, AppGroup):
 
     def __init__(self, *args: Any, **settings: Any) -> None:
         super().__init__(*args, **settings)
-        self.params.append(_version_option())
+        self.params.append(version_option())
 
     @override
     def resolve_command(
@@ -103,7 +110,7 @@ def standalone(name: str, examples: Examples = ()) -> Callable[[Function], Comma
     def declare(function: Function) -> Command:
         make = click.command(name, cls=Command, examples=examples)
         made = make(with_appcontext(function))
-        made.params.append(_version_option())
+        made.params.append(version_option())
         return made
 
     return declare
@@ -117,7 +124,7 @@ def _form_option(flag: str, form: Form, what: str) -> click.Option:
     return click.Option([flag], is_flag=True, expose_value=False, callback=choose, help=what)
 
 
-def _version_option() -> click.Option:
+def version_option() -> click.Option:
     def show(context: click.Context, _option: click.Parameter, value: object) -> None:
         if value and not context.resilient_parsing:
             click.echo(f"latchkey {VERSION}")
@@ -136,6 +143,11 @@ def _version_option() -> click.Option:
 def _tell_usage(error: click.UsageError, *, wants_json: bool) -> None:
     if wants_json:
         write_troubles([("USAGE", error.format_message(), None)])
+
+
+def _interrupted(ctx: click.Context) -> NoReturn:
+    click.echo("Interrupted.", err=True)
+    ctx.exit(INTERRUPTED)
 
 
 def _end(ctx: click.Context, failure: Failure) -> NoReturn:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import IntEnum
 
-from app.domain.errors import PermissionDenied, Refused, TokenRejected
+from app.domain.errors import PermissionDenied, Refused, TokenRejected, TrafficClosed
 from app.domain.faults import Fault, KeyUnreadable, Misconfigured, Unreachable
 
 
@@ -16,6 +16,10 @@ class Exit(IntEnum):
     REFUSED = 3
     DENIED = 4
     UNREACHABLE = 5
+
+
+INTERRUPTED = 130
+"""The end of what somebody stopped with Ctrl-C, as shells tell it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,7 @@ def failure_of(error: Exception) -> Failure | None:
 _KNOWN: dict[type[Exception], tuple[str, Exit]] = {
     PermissionDenied: ("PERMISSION_DENIED", Exit.DENIED),
     TokenRejected: ("TOKEN_REJECTED", Exit.DENIED),
+    TrafficClosed: (TrafficClosed.CODE, Exit.DENIED),
     Unreachable: ("UNREACHABLE", Exit.UNREACHABLE),
     KeyUnreadable: ("KEY_UNREADABLE", Exit.FAILED),
     Fault: ("FAILED", Exit.FAILED),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -18,7 +18,7 @@ import click
 from app.commands import tables
 
 Row = TypeVar("Row")
-Shown = str | int | bool | datetime | None | Iterable[str]
+Shown = str | int | float | bool | datetime | None | Iterable[str] | Mapping[str, object]
 
 
 class Form(StrEnum):
@@ -132,7 +132,9 @@ def _as_json(row: Row, columns: Sequence[Column[Row]]) -> dict[str, object]:
 def _json_value(value: Shown) -> object:
     if isinstance(value, datetime):
         return value.isoformat()
-    return value if value is None or isinstance(value, str | int) else list(value)
+    if value is None or isinstance(value, str | int | float):
+        return value
+    return dict(value) if isinstance(value, Mapping) else list(value)
 
 
 def _text(value: Shown) -> str:
@@ -142,4 +144,8 @@ def _text(value: Shown) -> str:
         return "yes" if value else "no"
     if isinstance(value, datetime):
         return value.isoformat(sep=" ", timespec="seconds")
-    return visible(str(value) if isinstance(value, str | int) else ", ".join(value))
+    if isinstance(value, Mapping):
+        return visible(json.dumps(value, ensure_ascii=False))
+    if isinstance(value, str | int | float):
+        return visible(str(value))
+    return visible(", ".join(value))

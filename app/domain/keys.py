@@ -29,6 +29,23 @@ class PublicKey:
     e: str
 
 
+def read_key_set(members: Mapping[str, object]) -> Mapping[str, PublicKey]:
+    """The RSA keys of a JSON Web Key Set by their ``kid``; what is none is left out.
+
+    Raises ``ValueError`` when it is no key set at all.
+    """
+    entries = members.get("keys")
+    if not isinstance(entries, list):
+        raise ValueError("has no member keys")  # noqa: TRY004 - other people's text, no argument
+    found = {}
+    for entry in entries:
+        if isinstance(entry, dict) and entry.get("kty") == "RSA":
+            kid, n, e = (entry.get(name) for name in ("kid", "n", "e"))
+            if isinstance(kid, str) and isinstance(n, str) and isinstance(e, str):
+                found[kid] = PublicKey(kid, n, e)
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class SigningKey:
     """What may be told of a key of the ring; ``verifies_until`` is set when it is retired.

@@ -39,3 +39,15 @@ class KeyStore(Protocol):
         with members that ours do not have, SIGNATURE for an unknown ``kid`` or a signature that
         does not verify.
         """
+
+
+class SignatureCheck(Protocol):
+    def verify_detached(
+        self, keys: Mapping[str, PublicKey], signature: str, body: bytes
+    ) -> PublicKey:
+        """The key of ``keys`` that signed ``body`` by a detached JWS (RFC 7797, ``b64`` false).
+
+        Raises ``TokenRejected``: UNDECODABLE for what is no such text, ALGORITHM for any but
+        RS256, INVALID for a header that does not say that the body is not encoded, SIGNATURE for
+        an unknown ``kid`` or a signature of something else.
+        """

@@ -169,7 +169,6 @@ class WebhookMutations(graphene.ObjectType):
         context: RequestContext = info.context
         return EventDeliveryRetry(delivery=retry_delivery(context.ports, context.actor, id))
 
-
     @staticmethod
     @answers(WebhookReplay)
     def resolve_webhook_replay(

@@ -1,0 +1,137 @@
+"""An installation as the webhook commands work on it: this one, or another over its API.
+
+Ids are global ones and events go by their names, so that an instance of another version, which
+knows more of them, can be worked on all the same.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Protocol
+
+from app.domain.absent import ABSENT, Absent
+from app.domain.deliveries import Replayed
+
+
+@dataclass(frozen=True, slots=True)
+class KnownApp:
+    """An app that webhooks may belong to."""
+
+    id: str
+    name: str
+    is_active: bool
+
+
+@dataclass(frozen=True, slots=True)
+class KnownWebhook:
+    """A webhook and whose it is."""
+
+    id: str
+    app: KnownApp
+    name: str
+    target_url: str
+    is_active: bool
+    events: tuple[str, ...]
+    query: str
+    custom_headers: Mapping[str, str] = field(repr=False)
+    secret_key: str = field(default="", repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookDraft:
+    """What is said of a webhook that is to be made or changed; what is absent stays as it is."""
+
+    name: str | Absent = ABSENT
+    target_url: str | Absent = ABSENT
+    events: tuple[str, ...] | Absent = ABSENT
+    is_active: bool | Absent = ABSENT
+    query: str | Absent = ABSENT
+    custom_headers: Mapping[str, str] | Absent = field(default=ABSENT, repr=False)
+    secret_key: str | Absent = field(default=ABSENT, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class KnownAttempt:
+    """One attempt at a delivery; ``duration`` in seconds, ``response_status`` if there was one."""
+
+    created_at: datetime
+    status: str
+    response_status: int | None
+    duration: float | None
+    response: str = field(repr=False)
+    request_headers: Mapping[str, str] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class KnownDelivery:
+    """A delivery and the newest attempt at it, if there has been one."""
+
+    id: str
+    event: str
+    status: str
+    created_at: datetime
+    payload: str = field(repr=False)
+    attempt: KnownAttempt | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryPage:
+    """Some deliveries, the newest first; ``next`` is where to go on, empty at the end."""
+
+    items: tuple[KnownDelivery, ...]
+    next: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class WantedDeliveries:
+    """Which deliveries of a webhook are wanted, and from where in their list."""
+
+    status: str = ""
+    event: str = ""
+    size: int = 50
+    after: str = ""
+
+
+class Instance(Protocol):
+    """Refuses what the use case behind each method refuses, as the same errors.
+
+    A distant one raises ``TrafficClosed`` and ``Unreachable``, too.
+    """
+
+    def apps(self) -> tuple[KnownApp, ...]:
+        """The apps that whoever asks may give webhooks to, in the order they were made."""
+
+    def webhooks(self) -> tuple[KnownWebhook, ...]:
+        """Every webhook that whoever asks may manage, app by app, the oldest first."""
+
+    def event_types(self) -> Mapping[str, str]:
+        """The names of the events that webhooks can hear of, each with what it tells."""
+
+    def create(self, app_id: str, said: WebhookDraft) -> KnownWebhook:
+        """Make a webhook of that app."""
+
+    def change(self, webhook: KnownWebhook, said: WebhookDraft) -> KnownWebhook:
+        """Change a webhook."""
+
+    def delete(self, webhook: KnownWebhook) -> None:
+        """Remove a webhook with its deliveries."""
+
+    def dry_run(
+        self, *, object_id: str | None = None, query: str | None = None, app_id: str | None = None
+    ) -> str:
+        """The payload of a webhook with ``query`` for that object; sends and writes nothing."""
+
+    def trigger(self, webhook_id: str, object_id: str) -> KnownDelivery:
+        """Send a webhook's payload of that object now."""
+
+    def deliveries(self, webhook_id: str, wanted: WantedDeliveries) -> DeliveryPage:
+        """What was sent to that webhook in the last days."""
+
+    def retry(self, delivery_id: str) -> KnownDelivery:
+        """Make a delivery again, at once and with the same ``webhook-id``."""
+
+    def replay(self, webhook_id: str, since: datetime, *, failed: bool, missing: bool) -> Replayed:
+        """Make again what failed since that moment, and what the webhook never got."""
+
+    def key_set(self) -> bytes:
+        """The JSON Web Key Set that its signatures are verified by."""

@@ -1,0 +1,106 @@
+"""What an instance answered: its data, or the error that it means."""
+
+import json
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+from typing import Any
+
+from app.domain.errors import (
+    PermissionDenied,
+    Problem,
+    Refused,
+    TokenFault,
+    TokenRejected,
+    TrafficClosed,
+)
+from app.domain.faults import Fault, Unreachable
+from app.ports.http import HttpAnswer
+
+_DENYING = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
+_REDIRECTS = range(300, 400)
+_FAULTS = {fault.value: fault for fault in TokenFault}
+_MOST_TOLD = 3
+
+
+def read_data(url: str, answer: HttpAnswer) -> Mapping[str, Any]:
+    """The data in an answer of ``url``.
+
+    Raises what its errors mean: ``TrafficClosed``, ``TokenRejected``, ``PermissionDenied``,
+    ``Refused``; ``Unreachable`` for what is no answer of such an API; ``Fault`` where it does not
+    understand what it was asked, or failed at it.
+    """
+    body = _body(url, answer)
+    errors = body.get("errors")
+    if isinstance(errors, list) and errors:
+        raise _error(url, answer, errors)
+    data = body.get("data")
+    if not isinstance(data, dict):
+        raise _no_api(url, answer)
+    return data
+
+
+def read_payload(data: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """What the mutation ``name`` returned; raises ``Refused`` with its errors."""
+    payload: Mapping[str, Any] = data[name]
+    problems = [
+        Problem(str(one["code"]), one.get("message") or "", one.get("field"))
+        for one in payload["errors"]
+    ]
+    if problems:
+        raise Refused(*problems)
+    return payload
+
+
+def _body(url: str, answer: HttpAnswer) -> Mapping[str, Any]:
+    if answer.status in _REDIRECTS:
+        where = answer.headers.get("location", "elsewhere")[:200]
+        raise Unreachable(url, f"it says to look at {where}. Use the address of the API itself.")
+    try:
+        body = json.loads(answer.body)
+    except (ValueError, RecursionError):
+        body = None
+    if not isinstance(body, dict):
+        raise _no_api(url, answer)
+    return body
+
+
+def _no_api(url: str, answer: HttpAnswer) -> Exception:
+    if answer.status in _DENYING:
+        message = f"{url} answered with HTTP {answer.status}: something before it lets nobody in."
+        return PermissionDenied(message=message)
+    kind = answer.headers.get("content-type", "").partition(";")[0].strip()
+    what = {"text/html": "a web page", "application/json": "other JSON"}.get(kind, "something")
+    hint = "Is this the address of a GraphQL API? It mostly ends with /graphql/."
+    return Unreachable(
+        url, f"it answered with {what} that is no GraphQL (HTTP {answer.status}). {hint}"
+    )
+
+
+def _error(url: str, answer: HttpAnswer, errors: Sequence[object]) -> Exception:
+    """The exception that the first of ``errors`` stands for."""
+    told = [_message(one) for one in errors[:_MOST_TOLD]]
+    extensions = _extensions(errors[0])
+    exception = extensions.get("exception")
+    code = exception.get("code") if isinstance(exception, dict) else extensions.get("code")
+    if code == TrafficClosed.CODE:
+        return TrafficClosed()
+    if isinstance(code, str) and code in _FAULTS:
+        return TokenRejected(_FAULTS[code])
+    if code == "PermissionDenied" or answer.status in _DENYING:
+        return PermissionDenied(message=told[0])
+    if code == "GraphQLError" and answer.status == HTTPStatus.OK:
+        return Refused(*(Problem("GRAPHQL_ERROR", one) for one in told))
+    what = f"failed (HTTP {answer.status})"
+    if answer.status == HTTPStatus.BAD_REQUEST:
+        what = "does not know what it was asked; it may be of another version"
+    return Fault(f"{url} {what}: {' '.join(told)}")
+
+
+def _message(error: object) -> str:
+    message = error.get("message") if isinstance(error, dict) else None
+    return message[:500] if isinstance(message, str) else "an error without a message"
+
+
+def _extensions(error: object) -> Mapping[str, Any]:
+    extensions = error.get("extensions") if isinstance(error, dict) else None
+    return extensions if isinstance(extensions, dict) else {}

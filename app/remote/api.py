@@ -1,0 +1,88 @@
+"""One document sent to an instance, and what came of it."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from app.domain.errors import PermissionDenied, Refused, TokenFault, TokenRejected
+from app.domain.faults import Unreachable
+from app.ports.http import CallFailed, Http, HttpAnswer, HttpRequest
+from app.remote.answers import read_data, read_payload
+from app.remote.credentials import Credential, GivenToken
+
+PATIENCE = 30.0
+"""Seconds that an instance has for its whole answer."""
+
+_LARGEST = 32 * 1024 * 1024
+_REFRESH = """
+mutation Refresh($refreshToken: String) {
+  tokenRefresh(refreshToken: $refreshToken) {
+    token errors { field message code }
+  }
+}
+"""
+
+
+class Api:
+    """The API at ``url`` for whoever ``credential`` lets in."""
+
+    def __init__(
+        self, http: Http, url: str, credential: Credential, *, patience: float = PATIENCE
+    ) -> None:
+        self.url = url
+        self._http = http
+        self._credential = credential
+        self._patience = patience
+
+    def ask(self, document: str, **variables: object) -> Mapping[str, Any]:
+        """The data that ``document`` asks for; raises as ``read_data`` does.
+
+        An access token that has expired is renewed once, where there is something to renew it by.
+        """
+        try:
+            return self._ask(document, variables, self._credential.token)
+        except TokenRejected as rejected:
+            if rejected.fault is not TokenFault.EXPIRED or not self._credential.refresh_token:
+                raise
+        self._renew()
+        return self._ask(document, variables, self._credential.token)
+
+    def change(self, name: str, document: str, **variables: object) -> Mapping[str, Any]:
+        """What the mutation ``name`` of ``document`` returned; raises ``Refused`` besides."""
+        return read_payload(self.ask(document, **variables), name)
+
+    def get(self, url: str) -> HttpAnswer:
+        """What stands at another address of the instance, for everybody to read."""
+        return self._send(HttpRequest(url, timeout=self._patience))
+
+    def _ask(self, document: str, variables: Mapping[str, object], token: str) -> dict[str, Any]:
+        headers = {"Content-Type": "application/json", "Accept": "application/json"}
+        if token:
+            headers["Authorization-Bearer"] = token
+        body = json.dumps({"query": document, "variables": variables}).encode()
+        request = HttpRequest(
+            self.url, "POST", headers, body, timeout=self._patience, largest=_LARGEST
+        )
+        return dict(read_data(self.url, self._send(request)))
+
+    def _send(self, request: HttpRequest) -> HttpAnswer:
+        try:
+            return self._http.send(request)
+        except CallFailed as failed:
+            raise Unreachable(request.url, str(failed)) from None
+
+    def _renew(self) -> None:
+        given = {"refreshToken": self._credential.refresh_token}
+        try:
+            payload = read_payload(self._ask(_REFRESH, given, ""), "tokenRefresh")
+        except Refused:
+            message = f"The login at {self.url} has ended. Sign in again: flask login {self.url}"
+            raise PermissionDenied(message=message) from None
+        # Where refresh tokens can be used once, the new one comes along.
+        fresh = payload.get("refreshToken") or self._credential.refresh_token
+        self._credential.renewed(payload["token"], fresh)
+
+
+def anonymous_api(http: Http, url: str) -> Api:
+    """The API for somebody who has yet to sign in."""
+    return Api(http, url, GivenToken(""))

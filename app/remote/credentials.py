@@ -1,0 +1,53 @@
+"""The token that goes along with a request, and how a login that was kept gets a new one."""
+
+from dataclasses import replace
+from typing import Protocol
+
+from app.ports.profiles import Profile, Profiles
+
+
+class Credential(Protocol):
+    """What lets somebody in."""
+
+    @property
+    def token(self) -> str:
+        """The token to send."""
+
+    @property
+    def refresh_token(self) -> str:
+        """What a new one is asked for with; empty where there is nothing to ask with."""
+
+    def renewed(self, token: str, refresh_token: str) -> None:
+        """Go on with these."""
+
+
+class GivenToken:
+    """A token that somebody brought along; when it has expired, they bring another."""
+
+    refresh_token = ""
+
+    def __init__(self, token: str) -> None:
+        self.token = token
+
+    def renewed(self, token: str, refresh_token: str) -> None:
+        raise RuntimeError("There is nothing to renew a token with.")
+
+
+class SavedLogin:
+    """A login that `flask login` kept; what is renewed is kept in its place."""
+
+    def __init__(self, profiles: Profiles, profile: Profile) -> None:
+        self._profiles = profiles
+        self._profile = profile
+
+    @property
+    def token(self) -> str:
+        return self._profile.token
+
+    @property
+    def refresh_token(self) -> str:
+        return self._profile.refresh_token
+
+    def renewed(self, token: str, refresh_token: str) -> None:
+        self._profile = replace(self._profile, token=token, refresh_token=refresh_token)
+        self._profiles.save(self._profile)

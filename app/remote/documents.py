@@ -1,0 +1,108 @@
+"""The documents that another instance is asked by: no field more than the commands show."""
+
+_WEBHOOK = """
+fragment Hook on Webhook {
+  id name targetUrl isActive subscriptionQuery customHeaders secretKey
+  asyncEvents { eventType }
+}
+"""
+_OWNED = """
+fragment Owned on Webhook { ...Hook app { id name isActive } }
+"""
+_DELIVERY = """
+fragment Sent on EventDelivery {
+  id createdAt status eventType payload
+  attempts(first: 1) {
+    edges { node { createdAt status duration responseStatusCode response requestHeaders } }
+  }
+}
+"""
+APPS = """
+query Apps($after: String) {
+  apps(first: 100, after: $after, sortBy: {field: CREATION_DATE, direction: ASC}) {
+    edges { node { id name isActive } }
+    pageInfo { hasNextPage endCursor }
+  }
+}
+"""
+OWN_APP = "query OwnApp { app { id name isActive } }"
+WEBHOOKS = f"""
+query Webhooks($after: String) {{
+  apps(first: 100, after: $after, sortBy: {{field: CREATION_DATE, direction: ASC}}) {{
+    edges {{ node {{ id name isActive webhooks {{ ...Hook }} }} }}
+    pageInfo {{ hasNextPage endCursor }}
+  }}
+}}
+{_WEBHOOK}
+"""
+OWN_WEBHOOKS = f"""
+query OwnWebhooks {{ app {{ id name isActive webhooks {{ ...Hook }} }} }}
+{_WEBHOOK}
+"""
+EVENTS = """
+query Events {
+  __type(name: "WebhookEventTypeAsyncEnum") { enumValues { name description } }
+}
+"""
+CREATE = f"""
+mutation Create($input: WebhookCreateInput!) {{
+  webhookCreate(input: $input) {{
+    webhook {{ ...Owned }} errors {{ field message code }}
+  }}
+}}
+{_OWNED}{_WEBHOOK}
+"""
+UPDATE = f"""
+mutation Update($id: ID!, $input: WebhookUpdateInput!) {{
+  webhookUpdate(id: $id, input: $input) {{
+    webhook {{ ...Owned }} errors {{ field message code }}
+  }}
+}}
+{_OWNED}{_WEBHOOK}
+"""
+DELETE = """
+mutation Delete($id: ID!) {
+  webhookDelete(id: $id) { errors { field message code } }
+}
+"""
+DRY_RUN = """
+mutation DryRun($objectId: ID, $query: String, $app: ID) {
+  webhookDryRun(objectId: $objectId, query: $query, app: $app) {
+    payload errors { field message code }
+  }
+}
+"""
+TRIGGER = f"""
+mutation Trigger($webhookId: ID!, $objectId: ID!) {{
+  webhookTrigger(webhookId: $webhookId, objectId: $objectId) {{
+    delivery {{ ...Sent }} errors {{ field message code }}
+  }}
+}}
+{_DELIVERY}
+"""
+DELIVERIES = f"""
+query Deliveries($id: ID!, $first: Int!, $after: String, $filter: EventDeliveryFilterInput) {{
+  webhook(id: $id) {{
+    eventDeliveries(first: $first, after: $after, filter: $filter) {{
+      edges {{ node {{ ...Sent }} }}
+      pageInfo {{ hasNextPage endCursor }}
+    }}
+  }}
+}}
+{_DELIVERY}
+"""
+RETRY = f"""
+mutation Retry($id: ID!) {{
+  eventDeliveryRetry(id: $id) {{
+    delivery {{ ...Sent }} errors {{ field message code }}
+  }}
+}}
+{_DELIVERY}
+"""
+REPLAY = """
+mutation Replay($id: ID!, $since: DateTime!, $failed: Boolean, $missing: Boolean) {
+  webhookReplay(id: $id, since: $since, failed: $failed, missing: $missing) {
+    failed missing errors { field message code }
+  }
+}
+"""

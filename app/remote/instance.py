@@ -1,0 +1,187 @@
+"""The port ``Instance`` on another installation's API."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
+from typing import TypeVar
+
+from app.domain.absent import Absent
+from app.domain.api_addresses import key_set_address
+from app.domain.deliveries import Replayed
+from app.domain.errors import PermissionDenied, Problem, Refused
+from app.domain.faults import Fault, Unreachable
+from app.ports.http import Http
+from app.ports.instance import (
+    DeliveryPage,
+    KnownApp,
+    KnownDelivery,
+    KnownWebhook,
+    WantedDeliveries,
+    WebhookDraft,
+)
+from app.ports.profiles import Profile, Profiles
+from app.remote import documents
+from app.remote.api import Api
+from app.remote.credentials import GivenToken, SavedLogin
+from app.remote.reading import Node, to_app, to_delivery, to_webhook
+
+Read = TypeVar("Read")
+
+
+class RemoteInstance:
+    """An instance behind its API."""
+
+    def __init__(self, api: Api) -> None:
+        self._api = api
+
+    def apps(self) -> tuple[KnownApp, ...]:
+        return self._read(
+            lambda: tuple(map(to_app, self._owners(documents.OWN_APP, documents.APPS)))
+        )
+
+    def webhooks(self) -> tuple[KnownWebhook, ...]:
+        def read() -> tuple[KnownWebhook, ...]:
+            owners = self._owners(documents.OWN_WEBHOOKS, documents.WEBHOOKS)
+            return tuple(
+                to_webhook(node, to_app(owner)) for owner in owners for node in owner["webhooks"]
+            )
+
+        return self._read(read)
+
+    def event_types(self) -> Mapping[str, str]:
+        data = self._api.ask(documents.EVENTS)
+        return self._read(
+            lambda: {one["name"]: one["description"] or "" for one in data["__type"]["enumValues"]}
+        )
+
+    def create(self, app_id: str, said: WebhookDraft) -> KnownWebhook:
+        given = {"app": app_id, **_input(said)}
+        payload = self._api.change("webhookCreate", documents.CREATE, input=given)
+        return self._read(lambda: _owned(payload["webhook"]))
+
+    def change(self, webhook: KnownWebhook, said: WebhookDraft) -> KnownWebhook:
+        payload = self._api.change(
+            "webhookUpdate", documents.UPDATE, id=webhook.id, input=_input(said)
+        )
+        return self._read(lambda: _owned(payload["webhook"]))
+
+    def delete(self, webhook: KnownWebhook) -> None:
+        self._api.change("webhookDelete", documents.DELETE, id=webhook.id)
+
+    def dry_run(
+        self, *, object_id: str | None = None, query: str | None = None, app_id: str | None = None
+    ) -> str:
+        payload = self._api.change(
+            "webhookDryRun", documents.DRY_RUN, objectId=object_id, query=query, app=app_id
+        )
+        return self._read(lambda: str(payload["payload"]))
+
+    def trigger(self, webhook_id: str, object_id: str) -> KnownDelivery:
+        payload = self._api.change(
+            "webhookTrigger", documents.TRIGGER, webhookId=webhook_id, objectId=object_id
+        )
+        return self._read(lambda: to_delivery(payload["delivery"]))
+
+    def deliveries(self, webhook_id: str, wanted: WantedDeliveries) -> DeliveryPage:
+        names = {"status": wanted.status, "eventType": wanted.event}
+        data = self._api.ask(
+            documents.DELIVERIES,
+            id=webhook_id,
+            first=wanted.size,
+            after=wanted.after or None,
+            filter={name: value for name, value in names.items() if value},
+        )
+        if data["webhook"] is None:
+            raise Refused(Problem("NOT_FOUND", "There is no such webhook.", "id"))
+        return self._read(lambda: _page(data["webhook"]["eventDeliveries"]))
+
+    def retry(self, delivery_id: str) -> KnownDelivery:
+        payload = self._api.change("eventDeliveryRetry", documents.RETRY, id=delivery_id)
+        return self._read(lambda: to_delivery(payload["delivery"]))
+
+    def replay(self, webhook_id: str, since: datetime, *, failed: bool, missing: bool) -> Replayed:
+        payload = self._api.change(
+            "webhookReplay",
+            documents.REPLAY,
+            id=webhook_id,
+            since=since.isoformat(),
+            failed=failed,
+            missing=missing,
+        )
+        return self._read(lambda: Replayed(payload["failed"], payload["missing"]))
+
+    def key_set(self) -> bytes:
+        url = key_set_address(self._api.url)
+        answer = self._api.get(url)
+        if not answer.is_good:
+            raise Unreachable(url, f"it answered with HTTP {answer.status}.")
+        return answer.body
+
+    def _owners(self, own: str, all_of_them: str) -> Iterator[Node]:
+        """The apps that whoever asks may manage: for an app that is itself alone."""
+        after = None
+        try:
+            data = self._api.ask(all_of_them, after=after)
+        except PermissionDenied as denied:
+            yield self._itself(own, denied)
+            return
+        while True:
+            yield from (edge["node"] for edge in data["apps"]["edges"])
+            if not data["apps"]["pageInfo"]["hasNextPage"]:
+                return
+            after = data["apps"]["pageInfo"]["endCursor"]
+            data = self._api.ask(all_of_them, after=after)
+
+    def _itself(self, own: str, denied: PermissionDenied) -> Node:
+        try:
+            app: Node | None = self._api.ask(own)["app"]
+        except PermissionDenied:
+            raise denied from None
+        if app is None:
+            raise denied
+        return app
+
+    def _read(self, read: Callable[[], Read]) -> Read:
+        """What ``read`` makes of an answer; raises ``Fault`` when it has another shape."""
+        try:
+            return read()
+        except (KeyError, TypeError, ValueError, AttributeError):
+            message = f"{self._api.url} answers otherwise than expected; is it another version?"
+            raise Fault(message) from None
+
+
+def connect_by_token(http: Http, url: str, token: str) -> RemoteInstance:
+    """The instance at ``url`` for whoever holds ``token``."""
+    return RemoteInstance(Api(http, url, GivenToken(token)))
+
+
+def connect_by_profile(http: Http, profiles: Profiles, profile: Profile) -> RemoteInstance:
+    """The instance of a login that was kept."""
+    return RemoteInstance(Api(http, profile.url, SavedLogin(profiles, profile)))
+
+
+def _owned(node: Node) -> KnownWebhook:
+    return to_webhook(node, to_app(node["app"]))
+
+
+def _page(connection: Node) -> DeliveryPage:
+    info = connection["pageInfo"]
+    return DeliveryPage(
+        items=tuple(to_delivery(edge["node"]) for edge in connection["edges"]),
+        next=info["endCursor"] if info["hasNextPage"] else "",
+    )
+
+
+def _input(said: WebhookDraft) -> dict[str, object]:
+    names: dict[str, object] = {
+        "name": said.name,
+        "targetUrl": said.target_url,
+        "asyncEvents": said.events,
+        "isActive": said.is_active,
+        "query": said.query,
+        "secretKey": said.secret_key,
+    }
+    given = {name: value for name, value in names.items() if not isinstance(value, Absent)}
+    if not isinstance(said.custom_headers, Absent):
+        given["customHeaders"] = json.dumps(dict(said.custom_headers))
+    return given

@@ -1,0 +1,118 @@
+"""What the text of a setting means: each function raises ``ValueError`` for what it cannot be."""
+
+import ipaddress
+import re
+from collections.abc import Callable
+from urllib.parse import urlsplit
+
+from app.domain.addresses import Network
+
+
+def one_of(*choices: str) -> Callable[[str], str]:
+    def parse(text: str) -> str:
+        for choice in choices:
+            if text.lower() == choice.lower():
+                return choice
+        raise ValueError(f"{text!r} is none of {', '.join(choices)}")
+
+    return parse
+
+
+def flag(text: str) -> bool:
+    if text.lower() in ("1", "true", "yes", "on"):
+        return True
+    if text.lower() in ("0", "false", "no", "off"):
+        return False
+    raise ValueError(f"{text!r} is neither true nor false")
+
+
+def not_negative(text: str) -> int:
+    if not text.isascii() or not text.isdigit():
+        raise ValueError(f"{text!r} is no whole number")
+    return int(text)
+
+
+def positive(text: str) -> int:
+    number = not_negative(text)
+    if number < 1:
+        raise ValueError("must be at least 1")
+    return number
+
+
+def words(text: str) -> tuple[str, ...]:
+    return tuple(word.strip() for word in text.split(",") if word.strip())
+
+
+def hosts(text: str) -> tuple[str, ...]:
+    return tuple(host(word) for word in words(text))
+
+
+def host(text: str) -> str:
+    # A whole address would be compared with hosts and never be met: all links would be refused.
+    if re.search(r"[\s/?#@\\]", text) or "*" in text.removeprefix("*."):
+        raise ValueError(f"{text!r} must look like shop.example.com, with a port or not")
+    return text
+
+
+def origins(text: str) -> tuple[str, ...]:
+    return tuple(origin(word) for word in words(text))
+
+
+def origin(text: str) -> str:
+    # As browsers send it, so that the two can be compared as they are.
+    origin = text.lower().rstrip("/")
+    if origin != "*" and not re.fullmatch(r"[a-z][a-z0-9+.-]*://[^\s/?#@*]+", origin):
+        raise ValueError(f"{text!r} must be * or look like https://shop.example.com")
+    return origin
+
+
+def networks(text: str) -> tuple[Network, ...]:
+    return tuple(ipaddress.ip_network(word) for word in words(text))
+
+
+def with_scheme(text: str, *schemes: str, shown: str) -> str:
+    # The value may hold a password, so the message never repeats it.
+    parts = urlsplit(text)
+    if parts.scheme not in schemes or not (parts.netloc or parts.path):
+        raise ValueError(f"must look like {shown}")
+    return text
+
+
+def database_url(text: str) -> str:
+    shown = "sqlite:///shop.sqlite3 or postgresql://user:password@host/database"
+    return with_scheme(
+        text, "sqlite", "postgresql", "postgres", "postgresql+psycopg", shown=shown
+    ).replace("postgres://", "postgresql://", 1)
+
+
+def redis_url(text: str) -> str:
+    return with_scheme(text, "redis", "rediss", "unix", shown="redis://host:6379/0")
+
+
+def mail_url(text: str) -> str:
+    if not urlsplit(text).hostname:
+        raise ValueError("must look like smtp://user:password@host:587 or smtps://…")
+    return with_scheme(text, "smtp", "smtps", shown="smtp://user:password@host:587 or smtps://…")
+
+
+def public_url(text: str) -> str:
+    parts = urlsplit(text)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError(f"{text!r} must look like https://shop.example.com")
+    if parts.query or parts.fragment or parts.username:
+        raise ValueError(f"{text!r} must have neither a query, a fragment nor a user")
+    return text.rstrip("/").removesuffix("/graphql")
+
+
+def vendor(text: str) -> str:
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9]*", text):
+        raise ValueError(f"{text!r} must be one word of letters and digits")
+    return text
+
+
+def pem(text: str) -> str:
+    # An environment file holds it on one line, with \n for the line ends.
+    pem = text.replace("\\n", "\n")
+    if "-----BEGIN" not in pem:
+        raise ValueError("must be an RSA private key as PEM text")
+    return pem

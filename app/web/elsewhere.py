@@ -1,0 +1,41 @@
+"""What a command needs on the way to another instance; ``wiring`` puts it together."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from flask import current_app
+
+from app.ports.clock import Clock
+from app.ports.http import Http
+from app.ports.instance import Instance
+from app.ports.keys import SignatureCheck
+from app.ports.profiles import Profile, Profiles
+from app.ports.randomness import Randomness
+
+EXTENSION = "latchkey.elsewhere"
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """The ways to other instances, and what is at hand without any installation.
+
+    ``token`` is the one in the environment, if there is one. ``http`` goes to every address that
+    it is told to: whoever types it knows where it leads.
+    """
+
+    http: Http
+    clock: Clock
+    randomness: Randomness
+    signatures: SignatureCheck
+    profiles: Profiles
+    connect_by_token: Callable[[str, str], Instance]
+    connect_by_profile: Callable[[Profile], Instance]
+    sign_in_person: Callable[[str, str, str], Profile]
+    sign_in_app: Callable[[str, str], Profile]
+    token: str = field(default="", repr=False)
+
+
+def elsewhere() -> Elsewhere:
+    """The one of the current application; needs an application context."""
+    found: Elsewhere = current_app.extensions[EXTENSION]
+    return found
