@@ -93,6 +93,10 @@ class RedisThrottle:
             found = [self.find(str(address), now) for address in addresses]
         return tuple(one for one in found if one is not None and one.blocked_until > now)
 
+    def count_blocked(self, now: float) -> int:
+        with _reachable():
+            return int(self._redis.zcount(f"{self._prefix}:blocked", f"({now}", "+inf"))
+
     def find(self, address: str, now: float) -> BlockedAddress | None:
         of_address, _, touched, _ = self._keys(address)
         oldest = faded_before(now)

@@ -3,7 +3,7 @@
 import secrets
 from collections.abc import Mapping, Sequence
 
-from sqlalchemy import delete, exists, select, text, update
+from sqlalchemy import Select, delete, exists, func, select, text, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -138,6 +138,9 @@ class SqlThrottle:
         )
         with self._database.reading() as session:
             return tuple(map(_blocked_address, session.scalars(statement)))
+
+    def count_blocked(self, now: float) -> Select[int]:
+        return select(func.count()).select_from(_address).where(_address.blocked_until > now)
 
     def find(self, address: str, now: float) -> BlockedAddress | None:
         counted = _address.updated_at > faded_before(now)

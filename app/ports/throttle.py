@@ -1,10 +1,13 @@
 """The login throttle's counters and blocks, where all processes see them."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from app.domain.faults import Unreachable
+from app.ports import statements
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +70,13 @@ class Throttle(Protocol):
 
     def blocked(self, now: float, limit: int = 100) -> Sequence[BlockedAddress]:
         """The addresses that have to wait at ``now``, the longest wait first."""
+
+    def count_blocked(self, now: float) -> int | statements.Select[int]:
+        """How many addresses have to wait at ``now``.
+
+        Where the database holds them, the question itself: whoever asks it for other numbers asks
+        for this one in the same statement.
+        """
 
     def find(self, address: str, now: float) -> BlockedAddress | None:
         """What is held against ``address`` at ``now``, blocked or not; ``None`` for nothing."""

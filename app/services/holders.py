@@ -54,7 +54,7 @@ def _manageable(session: Session) -> frozenset[Permission]:
         .where(
             or_(
                 UserRecord.is_superuser,
-                UserRecord.id.in_(_holders(Permission.MANAGE_STAFF)),
+                UserRecord.id.in_(holders_of(Permission.MANAGE_STAFF)),
             )
         )
     )
@@ -72,7 +72,9 @@ def _manageable(session: Session) -> frozenset[Permission]:
     return known(list(session.scalars(union(direct, by_group))))
 
 
-def _holders(permission: Permission) -> Select[int]:
+@part
+def holders_of(permission: Permission) -> Select[int]:
+    """The keys of people who hold ``permission`` directly or by a group; superusers aside."""
     direct = select(UserPermissionRecord.user_id).where(
         UserPermissionRecord.permission == permission.value
     )

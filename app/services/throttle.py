@@ -2,13 +2,15 @@
 
 from collections.abc import Sequence
 
+from sqlalchemy import ColumnElement, Integer, literal
+
 from app.domain.actor import Actor
 from app.domain.addresses import parse_address
 from app.domain.errors import Problem, Refused
 from app.domain.permissions import Permission
 from app.ports import Ports
-from app.ports.throttle import BlockedAddress
-from app.services.access import requires
+from app.ports.throttle import BlockedAddress, ThrottleUnavailable
+from app.services.access import part, requires
 from app.services.audit import Change, record
 
 _LISTED_MAX = 100
@@ -23,6 +25,19 @@ def list_blocked(
     Raises ``ThrottleUnavailable``.
     """
     return ports.throttle.blocked(ports.clock.timestamp(), limit)
+
+
+@part
+def blocked_count(ports: Ports) -> ColumnElement[int | None]:
+    """How many addresses have to wait now, as a part of a statement that asks for more.
+
+    NULL while the store of the counters does not answer: a page shows the rest.
+    """
+    try:
+        counted = ports.throttle.count_blocked(ports.clock.timestamp())
+    except ThrottleUnavailable:
+        return literal(None, Integer)
+    return literal(counted) if isinstance(counted, int) else counted.scalar_subquery()
 
 
 @requires(Permission.MANAGE_STAFF)

@@ -1,5 +1,7 @@
 """Webhooks and deliveries that wait."""
 
+from sqlalchemy import update
+
 from app.domain.deliveries import DeliveryStatus
 from app.domain.webhooks import AsyncEvent
 from app.models import DeliveryRecord, WebhookEventRecord, WebhookRecord
@@ -57,3 +59,11 @@ def make_delivery(ports: Ports, webhook_id: int, payload: str = '{"product":null
         session.add(delivery)
         session.flush()
         return delivery.id
+
+
+def change_webhook(ports: Ports, webhook_id: int, **values: object) -> None:
+    """Write ``values`` into a webhook's row, by the names of its columns."""
+    with ports.database.transaction() as session:
+        session.execute(
+            update(WebhookRecord).where(WebhookRecord.id == webhook_id).values(**values)
+        )

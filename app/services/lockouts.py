@@ -1,0 +1,101 @@
+"""The lock-out guard of the console: a change that nobody could undo is not made there.
+
+What GraphQL and the shell answer never depends on it.
+"""
+
+from sqlalchemy import ColumnElement, exists, false, func, or_, select
+
+from app.domain.actor import Actor, SessionOrigin
+from app.domain.lockouts import DoorChange, Lockout, Undoers, judge_lockout
+from app.domain.permissions import Permission
+from app.domain.shop import PasswordLoginMode
+from app.models import (
+    AppPermissionRecord,
+    AppRecord,
+    AppTokenRecord,
+    IdentityProviderRecord,
+    SessionRecord,
+    ShopRecord,
+    UserRecord,
+)
+from app.ports import Ports
+from app.services.access import part, requires
+from app.services.holders import holders_of
+from app.services.sign_on_reach import has_sign_on, working_providers, works
+
+_NEEDED = Permission.MANAGE_SETTINGS
+
+
+@requires(Permission.MANAGE_SETTINGS, Permission.MANAGE_PLUGINS)
+def lockout(ports: Ports, actor: Actor, change: DoorChange) -> Lockout:
+    """Whether ``change`` would leave nobody who could undo it; nothing is changed.
+
+    Who could: staff with MANAGE_SETTINGS and a way in that is open afterwards, apps with
+    MANAGE_SETTINGS. One statement.
+    """
+    asked = select(
+        ShopRecord.password_login_mode, *undoer_columns(ports, without=change.provider_off)
+    )
+    with ports.database.reading() as session:
+        mode, *counted = session.execute(asked).one()
+    after = change.password_login_mode or PasswordLoginMode(mode)
+    return judge_lockout(actor, Undoers(*counted), after, change)
+
+
+@part
+def undoer_columns(ports: Ports, *, without: str | None = None) -> tuple[ColumnElement[int], ...]:
+    """The fields of ``Undoers`` in their order; ``without`` is a provider that is to be closed."""
+    has_right = or_(UserRecord.is_superuser, UserRecord.id.in_(holders_of(_NEEDED)))
+    staff = (
+        select(func.count())
+        .select_from(UserRecord)
+        .where(UserRecord.is_staff, UserRecord.is_active, has_right)
+    )
+    way_in = or_(UserRecord.password_hash.is_not(None), has_sign_on(without=without))
+    by_sign_on = has_sign_on(without=without, rights_kept_here=True)
+    return (
+        staff.where(way_in).scalar_subquery(),
+        staff.where(by_sign_on).scalar_subquery(),
+        _granted(ports, without),
+        _apps(ports),
+        working_providers(without),
+    )
+
+
+def _granted(ports: Ports, without: str | None) -> ColumnElement[int]:
+    """People who are signed in with the right from a provider that rules over rights."""
+    provider = IdentityProviderRecord
+    return (
+        select(func.count(SessionRecord.user_id.distinct()))
+        .join(provider, provider.id == SessionRecord.provider_id)
+        .join(UserRecord, UserRecord.id == SessionRecord.user_id)
+        .where(
+            SessionRecord.origin == SessionOrigin.OIDC.value,
+            SessionRecord.expires_at > ports.clock.now(),
+            SessionRecord.scope.contains(_NEEDED.value),
+            provider.use_oauth_scope_permissions != false(),
+            works(without),
+            UserRecord.is_active,
+        )
+        .scalar_subquery()
+    )
+
+
+def _apps(ports: Ports) -> ColumnElement[int]:
+    """Apps with a token that may manage settings."""
+    token = AppTokenRecord
+    has_token = exists().where(
+        token.app_id == AppRecord.id,
+        or_(token.expires_at.is_(None), token.expires_at > ports.clock.now()),
+        or_(token.permissions.is_(None), token.permissions.contains(_NEEDED.value)),
+    )
+    granted = exists().where(
+        AppPermissionRecord.app_id == AppRecord.id,
+        AppPermissionRecord.permission == _NEEDED.value,
+    )
+    return (
+        select(func.count())
+        .select_from(AppRecord)
+        .where(AppRecord.is_active, AppRecord.is_installed, granted, has_token)
+        .scalar_subquery()
+    )

@@ -1,0 +1,64 @@
+"""Deliveries as they stand after attempts, without sending anything."""
+
+from datetime import datetime
+
+from app.domain.deliveries import DeliveryStatus
+from app.models import DeliveryAttemptRecord, DeliveryRecord
+from app.ports import Ports
+from tests.builders.people import ISSUER
+
+
+def store_deliveries(
+    ports: Ports,
+    webhook_id: int,
+    status: DeliveryStatus,
+    *,
+    attempts: int = 1,
+    at: datetime | None = None,
+    count: int = 1,
+) -> list[int]:
+    """Store so many deliveries of one kind; returns their keys."""
+    with ports.database.transaction() as session:
+        made = [
+            DeliveryRecord(
+                webhook_id=webhook_id,
+                event="PRODUCT_UPDATED",
+                subject_id=1,
+                message_id=f"msg_{ports.randomness.token(24)}",
+                payload="{}",
+                issuer=ISSUER,
+                status=status.value,
+                attempts=attempts,
+                created_at=at or ports.clock.now(),
+            )
+            for _ in range(count)
+        ]
+        session.add_all(made)
+        session.flush()
+        return [one.id for one in made]
+
+
+def store_attempt(
+    ports: Ports,
+    delivery_id: int,
+    *,
+    answered: int | None = 200,
+    duration: float = 0.1,
+    at: datetime | None = None,
+) -> int:
+    """Store an attempt at a delivery; returns its key."""
+    succeeded = answered is not None and answered < 300
+    with ports.database.transaction() as session:
+        attempt = DeliveryAttemptRecord(
+            delivery_id=delivery_id,
+            created_at=at or ports.clock.now(),
+            duration=duration,
+            status=(DeliveryStatus.SUCCESS if succeeded else DeliveryStatus.FAILED).value,
+            request_headers={},
+            response_status=answered,
+            response_headers={},
+            response="",
+        )
+        session.add(attempt)
+        session.flush()
+        return attempt.id

@@ -1,0 +1,65 @@
+"""Single sign-on as it stands in the records, without a provider that runs."""
+
+from datetime import timedelta
+
+from sqlalchemy import select
+
+from app.models import ExternalIdentityRecord, IdentityProviderRecord, SessionRecord
+from app.ports import Ports
+
+ISSUER_THERE = "https://login.example.com"
+
+
+def make_provider(
+    ports: Ports, slug: str = "default", *, issuer: str = ISSUER_THERE, **values: object
+) -> int:
+    """A provider that works, with other values where they are given; returns its key."""
+    settings: dict[str, object] = {
+        "active": True,
+        "json_web_key_set_url": f"{ISSUER_THERE}/keys",
+        "user_info_url": f"{ISSUER_THERE}/user",
+        "name": slug,
+        **values,
+    }
+    with ports.database.transaction() as session:
+        known = select(IdentityProviderRecord).where(IdentityProviderRecord.slug == slug)
+        provider = session.scalar(known) or IdentityProviderRecord(slug=slug)
+        for name, value in {"issuer": issuer, **settings}.items():
+            setattr(provider, name, value)
+        session.add(provider)
+        session.flush()
+        return provider.id
+
+
+def link_identity(
+    ports: Ports, user_id: int, *, issuer: str = ISSUER_THERE, subject: str = ""
+) -> int:
+    """Store that the provider with that issuer knows somebody; returns the identity's key."""
+    with ports.database.transaction() as session:
+        identity = ExternalIdentityRecord(
+            user_id=user_id,
+            issuer=issuer,
+            subject=subject or f"subject-{user_id}",
+            is_verified=True,
+            created_at=ports.clock.now(),
+        )
+        session.add(identity)
+        session.flush()
+        return identity.id
+
+
+def sign_in_by_grant(ports: Ports, user_id: int, provider_id: int, scope: str) -> None:
+    """Open a session that began at that provider, which granted ``scope``."""
+    now = ports.clock.now()
+    with ports.database.transaction() as session:
+        session.add(
+            SessionRecord(
+                token=ports.randomness.token(16),
+                user_id=user_id,
+                origin="oidc",
+                provider_id=provider_id,
+                scope=scope,
+                created_at=now,
+                expires_at=now + timedelta(days=30),
+            )
+        )
