@@ -31,6 +31,9 @@ class Report:
             )
         )
 
+    def note(self, text: str) -> None:
+        self._notes.append(text)
+
     def cold_start(self, seconds: float) -> None:
         self._notes.append(f"cold start to the first answer: {seconds:.2f} s")
 

@@ -12,6 +12,7 @@ from app.wiring import connect
 from tests.builders.apps import make_app
 from tests.builders.people import PASSWORD, make_group, make_user, sign_in
 
+MANAGER = "manager@example.com"
 _CHUNK = 50_000
 
 
@@ -25,9 +26,7 @@ class BenchShop:
         group = make_group(
             self.ports, "Managers", Permission.MANAGE_PRODUCTS, Permission.MANAGE_ORDERS
         )
-        user = make_user(
-            self.ports, "manager@example.com", password=PASSWORD, is_staff=True, groups=[group]
-        )
+        user = make_user(self.ports, MANAGER, password=PASSWORD, is_staff=True, groups=[group])
         pair = sign_in(self.ports, user)
         self.access, self.refresh = pair.access, pair.refresh
         _, self.app_token = make_app(self.ports, "bench", Permission.MANAGE_PRODUCTS)
