@@ -6,6 +6,7 @@ from flask import Flask, Response, request
 from werkzeug.wrappers import Response as BaseResponse
 
 from app import backchannel, media, wellknown, worker
+from app.console.view import mount_console
 from app.graphql.view import create_endpoint
 from app.ports import Ports
 from app.settings import Settings, load_settings
@@ -44,6 +45,7 @@ def create_app(ports: Ports | None = None, settings: Settings | None = None) -> 
     app.register_blueprint(wellknown.blueprint)
     app.register_blueprint(backchannel.blueprint)
     app.register_blueprint(media.blueprint)
+    mount_console(app)
     _mount_graphql(app, create_endpoint(installation), chosen.redis_url)
     return app
 

@@ -41,7 +41,8 @@ class OpenIdProvider:
             scope=sign_in.scope,
             code_challenge_method="S256",
         )
-        extra = {"audience": sign_in.audience} if sign_in.audience else {}
+        asked = {"audience": sign_in.audience, "prompt": sign_in.prompt}
+        extra = {name: value for name, value in asked.items() if value}
         url, _ = client.create_authorization_url(
             sign_in.authorization_url,
             state=sign_in.state,

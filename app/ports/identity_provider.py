@@ -42,6 +42,7 @@ class SignIn:
     nonce: str = field(repr=False)
     verifier: str = field(repr=False)
     audience: str = ""
+    prompt: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ Connect Core, 3.1). Contract, "Operations" and "What existing clients hold us to
 """
 
 from dataclasses import dataclass, field
+from datetime import timedelta
 
 from sqlalchemy.exc import IntegrityError
 
@@ -18,9 +19,10 @@ from app.domain.users import User
 from app.ports import Ports
 from app.ports.http import CallFailed
 from app.ports.identity_provider import Client, GrantRefused, SignIn, TokenAnswer
-from app.services.access import public
+from app.services.access import part, public
 from app.services.arrivals import Arrival, admit
 from app.services.doors import find_door
+from app.services.login import NO_STAFF
 from app.services.people import load_user
 from app.services.provider_grants import (
     ask_for_tokens,
@@ -44,6 +46,32 @@ class ExternalTokens:
     access: str = field(repr=False)
     refresh: str | None = field(repr=False)
     user: User
+
+
+_SOMEBODY_ELSE = Problem(
+    "INVALID", "Somebody else has signed in there. Nothing was changed; you are still yourself."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """Whom a door admits: staff alone, or one person alone; and for how long."""
+
+    staff_only: bool = False
+    user_id: int | None = None
+    lifetime: timedelta | None = None
+
+
+OPEN_TO_ALL = Terms()
+
+
+@dataclass(frozen=True, slots=True)
+class EnteredThere:
+    """A session that has begun at a provider; ``goes_on`` when it can be refreshed there."""
+
+    opened: OpenedSession
+    user: User
+    goes_on: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,17 +104,27 @@ def begin_sign_in(
     )
     if problem is not None:
         raise Refused(problem)
-    begun = keep_sign_in(ports, provider, redirect_uri or "")
+    return lead_to(ports, provider, keep_sign_in(ports, provider, redirect_uri or ""))
+
+
+@part
+def lead_to(ports: Ports, provider: Provider, begun: BegunSignIn, prompt: str = "") -> str:
+    """The address of the provider's login for a sign-in that has begun.
+
+    ``prompt`` is what OpenID Connect Core, 3.1.2.1, calls so: ``login`` asks who is signed in
+    there already to prove it once more.
+    """
     return ports.identity_provider.authorization_url(
         SignIn(
             authorization_url=provider.oauth_authorization_url,
             client_id=provider.client_id,
             redirect_uri=begun.redirect_uri,
-            scope=requested_scope(provider, configuration.owner),
+            scope=requested_scope(provider, ports.configuration.owner),
             state=begun.state,
             nonce=begun.nonce,
             verifier=begun.verifier,
             audience=provider.audience,
+            prompt=prompt,
         )
     )
 
@@ -105,16 +143,34 @@ def finish_sign_in(
     provider = provider_of(ports, plugin_id)
     if provider is None or not provider.signs_in:
         return None
+    entered = enter_by_provider(ports, actor, provider, code=code, state=state)
+    switches = find_door(ports).switches
+    pair = sign_pair(ports, actor, entered.opened, entered.user, switches)
+    return ExternalTokens(pair.access, pair.refresh if entered.goes_on else None, pair.user)
+
+
+@part
+def enter_by_provider(
+    ports: Ports,
+    actor: Actor,
+    provider: Provider,
+    *,
+    code: str | None,
+    state: str | None,
+    terms: Terms = OPEN_TO_ALL,
+) -> EnteredThere:
+    """A new session for whoever comes back from ``provider``; refuses as ``finish_sign_in`` tells.
+
+    And INVALID to whoever ``terms`` do not admit: no account and no session is made for them.
+    """
     if not code or not state:
         raise Refused(*_missing(code=code, state=state))
     proven = _prove(ports, provider, take_sign_in(ports, provider, state), code)
     try:
-        opened, user = _enter(ports, actor, proven)
+        return _enter(ports, actor, proven, terms)
     except IntegrityError:
         # The same person came in elsewhere, by a moment quicker.
-        opened, user = _enter(ports, actor, proven)
-    pair = sign_pair(ports, actor, opened, user, find_door(ports).switches)
-    return ExternalTokens(pair.access, pair.refresh if proven.refresh_token else None, pair.user)
+        return _enter(ports, actor, proven, terms)
 
 
 def _missing(**arguments: str | None) -> list[Problem]:
@@ -150,12 +206,20 @@ def _prove(ports: Ports, provider: Provider, begun: BegunSignIn, code: str) -> _
     return _Proven(arrival, identity.sid, refresh_token)
 
 
-def _enter(ports: Ports, actor: Actor, proven: _Proven) -> tuple[OpenedSession, User]:
+def _enter(ports: Ports, actor: Actor, proven: _Proven, terms: Terms) -> EnteredThere:
     arrival = proven.arrival
     with ports.database.transaction() as session:
         identity, user = admit(ports, actor, session, arrival)
         begun = ProviderSession(
             arrival.provider.id, identity.id, proven.sid, proven.refresh_token, arrival.rights
         )
-        opened = open_session(ports, actor, session, user.id, SessionOrigin.OIDC, begun)
-        return opened, load_user(session, user.id)
+        opened = open_session(
+            ports, actor, session, user.id, SessionOrigin.OIDC, begun, lifetime=terms.lifetime
+        )
+        entered = load_user(session, user.id)
+        is_staff = entered.is_staff if arrival.rights is None else arrival.rights.is_staff
+        if terms.staff_only and not is_staff:
+            raise Refused(NO_STAFF)
+        if terms.user_id not in (None, user.id):
+            raise Refused(_SOMEBODY_ELSE)
+        return EnteredThere(opened, entered, bool(proven.refresh_token))

@@ -136,7 +136,13 @@ def person(visitor: Visitor, door: Door, found: SessionFound | None) -> Identity
     if found is None or password_is_worthless(mode, found.origin):
         raise TokenRejected(TokenFault.INVALID)
     user = user_in(found, door.switches)
-    actor = Actor(
+    return Identity(actor_in(visitor, found, user), door.shop, user)
+
+
+@part
+def actor_in(visitor: Visitor, found: SessionFound, user: User) -> Actor:
+    """The caller in a session of ``user``, who is as the login mode leaves them."""
+    return Actor(
         ActorKind.USER,
         user_id=user.id,
         app_id=None if found.app is None else found.app.id,
@@ -150,7 +156,6 @@ def person(visitor: Visitor, door: Door, found: SessionFound | None) -> Identity
         user_agent=visitor.user_agent,
         issuer=visitor.issuer,
     )
-    return Identity(actor, door.shop, user)
 
 
 @part

@@ -1,0 +1,76 @@
+"""What a page shows when a use case, or a request, cannot be: what is missing, and what now."""
+
+from http import HTTPStatus
+
+from flask import Blueprint, Response, redirect, request, url_for
+from flask_wtf.csrf import CSRFError
+from werkzeug.exceptions import HTTPException, NotFound, Unauthorized
+from werkzeug.wrappers import Response as BaseResponse
+
+from app.console.frame import own_path, page, wants_part
+from app.console.session import is_signed_in, now
+from app.domain.errors import PermissionDenied, Refused, TokenRejected
+
+_MISSING = ("NOT_FOUND", "INVALID_ID")
+
+
+def register_console_errors(console: Blueprint) -> None:
+    """Answer in the console's own frame."""
+    console.register_error_handler(PermissionDenied, show_denied)
+    console.register_error_handler(Refused, show_refused)
+    console.register_error_handler(TokenRejected, lambda _: to_sign_in())
+    console.register_error_handler(Unauthorized, lambda _: to_sign_in())
+    console.register_error_handler(CSRFError, show_stale)
+    console.register_error_handler(HTTPException, show_http)
+
+
+def to_sign_in() -> BaseResponse:
+    """Lead to the door, and from there back to the page that was wanted."""
+    if wants_part():
+        return Response("Sign in again.", HTTPStatus.UNAUTHORIZED)
+    wanted = own_path(request.full_path.rstrip("?")) if request.method == "GET" else ""
+    return redirect(url_for("console.sign_in.index", next=wanted or None), HTTPStatus.SEE_OTHER)
+
+
+def show_denied(denied: PermissionDenied) -> BaseResponse:
+    """What is missing, and who can give it."""
+    if not is_signed_in():
+        return to_sign_in()
+    return page(
+        "denied.html",
+        HTTPStatus.FORBIDDEN,
+        required=denied.required,
+        moment=now(),
+    )
+
+
+def show_refused(refused: Refused) -> BaseResponse:
+    """A rule said no where no form could take the answer."""
+    missing = all(problem.code in _MISSING for problem in refused.problems)
+    status = HTTPStatus.NOT_FOUND if missing else HTTPStatus.UNPROCESSABLE_ENTITY
+    title = "That is not here" if missing else "That was refused"
+    messages = [problem.message for problem in refused.problems]
+    return _stop(status, title, messages)
+
+
+def show_stale(error: CSRFError) -> BaseResponse:
+    """A form that does not come from this session; nothing was changed."""
+    messages = ["This form was made for another session, or its cookie is gone. Nothing changed."]
+    return _stop(HTTPStatus.BAD_REQUEST, "Send it once more", messages)
+
+
+def show_http(error: HTTPException) -> BaseResponse:
+    """A request that no page answers."""
+    status = HTTPStatus(error.code or HTTPStatus.INTERNAL_SERVER_ERROR)
+    if isinstance(error, NotFound):
+        return _stop(status, "There is no such page", ["Its address may have changed."])
+    answer = _stop(status, status.phrase, [str(error.description)])
+    for name, value in error.get_headers():
+        if name.lower() not in ("content-type", "content-length"):
+            answer.headers[name] = value
+    return answer
+
+
+def _stop(status: HTTPStatus, title: str, messages: list[str]) -> Response:
+    template = "stop.html" if is_signed_in() else "stop_outside.html"
+    return page(template, status, title=title, messages=messages, status_code=status.value)

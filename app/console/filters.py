@@ -1,0 +1,120 @@
+"""How values are written on pages: moments, amounts, names, JSON."""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from markupsafe import Markup, escape
+
+from app.domain.permissions import Permission
+
+_SECONDS = 60
+_MINUTES = 60
+_DAY_HOURS = 24
+_JSON_PART = re.compile(
+    r'(?P<k>"(?:[^"\\]|\\.)*"(?=\s*:))|(?P<s>"(?:[^"\\]|\\.)*")'
+    r"|(?P<n>-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|\btrue\b|\bfalse\b|\bnull\b)"
+)
+_INITIALS = 2
+
+
+def exact(moment: datetime) -> str:
+    """The moment in full: ``20 Nov 2026, 09:42:11``; always UTC, and so it says."""
+    return f"{moment.day} {moment:%b %Y, %H:%M:%S} UTC"
+
+
+def relative(moment: datetime, now: datetime) -> str:
+    """How long ago, or in how long, for the last day; the date beyond."""
+    apart = now - moment
+    ahead = apart < timedelta(0)
+    seconds = int(abs(apart).total_seconds())
+    words = _span(seconds)
+    if words is None:
+        year = "" if moment.year == now.year else f" {moment.year}"
+        return f"{moment.day} {moment:%b}{year}, {moment:%H:%M}"
+    if words == "now":
+        return "just now" if not ahead else "in a moment"
+    return f"in {words}" if ahead else f"{words} ago"
+
+
+def _span(seconds: int) -> str | None:
+    if seconds < 5:  # noqa: PLR2004 - who reads it needs longer than that
+        return "now"
+    if seconds < _SECONDS:
+        return f"{seconds} s"
+    minutes = seconds // _SECONDS
+    if minutes < _MINUTES:
+        return f"{minutes} min"
+    hours = minutes // _MINUTES
+    return f"{hours} h" if hours < _DAY_HOURS else None
+
+
+def amount(number: float) -> str:
+    """A count, grouped: ``1,240``."""
+    return f"{number:,}"
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """A count and its noun: ``1 app``, ``3 apps``, ``no apps``."""
+    noun = one if number == 1 else many or f"{one}s"
+    return f"{number:,} {noun}" if number else f"no {noun}"
+
+
+def milliseconds(took: float) -> str:
+    """How long something took: ``84 ms``, ``1.9 s``."""
+    return f"{took:.0f} ms" if took < 1000 else f"{took / 1000:.1f} s"  # noqa: PLR2004
+
+
+def initials(name: str) -> str:
+    """Two letters that stand for somebody or something."""
+    words = re.findall(r"[^\W_]+", name.partition("@")[0] if "@" in name else name)
+    letters = "".join(word[0] for word in words[:_INITIALS])
+    if len(letters) < _INITIALS and words:
+        letters = words[0][:_INITIALS]
+    return letters.upper() or "?"
+
+
+def permission_label(name: str) -> str:
+    """The permission in plain words; a name that is none of ours stays as it is."""
+    return Permission(name).label if name in Permission.__members__ else name
+
+
+def breakable(name: str) -> Markup:
+    """A long name in capitals that may break at its underscores."""
+    return Markup("_<wbr>").join(escape(part) for part in name.split("_"))
+
+
+def pretty_json(value: object) -> str:
+    """A payload as people read it; text that is no JSON stays as it is."""
+    if isinstance(value, (bytes, str)):
+        try:
+            value = json.loads(value)
+        except ValueError:
+            return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
+    return json.dumps(value, indent=2, ensure_ascii=False, default=str)
+
+
+def coloured_json(value: object) -> Markup:
+    """``pretty_json`` with marks for keys, texts and numbers; everything in it is escaped."""
+    text = pretty_json(value)
+    made, end = Markup(""), 0
+    for part in _JSON_PART.finditer(text):
+        made += escape(text[end : part.start()])
+        made += Markup('<span class="{}">{}</span>').format(part.lastgroup, part[0])
+        end = part.end()
+    return made + escape(text[end:])
+
+
+FILTERS: Mapping[str, Callable[..., Any]] = {
+    "exact": exact,
+    "amount": amount,
+    "counted": counted,
+    "milliseconds": milliseconds,
+    "initials": initials,
+    "permission_label": permission_label,
+    "breakable": breakable,
+    "pretty_json": pretty_json,
+    "coloured_json": coloured_json,
+}

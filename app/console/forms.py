@@ -1,0 +1,42 @@
+"""Forms with CSRF tokens, and what a rule refused, put where the person reads it."""
+
+import re
+from typing import Any
+
+from flask_wtf import FlaskForm
+
+from app.domain.errors import Problem, Refused
+
+_CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
+
+
+class ConsoleForm(FlaskForm):  # type: ignore[misc]
+    """A form of the console.
+
+    ``names`` maps an input's public name to the field it stands in, where it is not the same word
+    in snake case.
+    """
+
+    names: dict[str, str] = {}  # noqa: RUF012 - WTForms reads class attributes of its own kind
+
+    def refuse(self, refused: Refused) -> None:
+        """Put each problem at its field; those of no field go above the form."""
+        for problem in refused.problems:
+            field = self._field_of(problem)
+            if field is None:
+                self.form_errors.append(problem.message)
+            else:
+                field.errors = [*field.errors, problem.message]
+
+    @property
+    def summary(self) -> list[tuple[str | None, str]]:
+        """Everything that is wrong: the id of the field, if it is one's, and the message."""
+        found: list[tuple[str | None, str]] = [(None, message) for message in self.form_errors]
+        for field in self:
+            found += [(field.id, f"{field.label.text}: {error}") for error in field.errors]
+        return found
+
+    def _field_of(self, problem: Problem) -> Any | None:
+        public = problem.field or ""
+        name = self.names.get(public, _CAPITAL.sub("_", public).lower())
+        return self[name] if name and name in self else None

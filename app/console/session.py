@@ -1,0 +1,168 @@
+"""Who is signed in to the console: flask-login, over a session that stands in the database."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import cast
+
+from flask import Flask, request, session
+from flask_login import LoginManager, UserMixin, current_user, login_user, logout_user
+from werkzeug.exceptions import Unauthorized
+
+from app.domain.actor import Actor, SessionOrigin, anonymous
+from app.ports import Ports
+from app.services.console_sessions import (
+    ConsoleCaller,
+    ConsoleSession,
+    recognise_session,
+    sign_out_of_console,
+)
+from app.services.identity import Visitor
+from app.web.caller import visitor_from
+from app.web.installation import installation
+
+IDLE = timedelta(minutes=30)
+"""Without use for so long, staff sign in again."""
+
+PROOF_LASTS = timedelta(minutes=5)
+"""How long the console takes somebody's word for it that they are who they were."""
+
+_NOTED_EVERY = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class SignedInBy:
+    """How and since when somebody is signed in."""
+
+    origin: SessionOrigin
+    provider: str
+    since: float
+    until: float
+
+
+class ConsoleUser(UserMixin):  # type: ignore[misc]
+    """What flask-login holds: the caller as the session's row tells of them at this request."""
+
+    def __init__(self, token: str, caller: ConsoleCaller | None, by: SignedInBy) -> None:
+        self.id = token
+        self.caller = caller
+        self.by = by
+
+
+def set_up_sessions(app: Flask) -> None:
+    """Make flask-login known to ``app``, without its hook, which every other path would pay for.
+
+    It has one for "remember me" cookies alone, and the console has none.
+    """
+    manager = LoginManager()
+    manager.session_protection = None  # addresses change on the way; sessions can be listed, ended
+    manager.user_loader(_load)
+    app.login_manager = manager  # type: ignore[attr-defined]
+
+
+def open_console_session(opened: ConsoleSession) -> None:
+    """Sign in: a new cookie with nothing in it of what was there before."""
+    now = ports().clock.timestamp()
+    session.clear()
+    by = SignedInBy(opened.origin, opened.provider, now, opened.expires.timestamp())
+    session.update(
+        {
+            "user": opened.user_id,
+            "origin": by.origin.value,
+            "provider": by.provider,
+            "since": by.since,
+            "until": by.until,
+            "seen": now,
+            "proved": now,
+        }
+    )
+    login_user(ConsoleUser(opened.token, None, by))
+
+
+def close_console_session() -> None:
+    """Sign out: the session ends everywhere, and the cookie is emptied."""
+    if current_user.is_authenticated:
+        sign_out_of_console(ports(), caller().actor)
+    logout_user()
+    session.clear()
+
+
+def prove_now() -> None:
+    """Note that the person at the keyboard has just proved who they are."""
+    session["proved"] = ports().clock.timestamp()
+
+
+def is_proved() -> bool:
+    """Whether that was a few minutes ago at most."""
+    proved = float(session.get("proved", 0))
+    return ports().clock.timestamp() - proved <= PROOF_LASTS.total_seconds()
+
+
+def note_use() -> None:
+    """Keep the session from growing idle; the cookie is written once a minute at most."""
+    now = ports().clock.timestamp()
+    if now - float(session.get("seen", 0)) >= _NOTED_EVERY:
+        session["seen"] = now
+    session_id = caller().actor.session_id
+    if session_id is not None:
+        ports().activity.saw_session(session_id)
+
+
+def is_signed_in() -> bool:
+    """Whether a session is alive, whatever it is worth in the present login mode."""
+    return bool(current_user.is_authenticated)
+
+
+def caller() -> ConsoleCaller:
+    """Whoever is signed in; raises ``Unauthorized`` when nobody is."""
+    user = cast("ConsoleUser", current_user)
+    if not is_signed_in() or user.caller is None:
+        raise Unauthorized
+    return user.caller
+
+
+def actor() -> Actor:
+    """The actor of the use cases that a page calls."""
+    return caller().actor
+
+
+def signed_in_by() -> SignedInBy:
+    """How the present session began."""
+    return cast("ConsoleUser", current_user).by
+
+
+def nobody() -> Actor:
+    """The actor of a page that comes before signing in."""
+    visitor = visitor_here()
+    return anonymous(address=visitor.address, user_agent=visitor.user_agent, issuer=visitor.issuer)
+
+
+def visitor_here() -> Visitor:
+    """The visit; the cookie speaks, so a credential in a header is not looked at."""
+    seen = visitor_from(request.environ, installation())
+    return Visitor(None, seen.address, seen.user_agent, seen.issuer)
+
+
+def ports() -> Ports:
+    """The ports of this installation."""
+    return installation().ports
+
+
+def now() -> datetime:
+    """The moment, by the clock port."""
+    return ports().clock.now()
+
+
+def _load(token: str) -> ConsoleUser | None:
+    """The session that the cookie names, if it is neither idle nor over nor ended."""
+    present = ports().clock.timestamp()
+    by = SignedInBy(
+        SessionOrigin(session.get("origin", SessionOrigin.NONE.value)),
+        str(session.get("provider", "")),
+        float(session.get("since", 0)),
+        float(session.get("until", 0)),
+    )
+    idle = present - float(session.get("seen", 0))
+    if idle > IDLE.total_seconds() or present >= by.until:
+        return None
+    found = recognise_session(ports(), visitor_here(), token, int(session.get("user", 0)))
+    return None if found is None else ConsoleUser(token, found, by)

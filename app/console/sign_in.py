@@ -1,0 +1,172 @@
+"""The door: in by password or by a provider, out, and proving once more who one is."""
+
+from http import HTTPStatus
+
+from flask import Blueprint, current_app, redirect, request, session, url_for
+from werkzeug.wrappers import Response as BaseResponse
+from wtforms import EmailField, PasswordField
+from wtforms.validators import InputRequired
+
+from app.console.forms import ConsoleForm
+from app.console.frame import go, own_path, page, refused_page
+from app.console.places import all_places
+from app.console.session import (
+    actor,
+    caller,
+    close_console_session,
+    is_signed_in,
+    nobody,
+    open_console_session,
+    ports,
+    prove_now,
+    signed_in_by,
+)
+from app.domain.actor import SessionOrigin
+from app.domain.errors import Problem, Refused
+from app.services.console_sessions import (
+    begin_console_sign_in,
+    finish_console_sign_in,
+    prove_again,
+    show_console_door,
+    sign_in_to_console,
+    sign_out_of_console,
+)
+from app.web.caller import base_url
+
+_BEGUN = "sign_in"
+_FOREIGN = Problem(
+    "INVALID", "This sign-in did not begin in this browser, or was used already. Begin it again."
+)
+
+blueprint = Blueprint("sign_in", __name__)
+
+
+class PasswordForm(ConsoleForm):
+    """Email and password; nothing is trimmed or changed in the password."""
+
+    email = EmailField("Email", validators=[InputRequired("Say which email you sign in with.")])
+    password = PasswordField("Password", validators=[InputRequired("The password is needed.")])
+
+
+class ProofForm(ConsoleForm):
+    """The present password, once more."""
+
+    password = PasswordField("Your password", validators=[InputRequired("It is needed.")])
+
+
+@blueprint.route("/sign-in", methods=["GET", "POST"])
+def index() -> BaseResponse:
+    """The page that everybody meets who is not signed in."""
+    wanted = own_path(request.args.get("next"))
+    if is_signed_in():
+        return redirect(wanted, HTTPStatus.SEE_OTHER)
+    form = PasswordForm()
+    if not form.is_submitted():
+        return _door(form, wanted)
+    if form.validate():
+        try:
+            opened = sign_in_to_console(
+                ports(), nobody(), email=form.email.data, password=form.password.data
+            )
+        except Refused as refused:
+            form.refuse(refused)
+        else:
+            open_console_session(opened)
+            return redirect(wanted, HTTPStatus.SEE_OTHER)
+    return _door(form, wanted)
+
+
+@blueprint.get("/sign-in/with/<plugin_id>")
+def begin(plugin_id: str) -> BaseResponse:
+    """Lead to the provider's own login."""
+    again = is_signed_in()
+    begun = begin_console_sign_in(
+        ports(), nobody(), plugin_id=plugin_id, redirect_uri=_callback(plugin_id), again=again
+    )
+    session[_BEGUN] = {"state": begun.state, "next": own_path(request.args.get("next"))}
+    return redirect(begun.url, HTTPStatus.SEE_OTHER)
+
+
+@blueprint.get("/sign-in/with/<plugin_id>/callback")
+def finish(plugin_id: str) -> BaseResponse:
+    """Where the provider sends people back to, in the browser in which they left."""
+    begun = session.pop(_BEGUN, None) or {}
+    state = request.args.get("state")
+    wanted = own_path(begun.get("next"))
+    if not state or begun.get("state") != state:
+        return _not_let_in(Refused(_FOREIGN), wanted)
+    try:
+        opened = finish_console_sign_in(
+            ports(),
+            actor() if is_signed_in() else nobody(),
+            plugin_id=plugin_id,
+            code=request.args.get("code"),
+            state=state,
+        )
+    except Refused as refused:
+        return _not_let_in(refused, wanted)
+    if is_signed_in():
+        sign_out_of_console(ports(), actor())
+    open_console_session(opened)
+    return redirect(wanted, HTTPStatus.SEE_OTHER)
+
+
+@blueprint.post("/sign-out")
+def leave() -> BaseResponse:
+    """End the session, here and in every copy of its cookie."""
+    close_console_session()
+    return go("console.sign_in.index")
+
+
+@blueprint.route("/prove", methods=["GET", "POST"])
+def prove() -> BaseResponse:
+    """Ask, before the worst of changes, whether it is still the same person."""
+    wanted = own_path(request.args.get("next"))
+    door = show_console_door(ports(), actor())
+    by = signed_in_by()
+    form = ProofForm()
+    if by.origin is SessionOrigin.PASSWORD and form.is_submitted() and form.validate():
+        try:
+            prove_again(ports(), actor(), password=form.password.data)
+        except Refused as refused:
+            form.refuse(refused)
+        else:
+            prove_now()
+            return redirect(wanted, HTTPStatus.SEE_OTHER)
+    provider = next((one for one in door.providers if one[1] == by.provider), None)
+    show = refused_page if form.is_submitted() else page
+    return show("prove.html", form=form, wanted=wanted, provider=provider, user=caller().user)
+
+
+def _door(form: PasswordForm, wanted: str) -> BaseResponse:
+    door = show_console_door(ports(), nobody())
+    show = refused_page if form.is_submitted() else page
+    return show("sign_in.html", form=form, wanted=wanted, door=door, wanted_place=_place(wanted))
+
+
+def _not_let_in(refused: Refused, wanted: str) -> BaseResponse:
+    if is_signed_in():
+        raise refused
+    form = PasswordForm(formdata=None)
+    form.refuse(refused)
+    door = show_console_door(ports(), nobody())
+    return refused_page(
+        "sign_in.html", form=form, wanted=wanted, door=door, wanted_place=_place(wanted)
+    )
+
+
+def _place(wanted: str) -> str:
+    """What the page is called that somebody wanted, if it is not the first one anyway."""
+    for place in all_places()[1:]:
+        if place.endpoint in current_app.view_functions and wanted.startswith(
+            url_for(place.endpoint)
+        ):
+            return place.label
+    return ""
+
+
+def _callback(plugin_id: str) -> str:
+    """Our own address for the provider: the configured one, or in development the request's."""
+    configured = ports().configuration.public_url
+    path = url_for("console.sign_in.finish", plugin_id=plugin_id)
+    return f"{configured or base_url(request.environ)}{path}"

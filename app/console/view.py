@@ -1,0 +1,87 @@
+"""The console's blueprint: its pages, and what stands before each of them."""
+
+from http import HTTPStatus
+
+from flask import Blueprint, Flask, Response, request
+from flask_wtf.csrf import CSRFProtect
+from werkzeug.exceptions import NotFound
+from werkzeug.wrappers import Response as BaseResponse
+
+from app.console import assets, home, preferences, sign_in
+from app.console.errors import register_console_errors, to_sign_in
+from app.console.filters import FILTERS
+from app.console.frame import HEADERS, frame_values, go, page
+from app.console.session import actor, caller, is_signed_in, note_use, ports, set_up_sessions
+from app.services.console_sessions import Worth, show_console_door
+
+OPEN = frozenset(
+    {
+        "console.sign_in.index",
+        "console.sign_in.begin",
+        "console.sign_in.finish",
+        "console.preferences.set_theme",
+    }
+)
+"""The only pages for whoever is not signed in."""
+
+WORTHLESS_TOO = OPEN | {
+    "console.sign_in.leave",
+    "console.preferences.keyboard",
+}
+"""The only pages for staff whose session is worth nothing in the present login mode."""
+
+_csrf = CSRFProtect()
+
+
+def mount_console(app: Flask) -> None:
+    """Give ``app`` the console below ``/console/``; other paths pay nothing for it."""
+    app.config.update(WTF_CSRF_CHECK_DEFAULT=False, WTF_CSRF_TIME_LIMIT=None)
+    _csrf.init_app(app)
+    set_up_sessions(app)
+    for name, function in FILTERS.items():
+        app.add_template_filter(function, name)
+    app.register_blueprint(assets.blueprint)
+    app.register_blueprint(make_console())
+    app.add_url_rule("/", "front", lambda: go("console.home.index"))
+
+
+def make_console() -> Blueprint:
+    """The blueprint, with every page group in it."""
+    console = Blueprint("console", __name__, url_prefix="/console")
+    console.before_request(guard)
+    console.after_request(add_headers)
+    console.context_processor(frame_values)
+    register_console_errors(console)
+    for group in (home, preferences, sign_in):
+        console.register_blueprint(group.blueprint)
+    # Last, so that an address which is none gets its answer in the frame.
+    console.add_url_rule("/<path:address>", "nowhere", nowhere)
+    return console
+
+
+def nowhere(address: str) -> BaseResponse:
+    """No page has that address."""
+    raise NotFound
+
+
+def guard() -> BaseResponse | None:
+    """Nobody gets further without a session; no change without the token of its form."""
+    endpoint = request.endpoint or ""
+    if not is_signed_in():
+        if endpoint not in OPEN:
+            return to_sign_in()
+    elif caller().worth is not Worth.FULL and endpoint not in WORTHLESS_TOO:
+        return page(
+            "worthless.html", HTTPStatus.FORBIDDEN, door=show_console_door(ports(), actor())
+        )
+    else:
+        note_use()
+    _csrf.protect()
+    return None
+
+
+def add_headers(answer: Response) -> Response:
+    """No page is kept by anybody, or can be made to act for another."""
+    for name, value in HEADERS:
+        answer.headers.setdefault(name, value)
+    return answer

@@ -1,0 +1,273 @@
+// Makes pages quicker; each works without it. No page depends on what stands here.
+"use strict";
+
+const toasts = document.getElementById("toasts");
+
+function toast(message) {
+  if (!toasts) return;
+  const shown = document.createElement("div");
+  shown.className = "lk-flash is-ok";
+  const words = document.createElement("div");
+  words.textContent = message;
+  shown.append(words);
+  toasts.append(shown);
+  setTimeout(() => shown.remove(), 4000);
+}
+
+async function copy(text, what) {
+  try {
+    await navigator.clipboard.writeText(text);
+    toast(`Copied: ${what}`);
+  } catch {
+    toast("The browser did not let us copy. Select the text and copy it yourself.");
+  }
+}
+
+// A page fetched for what is inside it: the element that `selector` names, or null.
+async function part(address, selector, options = {}) {
+  const answer = await fetch(address, {
+    ...options,
+    headers: { ...options.headers, "X-Requested-With": "fetch" },
+    credentials: "same-origin",
+  });
+  const sent = new DOMParser().parseFromString(await answer.text(), "text/html");
+  return { answer, element: sent.querySelector(selector) };
+}
+
+function show(dialog) {
+  dialog.removeAttribute("open");
+  document.body.append(dialog);
+  dialog.showModal();
+  dialog.addEventListener("close", () => dialog.remove());
+  return dialog;
+}
+
+function wrap(element, title) {
+  const dialog = document.createElement("dialog");
+  dialog.className = "lk-dialog";
+  dialog.setAttribute("aria-label", title);
+  const close = document.createElement("form");
+  close.method = "dialog";
+  const footer = document.createElement("footer");
+  const button = document.createElement("button");
+  button.className = "btn btn-secondary";
+  button.textContent = "Close";
+  footer.append(button);
+  close.append(element, footer);
+  dialog.append(close);
+  return dialog;
+}
+
+// ---- dialogs: links and forms whose page the server sends with a dialog open ------------------
+async function openDialog(address, options, selector) {
+  const { answer, element } = await part(address, selector || "dialog.lk-dialog", options);
+  if (answer.redirected || !element) return false;
+  element.removeAttribute("id");
+  show(element.tagName === "DIALOG" ? element : wrap(element, "Keyboard shortcuts"));
+  return true;
+}
+
+document.addEventListener("click", async (event) => {
+  const link = event.target.closest("a[data-dialog]");
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  const selector = link.dataset.dialog ? `#${link.dataset.dialog}` : "";
+  if (!(await openDialog(link.href, {}, selector))) location.href = link.href;
+});
+
+document.addEventListener("submit", async (event) => {
+  const form = event.target.closest("form[data-dialog]");
+  if (!form) return;
+  event.preventDefault();
+  const values = new FormData(form, event.submitter);
+  const get = form.method.toLowerCase() === "get";
+  const address = get ? `${form.action}?${new URLSearchParams(values)}` : form.action;
+  const options = get ? {} : { method: "POST", body: new URLSearchParams(values) };
+  if (await openDialog(address, options)) return;
+  form.removeAttribute("data-dialog");
+  form.requestSubmit(event.submitter);
+});
+
+document.addEventListener("click", (event) => {
+  const dismiss = event.target.closest("dialog a[data-dismiss]");
+  const dialog = dismiss?.closest("dialog");
+  if (!dialog?.matches(":modal")) return;
+  event.preventDefault();
+  dialog.close();
+});
+
+// ---- copying ------------------------------------------------------------------------------------
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-copy], [data-copy-text]");
+  if (!button) return;
+  const source = button.dataset.copy && document.getElementById(button.dataset.copy);
+  const text = source ? (source.value ?? source.textContent) : button.dataset.copyText;
+  copy(text, button.getAttribute("aria-label") || button.textContent.trim());
+});
+
+// ---- forms: nobody loses by accident what they have typed ------------------------------------
+const written = (form) => new URLSearchParams(new FormData(form)).toString();
+for (const form of document.querySelectorAll("form[data-guard]")) {
+  const before = written(form);
+  let leaving = false;
+  form.addEventListener("submit", () => { leaving = true; });
+  addEventListener("beforeunload", (event) => {
+    if (!leaving && written(form) !== before) event.preventDefault();
+  });
+}
+
+// ---- lists: narrowed as one chooses, counted as one ticks ------------------------------------
+for (const form of document.querySelectorAll("form[data-live]")) {
+  form.addEventListener("change", (event) => {
+    if (event.target.matches("select, [type=checkbox], [type=radio]")) form.requestSubmit();
+  });
+}
+for (const counter of document.querySelectorAll("[data-counts]")) {
+  const form = counter.closest("form");
+  const tell = () => {
+    const chosen = form.querySelectorAll(`[name="${counter.dataset.counts}"]:checked`).length;
+    counter.textContent = `${chosen} chosen`;
+  };
+  form.addEventListener("change", tell);
+  tell();
+}
+
+// ---- editors: line numbers, and marks from the server as one types ----------------------------
+function number(editor, marks = []) {
+  const area = editor.querySelector("textarea");
+  const list = editor.querySelector("ol");
+  const bad = new Map(marks.map((mark) => [mark.line, mark.message]));
+  const lines = Math.max(area.value.split("\n").length, 1);
+  list.replaceChildren(...Array.from({ length: lines }, (_, index) => {
+    const item = document.createElement("li");
+    item.textContent = index + 1;
+    if (bad.has(index + 1)) {
+      item.className = "is-bad";
+      item.title = bad.get(index + 1);
+    }
+    return item;
+  }));
+}
+
+for (const editor of document.querySelectorAll(".lk-editor")) {
+  const area = editor.querySelector("textarea");
+  const result = document.getElementById(editor.dataset.result || "");
+  let waiting;
+  let latest = 0;
+  number(editor);
+  area.addEventListener("input", () => {
+    number(editor);
+    if (!editor.dataset.check) return;
+    clearTimeout(waiting);
+    waiting = setTimeout(async () => {
+      const turn = ++latest;
+      const values = new URLSearchParams(new FormData(area.form));
+      const answer = await fetch(editor.dataset.check, {
+        method: "POST",
+        body: values,
+        headers: { "X-Requested-With": "fetch" },
+      });
+      if (!answer.ok || turn !== latest) return;
+      const found = await answer.json();
+      number(editor, found.marks);
+      if (result) result.textContent = found.message;
+    }, 300);
+  });
+  area.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) area.form.requestSubmit();
+  });
+}
+
+// ---- panes whose result is shown without leaving the page --------------------------------------
+document.addEventListener("submit", async (event) => {
+  const form = event.target.closest("form[data-pane]");
+  if (!form || event.submitter?.hasAttribute("formaction")) return;
+  const pane = document.getElementById(form.dataset.pane);
+  if (!pane) return;
+  event.preventDefault();
+  pane.setAttribute("aria-busy", "true");
+  const values = new URLSearchParams(new FormData(form, event.submitter));
+  const { answer, element } = await part(form.action || location.href, `#${pane.id}`, {
+    method: "POST",
+    body: values,
+  });
+  if (answer.redirected || !element) {
+    form.removeAttribute("data-pane");
+    form.requestSubmit(event.submitter);
+    return;
+  }
+  pane.replaceWith(element);
+});
+
+// ---- the palette: search and jump ----------------------------------------------------------------
+const finder = document.querySelector("a[data-palette]");
+
+async function openPalette() {
+  if (!finder || document.querySelector("dialog.lk-palette")) return;
+  const { element } = await part(finder.href, "#palette");
+  if (!element) {
+    location.href = finder.href;
+    return;
+  }
+  const dialog = document.createElement("dialog");
+  dialog.className = "lk-dialog lk-palette";
+  dialog.setAttribute("aria-label", "Search or jump to");
+  dialog.append(element);
+  show(dialog);
+  const field = dialog.querySelector("input[type=search]");
+  field.focus();
+  let latest = 0;
+  let waiting;
+  const results = () => [...dialog.querySelectorAll("[data-results] a")];
+  field.addEventListener("input", () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(async () => {
+      const turn = ++latest;
+      const found = await part(`${finder.href}?q=${encodeURIComponent(field.value)}`, "[data-results]");
+      if (found.element && turn === latest) {
+        dialog.querySelector("[data-results]").replaceWith(found.element);
+      }
+    }, 120);
+  });
+  dialog.addEventListener("keydown", (event) => {
+    const all = results();
+    const at = all.indexOf(document.activeElement);
+    if (event.key === "ArrowDown") (all[at + 1] || all[0])?.focus();
+    else if (event.key === "ArrowUp") (at > 0 ? all[at - 1] : field).focus();
+    else if (event.key === "Enter" && document.activeElement === field && all.length) all[0].click();
+    else return;
+    event.preventDefault();
+  });
+}
+
+finder?.addEventListener("click", (event) => {
+  if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  openPalette();
+});
+
+// ---- keys ------------------------------------------------------------------------------------------
+const JUMPS = { h: "", a: "apps/", w: "webhooks/", d: "deliveries/" };
+let afterG = false;
+
+document.addEventListener("keydown", (event) => {
+  if (event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey)) {
+    event.preventDefault();
+    openPalette();
+    return;
+  }
+  const typing = event.target.closest("input, textarea, select, [contenteditable]");
+  if (typing || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
+  if (afterG && event.key in JUMPS) {
+    const home = document.querySelector("a.lk-brand");
+    if (home) location.href = home.href + JUMPS[event.key];
+  } else if (event.key === "/") {
+    event.preventDefault();
+    openPalette();
+  } else if (event.key === "?") {
+    document.querySelector("a[data-dialog=keyboard]")?.click();
+  }
+  afterG = event.key === "g";
+});
+
+document.getElementById("errors")?.focus();

@@ -1,0 +1,1 @@
+"""The console's pages as a browser without script gets them."""

@@ -1,0 +1,101 @@
+"""Desks at the console of a shop on SQLite."""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from sqlalchemy import event
+from sqlalchemy.pool import Pool
+
+from app.domain.permissions import Permission
+from app.factory import create_app
+from app.ports import Ports
+from app.settings import Settings
+from tests.builders.people import make_staff, make_user
+from tests.console.desk import Desk
+from tests.fakes.clock import FakeClock
+from tests.fixtures.ports import fake_ports
+
+StaffDesk = Callable[..., Desk]
+Statements = Callable[[], AbstractContextManager[list[str]]]
+
+_NO_WORK = ("BEGIN", "COMMIT", "ROLLBACK", "PRAGMA")
+
+
+@pytest.fixture
+def shop(sqlite_url: str, clock: FakeClock) -> Iterator[Ports]:
+    """The ports of a shop on SQLite."""
+    made = fake_ports(sqlite_url, clock)
+    yield made
+    made.database.close()
+
+
+@pytest.fixture
+def nobody(shop: Ports) -> Desk:
+    """Somebody who is not signed in."""
+    return Desk(create_app(shop, Settings()).test_client(), shop)
+
+
+@pytest.fixture
+def staff_desk(shop: Ports) -> StaffDesk:
+    """Makes a desk at which somebody is signed in who holds the given permissions."""
+
+    def make(*permissions: Permission, email: str = "staff@example.com") -> Desk:
+        make_staff(shop, email, *permissions)
+        desk = Desk(create_app(shop, Settings()).test_client(), shop)
+        assert desk.sign_in(email).status == 303
+        return desk
+
+    return make
+
+
+@pytest.fixture
+def admin(shop: Ports) -> Desk:
+    """Somebody who may do everything, signed in by password."""
+    make_user(shop, "admin@example.com", is_superuser=True, first_name="Ada", last_name="Okafor")
+    desk = Desk(create_app(shop, Settings()).test_client(), shop)
+    assert desk.sign_in("admin@example.com").status == 303
+    return desk
+
+
+@pytest.fixture
+def statements() -> Statements:
+    """Notes what SQLite runs inside its ``with`` block, but for BEGIN and COMMIT.
+
+    Its own trace is asked: the hot path's read passes SQLAlchemy's events by.
+    """
+
+    @contextmanager
+    def watch() -> Iterator[list[str]]:
+        seen: list[str] = []
+
+        def note(statement: str) -> None:
+            if not statement.startswith(_NO_WORK):
+                seen.append(statement)
+
+        def trace(connection: Any, *_rest: object) -> None:
+            connection.set_trace_callback(note)
+
+        def stop(connection: Any, *_rest: object) -> None:
+            connection.set_trace_callback(None)
+
+        event.listen(Pool, "checkout", trace)
+        event.listen(Pool, "checkin", stop)
+        try:
+            yield seen
+        finally:
+            event.remove(Pool, "checkout", trace)
+            event.remove(Pool, "checkin", stop)
+
+    return watch
+
+
+@pytest.fixture
+def secure_desk(shop: Ports) -> Desk:
+    """Somebody who reaches the installation by HTTPS."""
+    public = "https://shop.example.com"
+    ports = replace(shop, configuration=replace(shop.configuration, public_url=public))
+    app = create_app(ports, Settings(public_url=public))
+    return Desk(app.test_client(), ports)
