@@ -1,0 +1,87 @@
+"""The audit trail as it is read: entries, and the topics they belong to."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+LONGEST_TEXT = 100
+"""Characters of a text that entries are searched for."""
+
+SEARCHED = 10_000
+"""Entries that a text is looked for in, the newest of those that the other filters leave."""
+
+
+class Topic(StrEnum):
+    """What entries are about; an action belongs to one by its first word (``app.create``)."""
+
+    DOORS = "doors"
+    APPS = "apps"
+    PEOPLE = "people"
+    KEYS = "keys"
+    SALES = "sales"
+
+    @property
+    def beginnings(self) -> tuple[str, ...]:
+        """The first words of its actions."""
+        return _BEGINNINGS[self]
+
+
+_BEGINNINGS = {
+    Topic.DOORS: ("shop", "provider", "throttle"),
+    Topic.APPS: ("app", "app_token", "app_installation", "webhook", "delivery"),
+    Topic.PEOPLE: (
+        "account",
+        "customer",
+        "group",
+        "password",
+        "session",
+        "staff",
+        "tokens",
+        "user",
+    ),
+    Topic.KEYS: ("keys",),
+    Topic.SALES: ("product", "order", "checkout"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class AuditEntry:
+    """One change: who made it (``actor_kind`` is a user, an app, the operator, …), and from where.
+
+    ``before`` and ``after`` hold the fields that differ; no secret is ever among them.
+    """
+
+    id: int
+    at: datetime
+    actor_kind: str
+    actor_user_id: int | None
+    actor_app_id: int | None
+    actor_name: str
+    address: str
+    action: str
+    subject_type: str
+    subject_id: str
+    subject_name: str
+    before: Mapping[str, object]
+    after: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class AuditFilter:
+    """Which entries are wanted; what is left empty narrows nothing.
+
+    ``since`` is the first moment, ``until`` the first one beyond. ``text`` is a part of a name
+    (of who or of what), of an address or of an action, in any case.
+    """
+
+    user_id: int | None = None
+    app_id: int | None = None
+    actor_kind: str = ""
+    topic: Topic | None = None
+    action: str = ""
+    subject_type: str = ""
+    subject_id: str = ""
+    since: datetime | None = None
+    until: datetime | None = None
+    text: str = ""
