@@ -150,7 +150,8 @@ def test_logging_out_ends_our_session_and_leads_to_the_providers_logout(
     client: Client, world: World, real_provider: IdentityProvider
 ) -> None:
     _set_up(world, real_provider, "shop")
-    tokens = _sign_in(client, "dora")
+    visitor = Visitor()
+    tokens = _sign_in(client, "dora", visitor)
 
     out = _run(client, EXTERNAL_LOGOUT, tokens["token"], returnTo="http://localhost:3000/bye")
 
@@ -159,6 +160,9 @@ def test_logging_out_ends_our_session_and_leads_to_the_providers_logout(
     assert client.run(WHO, tokens["token"]).code == "InvalidTokenError"
     refused = _run(client, EXTERNAL_REFRESH, refreshToken=tokens["refreshToken"])
     assert _codes(refused) == [(None, "JWT_INVALID_TOKEN")]
+    assert _sign_in(client, "erna", visitor)["user"]["email"] == "dora@sso.example"
+    visitor.sign_out(url)
+    assert _sign_in(client, "erna", visitor)["user"]["email"] == "erna@sso.example"
 
 
 def test_whoever_logs_out_at_the_provider_is_logged_out_here(
