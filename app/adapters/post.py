@@ -11,6 +11,8 @@ from email.policy import SMTP, SMTPUTF8
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+import idna
+
 from app.domain.mail import Letter
 from app.ports.mail import MailUndeliverable
 
@@ -31,14 +33,24 @@ class SmtpPost:
         self._sender_address = sender_address
 
     def send(self, letter: Letter) -> None:
+        """Hand ``letter`` over.
+
+        A refusal is final when it is about the recipient or the letter. One that is about us (a
+        password that has changed, a server in maintenance) is for the operator to mend.
+        """
         try:
             with self._connect() as server:
                 server.send_message(_message(letter, self._sender_address))
-        except smtplib.SMTPResponseException as error:
+        except smtplib.SMTPRecipientsRefused as error:
+            [(code, _)] = error.recipients.values()
+            reason = f"The mail server answered {code} to the recipient."
+            raise MailUndeliverable(reason, permanent=code >= _PERMANENT) from error
+        except smtplib.SMTPDataError as error:
             reason = f"The mail server answered {error.smtp_code}."
             raise MailUndeliverable(reason, permanent=error.smtp_code >= _PERMANENT) from error
-        except smtplib.SMTPRecipientsRefused as error:
-            raise MailUndeliverable("The recipient was refused.", permanent=True) from error
+        except smtplib.SMTPResponseException as error:
+            reason = f"The mail server answered {error.smtp_code} to us: check MAIL_URL."
+            raise MailUndeliverable(reason) from error
         except (OSError, smtplib.SMTPException) as error:
             reason = f"The mail server cannot be reached ({type(error).__name__})."
             raise MailUndeliverable(reason) from error
@@ -47,7 +59,7 @@ class SmtpPost:
     def _connect(self) -> Iterator[smtplib.SMTP]:
         context = ssl.create_default_context()
         # Said in greeting: the sender's domain, not whatever this machine is called inside.
-        name = self._sender_address.rpartition("@")[2]
+        name = _ascii(self._sender_address.rpartition("@")[2])
         if self._tls:
             server: smtplib.SMTP = smtplib.SMTP_SSL(
                 self._host, self._port, name, timeout=_TIMEOUT, context=context
@@ -72,8 +84,15 @@ class FilePost:
 
     def send(self, letter: Letter) -> None:
         message = _message(letter, self._sender_address)
-        header = "\n".join(f"{name}: {message[name]}" for name in ("From", "To", "Subject"))
-        readable = f"{header}\n\n{letter.text}\n{'-' * 72}\n"
+        lines = (
+            f"From: {message['From']}",
+            f"To: {letter.recipient}",
+            f"Subject: {letter.subject}",
+            "",
+            letter.text,
+            "-" * 72,
+        )
+        readable = "".join(f"{line}\n" for line in lines)
         self._path.parent.mkdir(parents=True, exist_ok=True)
         with self._path.open("a", encoding="utf-8") as file:
             file.write(readable)
@@ -83,17 +102,35 @@ class FilePost:
 
 
 def _message(letter: Letter, sender_address: str) -> EmailMessage:
-    ascii_only = letter.recipient.isascii()
+    sender = _address(letter.sender_address or sender_address, letter.sender_name)
+    recipient = _address(letter.recipient)
+    ascii_only = f"{sender.addr_spec}{recipient.addr_spec}".isascii()
     message = EmailMessage(policy=SMTP if ascii_only else SMTPUTF8)
-    sender = letter.sender_address or sender_address
-    message["From"] = Address(display_name=letter.sender_name, addr_spec=sender)
-    # Given in two parts: as one text, a local part beyond ASCII would count as a mistake.
-    local, _, domain = letter.recipient.rpartition("@")
-    message["To"] = Address(username=local, domain=domain)
+    message["From"] = sender
+    message["To"] = recipient
     message["Subject"] = letter.subject
     if letter.message_id:
-        message["Message-ID"] = f"<{letter.message_id}@{sender.rpartition('@')[2]}>"
+        message["Message-ID"] = f"<{letter.message_id}@{sender.domain}>"
     message["Auto-Submitted"] = "auto-generated"
     message.set_content(letter.text)
     message.add_alternative(letter.html, subtype="html")
     return message
+
+
+def _address(address: str, name: str = "") -> Address:
+    """An address as every mail server takes it, as far as that goes.
+
+    The domain is written in ASCII (RFC 5891), so that SMTPUTF8, which not every server speaks, is
+    needed only for what stands before the ``@``.
+    """
+    # Given in two parts: as one text, a local part beyond ASCII would count as a mistake.
+    local, _, domain = address.rpartition("@")
+    return Address(display_name=name, username=local, domain=_ascii(domain))
+
+
+def _ascii(domain: str) -> str:
+    try:
+        return idna.encode(domain).decode("ascii")
+    except idna.IDNAError:
+        # Nothing that could be registered: the mail server has the last word.
+        return domain

@@ -1,5 +1,6 @@
 """Letters are handed over to a real mail server, and readable in development."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -38,12 +39,42 @@ def test_a_letter_arrives_with_text_and_html_in_the_shops_name() -> None:
     assert html.get_content().strip() == "<p>Open it</p>"
 
 
-@pytest.mark.parametrize("recipient", ["jörg@exämple.de", "用户@例子.广告", "ann@exämple.de"])
-def test_a_letter_reaches_an_internationalised_address(recipient: str) -> None:
+@pytest.mark.parametrize(
+    ("recipient", "reached"),
+    [
+        ("jörg@exämple.de", "jörg@xn--exmple-cua.de"),
+        ("用户@例子.广告", "用户@xn--fsqu00a.xn--4rr70v"),
+    ],
+)
+def test_a_letter_reaches_an_internationalised_address(recipient: str, reached: str) -> None:
     with smtp_server() as (mailbox, host):
         SmtpPost(f"smtp://{host}", "noreply@shop.example.com").send(_letter(recipient))
 
-    assert mailbox.recipients == [recipient]
+    assert mailbox.recipients == [reached]
+
+
+def test_an_internationalised_domain_is_reached_through_a_server_of_the_old_kind() -> None:
+    with smtp_server(speaks_utf8=False) as (mailbox, host):
+        SmtpPost(f"smtp://{host}", "noreply@shöp.example").send(_letter("ann@straße.de"))
+
+    assert mailbox.recipients == ["ann@xn--strae-oqa.de"]
+    assert mailbox.messages[0]["From"].addresses[0].addr_spec == "noreply@xn--shp-tna.example"
+
+
+@pytest.mark.parametrize(
+    ("sender", "shown"),
+    [
+        ("laden@töpferei.example", "laden@xn--tpferei-90a.example"),
+        ("töpferin@example.com", "töpferin@example.com"),
+    ],
+)
+def test_a_shop_may_send_from_an_internationalised_address(sender: str, shown: str) -> None:
+    letter = replace(_letter(), sender_name="Töpferei, Köln", sender_address=sender)
+    with smtp_server() as (mailbox, host):
+        SmtpPost(f"smtp://{host}", "noreply@shop.example.com").send(letter)
+
+    header = mailbox.messages[0]["From"].encode("utf-8", "surrogateescape").decode()
+    assert header == f'"Töpferei, Köln" <{shown}>'
 
 
 def test_the_server_is_told_who_sends_when_the_url_has_credentials() -> None:
@@ -62,6 +93,7 @@ def test_wrong_credentials_are_a_failure_that_keeps_the_password_to_itself() -> 
 
     assert mailbox.messages == []
     assert "wrong-secret" not in str(failure.value)
+    assert failure.value.permanent is False, "the operator mends it, and no mail is lost"
 
 
 @pytest.mark.parametrize(
@@ -70,6 +102,19 @@ def test_wrong_credentials_are_a_failure_that_keeps_the_password_to_itself() -> 
 def test_a_refusal_is_final_when_the_server_says_so(answer: str, *, permanent: bool) -> None:
     with smtp_server() as (mailbox, host):
         mailbox.refusal = answer
+        post = SmtpPost(f"smtp://{host}", "noreply@example.com")
+        with pytest.raises(MailUndeliverable) as failure:
+            post.send(_letter())
+
+    assert failure.value.permanent is permanent
+
+
+@pytest.mark.parametrize(
+    ("answer", "permanent"), [("550 No such mailbox", True), ("450 Greylisted", False)]
+)
+def test_a_recipient_who_is_asked_to_wait_is_not_given_up(answer: str, *, permanent: bool) -> None:
+    with smtp_server() as (mailbox, host):
+        mailbox.stranger = answer
         post = SmtpPost(f"smtp://{host}", "noreply@example.com")
         with pytest.raises(MailUndeliverable) as failure:
             post.send(_letter())

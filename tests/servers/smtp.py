@@ -17,12 +17,30 @@ from typing_extensions import override
 
 @dataclass
 class Mailbox:
-    """What has arrived. ``refusal``, if not empty, is what the server answers to a letter."""
+    """What has arrived.
+
+    ``refusal``, if not empty, is what the server answers to a letter, ``stranger`` to its
+    recipient.
+    """
 
     refusal: str = ""
+    stranger: str = ""
     messages: list[EmailMessage] = field(default_factory=list)
     recipients: list[str] = field(default_factory=list)
     encrypted: list[bool] = field(default_factory=list)
+
+    async def handle_RCPT(  # noqa: N802 - the server's name for it
+        self,
+        _server: SMTP,
+        _session: Session,
+        envelope: Envelope,
+        address: str,
+        _options: list[str],
+    ) -> str:
+        if self.stranger:
+            return self.stranger
+        envelope.rcpt_tos.append(address)
+        return "250 OK"
 
     async def handle_DATA(self, _server: SMTP, session: Session, envelope: Envelope) -> str:  # noqa: N802 - the server's name for it
         if self.refusal:
@@ -49,9 +67,13 @@ class _AnyPort(Controller):
 
 @contextmanager
 def smtp_server(
-    *, login: tuple[str, str] | None = None, tls: ssl.SSLContext | None = None
+    *,
+    port: int = 0,
+    login: tuple[str, str] | None = None,
+    tls: ssl.SSLContext | None = None,
+    speaks_utf8: bool = True,
 ) -> Iterator[tuple[Mailbox, str]]:
-    """The mailbox of a running server, and its host and port."""
+    """The mailbox of a running server, and its host and port; without ``port`` any free one."""
 
     def authenticate(
         _server: SMTP, _session: Session, _envelope: Envelope, _mechanism: str, data: object
@@ -66,9 +88,9 @@ def smtp_server(
     controller = _AnyPort(
         mailbox,
         hostname="127.0.0.1",
-        port=0,
+        port=port,
         server_hostname="localhost",
-        enable_SMTPUTF8=True,
+        enable_SMTPUTF8=speaks_utf8,
         tls_context=tls,
         require_starttls=tls is not None,
         authenticator=authenticate if login else None,
