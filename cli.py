@@ -35,8 +35,11 @@ _WAITS = ("app.services.", "app.ports.statements", "app.commands.tables")
 """Whoever asks for help or mistypes an option waits neither for the use cases and the database's
 library below them nor for the library of tables."""
 
-_RARELY = 50_000
-"""New objects between two collections of garbage: commands make many, and soon they end."""
+_RARELY = 300_000
+"""New objects between two collections of garbage: a command makes that many, and ends."""
+
+
+_OFTEN = gc.get_threshold()
 
 
 class Late(click.Command):
@@ -106,16 +109,21 @@ def make_command_app() -> Flask:
 
 @cache
 def _installation() -> object:
-    connect = cast("Callable[[], object]", load("app.wiring:connect_installation"))
-    return connect()
+    return _connected("connect_installation")
 
 
 @cache
 def _elsewhere() -> object:
-    connect = cast("Callable[[], object]", load("app.wiring:connect_elsewhere"))
+    return _connected("connect_elsewhere")
+
+
+def _connected(name: str) -> object:
+    with postponed("app.adapters.", "app.ports.statements"):
+        connect = cast("Callable[[], object]", load(f"app.wiring:{name}"))
     return connect()
 
 
 def _work(stop: Event) -> None:
+    gc.set_threshold(*_OFTEN)
     run = cast("Callable[[Event], None]", load("app.factory:run_worker"))
     run(stop)

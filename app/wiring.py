@@ -1,4 +1,9 @@
-"""Which adapter stands behind each port."""
+"""Which adapter stands behind each port.
+
+Adapters are imported as modules, so that a command, which uses few of them, can postpone the rest.
+"""
+
+from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache, partial
@@ -9,24 +14,29 @@ from urllib.parse import urlsplit
 
 from werkzeug.local import LocalProxy
 
-from app.adapters.activity import SqlActivity
-from app.adapters.clock import SystemClock
-from app.adapters.database import connect_database
-from app.adapters.keys import RsaKeyStore
-from app.adapters.letters import JinjaLetters
-from app.adapters.passwords import Argon2Hasher
-from app.adapters.post import FilePost, SmtpPost
-from app.adapters.profiles import FileProfiles
-from app.adapters.randomness import SystemRandomness
-from app.adapters.sealing import AesSealing
-from app.adapters.signatures import DetachedSignatures
-from app.adapters.throttle_sql import SqlThrottle
+from app.adapters import (
+    activity,
+    clock,
+    database,
+    keys,
+    letters,
+    passwords,
+    post,
+    profiles,
+    randomness,
+    sealing,
+    signatures,
+    throttle_sql,
+)
 from app.domain.addresses import Network
 from app.loading import load
 from app.ports import (
     Database,
     Http,
     IdentityProvider,
+    KeyStore,
+    Letters,
+    PasswordHasher,
     Payloads,
     Pictures,
     Ports,
@@ -36,57 +46,62 @@ from app.ports import (
     Schema,
     Throttle,
 )
-from app.remote.instance import connect_by_profile, connect_by_token
-from app.remote.sign_in import sign_in_app, sign_in_person
+from app.ports.keys import SignatureCheck
+from app.remote import instance, sign_in
 from app.settings import Settings, SettingsError, load_client_settings, load_settings
 from app.web.elsewhere import Elsewhere
 from app.web.installation import Installation
 
-Needed = TypeVar("Needed")
+Made = TypeVar("Made")
 
 _EVERYWHERE = (ip_network("0.0.0.0/0"), ip_network("::/0"))
 """Whoever types an address at the shell may go there; what others enter is checked elsewhere."""
 
 
-def connect(settings: Settings) -> Ports:
+def connect(settings: Settings, *, late: bool = False) -> Ports:
     """The ports of an installation; nothing is opened before it is asked for.
 
-    Raises ``SettingsError`` when ``RSA_PRIVATE_KEY`` is no key that may sign.
+    ``late`` makes each when it is first used: for a command, which uses few. Raises
+    ``SettingsError`` when ``RSA_PRIVATE_KEY`` is no key that may sign.
     """
-    database = connect_database(settings.database_url)
-    clock = SystemClock()
-    http = cast("Http", _late(_http, settings))
+
+    def start(make: Callable[[], Made]) -> Made:
+        return _late(make) if late else make()
+
+    records = database.connect_database(settings.database_url)
+    now = clock.SystemClock()
+    http = _late(partial(_http, settings))
     return Ports(
         configuration=settings.configuration,
-        clock=clock,
-        randomness=SystemRandomness(),
-        database=database,
-        keys=_keys(settings),
-        passwords=Argon2Hasher(),
-        throttle=_throttle(database, settings.redis_url),
-        sealing=AesSealing(settings.secret_key),
-        letters=JinjaLetters(),
-        post=_post(settings),
+        clock=now,
+        randomness=randomness.SystemRandomness(),
+        database=records,
+        keys=_keys(settings) if settings.rsa_private_key else start(partial(_keys, settings)),
+        passwords=start(_passwords),
+        throttle=start(partial(_throttle, records, settings.redis_url)),
+        sealing=start(lambda: sealing.AesSealing(settings.secret_key)),
+        letters=start(_letters),
+        post=start(partial(_post, settings)),
         http=http,
-        identity_provider=cast("IdentityProvider", _late(_identity_provider, http)),
-        payloads=cast("Payloads", _late(_payloads, "app.graphql.payloads:create_payloads")),
-        pictures=cast("Pictures", _late(_pictures, "app.adapters.pictures:PillowPictures")),
-        queue=cast("Queue", _late(_queue, settings)),
-        schema=cast("Schema", _late(_schema, settings)),
-        activity=SqlActivity(database, clock),
+        identity_provider=_late(partial(_identity_provider, http)),
+        payloads=_late(_payloads),
+        pictures=_late(_pictures),
+        queue=_late(partial(_queue, settings)),
+        schema=_late(partial(_schema, settings)),
+        activity=start(lambda: activity.SqlActivity(records, now)),
         remembered=Remembered(),
     )
 
 
-def _late(make: Callable[[Needed], object], needed: Needed) -> object:
+def _late(make: Callable[[], Made]) -> Made:
     """What takes long to load (a fifth of a second), for the few who use it: made on first use."""
-    return LocalProxy(cache(partial(make, needed)))
+    return cast("Made", LocalProxy(cache(make)))
 
 
-def _throttle(database: Database, redis_url: str) -> Throttle:
-    """The counters in Redis if there is one, else in ``database``."""
+def _throttle(records: Database, redis_url: str) -> Throttle:
+    """The counters in Redis if there is one, else in the database."""
     if not redis_url:
-        return SqlThrottle(database)
+        return throttle_sql.SqlThrottle(records)
     name = "app.adapters.throttle_redis:connect_redis_throttle"
     connect_redis = cast("Callable[[str], Throttle]", load(name))
     return connect_redis(redis_url)
@@ -112,24 +127,24 @@ def connect_installation() -> Installation:
     Raises ``SettingsError`` when the environment cannot be used.
     """
     settings = load_settings()
-    return make_installation(connect(settings), settings)
+    return make_installation(connect(settings, late=True), settings)
 
 
 def connect_elsewhere() -> Elsewhere:
     """The ways to other instances; nothing of this installation is looked at."""
     client = load_client_settings()
-    http = cast("Http", LocalProxy(cache(_open_http)))
-    profiles = FileProfiles(client.folder)
+    http = _late(_open_http)
+    kept = profiles.FileProfiles(client.folder)
     return Elsewhere(
         http=http,
-        clock=SystemClock(),
-        randomness=SystemRandomness(),
-        signatures=DetachedSignatures(),
-        profiles=profiles,
-        connect_by_token=partial(connect_by_token, http),
-        connect_by_profile=partial(connect_by_profile, http, profiles),
-        sign_in_person=partial(sign_in_person, http),
-        sign_in_app=partial(sign_in_app, http),
+        clock=clock.SystemClock(),
+        randomness=randomness.SystemRandomness(),
+        signatures=_late(_signatures),
+        profiles=kept,
+        connect_by_token=partial(instance.connect_by_token, http),
+        connect_by_profile=partial(instance.connect_by_profile, http, kept),
+        sign_in_person=partial(sign_in.sign_in_person, http),
+        sign_in_app=partial(sign_in.sign_in_app, http),
         token=client.token,
     )
 
@@ -160,27 +175,39 @@ def _identity_provider(http: Http) -> IdentityProvider:
     return make(http)
 
 
-def _payloads(name: str) -> Payloads:
+def _payloads() -> Payloads:
     # Above the adapters, for its queries run on the schema; most commands have no use for either.
-    make = cast("Callable[[], Payloads]", load(name))
+    make = cast("Callable[[], Payloads]", load("app.graphql.payloads:create_payloads"))
     return make()
 
 
-def _pictures(name: str) -> Pictures:
-    make = cast("Callable[[], Pictures]", load(name))
+def _pictures() -> Pictures:
+    make = cast("Callable[[], Pictures]", load("app.adapters.pictures:PillowPictures"))
     return make()
+
+
+def _passwords() -> PasswordHasher:
+    return passwords.Argon2Hasher()
+
+
+def _letters() -> Letters:
+    return letters.JinjaLetters()
+
+
+def _signatures() -> SignatureCheck:
+    return signatures.DetachedSignatures()
 
 
 def _post(settings: Settings) -> Post:
     host = urlsplit(settings.public_url).hostname or "localhost"
     sender = f"noreply@{host}"
     if settings.mail_url:
-        return SmtpPost(settings.mail_url, sender)
-    return FilePost(settings.mail_file, sender)
+        return post.SmtpPost(settings.mail_url, sender)
+    return post.FilePost(settings.mail_file, sender)
 
 
-def _keys(settings: Settings) -> RsaKeyStore:
+def _keys(settings: Settings) -> KeyStore:
     try:
-        return RsaKeyStore(settings.secret_key, settings.rsa_private_key)
+        return keys.RsaKeyStore(settings.secret_key, settings.rsa_private_key)
     except ValueError as error:
         raise SettingsError((str(error),)) from None

@@ -1,5 +1,7 @@
 """``flask app install``: apps of somebody else's, from their manifests."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from dataclasses import replace
 from threading import Event
@@ -20,16 +22,8 @@ from app.domain.manifests import Manifest
 from app.domain.pages import LONGEST_PAGE, PageRequest
 from app.domain.permissions import Permission
 from app.ports import Ports
-from app.services.app_lists import AppFilter, list_apps
-from app.services.installations import (
-    WantedApp,
-    delete_failed_installation,
-    install_app,
-    list_installations,
-    retry_installation,
-)
-from app.services.installing import install_next_app
-from app.services.manifests import fetch_manifest
+from app.services import app_lists, installing, manifests
+from app.services import installations as installations_cases
 from app.web.installation import installation
 
 _PAUSE = 0.2
@@ -95,19 +89,21 @@ def install(
     """
     ports = installation().ports
     actor = _operator(ports, served_at)
-    manifest = fetch_manifest(ports, actor, manifest_url)
+    manifest = manifests.fetch_manifest(ports, actor, manifest_url)
     granted = frozenset(permissions) or manifest.permissions
-    wanted = WantedApp(name or manifest.name, manifest_url, granted, activate=not inactive)
+    wanted = installations_cases.WantedApp(
+        name or manifest.name, manifest_url, granted, activate=not inactive
+    )
     for line in _described(manifest, wanted):
         output().say(line)
     agree(f"Install {wanted.app_name}?", yes=yes)
-    _end(ports, actor, install_app(ports, actor, wanted))
+    _end(ports, actor, installations_cases.install_app(ports, actor, wanted))
 
 
 @installations.command("list", examples=[("flask app installations list --json", "for a script")])
 def list_() -> None:
     """List the installations that are under way or have failed."""
-    found = list_installations(installation().ports, OPERATOR)
+    found = installations_cases.list_installations(installation().ports, OPERATOR)
     output().rows(found, _COLUMNS, empty="None is under way, and none has failed.")
 
 
@@ -118,14 +114,16 @@ def retry(installation_id: int, *, served_at: str) -> None:
     """Try an installation again that has failed, and wait until the app is there."""
     ports = installation().ports
     actor = _operator(ports, served_at)
-    _end(ports, actor, retry_installation(ports, actor, installation_id))
+    _end(ports, actor, installations_cases.retry_installation(ports, actor, installation_id))
 
 
 @installations.command("delete", examples=[("flask app installations delete 3", "forget it")])
 @_key
 def delete(installation_id: int) -> None:
     """Forget an installation that has failed."""
-    gone = delete_failed_installation(installation().ports, OPERATOR, installation_id)
+    gone = installations_cases.delete_failed_installation(
+        installation().ports, OPERATOR, installation_id
+    )
     output().one(gone, _COLUMNS)
 
 
@@ -134,7 +132,7 @@ def _operator(ports: Ports, served_at: str) -> Actor:
     return replace(OPERATOR, issuer=f"{base_url(ports, served_at)}/graphql/")
 
 
-def _described(manifest: Manifest, wanted: WantedApp) -> Iterator[str]:
+def _described(manifest: Manifest, wanted: installations_cases.WantedApp) -> Iterator[str]:
     """What somebody should know who is asked whether to install it."""
     facts = {
         "App": f"{manifest.name} {manifest.version} ({manifest.identifier})",
@@ -162,7 +160,7 @@ def _end(ports: Ports, actor: Actor, begun: Installation) -> None:
     """Bring the installation to its end, here or by the worker who was quicker; show the app."""
     pause = Event()
     while (current := _current(ports, begun.id)) and current.status is JobStatus.PENDING:
-        if not install_next_app(ports, OPERATOR):
+        if not installing.install_next_app(ports, OPERATOR):
             pause.wait(_PAUSE)
     if current is not None:
         hint = f"Try again: flask app installations retry {begun.id}"
@@ -172,16 +170,16 @@ def _end(ports: Ports, actor: Actor, begun: Installation) -> None:
 
 def _current(ports: Ports, installation_id: int) -> Installation | None:
     """The installation as it is now; ``None`` when it has gone well, and is gone."""
-    found = list_installations(ports, OPERATOR)
+    found = installations_cases.list_installations(ports, OPERATOR)
     return next((one for one in found if one.id == installation_id), None)
 
 
 def _installed(ports: Ports, actor: Actor, begun: Installation) -> App:
-    newest = list_apps(
+    newest = app_lists.list_apps(
         ports,
         actor,
         PageRequest(LONGEST_PAGE),
-        AppFilter(name=begun.app_name),
+        app_lists.AppFilter(name=begun.app_name),
         AppSortField.CREATION_DATE,
         descending=True,
     )

@@ -1,12 +1,14 @@
 """Apps on the command line: which one is meant, and how it is shown."""
 
+from __future__ import annotations
+
 from app.commands.output import Column
 from app.domain.actor import OPERATOR
 from app.domain.apps import App
 from app.domain.errors import Problem, Refused
 from app.domain.pages import PageRequest
 from app.ports import Ports
-from app.services.app_lists import AppFilter, list_apps
+from app.services import app_lists
 
 LARGEST_KEY = 10**18
 """Fits every database's integer; a larger one cannot exist."""
@@ -33,7 +35,9 @@ def app_key(ports: Ports, app: str) -> int:
     """The app of that id, or of that name if only one has it; refuses NOT_FOUND otherwise."""
     if app.isascii() and app.isdigit() and int(app) <= LARGEST_KEY:
         return int(app)
-    found = list_apps(ports, OPERATOR, PageRequest(2), AppFilter(name=app)).items
+    found = app_lists.list_apps(
+        ports, OPERATOR, PageRequest(2), app_lists.AppFilter(name=app)
+    ).items
     if len(found) == 1:
         return found[0].id
     hint = "Several apps have this name; give its id." if found else "There is no such app."

@@ -1,5 +1,7 @@
 """``flask app token``: the tokens of apps."""
 
+from __future__ import annotations
+
 import sys
 from datetime import datetime, timedelta
 
@@ -13,14 +15,7 @@ from app.commands.permissions import permission_option
 from app.domain.actor import OPERATOR
 from app.domain.apps import DEFAULT_OVERLAP, LONGEST_OVERLAP, AppToken, NewAppToken
 from app.domain.permissions import Permission
-from app.services.app_tokens import (
-    WantedToken,
-    create_app_token,
-    list_app_tokens,
-    revoke_app_token,
-    rotate_app_token,
-    verify_app_token,
-)
+from app.services import app_tokens
 from app.web.installation import installation
 
 tokens = Group(
@@ -79,8 +74,8 @@ def create_token(
     With permissions it is good for these alone, of those that its app holds.
     """
     ports = installation().ports
-    wanted = WantedToken(name, expires, frozenset(permissions) or None)
-    _tell(create_app_token(ports, OPERATOR, app_key(ports, app), wanted))
+    wanted = app_tokens.WantedToken(name, expires, frozenset(permissions) or None)
+    _tell(app_tokens.create_app_token(ports, OPERATOR, app_key(ports, app), wanted))
 
 
 @tokens.command("list", examples=[("flask app token list Warehouse", "all of its tokens")])
@@ -88,7 +83,7 @@ def create_token(
 def list_tokens(app: str) -> None:
     """List the tokens of an app; those that have expired, for another month."""
     ports = installation().ports
-    found = list_app_tokens(ports, OPERATOR, app_key(ports, app))
+    found = app_tokens.list_app_tokens(ports, OPERATOR, app_key(ports, app))
     empty = f"No token. Make one: flask app token create {app}"
     output().rows(found, _COLUMNS, empty=empty)
 
@@ -112,7 +107,7 @@ def list_tokens(app: str) -> None:
 def rotate_token(token_id: int, *, overlap: int) -> None:
     """Replace a token by a new one of the same kind, which is shown this once."""
     ports = installation().ports
-    _tell(rotate_app_token(ports, OPERATOR, token_id, timedelta(seconds=overlap)))
+    _tell(app_tokens.rotate_app_token(ports, OPERATOR, token_id, timedelta(seconds=overlap)))
     output().say(f"Token {token_id} works for {overlap} more seconds at most.")
 
 
@@ -121,7 +116,7 @@ def rotate_token(token_id: int, *, overlap: int) -> None:
 def revoke_token(token_id: int) -> None:
     """End a token, at once and for good."""
     out = output()
-    out.one(revoke_app_token(installation().ports, OPERATOR, token_id), _COLUMNS)
+    out.one(app_tokens.revoke_app_token(installation().ports, OPERATOR, token_id), _COLUMNS)
     out.say(f"Token {token_id} opens nothing any more.")
 
 
@@ -134,7 +129,7 @@ def verify_token() -> None:
         token = click.prompt("Token", hide_input=True, err=True)
     else:
         token = sys.stdin.read().strip()
-    valid = verify_app_token(installation().ports, OPERATOR, token)
+    valid = app_tokens.verify_app_token(installation().ports, OPERATOR, token)
     output().alone("valid", valid)
     if not valid:
         click.get_current_context().exit(Exit.FAILED)

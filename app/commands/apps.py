@@ -1,5 +1,7 @@
 """``flask app``: apps."""
 
+from __future__ import annotations
+
 import click
 
 from app.commands.app_installations import install, installations
@@ -16,9 +18,7 @@ from app.domain.errors import Problem, Refused
 from app.domain.pages import LONGEST_PAGE, PageRequest, read_cursor
 from app.domain.permissions import Permission
 from app.ports import Ports
-from app.services.app_lists import AppFilter, list_apps, show_app
-from app.services.app_status import activate_app, deactivate_app
-from app.services.apps import AppChange, NewApp, create_app, delete_app, update_app
+from app.services import app_lists, app_status, apps
 from app.web.installation import installation
 
 command = Group(
@@ -49,8 +49,8 @@ command.add_command(installations)
 @permission_option
 def create(name: str, *, permissions: tuple[Permission, ...]) -> None:
     """Make an app. Its token goes to standard output, alone, and is shown this once."""
-    new = NewApp(name, frozenset(permissions))
-    created = create_app(installation().ports, OPERATOR, new)
+    new = apps.NewApp(name, frozenset(permissions))
+    created = apps.create_app(installation().ports, OPERATOR, new)
     out = output()
     out.alone("token", created.token.secret)
     out.say(f"This is the token of {created.app.name} (app {created.app.id}). Keep it: it is not")
@@ -73,8 +73,8 @@ def create(name: str, *, permissions: tuple[Permission, ...]) -> None:
 def list_(*, search: str, is_active: bool | None, limit: int, after: str) -> None:
     """List the apps in the order they were made."""
     request = PageRequest(limit, cursor=read_cursor(after, "after") if after else ())
-    wanted = AppFilter(search=search, is_active=is_active)
-    page = list_apps(installation().ports, OPERATOR, request, wanted)
+    wanted = app_lists.AppFilter(search=search, is_active=is_active)
+    page = app_lists.list_apps(installation().ports, OPERATOR, request, wanted)
     out = output()
     out.rows(page.items, COLUMNS, empty="No app. Make one: flask app create NAME")
     if page.has_next:
@@ -118,13 +118,13 @@ def update(
     given = bool(permissions or no_permissions)
     if name is None and identifier is None and not given:
         raise click.UsageError("Say what to change: --name, --identifier or --permission.")
-    change = AppChange(
+    change = apps.AppChange(
         name=ABSENT if name is None else name,
         identifier=ABSENT if identifier is None else identifier,
         permissions=frozenset(permissions) if given else ABSENT,
     )
     ports = installation().ports
-    output().one(update_app(ports, OPERATOR, app_key(ports, app), change), ALL_COLUMNS)
+    output().one(apps.update_app(ports, OPERATOR, app_key(ports, app), change), ALL_COLUMNS)
 
 
 @command.command("deactivate", examples=[("flask app deactivate Warehouse", "lock it out")])
@@ -132,7 +132,7 @@ def update(
 def deactivate(app: str) -> None:
     """Lock an app out, with its tokens and extensions, at once."""
     ports = installation().ports
-    _tell(deactivate_app(ports, OPERATOR, app_key(ports, app)), "is locked out")
+    _tell(app_status.deactivate_app(ports, OPERATOR, app_key(ports, app)), "is locked out")
 
 
 @command.command("activate", examples=[("flask app activate Warehouse", "let it in again")])
@@ -140,7 +140,7 @@ def deactivate(app: str) -> None:
 def activate(app: str) -> None:
     """Let an app in again."""
     ports = installation().ports
-    _tell(activate_app(ports, OPERATOR, app_key(ports, app)), "may come in")
+    _tell(app_status.activate_app(ports, OPERATOR, app_key(ports, app)), "may come in")
 
 
 @command.command(
@@ -157,11 +157,11 @@ def delete(app: str, *, yes: bool) -> None:
     ports = installation().ports
     found = _shown(ports, app)
     agree(f"Delete {found.name} (app {found.id}) with its tokens and webhooks?", yes=yes)
-    _tell(delete_app(ports, OPERATOR, found.id), "is gone")
+    _tell(apps.delete_app(ports, OPERATOR, found.id), "is gone")
 
 
 def _shown(ports: Ports, app: str) -> App:
-    found = show_app(ports, OPERATOR, app_key(ports, app))
+    found = app_lists.show_app(ports, OPERATOR, app_key(ports, app))
     if found is None:
         raise Refused(Problem("NOT_FOUND", "There is no such app.", "app"))
     return found

@@ -1,5 +1,7 @@
 """``flask oidc``: identity providers."""
 
+from __future__ import annotations
+
 import sys
 
 import click
@@ -14,8 +16,7 @@ from app.domain.findings import Finding, State
 from app.domain.pages import LONGEST_PAGE, PageRequest
 from app.domain.provider_settings import SETTINGS
 from app.domain.providers import DEFAULT_SLUG
-from app.services.provider_checks import check_provider, discover_provider
-from app.services.provider_settings import Plugin, ProviderUpdate, list_plugins, save_provider
+from app.services import provider_checks, provider_settings
 from app.web.installation import installation
 
 command = Group(
@@ -38,21 +39,21 @@ _provider = click.option(
 )
 
 
-def _column(name: str, title: str) -> Column[Plugin]:
-    def read(plugin: Plugin) -> Shown:
+def _column(name: str, title: str) -> Column[provider_settings.Plugin]:
+    def read(plugin: provider_settings.Plugin) -> Shown:
         values = {one.setting.name: one.value for one in plugin.settings}
         return values[name]
 
     return Column(name, title, read)
 
 
-_COLUMNS = (
-    Column[Plugin]("id", "Plugin id", lambda plugin: plugin.id, short=True),
-    Column[Plugin]("provider", "Provider", lambda plugin: plugin.slug, short=True),
-    Column[Plugin]("name", "Name", lambda plugin: plugin.name),
-    Column[Plugin]("active", "Active", lambda plugin: plugin.active, short=True),
+_COLUMNS: tuple[Column[provider_settings.Plugin], ...] = (
+    Column("id", "Plugin id", lambda plugin: plugin.id, short=True),
+    Column("provider", "Provider", lambda plugin: plugin.slug, short=True),
+    Column("name", "Name", lambda plugin: plugin.name),
+    Column("active", "Active", lambda plugin: plugin.active, short=True),
     *(_column(setting.name, setting.label) for setting in SETTINGS),
-    Column[Plugin](
+    Column(
         "backchannelLogout",
         "Back-channel logout URL",
         lambda plugin: f"{base_url(installation().ports)}/oidc/{plugin.slug}/backchannel-logout",
@@ -104,12 +105,14 @@ def set_(setting: str, value: str, provider: str) -> None:
     """
     given = _read() if value == "-" else value
     if setting == "active":
-        changes = ProviderUpdate({}, active=click.BOOL.convert(given, None, None))
+        changes = provider_settings.ProviderUpdate(
+            {}, active=click.BOOL.convert(given, None, None)
+        )
     elif setting == "name":
-        changes = ProviderUpdate({}, name=given)
+        changes = provider_settings.ProviderUpdate({}, name=given)
     else:
-        changes = ProviderUpdate({setting: given})
-    save_provider(installation().ports, OPERATOR, provider, changes)
+        changes = provider_settings.ProviderUpdate({setting: given})
+    provider_settings.save_provider(installation().ports, OPERATOR, provider, changes)
     output().one(_named(_plugins(), provider), _COLUMNS)
 
 
@@ -124,7 +127,7 @@ def discover(issuer: str, provider: str) -> None:
 
     ISSUER is where that begins: the address before /.well-known/openid-configuration.
     """
-    discover_provider(installation().ports, OPERATOR, provider, issuer)
+    provider_checks.discover_provider(installation().ports, OPERATOR, provider, issuer)
     output().one(_named(_plugins(), provider), _COLUMNS)
 
 
@@ -132,17 +135,19 @@ def discover(issuer: str, provider: str) -> None:
 @_provider
 def test(provider: str) -> None:
     """Try whether a provider works, without signing anybody in; ends with 1 when it does not."""
-    findings = check_provider(installation().ports, OPERATOR, provider)
+    findings = provider_checks.check_provider(installation().ports, OPERATOR, provider)
     output().rows(findings, _FINDINGS, empty="")
     if any(finding.state is State.FAILED for finding in findings):
         click.get_current_context().exit(Exit.FAILED)
 
 
-def _plugins() -> tuple[Plugin, ...]:
-    return list_plugins(installation().ports, OPERATOR, PageRequest(LONGEST_PAGE)).items
+def _plugins() -> tuple[provider_settings.Plugin, ...]:
+    return provider_settings.list_plugins(
+        installation().ports, OPERATOR, PageRequest(LONGEST_PAGE)
+    ).items
 
 
-def _named(plugins: tuple[Plugin, ...], slug: str) -> Plugin:
+def _named(plugins: tuple[provider_settings.Plugin, ...], slug: str) -> provider_settings.Plugin:
     for plugin in plugins:
         if plugin.slug == slug:
             return plugin

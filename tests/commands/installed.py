@@ -26,8 +26,12 @@ class Installation:
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """``flask ARGUMENTS``, to its end."""
+        return self.run_python("-m", "flask", "--app", str(ROOT / "wsgi.py"), *arguments)
+
+    def run_python(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """``python ARGUMENTS``, to its end."""
         return subprocess.run(
-            [sys.executable, "-m", "flask", "--app", str(ROOT / "wsgi.py"), *arguments],
+            [sys.executable, *arguments],
             cwd=self.folder,
             env=self.environment,
             capture_output=True,
