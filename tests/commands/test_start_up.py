@@ -1,0 +1,56 @@
+"""How quickly a command answers, told by what it loads: that does not depend on the machine."""
+
+from pathlib import Path
+
+import pytest
+
+import cli
+from app.ports import Ports
+from tests.builders.people import make_user
+from tests.commands.installed import ROOT, Installation
+
+HEAVY = ("sqlalchemy", "jwt", "structlog", "graphql", "alembic", "requests")
+"""Each takes between a fiftieth and a third of a second."""
+
+
+@pytest.fixture
+def installed(sqlite_url: str, tmp_path: Path) -> Installation:
+    return Installation(tmp_path, {"DATABASE_URL": sqlite_url, "PYTHONPATH": str(ROOT)})
+
+
+def loaded(installed: Installation, *arguments: str) -> set[str]:
+    """Which of the heavy libraries ``flask ARGUMENTS`` loads; fails unless it is done."""
+    flask = ("-m", "flask", "--app", str(ROOT / "wsgi.py"))
+    done = installed.run_python("-X", "importtime", *flask, *arguments)
+    assert done.returncode == 0, done.stderr
+    names = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert "click" in names
+    return names.intersection(HEAVY)
+
+
+def test_no_command_s_declaration_loads_what_only_its_work_needs(installed: Installation) -> None:
+    program = (
+        "import sys, cli\n"
+        "for name, (module, summary) in cli.COMMANDS.items():\n"
+        "    cli.Late(name, module, summary).loaded()\n"
+        f"    print(name, *[one for one in {HEAVY!r} if one in sys.modules])\n"
+    )
+    shown = installed.run_python("-c", program)
+    assert shown.stderr == ""
+    told = [line.split() for line in shown.stdout.splitlines()]
+    assert told == [[name] for name in cli.COMMANDS], "write `from app.services import users`"
+
+
+@pytest.mark.parametrize("arguments", [("user", "--help"), ("app", "list", "-h")])
+def test_help_waits_for_no_heavy_library(
+    installed: Installation, arguments: tuple[str, ...]
+) -> None:
+    assert loaded(installed, *arguments) == set()
+
+
+@pytest.mark.parametrize("group", ["user", "app"])
+def test_a_list_waits_for_the_database_s_library_and_no_other(
+    ports: Ports, installed: Installation, group: str
+) -> None:
+    make_user(ports, "ann@example.com")
+    assert loaded(installed, group, "list") == {"sqlalchemy"}
