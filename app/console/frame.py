@@ -21,6 +21,7 @@ from app.console.assets import asset_url
 from app.console.filters import exact, relative
 from app.console.places import GROUPS
 from app.console.session import IDLE, caller, is_signed_in, now, ports, signed_in_by
+from app.services.badges import Badges, show_badges
 
 THEMES = ("auto", "light", "dark")
 _YEAR = 365 * 24 * 3600
@@ -95,18 +96,32 @@ def frame_values() -> dict[str, Any]:
         user = caller().user
         full_name = f"{user.first_name} {user.last_name}".strip()
         values |= {
-            "caller": caller(),
+            "me": caller(),
             "signed_in_by": by,
             "since": datetime.fromtimestamp(by.since, UTC),
             "how": f"by {by.provider or by.origin.value}",
             "person_name": full_name or user.email,
             "playground_url": "/graphql/",
-            "badges": {},
+            "badges": _badges(),
             "idle_minutes": int(IDLE.total_seconds() // 60),
             "place_groups": GROUPS,
             "shop_name": caller().shop.name,
         }
     return values
+
+
+def _badges() -> dict[str, dict[str, object]]:
+    """What wants a look, by the place it stands at."""
+    found = show_badges(ports(), caller().actor) if caller().user.is_staff else Badges()
+    badges = {
+        "console.webhooks.index": (found.webhooks, "bad", "failing or switched off"),
+        "console.throttle.index": (found.blocked_addresses, "warn", "addresses blocked"),
+    }
+    return {
+        place: {"count": count, "state": state, "words": words}
+        for place, (count, state, words) in badges.items()
+        if count
+    }
 
 
 def own_path(wanted: str | None) -> str:

@@ -1,0 +1,157 @@
+"""Access: the two switches that decide who gets in, each with its live consequences."""
+
+from flask import Blueprint, flash, redirect, request, url_for
+from werkzeug.wrappers import Response as BaseResponse
+
+from app.console.frame import done, go, page, refused_page
+from app.console.session import actor, is_proved, ports
+from app.domain.errors import Problem, Refused
+from app.domain.lockouts import DoorChange, Lockout
+from app.domain.permissions import Permission
+from app.domain.shop import PasswordLoginMode
+from app.services.consequences import Consequences, show_consequences
+from app.services.lockouts import lockout
+from app.services.shop import ShopUpdate, update_shop
+
+PHRASE = "NOBODY"
+"""What is typed before password login is switched off for everybody."""
+
+_DONE_MODE = {
+    PasswordLoginMode.ENABLED: "Everyone may sign in by password again.",
+    PasswordLoginMode.CUSTOMERS_ONLY: "Passwords are for customers only now; staff come in by "
+    "single sign-on.",
+    PasswordLoginMode.DISABLED: "Password login is switched off for everybody.",
+}
+_DONE_OPEN = {
+    True: "The storefront is open: everybody reaches the API again.",
+    False: "The storefront is closed: only staff and apps with a valid token pass.",
+}
+_OPEN = {"true": True, "false": False}
+_NEEDS_PROOF = ("DISABLED", "false")
+
+blueprint = Blueprint("access", __name__, url_prefix="/access")
+
+
+@blueprint.get("/")
+def index() -> BaseResponse:
+    """Both switches; with ``ask`` the question that stands before a change."""
+    asked = _asked(request.args.get("ask"), request.args.get("mode"), request.args.get("open"))
+    found = show_consequences(ports(), actor())
+    weighty = asked is not None and asked.value in _NEEDS_PROOF and not asked.refusal(found)
+    if asked is not None and weighty and not is_proved():
+        return _prove(asked)
+    return _show(found, asked)
+
+
+@blueprint.post("/mode")
+def set_mode() -> BaseResponse:
+    """Set the password login mode; refused when nobody could undo it."""
+    asked = _asked("mode", request.form.get("mode"), None)
+    if asked is None:
+        return go("console.access.index")
+    mode = asked.mode
+    if mode is PasswordLoginMode.DISABLED:
+        if not is_proved():
+            return _prove(asked)
+        if request.form.get("phrase", "").strip().upper() != PHRASE:
+            return _refuse(asked, [f"Type {PHRASE} to go on. Nothing was changed."])
+    return _change(
+        asked, DoorChange(password_login_mode=mode), ShopUpdate(password_login_mode=mode)
+    )
+
+
+@blueprint.post("/storefront")
+def set_storefront() -> BaseResponse:
+    """Open or close the storefront."""
+    asked = _asked("storefront", None, request.form.get("open"))
+    if asked is None:
+        return go("console.access.index")
+    allow = _OPEN[asked.value]
+    if not allow and not is_proved():
+        return _prove(asked)
+    return _change(
+        asked,
+        DoorChange(allow_storefront_traffic=allow),
+        ShopUpdate(allow_storefront_traffic=allow),
+    )
+
+
+class Asked:
+    """A position of one of the switches that somebody thinks of."""
+
+    def __init__(self, switch: str, value: str) -> None:
+        self.switch = switch
+        self.value = value
+
+    @property
+    def is_mode(self) -> bool:
+        return self.switch == "mode"
+
+    @property
+    def mode(self) -> PasswordLoginMode:
+        return PasswordLoginMode(self.value)
+
+    def address(self) -> str:
+        """The page with the question."""
+        if self.is_mode:
+            return url_for("console.access.index", ask="mode", mode=self.value)
+        return url_for("console.access.index", ask="storefront", open=self.value)
+
+    def refusal(self, found: Consequences) -> str:
+        """Why it cannot be, in words; empty when it can."""
+        if self.is_mode:
+            mode = found.of_mode(self.mode)
+            return mode.refusal.message if mode.refusal else _reason(mode.lockout)
+        return _reason(found.of_storefront(allow=_OPEN[self.value]).lockout)
+
+
+def _asked(switch: str | None, mode: str | None, open_: str | None) -> Asked | None:
+    if switch == "mode" and mode is not None and mode in PasswordLoginMode.__members__:
+        return Asked(switch, mode)
+    if switch == "storefront" and open_ is not None and open_ in _OPEN:
+        return Asked(switch, open_)
+    return None
+
+
+def _change(asked: Asked, change: DoorChange, update: ShopUpdate) -> BaseResponse:
+    try:
+        _guard(change)
+        update_shop(ports(), actor(), update)
+    except Refused as refused:
+        return _refuse(None, [problem.message for problem in refused.problems])
+    if asked.is_mode:
+        return done(_DONE_MODE[asked.mode], "console.access.index")
+    return done(_DONE_OPEN[_OPEN[asked.value]], "console.access.index")
+
+
+def _guard(change: DoorChange) -> None:
+    """Refuse what would leave nobody inside who could undo it; the console's rule alone."""
+    if not actor().holds(Permission.MANAGE_SETTINGS):
+        return
+    judged = lockout(ports(), actor(), change)
+    if judged.is_locked_out:
+        raise Refused(Problem("LOCKOUT", _reason(judged)))
+
+
+def _reason(judged: Lockout) -> str:
+    return judged.reason.message if judged.reason else ""
+
+
+def _refuse(asked: Asked | None, messages: list[str]) -> BaseResponse:
+    return refused_page(
+        "access/index.html", found=show_consequences(ports(), actor()), asked=asked, wrong=messages
+    )
+
+
+def _prove(asked: Asked) -> BaseResponse:
+    return redirect(url_for("console.sign_in.prove", next=asked.address()), 303)
+
+
+def _show(found: Consequences, asked: Asked | None) -> BaseResponse:
+    wrong: list[str] = []
+    if asked is not None:
+        reason = asked.refusal(found)
+        if reason:
+            flash(reason, "bad")
+            asked = None
+    return page("access/index.html", found=found, asked=asked, wrong=wrong)

@@ -1,0 +1,144 @@
+"""The two switches: what a change would do, and that it does."""
+
+import pytest
+
+from app.domain.actor import OPERATOR, SessionOrigin
+from app.domain.permissions import Permission
+from app.domain.shop import PasswordLoginMode
+from app.domain.traffic import TrafficKind, bucket_of
+from app.models import SessionRecord, TrafficRecord
+from app.ports import Ports
+from app.services.shop import ShopUpdate, show_settings, update_shop
+from tests.builders.people import make_staff, make_user
+from tests.console.conftest import StaffDesk, Statements
+from tests.console.desk import Desk
+from tests.fakes.clock import FakeClock
+
+MAY = Permission.MANAGE_SETTINGS
+CLOSING = "/console/access/?ask=storefront&open=false"
+NOBODY = "/console/access/?ask=mode&mode=DISABLED"
+
+
+def come_by_sign_on(shop: Ports) -> None:
+    """Let every open session have begun at a provider."""
+    with shop.database.transaction() as session:
+        for stored in session.query(SessionRecord):
+            stored.origin = SessionOrigin.OIDC.value
+
+
+def count_requests(shop: Ports, kind: TrafficKind, requests: int) -> None:
+    with shop.database.transaction() as session:
+        began = bucket_of(shop.clock.now())
+        session.add(TrafficRecord(began_at=began, kind=kind.value, requests=requests))
+
+
+def test_the_page_needs_manage_settings_and_says_so(staff_desk: StaffDesk) -> None:
+    told = staff_desk(Permission.MANAGE_ORDERS).open("/console/access/")
+    assert told.status == 403
+    assert "Manage settings ( MANAGE_SETTINGS )" in told.text
+    assert "Nothing was changed" in told.text
+
+
+def test_numbers_are_counted_when_they_are_shown(staff_desk: StaffDesk, shop: Ports) -> None:
+    desk = staff_desk(MAY)
+    assert "1 of 1 staff has no single sign-on identity" in desk.open("/console/access/").text
+    make_staff(shop, "second@example.com")
+    make_user(shop)
+    count_requests(shop, TrafficKind.ANONYMOUS, 1240)
+    page = desk.open("/console/access/").text
+    assert "2 of 2 staff have no single sign-on identity" in page
+    assert "1 of 1 customers know only a password" in page
+    assert "1,240 requests of customers and visitors would have been refused" in page
+
+
+def test_the_storefront_is_closed_after_a_question_with_numbers(
+    staff_desk: StaffDesk, shop: Ports
+) -> None:
+    desk = staff_desk(MAY)
+    count_requests(shop, TrafficKind.CUSTOMER, 7)
+    asked = desk.open(CLOSING)
+    assert "Close the storefront?" in asked.text
+    assert "that would have been 7 requests" in asked.text
+    assert "<main" in asked.html
+    assert " inert" in asked.html
+    done = desk.follow(desk.send("/console/access/storefront", {"open": "false"}, seen_at=CLOSING))
+    assert "The storefront is closed: only staff and apps" in done.text
+    assert "Changed by you" in done.text
+    answer = desk.client.post("/graphql/", json={"query": "{ shop { name } }"})
+    assert answer.status_code == 401
+
+
+def test_a_password_session_is_told_why_it_may_not_restrict_password_login(
+    staff_desk: StaffDesk, shop: Ports
+) -> None:
+    desk = staff_desk(MAY)
+    told = desk.open("/console/access/?ask=mode&mode=CUSTOMERS_ONLY")
+    assert "only by someone who signed in through single sign-on" in told.text
+    assert "<dialog" not in told.html
+    refused = desk.send(
+        "/console/access/mode", {"mode": "CUSTOMERS_ONLY"}, seen_at="/console/access/"
+    )
+    assert refused.status == 422
+    assert show_settings(shop, OPERATOR).password_login_mode is PasswordLoginMode.ENABLED
+
+
+def test_the_worst_needs_a_typed_word(staff_desk: StaffDesk, shop: Ports) -> None:
+    desk = staff_desk(MAY)
+    come_by_sign_on(shop)
+    wrong = desk.send(
+        "/console/access/mode", {"mode": "DISABLED", "phrase": "yes"}, seen_at=NOBODY
+    )
+    assert wrong.status == 422
+    assert "Type NOBODY to go on" in wrong.text
+    desk.send("/console/access/mode", {"mode": "DISABLED", "phrase": "nobody"}, seen_at=NOBODY)
+    assert show_settings(shop, OPERATOR).password_login_mode is PasswordLoginMode.DISABLED
+
+
+def test_the_worst_asks_again_who_one_is(
+    staff_desk: StaffDesk, shop: Ports, clock: FakeClock
+) -> None:
+    desk = staff_desk(MAY)
+    clock.pass_(minutes=6)
+    asked = desk.open(CLOSING)
+    assert asked.leads_to.startswith("/console/prove?next=")
+    posted = desk.send("/console/access/storefront", {"open": "false"}, seen_at="/console/access/")
+    assert posted.leads_to.startswith("/console/prove?next=")
+    assert show_settings(shop, OPERATOR).allow_storefront_traffic
+    wrong = desk.send(asked.leads_to, {"password": "not mine"})
+    assert wrong.status == 422
+    right = desk.send(asked.leads_to, {"password": "correct horse battery staple"})
+    assert "Close the storefront?" in desk.follow(right).text
+
+
+def test_nobody_locks_out_the_last_one_who_could_undo_it(nobody: Desk, shop: Ports) -> None:
+    make_user(shop, "only@example.com", is_staff=True, permissions=[MAY])
+    nobody.sign_in("only@example.com")
+    refused = nobody.send(
+        "/console/access/mode", {"mode": "CUSTOMERS_ONLY"}, seen_at="/console/access/"
+    )
+    assert refused.status == 422
+    assert "No identity provider is active" in refused.text
+
+
+def test_the_guard_is_the_consoles_alone(shop: Ports) -> None:
+    make_user(shop, "only@example.com", is_staff=True, permissions=[MAY])
+    update_shop(shop, OPERATOR, ShopUpdate(password_login_mode=PasswordLoginMode.DISABLED))
+    assert show_settings(shop, OPERATOR).password_login_mode is PasswordLoginMode.DISABLED
+
+
+@pytest.mark.parametrize(
+    "query", ["ask=mode&mode=SOMETHING", "ask=storefront&open=maybe", "ask=x"]
+)
+def test_a_question_about_nothing_shows_the_page(staff_desk: StaffDesk, query: str) -> None:
+    asked = staff_desk(MAY).open(f"/console/access/?{query}")
+    assert asked.status == 200
+    assert "<dialog" not in asked.html
+
+
+def test_the_page_costs_six_statements_at_most(
+    staff_desk: StaffDesk, statements: Statements
+) -> None:
+    desk = staff_desk(MAY)
+    with statements() as seen:
+        desk.open("/console/access/")
+    assert len(seen) <= 6
