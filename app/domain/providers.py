@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from app.domain.permissions import Permission, in_order
-from app.domain.scopes import scope_of, staff_scope
+from app.domain.scopes import scope_of
 
 DEFAULT_SLUG = "default"
 """The provider that answers to every word which names no other."""
@@ -91,6 +91,5 @@ def requested_scope(provider: Provider, shop: str) -> str:
     if provider.enable_refresh_token:
         words.append("offline_access")
     if provider.use_oauth_scope_permissions:
-        words.append(staff_scope(shop))
         words += [scope_of(permission, shop) for permission in in_order(frozenset(Permission))]
     return " ".join(words)

@@ -1,18 +1,24 @@
 """A provider's access token as credential: contract, "Single sign-on"."""
 
 import pytest
+from sqlalchemy import select
 
 from app.domain.actor import OPERATOR, ActorKind, SessionOrigin
 from app.domain.errors import TokenFault
+from app.domain.links import LinkPurpose
+from app.models import UserRecord
 from app.ports import Ports
+from app.services.links import make_link
+from app.services.passwords import set_password
 from app.services.provider_settings import ProviderUpdate, save_provider
 from app.services.tokens import deactivate_all_tokens
-from tests.builders.people import ADDRESS, change_user, make_user
+from tests.builders.people import ADDRESS, NOBODY, change_user, make_user
 from tests.builders.providers import identities, set_up, user_called
 from tests.fakes.clock import FakeClock
 from tests.fixtures.statements import recorded_statements
 from tests.servers.own_provider import LIFETIME, OwnProvider
 from tests.services.bearers import EMAIL, calls, fault, who
+from tests.services.provider_logins import sign_in
 
 
 def test_an_access_token_tells_who_is_calling_and_makes_them_a_customer(
@@ -101,6 +107,48 @@ def test_signing_out_everywhere_ends_the_tokens_that_were_issued_before(
         assert fault(elsewhere, token) is TokenFault.INVALID
     clock.pass_(seconds=1)
     assert fault(ports, provider.access_token()) is None
+
+
+@pytest.mark.parametrize(
+    ("told", "is_ended"), [(-1, True), (0, True), (1, False)], ids=["before", "same", "after"]
+)
+def test_a_token_of_the_second_in_which_somebody_signed_out_counts_as_older(
+    ports: Ports,
+    elsewhere: Ports,
+    provider: OwnProvider,
+    clock: FakeClock,
+    told: int,
+    is_ended: bool,
+) -> None:
+    """Providers tell whole seconds, rounded down: nobody knows which of the two came first."""
+    actor = who(ports, provider.access_token(iat=provider.now() - 60)).actor
+    second = provider.now()
+    clock.pass_(seconds=0.25)
+    deactivate_all_tokens(ports, actor)
+    clock.pass_(seconds=0.5)
+    token = provider.access_token(iat=second + told)
+    clock.pass_(seconds=5)
+    for process in (ports, elsewhere):
+        assert fault(process, token) is (TokenFault.INVALID if is_ended else None)
+
+
+def test_a_new_password_ends_every_session_and_no_token_of_the_provider(
+    ports: Ports, provider: OwnProvider, clock: FakeClock
+) -> None:
+    """Contract, "Sessions": a reset ends all of these; the provider's tokens are none."""
+    make_user(ports, EMAIL)
+    token = provider.access_token()
+    assert who(ports, token).actor.user_id is not None
+    ours = sign_in(ports, provider).access
+    clock.pass_(seconds=5)
+    with ports.database.transaction() as session:
+        user = session.scalars(select(UserRecord).where(UserRecord.email == EMAIL)).one()
+        link = make_link(ports, session, user, LinkPurpose.SET_PASSWORD)
+
+    set_password(ports, NOBODY, email=EMAIL, password="a whole new sentence", token=link)
+
+    assert fault(ports, ours) is TokenFault.INVALID
+    assert fault(ports, token) is None
 
 
 def test_details_are_kept_current(ports: Ports, provider: OwnProvider) -> None:
