@@ -1,5 +1,6 @@
 """Letters are handed over to a real mail server, and readable in development."""
 
+import ssl
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 from app.adapters.post import FilePost, SmtpPost
 from app.domain.mail import Letter
 from app.ports.mail import MailUndeliverable
+from tests.servers.certificates import certificate_for
 from tests.servers.smtp import smtp_server
 
 
@@ -120,6 +122,25 @@ def test_a_recipient_who_is_asked_to_wait_is_not_given_up(answer: str, *, perman
             post.send(_letter())
 
     assert failure.value.permanent is permanent
+
+
+@pytest.mark.parametrize(("scheme", "from_the_start"), [("smtp", False), ("smtps", True)])
+def test_a_letter_is_encrypted_on_its_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scheme: str, *, from_the_start: bool
+) -> None:
+    authority, chain = certificate_for(tmp_path, "localhost")
+    tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    tls.load_cert_chain(chain)
+    with smtp_server(tls=tls, from_the_start=from_the_start) as (mailbox, host):
+        url = f"{scheme}://{host.replace('127.0.0.1', 'localhost')}"
+        post = SmtpPost(url, "noreply@example.com")
+        with pytest.raises(MailUndeliverable) as failure:
+            post.send(_letter())  # to a server whose certificate nobody vouches for
+        assert failure.value.permanent is False
+        monkeypatch.setenv("SSL_CERT_FILE", str(authority))
+        post.send(_letter())
+
+    assert mailbox.encrypted == [True]
 
 
 def test_a_server_that_is_down_is_a_failure_for_now() -> None:

@@ -42,7 +42,7 @@ class Mailbox:
         envelope.rcpt_tos.append(address)
         return "250 OK"
 
-    async def handle_DATA(self, _server: SMTP, session: Session, envelope: Envelope) -> str:  # noqa: N802 - the server's name for it
+    async def handle_DATA(self, server: SMTP, _session: Session, envelope: Envelope) -> str:  # noqa: N802 - the server's name for it
         if self.refusal:
             return self.refusal
         content = envelope.content
@@ -51,7 +51,8 @@ class Mailbox:
         assert isinstance(message, EmailMessage)
         self.messages.append(message)
         self.recipients += envelope.rcpt_tos
-        self.encrypted.append(session.ssl is not None)
+        assert server.transport is not None
+        self.encrypted.append(server.transport.get_extra_info("sslcontext") is not None)
         return "250 OK"
 
 
@@ -71,9 +72,13 @@ def smtp_server(
     port: int = 0,
     login: tuple[str, str] | None = None,
     tls: ssl.SSLContext | None = None,
+    from_the_start: bool = False,
     speaks_utf8: bool = True,
 ) -> Iterator[tuple[Mailbox, str]]:
-    """The mailbox of a running server, and its host and port; without ``port`` any free one."""
+    """The mailbox of a running server, and its host and port; without ``port`` any free one.
+
+    With ``tls`` it insists on encryption: by STARTTLS, or ``from_the_start``.
+    """
 
     def authenticate(
         _server: SMTP, _session: Session, _envelope: Envelope, _mechanism: str, data: object
@@ -91,8 +96,9 @@ def smtp_server(
         port=port,
         server_hostname="localhost",
         enable_SMTPUTF8=speaks_utf8,
-        tls_context=tls,
-        require_starttls=tls is not None,
+        ssl_context=tls if from_the_start else None,
+        tls_context=None if from_the_start else tls,
+        require_starttls=tls is not None and not from_the_start,
         authenticator=authenticate if login else None,
         auth_required=login is not None,
         auth_require_tls=False,
