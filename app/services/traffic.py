@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from datetime import timedelta
 
-from sqlalchemy import delete, func, select
+from sqlalchemy import ColumnElement, delete, func, select
 
 from app.domain.actor import Actor
 from app.domain.permissions import Permission
@@ -28,6 +28,19 @@ def count_traffic(ports: Ports, actor: Actor, span: timedelta) -> Mapping[Traffi
     with ports.database.reading() as session:
         found = {kind: int(requests) for kind, requests in session.execute(counted)}
     return {kind: found.get(kind, 0) for kind in TrafficKind}
+
+
+@part
+def requests_since(ports: Ports, span: timedelta, *kinds: TrafficKind) -> ColumnElement[int]:
+    """The requests of some kinds in the last ``span``, as a part of a statement that asks more."""
+    return (
+        select(func.coalesce(func.sum(TrafficRecord.requests), 0))
+        .where(
+            TrafficRecord.began_at >= bucket_of(ports.clock.now() - span),
+            TrafficRecord.kind.in_([kind.value for kind in kinds]),
+        )
+        .scalar_subquery()
+    )
 
 
 @part

@@ -1,0 +1,100 @@
+"""What the console's first page tells: figures of the last day, and what follows from them."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+SPAN = timedelta(hours=24)
+HOURS = 24
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryHour:
+    """The deliveries that were made in one hour, by what has become of them until now.
+
+    ``retried`` arrived, after more than one attempt; ``failing`` were tried and will be again;
+    ``waiting`` have not been tried yet.
+    """
+
+    began: datetime
+    at_first_try: int
+    retried: int
+    failed: int
+    failing: int
+    waiting: int
+
+    @property
+    def arrived(self) -> int:
+        return self.at_first_try + self.retried
+
+    @property
+    def not_arrived(self) -> int:
+        """Those that failed, for good or so far."""
+        return self.failed + self.failing
+
+    @property
+    def made(self) -> int:
+        return self.arrived + self.not_arrived + self.waiting
+
+
+@dataclass(frozen=True, slots=True)
+class Slowest:
+    """The slowest of some answers, in seconds, and whose it was."""
+
+    duration: float
+    webhook_id: int
+    webhook_name: str
+    app_name: str
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerTimes:
+    """How long endpoints took to answer, in seconds: of the last ``answers`` of the last day."""
+
+    answers: int
+    median: float
+    slowest: Slowest
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryDay:
+    """The deliveries of the last 24 hours, hour by hour, and of the 24 before that together.
+
+    ``times`` is ``None`` when nothing has answered.
+    """
+
+    hours: tuple[DeliveryHour, ...]
+    day_before: DeliveryHour
+    times: AnswerTimes | None
+
+    @property
+    def made(self) -> int:
+        return sum(hour.made for hour in self.hours)
+
+    @property
+    def arrived(self) -> int:
+        return sum(hour.arrived for hour in self.hours)
+
+    @property
+    def not_arrived(self) -> int:
+        return sum(hour.not_arrived for hour in self.hours)
+
+    @property
+    def first_try_share(self) -> float | None:
+        """Which part (0 to 1) of what was tried arrived at once; ``None`` if nothing was tried."""
+        return _share(sum(hour.at_first_try for hour in self.hours), self.hours)
+
+    @property
+    def first_try_share_before(self) -> float | None:
+        """The same of the day before."""
+        return _share(self.day_before.at_first_try, (self.day_before,))
+
+    @property
+    def growth(self) -> float | None:
+        """By which part there were more than the day before; ``None`` if there were none then."""
+        before = self.day_before.made
+        return (self.made - before) / before if before else None
+
+
+def _share(at_first_try: int, hours: tuple[DeliveryHour, ...]) -> float | None:
+    tried = sum(hour.arrived + hour.not_arrived for hour in hours)
+    return at_first_try / tried if tried else None
