@@ -117,12 +117,13 @@ def require_owner(opened: OpenedLink, email: str) -> None:
 
 
 @part
-def redirect_refusal(ports: Ports, url: str) -> Problem | None:
-    """Why mails may not lead to ``url``, or ``None``: REQUIRED, INVALID on ``redirectUrl``."""
+def redirect_refusal(ports: Ports, url: str, field: str = "redirectUrl") -> Problem | None:
+    """Why mails may not lead to ``url``, or ``None``: REQUIRED, INVALID on ``field``."""
     return redirect_problem(
         url,
         ports.configuration.allowed_client_hosts,
         development=ports.configuration.development,
+        field=field,
     )
 
 

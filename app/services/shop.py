@@ -14,6 +14,7 @@ from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.services.access import part, requires
 from app.services.audit import Change, record
+from app.services.links import redirect_refusal
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +63,11 @@ def update_shop(ports: Ports, actor: Actor, update: ShopUpdate) -> Shop:
     """Change settings (`shopSettingsUpdate`); all of ``update`` or, when refused, nothing of it.
 
     Refuses PASSWORD_AUTH_RESTRICTION on ``passwordLoginMode`` (contract, "Password login mode"),
-    REQUIRED for a null mode, INVALID for a null switch and for texts that cannot be used.
+    REQUIRED for a null mode, INVALID for a null switch, for texts that cannot be used, and on
+    ``customerSetPasswordUrl`` for a host that is not among ``ALLOWED_CLIENT_HOSTS``.
     """
     wanted = _wanted(update)
-    found = [_problem(name, value) for name, value in wanted.items()]
+    found = [_problem(ports, name, value) for name, value in wanted.items()]
     if isinstance(update.password_login_mode, PasswordLoginMode):
         found.append(mode_change_problem(actor, update.password_login_mode))
     problems = [problem for problem in found if problem is not None]
@@ -115,10 +117,13 @@ def _wanted(update: ShopUpdate) -> dict[str, object]:
     return wanted
 
 
-def _problem(name: str, value: object) -> Problem | None:
+def _problem(ports: Ports, name: str, value: object) -> Problem | None:
     field = _CAMEL[name]
     if name in _LONGEST:
-        return _text_problem(name, str(value), field)
+        problem = _text_problem(name, str(value), field)
+        if problem is None and name == "customer_set_password_url" and value:
+            problem = redirect_refusal(ports, str(value), field)
+        return problem
     if value is not None:
         return None
     if name == "password_login_mode":

@@ -126,7 +126,16 @@ def test_what_was_left_out_stays(ports: Ports) -> None:
             {"default_mail_sender_address": "a@example.com\n"},
             ("defaultMailSenderAddress", "INVALID"),
         ),
-        ({"customer_set_password_url": LONG[:1025]}, ("customerSetPasswordUrl", "INVALID")),
+        *(
+            ({"customer_set_password_url": url}, ("customerSetPasswordUrl", "INVALID"))
+            for url in (
+                LONG[:1025],
+                "https://evil.example/set",
+                "http://localhost@evil.example/",
+                "javascript:alert(1)",
+                "http://localhost:3000/\nX: y",
+            )
+        ),
     ],
 )
 def test_what_cannot_be_used_is_refused_on_its_field(
@@ -144,7 +153,7 @@ def test_every_setting_can_be_changed_and_read_back(ports: Ports) -> None:
         "description": "Frisch.\nJeden Tag.",
         "default_mail_sender_name": "Früchte",
         "default_mail_sender_address": "shop@example.com",
-        "customer_set_password_url": "https://shop.example.com/set",
+        "customer_set_password_url": "http://localhost:3000/set",
         "enable_account_confirmation_by_email": False,
         "allow_login_without_confirmation": True,
         "allow_storefront_traffic": False,
@@ -168,8 +177,9 @@ def test_every_setting_can_be_changed_and_read_back(ports: Ports) -> None:
     ],
 )
 def test_null_and_nothing_clear_a_text(ports: Ports, name: str) -> None:
+    text = "http://localhost/" if name.endswith("_url") else "a@example.com"
     for cleared in (None, ""):
-        filled: dict[str, Any] = {name: "a@example.com"}
+        filled: dict[str, Any] = {name: text}
         update_shop(ports, OPERATOR, ShopUpdate(**filled))
         emptied: dict[str, Any] = {name: cleared}
         shop = update_shop(ports, OPERATOR, ShopUpdate(**emptied))
