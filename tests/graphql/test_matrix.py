@@ -13,7 +13,7 @@ from tests.builders.pictures import png
 from tests.fakes.clock import FakeClock
 from tests.fixtures.ports import fake_ports
 from tests.graphql.front import Front
-from tests.graphql.matrix.mutations import MUTATIONS
+from tests.graphql.matrix.mutations import MUTATIONS, UNTRACED
 from tests.graphql.matrix.queries import FIELDS, QUERIES
 from tests.graphql.matrix.rules import DENIED, FINE, NONE, TOLD, Row
 from tests.graphql.matrix.world import World
@@ -63,7 +63,7 @@ def test_a_mutation_admits_exactly_whom_it_is_for(world: World, name: str) -> No
     call = world.call(row)
     parameters = "($file: Upload!)" if "$file" in call else ""
     query = f"mutation{parameters} {{ {field(name, call)} {{ errors {{ code }} }} }}"
-    assert outcomes(world, row, query) == row.rule.outcomes
+    assert outcomes(world, row, query, is_traced=name not in UNTRACED) == row.rule.outcomes
 
 
 @pytest.mark.parametrize("name", QUERIES)
@@ -84,13 +84,16 @@ def field(name: str, arguments: str) -> str:
     return name.partition(" ")[0] + (f"({arguments})" if arguments else "")
 
 
-def outcomes(world: World, row: Row, query: str) -> dict[str, str]:
-    """What becomes of the query for each kind of caller; several marks where callers differ."""
+def outcomes(world: World, row: Row, query: str, *, is_traced: bool = False) -> dict[str, str]:
+    """What becomes of the query for each kind of caller; several marks where callers differ.
+
+    Whoever is refused changes nothing, and what the others change stands in the audit trail.
+    """
     callers, front = list(world.callers(row)), Front(world.ports)
     world.keep()
     found: dict[str, str] = {}
     for who, credential in callers:
-        before = world.version()
+        before, traces = world.version(), world.traces()
         if "$file" in query:
             answer = front.upload(query, png(), credential)
         else:
@@ -98,6 +101,7 @@ def outcomes(world: World, row: Row, query: str) -> dict[str, str]:
         mark = outcome(row, answer)
         changed = world.version() != before
         if changed:
+            assert (world.traces() > traces) is is_traced, f"{who} left a trace, or none"
             world.put_back()
         assert mark == FINE or not changed, f"{who} was refused, and changed something"
         if mark not in found.get(who, ""):

@@ -92,7 +92,10 @@ PEOPLE_OF_THE_SHOP = {
 SHOP = {
     "shopSettingsUpdate": Row(HOLDERS, "input: {allowStorefrontTraffic: true}", SETTINGS),
     "pluginUpdate": Row(
-        HOLDERS, 'id: "latchkey.authentication.openidconnect", input: {}', PLUGINS
+        HOLDERS,
+        'id: "latchkey.authentication.openidconnect",'
+        ' input: {configuration: [{name: "client_id", value: "new"}]}',
+        PLUGINS,
     ),
     "productCreate": Row(HOLDERS, 'input: {name: "new"}', PRODUCTS),
     "productUpdate": Row(HOLDERS, 'id: "$product", input: {name: "new"}', PRODUCTS),
@@ -149,3 +152,9 @@ INTEGRATIONS = {
     "webhookReplay": Row(APP_MANAGERS, 'id: "$webhook", since: "2026-01-01T00:00:00Z"', APPS),
 }
 MUTATIONS = {**TOKENS, **ACCOUNTS, **PEOPLE_OF_THE_SHOP, **SHOP, **INTEGRATIONS}
+UNTRACED = frozenset(
+    {"tokenCreate", "requestPasswordReset"}
+    | {name for name in SHOP if name.startswith("checkout")}
+)
+"""What leaves no row in the audit trail: logins and carts change nobody's rights, and a link to
+set a password is recorded when it is made."""

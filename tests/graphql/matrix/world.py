@@ -72,6 +72,12 @@ class World:
         assert isinstance(version, int)
         return version
 
+    def traces(self) -> int:
+        """How many rows the audit trail has."""
+        [count] = self._file.execute("SELECT count(*) FROM audit").fetchone()
+        assert isinstance(count, int)
+        return count
+
     def close(self) -> None:
         self._file.close()
         self._kept.close()
