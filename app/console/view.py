@@ -7,7 +7,7 @@ from flask_wtf.csrf import CSRFProtect
 from werkzeug.exceptions import NotFound
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.console import access, assets, home, preferences, sign_in
+from app.console import access, assets, home, passwords, preferences, sign_in
 from app.console.errors import register_console_errors, to_sign_in
 from app.console.filters import FILTERS
 from app.console.frame import HEADERS, frame_values, go, page
@@ -19,6 +19,9 @@ OPEN = frozenset(
         "console.sign_in.index",
         "console.sign_in.begin",
         "console.sign_in.finish",
+        "console.passwords.forgotten",
+        "console.passwords.follow",
+        "console.passwords.choose",
         "console.preferences.set_theme",
     }
 )
@@ -52,7 +55,7 @@ def make_console() -> Blueprint:
     console.after_request(add_headers)
     console.context_processor(frame_values)
     register_console_errors(console)
-    for group in (access, home, preferences, sign_in):
+    for group in (access, home, passwords, preferences, sign_in):
         console.register_blueprint(group.blueprint)
     # Last, so that an address which is none gets its answer in the frame.
     console.add_url_rule("/<path:address>", "nowhere", nowhere)

@@ -21,6 +21,7 @@ from app.services.external_sign_in import Terms, enter_by_provider, lead_to
 from app.services.identity import Visitor, actor_in, user_in
 from app.services.login import enter_by_password
 from app.services.own_sessions import SESSION, end_session
+from app.services.passwords import enter_by_link
 from app.services.proofs import own_account, prove_password
 from app.services.providers import known_providers, provider_of
 from app.services.sessions import OpenedSession
@@ -133,6 +134,20 @@ def finish_console_sign_in(
     terms = Terms(staff_only=True, user_id=actor.user_id, lifetime=LIFETIME)
     entered = enter_by_provider(ports, actor, provider, code=code, state=state, terms=terms)
     return _session(entered.opened, entered.user, provider.name)
+
+
+@public
+def set_password_at_console(
+    ports: Ports, actor: Actor, *, email: str, password: str, token: str
+) -> ConsoleSession | None:
+    """Set a password by the link of a mail (refuses as ``set_password`` does), and come in.
+
+    ``None`` for a customer, who has a password now and no business in the console.
+    """
+    entered = enter_by_link(
+        ports, actor, email=email, password=password, token=token, lifetime=LIFETIME
+    )
+    return _session(entered.opened, entered.user) if entered.user.is_staff else None
 
 
 @users_only

@@ -118,7 +118,13 @@ def require_owner(opened: OpenedLink, email: str) -> None:
 
 @part
 def redirect_refusal(ports: Ports, url: str, field: str = "redirectUrl") -> Problem | None:
-    """Why mails may not lead to ``url``, or ``None``: REQUIRED, INVALID on ``field``."""
+    """Why mails may not lead to ``url``, or ``None``: REQUIRED, INVALID on ``field``.
+
+    To pages of our own console they may, whatever hosts are allowed beside it.
+    """
+    own = ports.configuration.public_url
+    if own and url.startswith(f"{own}/console/"):
+        return None
     return redirect_problem(
         url,
         ports.configuration.allowed_client_hosts,

@@ -1,5 +1,7 @@
 """Changing a password, and setting one by a link from a mail."""
 
+from datetime import timedelta
+
 from sqlalchemy.orm import Session
 
 from app.domain.actor import Actor, SessionOrigin
@@ -11,11 +13,12 @@ from app.domain.users import User
 from app.models import ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
-from app.services.access import public, users_only
+from app.services.access import part, public, users_only
 from app.services.callers import switches_of
 from app.services.confirmation import confirm
+from app.services.doors import find_door
 from app.services.links import open_link, require_owner
-from app.services.login import needs_password_login, require_password_login
+from app.services.login import Entered, needs_password_login, require_password_login
 from app.services.new_passwords import hash_for_link, replace_password
 from app.services.people import load_caller, load_user
 from app.services.proofs import own_account, prove_password
@@ -67,6 +70,25 @@ def set_password(
     email alike. Whoever opens the link has shown that the mailbox is theirs: the account counts as
     confirmed.
     """
+    entered = enter_by_link(ports, actor, email=email, password=password, token=token)
+    return sign_pair(ports, actor, entered.opened, entered.user, entered.switches)
+
+
+@part
+def enter_by_link(
+    ports: Ports,
+    actor: Actor,
+    *,
+    email: str,
+    password: str,
+    token: str,
+    lifetime: timedelta | None = None,
+) -> Entered:
+    """A new session for whoever sets a password by a link; refuses as ``set_password`` does.
+
+    ``lifetime`` is how long the session is good for, unless as long as refresh tokens are.
+    """
+    require_password_login(find_door(ports).switches)
     hashed = hash_for_link(ports, _PURPOSES, email=email, token=token, password=password)
     with ports.database.transaction() as session:
         switches = _open_switches(session)
@@ -76,9 +98,10 @@ def set_password(
         replace_password(ports, actor, session, user, hashed)
         confirm(ports, actor, session, user)
         user.last_login = ports.clock.now()
-        begun = open_session(ports, actor, session, user.id, SessionOrigin.PASSWORD)
-        seen = load_user(session, user.id)
-    return sign_pair(ports, actor, begun, seen, switches)
+        begun = open_session(
+            ports, actor, session, user.id, SessionOrigin.PASSWORD, lifetime=lifetime
+        )
+        return Entered(begun, load_user(session, user.id), switches)
 
 
 def _open_switches(session: Session) -> Switches:

@@ -1,0 +1,94 @@
+"""A forgotten password, and setting one by the link of a mail: an invitation's too."""
+
+from flask import Blueprint, request, session, url_for
+from werkzeug.wrappers import Response as BaseResponse
+from wtforms import EmailField, PasswordField
+from wtforms.validators import InputRequired
+
+from app.console.forms import ConsoleForm
+from app.console.frame import done, go, page, refused_page
+from app.console.session import nobody, open_console_session, ports
+from app.domain.errors import Refused
+from app.services.console_sessions import set_password_at_console, show_console_door
+from app.services.resets import request_password_reset
+from app.web.caller import base_url
+
+_LINK = "password_link"
+
+blueprint = Blueprint("passwords", __name__)
+
+
+class ForgottenForm(ConsoleForm):
+    """Whose password it is."""
+
+    names = {"redirectUrl": ""}  # noqa: RUF012
+    email = EmailField("Email", validators=[InputRequired("Say which email you sign in with.")])
+
+
+class NewPasswordForm(ConsoleForm):
+    """The new one; a manager's field, so it is asked for once."""
+
+    password = PasswordField("New password", validators=[InputRequired("Choose a password.")])
+
+
+@blueprint.route("/forgotten", methods=["GET", "POST"])
+def forgotten() -> BaseResponse:
+    """Ask for a link; the answer is the same for every address."""
+    form = ForgottenForm()
+    if not form.validate_on_submit():
+        show = refused_page if form.is_submitted() else page
+        return show("passwords/forgotten.html", form=form, door=_door(), asked="")
+    try:
+        request_password_reset(
+            ports(), nobody(), email=form.email.data, redirect_url=set_password_address()
+        )
+    except Refused as refused:
+        form.refuse(refused)
+        return refused_page("passwords/forgotten.html", form=form, door=_door(), asked="")
+    return page("passwords/forgotten.html", form=form, door=_door(), asked=form.email.data)
+
+
+@blueprint.get("/set-password")
+def follow() -> BaseResponse:
+    """Where the mail leads: the link's secret leaves the address before anything is shown."""
+    session[_LINK] = {
+        "email": request.args.get("email", "")[:254],
+        "token": request.args.get("token", "")[:128],
+    }
+    return go("console.passwords.choose")
+
+
+@blueprint.route("/new-password", methods=["GET", "POST"])
+def choose() -> BaseResponse:
+    """Choose the password; staff are signed in then."""
+    link = session.get(_LINK) or {"email": "", "token": ""}
+    form = NewPasswordForm()
+    if form.validate_on_submit():
+        try:
+            opened = set_password_at_console(
+                ports(),
+                nobody(),
+                email=link["email"],
+                password=form.password.data,
+                token=link["token"],
+            )
+        except Refused as refused:
+            form.refuse(refused)
+        else:
+            session.pop(_LINK, None)
+            if opened is None:
+                return page("passwords/set.html", door=_door())
+            open_console_session(opened)
+            return done("Your password is set, and you are signed in.", "console.home.index")
+    show = refused_page if form.is_submitted() else page
+    return show("passwords/choose.html", form=form, door=_door(), email=link["email"])
+
+
+def set_password_address() -> str:
+    """Where mails of the console lead: our own page."""
+    base = ports().configuration.public_url or base_url(request.environ)
+    return f"{base}{url_for('console.passwords.follow')}"
+
+
+def _door() -> object:
+    return show_console_door(ports(), nobody())
