@@ -3,7 +3,11 @@
 from flask import Blueprint
 from werkzeug.wrappers import Response as BaseResponse
 
+from app.console.changes import done_to, what_was_done, who_did
+from app.console.charts import spark, stacked
 from app.console.frame import page
+from app.console.session import actor, ports
+from app.services.overview import Overview, show_overview
 
 blueprint = Blueprint("home", __name__)
 
@@ -11,4 +15,28 @@ blueprint = Blueprint("home", __name__)
 @blueprint.get("/")
 def index() -> BaseResponse:
     """The first page."""
-    return page("home.html")
+    seen = show_overview(ports(), actor())
+    day = seen.deliveries
+    bars = None if day is None else stacked([(h.arrived, h.not_arrived) for h in day.hours])
+    sparks = None if day is None else spark([float(hour.made) for hour in day.hours])
+    return page(
+        "home/index.html",
+        seen=seen,
+        bars=bars,
+        sparks=sparks,
+        attention=_attention(seen),
+        who_did=who_did,
+        what_was_done=what_was_done,
+        done_to=done_to,
+    )
+
+
+def _attention(seen: Overview) -> int:
+    """How many things want a look."""
+    found = len(seen.webhooks or ())
+    if seen.people is not None:
+        found += bool(seen.people.blocked_addresses)
+        found += bool(
+            seen.people.staff_without_sign_on and any(p.is_active for p in seen.providers)
+        )
+    return found + sum(provider.is_paused for provider in seen.providers if provider.is_active)

@@ -1,0 +1,82 @@
+"""Small charts as SVG's own numbers: the template draws them with attributes and classes alone."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import log10
+
+_WIDTH = 240.0
+_HEIGHT = 100.0
+_GAP = 1.0
+_SPARK_WIDTH = 120.0
+_SPARK_HEIGHT = 32.0
+_SPARK_TOP, _SPARK_BOTTOM = 5.0, 29.0
+_STEPS = (1, 2, 3, 5, 6, 8, 10)
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A part of a column: its place and size in the chart's own units, and its class."""
+
+    kind: str
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+@dataclass(frozen=True, slots=True)
+class Bars:
+    """Columns of two kinds, one on the other; ``top`` is the value of the highest line."""
+
+    bars: tuple[Bar, ...]
+    top: int
+
+
+@dataclass(frozen=True, slots=True)
+class Spark:
+    """A line and the ground below it, as paths."""
+
+    line: str
+    area: str
+
+
+def stacked(columns: Sequence[tuple[int, int]]) -> Bars:
+    """Columns of what went well, with what did not on top of it."""
+    top = round_up(max((good + bad for good, bad in columns), default=0))
+    each = _WIDTH / max(len(columns), 1)
+    bars = []
+    for place, (good, bad) in enumerate(columns):
+        x, width = place * each + _GAP, each - 2 * _GAP
+        good_height, bad_height = (_HEIGHT * value / top for value in (good, bad))
+        if good:
+            bars.append(_bar("ok", x, good_height, width, 0))
+        if bad:
+            bars.append(_bar("bad", x, bad_height, width, good_height))
+    return Bars(tuple(bars), top)
+
+
+def spark(values: Sequence[float]) -> Spark:
+    """A line through ``values``, as high as it may be."""
+    least, most = min(values, default=0.0), max(values, default=0.0)
+    span = most - least or 1.0
+    step = _SPARK_WIDTH / max(len(values) - 1, 1)
+    scale = (_SPARK_BOTTOM - _SPARK_TOP) / span
+    points = [
+        f"{place * step:.1f} {_SPARK_BOTTOM - (value - least) * scale:.1f}"
+        for place, value in enumerate(values)
+    ]
+    line = "M" + " L".join(points)
+    return Spark(line, f"{line} L{_SPARK_WIDTH:g} {_SPARK_HEIGHT:g} L0 {_SPARK_HEIGHT:g} Z")
+
+
+def round_up(value: int) -> int:
+    """The next number that is easy to read, at least 1."""
+    if value < 1:
+        return 1
+    power = int(10 ** int(log10(value)))
+    return next(step * power for step in _STEPS if step * power >= value)
+
+
+def _bar(kind: str, x: float, height: float, width: float, below: float) -> Bar:
+    y = _HEIGHT - below - height
+    return Bar(kind, round(x, 2), round(y, 2), round(width, 2), round(height, 2))
