@@ -17,11 +17,12 @@ from app.commands.output import Column, Output, output
 from app.commands.processes import Program, run_together
 from app.domain.actor import OPERATOR
 from app.domain.version import VERSION
-from app.services import diagnosis
+from app.services import base_address, diagnosis
 from app.web.installation import installation
 
 _WSGI = Path(__file__).parents[2] / "wsgi.py"
 _THREADS = 4
+_EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 - told apart, not listened on
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,7 @@ def command(host: str, port: int, *, workers: int | None, no_worker: bool) -> No
     """
     ports = installation().ports
     diagnosis.require_ready(ports, OPERATOR)
+    base_address.remember_base_address(ports, OPERATOR, _address(host, port))
     ports.database.close()  # from here on, the processes below have connections of their own
     _require_free(host, port)
     count = workers or _processors()
@@ -74,6 +76,12 @@ def command(host: str, port: int, *, workers: int | None, no_worker: bool) -> No
     announcement = _Announcement(out, host, port)
     if not run_together(programs, out.say, announcement.make_once_ready):
         click.get_current_context().exit(Exit.FAILED)
+
+
+def _address(host: str, port: int) -> str:
+    """Where the installation is reached that listens there: on every interface, from here."""
+    name = "localhost" if host in _EVERYWHERE else host
+    return f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
 
 
 def _processors() -> int:

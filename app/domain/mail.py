@@ -33,6 +33,11 @@ class MailKind(StrEnum):
     """``when``, ``address``."""
     EMAIL_CHANGED = "email_changed"
     """To the old address: ``old_email``, ``new_email``, ``when``, ``address``."""
+    WEBHOOK_DISABLED = "webhook_disabled"
+    """To whoever manages apps: ``webhook``, ``app``, ``target``, ``reason``, ``when``, ``since``.
+
+    ``since`` is the first of the failures without a success between them, "" for none.
+    """
 
 
 @dataclass(frozen=True, slots=True)

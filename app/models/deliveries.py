@@ -14,6 +14,7 @@ class DeliveryRecord(Record):
     ``message_id`` is the ``webhook-id`` of every attempt. ``next_attempt_at`` is empty once
     nothing more will be tried; ``lease_until`` keeps two workers from making one attempt.
     ``note_id`` is the outbox event it comes from, empty for one that was triggered by hand.
+    ``response_status`` is what the last attempt was answered with, empty without an answer.
     """
 
     __tablename__ = "deliveries"
@@ -57,6 +58,7 @@ class DeliveryRecord(Record):
     lease: Mapped[str] = mapped_column(String(32), default="", server_default="")
     lease_until: Mapped[datetime | None]
     given_up: Mapped[str] = mapped_column(String(256), default="", server_default="")
+    response_status: Mapped[int | None]
 
 
 class DeliveryAttemptRecord(Record):

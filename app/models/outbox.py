@@ -13,6 +13,7 @@ class OutboxEventRecord(Record):
 
     ``sealed`` holds the secret fields of the event (a link's token), encrypted. ``closed_at`` is
     set when every webhook concerned has its delivery; ``lease_until`` keeps two workers apart.
+    ``attempts`` counts the rounds that ended in a fault of ours.
     """
 
     __tablename__ = "outbox_events"
@@ -35,6 +36,7 @@ class OutboxEventRecord(Record):
     principal_id: Mapped[int | None] = mapped_column(BigKey)
     issuer: Mapped[str] = mapped_column(String(1024), default="", server_default="")
     lease_until: Mapped[datetime | None]
+    attempts: Mapped[int] = mapped_column(default=0, server_default="0")
     closed_at: Mapped[datetime | None] = mapped_column(index=True)
 
 

@@ -11,7 +11,8 @@ SHOP_ID = 1
 class ShopRecord(Record):
     """The one row of settings; ``keys_version`` goes up when the signing keys change.
 
-    ``providers_version`` goes up when the settings of an identity provider do.
+    ``providers_version`` goes up when the settings of an identity provider do. ``served_at`` is
+    the base address that was served last, where no ``PUBLIC_URL`` tells one.
 
     Every request reads this row, so a changed switch or key ring is seen by the very next one in
     every process.
@@ -38,3 +39,4 @@ class ShopRecord(Record):
     allow_storefront_traffic: Mapped[bool] = mapped_column(server_default=true())
     keys_version: Mapped[int] = mapped_column(default=0, server_default="0")
     providers_version: Mapped[int] = mapped_column(default=0, server_default="0")
+    served_at: Mapped[str] = mapped_column(String(1024), default="", server_default="")

@@ -13,8 +13,9 @@ class WebhookRecord(Record):
 
     ``secret`` is the sealed ``secretKey``, empty without one; ``old_secret`` signs beside it until
     ``old_secret_until``. ``failing_since`` is when its endpoint began to fail without a success
-    since; ``disabled_reason`` is told when the installation itself has switched it off. An
-    identifier is unique in its app.
+    since; ``disabled_reason`` is told when the installation itself has switched it off, and
+    ``last_failure`` is what the last attempt that failed came to. An identifier is unique in its
+    app.
     """
 
     __tablename__ = "webhooks"
@@ -55,6 +56,9 @@ class WebhookRecord(Record):
     old_secret_until: Mapped[datetime | None]
     failing_since: Mapped[datetime | None]
     disabled_reason: Mapped[str] = mapped_column(String(256), default="", server_default="")
+    disabled_at: Mapped[datetime | None]
+    last_failure_at: Mapped[datetime | None]
+    last_failure: Mapped[str] = mapped_column(String(256), default="", server_default="")
 
 
 class WebhookEventRecord(Record):

@@ -10,6 +10,7 @@ from app.domain.deliveries import LARGEST_ANSWER, TIMEOUT, Batch, read_retry_aft
 from app.models import AppRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.ports.http import CallFailed, HttpAnswer, HttpRequest
+from app.ports.sealing import SealBroken
 from app.services.access import internal
 from app.services.dispatch import LEASE, release_batch
 from app.services.outcomes import Delivery, Outcome, give_up, write_outcomes
@@ -20,6 +21,8 @@ _PATIENCE = timedelta(seconds=5)
 _SLOW = 1.0
 """Seconds after which what is known so far is written down, rather than with the whole batch."""
 
+_SEALED = "The webhook's secret was sealed under another SECRET_KEY: give the webhook a new one."
+
 
 @internal
 def make_deliveries(ports: Ports, actor: Actor, batch: Batch) -> int:
@@ -28,7 +31,11 @@ def make_deliveries(ports: Ports, actor: Actor, batch: Batch) -> int:
     Nothing is sent inside a transaction, and what was tried is written down after it: a crash in
     between repeats with the same ``webhook-id``.
     """
-    deliveries, endpoint = _read(ports, batch)
+    try:
+        deliveries, endpoint = _read(ports, batch)
+    except SealBroken:
+        give_up(ports, batch.lease, _SEALED)
+        return 0
     if endpoint is None:
         give_up(ports, batch.lease, "The webhook or its app is switched off.")
         return 0

@@ -15,6 +15,7 @@ from app.models import DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.access import staff_only
 from app.services.audit import Change, record
+from app.services.base_address import issuer_of
 from app.services.delivery_lists import DELIVERY_COLUMNS, to_delivery
 from app.services.payloads import make_payload
 from app.services.specimens import about, kinds_of, specimen_of, usual_kinds
@@ -77,7 +78,8 @@ def trigger_webhook(ports: Ports, actor: Actor, webhook_id: str, object_id: str)
         raise Refused(Problem("MISSING_QUERY", message, "webhookId"))
     reader = _app_actor(ports, actor, webhook.app_id)
     ran = _run(ports, actor, reader, kinds, object_id, query)
-    new = NewDelivery(webhook.id, ran.event.value, ran.subject_id, ran.payload, actor.issuer)
+    issuer = issuer_of(ports, actor.issuer)
+    new = NewDelivery(webhook.id, ran.event.value, ran.subject_id, ran.payload, issuer)
     with ports.database.transaction() as session:
         made = store_delivery(ports, session, new, ports.clock.now())
         wanted = select(*DELIVERY_COLUMNS).where(DeliveryRecord.id == made)

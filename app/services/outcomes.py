@@ -11,9 +11,11 @@ from app.domain.deliveries import DISABLE_AFTER, DeliveryStatus, Verdict, judge
 from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.access import part
+from app.services.disabling import disable_webhook
 
 GONE_REASON = "The endpoint answered 410 Gone."
 FAILING_REASON = "The endpoint has only failed for five days."
+_LONGEST_SUMMARY = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,11 @@ class Outcome:
     response: str = field(repr=False)
     retry_after: float | None
 
+    @property
+    def summary(self) -> str:
+        """What came back, in a line."""
+        return self.response if self.answered is None else f"HTTP {self.answered}"
+
 
 @part
 def write_outcomes(ports: Ports, webhook_id: int, lease: str, outcomes: Sequence[Outcome]) -> None:
@@ -67,6 +74,7 @@ def write_outcomes(ports: Ports, webhook_id: int, lease: str, outcomes: Sequence
                 .values(
                     status=verdict.status.value,
                     attempts=outcome.delivery.attempts + 1,
+                    response_status=outcome.answered,
                     next_attempt_at=None
                     if verdict.wait is None
                     else now + timedelta(seconds=verdict.wait),
@@ -74,7 +82,7 @@ def write_outcomes(ports: Ports, webhook_id: int, lease: str, outcomes: Sequence
                     lease_until=None,
                 )
             )
-        _note_endpoint(session, webhook_id, verdicts, now)
+        _note_endpoint(ports, session, webhook_id, outcomes, verdicts)
 
 
 @part
@@ -118,17 +126,27 @@ def _attempt(outcome: Outcome, verdict: Verdict) -> dict[str, object]:
 
 
 def _note_endpoint(
-    session: Session, webhook_id: int, verdicts: Sequence[Verdict], now: datetime
+    ports: Ports,
+    session: Session,
+    webhook_id: int,
+    outcomes: Sequence[Outcome],
+    verdicts: Sequence[Verdict],
 ) -> None:
     """Remember since when an endpoint has only failed; switch off one that is gone or dead."""
     webhook = session.get(WebhookRecord, webhook_id)
     if webhook is None:
         return
+    now = ports.clock.now()
+    judged = list(zip(outcomes, verdicts, strict=True))
+    failed = [one for one, verdict in judged if verdict.status is not DeliveryStatus.SUCCESS]
+    if failed:
+        webhook.last_failure_at = failed[-1].at
+        webhook.last_failure = failed[-1].summary[:_LONGEST_SUMMARY]
     if any(verdict.gone for verdict in verdicts):
-        webhook.is_active, webhook.disabled_reason = False, GONE_REASON
-    elif any(verdict.status is DeliveryStatus.SUCCESS for verdict in verdicts):
+        disable_webhook(ports, session, webhook, GONE_REASON)
+    elif len(failed) < len(judged):
         webhook.failing_since = None
     elif webhook.failing_since is None:
         webhook.failing_since = now
     elif now - webhook.failing_since >= DISABLE_AFTER:
-        webhook.is_active, webhook.disabled_reason = False, FAILING_REASON
+        disable_webhook(ports, session, webhook, FAILING_REASON)

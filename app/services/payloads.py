@@ -10,13 +10,19 @@ from app.domain.events.occurrence import Occurrence
 from app.ports import Ports
 from app.services.access import part
 
+_REQUEST_ID_LENGTH = 16
+
 
 @dataclass(frozen=True, slots=True)
 class Payload:
-    """The JSON text, or the ``problem`` that kept it from being made."""
+    """The JSON text, or the ``problem`` that kept it from being made.
+
+    ``fault`` is set where that was a fault of ours, which may pass: the log has to tell it.
+    """
 
     text: str = field(default="", repr=False)
     problem: str = ""
+    fault: Exception | None = None
 
 
 @part
@@ -46,3 +52,32 @@ def make_payload(
     except (Refused, PermissionDenied) as refused:
         return Payload(problem=str(refused))
     return Payload(text)
+
+
+@part
+def try_payload(
+    ports: Ports,
+    app: Actor,
+    event: Event,
+    query: str,
+    *,
+    issued_at: datetime,
+    principal: tuple[str, int | None],
+) -> Payload:
+    """As ``make_payload``; but a fault of ours is part of the answer, under a request id.
+
+    Whoever asks goes on with the others, and raises the fault afterwards.
+    """
+    try:
+        return make_payload(ports, app, event, query, issued_at=issued_at, principal=principal)
+    except Exception as fault:  # noqa: BLE001 - raised by the caller once the others are told
+        problem = problem_of(ports, fault, f"{event.type.value} for the app {app.name!r}")
+        return Payload(problem=problem, fault=fault)
+
+
+@part
+def problem_of(ports: Ports, fault: Exception, what: str) -> str:
+    """What anybody may know of a fault of ours; the fault itself is marked with the same id."""
+    request_id = ports.randomness.token(_REQUEST_ID_LENGTH)
+    fault.add_note(f"Request id {request_id}: {what}.")
+    return f"A fault of ours kept the payload from being made. Request id: {request_id}"

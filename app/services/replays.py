@@ -1,5 +1,6 @@
 """Deliveries made again: one by one, or all that failed or are missing since a time."""
 
+from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from sqlalchemy import and_, select, update
@@ -17,8 +18,12 @@ from app.services.access import requires_person, staff_and_apps
 from app.services.audit import Change, record
 from app.services.delivery_lists import show_delivery
 from app.services.fanout import tell_again
+from app.services.remaking import remake_payloads
 from app.services.stored_deliveries import insert_deliveries
 from app.services.subscribers import Subscriber, subscribers_of
+
+MOST_AT_ONCE = 100
+"""Deliveries that can be chosen one by one to be made again."""
 
 _AT_ONCE = 50
 
@@ -27,15 +32,16 @@ _AT_ONCE = 50
 def retry_delivery(ports: Ports, actor: Actor, delivery_id: str) -> EventDelivery:
     """Make a delivery again (`eventDeliveryRetry`), at once and with the same ``webhook-id``.
 
-    An app its own, staff with MANAGE_APPS any. Refuses NOT_FOUND on ``id``, and INVALID on it
-    where there is no payload that could be sent.
+    An app its own, staff with MANAGE_APPS any. A payload that could not be made is made now.
+    Refuses NOT_FOUND on ``id``, and INVALID on it where there is still no payload to be sent.
     """
     key = key_of(delivery_id, "EventDelivery")
     delivery = show_delivery(ports, actor, key)
     if delivery is None:
         raise Refused(Problem("NOT_FOUND", "There is no such delivery.", "id"))
-    if not delivery.payload:
-        raise Refused(Problem("INVALID", f"There is no payload: {delivery.given_up}", "id"))
+    if not delivery.payload and not remake_payloads(ports, [key]):
+        now = show_delivery(ports, actor, key) or delivery
+        raise Refused(Problem("INVALID", f"There is no payload: {now.given_up}", "id"))
     with ports.database.transaction() as session:
         session.execute(
             update(DeliveryRecord).where(DeliveryRecord.id == key).values(_due_again(ports))
@@ -46,6 +52,34 @@ def retry_delivery(ports: Ports, actor: Actor, delivery_id: str) -> EventDeliver
     if again is None:
         raise Refused(Problem("NOT_FOUND", "There is no such delivery.", "id"))
     return again
+
+
+@requires_person(Permission.MANAGE_APPS)
+def retry_deliveries(ports: Ports, actor: Actor, delivery_ids: Collection[int]) -> int:
+    """Make these deliveries again at once, of whatever webhooks; returns how many are due now.
+
+    Those that have gone meanwhile, or have no payload, are left out. Refuses INVALID on ``ids``
+    for more than ``MOST_AT_ONCE``: `webhookReplay` is for all of a webhook.
+    """
+    if len(delivery_ids) > MOST_AT_ONCE:
+        message = f"Choose {MOST_AT_ONCE} at most, or replay what failed since a time."
+        raise Refused(Problem("INVALID", message, "ids"))
+    wanted = DeliveryRecord.id.in_(delivery_ids)
+    with ports.database.reading() as session:
+        empty = session.scalars(
+            select(DeliveryRecord.id).where(wanted, DeliveryRecord.payload == "")
+        ).all()
+    remake_payloads(ports, empty)
+    with ports.database.transaction() as session:
+        due = session.scalars(
+            update(DeliveryRecord)
+            .where(wanted, DeliveryRecord.payload != "")
+            .values(_due_again(ports))
+            .returning(DeliveryRecord.id)
+        ).all()
+        after = {"deliveries": sorted(due)}
+        record(ports, actor, session, Change("delivery.retry", "Webhook", "", after=after))
+    return len(due)
 
 
 @requires_person(Permission.MANAGE_APPS)
@@ -68,8 +102,10 @@ def replay_deliveries(
         if session.get(WebhookRecord, webhook_id) is None:
             raise Refused(Problem("NOT_FOUND", "There is no such webhook.", "id"))
         again = _make_due(ports, session, webhook_id, since) if failed else 0
+        empty = _without_payload(session, webhook_id, since) if failed else ()
         after = {"since": since.isoformat(), "failed": again, "with_missing": missing}
         record(ports, actor, session, Change("webhook.replay", "Webhook", webhook_id, after=after))
+    again += remake_payloads(ports, empty)
     return Replayed(again, _replay_missing(ports, webhook_id, since) if missing else 0)
 
 
@@ -87,6 +123,16 @@ def _make_due(ports: Ports, session: Session, webhook_id: int, since: datetime) 
         .returning(DeliveryRecord.id)
     ).all()
     return len(again)
+
+
+def _without_payload(session: Session, webhook_id: int, since: datetime) -> Sequence[int]:
+    """What failed because its payload could not be made."""
+    wanted = select(DeliveryRecord.id).where(
+        DeliveryRecord.webhook_id == webhook_id,
+        DeliveryRecord.created_at >= since,
+        DeliveryRecord.payload == "",
+    )
+    return session.scalars(wanted.order_by(DeliveryRecord.id)).all()
 
 
 def _due_again(ports: Ports) -> dict[str, object]:

@@ -222,7 +222,8 @@ def _write(
         stored.old_secret_until = ports.clock.now() + OLD_SECRET_SIGNS if is_replaced else None
         stored.secret = sealed_secret(ports, after.secret_key)
     if after.is_active and not before.is_active:
-        stored.failing_since, stored.disabled_reason = None, ""
+        stored.failing_since = stored.disabled_at = None
+        stored.disabled_reason = ""
     session.flush()
     if after.events != before.events:
         store_events(session, stored.id, after.events)
