@@ -40,7 +40,7 @@ class Trouble:
 class Failure:
     """The end of a command that could not do what it was asked."""
 
-    exit: Exit
+    exit: Exit | int
     troubles: tuple[Trouble, ...]
 
 

@@ -18,7 +18,7 @@ import click
 from app.commands import tables
 
 Row = TypeVar("Row")
-Shown = str | int | float | bool | datetime | None | Iterable[str] | Mapping[str, object]
+Shown = str | int | float | bool | datetime | None | Iterable[object] | Mapping[str, object]
 
 
 class Form(StrEnum):
@@ -75,6 +75,13 @@ class Output:
             else:
                 for title, text in facts:
                     click.echo(f"{title}\t{text}")
+
+    def next(self, row: Row, columns: Sequence[Column[Row]]) -> None:
+        """Show what has just come in: a line, which as JSON is an object of its own."""
+        if self.form is Form.JSON:
+            click.echo(json.dumps(_as_json(row, columns), ensure_ascii=False))
+        else:
+            self._line(row, columns)
 
     def alone(self, name: str, value: str | int) -> None:
         """Show one value and nothing else, fit for ``$(…)``."""
@@ -148,4 +155,4 @@ def _text(value: Shown) -> str:
         return visible(json.dumps(value, ensure_ascii=False))
     if isinstance(value, str | int | float):
         return visible(str(value))
-    return visible(", ".join(value))
+    return visible(", ".join(map(str, value)))

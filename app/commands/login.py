@@ -1,0 +1,96 @@
+"""``flask login``: coming in at another instance, and staying signed in."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from app.commands.api_address import ApiAddress
+from app.commands.command import standalone
+from app.commands.output import Column, output
+from app.commands.texts import read_input
+from app.ports.profiles import Profile
+from app.web.elsewhere import elsewhere
+
+_COLUMNS = (
+    Column[Profile]("url", "Instance", lambda one: one.url, short=True),
+    Column[Profile]("email", "Signed in as", lambda one: one.email or "an app", short=True),
+)
+
+
+@standalone(
+    "login",
+    examples=[
+        ("flask login https://shop.example.com/graphql/", "asks for email and password"),
+        ("flask login https://shop.example.com --app-token", "asks for an app's token"),
+        ("flask login https://shop.example.com --email ann@example.com --password-stdin", "piped"),
+        ("flask login --list", "where you are signed in"),
+        ("flask login https://shop.example.com --forget", "sign out here"),
+    ],
+)
+@click.argument("url", required=False, type=ApiAddress())
+@click.option("--email", help="Who you are; asked for if left out.")
+@click.option("--password-stdin", is_flag=True, help="Read the password from standard input.")
+@click.option("--app-token", is_flag=True, help="Come in as an app: its token is asked for.")
+@click.option("--token-stdin", is_flag=True, help="Read an app's token from standard input.")
+@click.option("--list", "lists", is_flag=True, help="Show the logins that are kept.")
+@click.option("--forget", is_flag=True, help="Forget the login that is kept for this instance.")
+@click.option("--no-input", is_flag=True, help="Ask nothing.")
+def command(  # noqa: PLR0913 - one for each option
+    url: str | None,
+    email: str | None,
+    *,
+    password_stdin: bool,
+    app_token: bool,
+    token_stdin: bool,
+    lists: bool,
+    forget: bool,
+    no_input: bool,
+) -> None:
+    """Sign in to another instance, so that `flask webhook --instance URL` comes in there.
+
+    The login is kept in your configuration folder, in a file that nobody else can read. A
+    person's is renewed by itself for as long as the session lasts there.
+    """
+    profiles = elsewhere().profiles
+    if lists:
+        output().rows(profiles.every(), _COLUMNS, empty="You are signed in nowhere.")
+        return
+    if url is None:
+        raise click.UsageError("Say where: flask login https://shop.example.com/graphql/")
+    if forget:
+        known = profiles.forget(url)
+        output().say(f"{url} is forgotten." if known else f"No login is kept for {url}.")
+        return
+    may_ask = sys.stdin.isatty() and not no_input
+    if app_token or token_stdin:
+        token = _secret("Token", from_input=token_stdin, may_ask=may_ask, flag="--token-stdin")
+        profile = elsewhere().sign_in_app(url, token)
+    else:
+        name = email or _email(may_ask=may_ask)
+        given = _secret(
+            "Password", from_input=password_stdin, may_ask=may_ask, flag="--password-stdin"
+        )
+        profile = elsewhere().sign_in_person(url, name, given)
+    profiles.save(profile)
+    out = output()
+    out.one(profile, _COLUMNS)
+    out.say(f"Signed in. Now: flask webhook list --instance {url}")
+
+
+def _email(*, may_ask: bool) -> str:
+    if not may_ask:
+        raise click.UsageError("Say who you are: --email.")
+    typed: str = click.prompt("Email", err=True)
+    return typed
+
+
+def _secret(what: str, *, from_input: bool, may_ask: bool, flag: str) -> str:
+    """A secret that was piped in or typed, never a part of the command line."""
+    if from_input:
+        return read_input().removesuffix("\n").removesuffix("\r")
+    if not may_ask:
+        raise click.UsageError(f"Nobody is here to be asked: pipe it in with {flag}.")
+    typed: str = click.prompt(what, hide_input=True, err=True)
+    return typed

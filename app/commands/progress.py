@@ -1,0 +1,22 @@
+"""Long work shows a person at a terminal how far it is."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from typing import TypeVar
+
+import click
+
+Step = TypeVar("Step")
+
+
+def steps(every: Sequence[Step], what: str) -> Iterator[Step]:
+    """Each of ``every`` in turn; a terminal on standard error counts along."""
+    if not sys.stderr.isatty():
+        yield from every
+        return
+    for number, one in enumerate(every, start=1):
+        click.echo(f"\r{what} {number} of {len(every)}", nl=False, err=True)
+        yield one
+    click.echo(err=True)

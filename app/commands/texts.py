@@ -1,0 +1,56 @@
+"""Texts that are typed, stand in a file (``@file``), or come in by standard input (``-``)."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+_LARGEST = 4 * 1024 * 1024
+
+
+def read_text(given: str) -> str:
+    """``given`` itself, what stands in the file of ``@file``, or standard input for ``-``.
+
+    Raises ``click.UsageError`` for a file that is missing, empty, too large or no text.
+    """
+    if given == "-":
+        return read_input()
+    return read_file(given[1:]) if given.startswith("@") else given
+
+
+def read_file(name: str) -> str:
+    """The text in a file; raises ``click.UsageError`` as ``read_text`` does."""
+    return _text(read_bytes(name), name)
+
+
+def read_input() -> str:
+    """The text in standard input; raises ``click.UsageError`` as ``read_text`` does."""
+    return _text(sys.stdin.buffer.read(_LARGEST + 1), "standard input")
+
+
+def read_bytes(name: str) -> bytes:
+    """What is in a file, whatever it is; ``-`` is standard input."""
+    if name == "-":
+        return sys.stdin.buffer.read()
+    try:
+        with Path(name).open("rb") as file:
+            return file.read(_LARGEST + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "that is no name of a file"
+        raise click.UsageError(f"{name} cannot be read: {reason}.") from None
+
+
+def _text(data: bytes, name: str) -> str:
+    if len(data) > _LARGEST:
+        raise click.UsageError(f"{name} is larger than {_LARGEST // 1024 // 1024} MiB.")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = "\x00"
+    if "\x00" in text:
+        raise click.UsageError(f"{name} is no text: it must be UTF-8.")
+    if not text.strip():
+        raise click.UsageError(f"{name} is empty.")
+    return text

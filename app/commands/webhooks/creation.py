@@ -1,0 +1,88 @@
+"""``flask webhook create``."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from typing import Any
+
+import click
+
+from app.commands.output import output
+from app.commands.webhooks.fields import Given, field_options
+from app.commands.webhooks.group import webhook_command
+from app.commands.webhooks.instances import instance
+from app.commands.webhooks.rows import SECRET, WEBHOOK, find_app
+from app.domain.errors import Problem, Refused
+from app.ports.instance import Instance, KnownApp
+
+
+@webhook_command(
+    "create",
+    examples=[
+        ("flask webhook create", "asks for what it needs, on a terminal"),
+        (
+            "flask webhook create --target-url https://a.example.com/hook --event ORDER_PAID",
+            "by flags alone",
+        ),
+        (
+            "flask webhook create --target-url https://a.example.com/hook --query @paid.graphql",
+            "told what a query asks for",
+        ),
+    ],
+)
+@click.option("--app", help="Whose it is: an id, or a name that is unique.")
+@field_options
+@click.option("--no-input", is_flag=True, help="Ask nothing; what is missing is a mistake.")
+def create(*, app: str | None, no_input: bool, **fields: Any) -> None:
+    """Make a webhook. Asks for what is missing on a terminal, and nowhere else."""
+    given = Given(**fields)
+    may_ask = sys.stdin.isatty() and not no_input
+    missing = _missing(given)
+    if missing and not may_ask:
+        raise click.UsageError(f"Say {' and '.join(missing)}.")
+    chosen = instance()
+    owner = _owner(chosen, app, may_ask=may_ask)
+    if missing:
+        given = _asked(given)
+    made = chosen.create(owner.id, given.draft(chosen))
+    out = output()
+    out.one(made, (*WEBHOOK, SECRET) if given.makes_secret else WEBHOOK)
+    out.say(f"{owner.name} hears of events at {made.target_url}.")
+
+
+def _missing(given: Given) -> list[str]:
+    """What a webhook cannot do without and nobody has said."""
+    missing = [] if given.target_url else ["--target-url"]
+    return missing if given.events or given.query else [*missing, "--event or --query"]
+
+
+def _owner(instance: Instance, app: str | None, *, may_ask: bool) -> KnownApp:
+    if app is not None:
+        return find_app(instance, app)
+    apps = instance.apps()
+    if len(apps) == 1:
+        return apps[0]
+    if not apps:
+        message = "There is no app that could have it. Make one: flask app create NAME"
+        raise Refused(Problem("REQUIRED", message, "app"))
+    names = ", ".join(one.name for one in apps[:20])
+    if not may_ask:
+        raise click.UsageError(f"Say --app: there are {names}.")
+    return find_app(instance, click.prompt(f"App ({names})", err=True))
+
+
+def _asked(given: Given) -> Given:
+    """``given`` with what somebody at the terminal adds."""
+    if not given.target_url:
+        given = replace(
+            given, target_url=click.prompt("Where to (https://app.example.com/hook)", err=True)
+        )
+    if not (given.events or given.query):
+        typed: str = click.prompt(
+            "Which events, separated by commas (`flask webhook events` lists them)", err=True
+        )
+        given = replace(given, events=tuple(one for one in typed.split(",") if one.strip()))
+    if given.name is None:
+        given = replace(given, name=click.prompt("Name", default="", show_default=False, err=True))
+    return given

@@ -1,0 +1,130 @@
+"""``flask webhook deliveries``: what was sent, and what comes in now."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator
+from datetime import datetime
+from itertools import islice
+
+import click
+
+from app.commands.moments import read_moment
+from app.commands.output import Column, output
+from app.commands.webhooks.fields import event_names
+from app.commands.webhooks.following import Follower, Sent
+from app.commands.webhooks.group import webhook_command
+from app.commands.webhooks.instances import instance
+from app.commands.webhooks.rows import DELIVERIES, find_webhook, payload_of
+from app.domain.deliveries import DeliveryStatus
+from app.ports.instance import Instance, KnownDelivery, KnownWebhook, WantedDeliveries
+from app.web.elsewhere import elsewhere
+
+_PAGE = 50
+_MOST = 10_000
+
+
+def _of_delivery(column: Column[KnownDelivery]) -> Column[Sent]:
+    return Column(column.name, column.title, lambda one: column.read(one.delivery), column.short)
+
+
+COLUMNS = (
+    *map(_of_delivery, DELIVERIES),
+    Column[Sent]("webhook", "Webhook", lambda one: one.webhook.name or one.webhook.id),
+    Column[Sent]("webhookId", "Webhook's id", lambda one: one.webhook.id),
+)
+_WITH_PAYLOAD = (
+    *COLUMNS,
+    Column[Sent]("payload", "Payload", lambda sent: payload_of(sent.delivery)),
+    Column[Sent](
+        "response",
+        "Answered",
+        lambda sent: None if sent.delivery.attempt is None else sent.delivery.attempt.response,
+    ),
+)
+status_option = click.option(
+    "--status",
+    type=click.Choice([one.value for one in DeliveryStatus], case_sensitive=False),
+    help="Those alone.",
+)
+
+
+@webhook_command(
+    "deliveries",
+    examples=[
+        ("flask webhook deliveries hook --status FAILED --since 2h", "what went wrong lately"),
+        ("flask webhook deliveries --code 500 --payload --json", "all webhooks, everything"),
+        ("flask webhook deliveries --follow", "as they come, until Ctrl-C"),
+    ],
+)
+@click.argument("webhook", required=False)
+@status_option
+@click.option("--event", help="Those of this event alone.")
+@click.option("--code", type=int, help="Those that were last answered with this status of HTTP.")
+@click.option("--since", help="Those from then on: 30m, 2h, 3d ago, or a date.")
+@click.option("--limit", type=click.IntRange(1, _MOST), default=_PAGE, help="How many at most.")
+@click.option("--payload", is_flag=True, help="Show what was sent and what was answered, too.")
+@click.option(
+    "--follow",
+    is_flag=True,
+    help="Go on with what comes, until Ctrl-C; as JSON, an object a line.",
+)
+def deliveries(  # noqa: PLR0913 - one for each option
+    webhook: str | None,
+    status: str | None,
+    event: str | None,
+    code: int | None,
+    since: str | None,
+    limit: int,
+    *,
+    payload: bool,
+    follow: bool,
+) -> None:
+    """List deliveries, the newest first: of one webhook, or of all.
+
+    They are kept for two weeks.
+    """
+    now = elsewhere().clock.now()
+    start = read_moment(since, now) if since else None
+    chosen = instance()
+    wanted = WantedDeliveries(
+        status or "", event_names(chosen, [event])[0] if event else "", _PAGE
+    )
+    webhooks = [find_webhook(chosen, webhook)] if webhook else list(chosen.webhooks())
+    columns = _WITH_PAYLOAD if payload else COLUMNS
+    out = output()
+    if follow:
+        follower = Follower(chosen, webhooks, start or now, 1.0, wanted)
+        for sent in follower.forever():
+            if code is None or _code(sent.delivery) == code:
+                out.next(sent, columns)
+        return
+    every = heapq.merge(
+        *(_all(chosen, one, wanted, start) for one in webhooks),
+        key=lambda sent: sent.delivery.created_at,
+        reverse=True,
+    )
+    fitting = (sent for sent in every if code is None or _code(sent.delivery) == code)
+    out.rows(list(islice(fitting, limit)), columns, empty="No delivery.")
+
+
+def _all(
+    instance: Instance, webhook: KnownWebhook, wanted: WantedDeliveries, since: datetime | None
+) -> Iterator[Sent]:
+    """Those of one webhook, the newest first, page by page as they are asked for."""
+    after = ""
+    while True:
+        page = instance.deliveries(
+            webhook.id, WantedDeliveries(wanted.status, wanted.event, wanted.size, after)
+        )
+        for one in page.items:
+            if since is not None and one.created_at < since:
+                return
+            yield Sent(webhook, one)
+        after = page.next
+        if not after:
+            return
+
+
+def _code(delivery: KnownDelivery) -> int | None:
+    return delivery.attempt.response_status if delivery.attempt else None

@@ -1,0 +1,144 @@
+"""The fields of a webhook as options, and what was said by them."""
+
+from __future__ import annotations
+
+import base64
+import difflib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import click
+
+from app.commands.texts import read_text
+from app.domain.absent import ABSENT, Absent
+from app.domain.signatures import SECRET_PREFIX
+from app.ports.instance import Instance, WebhookDraft
+from app.web.elsewhere import elsewhere
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+_SECRET_BYTES = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The options as they were typed; nothing of a file is read yet."""
+
+    name: str | None
+    target_url: str | None
+    events: tuple[str, ...]
+    query: str | None
+    headers: tuple[str, ...]
+    no_headers: bool
+    is_active: bool | None
+    secret: str | None
+
+    @property
+    def is_nothing(self) -> bool:
+        chosen = (self.name, self.target_url, self.query, self.is_active, self.secret)
+        many = self.events or self.headers or self.no_headers
+        return not many and all(one is None for one in chosen)
+
+    @property
+    def makes_secret(self) -> bool:
+        """Whether there will be a new secret that nobody knows yet."""
+        return self.secret == "generate"  # noqa: S105 - the word that asks for one
+
+    def draft(self, instance: Instance) -> WebhookDraft:
+        """What is said, files read; raises ``click.UsageError`` for what cannot be meant."""
+        if self.events and self.query is not None:
+            message = "A query says itself what it is about: give --query or --event, not both."
+            raise click.UsageError(message)
+        if self.query == self.secret == "-":
+            raise click.UsageError("Standard input can be the query or the secret, not both.")
+        return WebhookDraft(
+            name=_or_absent(self.name),
+            target_url=_or_absent(self.target_url),
+            events=event_names(instance, self.events) if self.events else ABSENT,
+            query=ABSENT if self.query is None else read_text(self.query),
+            custom_headers=self._headers(),
+            is_active=_or_absent(self.is_active),
+            secret_key=ABSENT if self.secret is None else _secret(self.secret),
+        )
+
+    def _headers(self) -> Mapping[str, str] | Absent:
+        if self.no_headers and self.headers:
+            raise click.UsageError("Give --header or --no-headers, not both.")
+        if not self.headers:
+            return {} if self.no_headers else ABSENT
+        return dict(map(_header, self.headers))
+
+
+def field_options(function: Function) -> Function:
+    """An option for each field of a webhook; together they are the arguments of ``Given``."""
+    options = [
+        click.option("--name", help="What to call it."),
+        click.option("--target-url", help="Where deliveries go: https://app.example.com/hook"),
+        click.option(
+            "--event",
+            "events",
+            multiple=True,
+            help="An event to hear of; may be repeated. See them: flask webhook events",
+        ),
+        click.option(
+            "--query",
+            help="A subscription that says what to be told: the text, @FILE, or - for standard "
+            "input.",
+        ),
+        click.option(
+            "--header", "headers", multiple=True, help="'X-Name: value', sent along; repeatable."
+        ),
+        click.option("--no-headers", is_flag=True, help="Send none along any more."),
+        click.option("--active/--inactive", "is_active", default=None, help="Whether it is on."),
+        click.option(
+            "--secret",
+            help="generate for a new one, @FILE or - to read it, none to sign with the shop's "
+            "keys. Never the secret itself: others can read a command line.",
+        ),
+    ]
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+def event_names(instance: Instance, typed: Iterable[str]) -> tuple[str, ...]:
+    """The events that are meant; raises ``click.UsageError`` for one that there is not."""
+    known = instance.event_types()
+    names = [one.strip().upper().replace("-", "_") for one in typed]
+    for name in names:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f"Did you mean {near[0]}?" if near else "See them: flask webhook events"
+            raise click.UsageError(f"There is no event {name}. {hint}")
+    return tuple(dict.fromkeys(names))
+
+
+def new_secret() -> str:
+    """A secret as Standard Webhooks write it."""
+    made = elsewhere().randomness.secret(_SECRET_BYTES)
+    return f"{SECRET_PREFIX}{base64.b64encode(made).decode()}"
+
+
+def _or_absent(value: Any) -> Any:
+    return ABSENT if value is None else value
+
+
+def _header(typed: str) -> tuple[str, str]:
+    name, colon, value = typed.partition(":")
+    if not colon or not name.strip():
+        raise click.UsageError(f"{typed[:80]!r} is no header: write 'X-Name: value'.")
+    return name.strip(), value.strip()
+
+
+def _secret(typed: str) -> str:
+    if typed == "generate":
+        return new_secret()
+    if typed == "none":
+        return ""
+    if typed == "-" or typed.startswith("@"):
+        return read_text(typed).strip()
+    raise click.UsageError(
+        "--secret is generate, none, @FILE or -. The secret itself would stay in the shell's "
+        "history."
+    )

@@ -1,0 +1,84 @@
+"""Deliveries as they come: those of several webhooks, each told once, the oldest first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from threading import Event
+
+from app.ports.instance import Instance, KnownDelivery, KnownWebhook, WantedDeliveries
+
+_AT_ONCE = 20
+_REMEMBERED = 500
+"""How many that were told already are known again, for each webhook."""
+
+Mark = Callable[[KnownDelivery], str]
+
+
+def state_of(delivery: KnownDelivery) -> str:
+    """Each turn that a delivery takes is told."""
+    tried = delivery.attempt.created_at.isoformat() if delivery.attempt else ""
+    return f"{delivery.id} {delivery.status} {tried}"
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A delivery and the webhook that it is for."""
+
+    webhook: KnownWebhook
+    delivery: KnownDelivery
+
+
+@dataclass(slots=True)
+class Follower:
+    """Asks again and again what is new; ``interval`` in seconds.
+
+    Two deliveries with one ``mark`` are the same news; one without a mark is none yet.
+    """
+
+    instance: Instance
+    webhooks: Sequence[KnownWebhook]
+    since: datetime
+    interval: float
+    wanted: WantedDeliveries = field(default_factory=WantedDeliveries)
+    mark: Mark = state_of
+    _told: dict[str, list[str]] = field(default_factory=dict)
+
+    def forever(self) -> Iterator[Sent]:
+        """What is new, without an end; a moment without news is waited for."""
+        waiting = Event()
+        while True:
+            news = self.news()
+            yield from news
+            if not news:
+                waiting.wait(self.interval)
+
+    def news(self) -> list[Sent]:
+        """What nobody has been told of yet, the oldest first."""
+        found = [Sent(one, sent) for one in self.webhooks for sent in self._new(one)]
+        return sorted(found, key=lambda one: one.delivery.created_at)
+
+    def _new(self, webhook: KnownWebhook) -> list[KnownDelivery]:
+        told = self._told.setdefault(webhook.id, [])
+        new: list[KnownDelivery] = []
+        for page in self._pages(webhook):
+            recent = [one for one in page if one.created_at >= self.since]
+            marked = {self.mark(one): one for one in recent}
+            fresh = {mark: one for mark, one in marked.items() if mark and mark not in told}
+            new += fresh.values()
+            told += fresh
+            if len(fresh) < len(page):
+                break  # behind what is known, or too old, there is nothing new
+        del told[:-_REMEMBERED]
+        return new
+
+    def _pages(self, webhook: KnownWebhook) -> Iterator[tuple[KnownDelivery, ...]]:
+        after = ""
+        while True:
+            wanted = replace(self.wanted, size=_AT_ONCE, after=after)
+            page = self.instance.deliveries(webhook.id, wanted)
+            yield page.items
+            after = page.next
+            if not after:
+                return

@@ -1,0 +1,193 @@
+"""The installation at hand, as its operator works on it: the port ``Instance`` on use cases."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+
+from app.commands.address import base_url
+from app.domain.absent import ABSENT, Absent
+from app.domain.actor import OPERATOR
+from app.domain.apps import App
+from app.domain.deliveries import DeliveryStatus, EventDelivery, Replayed
+from app.domain.errors import Problem, Refused
+from app.domain.events import EVENTS, EventType
+from app.domain.ids import key_of, to_global_id
+from app.domain.jws import ALGORITHM
+from app.domain.pages import LONGEST_PAGE, PageRequest, read_cursor
+from app.domain.webhooks import AsyncEvent, Webhook
+from app.ports import Ports
+from app.ports.instance import (
+    DeliveryPage,
+    KnownApp,
+    KnownAttempt,
+    KnownDelivery,
+    KnownWebhook,
+    WantedDeliveries,
+    WebhookDraft,
+)
+from app.services import (
+    app_lists,
+    delivery_lists,
+    dry_runs,
+    keys,
+    replays,
+    webhook_changes,
+    webhooks,
+)
+
+
+class Here:
+    """The installation behind ``ports``; whoever holds its shell may do all that there is."""
+
+    def __init__(self, ports: Ports) -> None:
+        self._ports = ports
+        self._actor = replace(OPERATOR, issuer=f"{base_url(ports)}/graphql/")
+
+    def apps(self) -> tuple[KnownApp, ...]:
+        return tuple(map(_to_app, self._apps()))
+
+    def webhooks(self) -> tuple[KnownWebhook, ...]:
+        apps = {app.id: _to_app(app) for app in self._apps()}
+        found = webhooks.webhooks_of_apps(self._ports, self._actor, list(apps))
+        return tuple(_to_webhook(one, app) for key, app in apps.items() for one in found[key])
+
+    def event_types(self) -> Mapping[str, str]:
+        told = {event.value: EVENTS[event].description for event in EventType}
+        return {one.value: told.get(one.value, "All the events there are.") for one in AsyncEvent}
+
+    def create(self, app_id: str, said: WebhookDraft) -> KnownWebhook:
+        key = key_of(app_id, "App", field="app")
+        made = webhook_changes.create_webhook(self._ports, self._actor, _input(said), key)
+        return _to_webhook(made, self._app(made.app_id))
+
+    def change(self, webhook: KnownWebhook, said: WebhookDraft) -> KnownWebhook:
+        made = webhook_changes.update_webhook(
+            self._ports, self._actor, webhook.id, "", _input(said)
+        )
+        return _to_webhook(made, webhook.app)
+
+    def delete(self, webhook: KnownWebhook) -> None:
+        webhook_changes.delete_webhook(self._ports, self._actor, webhook.id)
+
+    def dry_run(
+        self, *, object_id: str | None = None, query: str | None = None, app_id: str | None = None
+    ) -> str:
+        ran = dry_runs.dry_run_webhook(
+            self._ports, self._actor, object_id=object_id, query=query, app=app_id
+        )
+        return ran.payload
+
+    def trigger(self, webhook_id: str, object_id: str) -> KnownDelivery:
+        return self._to_delivery(
+            dry_runs.trigger_webhook(self._ports, self._actor, webhook_id, object_id)
+        )
+
+    def deliveries(self, webhook_id: str, wanted: WantedDeliveries) -> DeliveryPage:
+        request = PageRequest(
+            wanted.size, cursor=read_cursor(wanted.after, "after") if wanted.after else ()
+        )
+        chosen = delivery_lists.DeliveryFilter(_status(wanted.status), wanted.event)
+        key = key_of(webhook_id, "Webhook")
+        page = delivery_lists.list_deliveries(self._ports, self._actor, key, request, chosen)
+        return DeliveryPage(
+            items=tuple(map(self._to_delivery, page.items)),
+            next=page.cursors[-1] if page.has_next else "",
+        )
+
+    def retry(self, delivery_id: str) -> KnownDelivery:
+        return self._to_delivery(replays.retry_delivery(self._ports, self._actor, delivery_id))
+
+    def replay(self, webhook_id: str, since: datetime, *, failed: bool, missing: bool) -> Replayed:
+        key = key_of(webhook_id, "Webhook")
+        return replays.replay_deliveries(
+            self._ports, self._actor, key, since, failed=failed, missing=missing
+        )
+
+    def key_set(self) -> bytes:
+        published = keys.published_keys(self._ports)
+        entries = [
+            {"kty": "RSA", "alg": ALGORITHM, "kid": key.kid, "n": key.n, "e": key.e}
+            for key in published
+        ]
+        return json.dumps({"keys": entries}).encode()
+
+    def _apps(self) -> list[App]:
+        found: list[App] = []
+        request = PageRequest(LONGEST_PAGE)
+        while True:
+            page = app_lists.list_apps(self._ports, self._actor, request)
+            found += page.items
+            if not page.has_next:
+                return found
+            request = PageRequest(LONGEST_PAGE, cursor=read_cursor(page.cursors[-1], "after"))
+
+    def _app(self, key: int) -> KnownApp:
+        app = app_lists.show_app(self._ports, self._actor, key)
+        if app is None:
+            raise Refused(Problem("NOT_FOUND", "There is no such app.", "app"))
+        return _to_app(app)
+
+    def _to_delivery(self, delivery: EventDelivery) -> KnownDelivery:
+        newest = delivery_lists.list_attempts(
+            self._ports, self._actor, delivery.id, PageRequest(1)
+        ).items
+        attempts = [
+            KnownAttempt(
+                created_at=one.created_at,
+                status=one.status.value,
+                response_status=one.response_status,
+                duration=one.duration,
+                response=one.response,
+                request_headers={name: str(value) for name, value in one.request_headers.items()},
+            )
+            for one in newest
+        ]
+        return KnownDelivery(
+            id=to_global_id("EventDelivery", delivery.id),
+            event=delivery.event,
+            status=delivery.status.value,
+            created_at=delivery.created_at,
+            payload=delivery.payload,
+            attempt=attempts[0] if attempts else None,
+        )
+
+
+def _to_app(app: App) -> KnownApp:
+    return KnownApp(to_global_id("App", app.id), app.name, app.is_active)
+
+
+def _to_webhook(webhook: Webhook, app: KnownApp) -> KnownWebhook:
+    return KnownWebhook(
+        id=to_global_id("Webhook", webhook.id),
+        app=app,
+        name=webhook.name,
+        target_url=webhook.target_url,
+        is_active=webhook.is_active,
+        events=tuple(event.value for event in webhook.events),
+        query=webhook.query,
+        custom_headers=webhook.custom_headers,
+        secret_key=webhook.secret_key,
+    )
+
+
+def _input(said: WebhookDraft) -> webhook_changes.WebhookInput:
+    return webhook_changes.WebhookInput(
+        name=said.name,
+        target_url=said.target_url,
+        events=_events(said.events),
+        is_active=said.is_active,
+        query=said.query,
+        custom_headers=said.custom_headers,
+        secret_key=said.secret_key,
+    )
+
+
+def _events(names: tuple[str, ...] | Absent) -> tuple[AsyncEvent, ...] | Absent:
+    return ABSENT if isinstance(names, Absent) else tuple(AsyncEvent(name) for name in names)
+
+
+def _status(name: str) -> DeliveryStatus | None:
+    return DeliveryStatus(name) if name else None

@@ -1,0 +1,67 @@
+"""``flask webhook list`` and ``events``, and ``delete``."""
+
+from __future__ import annotations
+
+import click
+
+from app.commands.output import Column, output
+from app.commands.questions import agree, yes_option
+from app.commands.webhooks.group import webhook_command
+from app.commands.webhooks.instances import instance
+from app.commands.webhooks.rows import WEBHOOK, WEBHOOKS, find_app, find_webhook
+
+_EVENTS = (
+    Column[tuple[str, str]]("name", "Event", lambda one: one[0], short=True),
+    Column[tuple[str, str]]("description", "Tells", lambda one: one[1]),
+)
+
+
+@webhook_command(
+    "list",
+    examples=[
+        ("flask webhook list", "all of them"),
+        ("flask webhook list --app Warehouse --active --short", "a line each"),
+        ("flask webhook list --json -u https://shop.example.com/graphql/", "another shop's"),
+    ],
+)
+@click.option("--app", help="Those of this app alone: an id, or a name that is unique.")
+@click.option("--active/--inactive", "is_active", default=None, help="Those alone.")
+def list_(*, app: str | None, is_active: bool | None) -> None:
+    """List the webhooks of all apps."""
+    chosen = instance()
+    owner = None if app is None else find_app(chosen, app).id
+    found = [
+        one
+        for one in chosen.webhooks()
+        if owner in (None, one.app.id) and is_active in (None, one.is_active)
+    ]
+    output().rows(found, WEBHOOKS, empty="No webhook. Make one: flask webhook create")
+
+
+@webhook_command(
+    "show", examples=[("flask webhook show hook --json", "everything, the query included")]
+)
+@click.argument("webhook")
+def show(webhook: str) -> None:
+    """Show one webhook, its query included. Its secret is not shown."""
+    output().one(find_webhook(instance(), webhook), WEBHOOK)
+
+
+@webhook_command("events", examples=[("flask webhook events --short", "their names alone")])
+def events() -> None:
+    """List the events that webhooks can hear of."""
+    output().rows(list(instance().event_types().items()), _EVENTS, empty="No event.")
+
+
+@webhook_command("delete", examples=[("flask webhook delete hook --yes", "without being asked")])
+@click.argument("webhook")
+@yes_option
+def delete(webhook: str, *, yes: bool) -> None:
+    """Remove a webhook and the record of its deliveries, for good."""
+    chosen = instance()
+    found = find_webhook(chosen, webhook)
+    agree(f"Remove the webhook {found.name or found.id} to {found.target_url}?", yes=yes)
+    chosen.delete(found)
+    out = output()
+    out.one(found, WEBHOOKS)
+    out.say(f"{found.name or found.id} is removed.")

@@ -1,0 +1,84 @@
+"""Webhooks and deliveries as commands show them, and finding the one that is meant."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+
+from app.commands.output import Column, Shown
+from app.domain.errors import Problem, Refused
+from app.ports.instance import Instance, KnownApp, KnownAttempt, KnownDelivery, KnownWebhook
+
+
+def _tried(read: Callable[[KnownAttempt], Shown]) -> Callable[[KnownDelivery], Shown]:
+    """What the newest attempt at a delivery says, if there has been one."""
+    return lambda delivery: None if delivery.attempt is None else read(delivery.attempt)
+
+
+WEBHOOKS = (
+    Column[KnownWebhook]("id", "Id", lambda one: one.id, short=True),
+    Column[KnownWebhook]("name", "Name", lambda one: one.name, short=True),
+    Column[KnownWebhook]("app", "App", lambda one: one.app.name),
+    Column[KnownWebhook]("targetUrl", "Target", lambda one: one.target_url, short=True),
+    Column[KnownWebhook]("isActive", "Active", lambda one: one.is_active, short=True),
+    Column[KnownWebhook]("events", "Events", lambda one: one.events),
+)
+WEBHOOK = (
+    *WEBHOOKS,
+    Column[KnownWebhook]("appId", "App's id", lambda one: one.app.id),
+    Column[KnownWebhook]("customHeaders", "Headers", lambda one: sorted(one.custom_headers)),
+    Column[KnownWebhook]("hasSecret", "Has a secret", lambda one: bool(one.secret_key)),
+    Column[KnownWebhook]("query", "Query", lambda one: one.query),
+)
+SECRET = Column[KnownWebhook]("secretKey", "Secret", lambda one: one.secret_key)
+"""For whoever has just had it made, and nobody else."""
+
+DELIVERIES = (
+    Column[KnownDelivery]("id", "Id", lambda one: one.id, short=True),
+    Column[KnownDelivery]("createdAt", "Created", lambda one: one.created_at, short=True),
+    Column[KnownDelivery]("event", "Event", lambda one: one.event, short=True),
+    Column[KnownDelivery]("status", "Status", lambda one: one.status, short=True),
+    Column[KnownDelivery]("responseStatus", "Answer", _tried(lambda one: one.response_status)),
+    Column[KnownDelivery](
+        "duration", "Seconds", _tried(lambda one: one.duration and round(one.duration, 3))
+    ),
+    Column[KnownDelivery]("triedAt", "Tried", _tried(lambda one: one.created_at)),
+)
+
+
+def find_webhook(instance: Instance, text: str) -> KnownWebhook:
+    """The webhook of that id, or of that name if only one has it; refuses NOT_FOUND."""
+    known = instance.webhooks()
+    for one in known:
+        if one.id == text:
+            return one
+    named = [one for one in known if one.name == text]
+    if len(named) == 1:
+        return named[0]
+    hint = "There is no such webhook. See them: flask webhook list"
+    if named:
+        hint = f"Several webhooks have this name; give an id: {', '.join(w.id for w in named)}"
+    raise Refused(Problem("NOT_FOUND", hint, "webhook"))
+
+
+def find_app(instance: Instance, text: str) -> KnownApp:
+    """The app of that id, or of that name if only one has it; refuses NOT_FOUND."""
+    known = instance.apps()
+    for one in known:
+        if one.id == text:
+            return one
+    named = [one for one in known if one.name == text]
+    if len(named) == 1:
+        return named[0]
+    hint = "There is no such app."
+    if named:
+        hint = f"Several apps have this name; give an id: {', '.join(app.id for app in named)}"
+    elif known:
+        hint = f"There is no such app. There are: {', '.join(app.name for app in known[:20])}"
+    raise Refused(Problem("NOT_FOUND", hint, "app"))
+
+
+def payload_of(delivery: KnownDelivery) -> Mapping[str, object] | None:
+    """The payload as JSON; ``None`` where there was none to send."""
+    found = json.loads(delivery.payload) if delivery.payload else None
+    return found if isinstance(found, dict) else None
