@@ -24,6 +24,8 @@ COMMANDS = {
     "user": ("app.commands.user", "Create, list and deactivate people."),
     "group": ("app.commands.group", "Create and list permission groups."),
     "app": ("app.commands.apps", "Create, install and change apps and their tokens."),
+    "webhook": ("app.commands.webhook", "List, make, change, try and follow webhooks."),
+    "login": ("app.commands.login", "Sign in to another instance, for --instance."),
     "shop": ("app.commands.shop", "Show and change the shop's settings and switches."),
     "oidc": ("app.commands.oidc", "Set up single sign-on through identity providers."),
     "keys": ("app.commands.keys", "List and rotate the signing keys."),
