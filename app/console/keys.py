@@ -1,0 +1,54 @@
+"""Keys: the ring of signing keys, what verifies until when, and rotating it."""
+
+from flask import Blueprint, flash, request, url_for
+from werkzeug.wrappers import Response as BaseResponse
+
+from app.console.filters import exact
+from app.console.frame import done, go, page
+from app.console.session import actor, now, ports
+from app.domain.errors import Refused
+from app.domain.keys import CACHE_TIME, KeyState
+from app.services.keys import list_keys
+from app.services.rotation import rotate_keys
+from app.web.caller import base_url
+
+blueprint = Blueprint("keys", __name__, url_prefix="/keys")
+
+
+@blueprint.get("/")
+def index() -> BaseResponse:
+    """The ring, newest first; with ``ask`` the question before a rotation."""
+    ring = list_keys(ports(), actor())
+    is_fixed = all(key.published_at is None for key in ring)
+    own = ports().configuration.public_url or base_url(request.environ)
+    return page(
+        "keys/index.html",
+        ring=ring,
+        next_key=next((key for key in ring if key.state is KeyState.NEXT), None),
+        active=next(key for key in ring if key.state is KeyState.ACTIVE),
+        asked=request.args.get("ask") == "rotate" and not is_fixed,
+        is_fixed=is_fixed,
+        address=f"{own}{url_for('wellknown.key_set')}",
+        cached_minutes=int(CACHE_TIME.total_seconds() // 60),
+    )
+
+
+@blueprint.post("/rotate")
+def rotate() -> BaseResponse:
+    """Let the next key sign from now on."""
+    try:
+        ring = rotate_keys(ports(), actor())
+    except Refused as refused:
+        flash(" ".join(problem.message for problem in refused.problems), "bad")
+        return go("console.keys.index")
+    active = next(key for key in ring if key.state is KeyState.ACTIVE)
+    retired = max(
+        (key for key in ring if key.verifies_until is not None),
+        key=lambda key: key.retired_at or now(),
+    )
+    until = "" if retired.verifies_until is None else exact(retired.verifies_until)
+    return done(
+        f"The signing key was rotated. New tokens carry {active.kid[:8]}…; what "
+        f"{retired.kid[:8]}… signed verifies until {until}.",
+        "console.keys.index",
+    )

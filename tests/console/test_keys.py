@@ -1,0 +1,52 @@
+"""The ring of signing keys, looked at and rotated."""
+
+from app.domain.permissions import Permission
+from tests.builders.people import PASSWORD
+from tests.console.conftest import StaffDesk, Statements
+from tests.fakes.clock import FakeClock
+
+MAY = Permission.MANAGE_SETTINGS
+ASK = "/console/keys/?ask=rotate"
+
+
+def test_the_page_needs_manage_settings(staff_desk: StaffDesk) -> None:
+    assert staff_desk(Permission.MANAGE_APPS).open("/console/keys/").status == 403
+
+
+def test_the_ring_is_shown_with_what_verifies(
+    staff_desk: StaffDesk, statements: Statements
+) -> None:
+    desk = staff_desk(MAY)
+    desk.open("/console/keys/")
+    with statements() as seen:
+        page = desk.open("/console/keys/")
+    assert "Next" in page.text
+    assert "Active" in page.text
+    assert "http://localhost/.well-known/jwks.json" in page.html
+    assert len(seen) <= 6
+
+
+def test_a_key_is_rotated_after_a_question_and_nobody_is_signed_out(
+    staff_desk: StaffDesk, clock: FakeClock
+) -> None:
+    desk = staff_desk(MAY)
+    signing_in = "mutation ($password: String) { tokenCreate(%s) { token } }"
+    arguments = 'email: "staff@example.com", password: $password'
+    body = {"query": signing_in % arguments, "variables": {"password": PASSWORD}}
+    made = desk.client.post("/graphql/", json=body).json
+    assert made is not None
+    token = made["data"]["tokenCreate"]["token"]
+    clock.pass_(minutes=4)
+    desk.open("/console/keys/")
+    early = desk.follow(desk.send("/console/keys/rotate", seen_at=ASK))
+    assert "was rotated" not in early.text
+    clock.pass_(minutes=2)
+    query = "{ me { email } }"
+    headers = {"Authorization": f"Bearer {token}"}
+    done = desk.follow(desk.send("/console/keys/rotate", seen_at=ASK))
+    assert "The signing key was rotated. New tokens carry" in done.text
+    assert "Retired" in done.text
+    clock.pass_(minutes=-2)
+    assert desk.client.post("/graphql/", json={"query": query}, headers=headers).json == {
+        "data": {"me": {"email": "staff@example.com"}}
+    }
