@@ -14,6 +14,7 @@ from app.services.fanout import fan_out_events
 from app.services.housekeeping import tidy
 from app.services.installing import install_next_app
 from app.services.mail import send_due_mail
+from app.services.pulse import beat
 
 _PATIENCE = 0.5
 """Seconds that a thread waits for a batch before it looks whether the worker is to end."""
@@ -73,6 +74,7 @@ def _deliver(ports: Ports, actor: Actor) -> int:
 
 
 DUTIES = (
+    Duty("pulse", beat, 15.0),
     Duty("events", fan_out_events, 0.2),
     Duty("dispatch", _dispatch, 0.2),
     Duty("deliveries", _deliver, 0.0, threads=16),

@@ -34,6 +34,9 @@ def test_a_running_worker_sends_what_was_promised(ports: Ports) -> None:
         def send(self, letter: Letter) -> None:
             sent.set()
 
+        def check(self) -> bool:
+            return False
+
     posting = replace(ports, post=Post())
     with _running(posting, *DUTIES):
         with ports.database.transaction() as session:

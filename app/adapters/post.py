@@ -49,11 +49,22 @@ class SmtpPost:
             reason = f"The mail server answered {error.smtp_code}."
             raise MailUndeliverable(reason, permanent=error.smtp_code >= _PERMANENT) from error
         except smtplib.SMTPResponseException as error:
-            reason = f"The mail server answered {error.smtp_code} to us: check MAIL_URL."
-            raise MailUndeliverable(reason) from error
+            raise MailUndeliverable(_refused_us(error.smtp_code)) from error
         except (OSError, smtplib.SMTPException) as error:
-            reason = f"The mail server cannot be reached ({type(error).__name__})."
-            raise MailUndeliverable(reason) from error
+            raise MailUndeliverable(_unreachable(error)) from error
+
+    def check(self) -> bool:
+        """Go as far as a letter would be handed over: connection, encryption, password."""
+        try:
+            with self._connect() as server:
+                code, _ = server.noop()
+        except smtplib.SMTPResponseException as error:
+            raise MailUndeliverable(_refused_us(error.smtp_code)) from error
+        except (OSError, smtplib.SMTPException) as error:
+            raise MailUndeliverable(_unreachable(error)) from error
+        if code >= _PERMANENT:
+            raise MailUndeliverable(_refused_us(code))
+        return True
 
     @contextmanager
     def _connect(self) -> Iterator[smtplib.SMTP]:
@@ -99,6 +110,17 @@ class FilePost:
         sys.stderr.write(
             f"Mail to {letter.recipient} ({letter.subject}): {self._path}\n{readable}"
         )
+
+    def check(self) -> bool:
+        return False
+
+
+def _refused_us(code: int) -> str:
+    return f"The mail server answered {code} to us: check MAIL_URL."
+
+
+def _unreachable(error: Exception) -> str:
+    return f"The mail server cannot be reached ({type(error).__name__})."
 
 
 def _message(letter: Letter, sender_address: str) -> EmailMessage:

@@ -25,6 +25,7 @@ from app.domain.throttling import (
 from app.ports.throttle import Attempt, BlockedAddress, ThrottleUnavailable
 
 _PREFIX = "latchkey:throttle"
+_KEEPS_ALL = "noeviction"
 _PATIENCE_SECONDS = 2.0
 """How long a login waits for Redis before it is refused; ``?socket_timeout=`` in the URL wins."""
 
@@ -115,6 +116,11 @@ class RedisThrottle:
     def unblock(self, address: str) -> bool:
         with _reachable():
             return bool(self._remove(self._keys(address), (address,)))
+
+    def eviction(self) -> str:
+        with _reachable():
+            policy = str(self._redis.info("memory")["maxmemory_policy"])
+        return "" if policy == _KEEPS_ALL else policy
 
     def forget_faded(self, now: float) -> int:
         with _reachable():

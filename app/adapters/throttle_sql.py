@@ -166,6 +166,9 @@ class SqlThrottle:
             ).all()
         return any((*of_address, *of_users))
 
+    def eviction(self) -> str:
+        return ""
+
     def forget_faded(self, now: float) -> int:
         with self._database.transaction() as session:
             addresses = session.scalars(

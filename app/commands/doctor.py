@@ -27,7 +27,11 @@ _COLUMNS = (
     "doctor", examples=[("flask doctor", "look"), ("flask doctor --json", "for a monitor")]
 )
 def command() -> None:
-    """Check settings, database, keys, throttle, clock and proxies; ends with 1 when one fails."""
+    """Look at all that an installation stands on, and say how to mend what is wrong.
+
+    Settings, database, signing keys, Redis, clock, background worker, mail, identity providers and
+    proxies. Ends with 1 when one of them fails; a warning does not count.
+    """
     findings = tuple(_findings())
     output().rows(findings, _COLUMNS, empty="")
     if any(finding.state is State.FAILED for finding in findings):

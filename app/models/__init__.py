@@ -36,6 +36,7 @@ from app.models.traffic import ForwardingRecord, TrafficRecord
 from app.models.users import UserRecord
 from app.models.webhooks import WebhookEventRecord, WebhookRecord
 from app.models.words import UserWordRecord
+from app.models.workers import PulseRecord
 
 __all__ = [
     "AccountLinkRecord",
@@ -63,6 +64,7 @@ __all__ = [
     "OutboxMailRecord",
     "ProductRecord",
     "ProviderTokenRecord",
+    "PulseRecord",
     "Record",
     "ResetRequestRecord",
     "SessionRecord",

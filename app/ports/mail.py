@@ -22,3 +22,9 @@ class Letters(Protocol):
 class Post(Protocol):
     def send(self, letter: Letter) -> None:
         """Hand ``letter`` over; raises ``MailUndeliverable``. Never inside a transaction."""
+
+    def check(self) -> bool:
+        """Whether letters leave for their recipients, rather than for a file; sends none.
+
+        Raises ``MailUndeliverable`` when they would not be taken from us.
+        """

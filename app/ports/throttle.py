@@ -84,5 +84,11 @@ class Throttle(Protocol):
     def unblock(self, address: str) -> bool:
         """Forget everything about ``address``; whether there was anything."""
 
+    def eviction(self) -> str:
+        """The store's word for how it loses counters when its memory is full; empty: never.
+
+        Whose counters are lost may guess passwords without waiting.
+        """
+
     def forget_faded(self, now: float) -> int:
         """Remove counters nobody will look at again; how many (0 where they go by themselves)."""

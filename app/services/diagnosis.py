@@ -10,9 +10,15 @@ from app.domain.faults import KeyUnreadable, SchemaBehind, Unreachable
 from app.domain.findings import Finding, State
 from app.models import AuditRecord
 from app.ports import Ports
-from app.ports.throttle import ThrottleUnavailable
 from app.services.access import internal
 from app.services.keys import ring
+from app.services.surroundings import (
+    forwarding_findings,
+    mail_finding,
+    provider_findings,
+    throttle_findings,
+    worker_findings,
+)
 
 _TOLERANCE = timedelta(seconds=30)
 """How far clocks may be apart; access tokens live for minutes."""
@@ -35,17 +41,21 @@ def require_ready(ports: Ports, actor: Actor) -> None:
 @internal
 def examine(ports: Ports, actor: Actor) -> tuple[Finding, ...]:
     """Look at everything that the installation stands on; what cannot be looked at is left out."""
-    return tuple(_findings(ports))
+    return tuple(_findings(ports, actor))
 
 
-def _findings(ports: Ports) -> Iterator[Finding]:
+def _findings(ports: Ports, actor: Actor) -> Iterator[Finding]:
     database = _database(ports)
     yield database
     if database.state is State.FAILED:
         return
     yield _keys(ports)
-    yield _throttle(ports)
+    yield from throttle_findings(ports)
     yield from _clock(ports)
+    yield from worker_findings(ports)
+    yield mail_finding(ports)
+    yield from provider_findings(ports, actor)
+    yield from forwarding_findings(ports)
 
 
 def _database(ports: Ports) -> Finding:
@@ -71,16 +81,6 @@ def _keys(ports: Ports) -> Finding:
         return Finding(subject, State.FAILED, str(error), remedy)
     count = len(known.ring.published)
     return Finding(subject, State.FINE, f"{known.signer.public.kid} signs; {count} published.")
-
-
-def _throttle(ports: Ports) -> Finding:
-    subject = "login throttle"
-    try:
-        blocked = ports.throttle.blocked(ports.clock.timestamp())
-    except ThrottleUnavailable as error:
-        remedy = "Check REDIS_URL, and that the server behind it is running: until then no login."
-        return Finding(subject, State.FAILED, str(error), remedy)
-    return Finding(subject, State.FINE, f"Answers; {len(blocked)} addresses have to wait.")
 
 
 def _clock(ports: Ports) -> Iterator[Finding]:

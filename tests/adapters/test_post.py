@@ -86,6 +86,14 @@ def test_the_server_is_told_who_sends_when_the_url_has_credentials() -> None:
     assert len(mailbox.messages) == 1
 
 
+def test_looking_at_the_server_goes_as_far_as_the_password_and_sends_nothing() -> None:
+    with smtp_server(login=("shop", "right")) as (mailbox, host):
+        assert SmtpPost(f"smtp://shop:right@{host}", "noreply@example.com").check()
+        with pytest.raises(MailUndeliverable, match="MAIL_URL"):
+            SmtpPost(f"smtp://shop:wrong@{host}", "noreply@example.com").check()
+    assert mailbox.messages == []
+
+
 def test_wrong_credentials_are_a_failure_that_keeps_the_password_to_itself() -> None:
     with (
         smtp_server(login=("shop", "right")) as (mailbox, host),

@@ -20,6 +20,7 @@ CALLS: tuple[Callable[[Throttle], object], ...] = (
     lambda throttle: throttle.find(ADDRESS, NOW),
     lambda throttle: throttle.unblock(ADDRESS),
     lambda throttle: throttle.forget_faded(NOW),
+    lambda throttle: throttle.eviction(),
 )
 
 

@@ -8,7 +8,9 @@ import pytest
 
 from app.adapters.clock import SystemClock
 from app.adapters.schema import AlembicSchema
+from app.domain.actor import WORKER
 from app.ports import Ports
+from app.services.pulse import beat
 from tests.commands.shell import run, run_json
 
 PROXIES = (ipaddress.ip_network("10.0.0.0/8"),)
@@ -21,9 +23,14 @@ def ports(ports: Ports) -> Ports:
 
 
 def test_everything_is_looked_at(ports: Ports) -> None:
+    beat(ports, WORKER)
     found = {row["subject"]: row["state"] for row in run_json(ports, "doctor")}
     assert found == dict.fromkeys(
-        ["settings", "database", "signing keys", "login throttle", "clock", "proxies"], "fine"
+        [
+            *("settings", "database", "signing keys", "login throttle", "clock"),
+            *("worker", "mail", "proxies"),
+        ],
+        "fine",
     )
 
 

@@ -10,7 +10,7 @@ from app.adapters.clock import SystemClock
 from app.adapters.keys import RsaKeyStore
 from app.adapters.schema import AlembicSchema
 from app.adapters.throttle_redis import connect_redis_throttle
-from app.domain.actor import OPERATOR, anonymous
+from app.domain.actor import OPERATOR, WORKER, anonymous
 from app.domain.errors import PermissionDenied
 from app.domain.faults import KeyUnreadable, SchemaBehind, Unreachable
 from app.domain.findings import Finding, State
@@ -18,6 +18,7 @@ from app.ports import Ports, Remembered
 from app.services.diagnosis import examine, require_ready
 from app.services.groups import NewGroup, create_group
 from app.services.keys import ring
+from app.services.pulse import beat
 from tests.fakes.clock import FakeClock
 
 NOWHERE = "postgresql://nobody:geheim@127.0.0.1:1/nowhere"
@@ -42,9 +43,10 @@ def with_another_secret(ports: Ports) -> Ports:
 
 def test_an_installation_that_is_all_right_is_fit_and_says_so(ports: Ports) -> None:
     require_ready(ports, OPERATOR)
+    beat(ports, WORKER)
     findings = examine(ports, OPERATOR)
     subjects = [finding.subject for finding in findings]
-    assert subjects == ["database", "signing keys", "login throttle", "clock"]
+    assert subjects == ["database", "signing keys", "login throttle", "clock", "worker", "mail"]
     assert {finding.state for finding in findings} == {State.FINE}
 
 

@@ -28,6 +28,9 @@ class FakePost:
             raise self.failure
         self.sent.append(letter)
 
+    def check(self) -> bool:
+        return False
+
 
 @pytest.fixture
 def post() -> FakePost:
@@ -163,6 +166,9 @@ class _Killer:
 
     def send(self, letter: Letter) -> None:
         raise KeyboardInterrupt
+
+    def check(self) -> bool:
+        return False
 
 
 def test_two_workers_never_send_the_same_mail(

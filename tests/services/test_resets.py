@@ -270,3 +270,6 @@ class _Silent:
 
     def send(self, letter: object) -> None:
         assert letter
+
+    def check(self) -> bool:
+        return False

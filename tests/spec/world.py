@@ -74,6 +74,9 @@ class Mailbox:
     def send(self, letter: Letter) -> None:
         self.letters.append(letter)
 
+    def check(self) -> bool:
+        return False
+
 
 @dataclass(slots=True)
 class World:
