@@ -148,8 +148,8 @@ def _people(found: Mapping[str, Any]) -> PeopleNow:
 
 
 def _traffic(found: Mapping[str, Any]) -> TrafficNow:
-    by_kind = {kind: int(found[kind.value]) for kind in TrafficKind}
-    return TrafficNow(by_kind, int(found["from_outside"]))
+    by_kind = {kind: found[kind.value] for kind in TrafficKind}
+    return TrafficNow(by_kind, found["from_outside"])
 
 
 def _provider(ports: Ports, provider: Provider) -> ProviderNow:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from datetime import timedelta
 
-from sqlalchemy import ColumnElement, delete, func, select
+from sqlalchemy import BigInteger, ColumnElement, cast, delete, func, select
 
 from app.domain.actor import Actor
 from app.domain.permissions import Permission
@@ -34,7 +34,7 @@ def count_traffic(ports: Ports, actor: Actor, span: timedelta) -> Mapping[Traffi
 def requests_since(ports: Ports, span: timedelta, *kinds: TrafficKind) -> ColumnElement[int]:
     """The requests of some kinds in the last ``span``, as a part of a statement that asks more."""
     return (
-        select(func.coalesce(func.sum(TrafficRecord.requests), 0))
+        select(cast(func.coalesce(func.sum(TrafficRecord.requests), 0), BigInteger))
         .where(
             TrafficRecord.began_at >= bucket_of(ports.clock.now() - span),
             TrafficRecord.kind.in_([kind.value for kind in kinds]),
