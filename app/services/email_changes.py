@@ -18,6 +18,7 @@ from app.ports import Ports
 from app.services.access import users_only
 from app.services.accounts import put_update
 from app.services.audit import Change, record
+from app.services.decoys import kept_if
 from app.services.links import WORTHLESS, drop_links, make_link, open_link, redirect_refusal
 from app.services.new_passwords import in_words
 from app.services.notices import tell_of_account
@@ -38,7 +39,7 @@ def request_email_change(
 
     Refuses REQUIRED and INVALID on ``newEmail``, UNIQUE for the present one; REQUIRED and INVALID
     on ``redirectUrl``; INVALID_CREDENTIALS on ``password``. That another account has the address
-    is told to its owner by mail, and never to the caller.
+    is told to its owner by mail, and never to the caller, not even by the time it takes.
     """
     account = own_account(ports, actor)
     email = normalize_email(new_email)
@@ -54,14 +55,14 @@ def request_email_change(
         if user is None:
             raise PermissionDenied(Caller.USER)
         owner = session.scalar(select(UserRecord.id).where(UserRecord.email == email))
-        if owner is None:
+        with kept_if(session, keep=owner is None):
             _promise(ports, actor, session, user, email, redirect_url)
         change = Change("account.email_change_request", "User", user.id, user.email)
         record(ports, actor, session, change)
         answer = load_caller(session, actor, user.id)
-    if owner is not None:
-        # On its own: two people who want each other's address must not wait for one another.
-        _tell(ports, owner)
+    # On its own: two people who want each other's address must not wait for one another. Where
+    # nobody has it, the same work is done for the caller, and undone.
+    _tell(ports, account.id if owner is None else owner, keep=owner is not None)
     return answer
 
 
@@ -102,11 +103,12 @@ def _promise(
     put_event(ports, actor, session, event)
 
 
-def _tell(ports: Ports, owner: int) -> None:
+def _tell(ports: Ports, owner: int, *, keep: bool) -> None:
     with ports.database.transaction() as session:
         user = session.get(UserRecord, owner, with_for_update=True)
         if user is not None:
-            tell_of_account(ports, session, user)
+            with kept_if(session, keep):
+                tell_of_account(ports, session, user)
 
 
 def _move(ports: Ports, actor: Actor, session: Session, user: UserRecord, email: str) -> None:

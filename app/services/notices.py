@@ -19,12 +19,12 @@ from app.services.outbox import put_mail
 def tell_of_account(ports: Ports, session: Session, user: UserRecord) -> None:
     """Tell ``user``, whose row is locked, that somebody tried to use their address.
 
-    Only whoever reads that mailbox learns that there is an account. An inactive one is told
-    nothing, after the same work: there is nothing that its owner could do with it.
+    Only whoever reads that mailbox learns that there is an account. One that was told a moment ago
+    is told nothing, nor is an inactive one, with which its owner could do nothing; both after the
+    same work.
     """
-    if was_mailed(ports, session, user.id, LinkPurpose.NOTICE):
-        return
-    with kept_if(session, user.is_active):
+    told = was_mailed(ports, session, user.id, LinkPurpose.NOTICE)
+    with kept_if(session, user.is_active and not told):
         make_link(ports, session, user, LinkPurpose.NOTICE)
         put_mail(ports, session, Mail(MailKind.ACCOUNT_EXISTS, user.email))
 

@@ -107,7 +107,7 @@ def _register(ports: Ports, actor: Actor, new: NewAccount, work: _Work) -> None:
         if existing is None:
             user = _create(ports, actor, session, shop, new, work)
             with kept_if(session, keep=False):
-                tell_of_account(ports, session, user)
+                _register_again(ports, actor, session, shop, user, new, is_same=work.is_same)
         else:
             decoy = replace(new, email=f"{ports.randomness.token(_DECOY_LENGTH)}@decoy.invalid")
             with kept_if(session, keep=False):
@@ -154,13 +154,13 @@ def _register_again(
     gets another. For anybody else the owner of the mailbox is told: were they sent a confirmation
     too, they might confirm an account that a stranger made with a password of their own.
     """
-    if was_mailed(ports, session, existing.id, LinkPurpose.CONFIRM_ACCOUNT):
-        return
+    mailed = was_mailed(ports, session, existing.id, LinkPurpose.CONFIRM_ACCOUNT)
     waiting = existing.is_active and not existing.is_confirmed and needs_confirmation(shop)
-    if waiting and is_same:
-        _ask_to_confirm(ports, actor, session, existing, new.redirect_url)
-    else:
-        tell_of_account(ports, session, existing)
+    with kept_if(session, keep=not mailed):
+        if waiting and is_same:
+            _ask_to_confirm(ports, actor, session, existing, new.redirect_url)
+        else:
+            tell_of_account(ports, session, existing)
 
 
 def _ask_to_confirm(
