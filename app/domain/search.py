@@ -25,11 +25,23 @@ def words_of(email: str, first_name: str, last_name: str) -> frozenset[str]:
     The parts of a double name count too, ``Jean-Luc`` is found as ``luc``. A word that another one
     begins with is left out: whatever finds it finds the other.
     """
-    found = [email, email.rpartition("@")[2]]
-    for name in (last_name, first_name):
-        for word in name.split():
-            found += [word, *(word[place.end() :] for place in _INSIDE.finditer(word))]
-    folded = list(dict.fromkeys(fold(word)[:LONGEST_WORD] for word in found))
+    return _kept([email, email.rpartition("@")[2], *_parts(last_name), *_parts(first_name)])
+
+
+def words_in(*texts: str) -> frozenset[str]:
+    """The words that something with these names is found by, as ``words_of`` has it of people."""
+    return _kept([part for text in texts for part in _parts(text)])
+
+
+def _parts(name: str) -> list[str]:
+    found = []
+    for word in name.split():
+        found += [word, *(word[place.end() :] for place in _INSIDE.finditer(word))]
+    return found
+
+
+def _kept(words: list[str]) -> frozenset[str]:
+    folded = list(dict.fromkeys(fold(word)[:LONGEST_WORD] for word in words))
     kept = [word for word in folded if word and not _begins_another(word, folded)]
     return frozenset(kept[:MOST_WORDS])
 

@@ -4,6 +4,7 @@ Nothing loads lazily (``lazy="raise"``): a use case names what it reads. Every t
 here, so that ``Record.metadata`` is complete for the migrations.
 """
 
+from app.models.app_words import AppWordRecord, WebhookWordRecord
 from app.models.apps import AppPermissionRecord, AppRecord, AppTokenRecord
 from app.models.audit import AuditRecord
 from app.models.avatars import AvatarRecord
@@ -45,6 +46,7 @@ __all__ = [
     "AppPermissionRecord",
     "AppRecord",
     "AppTokenRecord",
+    "AppWordRecord",
     "AuditRecord",
     "AvatarRecord",
     "CheckoutLineRecord",
@@ -78,4 +80,5 @@ __all__ = [
     "UserWordRecord",
     "WebhookEventRecord",
     "WebhookRecord",
+    "WebhookWordRecord",
 ]

@@ -48,6 +48,7 @@ class AppRecord(Record):
 
 class AppPermissionRecord(Record):
     __tablename__ = "app_permissions"
+    __table_args__ = (Index("ix_app_permissions_permission", "permission", "app_id"),)
 
     app_id: Mapped[int] = mapped_column(
         ForeignKey("apps.id", ondelete="CASCADE"), primary_key=True

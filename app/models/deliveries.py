@@ -35,6 +35,12 @@ class DeliveryRecord(Record):
         Index("ix_deliveries_webhook", "webhook_id", "id"),
         Index("ix_deliveries_state", "status", "created_at", "attempts"),
         Index(
+            "ix_deliveries_retried",
+            "created_at",
+            sqlite_where=text("status = 'SUCCESS' AND attempts > 1"),
+            postgresql_where=text("status = 'SUCCESS' AND attempts > 1"),
+        ),
+        Index(
             "ix_deliveries_attempted",
             "webhook_id",
             "id",

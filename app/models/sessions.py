@@ -32,11 +32,12 @@ class SessionRecord(Record):
             postgresql_where=text("provider_id IS NOT NULL"),
         ),
         Index("ix_sessions_origin_expires_at_user_id", "origin", "expires_at", "user_id"),
+        Index("ix_sessions_by_user", "user_id", "origin", "expires_at"),
     )
 
     id: Mapped[int] = mapped_column(BigKey, primary_key=True)
     token: Mapped[str] = mapped_column(String(32), unique=True)
-    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
     origin: Mapped[str] = mapped_column(String(16))
     created_at: Mapped[datetime]
     expires_at: Mapped[datetime] = mapped_column(index=True)

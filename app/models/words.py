@@ -7,7 +7,7 @@ from app.domain.search import LONGEST_WORD, words_of
 from app.models.record import Record
 from app.models.users import UserRecord
 
-_WORD = String(LONGEST_WORD).with_variant(String(LONGEST_WORD, collation="C"), "postgresql")
+WORD = String(LONGEST_WORD).with_variant(String(LONGEST_WORD, collation="C"), "postgresql")
 """Compared by code points on every database, so that a beginning is a range of an index."""
 
 _KEPT = ("email", "first_name", "last_name", "is_staff")
@@ -25,7 +25,7 @@ class UserWordRecord(Record):
     user_id: Mapped[int] = mapped_column(
         ForeignKey("users.id", ondelete="CASCADE"), primary_key=True
     )
-    word: Mapped[str] = mapped_column(_WORD, primary_key=True)
+    word: Mapped[str] = mapped_column(WORD, primary_key=True)
     is_staff: Mapped[bool]
 
 

@@ -89,13 +89,15 @@ def _apps(ports: Ports) -> ColumnElement[int]:
         or_(token.expires_at.is_(None), token.expires_at > ports.clock.now()),
         or_(token.permissions.is_(None), token.permissions.contains(_NEEDED.value)),
     )
-    granted = exists().where(
-        AppPermissionRecord.app_id == AppRecord.id,
-        AppPermissionRecord.permission == _NEEDED.value,
-    )
     return (
         select(func.count())
-        .select_from(AppRecord)
-        .where(AppRecord.is_active, AppRecord.is_installed, granted, has_token)
+        .select_from(AppPermissionRecord)
+        .join(AppRecord, AppRecord.id == AppPermissionRecord.app_id)
+        .where(
+            AppPermissionRecord.permission == _NEEDED.value,
+            AppRecord.is_active,
+            AppRecord.is_installed,
+            has_token,
+        )
         .scalar_subquery()
     )
