@@ -8,8 +8,10 @@ from werkzeug.exceptions import HTTPException, NotFound, Unauthorized
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.frame import own_path, page, wants_part
-from app.console.session import is_signed_in, now
+from app.console.session import actor, is_signed_in, now, ports
 from app.domain.errors import PermissionDenied, Refused, TokenRejected
+from app.domain.permissions import known
+from app.services.grantors import list_grantors
 
 _MISSING = ("NOT_FOUND", "INVALID_ID")
 
@@ -36,10 +38,12 @@ def show_denied(denied: PermissionDenied) -> BaseResponse:
     """What is missing, and who can give it."""
     if not is_signed_in():
         return to_sign_in()
+    grantors = list_grantors(ports(), actor(), known(denied.required[:1]))
     return page(
         "denied.html",
         HTTPStatus.FORBIDDEN,
         required=denied.required,
+        grantors=grantors,
         moment=now(),
     )
 

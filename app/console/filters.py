@@ -81,6 +81,22 @@ def permission_label(name: str) -> str:
     return Permission(name).label if name in Permission.__members__ else name
 
 
+def setting_text(value: object) -> str:
+    """A stored value as people read it: ``on``, ``Manage orders, Manage users``; none is empty."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, (list, tuple)):
+        return ", ".join(permission_label(str(one)) for one in value)
+    return str(value)
+
+
+def capitalize_first(text: str) -> str:
+    """``text`` as a sentence begins; the rest of it stays as it is."""
+    return text[:1].upper() + text[1:]
+
+
 def breakable(name: str) -> Markup:
     """A long name in capitals that may break at its underscores."""
     return Markup("_<wbr>").join(escape(part) for part in name.split("_"))
@@ -115,6 +131,7 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "initials": initials,
     "permission_label": permission_label,
     "breakable": breakable,
+    "capitalize_first": capitalize_first,
     "pretty_json": pretty_json,
     "coloured_json": coloured_json,
 }

@@ -5,6 +5,12 @@ from dataclasses import dataclass
 
 from flask import request, url_for
 
+from app.domain.errors import Refused
+from app.domain.pages import Page, PageRequest, read_cursor
+
+PAGE = 25
+"""Rows of a page."""
+
 
 @dataclass(frozen=True, slots=True)
 class Turns:
@@ -32,20 +38,22 @@ def here_with(**changes: str | None) -> str:
     return url_for(request.endpoint or "", **{**(request.view_args or {}), **values})
 
 
-def turns(
-    *,
-    before: str | None,
-    after: str | None,
-    newer_label: str = "Newer",
-    older_label: str = "Older",
-) -> Turns:
-    """Links by cursors: ``before`` the first row shown, ``after`` the last; ``None`` at an end."""
-    return Turns(
-        here_with(before=before, after=None) if before else "",
-        here_with(after=after, before=None) if after else "",
-        newer_label,
-        older_label,
-    )
+def asked_page(size: int = PAGE) -> PageRequest:
+    """The part of a list that the address asks for; one that makes no sense is its beginning."""
+    after, before = request.args.get("after"), request.args.get("before")
+    try:
+        if before:
+            return PageRequest(size, backwards=True, cursor=read_cursor(before, "before"))
+        return PageRequest(size, cursor=read_cursor(after, "after") if after else ())
+    except Refused:
+        return PageRequest(size)
+
+
+def turns(page: Page[object], newer: str = "Newer", older: str = "Older") -> Turns:
+    """The addresses of the pages beside ``page``."""
+    back = here_with(before=page.cursors[0], after=None) if page.has_previous else ""
+    on = here_with(after=page.cursors[-1], before=None) if page.has_next else ""
+    return Turns(back, on, newer, older)
 
 
 def tags(names: Mapping[str, str]) -> list[tuple[str, str]]:

@@ -1,0 +1,159 @@
+"""Audit: who changed what, from where; looked through, filtered, taken away as CSV or JSON."""
+
+import csv
+import io
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import orjson
+from flask import Blueprint, Response, abort, request, stream_with_context
+from werkzeug.wrappers import Response as BaseResponse
+
+from app.console.changes import done_to, what_was_done, who_did
+from app.console.filters import setting_text
+from app.console.frame import page
+from app.console.lists import asked_page, tags, told, turns
+from app.console.session import actor, ports
+from app.domain.audit import LONGEST_TEXT, AuditEntry, AuditFilter, Topic
+from app.services.audit_lists import export_entries, list_entries, show_entry
+
+_NAMES = {"q": "Text", "who": "Who", "kind": "What", "from": "From", "to": "To", "on": "About"}
+_KINDS = {"user": "People", "app": "Apps", "operator": "Whoever runs the server"}
+_TOPICS = {
+    Topic.DOORS: "Doors",
+    Topic.APPS: "Apps and webhooks",
+    Topic.PEOPLE: "People",
+    Topic.KEYS: "Keys",
+    Topic.SALES: "Products and orders",
+}
+_COLUMNS = ("at", "who", "kind", "address", "action", "subject", "name", "before", "after")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+blueprint = Blueprint("audit", __name__, url_prefix="/audit")
+
+
+@blueprint.get("/")
+def index() -> BaseResponse:
+    """Entries, newest first."""
+    found = list_entries(ports(), actor(), asked_page(), _wanted())
+    return page(
+        "audit/index.html",
+        found=found,
+        turns=turns(found),
+        told=told(*_NAMES),
+        tags=tags(_NAMES),
+        kinds=_KINDS,
+        topics=_TOPICS,
+        longest=LONGEST_TEXT,
+        who_did=who_did,
+        what_was_done=what_was_done,
+        done_to=done_to,
+        differences=differences,
+    )
+
+
+@blueprint.get("/<int:key>")
+def show(key: int) -> BaseResponse:
+    """One entry, whole."""
+    entry = show_entry(ports(), actor(), key)
+    if entry is None:
+        abort(404)
+    return page(
+        "audit/entry.html",
+        entry=entry,
+        who_did=who_did,
+        what_was_done=what_was_done,
+        done_to=done_to,
+        differences=differences,
+    )
+
+
+@blueprint.get("/export.<any(csv, json):form>")
+def export(form: str) -> BaseResponse:
+    """Every entry that the filter leaves, sent while it is read."""
+    entries = export_entries(ports(), actor(), _wanted())
+    first = next(entries, None)
+    rows = _with(first, entries)
+    lines = _csv(rows) if form == "csv" else _json(rows)
+    kind = "text/csv; charset=utf-8" if form == "csv" else "application/json"
+    return Response(
+        stream_with_context(lines),
+        content_type=kind,
+        headers={"Content-Disposition": f'attachment; filename="audit.{form}"'},
+    )
+
+
+def differences(entry: AuditEntry) -> list[tuple[str, str, str]]:
+    """What differs, field by field: its name, what it was, what it became."""
+    names = list(dict.fromkeys([*entry.before, *entry.after]))
+    return [
+        (
+            name.replace("_", " ").capitalize(),
+            setting_text(entry.before.get(name)),
+            setting_text(entry.after.get(name)),
+        )
+        for name in names
+    ]
+
+
+def _wanted() -> AuditFilter:
+    args = request.args
+    kind = args.get("kind", "")
+    subject, _, key = args.get("on", "").partition(":")
+    until = _day(args.get("to", ""))
+    return AuditFilter(
+        actor_kind=who if (who := args.get("who", "")) in _KINDS else "",
+        topic=Topic(kind) if kind in list(Topic) else None,
+        subject_type=subject if key else "",
+        subject_id=key,
+        since=_day(args.get("from", "")),
+        until=None if until is None else until + timedelta(days=1),
+        text=args.get("q", "").strip()[:LONGEST_TEXT],
+    )
+
+
+def _day(text: str) -> datetime | None:
+    try:
+        return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC)
+    except ValueError:
+        return None
+
+
+def _with(first: AuditEntry | None, others: Iterator[AuditEntry]) -> Iterator[AuditEntry]:
+    if first is not None:
+        yield first
+        yield from others
+
+
+def _csv(entries: Iterator[AuditEntry]) -> Iterator[str]:
+    yield _csv_line(_COLUMNS)
+    for entry in entries:
+        yield _csv_line(
+            (
+                entry.at.isoformat(),
+                entry.actor_name,
+                entry.actor_kind,
+                entry.address,
+                entry.action,
+                f"{entry.subject_type}:{entry.subject_id}",
+                entry.subject_name,
+                orjson.dumps(dict(entry.before), default=str).decode(),
+                orjson.dumps(dict(entry.after), default=str).decode(),
+            )
+        )
+
+
+def _csv_line(values: tuple[str, ...]) -> str:
+    line = io.StringIO()
+    # A spreadsheet would run what begins like a formula (OWASP, CSV injection).
+    safe = [f"'{value}" if value.startswith(_FORMULA) else value for value in values]
+    csv.writer(line).writerow(safe)
+    return line.getvalue()
+
+
+def _json(entries: Iterator[AuditEntry]) -> Iterator[bytes]:
+    before = b"[\n"
+    for entry in entries:
+        yield before + orjson.dumps(entry, default=str)
+        before = b",\n"
+    yield b"[]\n" if before == b"[\n" else b"\n]\n"

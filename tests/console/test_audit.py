@@ -1,0 +1,79 @@
+"""The audit trail, looked through and taken away."""
+
+import csv
+import io
+
+from app.domain.actor import OPERATOR
+from app.domain.permissions import Permission
+from app.domain.shop import PasswordLoginMode
+from app.ports import Ports
+from app.services.shop import ShopUpdate, update_shop
+from tests.console.conftest import StaffDesk, Statements
+
+MAY = Permission.MANAGE_STAFF
+MODE = PasswordLoginMode.CUSTOMERS_ONLY
+
+
+def test_the_trail_needs_manage_staff_and_names_who_can_give_it(
+    staff_desk: StaffDesk, shop: Ports
+) -> None:
+    staff_desk(MAY, email="boss@example.com")
+    told = staff_desk(Permission.MANAGE_APPS).open("/console/audit/")
+    assert told.status == 403
+    assert "Write to boss@example.com" in told.text
+
+
+def test_changes_are_told_in_words_with_before_and_after(
+    staff_desk: StaffDesk, shop: Ports, statements: Statements
+) -> None:
+    desk = staff_desk(MAY)
+    update_shop(shop, OPERATOR, ShopUpdate(name="Harbour <b>Lane</b>"))
+    update_shop(shop, OPERATOR, ShopUpdate(allow_storefront_traffic=False))
+    with statements() as seen:
+        page = desk.open("/console/audit/")
+    assert "Whoever runs the server at the shell Closed the storefront on became off" in page.text
+    assert "Harbour &lt;b&gt;Lane&lt;/b&gt;" in page.html
+    assert len(seen) <= 6
+
+
+def test_the_trail_is_narrowed_by_its_address(staff_desk: StaffDesk, shop: Ports) -> None:
+    desk = staff_desk(MAY)
+    update_shop(shop, OPERATOR, ShopUpdate(allow_storefront_traffic=False))
+    assert "Closed the storefront" in desk.open("/console/audit/?kind=doors&who=operator").text
+    told = desk.open("/console/audit/?kind=keys&q=nothing")
+    assert "Nothing fits" in told.text
+    assert desk.open("/console/audit/?from=yesterday&after=x&kind=y&on=z").status == 200
+
+
+def test_pages_are_turned_by_their_address(staff_desk: StaffDesk, shop: Ports) -> None:
+    desk = staff_desk(MAY)
+    for number in range(60):
+        update_shop(shop, OPERATOR, ShopUpdate(name=f"Name {number}."))
+    first = desk.open("/console/audit/")
+    assert "Name 59." in first.text
+    assert "became Name 34." not in first.text
+    older = first.html.split('rel="next"')[0].rsplit('href="', 1)[1].split('"')[0]
+    assert "became Name 34." in desk.open(older.replace("&amp;", "&")).text
+
+
+def test_one_entry_is_shown_whole(staff_desk: StaffDesk, shop: Ports) -> None:
+    desk = staff_desk(MAY)
+    update_shop(shop, OPERATOR, ShopUpdate(name="Harbour Lane"))
+    entry = desk.open("/console/audit/1")
+    assert entry.status == 200
+    assert "Before and after" in entry.text
+    assert desk.open("/console/audit/999999").status == 404
+
+
+def test_the_trail_is_taken_away_as_csv_and_json(staff_desk: StaffDesk, shop: Ports) -> None:
+    desk = staff_desk(MAY)
+    update_shop(shop, OPERATOR, ShopUpdate(name="=cmd|' /C calc'!A0"))
+    sheet = desk.open("/console/audit/export.csv?kind=doors")
+    assert sheet.response.headers["Content-Disposition"] == 'attachment; filename="audit.csv"'
+    rows = list(csv.DictReader(io.StringIO(sheet.html)))
+    assert rows[0]["action"] == "shop.update"
+    assert rows[0]["name"].startswith("'=")
+    found = desk.open("/console/audit/export.json?kind=doors").response.json
+    assert found is not None
+    assert [entry["action"] for entry in found] == ["shop.update"]
+    assert desk.open("/console/audit/export.json?q=nothing-like-it").response.json == []
