@@ -8,7 +8,7 @@ from app.domain.errors import Problem, Refused
 from app.domain.ids import key_of
 from app.models import SessionRecord
 from app.ports import Ports
-from app.services.access import users_only
+from app.services.access import part, users_only
 from app.services.audit import Change, record
 from app.services.proofs import own_id
 from app.services.sessions import end_sessions
@@ -24,8 +24,8 @@ def list_sessions(ports: Ports, actor: Actor) -> tuple[SignedIn, ...]:
         SessionRecord.user_id == own_id(actor), SessionRecord.expires_at > ports.clock.now()
     )
     with ports.database.reading() as session:
-        found = [_value(actor, stored) for stored in session.scalars(alive)]
-    return tuple(sorted(found, key=_by_use, reverse=True))
+        found = [signed_in(actor, stored) for stored in session.scalars(alive)]
+    return tuple(sorted(found, key=by_use, reverse=True))
 
 
 @users_only
@@ -62,7 +62,9 @@ def end_other_sessions(ports: Ports, actor: Actor) -> int:
         return ended
 
 
-def _value(actor: Actor, stored: SessionRecord) -> SignedIn:
+@part
+def signed_in(actor: Actor, stored: SessionRecord) -> SignedIn:
+    """A session as it is shown to ``actor``."""
     return SignedIn(
         id=stored.id,
         device=device_of(stored.user_agent),
@@ -74,6 +76,8 @@ def _value(actor: Actor, stored: SessionRecord) -> SignedIn:
     )
 
 
-def _by_use(signed_in: SignedIn) -> tuple[float, int]:
-    used = signed_in.last_used_at or signed_in.created_at
-    return used.timestamp(), signed_in.id
+@part
+def by_use(shown: SignedIn) -> tuple[float, int]:
+    """What sessions are sorted by: when they were used last."""
+    used = shown.last_used_at or shown.created_at
+    return used.timestamp(), shown.id

@@ -8,6 +8,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.domain.actor import Actor
+from app.domain.errors import Problem, Refused
 from app.domain.permissions import Permission
 from app.domain.users import User
 from app.models import ShopRecord, UserRecord
@@ -24,6 +25,15 @@ def load_user(session: Session, user_id: int) -> User:
     """The person with that key, with every right they hold, as this transaction has left them."""
     session.flush()
     row = session.execute(select(*USER_COLUMNS).where(UserRecord.id == user_id)).one()
+    return read_user(tuple(row))
+
+
+@part
+def find_user_by_key(session: Session, user_id: int) -> User:
+    """The person with that key; refuses NOT_FOUND on ``id``."""
+    row = session.execute(select(*USER_COLUMNS).where(UserRecord.id == user_id)).one_or_none()
+    if row is None:
+        raise Refused(Problem("NOT_FOUND", "There is no such user.", "id"))
     return read_user(tuple(row))
 
 

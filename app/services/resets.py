@@ -5,27 +5,19 @@ it is, and whether a link may be made, the worker finds out afterwards, so neith
 the time it takes can tell known from unknown addresses.
 """
 
-from datetime import timedelta
-
-from sqlalchemy import or_, select, update
-from sqlalchemy.orm import Session
+from sqlalchemy import select
 
 from app.domain.actor import Actor, ActorKind
 from app.domain.emails import email_problem, normalize_email
-from app.domain.events import AccountSetPasswordRequested, StaffSetPasswordRequested
-from app.domain.links import LinkPurpose, lifetime_in_words
-from app.domain.mail import Mail, MailKind
-from app.domain.redirects import with_query
 from app.domain.shop import PasswordLoginMode
 from app.models import ResetRequestRecord, ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.services.access import internal, public
-from app.services.audit import Change, record
 from app.services.callers import switches_of
-from app.services.links import make_link, require_redirect
+from app.services.links import require_redirect
 from app.services.login import needs_password_login
-from app.services.outbox import put_event, put_mail
+from app.services.reset_links import promise_link, take_turn
 
 _BATCH = 100
 
@@ -87,46 +79,11 @@ def _answer_one(ports: Ports) -> bool:
         session.delete(request)
         switches = switches_of(session.get_one(ShopRecord, SHOP_ID))
         if switches.password_login_mode is not PasswordLoginMode.DISABLED:
-            user_id = _take_turn(ports, session, request.email)
-            if user_id is not None:
-                user = session.get_one(UserRecord, user_id, populate_existing=True)
-                _promise(ports, session, user, request)
+            user = take_turn(ports, session, UserRecord.email == request.email)
+            if user is not None:
+                asker = _asker(request.caller)
+                promise_link(ports, asker, session, user, request.redirect_url)
     return True
-
-
-def _take_turn(ports: Ports, session: Session, email: str) -> int | None:
-    """The key of whoever may have a link now, the turn being theirs; in one statement."""
-    now = ports.clock.now()
-    before = now - timedelta(seconds=ports.configuration.reset_password_lock_time)
-    return session.scalar(
-        update(UserRecord)
-        .where(
-            UserRecord.email == email,
-            UserRecord.is_active.is_(True),
-            or_(
-                UserRecord.reset_requested_at.is_(None),
-                UserRecord.reset_requested_at <= before,
-            ),
-        )
-        .values(reset_requested_at=now)
-        .returning(UserRecord.id)
-    )
-
-
-def _promise(
-    ports: Ports, session: Session, user: UserRecord, request: ResetRequestRecord
-) -> None:
-    asker = _asker(request.caller)
-    purpose = LinkPurpose.SET_PASSWORD
-    token = make_link(ports, session, user, purpose)
-    link = with_query(request.redirect_url, email=user.email, token=token)
-    values = {"link": link, "lifetime": lifetime_in_words(purpose)}
-    put_mail(ports, session, Mail(MailKind.PASSWORD_RESET, user.email, values))
-    kind = StaffSetPasswordRequested if user.is_staff else AccountSetPasswordRequested
-    event = kind(user.id, token=token, redirect_url=request.redirect_url)
-    put_event(ports, asker, session, event)
-    change = Change("password.reset_link", "User", user.id, user.email)
-    record(ports, asker, session, change)
 
 
 def _asker(caller: dict[str, object]) -> Actor:

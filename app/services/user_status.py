@@ -1,10 +1,9 @@
 """Whether people may come in: deactivated, activated, signed out everywhere."""
 
-from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.domain.actor import Actor
-from app.domain.errors import Problem, Refused
+from app.domain.errors import Refused
 from app.domain.events import CustomerUpdated, StaffUpdated
 from app.domain.permissions import Permission
 from app.domain.staff import activation_problem, deactivation_problem
@@ -13,9 +12,9 @@ from app.models import UserRecord
 from app.ports import Ports
 from app.services.access import part, requires
 from app.services.audit import Change, record
-from app.services.callers import USER_COLUMNS, read_user
 from app.services.holders import lock_grants, nothing_abandoned
 from app.services.outbox import put_event
+from app.services.people import find_user_by_key
 from app.services.reach import require_manageable
 from app.services.sessions import end_sessions
 
@@ -87,17 +86,10 @@ def _set_active(ports: Ports, actor: Actor, user_id: int, *, active: bool) -> Us
             )
             record(ports, actor, session, change)
         session.flush()
-        return _read(session, user_id)
+        return find_user_by_key(session, user_id)
 
 
 def _find(actor: Actor, session: Session, user_id: int) -> User:
-    user = _read(session, user_id)
+    user = find_user_by_key(session, user_id)
     require_manageable(actor, user)
     return user
-
-
-def _read(session: Session, user_id: int) -> User:
-    row = session.execute(select(*USER_COLUMNS).where(UserRecord.id == user_id)).one_or_none()
-    if row is None:
-        raise Refused(Problem("NOT_FOUND", "There is no such user.", "id"))
-    return read_user(row)

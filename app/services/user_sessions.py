@@ -1,0 +1,59 @@
+"""Where somebody else is signed in, for whoever manages them; and ending one such session."""
+
+from sqlalchemy import delete, select
+
+from app.domain.actor import Actor
+from app.domain.devices import SignedIn
+from app.domain.errors import Problem, Refused
+from app.domain.permissions import Permission
+from app.models import SessionRecord
+from app.ports import Ports
+from app.services.access import requires
+from app.services.audit import Change, record
+from app.services.own_sessions import by_use, signed_in
+from app.services.people import find_user_by_key
+from app.services.reach import require_manageable, require_reach
+
+MOST = 100
+"""Sessions of one person that are shown: the newest."""
+
+
+@requires(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
+def list_user_sessions(ports: Ports, actor: Actor, user_id: int) -> tuple[SignedIn, ...]:
+    """The sessions of somebody that are alive, the one used last first; at most the newest 100.
+
+    Sessions of staff are for MANAGE_STAFF, those of customers for MANAGE_USERS. Refuses NOT_FOUND
+    on ``id``.
+    """
+    alive = (
+        select(SessionRecord)
+        .where(SessionRecord.user_id == user_id, SessionRecord.expires_at > ports.clock.now())
+        .order_by(SessionRecord.id.desc())
+        .limit(MOST)
+    )
+    with ports.database.reading() as session:
+        require_reach(actor, is_staff=find_user_by_key(session, user_id).is_staff)
+        found = [signed_in(actor, stored) for stored in session.scalars(alive)]
+    return tuple(sorted(found, key=by_use, reverse=True))
+
+
+@requires(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
+def end_user_session(ports: Ports, actor: Actor, user_id: int, session_id: int) -> None:
+    """End one session of somebody: its tokens are worth nothing at once, in every process.
+
+    Refuses on ``id`` NOT_FOUND and OUT_OF_SCOPE_USER for the person, NOT_FOUND for a session that
+    has ended already or is another's. All at once end by ``sign_out_user``.
+    """
+    with ports.database.transaction() as session:
+        user = find_user_by_key(session, user_id)
+        require_manageable(actor, user)
+        ended = session.scalar(
+            delete(SessionRecord)
+            .where(SessionRecord.id == session_id, SessionRecord.user_id == user_id)
+            .returning(SessionRecord.id)
+        )
+        if ended is None:
+            raise Refused(Problem("NOT_FOUND", "This session has ended already.", "id"))
+        before = {"session": session_id}
+        change = Change("session.end", "User", user_id, user.email, before=before)
+        record(ports, actor, session, change)
