@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
+from hashlib import sha256
 from urllib.parse import urlsplit
 
 from app.domain.errors import TokenFault, TokenRejected
@@ -55,6 +56,15 @@ class Subject:
     session: str
     issuer: str
     owner: str
+
+
+def successor_of(csrf_token: str) -> str:
+    """The ``csrf_token`` of the refresh token that follows the one with ``csrf_token``.
+
+    The same for whoever asks, so that two who use one token at once get the same successor. It is
+    no secret from whoever holds the token: nobody but us can sign another one.
+    """
+    return sha256(f"after {csrf_token}".encode()).hexdigest()
 
 
 def make_claims(

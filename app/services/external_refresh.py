@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, field
 from datetime import timedelta
-from hmac import compare_digest
 
 from sqlalchemy import select, update
 
@@ -11,7 +10,7 @@ from app.domain.errors import Problem, Refused, TokenRejected
 from app.domain.provider_tokens import ProviderTokenRejected, reason_of
 from app.domain.providers import Provider
 from app.domain.scopes import ScopeGrant, write_grant
-from app.domain.tokens import CSRF_TOKEN_LENGTH, Claims, TokenType
+from app.domain.tokens import Claims, TokenType, successor_of
 from app.models import ExternalIdentityRecord, SessionRecord
 from app.ports import Ports
 from app.ports.http import CallFailed
@@ -20,16 +19,20 @@ from app.services.access import public
 from app.services.audit import Change, record
 from app.services.callers import SessionFound
 from app.services.external_sign_in import ExternalTokens
-from app.services.identity import TracedToken, user_in
+from app.services.identity import TracedToken
 from app.services.provider_grants import ask_for_tokens, read_identity, read_rights, unavailable
 from app.services.providers import provider_of
-from app.services.refresh_tokens import SESSION_ENDED, use_up
+from app.services.refresh_tokens import (
+    SESSION_ENDED,
+    is_current,
+    replace_token,
+    use_up,
+    was_just_used,
+)
 from app.services.sessions import (
     OpenedSession,
-    digest_of_csrf_token,
     keep_refresh_token,
     kept_refresh_token,
-    sign_access,
     sign_pair,
 )
 from app.services.tokens import trace_or_refuse
@@ -81,10 +84,20 @@ def refresh_external_session(
         raise Refused(_invalid("This session cannot be refreshed at this provider."))
     turn = _take_turn(ports, actor, claims, found.user.email)
     if turn is None:
-        # Another tab is at it: this one goes on with the session as it is.
-        access = sign_access(ports, actor, claims.session, found.user, claims.exp)
-        return ExternalTokens(access, token, user_in(found, traced.door.switches))
+        return _follow(ports, actor, token, traced, found)
     return _refresh(ports, actor, provider, traced, found, turn)
+
+
+def _follow(
+    ports: Ports, actor: Actor, token: str, traced: TracedToken, found: SessionFound
+) -> ExternalTokens:
+    """Another tab is at it, or has just been: this one goes on with the session as it is."""
+    claims = traced.claims
+    now, successor = ports.clock.timestamp(), successor_of(claims.csrf_token)
+    going_on = OpenedSession(claims.session, found.origin, now, claims.exp, successor, found.grant)
+    pair = sign_pair(ports, actor, going_on, found.user, traced.door.switches)
+    follows = ports.configuration.single_use_refresh_tokens
+    return ExternalTokens(pair.access, pair.refresh if follows else token, pair.user)
 
 
 def _refresh(
@@ -126,7 +139,7 @@ def _invalid(message: str) -> Problem:
 
 
 def _take_turn(ports: Ports, actor: Actor, claims: Claims, email: str) -> _Turn | None:
-    """The turn to refresh; ``None`` while somebody else has it.
+    """The turn to refresh; ``None`` while somebody else has it, or has just had it.
 
     Providers that rotate their tokens take one that is used twice at once for stolen.
     """
@@ -141,9 +154,9 @@ def _take_turn(ports: Ports, actor: Actor, claims: Claims, email: str) -> _Turn 
         if row is None:
             raise Refused(SESSION_ENDED)
         kept, identity = row
-        used = ports.configuration.single_use_refresh_tokens and not compare_digest(
-            kept.refresh_digest, digest_of_csrf_token(claims.csrf_token)
-        )
+        used = ports.configuration.single_use_refresh_tokens and not is_current(kept, claims)
+        if used and was_just_used(ports, kept, claims):
+            return None
         if not used:
             if kept.refreshing_until is not None and kept.refreshing_until > now:
                 return None
@@ -192,7 +205,6 @@ def _keep(
     refresh_token: str,
     grant: ScopeGrant | None,
 ) -> OpenedSession:
-    successor = ports.randomness.token(CSRF_TOKEN_LENGTH)
     with ports.database.transaction() as session:
         kept = session.scalar(
             select(SessionRecord).where(SessionRecord.token == claims.session).with_for_update()
@@ -202,6 +214,6 @@ def _keep(
         keep_refresh_token(ports, kept, refresh_token)
         kept.refreshing_until = None
         kept.scope = write_grant(grant)
-        kept.refresh_digest = digest_of_csrf_token(successor)
+        successor = replace_token(ports, kept, claims)
     now = ports.clock.timestamp()
     return OpenedSession(claims.session, found.origin, now, claims.exp, successor, grant)

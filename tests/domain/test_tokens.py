@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from app.domain.errors import TokenFault, TokenRejected
 from app.domain.ids import to_global_id
 from app.domain.tokens import (
+    CSRF_TOKEN_LENGTH,
     SESSION_TOKEN_LENGTH,
     Claims,
     Subject,
@@ -20,6 +21,7 @@ from app.domain.tokens import (
     is_loopback_issuer,
     make_claims,
     read_claims,
+    successor_of,
 )
 
 NOW = 1_772_366_400.5
@@ -132,6 +134,15 @@ def test_only_a_refresh_token_has_something_in_its_csrf_token() -> None:
     assert _claims().csrf_token == ""
     assert _claims(csrf_token="x" * 64).csrf_token == "x" * 64
     assert _claims(csrf_token=7).csrf_token == ""
+
+
+def test_a_refresh_token_has_one_successor_and_no_two_have_the_same() -> None:
+    chain = ["x" * CSRF_TOKEN_LENGTH]
+    for _ in range(50):
+        chain.append(successor_of(chain[-1]))
+        assert successor_of(chain[-2]) == chain[-1]
+    assert len(set(chain)) == len(chain)
+    assert {len(one) for one in chain} == {CSRF_TOKEN_LENGTH}
 
 
 def test_an_extension_token_names_its_app_by_global_id() -> None:

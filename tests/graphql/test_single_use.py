@@ -10,6 +10,7 @@ from app.graphql.schema import schema
 from app.ports import Ports
 from app.services.identity import identify
 from tests.builders.people import make_user, sign_in, visit
+from tests.fakes.clock import FakeClock
 
 REFRESH = """
     mutation ($token: String) {
@@ -29,13 +30,15 @@ def _refresh(ports: Ports, token: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("single_use", [False, True])
 def test_the_next_refresh_token_is_shown_where_one_is_good_for_a_single_use(
-    ports: Ports, single_use: bool
+    ports: Ports, clock: FakeClock, single_use: bool
 ) -> None:
     configuration = replace(ports.configuration, single_use_refresh_tokens=single_use)
     ports = replace(ports, configuration=configuration)
     pair = sign_in(ports, make_user(ports))
 
-    first, second = _refresh(ports, pair.refresh), _refresh(ports, pair.refresh)
+    first = _refresh(ports, pair.refresh)
+    clock.pass_(minutes=1)
+    second = _refresh(ports, pair.refresh)
 
     assert (first["errors"], bool(first["token"])) == ([], True)
     assert (first["refreshToken"] is not None) is single_use

@@ -182,7 +182,7 @@ def test_a_missing_or_unreadable_token_is_told_apart(ports: Ports, provider: Own
 
 
 def test_a_single_use_token_works_once_at_the_provider_too(
-    ports: Ports, provider: OwnProvider
+    ports: Ports, provider: OwnProvider, clock: FakeClock
 ) -> None:
     strict = replace(
         ports, configuration=replace(ports.configuration, single_use_refresh_tokens=True)
@@ -190,6 +190,10 @@ def test_a_single_use_token_works_once_at_the_provider_too(
     tokens = sign_in(strict, provider)
     provider.grant("the first")
     again = refresh(strict, tokens.refresh)
+    another_tab = refresh(strict, tokens.refresh)
+    assert another_tab.refresh == again.refresh
+    assert len(sent(provider)) == 1
+    clock.pass_(minutes=1)
     assert codes(strict, tokens.refresh) == [(None, "JWT_INVALID_TOKEN")]
     assert not is_in(strict, again)
     assert len(sent(provider)) == 1

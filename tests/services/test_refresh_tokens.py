@@ -14,6 +14,7 @@ from app.models import SessionRecord
 from app.ports import Ports
 from app.services.identity import identify
 from app.services.login import create_token
+from app.services.refresh_tokens import GRACE
 from app.services.tokens import Refreshed, refresh_token, verify_token
 from tests.builders.audit import trail
 from tests.builders.people import ADDRESS, NOBODY, PASSWORD, make_user, sign_in, visit
@@ -83,10 +84,11 @@ def test_a_chain_of_refresh_tokens_goes_on_to_the_end_of_the_session(
     assert refused.value.problems[0].code == "JWT_SIGNATURE_EXPIRED"
 
 
-def test_a_refresh_token_used_twice_ends_the_session(ports: Ports) -> None:
+def test_a_refresh_token_used_twice_ends_the_session(ports: Ports, clock: FakeClock) -> None:
     pair = sign_in(ports, make_user(ports))
     following = refresh(ports, pair.refresh)
 
+    clock.pass_(seconds=GRACE.total_seconds() + 1)
     assert_refused(ports, pair.refresh)
 
     assert not is_alive(ports, pair.access)
@@ -95,11 +97,38 @@ def test_a_refresh_token_used_twice_ends_the_session(ports: Ports) -> None:
     assert_refused(ports, following.refresh)
 
 
-def test_the_end_of_a_session_by_reuse_stands_in_the_audit_trail(ports: Ports) -> None:
+def test_for_a_moment_a_used_token_gets_the_same_successor_again(
+    ports: Ports, elsewhere: Ports, clock: FakeClock
+) -> None:
+    pair = sign_in(ports, make_user(ports))
+    first = successor(ports, pair.refresh)
+    clock.pass_(seconds=GRACE.total_seconds())
+    second = successor(elsewhere, pair.refresh)
+    assert claims_in(ports, first)["csrf_token"] == claims_in(ports, second)["csrf_token"]
+
+    clock.pass_(hours=1)
+    third = successor(ports, second)
+    assert claims_in(ports, successor(ports, first)) == claims_in(ports, third)
+    clock.pass_(hours=1)
+    assert_refused(ports, first)
+    assert stored_sessions(ports) == []
+
+
+def test_the_moment_is_over_when_the_successor_has_been_used(ports: Ports) -> None:
+    pair = sign_in(ports, make_user(ports))
+    successor(ports, successor(ports, pair.refresh))
+    assert_refused(ports, pair.refresh)
+    assert stored_sessions(ports) == []
+
+
+def test_the_end_of_a_session_by_reuse_stands_in_the_audit_trail(
+    ports: Ports, clock: FakeClock
+) -> None:
     user_id = make_user(ports)
     pair = sign_in(ports, user_id)
     refresh(ports, pair.refresh)
 
+    clock.pass_(minutes=1)
     assert_refused(ports, pair.refresh)
 
     [row] = trail(ports, "session.end")
@@ -109,35 +138,34 @@ def test_the_end_of_a_session_by_reuse_stands_in_the_audit_trail(ports: Ports) -
     assert row.after == {"reason": "A refresh token was used twice."}
 
 
-def test_reuse_ends_no_other_session_of_the_user(ports: Ports) -> None:
+def test_reuse_ends_no_other_session_of_the_user(ports: Ports, clock: FakeClock) -> None:
     user_id = make_user(ports)
     pair, other = sign_in(ports, user_id), sign_in(ports, user_id)
     refresh(ports, pair.refresh)
 
+    clock.pass_(minutes=1)
     assert_refused(ports, pair.refresh)
 
     assert is_alive(ports, other.access)
     assert refresh(ports, other.refresh).access
 
 
-def test_of_uses_at_once_one_is_served_and_the_session_ends(ports: Ports) -> None:
+def test_uses_at_once_are_served_alike_and_the_session_goes_on(ports: Ports) -> None:
     rivals = 8
     pair = sign_in(ports, make_user(ports))
     together = Barrier(rivals)
 
-    def use() -> str | None:
+    def use() -> str:
         together.wait(WAIT)
-        try:
-            return refresh(ports, pair.refresh).access
-        except Refused:
-            return None
+        return successor(ports, pair.refresh)
 
     with ThreadPoolExecutor(rivals) as threads:
         futures = [threads.submit(use) for _ in range(rivals)]
         answers = [future.result(WAIT) for future in futures]
 
-    assert sum(answer is not None for answer in answers) == 1
-    assert stored_sessions(ports) == []
+    assert len({claims_in(ports, answer)["csrf_token"] for answer in answers}) == 1
+    assert len(stored_sessions(ports)) == 1
+    assert refresh(ports, answers[0]).access
 
 
 @pytest.mark.parametrize("csrf_token", [..., "", "x" * 64, 7], ids=repr)
@@ -190,13 +218,16 @@ def test_the_audience_goes_on_to_the_next_tokens(ports: Ports) -> None:
     assert [claims_in(ports, token)["aud"] for token in tokens] == ["custom:x", "custom:x"]
 
 
-def test_a_session_from_before_the_setting_goes_over_to_single_use(ports: Ports) -> None:
+def test_a_session_from_before_the_setting_goes_over_to_single_use(
+    ports: Ports, clock: FakeClock
+) -> None:
     pair = sign_in(ports, make_user(ports))
     for _ in range(2):
         assert refresh_token(ports, NOBODY, token=pair.refresh).refresh is None
 
     following = successor(ports, pair.refresh)
 
+    clock.pass_(minutes=1)
     assert_refused(ports, pair.refresh)
     assert_refused(ports, following)
 
