@@ -48,7 +48,7 @@ def index() -> BaseResponse:
         who_did=who_did,
         what_was_done=what_was_done,
         done_to=done_to,
-        differences=differences,
+        differences=_telling,
     )
 
 
@@ -94,6 +94,11 @@ def differences(entry: AuditEntry) -> list[tuple[str, str, str]]:
         )
         for name in names
     ]
+
+
+def _telling(entry: AuditEntry) -> list[tuple[str, str, str]]:
+    """The differences that say something: what is off or empty from its beginning does not."""
+    return [found for found in differences(entry) if found[1] or found[2] not in ("", "off")]
 
 
 def _wanted() -> AuditFilter:
