@@ -22,6 +22,13 @@ class SettingType(StrEnum):
     OUTPUT = "OUTPUT"
 
 
+class Scope(StrEnum):
+    """What a plugin is configured for; a provider is the whole shop's."""
+
+    PER_CHANNEL = "PER_CHANNEL"
+    GLOBAL = "GLOBAL"
+
+
 @dataclass(frozen=True, slots=True)
 class Setting:
     """One setting: its name, how it is called, what it does, how long it may be."""

@@ -1,9 +1,10 @@
 """Apps as callers: contract, "Apps and extensions", "Modes, precisely"."""
 
+import re
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import delete, update
+from sqlalchemy import delete, text, update
 
 from app.domain.actor import ActorKind, SessionOrigin
 from app.domain.app_tokens import RANDOM_LENGTH, make_app_token
@@ -17,6 +18,8 @@ from tests.builders.apps import make_app
 from tests.builders.people import visit
 from tests.builders.shop import close_storefront, set_mode
 from tests.fakes.clock import FakeClock
+from tests.fixtures.ports import fake_ports
+from tests.fixtures.statements import recorded_statements, selects
 
 GRANTED = frozenset({Permission.MANAGE_APPS, Permission.MANAGE_SETTINGS})
 
@@ -86,6 +89,21 @@ def test_an_app_token_ends_at_its_very_moment(ports: Ports, clock: FakeClock) ->
     clock.pass_(seconds=0.001)
 
     assert who(ports, token).actor.fault is TokenFault.INVALID
+
+
+def test_a_token_is_found_by_its_index_and_never_by_a_scan(
+    sqlite_url: str, clock: FakeClock
+) -> None:
+    ports = fake_ports(sqlite_url, clock)
+    _, token = make_app(ports)
+    with recorded_statements() as statements:
+        assert who(ports, token).actor.is_app
+    [found] = selects(statements)
+    with ports.database.reading() as session:
+        plan = [row.detail for row in session.execute(text(f"EXPLAIN QUERY PLAN {found}"))]
+    ports.database.close()
+    assert any(re.match(r"SEARCH app_tokens USING INDEX \w+ \(digest=\?\)", one) for one in plan)
+    assert not any(one.startswith("SCAN") for one in plan), plan
 
 
 def test_apps_are_told_apart_by_their_tokens(ports: Ports) -> None:

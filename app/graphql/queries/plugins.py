@@ -6,15 +6,14 @@ import graphene
 from graphql import GraphQLResolveInfo
 
 from app.domain.pages import Page, empty_page
+from app.domain.provider_settings import Scope
 from app.graphql.connections import asked_page, connection_arguments, make_connection
 from app.graphql.context import RequestContext
 from app.services.provider_settings import Plugin, list_plugins, show_plugin
 
 _PLUGIN = "app.graphql.types.plugins.Plugin"
 PluginCountableConnection = make_connection("Plugin", _PLUGIN)
-PluginConfigurationType = graphene.Enum(
-    "PluginConfigurationType", {"PER_CHANNEL": "PER_CHANNEL", "GLOBAL": "GLOBAL"}
-)
+PluginConfigurationType = graphene.Enum.from_enum(Scope, name="PluginConfigurationType")
 
 
 class PluginFilterInput(graphene.InputObjectType):
@@ -42,7 +41,7 @@ class PluginQueries(graphene.ObjectType):
         context: RequestContext = info.context
         given = arguments.get("filter") or {}
         request = asked_page("plugins", arguments)
-        if given.get("type") == "PER_CHANNEL":
+        if given.get("type") is Scope.PER_CHANNEL:
             return empty_page()
         search = given.get("search") or ""
         return list_plugins(context.ports, context.actor, request, search=search)

@@ -1,0 +1,145 @@
+"""Identity providers, set up by GraphQL under the names that clients know."""
+
+import json
+from typing import Any
+
+import pytest
+
+from app.domain.permissions import ALL_PERMISSIONS, Permission
+from app.domain.provider_settings import MASK, SETTINGS
+from app.ports import Ports
+from app.services.providers import client_secret_of, known_providers
+from tests.builders.apps import make_app
+from tests.builders.people import make_staff, make_user, sign_in
+from tests.graphql.front import Front
+
+PLUGIN = "latchkey.authentication.openidconnect"
+FIELDS = """
+  id name description
+  globalConfiguration { active configuration { name value type label helpText } }
+  channelConfigurations { active }
+"""
+SHOW = f"query ($id: ID!) {{ plugin(id: $id) {{ {FIELDS} }} }}"
+LIST = f"""
+query ($filter: PluginFilterInput) {{
+  plugins(first: 9, filter: $filter) {{ totalCount edges {{ node {{ {FIELDS} }} }} }}
+}}"""
+UPDATE = f"""
+mutation ($id: ID!, $input: PluginUpdateInput!) {{
+  pluginUpdate(id: $id, input: $input) {{ plugin {{ {FIELDS} }} errors {{ field code message }} }}
+}}"""
+ACTIVE = True
+LOGINS = "{ shop { availableExternalAuthentications { id name } } }"
+SSO = {
+    "client_id": "shop",
+    "client_secret": "hunter2",
+    "json_web_key_set_url": "https://id.example.com/keys",
+    "user_info_url": "https://id.example.com/userinfo",
+}
+
+
+@pytest.fixture
+def front(ports: Ports) -> Front:
+    return Front(ports)
+
+
+@pytest.fixture
+def boss(ports: Ports) -> str:
+    manager = make_staff(ports, "boss@example.com", Permission.MANAGE_PLUGINS)
+    return sign_in(ports, manager).access
+
+
+def change(front: Front, boss: str, active: bool | None = None, /, **settings: object) -> Any:
+    items = [{"name": name, "value": value} for name, value in settings.items()]
+    given = {"configuration": items} | ({} if active is None else {"active": active})
+    return front.run(UPDATE, boss, id=PLUGIN, input=given)
+
+
+def values(plugin: dict[str, Any]) -> dict[str, str | None]:
+    return {item["name"]: item["value"] for item in plugin["globalConfiguration"]["configuration"]}
+
+
+def test_a_provider_is_set_up_and_offered_for_signing_in(front: Front, boss: str) -> None:
+    assert front.run(LOGINS)["availableExternalAuthentications"] == []
+    changed = change(front, boss, ACTIVE, **SSO)
+    assert changed["errors"] == []
+    assert changed["plugin"]["globalConfiguration"]["active"] is True
+    assert front.run(SHOW, boss, id=PLUGIN) == changed["plugin"]
+    assert front.run(LOGINS)["availableExternalAuthentications"] == [
+        {"id": PLUGIN, "name": "OpenID Connect"}
+    ]
+
+
+def test_every_setting_is_shown_with_what_it_is(front: Front, boss: str) -> None:
+    plugin = front.run(SHOW, boss, id=PLUGIN)
+    shown = plugin["globalConfiguration"]["configuration"]
+    assert [(one["name"], one["type"], one["label"], one["helpText"]) for one in shown] == [
+        (one.name, one.type.value, one.label, one.help) for one in SETTINGS
+    ]
+    assert plugin["channelConfigurations"] == []
+
+
+def test_a_secret_is_never_read_back(front: Front, boss: str, ports: Ports) -> None:
+    changed = change(front, boss, **SSO)
+    assert values(changed["plugin"])["client_secret"] == MASK
+    answers = (changed, front.ask(SHOW, boss, id=PLUGIN), front.ask(LIST, boss))
+    assert "hunter2" not in json.dumps(answers)
+    change(front, boss, client_secret=MASK, client_id="other")
+    assert client_secret_of(ports, known_providers(ports)[0]) == "hunter2"
+
+
+def test_what_is_left_out_stays_and_null_and_an_empty_text_clear(front: Front, boss: str) -> None:
+    change(front, boss, audience="one", **SSO)
+    changed = values(change(front, boss, client_id=None, user_info_url="")["plugin"])
+    assert (changed["client_id"], changed["user_info_url"]) == (None, None)
+    assert changed["audience"] == "one"
+    assert values(front.run(UPDATE, boss, id=PLUGIN, input={})["plugin"]) == changed
+
+
+def test_what_cannot_be_set_is_told_by_its_name_and_changes_nothing(
+    front: Front, boss: str
+) -> None:
+    refused = change(front, boss, ACTIVE, client_id="x", colour="green", user_info_url="nope")
+    assert refused["plugin"] is None
+    told = [(one["field"], one["code"]) for one in refused["errors"]]
+    assert told == [("colour", "INVALID"), ("user_info_url", "INVALID")]
+    refused = change(front, boss, ACTIVE, client_id="x")
+    assert [one["code"] for one in refused["errors"]] == ["PLUGIN_MISCONFIGURED"]
+    assert values(front.run(SHOW, boss, id=PLUGIN))["client_id"] is None
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found"),
+    [
+        ({}, 1),
+        (None, 1),
+        ({"search": "CONNECT"}, 1),
+        ({"search": "another"}, 0),
+        ({"search": "%" * 60_000}, 0),
+        ({"type": "GLOBAL"}, 1),
+        ({"type": "PER_CHANNEL"}, 0),
+    ],
+    ids=["all", "unsaid", "name", "another name", "giant", "global", "by channel"],
+)
+def test_providers_are_listed(
+    front: Front, boss: str, wanted: dict[str, str] | None, found: int
+) -> None:
+    listed = front.run(LIST, boss, filter=wanted)
+    assert (listed["totalCount"], len(listed["edges"])) == (found, found)
+
+
+@pytest.mark.parametrize("plugin", ["nothing", "", "mirumee.payments.dummy"])
+def test_another_plugin_is_none(front: Front, boss: str, plugin: str) -> None:
+    assert front.run(SHOW, boss, id=plugin) is None
+    refused = front.run(UPDATE, boss, id=plugin, input={"active": False})
+    assert [(one["field"], one["code"]) for one in refused["errors"]] == [("id", "NOT_FOUND")]
+
+
+def test_only_those_who_manage_plugins_see_or_change_them(front: Front, ports: Ports) -> None:
+    others = ALL_PERMISSIONS - {Permission.MANAGE_PLUGINS}
+    _, app = make_app(ports, "app", *others)
+    people = [make_staff(ports, "staff@example.com", *others), make_user(ports)]
+    for credential in (None, app, *(sign_in(ports, one).access for one in people)):
+        assert front.code(SHOW, credential, id=PLUGIN) == "PermissionDenied"
+        assert front.code(LIST, credential) == "PermissionDenied"
+        assert front.code(UPDATE, credential, id=PLUGIN, input={}) == "PermissionDenied"
