@@ -15,6 +15,7 @@ Function = Callable[..., None]
 Examples = Sequence[tuple[str, str]]
 
 _JSON = "--json"
+_VERSION = "version"
 
 
 class _Guided(click.Command):
@@ -57,6 +58,8 @@ class Command(_Guided):
             _form_option(_JSON, Form.JSON, "Show the result as JSON, a failure too."),
             _form_option("--short", Form.SHORT, "Show the result as plain text, a line each."),
         ]
+        if not any(param.name == _VERSION for param in self.params):
+            self.params.append(version_option())
 
     @override
     def invoke(self, ctx: click.Context) -> Any:
@@ -84,7 +87,7 @@ class Command(_Guided):
 
 
 class Group(_Guided, AppGroup):
-    """A group of such commands, with ``-V``."""
+    """A group of such commands."""
 
     command_class = Command
 
@@ -105,13 +108,11 @@ class Group(_Guided, AppGroup):
 
 
 def standalone(name: str, examples: Examples = ()) -> Callable[[Function], Command]:
-    """Declare a command that is in no group."""
+    """Declare a command that is in no group, or that a group elsewhere takes in."""
 
     def declare(function: Function) -> Command:
         make = click.command(name, cls=Command, examples=examples)
-        made = make(with_appcontext(function))
-        made.params.append(version_option())
-        return made
+        return make(with_appcontext(function))
 
     return declare
 

@@ -26,7 +26,7 @@ _COLUMNS = (
 )
 
 
-@command.command("upgrade")
+@command.command("upgrade", examples=[("flask db upgrade", "safe to repeat")])
 def upgrade() -> None:
     """Bring the tables, and what is in them, to what this version needs. Safe to repeat."""
     schema = installation().ports.schema
@@ -41,7 +41,7 @@ def upgrade() -> None:
         out.say(f"The database was {was} and is at {schema.current()} now.")
 
 
-@command.command("current")
+@command.command("current", examples=[("flask db current --json", "for a script")])
 def current() -> None:
     """Show at which revision the tables are, and whether that is the newest."""
     output().one(installation().ports.schema, _COLUMNS)

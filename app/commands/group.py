@@ -6,20 +6,26 @@ import click
 
 from app.commands.command import Group
 from app.commands.output import Column, output
-from app.commands.permissions import permission_option
+from app.commands.permissions import PermissionType, permission_option
+from app.commands.questions import agree, yes_option
+from app.domain.absent import ABSENT
 from app.domain.actor import OPERATOR
 from app.domain.groups import PermissionGroup
+from app.domain.ids import to_global_id
 from app.domain.pages import LONGEST_PAGE, PageRequest, read_cursor
 from app.domain.permissions import Permission
-from app.services import groups
+from app.ports import Ports
+from app.services import directory, group_changes, groups
 from app.web.installation import installation
 
 command = Group(
     "group",
-    short_help="Create and list permission groups.",
-    help="Create and list permission groups: what their members may do.",
+    short_help="Create, list, change and delete permission groups.",
+    help="Create, list, change and delete permission groups: what their members may do. NAME is a "
+    "group's, exactly.",
     examples=[
         ("flask group create Support --permission MANAGE_ORDERS", "a group with one permission"),
+        ("flask group update Support --add-user bob@example.com", "somebody more in it"),
         ("flask group list", "all of them"),
     ],
 )
@@ -50,15 +56,97 @@ def create(name: str, *, permissions: tuple[Permission, ...]) -> None:
 
 
 @command.command("list", examples=[("flask group list --json", "for a script")])
+@click.option("--search", default="", help="A part of the name.")
 @click.option(
     "--limit", type=click.IntRange(1, LONGEST_PAGE), default=LONGEST_PAGE, help="How many at most."
 )
 @click.option("--after", default="", help="Where the last list ended, as it said.")
-def list_(*, limit: int, after: str) -> None:
+def list_(*, search: str, limit: int, after: str) -> None:
     """List the groups by name."""
     request = PageRequest(limit, cursor=read_cursor(after, "after") if after else ())
-    page = groups.list_groups(installation().ports, OPERATOR, request)
+    page = groups.list_groups(
+        installation().ports, OPERATOR, request, groups.GroupFilter(search=search)
+    )
     out = output()
     out.rows(page.items, _COLUMNS, empty="No group yet. Make one: flask group create NAME")
     if page.has_next:
         out.say(f"There are more: --after {page.cursors[-1]}")
+
+
+@command.command(
+    "update",
+    examples=[
+        ("flask group update Support --add-permission MANAGE_USERS", "its members may do more"),
+        ("flask group update Support --remove-user bob@example.com", "somebody leaves it"),
+        ('flask group update Support --name "First line"', "call it something else"),
+    ],
+)
+@click.argument("name")
+@click.option("--name", "new_name", help="What it is called from now on.")
+@click.option(
+    "--add-permission",
+    "added",
+    type=PermissionType(),
+    multiple=True,
+    help="A permission to grant; may be repeated.",
+)
+@click.option(
+    "--remove-permission",
+    "removed",
+    type=PermissionType(),
+    multiple=True,
+    help="A permission to take away; may be repeated.",
+)
+@click.option("--add-user", "joining", multiple=True, help="The email of one of the staff.")
+@click.option("--remove-user", "leaving", multiple=True, help="The email of a member.")
+def update(
+    name: str,
+    *,
+    new_name: str | None,
+    added: tuple[Permission, ...],
+    removed: tuple[Permission, ...],
+    joining: tuple[str, ...],
+    leaving: tuple[str, ...],
+) -> None:
+    """Change a group; it holds from its members' next request on."""
+    if new_name is None and not (added or removed or joining or leaving):
+        raise click.UsageError("Say what to change: --name, --add-permission, --add-user …")
+    ports = installation().ports
+    changes = group_changes.GroupChanges(
+        name=ABSENT if new_name is None else new_name,
+        add_permissions=frozenset(added),
+        remove_permissions=frozenset(removed),
+        add_users=_user_ids(ports, joining),
+        remove_users=_user_ids(ports, leaving),
+    )
+    group_id = _id(ports, name)
+    output().one(group_changes.update_group(ports, OPERATOR, group_id, changes), _COLUMNS)
+
+
+@command.command(
+    "delete",
+    examples=[
+        ("flask group delete Support", "asks first"),
+        ("flask group delete Support --yes", "from a script"),
+    ],
+)
+@click.argument("name")
+@yes_option
+def delete(name: str, *, yes: bool) -> None:
+    """Delete a group; its members stay, without what it let them do."""
+    ports = installation().ports
+    group_id = _id(ports, name)
+    agree(f"Delete the group {name}?", yes=yes)
+    out = output()
+    out.one(group_changes.delete_group(ports, OPERATOR, group_id), _COLUMNS)
+    out.say(f"The group {name} is gone.")
+
+
+def _id(ports: Ports, name: str) -> str:
+    [group] = groups.find_groups(ports, OPERATOR, [name])
+    return to_global_id("Group", group.id)
+
+
+def _user_ids(ports: Ports, emails: tuple[str, ...]) -> tuple[str, ...]:
+    found = (directory.find_user(ports, OPERATOR, email) for email in emails)
+    return tuple(to_global_id("User", user.id) for user in found)

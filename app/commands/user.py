@@ -6,9 +6,11 @@ import sys
 
 import click
 
+from app.commands import user_changes
 from app.commands.command import Group
-from app.commands.output import Column, output
+from app.commands.output import output
 from app.commands.permissions import permission_option
+from app.commands.user_rows import ALL_COLUMNS, COLUMNS
 from app.domain.actor import OPERATOR
 from app.domain.pages import LONGEST_PAGE, PageRequest, read_cursor
 from app.domain.passwords import own_words, password_problems
@@ -21,8 +23,8 @@ from app.web.installation import installation
 
 command = Group(
     "user",
-    short_help="Create, list and deactivate people.",
-    help="Create, list and deactivate people: customers and staff.",
+    short_help="Create, list, change and deactivate people.",
+    help="Create, list, change and deactivate people: customers and staff.",
     examples=[
         ("flask user create ann@example.com --superuser", "the first one who may do everything"),
         ("flask user create bob@example.com --group Support", "a member of the staff"),
@@ -31,22 +33,8 @@ command = Group(
     ],
 )
 
-_COLUMNS = (
-    Column[User]("id", "Id", lambda user: user.id),
-    Column[User]("email", "Email", lambda user: user.email, short=True),
-    Column[User]("firstName", "First name", lambda user: user.first_name),
-    Column[User]("lastName", "Last name", lambda user: user.last_name),
-    Column[User]("isStaff", "Staff", lambda user: user.is_staff),
-    Column[User]("isSuperuser", "Superuser", lambda user: user.is_superuser),
-    Column[User]("isActive", "Active", lambda user: user.is_active),
-    Column[User]("groups", "Groups", lambda user: [group.name for group in user.groups]),
-    Column[User]("lastLogin", "Last login", lambda user: user.last_login),
-)
-_ALL_COLUMNS = (
-    *_COLUMNS,
-    Column[User]("permissions", "Permissions", lambda user: sorted(user.permissions)),
-    Column[User]("dateJoined", "Joined", lambda user: user.date_joined),
-)
+for _change in user_changes.COMMANDS:
+    command.add_command(_change)
 
 
 @command.command(
@@ -98,7 +86,7 @@ def create(  # noqa: PLR0913 - one for each option
     )
     user = users.create_user(ports, OPERATOR, new)
     out = output()
-    out.one(user, _ALL_COLUMNS)
+    out.one(user, ALL_COLUMNS)
     if password is None:
         out.say(f"{user.email} has no password yet.")
         return
@@ -114,19 +102,27 @@ def create(  # noqa: PLR0913 - one for each option
     ],
 )
 @click.option("--staff/--customers", "is_staff", default=None, help="One kind of people alone.")
+@click.option("--active/--inactive", "is_active", default=None, help="Those alone.")
 @click.option("--search", default="", help="The beginning of an email or a name.")
 @click.option(
     "--limit", type=click.IntRange(1, LONGEST_PAGE), default=LONGEST_PAGE, help="How many at most."
 )
 @click.option("--after", default="", help="Where the last list ended, as it said.")
-def list_(*, is_staff: bool | None, search: str, limit: int, after: str) -> None:
+def list_(
+    *, is_staff: bool | None, is_active: bool | None, search: str, limit: int, after: str
+) -> None:
     """List people in the order they joined."""
     request = PageRequest(limit, cursor=read_cursor(after, "after") if after else ())
     page = directory.list_users(
-        installation().ports, OPERATOR, request, search=search, is_staff=is_staff
+        installation().ports,
+        OPERATOR,
+        request,
+        search=search,
+        is_staff=is_staff,
+        is_active=is_active,
     )
     out = output()
-    out.rows(page.items, _COLUMNS, empty="Nobody. Add somebody: flask user create EMAIL")
+    out.rows(page.items, COLUMNS, empty="Nobody. Add somebody: flask user create EMAIL")
     if page.has_next:
         out.say(f"There are more: --after {page.cursors[-1]}")
 
@@ -135,7 +131,7 @@ def list_(*, is_staff: bool | None, search: str, limit: int, after: str) -> None
 @click.argument("email")
 def show(email: str) -> None:
     """Show one person, with every permission they have."""
-    output().one(directory.find_user(installation().ports, OPERATOR, email), _ALL_COLUMNS)
+    output().one(directory.find_user(installation().ports, OPERATOR, email), ALL_COLUMNS)
 
 
 @command.command("deactivate", examples=[("flask user deactivate bob@example.com", "lock out")])
@@ -171,7 +167,7 @@ def _key(ports: Ports, email: str) -> int:
 
 def _show(user: User, what: str) -> None:
     out = output()
-    out.one(user, _COLUMNS)
+    out.one(user, COLUMNS)
     out.say(f"{user.email} {what}.")
 
 

@@ -50,6 +50,7 @@ def list_users(
     *,
     search: str = "",
     is_staff: bool | None = None,
+    is_active: bool | None = None,
 ) -> Page[User]:
     """People in the order they were added: staff for MANAGE_STAFF, customers for MANAGE_USERS.
 
@@ -58,7 +59,7 @@ def list_users(
     kinds = [
         kind for kind, needed in NEEDED.items() if actor.holds(needed) and is_staff in (None, kind)
     ]
-    return _list(ports, page, kinds, UserFilter(search=search))
+    return _list(ports, page, kinds, UserFilter(search=search, is_active=is_active))
 
 
 @requires(Permission.MANAGE_USERS, Permission.MANAGE_ORDERS)

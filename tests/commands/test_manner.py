@@ -47,13 +47,17 @@ def test_help_leads_with_what_it_is_for_and_examples(ports: Ports, path: str, fl
         assert shown.stdout.index("Examples:") < shown.stdout.index("Options:")
 
 
-@pytest.mark.parametrize("name", cli.COMMANDS)
-def test_every_group_has_examples_and_says_its_version(ports: Ports, name: str) -> None:
-    command = COMMANDS[name]
+@pytest.mark.parametrize("path", COMMANDS)
+def test_every_command_says_its_version(ports: Ports, path: str) -> None:
+    for flag in ("-V", "--version"):
+        assert run(ports, *path.split(), flag).stdout == f"latchkey {VERSION}\n"
+
+
+@pytest.mark.parametrize("path", COMMANDS)
+def test_every_command_has_an_example(path: str) -> None:
+    command = COMMANDS[path]
     assert isinstance(command, Command | Group)
     assert command.examples
-    for flag in ("-V", "--version"):
-        assert run(ports, name, flag).stdout == f"latchkey {VERSION}\n"
 
 
 @pytest.mark.parametrize(
