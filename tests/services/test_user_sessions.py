@@ -1,5 +1,6 @@
 """Where somebody else is signed in, and a link for them to set a new password."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -112,10 +113,11 @@ def test_nobody_ends_the_session_of_somebody_who_may_do_more(ports: Ports) -> No
     sign_in(ports, mightier)
     (session,) = sessions_of(ports, mightier)
     assert list_user_sessions(ports, manager, mightier)
-    for attempt in (
+    attempts: tuple[Callable[[], object], ...] = (
         lambda: end_user_session(ports, manager, mightier, session.id),
         lambda: send_reset_link(ports, manager, mightier, redirect_url=SHOP),
-    ):
+    )
+    for attempt in attempts:
         with pytest.raises(Refused) as refused:
             attempt()
         assert codes(refused) == [("id", "OUT_OF_SCOPE_USER")]
