@@ -84,7 +84,7 @@ def install(
 ) -> None:
     """Install an app from its manifest, and wait until it is there.
 
-    It is granted what it asks for, or no more than the permissions that are given. An app that
+    It is granted what it asks for or, instead, the permissions that are given. An app that
     refuses leaves nothing behind but its message, in `flask app installations list`.
     """
     ports = installation().ports
@@ -163,8 +163,9 @@ def _end(ports: Ports, actor: Actor, begun: Installation) -> None:
         if not installing.install_next_app(ports, OPERATOR):
             pause.wait(_PAUSE)
     if current is not None:
-        hint = f"Try again: flask app installations retry {begun.id}"
-        raise Refused(Problem("INSTALLATION_FAILED", f"{current.message} {hint}".strip()))
+        output().say(f"Nothing is left of it. Try again: flask app installations retry {begun.id}")
+        message = current.message or "The app does not say why it refuses."
+        raise Refused(Problem("INSTALLATION_FAILED", message))
     output().one(_installed(ports, actor, begun), ALL_COLUMNS)
 
 

@@ -1,5 +1,7 @@
 """``flask app install`` and ``flask app installations``."""
 
+import json
+
 import pytest
 
 from app.domain.actor import OPERATOR, WORKER
@@ -104,7 +106,8 @@ def test_a_failure_is_json_where_json_was_asked_for(ports: Ports) -> None:
         app.decide = lambda _told: refuse("Not this shop.")
         failed = run(ports, "app", "install", app.manifest_url, "--yes", "--json")
     assert failed.exit_code == 3
-    assert '"code": "INSTALLATION_FAILED"' in failed.stdout
+    told = {"code": "INSTALLATION_FAILED", "message": "Not this shop.", "field": None}
+    assert json.loads(failed.stdout)["errors"] == [told]
 
 
 def test_a_failure_can_be_forgotten(ports: Ports) -> None:
