@@ -15,6 +15,10 @@ _HEADER = re.compile(r"X-[!#$%&'*+.^_`|~0-9A-Za-z-]+|Authorization[0-9A-Za-z-]*|
 _VALUE = re.compile(r"[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?")
 
 
+ANY_EVENT = "All the events there are, those of later versions too."
+"""What ``ANY_EVENTS`` tells."""
+
+
 class AsyncEvent(StrEnum):
     """The events that webhooks can hear of, in the catalogue's order; all of them, or each."""
 

@@ -23,6 +23,10 @@ mutation Refresh($refreshToken: String) {
 """
 
 
+class LoginEnded(PermissionDenied):
+    """What was kept opens nothing any more."""
+
+
 class Api:
     """The API at ``url`` for whoever ``credential`` lets in."""
 
@@ -77,7 +81,7 @@ class Api:
             payload = read_payload(self._ask(_REFRESH, given, ""), "tokenRefresh")
         except Refused:
             message = f"The login at {self.url} has ended. Sign in again: flask login {self.url}"
-            raise PermissionDenied(message=message) from None
+            raise LoginEnded(message=message) from None
         # Where refresh tokens can be used once, the new one comes along.
         fresh = payload.get("refreshToken") or self._credential.refresh_token
         self._credential.renewed(payload["token"], fresh)

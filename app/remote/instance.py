@@ -21,7 +21,7 @@ from app.ports.instance import (
 )
 from app.ports.profiles import Profile, Profiles
 from app.remote import documents
-from app.remote.api import Api
+from app.remote.api import Api, LoginEnded
 from app.remote.credentials import GivenToken, SavedLogin
 from app.remote.reading import Node, to_app, to_delivery, to_webhook
 
@@ -122,6 +122,8 @@ class RemoteInstance:
         after = None
         try:
             data = self._api.ask(all_of_them, after=after)
+        except LoginEnded:
+            raise
         except PermissionDenied as denied:
             yield self._itself(own, denied)
             return

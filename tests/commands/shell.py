@@ -8,17 +8,27 @@ from flask import Flask
 
 import cli
 from app.ports import Ports
+from app.web.elsewhere import EXTENSION, Elsewhere
 from app.web.installation import Installation, install
 
 
-def run(ports: Ports, *arguments: str, typed: str | None = None, **options: Any) -> Result:
+def run(
+    ports: Ports,
+    *arguments: str,
+    typed: str | bytes | None = None,
+    elsewhere: Elsewhere | None = None,
+    **options: Any,
+) -> Result:
     """``flask ARGUMENTS`` on the installation of ``ports``; ``typed`` is standard input.
 
-    ``options`` are those of ``Installation``. An error that no command foresees fails the test.
+    ``elsewhere`` are the ways to other instances, ``options`` those of ``Installation``. An error
+    that no command foresees fails the test.
     """
     app = Flask("app")
     cli.register(app)
     install(app, Installation(ports, **options))
+    if elsewhere is not None:
+        app.extensions[EXTENSION] = elsewhere
     return app.test_cli_runner(catch_exceptions=False).invoke(args=arguments, input=typed)
 
 

@@ -51,11 +51,15 @@ _COLUMNS = (
     Column[Change]("state", "State", lambda one: one.state, short=True),
     Column[Change]("problem", "Problem", lambda one: one.problem or None),
 )
+
+
+def _secret(change: Change) -> str | None:
+    return change.secret_key or (_NEW if change.rotates else None)
+
+
 _SECRETS = (
     *_COLUMNS,
-    Column[Change](
-        "secretKey", "Secret", lambda one: one.secret_key or (_NEW if one.rotates else None)
-    ),
+    Column[Change]("secretKey", "Secret", _secret, short=True),
 )
 
 

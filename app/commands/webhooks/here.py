@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import datetime
 
-from app.commands.address import base_url
 from app.domain.absent import ABSENT, Absent
 from app.domain.actor import OPERATOR
 from app.domain.apps import App
@@ -17,7 +15,7 @@ from app.domain.events import EVENTS, EventType
 from app.domain.ids import key_of, to_global_id
 from app.domain.jws import ALGORITHM
 from app.domain.pages import LONGEST_PAGE, PageRequest, read_cursor
-from app.domain.webhooks import AsyncEvent, Webhook
+from app.domain.webhooks import ANY_EVENT, AsyncEvent, Webhook
 from app.ports import Ports
 from app.ports.instance import (
     DeliveryPage,
@@ -44,7 +42,7 @@ class Here:
 
     def __init__(self, ports: Ports) -> None:
         self._ports = ports
-        self._actor = replace(OPERATOR, issuer=f"{base_url(ports)}/graphql/")
+        self._actor = OPERATOR
 
     def apps(self) -> tuple[KnownApp, ...]:
         return tuple(map(_to_app, self._apps()))
@@ -56,7 +54,7 @@ class Here:
 
     def event_types(self) -> Mapping[str, str]:
         told = {event.value: EVENTS[event].description for event in EventType}
-        return {one.value: told.get(one.value, "All the events there are.") for one in AsyncEvent}
+        return {one.value: told.get(one.value, ANY_EVENT) for one in AsyncEvent}
 
     def create(self, app_id: str, said: WebhookDraft) -> KnownWebhook:
         key = key_of(app_id, "App", field="app")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import click
 
 from app.commands.exits import Exit
@@ -13,8 +15,33 @@ from app.commands.webhooks.instances import instance
 from app.commands.webhooks.rows import DELIVERIES, find_webhook
 from app.domain.deliveries import Replayed
 from app.domain.errors import Refused
+from app.ports.instance import Instance, KnownDelivery
 from app.web.elsewhere import elsewhere
 
+
+@dataclass(frozen=True, slots=True)
+class Retried:
+    """A delivery that was to be made again, or why it is not."""
+
+    id: str
+    delivery: KnownDelivery | None = None
+    problem: str = ""
+
+
+def _of_delivery(column: Column[KnownDelivery]) -> Column[Retried]:
+    return Column(
+        column.name,
+        column.title,
+        lambda one: None if one.delivery is None else column.read(one.delivery),
+        column.short,
+    )
+
+
+_RETRIED = (
+    Column[Retried]("id", "Id", lambda one: one.id, short=True),
+    *map(_of_delivery, DELIVERIES[1:]),
+    Column[Retried]("problem", "Problem", lambda one: one.problem or None, short=True),
+)
 _REPLAYED = (
     Column[Replayed]("failed", "Failed, due again", lambda one: one.failed, short=True),
     Column[Replayed]("missing", "Missing, made now", lambda one: one.missing, short=True),
@@ -35,18 +62,20 @@ def retry(delivery_ids: tuple[str, ...]) -> None:
     """
     chosen = instance()
     out = output()
-    made = []
-    refused = []
-    for one in steps(delivery_ids, "Retrying"):
-        try:
-            made.append(chosen.retry(one))
-        except Refused as error:
-            refused.append(f"Error: {one}: {error}")
-    out.rows(made, DELIVERIES, empty="Nothing is sent again.")
-    for line in refused:
-        out.say(line)
+    done = [_retry(chosen, one) for one in steps(delivery_ids, "Retrying")]
+    out.rows(done, _RETRIED, empty="")
+    refused = [one for one in done if one.problem]
+    for one in refused:
+        out.say(f"Error: {one.id}: {one.problem}")
     if refused:
         click.get_current_context().exit(Exit.REFUSED)
+
+
+def _retry(instance: Instance, delivery_id: str) -> Retried:
+    try:
+        return Retried(delivery_id, instance.retry(delivery_id))
+    except Refused as refused:
+        return Retried(delivery_id, problem=str(refused))
 
 
 @webhook_command(
@@ -70,4 +99,4 @@ def replay(webhook: str, since: str, *, failed: bool, missing: bool) -> None:
     done = chosen.replay(found.id, start, failed=failed or both, missing=missing or both)
     out = output()
     out.one(done, _REPLAYED)
-    out.say(f"{done.failed + done.missing} deliveries are on their way to {found.target_url}.")
+    out.say(f"On the way to {found.target_url}: {done.failed + done.missing}.")

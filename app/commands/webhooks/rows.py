@@ -30,7 +30,7 @@ WEBHOOK = (
     Column[KnownWebhook]("hasSecret", "Has a secret", lambda one: bool(one.secret_key)),
     Column[KnownWebhook]("query", "Query", lambda one: one.query),
 )
-SECRET = Column[KnownWebhook]("secretKey", "Secret", lambda one: one.secret_key)
+SECRET = Column[KnownWebhook]("secretKey", "Secret", lambda one: one.secret_key, short=True)
 """For whoever has just had it made, and nobody else."""
 
 DELIVERIES = (

@@ -99,7 +99,7 @@ def dry_run(
     if asked is None and not object_ids:
         raise click.UsageError("This webhook has no query: give --object-id, too.")
     plan = _Plan(chosen, asked, owner, known, diff_last)
-    trials = [_try(plan, one) for one in object_ids or (None,)]
+    trials = [_try(plan, one) for one in object_ids or (_subject(plan),)]
     _show(trials)
     if any(one.problems for one in trials):
         click.get_current_context().exit(Exit.REFUSED)
@@ -144,6 +144,14 @@ def _last(plan: _Plan, object_id: str | None) -> KnownDelivery | None:
     sent = [one for one in plan.instance.deliveries(plan.webhook.id, wanted).items if one.payload]
     about = (one for one in sent if object_id and f'"{object_id}"' in one.payload)
     return next(about, sent[0] if sent else None)
+
+
+def _subject(plan: _Plan) -> str | None:
+    """What the last delivery was about, where that is to be compared; else the newest object."""
+    last = _last(plan, None) if plan.diff_last else None
+    told = {} if last is None else payload_of(last) or {}
+    ids = (part.get("id") for part in told.values() if isinstance(part, dict))
+    return next((one for one in ids if isinstance(one, str)), None)
 
 
 def _lines(payload: object) -> list[str]:

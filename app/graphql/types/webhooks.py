@@ -19,14 +19,13 @@ from app.services.delivery_lists import DeliveryFilter, list_deliveries
 EventDeliveryCountableConnection = make_connection(
     "EventDelivery", "app.graphql.types.deliveries.EventDelivery"
 )
-_ANY = "All the events there are, those of later versions too."
 
 
 def _told(event: domain.AsyncEvent | None) -> str | None:
     if event is None:
         return None
     if event is domain.AsyncEvent.ANY_EVENTS:
-        return _ANY
+        return domain.ANY_EVENT
     return EVENTS[EventType(event.value)].description
 
 

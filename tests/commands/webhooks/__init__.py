@@ -1,0 +1,1 @@
+"""``flask webhook``, here and on a server: one shop twice, with the same webhooks."""

@@ -1,0 +1,42 @@
+"""Both shops, put back before each test; one server for all tests of a worker."""
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.builders.elsewhere import make_elsewhere
+from tests.commands.webhooks.shops import Shops, connect_shop, furnish, token_of
+from tests.fakes.keys import SECRET
+from tests.spec.server import running
+
+
+@pytest.fixture(scope="session")
+def _both_shops(tmp_path_factory: pytest.TempPathFactory, _migrated_file: Path) -> Iterator[Shops]:
+    folder = tmp_path_factory.mktemp("shops")
+    origin = folder / "origin.sqlite3"
+    shutil.copy(_migrated_file, origin)
+    first = connect_shop(origin)
+    furnish(first)
+    token = token_of(first)
+    first.database.close()
+    files = folder / "here.sqlite3", folder / "there.sqlite3"
+    for file in files:
+        shutil.copy(origin, file)
+    here, there = map(connect_shop, files)
+    settings = {"SECRET_KEY": SECRET, "VENDOR": "latchkey", "JWT_TTL_ACCESS": "3600"}
+    with running(folder, f"sqlite:///{files[1]}", **settings) as server:
+        elsewhere = make_elsewhere(folder / "config", token=token)
+        yield Shops(here, there, files, origin, server.issuer, elsewhere)
+    here.database.close()
+    there.database.close()
+
+
+@pytest.fixture
+def shops(_both_shops: Shops, tmp_path: Path) -> Shops:
+    """Two shops alike, the one there for somebody who may do everything."""
+    _both_shops.put_back()
+    elsewhere = make_elsewhere(tmp_path / "config", token=_both_shops.elsewhere.token)
+    return replace(_both_shops, elsewhere=elsewhere)

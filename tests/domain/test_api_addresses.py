@@ -1,0 +1,53 @@
+"""The address of an API, as people type it."""
+
+import pytest
+
+from app.domain.api_addresses import key_set_address, read_api_address
+
+API = "https://shop.example.com/graphql/"
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        (API, API),
+        (" https://shop.example.com ", API),
+        ("https://shop.example.com/", API),
+        ("https://shop.example.com/graphql", API),
+        ("HTTPS://Shop.Example.Com", API),
+        ("http://localhost:8000", "http://localhost:8000/graphql/"),
+        ("http://[::1]:8000/graphql/", "http://[::1]:8000/graphql/"),
+        ("https://example.com/shop/api", "https://example.com/shop/api"),
+    ],
+)
+def test_a_host_alone_stands_for_its_api(typed: str, meant: str) -> None:
+    assert read_api_address(typed) == meant
+
+
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        ("shop.example.com", "must start with https://"),
+        ("localhost:8000", "must start with https://"),
+        ("ftp://shop.example.com/graphql/", "must start with https://"),
+        ("", "must start with https://"),
+        ("https://", "names no host"),
+        ("https:///graphql/", "names no host"),
+        ("https://shop example.com/", "names no host"),
+        ("https://shop.example.com\\graphql/", "names no host"),
+        ("https://shop.example.com:port/", "is no address"),
+        ("https://[::1/", "is no address"),
+        ("https://ann:geheim@shop.example.com/", "neither a user"),
+        ("https://shop.example.com/graphql/?token=x", "nor a fragment"),
+        ("https://shop.example.com/#top", "nor a fragment"),
+        (f"https://shop.example.com/{'x' * 3000}", "nor a fragment"),
+    ],
+)
+def test_what_is_no_address_of_an_api_is_refused_with_the_reason(typed: str, told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        read_api_address(typed)
+
+
+def test_the_key_set_stands_at_the_root_of_the_host() -> None:
+    expected = "https://shop.example.com/.well-known/jwks.json"
+    assert key_set_address(API) == expected

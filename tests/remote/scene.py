@@ -1,0 +1,48 @@
+"""An instance that answers what a test wants, without a network."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from app.ports.http import HttpAnswer, HttpRequest
+
+URL = "https://shop.example.com/graphql/"
+JSON = {"content-type": "application/json"}
+
+
+class Instance:
+    """Answers by functions, one for each request in turn, the last for all that follow."""
+
+    def __init__(self, *answers: Callable[[HttpRequest], HttpAnswer]) -> None:
+        self._answers = list(answers)
+        self.requests: list[HttpRequest] = []
+
+    def send(self, request: HttpRequest) -> HttpAnswer:
+        self.requests.append(request)
+        answer = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
+        return answer(request)
+
+    @property
+    def tokens(self) -> list[str]:
+        """The token of each request."""
+        return [one.headers.get("Authorization-Bearer", "") for one in self.requests]
+
+    def sent(self, place: int) -> Any:
+        """What one of the requests asked."""
+        return json.loads(self.requests[place].body or b"null")
+
+
+def answering(body: object, status: int = 200) -> Callable[[HttpRequest], HttpAnswer]:
+    """The same JSON to whatever is asked."""
+    return lambda _request: HttpAnswer(status, JSON, json.dumps(body).encode())
+
+
+def raw(status: int, body: bytes, kind: str) -> Callable[[HttpRequest], HttpAnswer]:
+    """The same bytes to whatever is asked."""
+    return lambda _request: HttpAnswer(status, {"content-type": kind}, body)
+
+
+def failing(code: str, message: str = "no", status: int = 200) -> Callable[..., HttpAnswer]:
+    """An error at the top with that code."""
+    error = {"message": message, "extensions": {"exception": {"code": code}}}
+    return answering({"errors": [error], "data": None}, status)

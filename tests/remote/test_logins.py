@@ -1,0 +1,90 @@
+"""Logins on another instance: opened, renewed when they have expired, ended."""
+
+from pathlib import Path
+
+import pytest
+
+from app.adapters.profiles import FileProfiles
+from app.domain.errors import PermissionDenied, TokenRejected
+from app.ports.profiles import Profile
+from app.remote.instance import connect_by_profile, connect_by_token
+from app.remote.sign_in import sign_in_app, sign_in_person
+from tests.remote.scene import URL, Instance, answering, failing
+
+EXPIRED = failing("ExpiredSignatureError")
+NO_APPS = answering({"data": {"apps": {"edges": [], "pageInfo": {"hasNextPage": False}}}})
+
+
+def refreshed(**payload: object) -> dict[str, object]:
+    return {"data": {"tokenRefresh": {"token": None, "errors": [], **payload}}}
+
+
+@pytest.fixture
+def profiles(tmp_path: Path) -> FileProfiles:
+    kept = FileProfiles(tmp_path)
+    kept.save(Profile(URL, "old", "refresh", "ann@example.com"))
+    return kept
+
+
+def test_an_expired_token_is_renewed_and_kept(profiles: FileProfiles) -> None:
+    shop = Instance(EXPIRED, answering(refreshed(token="fresh")), NO_APPS)
+    [profile] = profiles.every()
+    assert connect_by_profile(shop, profiles, profile).apps() == ()
+    assert shop.tokens == ["old", "", "fresh"]
+    assert shop.sent(1)["variables"] == {"refreshToken": "refresh"}
+    assert profiles.find(URL) == Profile(URL, "fresh", "refresh", "ann@example.com")
+
+
+def test_a_new_refresh_token_takes_the_place_of_the_old_one(profiles: FileProfiles) -> None:
+    fresh = refreshed(token="fresh", refreshToken="next")
+    shop = Instance(EXPIRED, answering(fresh), NO_APPS)
+    [profile] = profiles.every()
+    connect_by_profile(shop, profiles, profile).apps()
+    assert profiles.find(URL) == Profile(URL, "fresh", "next", "ann@example.com")
+
+
+def test_a_login_that_has_ended_says_how_to_come_in_again(profiles: FileProfiles) -> None:
+    error = {"field": "refreshToken", "message": "Signature has expired", "code": "JWT_X"}
+    shop = Instance(EXPIRED, answering(refreshed(errors=[error])))
+    [profile] = profiles.every()
+    with pytest.raises(PermissionDenied, match="flask login"):
+        connect_by_profile(shop, profiles, profile).apps()
+
+
+def test_a_token_that_is_still_refused_is_not_renewed_for_ever(profiles: FileProfiles) -> None:
+    shop = Instance(EXPIRED, answering(refreshed(token="fresh")), EXPIRED)
+    [profile] = profiles.every()
+    with pytest.raises(TokenRejected):
+        connect_by_profile(shop, profiles, profile).apps()
+    assert len(shop.requests) == 3
+
+
+def test_a_token_that_somebody_brought_cannot_be_renewed() -> None:
+    shop = Instance(EXPIRED)
+    with pytest.raises(TokenRejected):
+        connect_by_token(shop, URL, "theirs").apps()
+    assert shop.tokens == ["theirs"]
+
+
+def test_a_person_signs_in_by_email_and_password() -> None:
+    payload = {"token": "access", "refreshToken": "refresh", "errors": []}
+    shop = Instance(answering({"data": {"tokenCreate": payload}}))
+    made = sign_in_person(shop, URL, "ann@example.com", "a sentence")
+    assert made == Profile(URL, "access", "refresh", "ann@example.com")
+    assert shop.sent(0)["variables"] == {"email": "ann@example.com", "password": "a sentence"}
+
+
+def test_a_wrong_password_is_told_as_the_instance_tells_it() -> None:
+    error = {"field": "email", "message": "Please, enter valid credentials", "code": "INVALID"}
+    payload = {"token": None, "refreshToken": None, "errors": [error]}
+    shop = Instance(answering({"data": {"tokenCreate": payload}}))
+    with pytest.raises(PermissionDenied, match="valid credentials"):
+        sign_in_person(shop, URL, "ann@example.com", "wrong")
+
+
+def test_an_app_s_token_is_tried_before_it_is_kept() -> None:
+    known = Instance(answering({"data": {"app": {"id": "QXBwOjE=", "name": "Warehouse"}}}))
+    assert sign_in_app(known, URL, "a token") == Profile(URL, "a token")
+    assert known.tokens == ["a token"]
+    with pytest.raises(PermissionDenied, match="knows no app"):
+        sign_in_app(Instance(answering({"data": {"app": None}})), URL, "a token")
