@@ -77,6 +77,7 @@ def connect(settings: Settings, *, late: bool = False) -> Ports:
         randomness=randomness.SystemRandomness(),
         database=records,
         keys=_keys(settings) if settings.rsa_private_key else start(partial(_keys, settings)),
+        signatures=_late(_signatures),
         passwords=start(_passwords),
         throttle=start(partial(_throttle, records, settings.redis_url)),
         sealing=start(lambda: sealing.AesSealing(settings.secret_key)),

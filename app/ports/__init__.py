@@ -11,7 +11,7 @@ from app.ports.configuration import Configuration
 from app.ports.database import Database
 from app.ports.http import Http
 from app.ports.identity_provider import IdentityProvider
-from app.ports.keys import KeyStore
+from app.ports.keys import KeyStore, SignatureCheck
 from app.ports.mail import Letters, Post
 from app.ports.passwords import PasswordHasher
 from app.ports.payloads import Payloads
@@ -42,6 +42,7 @@ __all__ = [
     "Remembered",
     "Schema",
     "Sealing",
+    "SignatureCheck",
     "Throttle",
 ]
 
@@ -55,6 +56,7 @@ class Ports:
     randomness: Randomness
     database: Database
     keys: KeyStore
+    signatures: SignatureCheck
     passwords: PasswordHasher
     throttle: Throttle
     sealing: Sealing

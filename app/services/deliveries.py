@@ -1,6 +1,6 @@
 """Making deliveries: one signed request each, and a row for every attempt."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
 from sqlalchemy import select, update
@@ -14,13 +14,14 @@ from app.ports.sealing import SealBroken
 from app.services.access import internal
 from app.services.dispatch import LEASE, release_batch
 from app.services.outcomes import Delivery, Outcome, give_up, write_outcomes
-from app.services.signing import Endpoint, endpoint_of, sign_delivery
+from app.services.signing import HIDDEN, Endpoint, endpoint_of, sign_delivery
 
 _PATIENCE = timedelta(seconds=5)
 """How long a batch may take before the rest of it goes back: a slow endpoint waits its turn."""
 _SLOW = 1.0
 """Seconds after which what is known so far is written down, rather than with the whole batch."""
 
+_PRIVATE = frozenset(("set-cookie", "authorization", "proxy-authorization", "cookie"))
 _SEALED = "The webhook's secret was sealed under another SECRET_KEY: give the webhook a new one."
 
 
@@ -113,12 +114,17 @@ def _attempt(ports: Ports, endpoint: Endpoint, delivery: Delivery) -> Outcome:
         duration=(ports.clock.now() - at).total_seconds(),
         request_headers=endpoint.shown(headers),
         answered=None if answer is None else answer.status,
-        response_headers={} if answer is None else dict(answer.headers),
+        response_headers={} if answer is None else _shown(answer.headers),
         response=problem if answer is None else _text(answer),
         retry_after=None
         if answer is None
         else read_retry_after(answer.headers.get("retry-after"), ports.clock.now()),
     )
+
+
+def _shown(headers: Mapping[str, str]) -> dict[str, str]:
+    """The headers of an answer as they may be kept: without what an endpoint proves itself by."""
+    return {name: HIDDEN if name.lower() in _PRIVATE else value for name, value in headers.items()}
 
 
 def _text(answer: HttpAnswer) -> str:

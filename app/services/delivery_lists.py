@@ -1,16 +1,19 @@
 """Deliveries and their attempts, as those see them who may manage the webhook."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy import Row, select
+from sqlalchemy.orm import Session
 
 from app.domain.actor import Actor
 from app.domain.deliveries import Attempt, DeliveryStatus, EventDelivery
-from app.domain.pages import Page, PageRequest, empty_page
+from app.domain.pages import Page, PageRequest, empty_page, with_items
 from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.access import part, staff_and_apps
+from app.services.link_secrets import holds_secret, secrets_of, without_secret
 from app.services.paging import Order, read_page
 from app.services.webhooks import show_webhook
 
@@ -23,7 +26,7 @@ DELIVERY_COLUMNS = (
     DeliveryRecord.payload,
     DeliveryRecord.given_up,
 )
-_ATTEMPT_COLUMNS = (
+ATTEMPT_COLUMNS = (
     DeliveryAttemptRecord.id,
     DeliveryAttemptRecord.created_at,
     DeliveryAttemptRecord.duration,
@@ -60,7 +63,8 @@ def list_deliveries(
         query = query.where(DeliveryRecord.event == wanted.event)
     order = Order((DeliveryRecord.id,), descending=True)
     with ports.database.reading() as session:
-        return read_page(ports, session, query, order, page, to_delivery)
+        found = read_page(ports, session, query, order, page, to_delivery)
+        return with_items(found, _shown(ports, actor, session, found.items))
 
 
 @staff_and_apps
@@ -70,10 +74,10 @@ def list_attempts(
     """The attempts at a delivery (`EventDelivery.attempts`), the newest first."""
     if show_delivery(ports, actor, delivery_id) is None:
         return empty_page()
-    query = select(*_ATTEMPT_COLUMNS).where(DeliveryAttemptRecord.delivery_id == delivery_id)
+    query = select(*ATTEMPT_COLUMNS).where(DeliveryAttemptRecord.delivery_id == delivery_id)
     order = Order((DeliveryAttemptRecord.id,), descending=True)
     with ports.database.reading() as session:
-        return read_page(ports, session, query, order, page, _to_attempt)
+        return read_page(ports, session, query, order, page, to_attempt)
 
 
 @staff_and_apps
@@ -84,12 +88,28 @@ def show_delivery(ports: Ports, actor: Actor, delivery_id: int) -> EventDelivery
         row = session.execute(
             wanted.join(WebhookRecord, WebhookRecord.id == DeliveryRecord.webhook_id)
         ).one_or_none()
-    if row is None:
+        found = [] if row is None else _shown(ports, actor, session, [to_delivery(row)])
+    if not found:
         # Whoever may see none is told so, and not whether there is one.
         show_webhook(ports, actor, 0)
         return None
-    delivery = to_delivery(row)
+    (delivery,) = found
     return None if show_webhook(ports, actor, delivery.webhook_id) is None else delivery
+
+
+def _shown(
+    ports: Ports, actor: Actor, session: Session, deliveries: Sequence[EventDelivery]
+) -> list[EventDelivery]:
+    """As ``actor`` may see them: the secret of a link is for the app alone that it was sent to."""
+    if actor.is_app:
+        return list(deliveries)
+    secrets = secrets_of(ports, session, [one.id for one in deliveries if holds_secret(one.event)])
+    return [
+        replace(one, payload=without_secret(one.payload, secrets[one.id]))
+        if one.id in secrets and one.payload
+        else one
+        for one in deliveries
+    ]
 
 
 @part
@@ -102,7 +122,9 @@ def to_delivery(row: Row[*tuple[object, ...]]) -> EventDelivery:
     )
 
 
-def _to_attempt(row: Row[*tuple[object, ...]]) -> Attempt:
+@part
+def to_attempt(row: Row[*tuple[object, ...]]) -> Attempt:
+    """The attempt in a row that begins with ``ATTEMPT_COLUMNS``."""
     values: tuple[Any, ...] = tuple(row[:8])
     key, created_at, duration, status, answered, asked, headers, response = values
     return Attempt(

@@ -14,7 +14,8 @@ from app.services.keys import ring
 from app.services.outcomes import Delivery
 from app.services.stored_webhooks import SECRET_SEAL
 
-_HIDDEN = "(hidden)"
+HIDDEN = "(hidden)"
+"""What is kept in place of whatever proves one side to the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,7 @@ class Endpoint:
     def shown(self, headers: Mapping[str, str]) -> dict[str, str]:
         """The headers of a request as they may be kept: without what proves who we are."""
         return {
-            name: _HIDDEN if name in self.custom_headers else value
+            name: HIDDEN if name in self.custom_headers else value
             for name, value in headers.items()
         }
 
