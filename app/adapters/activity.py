@@ -24,6 +24,9 @@ _BEFORE_OTHERS = 100
 MOST = 100_000
 """Sessions, and app tokens, that are remembered while the database does not answer."""
 
+MOST_PEERS = 20
+"""Peers that are remembered between two writes for forwarding without being trusted to."""
+
 _AT_ONCE = 500
 _log = structlog.get_logger(__name__)
 
@@ -31,6 +34,14 @@ _COUNT = text("""
     INSERT INTO traffic (began_at, kind, requests) VALUES (:began_at, :kind, :requests)
     ON CONFLICT (began_at, kind) DO UPDATE SET requests = traffic.requests + excluded.requests
 """).bindparams(bindparam("began_at", type_=UtcDateTime()))
+
+_FORWARDING = text("""
+    INSERT INTO untrusted_forwarding (peer, requests, last_seen_at)
+    VALUES (:peer, :requests, :last_seen_at)
+    ON CONFLICT (peer) DO UPDATE
+    SET requests = untrusted_forwarding.requests + excluded.requests,
+        last_seen_at = excluded.last_seen_at
+""").bindparams(bindparam("last_seen_at", type_=UtcDateTime()))
 
 _TOKEN = (
     update(AppTokenRecord)
@@ -46,9 +57,10 @@ class _Gathered:
     requests: Counter[TrafficKind] = field(default_factory=Counter)
     sessions: dict[int, None] = field(default_factory=dict)
     tokens: dict[int, str] = field(default_factory=dict)
+    forwarding: Counter[str] = field(default_factory=Counter)
 
     def __bool__(self) -> bool:
-        return bool(self.requests or self.sessions or self.tokens)
+        return bool(self.requests or self.sessions or self.tokens or self.forwarding)
 
 
 class SqlActivity:
@@ -82,6 +94,14 @@ class SqlActivity:
         with self._lock:
             if len(self._gathered.tokens) < MOST:
                 self._gathered.tokens[token_id] = address or ""
+        if self._thread is None:
+            self._start()
+
+    def saw_forwarding(self, peer: str) -> None:
+        with self._lock:
+            # Whoever owns a network has more addresses than anybody wants to read about.
+            if peer in self._gathered.forwarding or len(self._gathered.forwarding) < MOST_PEERS:
+                self._gathered.forwarding[peer] += 1
         if self._thread is None:
             self._start()
 
@@ -155,10 +175,17 @@ class SqlActivity:
                     for kind, requests in sorted(taken.requests.items())
                 ]
                 session.connection().execute(_COUNT, rows)
+            if taken.forwarding:
+                rows = [
+                    {"peer": peer, "requests": requests, "last_seen_at": now}
+                    for peer, requests in sorted(taken.forwarding.items())
+                ]
+                session.connection().execute(_FORWARDING, rows)
 
     def _take_back(self, taken: _Gathered) -> None:
         with self._lock:
             newer = self._gathered
             newer.requests.update(taken.requests)
+            newer.forwarding.update(taken.forwarding)
             newer.sessions = dict.fromkeys([*newer.sessions, *taken.sessions][:MOST])
             newer.tokens = dict([*taken.tokens.items(), *newer.tokens.items()][-MOST:])

@@ -5,7 +5,7 @@ hours Redis forgets by itself. Counters must not be evicted: ``maxmemory-policy 
 """
 
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from redis import Redis
@@ -97,6 +97,24 @@ class RedisThrottle:
     def count_blocked(self, now: float) -> int:
         with _reachable():
             return int(self._redis.zcount(f"{self._prefix}:blocked", f"({now}", "+inf"))
+
+    def failures_against(
+        self, addresses: Collection[str], now: float
+    ) -> Mapping[str, Mapping[int, int]]:
+        oldest = faded_before(now)
+        ordered = list(addresses)
+        with _reachable(), self._redis.pipeline(transaction=False) as pipeline:
+            for address in ordered:
+                _, users, touched, _ = self._keys(address)
+                pipeline.hgetall(users)
+                pipeline.zrangebyscore(touched, f"({oldest}", "+inf")
+            answers = pipeline.execute()
+        found = {}
+        for address, failures, fresh in zip(ordered, answers[::2], answers[1::2], strict=True):
+            counted = {int(user): int(failures[user]) for user in fresh if user in failures}
+            if counted:
+                found[address] = counted
+        return found
 
     def find(self, address: str, now: float) -> BlockedAddress | None:
         of_address, _, touched, _ = self._keys(address)

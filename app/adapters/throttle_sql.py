@@ -1,7 +1,7 @@
 """The login throttle's counters in the database, SQLite's and PostgreSQL's alike."""
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from sqlalchemy import Select, delete, exists, func, select, text, update
 from sqlalchemy.exc import IntegrityError
@@ -141,6 +141,18 @@ class SqlThrottle:
 
     def count_blocked(self, now: float) -> Select[int]:
         return select(func.count()).select_from(_address).where(_address.blocked_until > now)
+
+    def failures_against(
+        self, addresses: Collection[str], now: float
+    ) -> Mapping[str, Mapping[int, int]]:
+        counted = select(_user.address, _user.user_id, _user.failures).where(
+            _user.address.in_(addresses), _user.updated_at > faded_before(now)
+        )
+        found: dict[str, dict[int, int]] = {}
+        with self._database.reading() as session:
+            for address, user_id, failures in session.execute(counted):
+                found.setdefault(address, {})[user_id] = failures
+        return found
 
     def find(self, address: str, now: float) -> BlockedAddress | None:
         counted = _address.updated_at > faded_before(now)

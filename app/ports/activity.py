@@ -17,5 +17,8 @@ class Activity(Protocol):
     def saw_app_token(self, token_id: int, address: str | None) -> None:
         """An app's token was used just now, from ``address``."""
 
+    def saw_forwarding(self, peer: str) -> None:
+        """``peer``, which is no trusted proxy, passed on what it says is somebody else's."""
+
     def flush(self) -> None:
         """Write down what has been gathered; what cannot be written is kept for the next time."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -76,6 +76,14 @@ class Throttle(Protocol):
 
         Where the database holds them, the question itself: whoever asks it for other numbers asks
         for this one in the same statement.
+        """
+
+    def failures_against(
+        self, addresses: Collection[str], now: float
+    ) -> Mapping[str, Mapping[int, int]]:
+        """For each of ``addresses`` how often it failed against which user, as far as it counts.
+
+        Addresses that failed against nobody are left out.
         """
 
     def find(self, address: str, now: float) -> BlockedAddress | None:

@@ -1,19 +1,52 @@
 """Addresses whose logins have to wait: for operators to see, and to let go."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
 
-from sqlalchemy import ColumnElement, Integer, literal
+from sqlalchemy import ColumnElement, Integer, literal, select
 
 from app.domain.actor import Actor
 from app.domain.addresses import parse_address
 from app.domain.errors import Problem, Refused
 from app.domain.permissions import Permission
+from app.models import UserRecord
 from app.ports import Ports
 from app.ports.throttle import BlockedAddress, ThrottleUnavailable
 from app.services.access import part, requires
 from app.services.audit import Change, record
 
 _LISTED_MAX = 100
+_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class FailedAgainst:
+    """Failures against the account of ``user_id``; the email is empty once it is deleted."""
+
+    user_id: int
+    email: str
+    failures: int
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedBlock:
+    """An address that has to wait until ``until``, and for which failures.
+
+    ``failures`` are all; ``wrong_passwords`` were for accounts that exist, ``unknown_emails`` for
+    none. ``against`` names the accounts that failed most, at most five, of ``accounts`` in all.
+    """
+
+    address: str
+    until: datetime
+    failures: int
+    wrong_passwords: int
+    against: tuple[FailedAgainst, ...]
+    accounts: int
+
+    @property
+    def unknown_emails(self) -> int:
+        return self.failures - self.wrong_passwords
 
 
 @requires(Permission.MANAGE_STAFF)
@@ -25,6 +58,37 @@ def list_blocked(
     Raises ``ThrottleUnavailable``.
     """
     return ports.throttle.blocked(ports.clock.timestamp(), limit)
+
+
+@requires(Permission.MANAGE_STAFF)
+def explain_blocked(
+    ports: Ports, actor: Actor, *, limit: int = _LISTED_MAX
+) -> tuple[ExplainedBlock, ...]:
+    """The addresses that have to wait now and why, the longest wait first; three statements.
+
+    Raises ``ThrottleUnavailable``.
+    """
+    now = ports.clock.timestamp()
+    blocked = ports.throttle.blocked(now, limit)
+    if not blocked:
+        return ()
+    against = ports.throttle.failures_against([one.address for one in blocked], now)
+    most = {address: _most(failures) for address, failures in against.items()}
+    emails = _emails(ports, {user_id for named in most.values() for user_id, _ in named})
+    return tuple(
+        ExplainedBlock(
+            address=one.address,
+            until=datetime.fromtimestamp(one.blocked_until, UTC),
+            failures=one.failures,
+            wrong_passwords=one.known_failures,
+            against=tuple(
+                FailedAgainst(user_id, emails.get(user_id, ""), failures)
+                for user_id, failures in most.get(one.address, ())
+            ),
+            accounts=len(against.get(one.address, ())),
+        )
+        for one in blocked
+    )
 
 
 @part
@@ -71,3 +135,14 @@ def _held(held: BlockedAddress) -> dict[str, object]:
         "failures": held.failures,
         "known_failures": held.known_failures,
     }
+
+
+def _most(failures: Mapping[int, int]) -> list[tuple[int, int]]:
+    """The accounts that failed most, by key, with how often."""
+    return sorted(failures.items(), key=lambda one: (-one[1], one[0]))[:_NAMED]
+
+
+def _emails(ports: Ports, keys: Collection[int]) -> Mapping[int, str]:
+    wanted = select(UserRecord.id, UserRecord.email).where(UserRecord.id.in_(keys))
+    with ports.database.reading() as session:
+        return {row.id: row.email for row in session.execute(wanted)}

@@ -1,16 +1,30 @@
 """Traffic as it was counted: who sends how many requests."""
 
 from collections.abc import Mapping
-from datetime import timedelta
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 from sqlalchemy import BigInteger, ColumnElement, cast, delete, func, select
 
 from app.domain.actor import Actor
 from app.domain.permissions import Permission
 from app.domain.traffic import KEPT, TrafficKind, bucket_of
-from app.models import TrafficRecord
+from app.models import ForwardingRecord, TrafficRecord
 from app.ports import Ports
 from app.services.access import part, requires
+
+
+@dataclass(frozen=True, slots=True)
+class UntrustedForwarding:
+    """A peer that passed requests on without being one of ``TRUSTED_PROXIES``.
+
+    Either somebody tries to pass for another, or a proxy is missing there and all its clients
+    look like one: they then share one login throttle.
+    """
+
+    peer: str
+    requests: int
+    last_seen_at: datetime
 
 
 @requires(Permission.MANAGE_SETTINGS)
@@ -43,9 +57,31 @@ def requests_since(ports: Ports, span: timedelta, *kinds: TrafficKind) -> Column
     )
 
 
+@requires(Permission.MANAGE_SETTINGS, Permission.MANAGE_STAFF)
+def list_untrusted_forwarding(
+    ports: Ports, actor: Actor, *, limit: int = 10
+) -> tuple[UntrustedForwarding, ...]:
+    """Peers that sent forwarded headers in the last week, the one seen last first; one statement.
+
+    What every process has seen, but for the last minute of each.
+    """
+    peers = (
+        select(ForwardingRecord.peer, ForwardingRecord.requests, ForwardingRecord.last_seen_at)
+        .where(ForwardingRecord.last_seen_at >= ports.clock.now() - KEPT)
+        .order_by(ForwardingRecord.last_seen_at.desc(), ForwardingRecord.peer)
+        .limit(limit)
+    )
+    with ports.database.reading() as session:
+        return tuple(UntrustedForwarding(*row) for row in session.execute(peers))
+
+
 @part
 def forget_old_traffic(ports: Ports) -> int:
-    """Forget counts of more than a week ago; how many rows."""
-    old = delete(TrafficRecord).where(TrafficRecord.began_at < ports.clock.now() - KEPT)
+    """Forget counts of more than a week ago, and who forwarded then; how many rows."""
+    since = ports.clock.now() - KEPT
+    old = delete(TrafficRecord).where(TrafficRecord.began_at < since)
+    peers = delete(ForwardingRecord).where(ForwardingRecord.last_seen_at < since)
     with ports.database.transaction() as session:
-        return len(session.scalars(old.returning(TrafficRecord.kind)).all())
+        counts = session.scalars(old.returning(TrafficRecord.kind)).all()
+        gone = session.scalars(peers.returning(ForwardingRecord.peer)).all()
+        return len(counts) + len(gone)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from app.services.identity import Visitor
-from app.web.address import client_address
+from app.web.address import client_address, is_forwarded_by_stranger
 from app.web.installation import Installation
 
 Environ = dict[str, Any]
@@ -13,17 +13,21 @@ _SCHEME_AND_TOKEN = 2
 _DEFAULT_PORTS = {"http": "80", "https": "443"}
 _LONGEST_USER_AGENT = 256
 
+UNKNOWN_PEER = "unknown"
+"""The other end of a socket that has no address, one of the file system say."""
+
 
 def visitor_from(environ: Environ, installation: Installation) -> Visitor:
     """Who sent this request, before anything is looked up; nothing in it is verified."""
     configuration = installation.ports.configuration
+    peer, forwarded_for = environ.get("REMOTE_ADDR"), environ.get("HTTP_X_FORWARDED_FOR")
+    trusted = installation.trusted_proxies
+    if forwarded_for is not None and is_forwarded_by_stranger(peer, forwarded_for, trusted):
+        # Gathered in memory: the operator is told, and the request goes on as if it were direct.
+        installation.ports.activity.saw_forwarding(client_address(peer, None, ()) or UNKNOWN_PEER)
     return Visitor(
         credential=credential_in(environ),
-        address=client_address(
-            environ.get("REMOTE_ADDR"),
-            environ.get("HTTP_X_FORWARDED_FOR"),
-            installation.trusted_proxies,
-        ),
+        address=client_address(peer, forwarded_for, trusted),
         user_agent=environ.get("HTTP_USER_AGENT", "")[:_LONGEST_USER_AGENT],
         issuer=configuration.issuer or f"{base_url(environ)}/graphql/",
     )

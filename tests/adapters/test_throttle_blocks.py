@@ -4,7 +4,15 @@ import pytest
 
 from app.domain.throttling import FADE_SECONDS
 from app.ports.throttle import BlockedAddress, Throttle
-from tests.adapters.throttles import ADDRESS, ANNA, BELA, NOW, OTHER_ADDRESS, Visitor
+from tests.adapters.throttles import (
+    ADDRESS,
+    ANNA,
+    BELA,
+    NOW,
+    OTHER_ADDRESS,
+    Place,
+    Visitor,
+)
 
 
 def test_blocked_addresses_are_listed_longest_wait_first(throttle: Throttle) -> None:
@@ -87,3 +95,26 @@ def test_clearing_away_what_has_faded_leaves_everything_else(throttle: Throttle)
     throttle.forget_faded(fresh.now)
     assert fresh.fail(ANNA) == [4]
     assert not running.begin().lease
+
+
+def test_blocked_addresses_are_counted_while_their_block_lasts(
+    throttle: Throttle, place: Place
+) -> None:
+    Visitor(throttle).fail(ANNA, times=2)
+    Visitor(throttle, OTHER_ADDRESS).fail(ANNA)
+    assert place.counted(throttle.count_blocked(NOW)) == 2
+    assert place.counted(throttle.count_blocked(NOW + 1)) == 1
+    throttle.unblock(ADDRESS)
+    assert place.counted(throttle.count_blocked(NOW + 1)) == 0
+
+
+def test_it_is_told_against_whom_an_address_failed(throttle: Throttle) -> None:
+    visitor = Visitor(throttle)
+    visitor.fail(ANNA, times=2)
+    visitor.fail(BELA)
+    visitor.fail()
+    Visitor(throttle, OTHER_ADDRESS).fail()
+    both = [ADDRESS, OTHER_ADDRESS]
+    assert throttle.failures_against(both, NOW) == {ADDRESS: {ANNA: 2, BELA: 1}}
+    assert throttle.failures_against([], NOW) == {}
+    assert throttle.failures_against(both, visitor.now + FADE_SECONDS) == {}

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from multiprocessing.queues import SimpleQueue
 from threading import Barrier, Event, Thread
 
+from sqlalchemy import Select
+
 from app.adapters.database import connect_database
 from app.adapters.throttle_redis import connect_redis_throttle
 from app.adapters.throttle_sql import SqlThrottle
@@ -31,6 +33,17 @@ class Place:
         try:
             redis = self.redis_url
             yield connect_redis_throttle(redis) if redis else SqlThrottle(database)
+        finally:
+            database.close()
+
+    def counted(self, answer: int | Select[int]) -> int | None:
+        """What a throttle here answered to ``count_blocked``, asked of its database if need be."""
+        if isinstance(answer, int):
+            return answer
+        database = connect_database(self.database_url)
+        try:
+            with database.reading() as session:
+                return session.scalar(answer)
         finally:
             database.close()
 

@@ -12,6 +12,7 @@ class FakeActivity:
         self.requests: Counter[TrafficKind] = Counter()
         self.sessions: list[int] = []
         self.app_tokens: list[tuple[int, str | None]] = []
+        self.forwarding: Counter[str] = Counter()
 
     def saw_request(self, kind: TrafficKind) -> None:
         self.requests[kind] += 1
@@ -21,6 +22,9 @@ class FakeActivity:
 
     def saw_app_token(self, token_id: int, address: str | None) -> None:
         self.app_tokens.append((token_id, address))
+
+    def saw_forwarding(self, peer: str) -> None:
+        self.forwarding[peer] += 1
 
     def flush(self) -> None:
         """There is nowhere to write to."""

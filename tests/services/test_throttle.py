@@ -1,6 +1,7 @@
 """Operators see which addresses have to wait, and let them go; every such step is on record."""
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 from sqlalchemy import select
@@ -12,9 +13,10 @@ from app.domain.permissions import ALL_PERMISSIONS, Permission
 from app.models import AuditRecord
 from app.ports import Ports
 from app.ports.throttle import ThrottleUnavailable
-from app.services.throttle import list_blocked, unblock_address
+from app.services.throttle import explain_blocked, list_blocked, unblock_address
 from tests.builders.people import ADDRESS, NOBODY, actor_of, make_staff, make_user
 from tests.fakes.clock import FakeClock
+from tests.fixtures.statements import recorded_statements, selects
 
 OTHER_ADDRESS = "2001:db8::7"
 
@@ -30,6 +32,38 @@ def test_blocked_addresses_are_shown_until_their_block_ends(
     assert [one.address for one in list_blocked(ports, OPERATOR, limit=1)] == [OTHER_ADDRESS]
     clock.pass_(seconds=2)
     assert list_blocked(ports, OPERATOR) == ()
+
+
+def test_why_an_address_waits_is_told_with_the_accounts_it_tried(
+    ports: Ports, clock: FakeClock
+) -> None:
+    users = [make_user(ports, f"u{number}@example.com") for number in range(7)]
+    now = clock.timestamp()
+    for user_id in (*users, users[3], users[3], users[5]):
+        ports.throttle.fail(ADDRESS, "", user_id, now)
+    for _ in range(4):
+        ports.throttle.fail(ADDRESS, "", None, now)
+    ports.throttle.fail(OTHER_ADDRESS, "", None, now)
+    first, second = explain_blocked(ports, OPERATOR)
+    assert (first.address, first.until) == (ADDRESS, clock.now() + timedelta(seconds=512))
+    assert (first.failures, first.wrong_passwords, first.unknown_emails) == (14, 10, 4)
+    assert (first.accounts, len(first.against)) == (7, 5)
+    assert [(one.email, one.failures) for one in first.against[:3]] == [
+        ("u3@example.com", 3),
+        ("u5@example.com", 2),
+        ("u0@example.com", 1),
+    ]
+    assert (second.address, second.wrong_passwords, second.against) == (OTHER_ADDRESS, 0, ())
+    clock.pass_(hours=1)
+    assert explain_blocked(ports, OPERATOR) == ()
+
+
+def test_explanations_cost_three_statements(ports: Ports, clock: FakeClock) -> None:
+    _fail(ports, clock, ADDRESS)
+    _fail(ports, clock, OTHER_ADDRESS)
+    with recorded_statements() as statements:
+        assert len(explain_blocked(ports, OPERATOR)) == 2
+    assert len(selects(statements)) == 3
 
 
 def test_an_unblocked_address_may_try_at_once_and_the_others_still_wait(
@@ -109,6 +143,7 @@ def test_only_who_manages_staff_sees_or_unblocks_addresses(
     _fail(ports, clock, ADDRESS)
     for attempt in (
         lambda: list_blocked(ports, actor),
+        lambda: explain_blocked(ports, actor),
         lambda: unblock_address(ports, actor, ADDRESS),
     ):
         with pytest.raises(PermissionDenied) as denied:

@@ -12,7 +12,7 @@ from app.domain.errors import PermissionDenied
 from app.domain.traffic import TrafficKind
 from app.ports import Ports
 from app.services.housekeeping import tidy
-from app.services.traffic import count_traffic
+from app.services.traffic import count_traffic, list_untrusted_forwarding
 from tests.builders.people import NOBODY
 from tests.fakes.clock import FakeClock
 
@@ -60,3 +60,26 @@ def test_counts_are_forgotten_after_a_week(busy: Ports, clock: FakeClock) -> Non
 def test_traffic_is_for_those_who_manage_settings(ports: Ports) -> None:
     with pytest.raises(PermissionDenied):
         count_traffic(ports, NOBODY, HOUR)
+
+
+def test_who_forwards_without_being_trusted_to_is_told_for_a_week(
+    busy: Ports, clock: FakeClock
+) -> None:
+    busy.activity.saw_forwarding("203.0.113.7")
+    busy.activity.flush()
+    clock.pass_(hours=1)
+    for _ in range(2):
+        busy.activity.saw_forwarding("2001:db8::1")
+    busy.activity.flush()
+    told = list_untrusted_forwarding(busy, OPERATOR)
+    assert [(one.peer, one.requests) for one in told] == [("2001:db8::1", 2), ("203.0.113.7", 1)]
+    assert told[0].last_seen_at == clock.now()
+    assert len(list_untrusted_forwarding(busy, OPERATOR, limit=1)) == 1
+    clock.pass_(hours=8 * 24)
+    assert [one.peer for one in list_untrusted_forwarding(busy, OPERATOR)] == ["2001:db8::1"]
+    tidy(busy, WORKER)
+    clock.pass_(seconds=1)
+    tidy(busy, WORKER)
+    assert list_untrusted_forwarding(busy, OPERATOR) == ()
+    with pytest.raises(PermissionDenied):
+        list_untrusted_forwarding(busy, NOBODY)

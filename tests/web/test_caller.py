@@ -10,6 +10,7 @@ from app.settings import Settings
 from app.web.caller import credential_in, visitor_from
 from app.web.installation import Installation
 from app.wiring import connect
+from tests.fakes.activity import FakeActivity
 
 
 def environ(**more: str) -> dict[str, Any]:
@@ -26,7 +27,8 @@ def environ(**more: str) -> dict[str, Any]:
 
 @pytest.fixture
 def installation() -> Installation:
-    return Installation(connect(Settings(database_url="sqlite://")))
+    ports = connect(Settings(database_url="sqlite://"))
+    return Installation(replace(ports, activity=FakeActivity()))
 
 
 @pytest.mark.parametrize(
@@ -122,3 +124,23 @@ def test_a_user_agent_is_cut_to_what_is_stored(installation: Installation) -> No
     visitor = visitor_from(environ(HTTP_USER_AGENT="x" * 1000), installation)
     assert visitor.user_agent == "x" * 256
     assert visitor_from(environ(), installation).user_agent == ""
+
+
+@pytest.mark.parametrize(
+    ("headers", "seen"),
+    [
+        ({"HTTP_X_FORWARDED_FOR": "198.51.100.1"}, {"203.0.113.7": 1}),
+        ({"HTTP_X_FORWARDED_FOR": "198.51.100.1", "REMOTE_ADDR": ""}, {"unknown": 1}),
+        ({"HTTP_X_FORWARDED_FOR": " "}, {}),
+        ({}, {}),
+        ({"HTTP_X_FORWARDED_FOR": "198.51.100.1", "REMOTE_ADDR": "10.0.0.1"}, {}),
+    ],
+)
+def test_it_is_noticed_who_forwards_without_being_trusted_to(
+    installation: Installation, headers: dict[str, str], seen: dict[str, int]
+) -> None:
+    trusting = replace(installation, trusted_proxies=(ip_network("10.0.0.0/8"),))
+    visitor_from(environ(**headers), trusting)
+    activity = installation.ports.activity
+    assert isinstance(activity, FakeActivity)
+    assert activity.forwarding == seen
