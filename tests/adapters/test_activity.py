@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
-from app.adapters.activity import MOST, MOST_PEERS, SqlActivity
+from app.adapters.activity import MOST, SqlActivity
 from app.domain.faults import Unreachable
 from app.domain.ids import to_global_id
 from app.domain.traffic import TrafficKind
@@ -103,35 +103,6 @@ def test_requests_are_counted_by_spans_of_ten_minutes_and_kinds(
         ("12:00", "app"): 1,
         ("12:10", "anonymous"): 1,
     }
-
-
-def test_who_forwards_without_being_trusted_to_is_counted(
-    ports: Ports, activity: SqlActivity, clock: FakeClock
-) -> None:
-    activity.saw_forwarding("203.0.113.7")
-    activity.flush()
-    clock.pass_(minutes=1)
-    activity.saw_forwarding("203.0.113.7")
-    activity.saw_forwarding("2001:db8::1")
-    activity.flush()
-    with ports.database.reading() as session:
-        rows = session.scalars(select(ForwardingRecord).order_by(ForwardingRecord.peer)).all()
-        assert [(row.peer, row.requests) for row in rows] == [
-            ("2001:db8::1", 1),
-            ("203.0.113.7", 2),
-        ]
-        assert {row.last_seen_at for row in rows} == {clock.now()}
-
-
-def test_a_whole_network_of_peers_is_not_remembered(ports: Ports, activity: SqlActivity) -> None:
-    for _ in range(2):
-        for number in range(MOST_PEERS + 5):
-            activity.saw_forwarding(f"2001:db8::{number}")
-    activity.flush()
-    with ports.database.reading() as session:
-        rows = session.scalars(select(ForwardingRecord)).all()
-        assert len(rows) == MOST_PEERS
-        assert {row.requests for row in rows} == {2}
 
 
 def test_several_processes_add_up(

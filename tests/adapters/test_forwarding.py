@@ -1,0 +1,47 @@
+"""Who forwards requests without being trusted to is gathered in memory, and few of them."""
+
+from collections.abc import Iterator
+
+import pytest
+from sqlalchemy import select
+
+from app.adapters.activity import MOST_PEERS, SqlActivity
+from app.models import ForwardingRecord
+from app.ports import Ports
+from tests.fakes.clock import FakeClock
+
+
+@pytest.fixture
+def activity(ports: Ports, clock: FakeClock) -> Iterator[SqlActivity]:
+    made = SqlActivity(ports.database, clock, 3600.0)
+    yield made
+    made.close()
+
+
+def test_who_forwards_without_being_trusted_to_is_counted(
+    ports: Ports, activity: SqlActivity, clock: FakeClock
+) -> None:
+    activity.saw_forwarding("203.0.113.7")
+    activity.flush()
+    clock.pass_(minutes=1)
+    activity.saw_forwarding("203.0.113.7")
+    activity.saw_forwarding("2001:db8::1")
+    activity.flush()
+    with ports.database.reading() as session:
+        rows = session.scalars(select(ForwardingRecord).order_by(ForwardingRecord.peer)).all()
+        assert [(row.peer, row.requests) for row in rows] == [
+            ("2001:db8::1", 1),
+            ("203.0.113.7", 2),
+        ]
+        assert {row.last_seen_at for row in rows} == {clock.now()}
+
+
+def test_a_whole_network_of_peers_is_not_remembered(ports: Ports, activity: SqlActivity) -> None:
+    for _ in range(2):
+        for number in range(MOST_PEERS + 5):
+            activity.saw_forwarding(f"2001:db8::{number}")
+    activity.flush()
+    with ports.database.reading() as session:
+        rows = session.scalars(select(ForwardingRecord)).all()
+        assert len(rows) == MOST_PEERS
+        assert {row.requests for row in rows} == {2}
