@@ -21,12 +21,16 @@ class Front:
 
     def post(self, value: Any, credential: str | None = None, user_agent: str = "") -> Reply:
         """Send ``value`` as JSON."""
+        return self.send(orjson.dumps(value), credential, user_agent)
+
+    def send(self, body: bytes, credential: str | None = None, user_agent: str = "") -> Reply:
+        """Send ``body`` as it is."""
         headers = {"User-Agent": user_agent, "Host": "localhost:8000"}
         if credential is not None:
             headers["Authorization"] = f"Bearer {credential}"
         answer = self._client.post(
             "/graphql/",
-            data=orjson.dumps(value),
+            data=body,
             content_type="application/json",
             headers=headers,
             environ_overrides={"REMOTE_ADDR": ADDRESS},

@@ -96,6 +96,7 @@ def test_staff_say_which_app_a_webhook_is_for(
         ({"syncEvents": ["ORDER_CALCULATE_TAXES"]}, ("syncEvents", "INVALID")),
         ({"customHeaders": '{"Cookie": "1"}'}, ("customHeaders", "INVALID_CUSTOM_HEADERS")),
         ({"customHeaders": "[1]"}, ("customHeaders", "INVALID_CUSTOM_HEADERS")),
+        ({"customHeaders": '"no JSON within"'}, ("customHeaders", "INVALID_CUSTOM_HEADERS")),
         ({"name": "a\nb"}, ("name", "INVALID")),
         ({"secretKey": "a\nb"}, ("secretKey", "INVALID")),
     ],

@@ -212,8 +212,16 @@ def _said(given: dict[str, Any]) -> WebhookInput:
 
 
 def _headers(given: object) -> dict[str, object]:
-    value = json.loads(given) if isinstance(given, str) else given
+    value = _decoded(given) if isinstance(given, str) else given
     if not isinstance(value, dict):
         message = 'Headers are a JSON object: {"X-Key": "value"}.'
         raise Refused(Problem("INVALID_CUSTOM_HEADERS", message, "customHeaders"))
     return value
+
+
+def _decoded(text: str) -> object:
+    """What some clients encode twice; ``None`` for what was no JSON the second time."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None

@@ -1,0 +1,74 @@
+"""Bad input of any kind is a clear 4xx or a field error, never a fault of ours.
+
+Generated from the schema: for every query and every mutation, by somebody who may do everything.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from string import Template
+
+import pytest
+from graphql import GraphQLField
+
+from app.graphql.schema import schema
+from app.ports import Ports
+from tests.builders.people import make_user, sign_in
+from tests.graphql.desk import Reply
+from tests.graphql.front import Front
+from tests.graphql.matrix import mutations
+from tests.graphql.matrix.absurdities import absurd_calls, arguments_in
+from tests.graphql.matrix.queries import QUERIES
+from tests.graphql.matrix.rules import Row
+from tests.graphql.matrix.world import one_of_everything
+
+SCHEMA = schema.graphql_schema
+TABLES = {
+    "queries": QUERIES,
+    "tokens": mutations.TOKENS,
+    "accounts": mutations.ACCOUNTS,
+    "people": mutations.PEOPLE_OF_THE_SHOP,
+    "shop": mutations.SHOP,
+    "integrations": mutations.INTEGRATIONS,
+}
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_nothing_that_a_client_sends_is_a_fault_of_ours(ports: Ports, table: str) -> None:
+    front, names = Front(ports), one_of_everything(ports)
+    boss = make_user(ports, "boss@example.com", is_superuser=True)
+    faults = []
+    for name, row in TABLES[table].items():
+        credential = sign_in(ports, boss).access
+        for body in bodies(name, row, names):
+            answer = front.send(body, credential)
+            if is_our_fault(answer):
+                faults.append(f"{body[:400]!r}: {answer.text[:400]}")
+    assert faults == []
+
+
+def bodies(name: str, row: Row, names: Mapping[str, str]) -> Iterator[bytes]:
+    """Requests for one operation, none of them as it should be."""
+    is_query = name in QUERIES
+    root = SCHEMA.query_type if is_query else SCHEMA.mutation_type
+    assert root is not None
+    field = name.partition(" ")[0]
+    query = document("query" if is_query else "mutation", field, root.fields[field])
+    good = arguments_in(Template(row.call.replace("$$file", "null")).substitute(names))
+    for absurd in absurd_calls(root.fields[field].args, good):
+        if absurd != good:
+            # Escapes for whatever is not ASCII: half a pair of surrogates has no other form.
+            yield json.dumps({"query": query, "variables": absurd}).encode()
+
+
+def document(kind: str, name: str, field: GraphQLField) -> str:
+    """The operation with all of its arguments as variables."""
+    declared = ", ".join(f"${argument}: {one.type}" for argument, one in field.args.items())
+    given = ", ".join(f"{argument}: ${argument}" for argument in field.args)
+    shown = "__typename" if kind == "query" else "errors { field code message }"
+    if not field.args:
+        return f"{kind} {{ {name} {{ {shown} }} }}"
+    return f"{kind}({declared}) {{ {name}({given}) {{ {shown} }} }}"
+
+
+def is_our_fault(answer: Reply) -> bool:
+    return answer.status_code not in (200, 400) or "Internal Server Error" in answer.text
