@@ -8,6 +8,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
+from app.domain.ids import to_global_id
 from app.domain.permissions import Permission
 
 _SECONDS = 60
@@ -92,6 +93,11 @@ def setting_text(value: object) -> str:
     return str(value)
 
 
+def global_id(key: int, type_name: str) -> str:
+    """The id that the API knows the thing by."""
+    return to_global_id(type_name, key)
+
+
 def capitalize_first(text: str) -> str:
     """``text`` as a sentence begins; the rest of it stays as it is."""
     return text[:1].upper() + text[1:]
@@ -131,6 +137,7 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "initials": initials,
     "permission_label": permission_label,
     "breakable": breakable,
+    "global_id": global_id,
     "capitalize_first": capitalize_first,
     "pretty_json": pretty_json,
     "coloured_json": coloured_json,

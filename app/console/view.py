@@ -7,7 +7,19 @@ from flask_wtf.csrf import CSRFProtect
 from werkzeug.exceptions import NotFound
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.console import access, assets, audit, home, keys, passwords, preferences, sign_in
+from app.console import (
+    access,
+    app_installation,
+    app_tokens,
+    apps,
+    assets,
+    audit,
+    home,
+    keys,
+    passwords,
+    preferences,
+    sign_in,
+)
 from app.console.errors import register_console_errors, to_sign_in
 from app.console.filters import FILTERS
 from app.console.frame import HEADERS, frame_values, go, page
@@ -33,6 +45,20 @@ WORTHLESS_TOO = OPEN | {
 }
 """The only pages for staff whose session is worth nothing in the present login mode."""
 
+PAGES = (
+    access,
+    app_installation,
+    app_tokens,
+    apps,
+    audit,
+    home,
+    keys,
+    passwords,
+    preferences,
+    sign_in,
+)
+"""The page groups, each with its ``blueprint``."""
+
 _csrf = CSRFProtect()
 
 
@@ -55,7 +81,7 @@ def make_console() -> Blueprint:
     console.after_request(add_headers)
     console.context_processor(frame_values)
     register_console_errors(console)
-    for group in (access, audit, home, keys, passwords, preferences, sign_in):
+    for group in PAGES:
         console.register_blueprint(group.blueprint)
     # Last, so that an address which is none gets its answer in the frame.
     console.add_url_rule("/<path:address>", "nowhere", nowhere)

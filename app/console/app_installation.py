@@ -1,0 +1,100 @@
+"""Installing an app from its manifest: read first, installed when somebody has agreed."""
+
+from flask import Blueprint, request
+from werkzeug.wrappers import Response as BaseResponse
+from wtforms import BooleanField, URLField
+from wtforms.validators import InputRequired
+
+from app.console.forms import ConsoleForm
+from app.console.frame import done, page, refused_page
+from app.console.permissions import PermissionsField, chips
+from app.console.session import actor, ports
+from app.domain.errors import Refused
+from app.domain.manifests import Manifest
+from app.services.installations import (
+    WantedApp,
+    delete_failed_installation,
+    install_app,
+    retry_installation,
+)
+from app.services.manifests import fetch_manifest
+
+blueprint = Blueprint("app_installation", __name__, url_prefix="/apps/install")
+
+
+class ManifestForm(ConsoleForm):
+    """Where the app describes itself."""
+
+    names = {"manifestUrl": "url"}  # noqa: RUF012
+    url = URLField("Manifest URL", validators=[InputRequired("Say where the manifest is.")])
+
+
+class InstallForm(ManifestForm):
+    """What somebody agrees to."""
+
+    permissions = PermissionsField("What it asks for")
+    activate = BooleanField("Activate it when it is installed", default=True)
+
+
+@blueprint.route("/", methods=["GET", "POST"])
+def index() -> BaseResponse:
+    """Ask for the manifest's address; with one, show what the app says of itself and wants."""
+    form = ManifestForm(request.values)
+    if not request.values.get("url"):
+        return page("apps/install.html", form=form)
+    try:
+        manifest = fetch_manifest(ports(), actor(), (form.url.data or "").strip())
+    except Refused as refused:
+        form.form_errors.extend(_told(refused))
+        return refused_page("apps/install.html", form=form)
+    return _agree(manifest, InstallForm(formdata=None, url=form.url.data.strip(), activate=True))
+
+
+@blueprint.post("/agree")
+def agree() -> BaseResponse:
+    """Note that the app is wanted; the worker installs it in moments."""
+    form = InstallForm()
+    url = (form.url.data or "").strip()
+    try:
+        manifest = fetch_manifest(ports(), actor(), url)
+        wanted = WantedApp(manifest.name, url, form.permissions.chosen, form.activate.data)
+        install_app(ports(), actor(), wanted)
+    except Refused as refused:
+        form.form_errors.extend(_told(refused))
+        return refused_page("apps/install.html", form=form)
+    return done(
+        f"{manifest.name} is being installed. It appears below when it has answered.",
+        "console.apps.index",
+    )
+
+
+@blueprint.post("/<int:key>/retry")
+def retry(key: int) -> BaseResponse:
+    """Try a failed installation again."""
+    installation = retry_installation(ports(), actor(), key)
+    return done(f"{installation.app_name} is being installed again.", "console.apps.index")
+
+
+@blueprint.post("/<int:key>/dismiss")
+def dismiss(key: int) -> BaseResponse:
+    """Forget a failed installation; it has left nothing behind."""
+    installation = delete_failed_installation(ports(), actor(), key)
+    return done(
+        f"The installation of {installation.app_name} was dismissed.", "console.apps.index"
+    )
+
+
+def _agree(manifest: Manifest, form: InstallForm) -> BaseResponse:
+    asked = [
+        chip
+        for chip in chips(actor(), manifest.permissions, for_app=True)
+        if chip.permission in manifest.permissions
+    ]
+    return page("apps/agree.html", manifest=manifest, form=form, chips=asked)
+
+
+def _told(refused: Refused) -> list[str]:
+    return [
+        f"{problem.field}: {problem.message}" if problem.field else problem.message
+        for problem in refused.problems
+    ]
