@@ -30,6 +30,7 @@ COMMANDS = {
     "oidc": ("app.commands.oidc", "Set up single sign-on through identity providers."),
     "keys": ("app.commands.keys", "List and rotate the signing keys."),
     "doctor": ("app.commands.doctor", "Check this installation and say how to mend it."),
+    "completion": ("app.commands.completion", "Print what makes a shell complete commands."),
 }
 
 

@@ -7,6 +7,8 @@ from graphql import print_schema
 
 from app.graphql.schema import schema
 from docs.access import printed_access
+from docs.commands import printed_commands
+from docs.manual import printed_manual
 
 FOLDER = Path(__file__).parent
 
@@ -19,5 +21,7 @@ def printed_schema() -> str:
 PAGES: Mapping[str, Callable[[], str]] = {
     "schema.graphql": printed_schema,
     "access.md": printed_access,
+    "commands.md": printed_commands,
+    "latchkey.1": printed_manual,
 }
 """What is written under which name."""

@@ -70,10 +70,12 @@ def test_every_command_has_an_example(path: str) -> None:
     ],
 )
 def test_every_example_is_understood(line: str) -> None:
-    words = shlex.split(line.replace("$(", " ").replace(")", " "))
+    plain = line.replace('"$(', " ").replace(')"', " ").replace("$(", " ").replace(")", " ")
+    words = shlex.split(plain)
     arguments = words[words.index("flask") + 1 :]
-    if "<" in arguments:
-        arguments = arguments[: arguments.index("<")]
+    for redirection in ("<", ">"):
+        if redirection in arguments:
+            arguments = arguments[: arguments.index(redirection)]
     command: click.Command = cli.Catalogue()
     context = click.Context(command, info_name="flask")
     while isinstance(command, click.Group):

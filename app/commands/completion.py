@@ -1,0 +1,36 @@
+"""``flask completion``: what makes a shell complete commands, options and names."""
+
+from __future__ import annotations
+
+import click
+from click.shell_completion import ShellComplete, get_completion_class
+
+from app.commands.command import standalone
+from app.commands.output import output
+
+_PROGRAM = "flask"
+_VARIABLE = "_FLASK_COMPLETE"
+_SHELLS = ("bash", "zsh", "fish")
+
+
+@standalone(
+    "completion",
+    examples=[
+        ('eval "$(flask completion bash)"', "in ~/.bashrc"),
+        ('eval "$(flask completion zsh)"', "in ~/.zshrc, after compinit"),
+        ("flask completion fish > ~/.config/fish/completions/flask.fish", "once"),
+    ],
+)
+@click.argument("shell", type=click.Choice(_SHELLS))
+def command(shell: str) -> None:
+    """Print the script that makes a shell complete `flask` on TAB.
+
+    It completes what `flask` finds: in the folder of wsgi.py, or anywhere if FLASK_APP names it.
+    """
+    kind = get_completion_class(shell)
+    if kind is None:
+        raise click.UsageError(f"There is no completion for {shell}.")
+    completer = kind(click.Command(_PROGRAM), {}, _PROGRAM, _VARIABLE)
+    # Past the shell's own class: it would look for that shell's version here, not where it runs.
+    script = ShellComplete.source(completer)
+    output().alone("script", script.strip())

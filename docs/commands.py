@@ -1,0 +1,82 @@
+"""The page of all commands, with the help that each prints, and the manual page of the same."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import click
+
+import cli
+from app.commands.command import Command, Examples, Group
+from app.commands.exits import INTERRUPTED, Exit
+
+_WIDTH = 90
+_HEAD = """\
+# The command line
+
+Printed from the commands themselves; `make docs` writes it anew, and `docs/latchkey.1` with it
+(`man ./docs/latchkey.1`).
+
+Every command takes `-h`, `-V`, `--json` and `--short`. Data goes to standard output, messages to
+standard error. `--json` is valid JSON always: a list without anything is `[]`, and what failed is
+`{"errors": [{"code", "message", "field"}]}`. Tables and colours are for terminals; `NO_COLOR`
+takes the colours away. In a pipe there is a line each, with tabs between.
+
+"""
+CODES = {
+    Exit.DONE: "done",
+    Exit.FAILED: "failed, or something was found to be wrong",
+    Exit.USAGE: "the command line cannot be understood",
+    Exit.REFUSED: "refused by the rules of the shop",
+    Exit.DENIED: "not signed in, or not permitted",
+    Exit.UNREACHABLE: "something that is needed cannot be reached",
+    INTERRUPTED: "interrupted by Ctrl-C",
+}
+"""What the exit codes mean."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One command or group, by the words that call it."""
+
+    path: tuple[str, ...]
+    command: click.Command
+
+    @property
+    def name(self) -> str:
+        return " ".join(("flask", *self.path))
+
+    @property
+    def examples(self) -> Examples:
+        return self.command.examples if isinstance(self.command, Command | Group) else ()
+
+    def context(self) -> click.Context:
+        """As if it had been called, on a terminal of a fixed width."""
+        return self.command.make_context(
+            self.name, [], resilient_parsing=True, terminal_width=_WIDTH
+        )
+
+
+def entries() -> Iterator[Entry]:
+    """Every group and command, in the order of the list."""
+    for name, (module, summary) in cli.COMMANDS.items():
+        yield from _below((name,), cli.Late(name, module, summary).loaded())
+
+
+def _below(path: tuple[str, ...], command: click.Command) -> Iterator[Entry]:
+    entry = Entry(path, command)
+    yield entry
+    if isinstance(command, click.Group):
+        for name in command.list_commands(entry.context()):
+            yield from _below((*path, name), command.commands[name])
+
+
+def printed_commands() -> str:
+    """The help of every command, as it is shown."""
+    codes = "".join(f"| {int(code)} | {meaning} |\n" for code, meaning in CODES.items())
+    parts = [f"{_HEAD}| exit code | |\n|---|---|\n{codes}"]
+    for entry in entries():
+        shown = entry.command.get_help(entry.context())
+        help_text = "\n".join(line.rstrip() for line in shown.split("\n"))
+        level = "#" * (min(len(entry.path), 2) + 1)
+        parts.append(f"{level} {entry.name}\n\n```text\n{help_text.rstrip()}\n```\n")
+    return "\n".join(parts)

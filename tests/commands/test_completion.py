@@ -1,0 +1,80 @@
+"""``flask completion``, and what a shell is told on TAB."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from app.ports import Ports
+from tests.commands.installed import PATIENCE, ROOT
+from tests.commands.shell import run, run_json
+
+PROGRAMS = Path(sys.executable).parent
+ENVIRONMENT = {"PATH": f"{PROGRAMS}{os.pathsep}{os.defpath}", "DATABASE_URL": "sqlite://"}
+
+
+def told(shell: str, line: str) -> list[str]:
+    """What ``flask`` answers to that shell's script for the last word of ``line``."""
+    words = line.split(" ")
+    last = words[-1] if shell == "fish" else str(len(words) - 1)
+    shown = subprocess.run(
+        [str(PROGRAMS / "flask")],
+        cwd=ROOT,
+        env={
+            **ENVIRONMENT,
+            "_FLASK_COMPLETE": f"{shell}_complete",
+            "COMP_WORDS": line,
+            "COMP_CWORD": last,
+        },
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=True,
+    )
+    return shown.stdout.splitlines()
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_script_tells_the_shell_to_ask_flask(ports: Ports, shell: str) -> None:
+    script = run(ports, "completion", shell).stdout
+    assert f"_FLASK_COMPLETE={shell}_complete" in script
+    assert run_json(ports, "completion", shell) == {"script": script.strip()}
+
+
+def test_another_shell_is_a_usage_error(ports: Ports) -> None:
+    failed = run(ports, "completion", "tcsh", "--json")
+    assert failed.exit_code == 2
+    assert "fish" in json.loads(failed.stdout)["errors"][0]["message"]
+
+
+def test_zsh_and_fish_are_told_groups_commands_and_what_they_do() -> None:
+    assert "plain\nkeys\nList and rotate the signing keys." in "\n".join(told("zsh", "flask ke"))
+    [only] = told("fish", "flask user sign")
+    assert only.startswith("plain,sign-out\tEnd all sessions of somebody")
+
+
+def test_options_and_choices_are_completed() -> None:
+    assert told("bash", "flask user list --inac") == ["plain,--inactive"]
+    assert told("bash", "flask oidc set audi") == ["plain,audience"]
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
+def test_bash_completes_by_the_script() -> None:
+    script = (
+        'eval "$(flask completion bash)"; COMP_WORDS=(flask sho); COMP_CWORD=1; '
+        '_flask_completion flask; echo "${COMPREPLY[*]}"'
+    )
+    shown = subprocess.run(
+        ["bash", "-c", script],  # noqa: S607 - whichever is first, as the person's own
+        cwd=ROOT,
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=True,
+    )
+    assert (shown.stdout, shown.stderr) == ("shop\n", "")
