@@ -105,7 +105,10 @@ def list_webhooks_of_app(ports: Ports, actor: Actor, app_id: int) -> tuple[AppWe
     )
     with ports.database.reading() as session:
         rows = session.execute(query).all()
-    return tuple(AppWebhook(*row[:6], _events(row[6])) for row in rows)
+    return tuple(
+        AppWebhook(key, name, target, active, failing, reason, _events(names))
+        for key, name, target, active, failing, reason, names in rows
+    )
 
 
 def _events(names: str) -> tuple[AsyncEvent, ...]:
