@@ -1,0 +1,214 @@
+"""Receivers that drop, hang, trickle, redirect, refuse, babble or pour stall no other endpoint."""
+
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from threading import Event, Thread
+
+import pytest
+from sqlalchemy import func, select
+
+from app.adapters.clock import SystemClock
+from app.adapters.http import GuardedHttp
+from app.adapters.queue import connect_queue
+from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
+from app.ports import Ports
+from app.services.dispatch import BATCH, MOST_LEASES
+from app.worker import DUTIES, run
+from tests.builders.apps import make_app
+from tests.builders.webhooks import make_webhook
+from tests.fakes.http import LOOPBACK
+from tests.servers.http import HttpServer, Received, Reply, http_server
+
+HEALTHY = 100
+BACKLOG = BATCH * MOST_LEASES
+"""Deliveries that wait for each hostile endpoint: as many as it can get at once."""
+
+BOUND = 10.0
+"""Seconds within which all is delivered that healthy endpoints wait for: half of one timeout."""
+
+_RETRY_AFTER = 3600
+_PATIENCE = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Hostile:
+    """How an endpoint misbehaves, and what is written down of its first attempt."""
+
+    reply: Callable[[Event], Reply]
+    status: int | None
+    told: str
+
+
+def _raw(speak: Callable[[socket.socket], None]) -> Callable[[Event], Reply]:
+    return lambda _released: Reply(raw=speak)
+
+
+def _hang(released: Event) -> Reply:
+    def wait(_connection: socket.socket) -> None:
+        released.wait(_PATIENCE)
+
+    return Reply(raw=wait)
+
+
+def _trickle(released: Event) -> Reply:
+    def speak(connection: socket.socket) -> None:
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n")
+        while not released.wait(0.05):
+            connection.sendall(b".")
+
+    return Reply(raw=speak)
+
+
+HOSTILE = {
+    "drop": Hostile(_raw(lambda connection: connection.close()), None, ""),
+    "garbage": Hostile(_raw(lambda one: one.sendall(b"\x00\xff nonsense\r\n\r\n")), None, ""),
+    "megabytes": Hostile(lambda _released: Reply(200, b"x" * 8_000_000), None, "longer than"),
+    "moved": Hostile(lambda _released: Reply(302, headers={"Location": "/healthy"}), 302, ""),
+    "gone": Hostile(lambda _released: Reply(410), 410, ""),
+    "busy": Hostile(
+        lambda _released: Reply(429, headers={"Retry-After": str(_RETRY_AFTER)}), 429, ""
+    ),
+    "broken": Hostile(lambda _released: Reply(500, b"no\x00"), 500, "no\ufffd"),
+    "hang": Hostile(_hang, None, ""),
+    "trickle": Hostile(_trickle, None, ""),
+}
+SILENT = ("hang", "trickle")
+"""Those whose first attempts are still under way when the healthy endpoint has everything."""
+
+
+@pytest.fixture
+def database_url(sqlite_url: str) -> str:
+    """The sockets are what this is about: one kind of database is enough."""
+    return sqlite_url
+
+
+@pytest.fixture
+def released() -> Iterator[Event]:
+    event = Event()
+    yield event
+    event.set()
+
+
+@pytest.fixture
+def server(released: Event) -> Iterator[HttpServer]:
+    with http_server() as server:
+        for name, hostile in HOSTILE.items():
+            server.routes[f"/{name}"] = _answering(hostile, released)
+        server.answer("/healthy", Reply(204))
+        yield server
+        released.set()
+
+
+def _answering(hostile: Hostile, released: Event) -> Callable[[Received], Reply]:
+    return lambda _received: hostile.reply(released)
+
+
+@pytest.fixture
+def delivering(ports: Ports, tmp_path: Path) -> Iterator[Ports]:
+    queue = connect_queue("", tmp_path / "queue")
+    yield replace(ports, clock=SystemClock(), http=GuardedHttp(LOOPBACK), queue=queue)
+    queue.close()
+
+
+@contextmanager
+def _working(ports: Ports, released: Event) -> Iterator[None]:
+    stop = Event()
+    duties = tuple(duty for duty in DUTIES if duty.name in ("dispatch", "deliveries"))
+    worker = Thread(target=run, args=(ports, stop, duties))
+    worker.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        released.set()
+        worker.join(_PATIENCE)
+        assert not worker.is_alive(), "a receiver holds up the end of the worker"
+
+
+def _wait(ports: Ports, webhook: int, count: int) -> None:
+    """Until so many deliveries have arrived; fails after ``BOUND``."""
+    arrived = (
+        select(func.count())
+        .select_from(DeliveryRecord)
+        .where(DeliveryRecord.webhook_id == webhook, DeliveryRecord.status == "SUCCESS")
+    )
+    end = time.monotonic() + BOUND
+    while True:
+        with ports.database.reading() as session:
+            found = session.scalar(arrived)
+        if found == count:
+            return
+        assert time.monotonic() < end, f"only {found} of {count} have arrived"
+        time.sleep(0.05)
+
+
+def test_hostile_receivers_stall_no_other_endpoint(
+    delivering: Ports, server: HttpServer, released: Event
+) -> None:
+    ports = delivering
+    app, _ = make_app(ports, "warehouse")
+    hostile = {
+        name: make_webhook(ports, app, target_url=f"{server.url}/{name}") for name in HOSTILE
+    }
+    healthy = make_webhook(ports, app, target_url=f"{server.url}/healthy")
+    for webhook in hostile.values():
+        _store(ports, webhook, BACKLOG)
+    _store(ports, healthy, HEALTHY)
+
+    with _working(ports, released):
+        _wait(ports, healthy, HEALTHY)
+        _store(ports, healthy, HEALTHY)
+        _wait(ports, healthy, 2 * HEALTHY)
+        first = {name: _first_attempt(ports, key) for name, key in hostile.items()}
+
+    for name, attempt in first.items():
+        if name in SILENT:
+            assert attempt is None, f"{name} has been given up after less than its time"
+            continue
+        assert attempt is not None
+        assert (attempt.status, attempt.response_status) == ("FAILED", HOSTILE[name].status)
+        assert HOSTILE[name].told in attempt.response
+    assert len(server.calls("/healthy")) == 2 * HEALTHY
+    with ports.database.reading() as session:
+        assert not session.get_one(WebhookRecord, hostile["gone"]).is_active
+        tried = DeliveryRecord.attempts > 0
+        busy = session.scalars(
+            select(DeliveryRecord).where(DeliveryRecord.webhook_id == hostile["busy"], tried)
+        ).first()
+    assert busy is not None
+    assert busy.next_attempt_at is not None
+    assert (busy.next_attempt_at - busy.created_at).total_seconds() >= _RETRY_AFTER
+
+
+def _store(ports: Ports, webhook: int, count: int) -> None:
+    now = ports.clock.now()
+    with ports.database.transaction() as session:
+        session.add_all(
+            DeliveryRecord(
+                webhook_id=webhook,
+                event="PRODUCT_UPDATED",
+                subject_id=1,
+                message_id=f"msg_{webhook}_{now.timestamp()}_{number}",
+                payload='{"product":null}',
+                issuer="http://localhost:8000/graphql/",
+                status="PENDING",
+                created_at=now,
+                next_attempt_at=now,
+            )
+            for number in range(count)
+        )
+
+
+def _first_attempt(ports: Ports, webhook: int) -> DeliveryAttemptRecord | None:
+    with ports.database.reading() as session:
+        return session.scalars(
+            select(DeliveryAttemptRecord)
+            .join(DeliveryRecord, DeliveryRecord.id == DeliveryAttemptRecord.delivery_id)
+            .where(DeliveryRecord.webhook_id == webhook)
+            .order_by(DeliveryAttemptRecord.id)
+            .limit(1)
+        ).first()
