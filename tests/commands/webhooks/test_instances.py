@@ -1,0 +1,229 @@
+"""Instances that cannot be worked on, each with its exit code and what to do about it."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+from app.ports import Ports
+from tests.builders.apps import make_app
+from tests.builders.elsewhere import make_elsewhere
+from tests.builders.people import sign_in
+from tests.builders.shop import close_storefront
+from tests.commands.shell import run
+from tests.commands.webhooks.shops import QUERY, Shops
+from tests.servers.http import HttpServer, Reply, http_server
+
+LIST = ("webhook", "list")
+SOME = "a token"
+
+
+@pytest.fixture
+def stranger() -> Iterator[HttpServer]:
+    with http_server() as server:
+        yield server
+
+
+def at(ports: Ports, folder: Path, url: str, *more: str, token: str = SOME) -> Result:
+    elsewhere = make_elsewhere(folder / "config", token=token)
+    return run(ports, *LIST, "--instance", url, *more, elsewhere=elsewhere)
+
+
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("shop.example.com/graphql/", "must start with https:// or http://"),
+        ("localhost:8000", "must start with https:// or http://"),
+        ("https://", "names no host"),
+        ("https://ann:geheim@shop.example.com/", "neither a user"),
+    ],
+)
+@pytest.mark.parametrize("option", ["-u", "--instance", "--url"])
+def test_what_is_no_address_is_a_usage_error(
+    ports: Ports, url: str, told: str, option: str
+) -> None:
+    failed = run(ports, *LIST, option, url, "--json")
+    assert failed.exit_code == 2
+    [error] = json.loads(failed.stdout)["errors"]
+    assert error["code"] == "USAGE"
+    assert told in error["message"]
+
+
+def test_an_instance_that_is_down_ends_with_5(ports: Ports, tmp_path: Path) -> None:
+    failed = at(ports, tmp_path, "http://127.0.0.1:1/graphql/", "--json")
+    assert failed.exit_code == 5
+    [error] = json.loads(failed.stdout)["errors"]
+    assert error["code"] == "UNREACHABLE"
+    assert "http://127.0.0.1:1/graphql/" in failed.stderr
+
+
+@pytest.mark.parametrize(
+    ("reply", "code", "told"),
+    [
+        (Reply(200, b"<html></html>", {"Content-Type": "text/html"}), 5, "a web page"),
+        (Reply(301, b"", {"Location": "https://x.example.com/"}), 5, "https://x.example.com/"),
+        (Reply(503, b"busy"), 5, "HTTP 503"),
+        (Reply(200, b'{"data": {"shop": 1}}'), 1, "another version"),
+        (Reply(400, b'{"errors": [{"message": "No apps"}]}'), 1, "another version? No apps"),
+        (Reply(raw=lambda connection: connection.close()), 5, "cannot be reached"),
+    ],
+)
+def test_a_stranger_at_the_address_is_told_from_an_instance(
+    ports: Ports, tmp_path: Path, stranger: HttpServer, reply: Reply, code: int, told: str
+) -> None:
+    stranger.answer("/graphql/", reply)
+    failed = at(ports, tmp_path, stranger.url)
+    assert (failed.exit_code, failed.stdout) == (code, "")
+    assert told in failed.stderr.replace("version: ", "version? ")
+
+
+def test_nothing_is_sent_where_nobody_has_signed_in(
+    ports: Ports, tmp_path: Path, stranger: HttpServer
+) -> None:
+    failed = at(ports, tmp_path, stranger.url, token="")
+    assert failed.exit_code == 4
+    assert f"flask login {stranger.url}/graphql/" in failed.stderr
+    assert stranger.received == []
+
+
+def test_the_token_of_a_file_is_sent_and_no_other(
+    ports: Ports, tmp_path: Path, stranger: HttpServer
+) -> None:
+    file = tmp_path / "token"
+    file.write_text("the one in the file\n")
+    at(ports, tmp_path, stranger.url, "--token-file", str(file), token="the one outside")
+    at(ports, tmp_path, stranger.url, token="the one outside")
+    sent = [one.headers["authorization-bearer"] for one in stranger.received]
+    assert sent == ["the one in the file", "the one outside"]
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [(None, "cannot be read"), (b"", "is empty"), (b" \n", "is empty"), (b"\xff\x00", "no text")],
+)
+@pytest.mark.parametrize("what", ["token", "query"])
+def test_a_file_that_cannot_be_used_is_a_usage_error(
+    ports: Ports, tmp_path: Path, content: bytes | None, told: str, what: str
+) -> None:
+    file = tmp_path / "file"
+    if content is not None:
+        file.write_bytes(content)
+    words = {
+        "token": (*LIST, "-u", "https://shop.example.com", "--token-file", str(file)),
+        "query": ("webhook", "dry-run", "--query", f"@{file}"),
+    }
+    failed = run(ports, *words[what], elsewhere=make_elsewhere(tmp_path))
+    assert (failed.exit_code, failed.stdout) == (2, "")
+    assert told in failed.stderr
+
+
+def test_a_token_file_without_an_instance_is_a_usage_error(ports: Ports, tmp_path: Path) -> None:
+    failed = run(ports, *LIST, "--token-file", str(tmp_path / "token"))
+    assert failed.exit_code == 2
+    assert "--instance" in failed.stderr
+
+
+def as_(shops: Shops, token: str) -> Shops:
+    return replace(shops, elsewhere=replace(shops.elsewhere, token=token))
+
+
+@pytest.mark.parametrize("token", ["nonsense", "a.b.c", "x" * 5000])
+def test_a_token_that_is_refused_ends_with_4(shops: Shops, token: str) -> None:
+    failed = as_(shops, token).there_alone(*LIST, "--json")
+    assert failed.exit_code == 4
+    [error] = json.loads(failed.stdout)["errors"]
+    assert error["code"] == "TOKEN_REJECTED"
+    assert token not in failed.output
+
+
+def test_whoever_lacks_a_permission_is_told_which(shops: Shops) -> None:
+    clerk = as_(shops, sign_in(shops.there, 2).access)
+    failed = clerk.there_alone(*LIST)
+    assert failed.exit_code == 4
+    assert "MANAGE_APPS" in failed.stderr
+
+
+def test_a_closed_storefront_lets_staff_in_and_nobody_else(shops: Shops) -> None:
+    close_storefront(shops.there)
+    assert shops.there_alone(*LIST).exit_code == 0
+    failed = as_(shops, "nonsense").there_alone(*LIST, "--json")
+    assert failed.exit_code == 4
+    [error] = json.loads(failed.stdout)["errors"]
+    assert error["code"] == "STOREFRONT_TRAFFIC_NOT_ALLOWED"
+
+
+def test_an_app_works_on_its_own_webhooks_alone(shops: Shops) -> None:
+    _, token = make_app(shops.there, "Newcomer")
+    app = as_(shops, token)
+    made = app.there_alone(
+        *("webhook", "create", "--target-url", "https://app.example.com/new"),
+        *("--name", "own", "--query", QUERY),
+    )
+    assert made.exit_code == 0
+    assert app.there_alone(*LIST, "--short").stdout.split("\t")[1] == "own"
+    assert app.there_alone("webhook", "show", "plain").exit_code == 3
+    assert app.there_alone("webhook", "dry-run", "--query", QUERY).exit_code == 4
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("show", "nothing"),
+        ("edit", "nothing", "--inactive"),
+        ("delete", "V2ViaG9vazo5OTk=", "--yes"),
+        ("update", "--webhook", "nothing", "--inactive", "--yes"),
+        ("update", "--app", "nobody", "--inactive", "--yes"),
+        ("dry-run", "--webhook", "nothing"),
+        ("dry-run", "--object-id", "nonsense"),
+        ("dry-run", "--query", QUERY, "--app", "nobody"),
+        ("trigger", "nothing", "--object-id", "UHJvZHVjdDox"),
+        ("deliveries", "nothing"),
+        ("listen", "--webhook", "nothing"),
+        ("replay", "nothing", "--since", "1h"),
+        ("create", "--app", "nobody", "--target-url", "https://a.example.com", "--query", QUERY),
+    ],
+)
+def test_what_there_is_not_is_refused_alike(shops: Shops, arguments: tuple[str, ...]) -> None:
+    refused = shops.twice("webhook", *arguments)
+    assert refused.exit_code == 3
+    assert refused.stdout == ""
+    assert "There is no" in refused.stderr or "no id" in refused.stderr.lower()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("create",),
+        ("create", "--no-input", "--target-url", "https://a.example.com"),
+        ("create", "--target-url", "https://a.example.com", "--event", "ORDER_PAID"),
+        ("create", "--query", QUERY, "--event", "X", "--target-url", "x", "--app", "Warehouse"),
+        ("edit", "plain"),
+        ("edit", "plain", "--header", "nonsense"),
+        ("edit", "plain", "--header", "X-A: 1", "--no-headers"),
+        ("edit", "plain", "--secret", "geheim"),
+        ("update",),
+        ("update", "--inactive"),
+        ("update", "--domain", "app.example.com", "/path", "--yes"),
+        ("delete", "plain"),
+        ("dry-run",),
+        ("dry-run", "--diff-last", "--query", QUERY),
+        ("dry-run", "--webhook", "plain"),
+        ("trigger", "asking"),
+        ("deliveries", "--since", "yesterday"),
+        ("deliveries", "--event", "ORDER_PAYED"),
+        ("listen", "--forward-to", "localhost:3000"),
+        ("replay", "asking"),
+        ("retry",),
+    ],
+)
+def test_what_cannot_be_meant_is_a_usage_error_here_and_there(
+    shops: Shops, arguments: tuple[str, ...]
+) -> None:
+    failed = shops.twice("webhook", *arguments, "--json")
+    assert failed.exit_code == 2
+    [error] = json.loads(failed.stdout)["errors"]
+    assert error["code"] == "USAGE"
+    assert "geheim" not in failed.stdout
