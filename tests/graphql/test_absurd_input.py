@@ -1,10 +1,12 @@
-"""Bad input of any kind is a clear 4xx or a field error, never a fault of ours.
+"""Bad input of any kind is a clear 4xx or a field error, never a fault of ours; nothing changes.
 
 Generated from the schema: for every query and every mutation, by somebody who may do everything.
 """
 
 import json
+import sqlite3
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from string import Template
 
 import pytest
@@ -13,6 +15,8 @@ from graphql import GraphQLField
 from app.graphql.schema import schema
 from app.ports import Ports
 from tests.builders.people import make_user, sign_in
+from tests.fakes.clock import FakeClock
+from tests.fixtures.ports import fake_ports
 from tests.graphql.desk import Reply
 from tests.graphql.front import Front
 from tests.graphql.matrix import mutations
@@ -32,6 +36,10 @@ TABLES = {
 }
 
 
+COUNT_FAILURES = {"tokenCreate", "passwordChange", "requestEmailChange"}
+"""Where a wrong password leaves a mark, as it should."""
+
+
 @pytest.mark.parametrize("table", TABLES)
 def test_nothing_that_a_client_sends_is_a_fault_of_ours(ports: Ports, table: str) -> None:
     front, names = Front(ports), one_of_everything(ports)
@@ -44,6 +52,25 @@ def test_nothing_that_a_client_sends_is_a_fault_of_ours(ports: Ports, table: str
             if is_our_fault(answer):
                 faults.append(f"{body[:400]!r}: {answer.text[:400]}")
     assert faults == []
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_what_is_refused_changes_nothing(sqlite_url: str, clock: FakeClock, table: str) -> None:
+    ports = fake_ports(sqlite_url, clock)
+    front, names = Front(ports), one_of_everything(ports)
+    boss = make_user(ports, "boss@example.com", is_superuser=True)
+    changed = []
+    with closing(sqlite3.connect(sqlite_url.removeprefix("sqlite:///"))) as file:
+        for name in sorted(TABLES[table].keys() - COUNT_FAILURES):
+            credential = sign_in(ports, boss).access
+            for body in bodies(name, TABLES[table][name], names):
+                before = file.execute("PRAGMA data_version").fetchone()
+                answer = front.send(body, credential)
+                after = file.execute("PRAGMA data_version").fetchone()
+                if is_refusal(answer) and before != after:
+                    changed.append(f"{body[:400]!r}: {answer.text[:400]}")
+    ports.database.close()
+    assert changed == []
 
 
 def bodies(name: str, row: Row, names: Mapping[str, str]) -> Iterator[bytes]:
@@ -72,3 +99,9 @@ def document(kind: str, name: str, field: GraphQLField) -> str:
 
 def is_our_fault(answer: Reply) -> bool:
     return answer.status_code not in (200, 400) or "Internal Server Error" in answer.text
+
+
+def is_refusal(answer: Reply) -> bool:
+    [value] = (answer.json.get("data") or {"": None}).values()
+    problems = value.get("errors") if isinstance(value, dict) else None
+    return "errors" in answer.json or bool(problems)
