@@ -1,12 +1,7 @@
 """What a person at a terminal gets that a pipe does not: tables, colours, questions."""
 
-import contextlib
-import os
-import pty
-import select
 import subprocess
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -19,52 +14,12 @@ from tests.builders.apps import make_app
 from tests.builders.people import make_group, visit
 from tests.builders.shop import set_mode
 from tests.commands.installed import PATIENCE, ROOT, Installation
-
-ESCAPE = "\x1b["
-Answers = Sequence[tuple[str, str]]
+from tests.commands.terminal import ESCAPE, typed
 
 
 @pytest.fixture
 def installed(sqlite_url: str, tmp_path: Path) -> Installation:
     return Installation(tmp_path, {"DATABASE_URL": sqlite_url, "TERM": "xterm-256color"})
-
-
-def typed(installed: Installation, *arguments: str, answers: Answers = (), **more: str) -> str:
-    """What ``flask ARGUMENTS`` shows on a terminal; each of ``answers`` follows its question."""
-    ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "flask", "--app", str(ROOT / "wsgi.py"), *arguments],
-        cwd=installed.folder,
-        env={**installed.environment, **more},
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        start_new_session=True,  # else it would ask on the terminal that the tests run on
-    )
-    os.close(theirs)
-    shown = ""
-    answered = 0
-    waiting = list(answers)
-    try:
-        while chunk := _read(ours):
-            shown += chunk
-            if waiting and waiting[0][0] in shown[answered:]:
-                answered = len(shown)
-                os.write(ours, f"{waiting.pop(0)[1]}\n".encode())
-    finally:
-        process.kill()
-        process.wait()
-        os.close(ours)
-    assert waiting == [], "some questions were not asked"
-    return f"{shown}\nended with {process.returncode}"
-
-
-def _read(terminal: int) -> str:
-    """What comes next; empty when the command has closed its end."""
-    assert select.select([terminal], [], [], PATIENCE)[0], "the terminal stays silent"
-    with contextlib.suppress(OSError):
-        return os.read(terminal, 4096).decode(errors="replace")
-    return ""
 
 
 def test_a_list_is_a_table_under_titles(ports: Ports, installed: Installation) -> None:

@@ -1,0 +1,64 @@
+"""A terminal for commands to run on, with somebody at it who answers."""
+
+import contextlib
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+
+from tests.commands.installed import PATIENCE, ROOT, Installation
+
+ESCAPE = "\x1b["
+INTERRUPT = "\x03"
+Answers = Sequence[tuple[str, str]]
+
+
+def typed(installed: Installation, *arguments: str, answers: Answers = (), **more: str) -> str:
+    """What ``flask ARGUMENTS`` shows on a terminal; each of ``answers`` follows its question.
+
+    ``INTERRUPT`` for an answer is Ctrl-C.
+    """
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "flask", "--app", str(ROOT / "wsgi.py"), *arguments],
+        cwd=installed.folder,
+        env={**installed.environment, **more},
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        start_new_session=True,  # else it would ask on the terminal that the tests run on
+    )
+    os.close(theirs)
+    shown = ""
+    answered = 0
+    waiting = list(answers)
+    try:
+        while chunk := _read(ours):
+            shown += chunk
+            if waiting and waiting[0][0] in shown[answered:]:
+                answered = len(shown)
+                _answer(process, ours, waiting.pop(0)[1])
+    finally:
+        process.kill()
+        process.wait()
+        os.close(ours)
+    assert waiting == [], "some questions were not asked"
+    return f"{shown}\nended with {process.returncode}"
+
+
+def _answer(process: "subprocess.Popen[bytes]", terminal: int, answer: str) -> None:
+    if answer == INTERRUPT:
+        process.send_signal(signal.SIGINT)
+    else:
+        os.write(terminal, f"{answer}\n".encode())
+
+
+def _read(terminal: int) -> str:
+    """What comes next; empty when the command has closed its end."""
+    assert select.select([terminal], [], [], PATIENCE)[0], "the terminal stays silent"
+    with contextlib.suppress(OSError):
+        return os.read(terminal, 4096).decode(errors="replace")
+    return ""
