@@ -98,7 +98,7 @@ def frame_values() -> dict[str, Any]:
         values |= {
             "me": caller(),
             "signed_in_by": by,
-            "since": datetime.fromtimestamp(by.since, UTC),
+            "signed_in_since": datetime.fromtimestamp(by.since, UTC),
             "how": f"by {by.provider or by.origin.value}",
             "person_name": full_name or user.email,
             "playground_url": "/graphql/",

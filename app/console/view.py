@@ -14,12 +14,14 @@ from app.console import (
     apps,
     assets,
     audit,
+    deliveries,
     home,
     keys,
     passwords,
     preferences,
     sign_in,
 )
+from app.console.attempts import answer_words
 from app.console.errors import register_console_errors, to_sign_in
 from app.console.filters import FILTERS
 from app.console.frame import HEADERS, frame_values, go, page
@@ -51,6 +53,7 @@ PAGES = (
     app_tokens,
     apps,
     audit,
+    deliveries,
     home,
     keys,
     passwords,
@@ -67,7 +70,7 @@ def mount_console(app: Flask) -> None:
     app.config.update(WTF_CSRF_CHECK_DEFAULT=False, WTF_CSRF_TIME_LIMIT=None)
     _csrf.init_app(app)
     set_up_sessions(app)
-    for name, function in FILTERS.items():
+    for name, function in {**FILTERS, "answer_words": answer_words}.items():
         app.add_template_filter(function, name)
     app.register_blueprint(assets.blueprint)
     app.register_blueprint(make_console())

@@ -1,0 +1,186 @@
+"""Deliveries: what was sent to apps, found again by anything known of it, and sent once more."""
+
+from datetime import UTC, datetime, timedelta
+
+from flask import Blueprint, abort, flash, request
+from werkzeug.wrappers import Response as BaseResponse
+
+from app.console.attempts import curl_of, size_of, status_words
+from app.console.frame import done, go, page
+from app.console.lists import asked_page, tags, told, turns
+from app.console.session import actor, now, ports
+from app.domain.deliveries import KEPT, SCHEDULE, DeliveryStatus
+from app.domain.errors import Refused
+from app.domain.events import EventType
+from app.domain.ids import to_global_id
+from app.domain.ranges import Range
+from app.services.delivery_details import show_delivery_details
+from app.services.delivery_search import NO_ANSWER, DeliverySearch, search_deliveries
+from app.services.replays import replay_deliveries, retry_deliveries, retry_delivery
+from app.services.webhook_names import WebhookName, list_webhook_names
+
+_NAMES = {
+    "q": "Text",
+    "webhook": "Webhook",
+    "event": "Event",
+    "status": "Status",
+    "code": "Code",
+    "from": "From",
+    "to": "To",
+    "object": "Object",
+}
+_STATUS = {
+    "failed": (DeliveryStatus.FAILED, "Failed"),
+    "arrived": (DeliveryStatus.SUCCESS, "Arrived"),
+    "waiting": (DeliveryStatus.PENDING, "Waiting"),
+}
+_SINCE = {
+    "1": "The last hour",
+    "24": "The last day",
+    "72": "The last three days",
+    "336": "14 days",
+}
+_ASKED = ("replay-failed", "replay-missing")
+
+blueprint = Blueprint("deliveries", __name__, url_prefix="/deliveries")
+
+
+@blueprint.get("/")
+def index() -> BaseResponse:
+    """Deliveries, the newest first, as the address narrows them."""
+    problem = ""
+    wanted = _wanted()
+    try:
+        found = search_deliveries(ports(), actor(), asked_page(), wanted)
+    except Refused as refused:
+        problem = str(refused)
+        found = search_deliveries(ports(), actor(), asked_page(), DeliverySearch())
+    hooks = list_webhook_names(ports(), actor())
+    asked = request.args.get("ask")
+    return page(
+        "deliveries/index.html",
+        found=found,
+        turns=turns(found),
+        told=told(*_NAMES),
+        tags=_tags(hooks),
+        hooks=hooks,
+        events=list(EventType),
+        statuses={value: label for value, (_, label) in _STATUS.items()},
+        asked=asked if asked in _ASKED else None,
+        since=_SINCE,
+        problem=problem,
+        kept_days=KEPT.days,
+        most_attempts=len(SCHEDULE),
+        status_words=status_words,
+    )
+
+
+@blueprint.get("/<int:key>")
+def show(key: int) -> BaseResponse:
+    """One delivery: what was sent, what was answered, when it is tried again."""
+    found = show_delivery_details(ports(), actor(), key)
+    if found is None:
+        abort(404)
+    attempts = found.attempts
+    chosen_id = request.args.get("attempt", type=int)
+    chosen = next((one for one in attempts if one.attempt.id == chosen_id), None)
+    chosen = chosen or (attempts[0] if attempts else None)
+    return page(
+        "deliveries/show.html",
+        line=found.line,
+        payload=found.payload,
+        size=size_of(found.payload),
+        attempts=attempts,
+        chosen=chosen,
+        curl=curl_of(found, chosen),
+        kept_until=found.line.created_at + KEPT,
+        api_id=to_global_id("EventDelivery", key),
+        most_attempts=len(SCHEDULE),
+        status_words=status_words,
+    )
+
+
+@blueprint.post("/<int:key>/redeliver")
+def redeliver(key: int) -> BaseResponse:
+    """Send one again, at once."""
+    try:
+        retry_delivery(ports(), actor(), to_global_id("EventDelivery", key))
+    except Refused as refused:
+        flash(str(refused), "bad")
+        return go("console.deliveries.show", key=key)
+    return done(
+        "It is sent again now, with the same webhook-id.", "console.deliveries.show", key=key
+    )
+
+
+@blueprint.post("/redeliver")
+def redeliver_chosen() -> BaseResponse:
+    """Send those that are ticked again."""
+    keys = [int(key) for key in request.form.getlist("id") if key.isdecimal()]
+    if not keys:
+        flash("Choose a delivery first.", "warn")
+        return go("console.deliveries.index", **told(*_NAMES))
+    try:
+        due = retry_deliveries(ports(), actor(), keys)
+    except Refused as refused:
+        flash(str(refused), "bad")
+        return go("console.deliveries.index", **told(*_NAMES))
+    words = "1 delivery is" if due == 1 else f"{due} deliveries are"
+    return done(f"{words} sent again now.", "console.deliveries.index", **told(*_NAMES))
+
+
+@blueprint.post("/replay")
+def replay() -> BaseResponse:
+    """Send what a webhook has failed to get, or never got, since a time."""
+    hook = request.form.get("webhook", type=int) or 0
+    hours = int(chosen) if (chosen := request.form.get("since", "")) in _SINCE else 24
+    missing = request.form.get("what") == "missing"
+    since = now() - timedelta(hours=hours)
+    made = replay_deliveries(ports(), actor(), hook, since, failed=not missing, missing=missing)
+    number = made.missing if missing else made.failed
+    what = "that were missing" if missing else "that had failed"
+    words = f"{number:,} {'delivery' if number == 1 else 'deliveries'} {what}"
+    return done(
+        f"{words} {'is' if number == 1 else 'are'} sent now.",
+        "console.deliveries.index",
+        webhook=hook,
+    )
+
+
+def _wanted() -> DeliverySearch:
+    args = request.args
+    code = args.get("code", "").strip().lower()
+    event = args.get("event", "")
+    status = _STATUS.get(args.get("status", ""))
+    until = _day(args.get("to", ""))
+    return DeliverySearch(
+        webhook_id=args.get("webhook", type=int),
+        event=EventType(event) if event in EventType.__members__ else None,
+        status=None if status is None else status[0],
+        response_status=NO_ANSWER if code == "none" else args.get("code", type=int),
+        created=Range(
+            _day(args.get("from", "")), None if until is None else until + timedelta(days=1)
+        ),
+        object_id=args.get("object", "").strip(),
+        text=args.get("q", "").strip(),
+    )
+
+
+def _day(text: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(text).replace(tzinfo=UTC)
+    except ValueError:
+        return None
+
+
+def _tags(hooks: tuple[WebhookName, ...]) -> list[tuple[str, str]]:
+    names = {str(hook.id): hook.name or hook.app_name for hook in hooks}
+    found = []
+    for words, address in tags(_NAMES):
+        label, _, value = words.partition(": ")
+        if label == "Webhook":
+            value = names.get(value, value)
+        if label == "Status":
+            value = _STATUS[value][1] if value in _STATUS else value
+        found.append((f"{label}: {value}", address))
+    return found
