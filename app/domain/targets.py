@@ -11,6 +11,9 @@ from app.domain.errors import Problem
 from app.domain.web_addresses import is_web_address
 
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
+_PROTOCOLS = ipaddress.ip_network("192.0.0.0/24")
+"""Set aside for protocols themselves (RFC 6890): nobody's shop is there."""
+
 _LOW = 0xFFFF_FFFF
 
 
@@ -62,4 +65,5 @@ def _embedded(address: Address) -> Address:
 
 
 def _is_public(address: Address) -> bool:
-    return address.is_global and not (address.is_multicast or address.is_reserved)
+    is_set_aside = address.is_multicast or address.is_reserved or address in _PROTOCOLS
+    return address.is_global and not is_set_aside

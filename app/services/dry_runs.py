@@ -1,7 +1,7 @@
 """What a webhook would be told: shown to staff, or sent by hand to one webhook."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sqlalchemy import select
 
@@ -58,7 +58,7 @@ def dry_run_webhook(
     """
     if query is None and object_id is None:
         raise Refused(Problem("GRAPHQL_ERROR", "Give a query or an object's id.", "query"))
-    kinds = usual_kinds() if query is None else kinds_of(ports.payloads.check(query).events)
+    kinds = usual_kinds() if query is None else _kinds(ports, query)
     reader = actor if app is None else _app_actor(ports, actor, key_of(app, "App", field="app"))
     return _run(ports, actor, reader, kinds, object_id, query or "")
 
@@ -72,7 +72,7 @@ def trigger_webhook(ports: Ports, actor: Actor, webhook_id: str, object_id: str)
     """
     webhook = _webhook(ports, key_of(webhook_id, "Webhook", field="webhookId"))
     query = webhook.query
-    kinds = kinds_of(ports.payloads.check(query).events if query else webhook.events)
+    kinds = _kinds(ports, query) if query else kinds_of(webhook.events)
     if not kinds:
         message = "The webhook has neither a subscription query nor events: give it one."
         raise Refused(Problem("MISSING_QUERY", message, "webhookId"))
@@ -88,6 +88,20 @@ def trigger_webhook(ports: Ports, actor: Actor, webhook_id: str, object_id: str)
         change = Change("webhook.trigger", "Webhook", webhook.id, webhook.name)
         record(ports, actor, session, change)
     return delivery
+
+
+def _kinds(ports: Ports, query: str) -> Kinds:
+    """The events that a query is about; refuses what the port ``Payloads`` does, on ``query``."""
+    try:
+        return kinds_of(ports.payloads.check(query).events)
+    except Refused as refused:
+        # Trying has no code of its own for a query that asks for too much.
+        raise Refused(
+            *(
+                replace(one, code="GRAPHQL_ERROR") if one.code == "INVALID" else one
+                for one in refused.problems
+            )
+        ) from None
 
 
 def _run(

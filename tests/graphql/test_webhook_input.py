@@ -1,0 +1,211 @@
+"""Bad targets, queries and object ids: each refused by its code, and nothing is changed."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from sqlalchemy import func, select
+
+from app.adapters.http import GuardedHttp
+from app.domain.actor import WORKER
+from app.domain.events import CustomerUpdated
+from app.domain.ids import to_global_id
+from app.domain.permissions import ALL_PERMISSIONS, Permission
+from app.domain.webhooks import AsyncEvent
+from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
+from app.ports import Ports
+from app.services.deliveries import make_deliveries
+from app.services.dispatch import lease_due_deliveries
+from app.services.fanout import fan_out_events
+from tests.adapters.test_http import INTERNAL as INTERNAL_HOSTS
+from tests.builders.apps import make_app
+from tests.builders.people import make_user, sign_in
+from tests.builders.products import make_product, product_id
+from tests.builders.webhooks import TARGET, make_delivery, make_webhook
+from tests.domain.test_targets import INTERNAL, NO_ADDRESSES
+from tests.fixtures.network import take_attempts
+from tests.graphql.front import Front
+from tests.graphql.test_event_deliveries import DRY_RUN, TRIGGER
+from tests.graphql.test_webhooks import CREATE, UPDATE
+from tests.services.test_fanout import happen
+
+SPELLINGS = tuple(dict.fromkeys((*INTERNAL, *(f"https://{host}/" for host in INTERNAL_HOSTS))))
+GOOD = "subscription { event { ... on ProductCreated { product { id } } } }"
+PRODUCT = "... on ProductCreated { product { id } }"
+CROWD = "... on CustomerCreated { user { " + "orders(first: 100) { edges { node { user { " * 4
+
+QUERIES = [
+    ("{", "SYNTAX"),
+    ("subscription{event{", "SYNTAX"),
+    ("subscription", "SYNTAX"),
+    ("# nothing but a remark", "SYNTAX"),
+    ("\u202esubscription", "SYNTAX"),
+    ("subscription { }", "SYNTAX"),
+    ("subscription { event { } }", "SYNTAX"),
+    (f"subscription {{ {'event ' * 3000} }}", "SYNTAX"),
+    ("subscription { event }", "GRAPHQL_ERROR"),
+    ("subscription { nope }", "GRAPHQL_ERROR"),
+    ("subscription { event { nope } }", "GRAPHQL_ERROR"),
+    ("subscription { event { ... on Nope { id } } }", "GRAPHQL_ERROR"),
+    ("subscription { event { ... on Shop { name } } }", "GRAPHQL_ERROR"),
+    ("subscription { event { ... on ProductCreated { product { nope } } } }", "GRAPHQL_ERROR"),
+    ("subscription { event { ...Nope } }", "GRAPHQL_ERROR"),
+    ("subscription { event { ...A } } fragment A on Event { ...A }", "GRAPHQL_ERROR"),
+    (f"subscription {{ event {{ {PRODUCT} }} }} fragment A on Shop {{ name }}", "GRAPHQL_ERROR"),
+    (f"subscription {{ event @nope {{ {PRODUCT} }} }}", "GRAPHQL_ERROR"),
+    ("{ shop { name } }", "MISSING_SUBSCRIPTION"),
+    ("mutation { tokensDeactivateAll { errors { code } } }", "MISSING_SUBSCRIPTION"),
+    ("fragment A on Shop { name }", "MISSING_SUBSCRIPTION"),
+    ("subscription { event { issuedAt } }", "MISSING_EVENT"),
+    ("subscription { event { __typename } }", "MISSING_EVENT"),
+    ("subscription { event { ... on Event { version } } }", "MISSING_EVENT"),
+    ("subscription { __typename }", "GRAPHQL_ERROR"),
+    (f"subscription A {{ event {{ {PRODUCT} }} }} {{ shop {{ name }} }}", "UNABLE_TO_PARSE"),
+    (f"subscription ($id: ID!) {{ event {{ {PRODUCT} }} }}", "UNABLE_TO_PARSE"),
+    (f"subscription {{ event {{ {CROWD} id {'} } } } ' * 4} }} }} }} }}", "INVALID"),
+]
+"""Queries that nobody can be told by: they do not parse, select nothing, are no subscription …"""
+
+IDS = [
+    ("", "INVALID_ID"),
+    ("garbage", "INVALID_ID"),
+    ("\0", "INVALID_ID"),
+    (to_global_id("User", 1), "INVALID_ID"),
+    (to_global_id("Nope", 1), "INVALID_ID"),
+    (to_global_id("Product", "x"), "INVALID_ID"),
+    (to_global_id("Product", "-1"), "INVALID_ID"),
+    (to_global_id("Product", "1.0"), "INVALID_ID"),
+    (to_global_id("Product", "\u0661"), "INVALID_ID"),
+    (to_global_id("Product", "9" * 40), "INVALID_ID"),
+    (to_global_id("Product", "1:1"), "INVALID_ID"),
+    (to_global_id("Product", 99999), "NOT_FOUND"),
+    (to_global_id("Product", 0), "NOT_FOUND"),
+]
+"""Ids of no product: of another type, malformed, unknown."""
+
+
+@pytest.fixture
+def front(ports: Ports) -> Front:
+    return Front(ports)
+
+
+@pytest.fixture
+def owner(ports: Ports) -> tuple[int, str]:
+    return make_app(ports, "owner", *ALL_PERMISSIONS - {Permission.MANAGE_ORDERS})
+
+
+@pytest.fixture
+def boss(ports: Ports) -> str:
+    return sign_in(ports, make_user(ports, "boss@example.com", is_superuser=True)).access
+
+
+def problems(payload: Any) -> list[tuple[str | None, str]]:
+    return [(error["field"], error["code"]) for error in payload["errors"]]
+
+
+def stored(ports: Ports) -> Sequence[tuple[str, str]]:
+    with ports.database.reading() as session:
+        rows = session.scalars(select(WebhookRecord)).all()
+    return [(row.target_url, row.query) for row in rows]
+
+
+def deliveries(ports: Ports) -> Sequence[DeliveryRecord]:
+    with ports.database.reading() as session:
+        return session.scalars(select(DeliveryRecord).order_by(DeliveryRecord.id)).all()
+
+
+def test_a_target_is_refused_in_every_internal_spelling_when_made_and_when_changed(
+    front: Front, ports: Ports, owner: tuple[int, str]
+) -> None:
+    key = to_global_id("Webhook", make_webhook(ports, owner[0]))
+    # Blanks around an address are taken off: no fault in itself.
+    wrong = [url for url in (*SPELLINGS, *NO_ADDRESSES) if url == url.strip()]
+    for url in wrong:
+        refused = [("targetUrl", "INVALID")]
+        made = front.run(CREATE, owner[1], input={"targetUrl": url})
+        assert problems(made) == refused, url
+        changed = front.run(UPDATE, owner[1], id=key, input={"targetUrl": url})
+        assert problems(changed) == refused, url
+    assert stored(ports) == [(TARGET, "")]
+
+
+def test_a_target_is_looked_at_again_before_each_attempt(
+    ports: Ports, owner: tuple[int, str]
+) -> None:
+    guarded = replace(ports, http=GuardedHttp())
+    for url in SPELLINGS:
+        make_delivery(ports, make_webhook(ports, owner[0], target_url=url))
+    while batches := lease_due_deliveries(guarded, WORKER):
+        for batch in batches:
+            make_deliveries(guarded, WORKER, batch)
+
+    with ports.database.reading() as session:
+        attempts = session.scalars(select(DeliveryAttemptRecord)).all()
+        count = session.scalar(select(func.count()).select_from(DeliveryRecord))
+    assert len(attempts) == count == len(SPELLINGS)
+    assert {(one.status, one.response_status) for one in attempts} == {("FAILED", None)}
+    assert all(one.response for one in attempts)
+    # Names are resolved, for what they resolve to is what counts; nothing is connected to.
+    assert all(one.startswith("socket.getaddrinfo") for one in take_attempts())
+
+
+@pytest.mark.parametrize(("query", "code"), QUERIES)
+def test_a_query_that_tells_nothing_is_refused_wherever_it_is_given(
+    front: Front, ports: Ports, owner: tuple[int, str], boss: str, query: str, code: str
+) -> None:
+    key = to_global_id("Webhook", make_webhook(ports, owner[0], query=GOOD))
+    refused = [("query", code)]
+    made = front.run(CREATE, owner[1], input={"targetUrl": TARGET, "query": query})
+    changed = front.run(UPDATE, owner[1], id=key, input={"query": query})
+    tried = front.run(DRY_RUN, boss, told=query)
+
+    assert [problems(one) for one in (made, changed)] == [refused, refused]
+    assert stored(ports) == [(TARGET, GOOD)]
+    # A dry run has no code of its own for what asks too much.
+    assert problems(tried) == [("query", "GRAPHQL_ERROR" if code == "INVALID" else code)]
+
+
+def test_an_object_is_refused_by_an_id_of_no_such_thing(
+    front: Front, ports: Ports, owner: tuple[int, str], boss: str
+) -> None:
+    make_product(ports)
+    webhook = to_global_id("Webhook", make_webhook(ports, owner[0], query=GOOD))
+    for id_, code in IDS:
+        tried = front.run(DRY_RUN, boss, told=GOOD, id=id_)
+        assert problems(tried) == [("objectId", code)], id_
+        sent = front.run(TRIGGER, boss, webhook=webhook, id=id_)
+        assert problems(sent) == [("objectId", code)], id_
+    assert deliveries(ports) == []
+
+
+def test_what_the_app_may_not_see_fails_with_its_reason_and_tells_nothing(
+    front: Front, ports: Ports, owner: tuple[int, str], boss: str
+) -> None:
+    query = """subscription { event { ... on CustomerUpdated {
+        user { email orders(first: 1) { edges { node { id } } } } } } }"""
+    customer = make_user(ports, "ann@example.com")
+    made = front.run(CREATE, owner[1], input={"targetUrl": TARGET, "query": query})
+    assert made["errors"] == []
+    happen(ports, CustomerUpdated(customer))
+    fan_out_events(ports, WORKER)
+
+    (failed,) = deliveries(ports)
+    assert (failed.status, failed.payload) == ("FAILED", "")
+    assert "MANAGE_ORDERS" in failed.given_up
+    app = to_global_id("App", owner[0])
+    tried = front.run(DRY_RUN, boss, told=query, id=to_global_id("User", customer), app=app)
+    assert (tried["payload"], problems(tried)) == (None, [("query", "GRAPHQL_ERROR")])
+
+
+def test_an_event_whose_permission_the_app_has_lost_is_not_told(
+    front: Front, ports: Ports, boss: str
+) -> None:
+    app, _ = make_app(ports, "till")
+    webhook = make_webhook(ports, app, AsyncEvent.PRODUCT_UPDATED, query=GOOD)
+    product = product_id(make_product(ports))
+
+    sent = front.run(TRIGGER, boss, webhook=to_global_id("Webhook", webhook), id=product)
+
+    assert problems(sent) == [(None, "MISSING_PERMISSION")]
+    assert deliveries(ports) == []
