@@ -52,6 +52,11 @@ def peek(token: str) -> Mapping[str, object]:
     return _members(token, 1)
 
 
+def peek_header(token: str) -> Mapping[str, object]:
+    """The header of ``token`` as it stands there, likewise."""
+    return _members(token, 0)
+
+
 def claimed_key(token: str) -> str | None:
     """The ``kid`` that ``token`` names, verified by nobody; ``None`` where it names none."""
     kid = _members(token, 0).get("kid")

@@ -82,3 +82,35 @@ def test_people_of_before_are_found_by_their_words(engine: Engine) -> None:
         (2, "berg", True),
         (2, "example.com", True),
     ]
+
+
+def test_apps_and_webhooks_of_before_are_found_by_their_words(engine: Engine) -> None:
+    migrate(engine, "0014_worker_pulse")
+    with engine.begin() as connection:
+        connection.execute(
+            text(
+                "INSERT INTO apps (id, name, created_at)"
+                " VALUES (1, 'Parcelpost Läbels', '2026-03-01 12:00:00')"
+            )
+        )
+        for key, url in ((1, "https://parcels.example/hook"), (2, "https://[")):
+            connection.execute(
+                text(
+                    "INSERT INTO webhooks (id, app_id, name, target_url, custom_headers,"
+                    " created_at) VALUES (:key, 1, 'Feed', :url, '{}', '2026-03-01 12:00:00')"
+                ),
+                {"key": key, "url": url},
+            )
+    migrate(engine, "0015_words")
+    with engine.begin() as connection:
+        apps = connection.execute(text("SELECT word FROM app_words ORDER BY word")).scalars().all()
+        webhooks = connection.execute(
+            text("SELECT webhook_id, word FROM webhook_words ORDER BY webhook_id, word")
+        ).all()
+    assert apps == ["labels", "parcelpost"]
+    assert [tuple(row) for row in webhooks] == [
+        (1, "example"),
+        (1, "feed"),
+        (1, "parcels.example"),
+        (2, "feed"),
+    ]
