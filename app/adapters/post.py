@@ -16,6 +16,9 @@ import idna
 from app.domain.mail import Letter
 from app.ports.mail import MailUndeliverable
 
+_SEVEN_BITS = SMTP.clone(cte_type="7bit")
+"""For any mail server: not all take eight bits, and smtplib asks only where it needs SMTPUTF8."""
+
 _TIMEOUT = 20
 _PERMANENT = 500
 
@@ -127,7 +130,7 @@ def _message(letter: Letter, sender_address: str) -> EmailMessage:
     sender = _address(letter.sender_address or sender_address, letter.sender_name)
     recipient = _address(letter.recipient)
     ascii_only = f"{sender.addr_spec}{recipient.addr_spec}".isascii()
-    message = EmailMessage(policy=SMTP if ascii_only else SMTPUTF8)
+    message = EmailMessage(policy=_SEVEN_BITS if ascii_only else SMTPUTF8)
     message["From"] = sender
     message["To"] = recipient
     message["Subject"] = letter.subject

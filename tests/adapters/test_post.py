@@ -5,12 +5,19 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis.strategies import sampled_from, text
 
 from app.adapters.post import FilePost, SmtpPost
 from app.domain.mail import Letter
+from app.domain.texts import line_problem
 from app.ports.mail import MailUndeliverable
 from tests.servers.certificates import certificate_for
 from tests.servers.smtp import smtp_server
+
+HEADERS = {
+    *("From", "To", "Subject", "Message-ID", "Auto-Submitted", "MIME-Version", "Content-Type"),
+}
 
 
 def _letter(recipient: str = "ann@example.com", subject: str = "Confirm your account") -> Letter:
@@ -57,8 +64,12 @@ def test_a_letter_reaches_an_internationalised_address(recipient: str, reached: 
 
 def test_an_internationalised_domain_is_reached_through_a_server_of_the_old_kind() -> None:
     with smtp_server(speaks_utf8=False) as (mailbox, host):
-        SmtpPost(f"smtp://{host}", "noreply@shöp.example").send(_letter("ann@straße.de"))
+        letter = replace(
+            _letter("ann@straße.de", "Grüße"), text="Öffne …\n", html="<p>Öffne …</p>"
+        )
+        SmtpPost(f"smtp://{host}", "noreply@shöp.example").send(letter)
 
+    assert mailbox.contents[0].isascii(), "it may take no more than seven bits"
     assert mailbox.recipients == ["ann@xn--strae-oqa.de"]
     assert mailbox.messages[0]["From"].addresses[0].addr_spec == "noreply@xn--shp-tna.example"
 
@@ -77,6 +88,30 @@ def test_a_shop_may_send_from_an_internationalised_address(sender: str, shown: s
 
     header = mailbox.messages[0]["From"].encode("utf-8", "surrogateescape").decode()
     assert header == f'"Töpferei, Köln" <{shown}>'
+
+
+LINES = text(max_size=256).filter(lambda one: line_problem(one, "", longest=256) is None)
+
+
+def test_no_name_becomes_another_header_or_another_sender() -> None:
+    with smtp_server() as (mailbox, host):
+        post = SmtpPost(f"smtp://{host}", "noreply@shop.example.com")
+
+        @given(
+            name=LINES, subject=LINES, recipient=sampled_from(["ann@example.com", "用@例.公司"])
+        )
+        @settings(max_examples=80)
+        def every_name(name: str, subject: str, recipient: str) -> None:
+            post.send(replace(_letter(recipient, subject), sender_name=name))
+            message = mailbox.messages[-1]
+            assert {*message.keys()} == HEADERS
+            [sender] = message["From"].addresses
+            assert sender.addr_spec == "noreply@shop.example.com"
+            shown = sender.display_name.encode("utf-8", "surrogateescape").decode()
+            assert "".join(shown.split()) == "".join(name.split())
+
+        every_name()
+    assert {*mailbox.recipients} <= {"ann@example.com", "用@xn--fsq.xn--55qx5d"}
 
 
 def test_the_server_is_told_who_sends_when_the_url_has_credentials() -> None:

@@ -26,6 +26,7 @@ class Mailbox:
     refusal: str = ""
     stranger: str = ""
     messages: list[EmailMessage] = field(default_factory=list)
+    contents: list[bytes] = field(default_factory=list)
     recipients: list[str] = field(default_factory=list)
     encrypted: list[bool] = field(default_factory=list)
 
@@ -50,6 +51,7 @@ class Mailbox:
         message = message_from_bytes(content, policy=default)
         assert isinstance(message, EmailMessage)
         self.messages.append(message)
+        self.contents.append(content)
         self.recipients += envelope.rcpt_tos
         assert server.transport is not None
         self.encrypted.append(server.transport.get_extra_info("sslcontext") is not None)
