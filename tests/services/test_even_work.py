@@ -19,7 +19,8 @@ from app.services.email_changes import request_email_change
 from app.services.passwords import set_password
 from app.services.registration import NewAccount, register_account
 from app.services.resets import request_password_reset
-from tests.builders.people import PASSWORD, actor_of, change_user, make_user
+from tests.builders.people import NOBODY, PASSWORD, actor_of, change_user, make_user
+from tests.builders.shop import configure_shop
 from tests.fakes.passwords import FakeHasher
 from tests.fixtures.statements import recorded_statements
 
@@ -65,6 +66,19 @@ def test_the_work_is_the_same_whoever_has_the_address(
         act(ports, actors["told"], "told@example.com")
     done = {kind: work(ports, hasher, act, actors[kind], kind) for kind in KINDS}
     assert all(one == done["known"] for one in done.values()), done
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_registering_is_the_same_work_where_nothing_is_confirmed(
+    ports: Ports, hasher: FakeHasher, kind: str
+) -> None:
+    configure_shop(ports, enable_account_confirmation_by_email=False)
+    for name in ("known", "told", "inactive", "locked"):
+        make_user(ports, f"{name}@example.com", is_active=name != "inactive")
+    make_user(ports, "sso@example.com", password=None)
+    register(ports, NOBODY, "told@example.com")
+    wanted = work(ports, hasher, register, NOBODY, "known")
+    assert work(ports, hasher, register, NOBODY, kind) == wanted
 
 
 def work(ports: Ports, hasher: FakeHasher, act: Act, actor: Actor, kind: str) -> Counter[str]:
