@@ -1,6 +1,7 @@
 """Who may remove whom, and what must never be left without anybody."""
 
 from collections.abc import Collection
+from dataclasses import replace
 
 from app.domain.actor import Actor
 from app.domain.errors import Problem
@@ -81,4 +82,5 @@ def duplicate_problem(
     if not both:
         return None
     message = "The same object cannot be in both list for adding and removing items."
-    return Problem("DUPLICATED_INPUT_ITEM", message, field, **{kind: both})
+    problem = Problem("DUPLICATED_INPUT_ITEM", message, field)
+    return replace(problem, **{kind: both})

@@ -74,7 +74,8 @@ class SchemaPayloads:
         try:
             read_document(self._schema, query, most_tokens=_LIMITS.tokens, hide_suggestions=False)
         except Invalid as invalid:
-            raise _refusal("GRAPHQL_ERROR", _told(invalid.errors)) from None
+            errors = invalid.errors[:_MOST_TOLD]
+            raise _refusal("GRAPHQL_ERROR", _told(errors), *_lines(errors)) from None
 
 
 def create_payloads() -> SchemaPayloads:
@@ -86,8 +87,8 @@ def _parse(query: str) -> DocumentNode:
     try:
         return parse(query, max_tokens=_LIMITS.tokens)
     except GraphQLSyntaxError as error:
-        message = error.message
-    raise _refusal("SYNTAX", message)
+        message, lines = error.message, _lines((error,))
+    raise _refusal("SYNTAX", message, *lines)
 
 
 def _subscription(document: DocumentNode) -> OperationDefinitionNode:
@@ -138,8 +139,13 @@ def _spread(selected: SelectionSetNode, fragments: Fragments) -> Iterator[Select
 
 
 def _told(errors: Iterable[GraphQLError]) -> str:
-    return " ".join(error.message for error in list(errors)[:_MOST_TOLD])
+    return " ".join(error.message for error in errors)
 
 
-def _refusal(code: str, message: str) -> Refused:
-    return Refused(Problem(code, message, "query"))
+def _lines(errors: Iterable[GraphQLError]) -> tuple[int, ...]:
+    found = {place.line for error in errors for place in error.locations or ()}
+    return tuple(sorted(found))
+
+
+def _refusal(code: str, message: str, *lines: int) -> Refused:
+    return Refused(Problem(code, message, "query", lines=lines))
