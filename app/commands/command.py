@@ -74,15 +74,18 @@ class Command(_Guided):
             # At a question, click has made this of it.
             if isinstance(abort.__context__, KeyboardInterrupt):
                 _interrupted(ctx)
+            _tell(ctx, "ABORTED", "Nothing was done.")
             raise
-        except (click.ClickException, click.exceptions.Exit, BrokenPipeError):
+        except click.ClickException as error:
+            _tell(ctx, "FAILED", error.format_message())
+            raise
+        except (click.exceptions.Exit, BrokenPipeError):
             raise
         except Exception as error:
             failure = failure_of(error)
             if failure is not None:
                 _end(ctx, failure)
-            if form_of(ctx) is Form.JSON:
-                write_troubles([("UNEXPECTED", type(error).__name__, None)])
+            _tell(ctx, "UNEXPECTED", type(error).__name__)
             raise
 
 
@@ -146,7 +149,13 @@ def _tell_usage(error: click.UsageError, *, wants_json: bool) -> None:
         write_troubles([("USAGE", error.format_message(), None)])
 
 
+def _tell(ctx: click.Context, code: str, message: str) -> None:
+    if form_of(ctx) is Form.JSON:
+        write_troubles([(code, message, None)])
+
+
 def _interrupted(ctx: click.Context) -> NoReturn:
+    _tell(ctx, "INTERRUPTED", "Interrupted.")
     click.echo("Interrupted.", err=True)
     ctx.exit(INTERRUPTED)
 

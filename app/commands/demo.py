@@ -41,9 +41,12 @@ def command(*, once: bool, yes: bool) -> None:
     try:
         if not (once and demo.is_in_use(ports, OPERATOR)):
             demo.fill_shop(ports, OPERATOR, made.append)
-    finally:
-        # Ctrl-C takes nobody's password along: they are nowhere else.
-        _show(made)
+    except BaseException:
+        # Not even Ctrl-C takes anybody's password along: they are nowhere else.
+        for one in made:
+            output().say(f"{one.role}\t{one.name}\t{one.secret}")
+        raise
+    _show(made)
 
 
 def _show(made: list[demo.SignIn]) -> None:

@@ -7,6 +7,7 @@ import sys
 import click
 
 from app.commands.address import base_url
+from app.commands.choices import Word
 from app.commands.command import Group
 from app.commands.exits import Exit
 from app.commands.output import Column, Shown, output
@@ -94,7 +95,7 @@ def show(provider: str, *, everyone: bool) -> None:
         ('flask oidc set name "Our staff" --provider staff', "another provider, added if new"),
     ],
 )
-@click.argument("setting", metavar="SETTING", type=click.Choice(_NAMES))
+@click.argument("setting", metavar="SETTING", type=Word(_NAMES))
 @click.argument("value")
 @_provider
 def set_(setting: str, value: str, provider: str) -> None:

@@ -9,7 +9,7 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Generic, TypeVar
 
@@ -56,8 +56,11 @@ class Output:
         elif not rows:
             self.say(empty)
         elif self.form is Form.TABLE:
-            texts = [[_text(column.read(row)) for column in columns] for row in rows]
-            tables.print_table([column.title for column in columns], texts)
+            headings = [tables.Heading(column.title, column.short) for column in columns]
+            texts = [[_cell(column.read(row)) for column in columns] for row in rows]
+            left_out = tables.print_table(headings, texts)
+            if left_out:
+                self.say(f"No room for: {', '.join(left_out)}. --json shows all.")
         else:
             for row in rows:
                 self._line(row, columns)
@@ -69,8 +72,10 @@ class Output:
         elif self.form is Form.SHORT:
             self._line(row, columns)
         else:
-            facts = [(column.title, _text(column.read(row))) for column in columns]
-            if self.form is Form.TABLE:
+            for_people = self.form is Form.TABLE
+            read = _cell if for_people else _text
+            facts = [(column.title, read(column.read(row))) for column in columns]
+            if for_people:
                 tables.print_fields(facts)
             else:
                 for title, text in facts:
@@ -142,6 +147,13 @@ def _json_value(value: Shown) -> object:
     if value is None or isinstance(value, str | int | float):
         return value
     return dict(value) if isinstance(value, Mapping) else list(value)
+
+
+def _cell(value: Shown) -> str:
+    """As a person at a terminal reads it: seconds are for machines."""
+    if isinstance(value, datetime):
+        return f"{value.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+    return _text(value)
 
 
 def _text(value: Shown) -> str:

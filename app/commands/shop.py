@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from app.commands.choices import Word
 from app.commands.command import Group
 from app.commands.output import Column, Shown, output
 from app.domain.actor import OPERATOR
@@ -65,7 +66,7 @@ def show() -> None:
         ('flask shop set name "Corner shop"', "how the shop is called"),
     ],
 )
-@click.argument("setting", metavar="SETTING", type=click.Choice(list(_SETTINGS)))
+@click.argument("setting", metavar="SETTING", type=Word(list(_SETTINGS)))
 @click.argument("value")
 @click.option("--yes", is_flag=True, help="Do not ask before something that locks people out.")
 @click.option("--no-input", is_flag=True, help="Ask nothing.")

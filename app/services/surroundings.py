@@ -88,12 +88,12 @@ def worker_findings(ports: Ports) -> Iterator[Finding]:
         ((moment, what) for what, moment in waiting.items() if moment is not None),
         default=(now, ""),
     )
-    late = f" {what} waits since {_told(now, since)}." if now - since > _SLOW else ""
+    late = f" {what} has waited for {_span(now, since)}." if now - since > _SLOW else ""
     if pulse.beat_at is None:
         state = State.FAILED if late else State.WARNING
         yield Finding("worker", state, f"No background worker has run yet.{late}", _START)
     elif now - pulse.beat_at > _ALIVE:
-        message = f"The last sign of life is from {_told(now, pulse.beat_at)}.{late}"
+        message = f"The last sign of life is {_span(now, pulse.beat_at)} old.{late}"
         yield Finding("worker", State.FAILED, message, _START)
     elif late:
         state = State.FAILED if now - since > _STUCK else State.WARNING
@@ -124,10 +124,10 @@ def forwarding_findings(ports: Ports) -> Iterator[Finding]:
         )
 
 
-def _told(now: datetime, moment: datetime) -> str:
-    """How long ago that is, roughly."""
+def _span(now: datetime, moment: datetime) -> str:
+    """How long that has been, roughly."""
     seconds = int((now - moment).total_seconds())
     for size, unit in ((86400, "days"), (3600, "hours"), (60, "minutes")):
         if seconds >= 2 * size:
-            return f"{seconds // size} {unit} ago"
-    return f"{seconds} seconds ago"
+            return f"{seconds // size} {unit}"
+    return f"{seconds} seconds"

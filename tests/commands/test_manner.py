@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import socket
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -26,6 +27,16 @@ def _all(command: click.Command, *path: str) -> Iterator[tuple[tuple[str, ...], 
     if isinstance(command, click.Group):
         for name, inner in command.commands.items():
             yield from _all(inner, *path, name)
+
+
+def _arguments(line: str) -> list[str]:
+    plain = line.replace('"$(', " ").replace(')"', " ").replace("$(", " ").replace(")", " ")
+    words = shlex.split(plain)
+    arguments = words[words.index("flask") + 1 :]
+    for redirection in ("<", ">"):
+        if redirection in arguments:
+            arguments = arguments[: arguments.index(redirection)]
+    return arguments
 
 
 COMMANDS = {
@@ -70,12 +81,7 @@ def test_every_command_has_an_example(path: str) -> None:
     ],
 )
 def test_every_example_is_understood(line: str) -> None:
-    plain = line.replace('"$(', " ").replace(')"', " ").replace("$(", " ").replace(")", " ")
-    words = shlex.split(plain)
-    arguments = words[words.index("flask") + 1 :]
-    for redirection in ("<", ">"):
-        if redirection in arguments:
-            arguments = arguments[: arguments.index(redirection)]
+    arguments = _arguments(line)
     command: click.Command = cli.Catalogue()
     context = click.Context(command, info_name="flask")
     while isinstance(command, click.Group):
@@ -178,3 +184,43 @@ def test_what_is_shown_of_one_thing_is_tabs_in_a_pipe_and_an_object_in_json(port
     lines = run(ports, "group", "create", "Support").stdout.splitlines()
     assert lines == ["Id\t1", "Name\tSupport", "Members\t0", "Permissions\t"]
     assert run_json(ports, "group", "create", "Editors")["id"] == 2
+
+
+NEEDS_NO_DATABASE = ("completion", "login", "webhook verify", "webhook events")
+GOES_ELSEWHERE_FIRST = ("app install", "oidc discover")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        line
+        for path, command in COMMANDS.items()
+        if isinstance(command, Command)
+        and not path.startswith(NEEDS_NO_DATABASE + GOES_ELSEWHERE_FIRST)
+        for line, _ in command.examples[:1]
+    ],
+)
+def test_without_its_database_every_command_fails_in_json(line: str) -> None:
+    lost = connect(Settings(database_url="postgresql://nobody:geheim@127.0.0.1:1/nowhere"))
+    arguments = [word for word in _arguments(line) if word not in ("--json", "--short")]
+    failed = run(lost, *arguments, "--json")
+    told = json.loads(failed.stdout)
+    assert failed.exit_code in set(Exit) - {Exit.DONE}, failed.output
+    assert told
+    assert "geheim" not in failed.output
+
+
+def test_a_port_that_is_taken_is_told_in_json_too(ports: Ports) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        failed = run(ports, "serve", "--port", port, "--json")
+    assert failed.exit_code == Exit.FAILED
+    [told] = json.loads(failed.stdout)["errors"]
+    assert told["code"] == "FAILED"
+    assert "--port" in told["message"]
+
+
+def test_a_mistyped_choice_gets_a_suggestion(ports: Ports) -> None:
+    assert "Did you mean name?" in run(ports, "shop", "set", "nam", "x").stderr
+    assert "Did you mean audience?" in run(ports, "oidc", "set", "audince", "x").stderr
+    assert "There are: active, name" in run(ports, "oidc", "set", "zzz", "x").stderr

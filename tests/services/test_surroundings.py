@@ -64,7 +64,7 @@ def test_a_worker_that_stopped_is_told_with_the_time(at: Later) -> None:
     beat(at(minutes=-30), WORKER)
     [finding] = found(at(), "worker")
     assert finding.state is State.FAILED
-    assert finding.message == "The last sign of life is from 30 minutes ago."
+    assert finding.message == "The last sign of life is 30 minutes old."
 
 
 @pytest.mark.parametrize(
@@ -77,14 +77,14 @@ def test_a_worker_that_does_not_keep_up_is_told(at: Later, waiting: float, state
     [finding] = found(at(), "worker")
     assert finding.state is state
     if state is not State.FINE:
-        assert "A delivery waits since" in finding.message
+        assert "A delivery has waited for" in finding.message
 
 
 def test_work_that_nobody_does_is_a_failure(at: Later) -> None:
     deliver_later(at(hours=-72))
     [finding] = found(at(), "worker")
     assert finding.state is State.FAILED
-    assert finding.message.endswith("A delivery waits since 3 days ago.")
+    assert finding.message.endswith("A delivery has waited for 3 days.")
 
 
 def test_nothing_waits_that_is_under_way_or_not_due(at: Later) -> None:

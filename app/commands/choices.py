@@ -1,0 +1,21 @@
+"""A word out of a few on the command line, with a suggestion for one that is none of them."""
+
+from difflib import get_close_matches
+from typing import Any
+
+import click
+from typing_extensions import override
+
+
+class Word(click.Choice[str]):
+    """One of ``words``; whoever mistypes it is told which was meant, or else all of them."""
+
+    @override
+    def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
+        near = get_close_matches(str(value), self.choices)
+        hint = (
+            f"Did you mean {' or '.join(near)}?"
+            if near
+            else f"There are: {', '.join(self.choices)}."
+        )
+        return f"{value!r} is none. {hint}"
