@@ -22,6 +22,9 @@ from app.services.shop import shop_value
 
 _BATCH = 20
 _LEASE = timedelta(minutes=5)
+_LONGEST_SENDING = timedelta(minutes=2)
+"""What one mail may take with a server that answers slowly: whoever begins one so late stops."""
+
 _LEASE_NAME = 16
 
 
@@ -43,12 +46,28 @@ def send_due_mail(ports: Ports, actor: Actor) -> int:
 
     A mail is claimed before it is sent and noted afterwards: a crash in between sends it again,
     with the same Message-ID. A mail server that is down delays mail and loses none. Links that
-    somebody asked for are made first: their mails are due at once.
+    somebody asked for are made first: their mails are due at once. A mail that a fault of ours
+    keeps from being sent is tried again like any other; the fault is raised when the others are
+    out.
     """
     answer_reset_requests(ports, actor)
     lease = ports.randomness.token(_LEASE_NAME)
+    ends = ports.clock.now() + _LEASE
     claimed = _claim(ports, lease)
-    return sum(_send(ports, mail, lease) for mail in claimed)
+    sent, faults = 0, []
+    for place, mail in enumerate(claimed):
+        if ports.clock.now() > ends - _LONGEST_SENDING:
+            _release(ports, claimed[place:], lease)
+            break
+        try:
+            sent += _send(ports, mail, lease)
+        except Exception as fault:  # noqa: BLE001 - raised at the end; the other mails go on
+            error = f"A fault of ours: {type(fault).__name__}. The log tells more."
+            _note(ports, mail, lease, error=error, permanent=False)
+            faults.append(fault)
+    if faults:
+        raise ExceptionGroup("Mails could not be sent", faults)
+    return sent
 
 
 def _claim(ports: Ports, lease: str) -> Sequence[_Claimed]:
@@ -92,6 +111,23 @@ def _send(ports: Ports, claimed: _Claimed, lease: str) -> bool:
         error, permanent = "Its contents were sealed under another SECRET_KEY.", True
     _note(ports, claimed, lease, error=error, permanent=permanent)
     return not error
+
+
+def _release(ports: Ports, mails: Sequence[_Claimed], lease: str) -> None:
+    """Let whoever comes next take ``mails``, as if they had never been claimed."""
+    with ports.database.transaction() as session:
+        session.execute(
+            update(OutboxMailRecord)
+            .where(
+                OutboxMailRecord.id.in_([mail.id for mail in mails]),
+                OutboxMailRecord.lease == lease,
+            )
+            .values(
+                lease="",
+                next_attempt_at=ports.clock.now(),
+                attempts=OutboxMailRecord.attempts - 1,
+            )
+        )
 
 
 def _letter(ports: Ports, claimed: _Claimed) -> Letter:

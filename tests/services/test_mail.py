@@ -1,6 +1,7 @@
 """Promised mails are sent once each, late rather than never."""
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 from sqlalchemy import select
@@ -12,7 +13,7 @@ from app.ports import Ports
 from app.ports.mail import MailUndeliverable
 from app.services.mail import send_due_mail
 from app.services.outbox import put_mail
-from tests.fakes.clock import FakeClock
+from tests.fakes.clock import START, FakeClock
 from tests.fixtures.ports import fake_ports
 
 
@@ -169,6 +170,62 @@ class _Killer:
 
     def check(self) -> bool:
         return False
+
+
+def test_a_mail_that_cannot_be_written_holds_up_no_other(
+    posting: Ports, post: FakePost, clock: FakeClock
+) -> None:
+    with posting.database.transaction() as session:
+        put_mail(posting, session, Mail(MailKind.PASSWORD_RESET, "ann@example.com"))
+    for name in ("bob", "cid"):
+        _promise(posting, f"{name}@example.com")
+
+    with pytest.raises(ExceptionGroup):
+        send_due_mail(posting, WORKER)
+
+    assert sorted(letter.recipient for letter in post.sent) == [
+        "bob@example.com",
+        "cid@example.com",
+    ]
+    (record, *_) = _records(posting)
+    assert (record.attempts, record.sent_at) == (1, None)
+    assert record.last_error == "A fault of ours: UndefinedError. The log tells more."
+    assert send_due_mail(posting, WORKER) == 0
+    clock.pass_(minutes=1)
+    with pytest.raises(ExceptionGroup):
+        send_due_mail(posting, WORKER)
+
+
+def test_a_worker_whose_mail_server_is_slow_leaves_the_rest_to_others(
+    posting: Ports, post: FakePost, clock: FakeClock, database_url: str
+) -> None:
+    """Its lease would end while it is still sending: then another one sends the same."""
+    for number in range(12):
+        _promise(posting, f"person{number}@example.com")
+    slow = replace(posting, post=_Slow(post, clock))
+    other = replace(fake_ports(database_url, clock, first_key=10), post=post)
+
+    sent = send_due_mail(slow, WORKER)
+    assert clock.now() - START < timedelta(minutes=5)
+    assert send_due_mail(other, WORKER) == 12 - sent
+    other.database.close()
+
+    assert len({letter.recipient for letter in post.sent}) == len(post.sent) == 12
+    assert {record.attempts for record in _records(posting)} == {1}
+
+
+class _Slow:
+    """Takes more than a minute for each letter."""
+
+    def __init__(self, post: FakePost, clock: FakeClock) -> None:
+        self._post, self._clock = post, clock
+
+    def send(self, letter: Letter) -> None:
+        self._clock.pass_(seconds=70)
+        self._post.send(letter)
+
+    def check(self) -> bool:
+        return True
 
 
 def test_two_workers_never_send_the_same_mail(
