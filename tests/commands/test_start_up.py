@@ -48,7 +48,7 @@ def test_help_waits_for_no_heavy_library(
     assert loaded(installed, *arguments) == set()
 
 
-@pytest.mark.parametrize("group", ["user", "app"])
+@pytest.mark.parametrize("group", ["user", "app", "webhook"])
 def test_a_list_waits_for_the_database_s_library_and_no_other(
     ports: Ports, installed: Installation, group: str
 ) -> None:
