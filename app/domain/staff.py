@@ -1,7 +1,6 @@
 """Who may remove whom, and what must never be left without anybody."""
 
 from collections.abc import Collection
-from dataclasses import replace
 
 from app.domain.actor import Actor
 from app.domain.errors import Problem
@@ -82,5 +81,12 @@ def duplicate_problem(
     if not both:
         return None
     message = "The same object cannot be in both list for adding and removing items."
-    problem = Problem("DUPLICATED_INPUT_ITEM", message, field)
-    return replace(problem, **{kind: both})
+    named = {"groups": (), "users": (), "permissions": ()} | {kind: both}
+    return Problem(
+        "DUPLICATED_INPUT_ITEM",
+        message,
+        field,
+        permissions=named["permissions"],
+        groups=named["groups"],
+        users=named["users"],
+    )
