@@ -1,0 +1,152 @@
+"""Every mutation of the schema tells its events, in the transaction of the change, or none."""
+
+import shutil
+import sqlite3
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from structlog.testing import capture_logs
+
+from app.domain.events import EVENTS, Deletion, EventType
+from app.graphql.schema import schema
+from tests.builders.outbox import events
+from tests.builders.people import make_user, sign_in
+from tests.builders.pictures import png
+from tests.fakes.clock import FakeClock
+from tests.fixtures.ports import fake_ports
+from tests.graphql.front import Front
+from tests.graphql.matrix.mutations import MUTATIONS
+from tests.graphql.matrix.world import World
+from tests.graphql.test_matrix import field
+
+pytestmark = pytest.mark.xdist_group("matrix")
+
+TOLD: Mapping[str, str] = {
+    "accountRegister": "CUSTOMER_CREATED ACCOUNT_CONFIRMATION_REQUESTED",
+    "accountUpdate": "STAFF_UPDATED",
+    "accountUpdate of another": "CUSTOMER_UPDATED",
+    "requestEmailChange": "ACCOUNT_CHANGE_EMAIL_REQUESTED",
+    "userAvatarUpdate": "STAFF_UPDATED",
+    "customerCreate": "CUSTOMER_CREATED",
+    "customerUpdate": "CUSTOMER_UPDATED",
+    "customerDelete": "CUSTOMER_DELETED",
+    "staffCreate": "STAFF_CREATED",
+    "staffUpdate": "STAFF_UPDATED",
+    "staffDelete": "STAFF_DELETED",
+    "permissionGroupCreate": "PERMISSION_GROUP_CREATED",
+    "permissionGroupUpdate": "PERMISSION_GROUP_UPDATED",
+    "permissionGroupDelete": "PERMISSION_GROUP_DELETED",
+    "productCreate": "PRODUCT_CREATED",
+    "productUpdate": "PRODUCT_UPDATED",
+    "productDelete": "PRODUCT_DELETED",
+    "orderConfirm": "ORDER_CONFIRMED ORDER_UPDATED",
+    "orderMarkAsPaid": "ORDER_PAID ORDER_UPDATED",
+    "orderCancel": "ORDER_CANCELLED ORDER_UPDATED",
+    "checkoutCreate": "CHECKOUT_CREATED",
+    "checkoutLinesAdd": "CHECKOUT_UPDATED",
+    "checkoutLinesUpdate": "CHECKOUT_UPDATED",
+    "checkoutLinesDelete": "CHECKOUT_UPDATED",
+    "checkoutEmailUpdate": "CHECKOUT_UPDATED",
+    "checkoutCustomerAttach": "CHECKOUT_UPDATED",
+    "checkoutComplete": "ORDER_CREATED",
+    "appCreate": "APP_INSTALLED",
+    "appUpdate": "APP_UPDATED",
+    "appDelete": "APP_DELETED",
+    "appDeactivate": "APP_STATUS_CHANGED",
+}
+"""What each mutation tells when somebody who may do everything asks for it."""
+
+SILENT: Mapping[str, str] = {
+    "it changes nothing that the catalogue has an event for": """
+        tokenCreate tokenRefresh tokenVerify tokensDeactivateAll externalAuthenticationUrl
+        externalObtainAccessTokens externalRefresh externalVerify externalLogout passwordChange
+        accountRequestDeletion sessionEnd sessionsEndOthers shopSettingsUpdate pluginUpdate
+        appTokenCreate appTokenRotate appTokenDelete appTokenVerify appFetchManifest
+        appDeleteFailedInstallation webhookCreate webhookUpdate webhookDelete webhookDryRun
+        webhookTrigger eventDeliveryRetry webhookReplay
+    """,
+    "the worker tells it, once it is true": "requestPasswordReset appInstall appRetryInstall",
+    "there is nothing to change here: `test_event_register` acts it out": """
+        setPassword confirmAccount confirmEmailChange accountDelete userAvatarDelete orderFulfill
+        appActivate
+    """,
+}
+"""The others, by the reason."""
+
+
+@pytest.fixture(scope="module")
+def file(_migrated_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return Path(shutil.copy(_migrated_file, tmp_path_factory.mktemp("told") / "shop.sqlite3"))
+
+
+@pytest.fixture(scope="module")
+def shared_world(file: Path) -> Iterator[World]:
+    ports = fake_ports(f"sqlite:///{file}", FakeClock())
+    made = World(ports, file)
+    yield made
+    made.close()
+    ports.database.close()
+
+
+@pytest.fixture(scope="module")
+def boss(shared_world: World) -> str:
+    """Whoever may do everything."""
+    ports = shared_world.ports
+    return sign_in(ports, make_user(ports, "boss@example.com", is_superuser=True)).access
+
+
+@pytest.fixture
+def world(shared_world: World, boss: str) -> Iterator[World]:
+    shared_world.keep()
+    yield shared_world
+    shared_world.put_back()
+
+
+def ask(world: World, credential: str, name: str) -> Any:
+    """What a mutation answers, errors and all."""
+    call = world.call(MUTATIONS[name])
+    parameters = "($file: Upload!)" if "$file" in call else ""
+    query = f"mutation{parameters} {{ {field(name, call)} {{ errors {{ code }} }} }}"
+    front = Front(world.ports)
+    return front.upload(query, png(), credential) if parameters else front.ask(query, credential)
+
+
+def test_every_mutation_is_in_one_of_the_tables() -> None:
+    silent = {name for names in SILENT.values() for name in names.split()}
+    loud = {name.partition(" ")[0] for name in TOLD}
+    assert schema.graphql_schema.mutation_type is not None
+    assert silent | loud == set(schema.graphql_schema.mutation_type.fields)
+    assert silent & loud == set()
+
+
+@pytest.mark.parametrize("name", MUTATIONS)
+def test_a_mutation_tells_its_events_and_no_others(world: World, boss: str, name: str) -> None:
+    before = len(events(world.ports))
+    ask(world, boss, name)
+
+    found = events(world.ports)[before:]
+    assert [one.type for one in found] == TOLD.get(name, "").split()
+    for one in found:
+        if issubclass(EVENTS[EventType(one.type)], Deletion):
+            snapshot = one.data["snapshot"]
+            assert isinstance(snapshot, dict)
+            assert snapshot["id"] == one.subject_id
+
+
+@pytest.mark.parametrize("name", TOLD)
+def test_what_cannot_be_told_has_not_happened(
+    world: World, boss: str, file: Path, name: str
+) -> None:
+    connection = sqlite3.connect(file)
+    connection.execute("ALTER TABLE outbox_events RENAME TO out_of_reach")
+    connection.close()
+    before = world.version()
+
+    with capture_logs() as logs:
+        answer = ask(world, boss, name)
+
+    assert answer["errors"][0]["message"] == "Internal Server Error"
+    assert [one["event"] for one in logs if one["log_level"] == "error"] == ["graphql.fault"]
+    assert world.version() == before, "something was changed, and nobody is told"
