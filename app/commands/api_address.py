@@ -7,7 +7,7 @@ from typing import Any
 import click
 from typing_extensions import override
 
-from app.domain.api_addresses import read_api_address
+from app.domain.api_addresses import is_overheard, read_api_address
 
 
 class ApiAddress(click.ParamType[str]):
@@ -18,6 +18,9 @@ class ApiAddress(click.ParamType[str]):
     @override
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         try:
-            return read_api_address(value)
+            url = read_api_address(value)
         except ValueError as error:
             self.fail(f"{value[:100]!r} {error}", param, ctx)
+        if is_overheard(url):
+            click.echo(f"Warning: {url} is not encrypted; others can read your token.", err=True)
+        return url

@@ -2,6 +2,8 @@
 
 from urllib.parse import urlsplit, urlunsplit
 
+from app.domain.addresses import parse_address
+
 _PATH = "/graphql/"
 _LONGEST = 2048
 _SHOWN = "for example https://shop.example.com/graphql/"
@@ -27,6 +29,15 @@ def read_api_address(text: str) -> str:
         raise ValueError(f"must hold neither a user, a query nor a fragment; write {_SHOWN}")
     path = parts.path if parts.path not in ("", "/", "/graphql") else _PATH
     return urlunsplit((parts.scheme.lower(), parts.netloc.lower(), path, "", ""))
+
+
+def is_overheard(api_url: str) -> bool:
+    """Whether what is sent there passes others who can read it: no encryption, another machine."""
+    parts = urlsplit(api_url)
+    host = parts.hostname or ""
+    address = parse_address(host)
+    is_here = host == "localhost" or (address is not None and address.is_loopback)
+    return parts.scheme == "http" and not is_here
 
 
 def key_set_address(api_url: str) -> str:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.domain.api_addresses import key_set_address, read_api_address
+from app.domain.api_addresses import is_overheard, key_set_address, read_api_address
 
 API = "https://shop.example.com/graphql/"
 
@@ -51,3 +51,18 @@ def test_what_is_no_address_of_an_api_is_refused_with_the_reason(typed: str, tol
 def test_the_key_set_stands_at_the_root_of_the_host() -> None:
     expected = "https://shop.example.com/.well-known/jwks.json"
     assert key_set_address(API) == expected
+
+
+@pytest.mark.parametrize(
+    ("url", "overheard"),
+    [
+        ("http://shop.example.com/graphql/", True),
+        ("http://192.168.0.7:8000/graphql/", True),
+        ("https://shop.example.com/graphql/", False),
+        ("http://localhost:8000/graphql/", False),
+        ("http://127.0.0.1:8000/graphql/", False),
+        ("http://[::1]:8000/graphql/", False),
+    ],
+)
+def test_a_token_is_overheard_on_the_way_to_another_machine(url: str, overheard: bool) -> None:
+    assert is_overheard(url) is overheard

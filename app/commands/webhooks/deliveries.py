@@ -11,7 +11,7 @@ import click
 
 from app.commands.moments import read_moment
 from app.commands.output import Column, output
-from app.commands.webhooks.fields import event_names
+from app.commands.webhooks.fields import complete_event, event_names
 from app.commands.webhooks.following import Follower, Sent
 from app.commands.webhooks.group import webhook_command
 from app.commands.webhooks.instances import instance
@@ -59,7 +59,7 @@ status_option = click.option(
 )
 @click.argument("webhook", required=False)
 @status_option
-@click.option("--event", help="Those of this event alone.")
+@click.option("--event", shell_complete=complete_event, help="Those of this event alone.")
 @click.option("--code", type=int, help="Those that were last answered with this status of HTTP.")
 @click.option("--since", help="Those from then on: 30m, 2h, 3d ago, or a date.")
 @click.option("--limit", type=click.IntRange(1, _MOST), default=_PAGE, help="How many at most.")

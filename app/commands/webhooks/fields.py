@@ -13,6 +13,7 @@ import click
 from app.commands.texts import read_text
 from app.domain.absent import ABSENT, Absent
 from app.domain.signatures import SECRET_PREFIX
+from app.domain.webhooks import AsyncEvent
 from app.ports.instance import Instance, WebhookDraft
 from app.web.elsewhere import elsewhere
 
@@ -79,6 +80,7 @@ def field_options(function: Function) -> Function:
             "--event",
             "events",
             multiple=True,
+            shell_complete=complete_event,
             help="An event to hear of; may be repeated. See them: flask webhook events",
         ),
         click.option(
@@ -100,6 +102,14 @@ def field_options(function: Function) -> Function:
     for option in reversed(options):
         function = option(function)
     return function
+
+
+def complete_event(
+    _context: click.Context, _option: click.Parameter, incomplete: str
+) -> list[str]:
+    """The events whose names begin so, for the shell; asked of nobody, or Tab would be slow."""
+    begun = incomplete.upper().replace("-", "_")
+    return [event.value for event in AsyncEvent if event.value.startswith(begun)]
 
 
 def event_names(instance: Instance, typed: Iterable[str]) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from itertools import islice
 import click
 
 from app.commands.output import Column, output
-from app.commands.webhooks.fields import event_names
+from app.commands.webhooks.fields import complete_event, event_names
 from app.commands.webhooks.following import Follower, Sent
 from app.commands.webhooks.group import webhook_command
 from app.commands.webhooks.instances import instance
@@ -57,7 +57,7 @@ _COLUMNS = (
     ],
 )
 @click.option("--webhook", "names", multiple=True, help="This one alone; repeatable.")
-@click.option("--event", help="This event alone.")
+@click.option("--event", shell_complete=complete_event, help="This event alone.")
 @click.option(
     "--forward-to",
     metavar="URL",

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
 
 from app.commands.output import Column, Shown
 from app.domain.errors import Problem, Refused
 from app.ports.instance import Instance, KnownApp, KnownAttempt, KnownDelivery, KnownWebhook
+
+Named = TypeVar("Named", KnownApp, KnownWebhook)
+
+_MOST_TOLD = 20
 
 
 def _tried(read: Callable[[KnownAttempt], Shown]) -> Callable[[KnownDelivery], Shown]:
@@ -48,34 +53,28 @@ DELIVERIES = (
 
 def find_webhook(instance: Instance, text: str) -> KnownWebhook:
     """The webhook of that id, or of that name if only one has it; refuses NOT_FOUND."""
-    known = instance.webhooks()
-    for one in known:
-        if one.id == text:
-            return one
-    named = [one for one in known if one.name == text]
-    if len(named) == 1:
-        return named[0]
-    hint = "There is no such webhook. See them: flask webhook list"
-    if named:
-        hint = f"Several webhooks have this name; give an id: {', '.join(w.id for w in named)}"
-    raise Refused(Problem("NOT_FOUND", hint, "webhook"))
+    return _only(instance.webhooks(), text, "webhook", "See them: flask webhook list")
 
 
 def find_app(instance: Instance, text: str) -> KnownApp:
     """The app of that id, or of that name if only one has it; refuses NOT_FOUND."""
     known = instance.apps()
+    names = ", ".join(one.name for one in known[:_MOST_TOLD])
+    return _only(known, text, "app", f"There are: {names}" if known else "There is none yet.")
+
+
+def _only(known: Sequence[Named], text: str, what: str, hint: str) -> Named:
     for one in known:
         if one.id == text:
             return one
     named = [one for one in known if one.name == text]
     if len(named) == 1:
         return named[0]
-    hint = "There is no such app."
+    message = f"There is no such {what}. {hint}"
     if named:
-        hint = f"Several apps have this name; give an id: {', '.join(app.id for app in named)}"
-    elif known:
-        hint = f"There is no such app. There are: {', '.join(app.name for app in known[:20])}"
-    raise Refused(Problem("NOT_FOUND", hint, "app"))
+        ids = ", ".join(one.id for one in named)
+        message = f"There are several with this name; give an id: {ids}"
+    raise Refused(Problem("NOT_FOUND", message, what))
 
 
 def payload_of(delivery: KnownDelivery) -> Mapping[str, object] | None:

@@ -6,8 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from click.shell_completion import ShellComplete
 from click.testing import Result
 
+from app.commands.webhook import command
+from app.domain.version import VERSION
 from app.ports import Ports
 from tests.builders.apps import make_app
 from tests.builders.elsewhere import make_elsewhere
@@ -50,6 +53,32 @@ def test_what_is_no_address_is_a_usage_error(
     [error] = json.loads(failed.stdout)["errors"]
     assert error["code"] == "USAGE"
     assert told in error["message"]
+
+
+@pytest.mark.parametrize("name", sorted(command.commands))
+@pytest.mark.parametrize("flag", ["-V", "--version"])
+def test_every_command_says_which_version_it_is(ports: Ports, name: str, flag: str) -> None:
+    shown = run(ports, "webhook", name, flag)
+    assert (shown.exit_code, shown.stdout) == (0, f"latchkey {VERSION}\n")
+
+
+@pytest.mark.parametrize("name", sorted(command.commands))
+def test_every_command_takes_an_instance_and_every_form(name: str) -> None:
+    flags = {flag for param in command.commands[name].params for flag in param.opts}
+    assert {"-u", "--instance", "--url", "--token-file", "--json", "--short"} <= flags
+
+
+def test_events_are_completed_by_the_shell(ports: Ports) -> None:
+    completer = ShellComplete(command, {}, "flask", "_FLASK_COMPLETE")
+    for line in (["create"], ["deliveries"], ["listen"], ["edit", "hook"]):
+        found = completer.get_completions([*line, "--event"], "order-p")
+        assert [one.value for one in found] == ["ORDER_PAID"]
+
+
+def test_a_token_in_the_clear_is_warned_of(ports: Ports, tmp_path: Path) -> None:
+    warned = at(ports, tmp_path, "http://192.0.2.7:1", token="")
+    assert "http://192.0.2.7:1/graphql/ is not encrypted" in warned.stderr
+    assert "is not encrypted" not in at(ports, tmp_path, "http://127.0.0.1:1").stderr
 
 
 def test_an_instance_that_is_down_ends_with_5(ports: Ports, tmp_path: Path) -> None:
