@@ -1,0 +1,75 @@
+"""No mail leads anybody to a host that the operator has not named; generated from the schema."""
+
+from collections.abc import Iterator
+from string import Template
+from typing import Any
+
+import pytest
+from graphql import GraphQLInputObjectType, get_named_type
+
+from app.graphql.schema import schema
+from app.ports import Ports
+from tests.builders.outbox import mails
+from tests.builders.people import make_user, sign_in
+from tests.graphql.front import Front
+from tests.graphql.matrix.absurdities import arguments_in
+from tests.graphql.matrix.mutations import MUTATIONS
+from tests.graphql.matrix.world import one_of_everything
+
+MUTATION = schema.graphql_schema.mutation_type
+FOREIGN = (
+    "https://evil.example/",
+    "//evil.example/",
+    "http://localhost.evil.example/",
+    "http://localhost@evil.example/",
+    "http://evil.example\\@localhost/",
+    "http://evil.example#@localhost/",
+    "http://localhost:3000/\r\nBcc: all@example.com",
+    "http://loc\u00adalhost/",
+    "javascript:alert(1)//localhost",
+    "data:text/html,localhost",
+    "http://[::1",
+    "localhost",
+)
+
+
+def leading_somewhere() -> Iterator[str]:
+    """The mutations that are told where a mail is to lead."""
+    assert MUTATION is not None
+    for name, field in MUTATION.fields.items():
+        for argument, one in field.args.items():
+            kind = get_named_type(one.type)
+            within = kind.fields if isinstance(kind, GraphQLInputObjectType) else {}
+            if "redirectUrl" in (argument, *within):
+                yield name
+
+
+def test_there_are_such_mutations() -> None:
+    assert {*leading_somewhere()} >= {"requestPasswordReset", "accountRegister", "staffCreate"}
+
+
+@pytest.mark.parametrize("name", [*leading_somewhere()])
+def test_mails_lead_to_no_foreign_host(ports: Ports, name: str) -> None:
+    assert MUTATION is not None
+    field = MUTATION.fields[name]
+    call = Template(MUTATIONS[name].call).substitute(one_of_everything(ports))
+    by_staff = sign_in(ports, make_user(ports, "boss@example.com", is_superuser=True)).access
+    by_customer = sign_in(ports, make_user(ports, "someone@example.com")).access
+    staff_only = {"staffCreate", "customerCreate"}
+    declared = ", ".join(f"${argument}: {one.type}" for argument, one in field.args.items())
+    given = ", ".join(f"{argument}: ${argument}" for argument in field.args)
+    query = f"mutation({declared}) {{ {name}({given}) {{ errors {{ field code }} }} }}"
+    for url in FOREIGN:
+        answer = Front(ports).run(
+            query,
+            by_staff if name in staff_only else by_customer,
+            **leading_to(arguments_in(call), url),
+        )
+        assert answer["errors"] == [{"field": "redirectUrl", "code": "INVALID"}], url
+    assert mails(ports) == []
+
+
+def leading_to(arguments: dict[str, Any], url: str) -> dict[str, Any]:
+    if "input" in arguments:
+        return {**arguments, "input": {**arguments["input"], "redirectUrl": url}}
+    return {**arguments, "redirectUrl": url}
