@@ -9,6 +9,8 @@ from flask_login import LoginManager, UserMixin, current_user, login_user, logou
 from werkzeug.exceptions import Unauthorized
 
 from app.domain.actor import Actor, SessionOrigin, anonymous
+from app.domain.errors import PermissionDenied
+from app.domain.permissions import Permission
 from app.ports import Ports
 from app.services.console_sessions import (
     ConsoleCaller,
@@ -123,6 +125,12 @@ def caller() -> ConsoleCaller:
 def actor() -> Actor:
     """The actor of the use cases that a page calls."""
     return caller().actor
+
+
+def require(permission: Permission) -> None:
+    """Raise ``PermissionDenied`` before a form is shown whose use case would."""
+    if not actor().holds(permission):
+        raise PermissionDenied(permission)
 
 
 def signed_in_by() -> SignedInBy:

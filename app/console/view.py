@@ -20,6 +20,8 @@ from app.console import (
     passwords,
     preferences,
     sign_in,
+    webhook_editing,
+    webhooks,
 )
 from app.console.attempts import answer_words
 from app.console.errors import register_console_errors, to_sign_in
@@ -59,6 +61,8 @@ PAGES = (
     passwords,
     preferences,
     sign_in,
+    webhook_editing,
+    webhooks,
 )
 """The page groups, each with its ``blueprint``."""
 

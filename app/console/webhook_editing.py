@@ -1,0 +1,187 @@
+"""A webhook, made or changed: where to, what of, which words; checked while it is written."""
+
+from collections.abc import Mapping
+
+from flask import Blueprint, Response, abort, jsonify, request
+from werkzeug.wrappers import Response as BaseResponse
+from wtforms import (
+    BooleanField,
+    PasswordField,
+    SelectMultipleField,
+    StringField,
+    TextAreaField,
+    URLField,
+)
+from wtforms.fields.choices import SelectChoice
+from wtforms.validators import InputRequired
+
+from app.console.forms import ConsoleForm
+from app.console.frame import done, page, refused_page
+from app.console.session import actor, ports, require
+from app.domain.absent import ABSENT, Absent
+from app.domain.apps import App
+from app.domain.errors import Refused
+from app.domain.events import EVENTS, default_query
+from app.domain.ids import to_global_id
+from app.domain.pages import PageRequest
+from app.domain.permissions import Permission
+from app.domain.webhooks import AsyncEvent, Webhook
+from app.services.app_lists import list_apps, show_app
+from app.services.webhook_changes import WebhookInput, create_webhook, update_webhook
+from app.services.webhook_queries import check_query
+from app.services.webhooks import show_webhook
+
+_MOST_APPS = 100
+
+blueprint = Blueprint("webhook_editing", __name__, url_prefix="/webhooks")
+
+
+class WebhookForm(ConsoleForm):
+    """All of a webhook; a secret is never shown, and stays unless another one is typed."""
+
+    names = {"asyncEvents": "events", "events": "events"}  # noqa: RUF012
+    app = StringField("App")
+    name = StringField("Name")
+    target_url = URLField("Target", validators=[InputRequired("Say where events are sent.")])
+    query = TextAreaField("Subscription query")
+    events = SelectMultipleField(
+        "Events", choices=[SelectChoice(event.value, event.label) for event in AsyncEvent]
+    )
+    custom_headers = TextAreaField("Headers of your own")
+    secret_key = PasswordField("Secret")
+    drops_secret = BooleanField("Sign with the shop's key alone (take the secret away)")
+    is_active = BooleanField("Send events to it", default=True)
+
+
+@blueprint.route("/new", methods=["GET", "POST"])
+def new() -> BaseResponse:
+    """Make a webhook for one of the apps."""
+    require(Permission.MANAGE_APPS)
+    form = WebhookForm(query=request.values.get("query", ""), app=request.args.get("app", ""))
+    if form.validate_on_submit():
+        try:
+            app_id = int(form.app.data) if (form.app.data or "").isdecimal() else None
+            made = create_webhook(ports(), actor(), _said(form), app_id)
+        except Refused as refused:
+            form.refuse(refused)
+        else:
+            return done(
+                f"“{made.name or made.target_url}” is made.", "console.webhooks.show", key=made.id
+            )
+    return _page(form, None)
+
+
+@blueprint.route("/<int:key>/edit", methods=["GET", "POST"])
+def edit(key: int) -> BaseResponse:
+    """Change a webhook."""
+    hook = show_webhook(ports(), actor(), key)
+    if hook is None:
+        abort(404)
+    form = WebhookForm(data=_shown(hook))
+    if form.validate_on_submit():
+        try:
+            update_webhook(ports(), actor(), to_global_id("Webhook", key), "", _said(form, hook))
+        except Refused as refused:
+            form.refuse(refused)
+        else:
+            return done("The webhook is saved.", "console.webhooks.show", key=key)
+    return _page(form, hook)
+
+
+@blueprint.post("/check")
+def check() -> Response:
+    """What is wrong with a query, for whoever is writing it: marks by line, and a sentence."""
+    query = request.form.get("query", "")
+    if not query.strip():
+        return jsonify(marks=[], message="")
+    found = check_query(ports(), actor(), query)
+    if found.problem is None:
+        events = ", ".join(event.value for event in found.events)
+        return jsonify(marks=[], message=f"It can be run; it hears of {events}.")
+    marks = [{"line": line, "message": found.problem.message} for line in found.problem.lines]
+    return jsonify(marks=marks, message=found.problem.message)
+
+
+def _page(form: WebhookForm, hook: Webhook | None) -> Response:
+    show = refused_page if form.is_submitted() else page
+    owner = _owner(form, hook)
+    marks = {line for error in [_problem_lines(form)] for line in error}
+    return show(
+        "webhooks/edit.html",
+        form=form,
+        hook=hook,
+        owner=owner,
+        apps=() if hook is not None else _apps(),
+        catalogue=catalogue(owner),
+        marks=marks,
+    )
+
+
+def catalogue(owner: App | None) -> list[Mapping[str, object]]:
+    """Every event: when it happens, what an app must hold to hear of it, and its usual query."""
+    return [
+        {
+            "name": name.value,
+            "description": kind.description,
+            "permission": kind.permission,
+            "is_heard": owner is None or kind.permission in owner.permissions,
+            "query": default_query(kind),
+        }
+        for name, kind in EVENTS.items()
+    ]
+
+
+def _owner(form: WebhookForm, hook: Webhook | None) -> App | None:
+    chosen = str(hook.app_id) if hook is not None else (form.app.data or "")
+    return show_app(ports(), actor(), int(chosen)) if chosen.isdecimal() else None
+
+
+def _apps() -> tuple[App, ...]:
+    return list_apps(ports(), actor(), PageRequest(_MOST_APPS)).items
+
+
+def _problem_lines(form: WebhookForm) -> tuple[int, ...]:
+    query = form.query.data or ""
+    if not form.query.errors:
+        return ()
+    problem = check_query(ports(), actor(), query).problem
+    return () if problem is None else problem.lines
+
+
+def _said(form: WebhookForm, hook: Webhook | None = None) -> WebhookInput:
+    query = (form.query.data or "").strip()
+    secret: str | Absent = form.secret_key.data or ABSENT
+    if form.drops_secret.data:
+        secret = ""
+    return WebhookInput(
+        name=(form.name.data or "").strip(),
+        target_url=(form.target_url.data or "").strip(),
+        events=tuple(AsyncEvent(name) for name in form.events.data or ()),
+        is_active=bool(form.is_active.data),
+        query=query if query or hook is None else ABSENT,
+        custom_headers=_headers(form),
+        secret_key=secret,
+    )
+
+
+def _headers(form: WebhookForm) -> Mapping[str, object]:
+    """Headers as they are typed, a line each: ``X-Shop: harbour``."""
+    found: dict[str, object] = {}
+    for line in (form.custom_headers.data or "").splitlines():
+        name, colon, value = line.partition(":")
+        if line.strip():
+            found[name.strip()] = value.strip() if colon else None
+    return found
+
+
+def _shown(hook: Webhook) -> Mapping[str, object]:
+    headers = "\n".join(f"{name}: {value}" for name, value in hook.custom_headers.items())
+    return {
+        "app": str(hook.app_id),
+        "name": hook.name,
+        "target_url": hook.target_url,
+        "query": hook.query,
+        "events": [event.value for event in hook.events],
+        "custom_headers": headers,
+        "is_active": hook.is_active,
+    }

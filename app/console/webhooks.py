@@ -1,0 +1,142 @@
+"""Webhooks of all apps: how they fare, one of them, a test, pausing and deleting."""
+
+from flask import Blueprint, Response, abort, flash, request
+from werkzeug.wrappers import Response as BaseResponse
+
+from app.console.frame import done, go, page
+from app.console.lists import asked_page, tags, told, turns
+from app.console.session import actor, ports
+from app.domain.errors import Refused
+from app.domain.ids import to_global_id
+from app.domain.webhooks import AsyncEvent, Webhook
+from app.services.delivery_search import DeliverySearch, search_deliveries
+from app.services.dry_runs import trigger_webhook
+from app.services.webhook_changes import WebhookInput, delete_webhook, update_webhook
+from app.services.webhook_lists import (
+    ListedWebhook,
+    WebhookFilter,
+    list_webhooks,
+    show_listed_webhook,
+)
+
+_NAMES = {"q": "Text", "event": "Event", "state": "State"}
+_STATES = {"trouble": "In trouble", "on": "On", "off": "Off"}
+_ASKED = ("delete", "pause", "test")
+_LATEST = 8
+
+blueprint = Blueprint("webhooks", __name__, url_prefix="/webhooks")
+
+
+@blueprint.get("/")
+def index() -> BaseResponse:
+    """All webhooks, the newest first."""
+    state = request.args.get("state", "")
+    event = request.args.get("event", "")
+    wanted = WebhookFilter(
+        search=request.args.get("q", "").strip(),
+        app_id=request.args.get("app", type=int),
+        is_active={"on": True, "off": False}.get(state),
+        event=AsyncEvent(event) if event in AsyncEvent.__members__ else None,
+        in_trouble=state == "trouble",
+    )
+    found = list_webhooks(ports(), actor(), asked_page(), wanted)
+    return page(
+        "webhooks/index.html",
+        found=found,
+        turns=turns(found),
+        told=told(*_NAMES, "app"),
+        tags=tags(_NAMES),
+        states=_STATES,
+        events=list(AsyncEvent),
+        health_words=health_words,
+    )
+
+
+@blueprint.get("/<int:key>")
+def show(key: int) -> BaseResponse:
+    """One webhook: what it hears of, how it fares, what it was sent last."""
+    return show_webhook_page(key)
+
+
+@blueprint.post("/<int:key>/pause")
+def pause(key: int) -> BaseResponse:
+    """Send nothing until it is switched on again."""
+    hook = _change(key, WebhookInput(is_active=False))
+    return done(
+        f"{_called(hook)} is off: nothing is sent to it.", "console.webhooks.show", key=key
+    )
+
+
+@blueprint.post("/<int:key>/resume")
+def resume(key: int) -> BaseResponse:
+    """Send what happens from now on."""
+    hook = _change(key, WebhookInput(is_active=True))
+    told_ = f"{_called(hook)} is on. What it missed can be replayed under Deliveries."
+    return done(told_, "console.webhooks.show", key=key)
+
+
+@blueprint.post("/<int:key>/delete")
+def delete(key: int) -> BaseResponse:
+    """Remove it with its deliveries."""
+    hook = delete_webhook(ports(), actor(), to_global_id("Webhook", key))
+    return done(f"{_called(hook)} was deleted.", "console.webhooks.index")
+
+
+@blueprint.post("/<int:key>/test")
+def test(key: int) -> BaseResponse:
+    """Send it what it would be told of an object, now."""
+    chosen = request.form.get("object", "").strip()
+    try:
+        sent = trigger_webhook(ports(), actor(), to_global_id("Webhook", key), chosen)
+    except Refused as refused:
+        flash(str(refused), "bad")
+        return go("console.webhooks.show", key=key)
+    return done(
+        "A test is on its way; this is its delivery.", "console.deliveries.show", key=sent.id
+    )
+
+
+def show_webhook_page(key: int) -> Response:
+    """The page of the webhook with that key."""
+    hook = listed_or_404(key)
+    latest = search_deliveries(
+        ports(), actor(), asked_page(_LATEST), DeliverySearch(webhook_id=key)
+    )
+    asked = request.args.get("ask")
+    return page(
+        "webhooks/show.html",
+        hook=hook,
+        latest=latest.items,
+        asked=asked if asked in _ASKED else None,
+        api_id=to_global_id("Webhook", key),
+        health_words=health_words,
+    )
+
+
+def listed_or_404(key: int) -> ListedWebhook:
+    """The webhook of that key."""
+    hook = show_listed_webhook(ports(), actor(), key)
+    if hook is None:
+        abort(404)
+    return hook
+
+
+def health_words(hook: ListedWebhook) -> tuple[str, str]:
+    """How a webhook fares: its pill's colour, and the word in it."""
+    if hook.disabled_reason:
+        return "bad", "Switched off"
+    if not hook.is_active:
+        return "off", "Off"
+    if not hook.is_app_active:
+        return "off", "App is inactive"
+    if hook.failing_since is not None:
+        return "bad", "Failing"
+    return ("ok", "Healthy") if hook.health.delivered else ("", "Quiet")
+
+
+def _change(key: int, said: WebhookInput) -> Webhook:
+    return update_webhook(ports(), actor(), to_global_id("Webhook", key), "", said)
+
+
+def _called(hook: Webhook) -> str:
+    return f"“{hook.name}”" if hook.name else "The webhook"
