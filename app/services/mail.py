@@ -46,15 +46,19 @@ def send_due_mail(ports: Ports, actor: Actor) -> int:
 
     A mail is claimed before it is sent and noted afterwards: a crash in between sends it again,
     with the same Message-ID. A mail server that is down delays mail and loses none. Links that
-    somebody asked for are made first: their mails are due at once. A mail that a fault of ours
-    keeps from being sent is tried again like any other; the fault is raised when the others are
+    somebody asked for are made first: their mails are due at once. A link or a mail that a fault
+    of ours keeps back is tried again and holds up no other; the fault is raised when those are
     out.
     """
-    answer_reset_requests(ports, actor)
+    faults: list[Exception] = []
+    try:
+        answer_reset_requests(ports, actor)
+    except Exception as fault:  # noqa: BLE001 - raised at the end; what was promised goes on
+        faults.append(fault)
     lease = ports.randomness.token(_LEASE_NAME)
     ends = ports.clock.now() + _LEASE
     claimed = _claim(ports, lease)
-    sent, faults = 0, []
+    sent = 0
     for place, mail in enumerate(claimed):
         if ports.clock.now() > ends - _LONGEST_SENDING:
             _release(ports, claimed[place:], lease)

@@ -8,11 +8,12 @@ from sqlalchemy import select
 
 from app.domain.actor import WORKER
 from app.domain.mail import Letter, Mail, MailKind
-from app.models import OutboxMailRecord
+from app.models import OutboxMailRecord, ResetRequestRecord
 from app.ports import Ports
 from app.ports.mail import MailUndeliverable
 from app.services.mail import send_due_mail
 from app.services.outbox import put_mail
+from tests.builders.people import make_user
 from tests.fakes.clock import START, FakeClock
 from tests.fixtures.ports import fake_ports
 
@@ -194,6 +195,24 @@ def test_a_mail_that_cannot_be_written_holds_up_no_other(
     clock.pass_(minutes=1)
     with pytest.raises(ExceptionGroup):
         send_due_mail(posting, WORKER)
+
+
+def test_a_link_that_cannot_be_made_holds_up_no_mail(posting: Ports, post: FakePost) -> None:
+    _promise(posting)
+    make_user(posting, "bob@example.com")
+    with posting.database.transaction() as session:
+        asked = ResetRequestRecord(
+            email="bob@example.com",
+            redirect_url="http://localhost:3000/",
+            caller={},
+            created_at=posting.clock.now(),
+        )
+        session.add(asked)
+
+    with pytest.raises(ExceptionGroup):
+        send_due_mail(posting, WORKER)
+
+    assert [letter.recipient for letter in post.sent] == ["ann@example.com"]
 
 
 def test_a_worker_whose_mail_server_is_slow_leaves_the_rest_to_others(
