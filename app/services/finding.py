@@ -106,7 +106,7 @@ def _apps(words: Sequence[str]) -> Select[*tuple[Any, ...]]:
     return (
         _hit(HitKind.APP, app.id, app.name, app.identifier, app.is_active)
         .where(app.id.in_(keys), app.is_installed)
-        .order_by(app.name, app.id)
+        .order_by(func.lower(app.name), app.id)
         .limit(EACH)
     )
 
@@ -117,7 +117,7 @@ def _webhooks(words: Sequence[str]) -> Select[*tuple[Any, ...]]:
     return (
         _hit(HitKind.WEBHOOK, webhook.id, webhook.name, webhook.target_url, webhook.is_active)
         .where(webhook.id.in_(keys))
-        .order_by(webhook.name, webhook.id)
+        .order_by(func.lower(webhook.name), webhook.id)
         .limit(EACH)
     )
 
@@ -137,7 +137,7 @@ def _people(kind: HitKind, words: Sequence[str]) -> Select[*tuple[Any, ...]]:
     return (
         _hit(kind, user.id, name, user.email, user.is_active)
         .where(user.id.in_(keys), user.is_staff == literal(is_staff, Boolean))
-        .order_by(user.email)
+        .order_by(func.lower(user.email))
         .limit(EACH)
     )
 
@@ -205,7 +205,8 @@ def _rarest_first(session: Session, words: Sequence[str]) -> Sequence[str]:
     counts = (
         select(func.count()).select_from(
             select(UserWordRecord.user_id)
-            .where(_begins(UserWordRecord.word, word))
+            # Both kinds, named one by one: the index of words begins with them.
+            .where(UserWordRecord.is_staff.in_((False, True)), _begins(UserWordRecord.word, word))
             .limit(_LOOKED_AT)
             .subquery()
         )
