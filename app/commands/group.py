@@ -68,7 +68,7 @@ def list_(*, search: str, limit: int, after: str) -> None:
         installation().ports, OPERATOR, request, groups.GroupFilter(search=search)
     )
     out = output()
-    out.rows(page.items, _COLUMNS, empty="No group yet. Make one: flask group create NAME")
+    out.rows(page.items, _COLUMNS, empty="No group. Make one: flask group create NAME")
     if page.has_next:
         out.say(f"There are more: --after {page.cursors[-1]}")
 

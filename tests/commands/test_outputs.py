@@ -1,0 +1,165 @@
+"""What the operator's commands show, in the three forms that a script may ask for."""
+
+import json
+import shlex
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from itertools import count
+from pathlib import Path
+from string import ascii_letters
+
+import pytest
+
+from app.adapters.clock import SystemClock
+from app.domain.actor import OPERATOR, WORKER
+from app.domain.permissions import Permission
+from app.ports import Ports
+from app.services.keys import ring
+from app.services.provider_settings import ProviderUpdate, save_provider
+from app.services.pulse import beat
+from tests.builders.apps import make_app
+from tests.builders.people import make_group, make_user, sign_in
+from tests.commands.agreement import FORMS, GOLDEN, agreed, outcome
+from tests.commands.shell import run
+from tests.fakes.clock import FakeClock
+from tests.fixtures.ports import fake_ports
+
+MANIFEST = "https://app.example.com/manifest"
+BOB = "bob@example.com"
+CASES: dict[str, dict[str, tuple[str, ...]]] = {
+    "user": {
+        "create": ("create", "eve@example.com", "--first-name", "Eve", "--group", "Support"),
+        "create-taken": ("create", BOB),
+        "list": ("list",),
+        "list-staff": ("list", "--staff", "--limit", "1"),
+        "list-nobody": ("list", "--search", "zebra"),
+        "show": ("show", BOB),
+        "show-nobody": ("show", "nobody@example.com"),
+        "update": ("update", BOB, "--last-name", "Lee", "--add-group", "Support"),
+        "update-nothing": ("update", BOB),
+        "promote": ("promote", "ann@example.com"),
+        "deactivate": ("deactivate", BOB),
+        "activate": ("activate", BOB),
+        "sign-out": ("sign-out", BOB),
+        "reset-password": ("reset-password", BOB, "--page", "http://localhost:3000/"),
+        "delete": ("delete", BOB, "--yes"),
+        "delete-unasked": ("delete", BOB),
+    },
+    "group": {
+        "create": ("create", "Editors", "--permission", "manage-pages"),
+        "create-taken": ("create", "Support"),
+        "create-mistyped": ("create", "Editors", "--permission", "MANAGE_PAGE"),
+        "list": ("list",),
+        "list-none": ("list", "--search", "zebra"),
+        "update": ("update", "Support", "--name", "First line", "--add-user", BOB),
+        "update-nobody": ("update", "Support", "--add-user", "nobody@example.com"),
+        "delete": ("delete", "Support", "--yes"),
+    },
+    "app": {
+        "create": ("create", "Mailer", "--permission", "MANAGE_ORDERS"),
+        "list": ("list",),
+        "show": ("show", "Warehouse"),
+        "show-nothing": ("show", "Nothing"),
+        "update": ("update", "Warehouse", "--name", "Store", "--no-permissions"),
+        "deactivate": ("deactivate", "Warehouse"),
+        "delete-unasked": ("delete", "Warehouse"),
+        "token-list": ("token", "list", "Warehouse"),
+        "token-revoke": ("token", "revoke", "1"),
+        "installations": ("installations", "list"),
+    },
+    "shop": {
+        "show": ("show",),
+        "set": ("set", "name", "Corner shop"),
+        "set-mistyped": ("set", "nam", "Corner shop"),
+        "set-refused": ("set", "default-mail-sender-address", "nobody"),
+        "set-switch": ("set", "allow-storefront-traffic", "no", "--no-input"),
+    },
+    "keys": {
+        "list": ("list",),
+        "rotate": ("rotate", "--force"),
+        "rotate-too-early": ("rotate",),
+    },
+    "oidc": {
+        "show": ("show",),
+        "show-all": ("show", "--all"),
+        "show-nothing": ("show", "--provider", "nothing"),
+        "set": ("set", "audience", "https://shop.example.com/graphql/"),
+        "set-refused": ("set", "oauth_token_url", "nowhere"),
+        "test": ("test",),
+    },
+    "doctor": {"doctor": ()},
+    "db": {"current": ("current",), "upgrade": ("upgrade",)},
+    "demo": {"once": ("--once",)},
+}
+TIME = datetime(2026, 3, 1, 9, 30, tzinfo=UTC)
+FILES = {
+    f"{group}/{name}": (group, *arguments)
+    for group, cases in CASES.items()
+    for name, arguments in cases.items()
+}
+
+
+class Counted:
+    """Rolls the same in every run, and another thing each time in one."""
+
+    def __init__(self) -> None:
+        self._rolls = count()
+
+    def token(self, length: int) -> str:
+        return ascii_letters[next(self._rolls) % len(ascii_letters)] * length
+
+    def secret(self, size: int) -> bytes:
+        return bytes([next(self._rolls) % 256]) * size
+
+
+@pytest.fixture(scope="module")
+def furnished(tmp_path_factory: pytest.TempPathFactory, _migrated_file: Path) -> Path:
+    """A shop with two people, a group, an app and a provider that nobody has switched on."""
+    file = tmp_path_factory.mktemp("furnished") / "shop.sqlite3"
+    shutil.copy(_migrated_file, file)
+    with _connected(file) as ports:
+        make_user(ports, "ann@example.com", first_name="Ann")
+        bob = make_user(ports, BOB, first_name="Bob", is_staff=True)
+        sign_in(ports, bob)
+        make_group(ports, "Support", Permission.MANAGE_ORDERS)
+        make_app(ports, "Warehouse", Permission.MANAGE_PRODUCTS)
+        save_provider(ports, OPERATOR, "default", ProviderUpdate({"client_id": "shop"}))
+        ring(ports)
+    return file
+
+
+@pytest.mark.parametrize("case", FILES)
+def test_what_is_shown_is_what_was_agreed_on(furnished: Path, tmp_path: Path, case: str) -> None:
+    told = ""
+    for form in FORMS:
+        file = tmp_path / f"{form.removeprefix('--')}.sqlite3"
+        shutil.copy(furnished, file)
+        with _connected(file, first_key=10) as ports:
+            told += _transcript(ports, *FILES[case], *form.split())
+    assert told == agreed(GOLDEN / f"{case}.txt", told)
+
+
+@pytest.mark.parametrize("group", CASES)
+def test_no_agreed_output_is_left_over(group: str) -> None:
+    found = {f"{group}/{file.stem}" for file in (GOLDEN / group).iterdir()}
+    assert found == {case for case in FILES if case.startswith(f"{group}/")}
+
+
+@contextmanager
+def _connected(file: Path, *, first_key: int = 0) -> Iterator[Ports]:
+    made = fake_ports(f"sqlite:///{file}", FakeClock(TIME), first_key=first_key)
+    yield replace(made, randomness=Counted())
+    made.database.close()
+
+
+def _transcript(ports: Ports, group: str, *arguments: str) -> str:
+    if group == "doctor":  # it compares the time with the database's
+        ports = replace(ports, clock=SystemClock())
+        beat(ports, WORKER)
+    result = run(ports, group, *arguments)
+    if "--json" in arguments:
+        json.loads(result.stdout)
+    return f"$ flask {shlex.join((group, *arguments))}\n{outcome(result)}\n"
