@@ -1,0 +1,175 @@
+"""Dry run: what a webhook would send, without sending it."""
+
+import difflib
+from dataclasses import dataclass
+
+from flask import Blueprint, Response, request
+from werkzeug.wrappers import Response as BaseResponse
+from wtforms import SelectField, StringField, TextAreaField
+from wtforms.fields.choices import SelectChoice
+
+from app.console.attempts import size_of
+from app.console.filters import pretty_json
+from app.console.forms import ConsoleForm
+from app.console.frame import page
+from app.console.objects import FoundObject, find_objects
+from app.console.session import actor, ports
+from app.domain.apps import App
+from app.domain.errors import Problem, Refused
+from app.domain.events import EVENTS, EventType, default_query
+from app.domain.ids import parse_global_id, to_global_id
+from app.domain.pages import PageRequest
+from app.services.access import may
+from app.services.app_lists import list_apps
+from app.services.delivery_details import DeliveryDetails, show_latest_delivery
+from app.services.dry_runs import DryRun, dry_run_webhook
+from app.services.webhook_queries import check_query
+from app.services.webhooks import show_webhook
+
+_MOST_APPS = 100
+
+blueprint = Blueprint("dry_run", __name__, url_prefix="/dry-run")
+
+
+class DryRunForm(ConsoleForm):
+    """What to run: the query, or else the usual one of the event."""
+
+    names = {"objectId": "object", "app": "app", "query": "query"}  # noqa: RUF012
+    event = SelectField(
+        "Event", choices=[SelectChoice(event.value, event.value) for event in EventType]
+    )
+    app = StringField("Seen by")
+    object = StringField("Object")
+    query = TextAreaField("Subscription query")
+    webhook = StringField("Webhook")
+
+    @property
+    def event_type(self) -> EventType:
+        known = self.event.data in EventType.__members__
+        return EventType(self.event.data) if known else EventType.PRODUCT_UPDATED
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A line of two payloads: in both, in the last real one alone, or in this one alone."""
+
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a run came to: the payload, or what stood in its way."""
+
+    ran: DryRun | None = None
+    problems: tuple[Problem, ...] = ()
+    last: DeliveryDetails | None = None
+    differences: tuple[Difference, ...] = ()
+
+    @property
+    def lines(self) -> tuple[int, ...]:
+        return tuple(line for problem in self.problems for line in problem.lines)
+
+
+@blueprint.get("/")
+def index() -> BaseResponse:
+    """The form; with ``webhook`` its query and its app are taken over."""
+    form = DryRunForm(request.args)
+    hook_id = request.args.get("webhook", type=int)
+    hook = None if hook_id is None else show_webhook(ports(), actor(), hook_id)
+    if hook is not None:
+        form.app.data = str(hook.app_id)
+        form.query.data = hook.query
+        heard = [event for event in hook.events if event.value in EventType.__members__]
+        form.event.data = heard[0].value if heard else form.event.data
+    if not form.query.data:
+        form.query.data = _usual(form)
+    return _show(form)
+
+
+@blueprint.post("/")
+def run() -> BaseResponse:
+    """Run it, look for an object, or take the usual query of the event."""
+    form = DryRunForm()
+    act = request.form.get("act", "run")
+    if act == "usual":
+        form.query.data = _usual(form)
+        return _show(form)
+    if act == "find" or request.form.get("from") == "webhook":
+        return _show(form, found=find_objects(ports(), actor(), form.event_type, _text(form)))
+    return _show(form, outcome=_outcome(form))
+
+
+def _outcome(form: DryRunForm) -> Outcome:
+    query = form.query.data or ""
+    wanted = _text(form)
+    if wanted and parse_global_id(wanted) is None:
+        found = find_objects(ports(), actor(), form.event_type, wanted)
+        wanted = found[0].id if len(found) == 1 else wanted
+    try:
+        ran = dry_run_webhook(
+            ports(),
+            actor(),
+            object_id=wanted or None,
+            query=query if query.strip() else default_query(EVENTS[form.event_type]),
+            app=to_global_id("App", form.app.data) if (form.app.data or "").isdecimal() else None,
+        )
+    except Refused as refused:
+        return Outcome(problems=_placed(refused, query))
+    return _compared(form, ran)
+
+
+def _placed(refused: Refused, query: str) -> tuple[Problem, ...]:
+    """The problems, those of the query with the lines that are at fault."""
+    checked = check_query(ports(), actor(), query).problem if query.strip() else None
+    if checked is not None and any(problem.field == "query" for problem in refused.problems):
+        return (checked,)
+    return refused.problems
+
+
+def _compared(form: DryRunForm, ran: DryRun) -> Outcome:
+    """The run beside the last real delivery of the webhook that the query was taken from."""
+    hook = form.webhook.data or ""
+    if not hook.isdecimal() or not may(actor(), show_latest_delivery):
+        return Outcome(ran)
+    last = show_latest_delivery(ports(), actor(), int(hook), ran.event)
+    if last is None:
+        return Outcome(ran)
+    before, after = (pretty_json(text).splitlines() for text in (last.payload, ran.payload))
+    kinds = {"- ": "del", "+ ": "ins", "  ": ""}
+    lines = (line for line in difflib.ndiff(before, after) if line[:2] in kinds)
+    return Outcome(ran, (), last, tuple(Difference(kinds[line[:2]], line) for line in lines))
+
+
+def _show(
+    form: DryRunForm, *, outcome: Outcome | None = None, found: list[FoundObject] | None = None
+) -> Response:
+    kind = EVENTS[form.event_type]
+    return page(
+        "dry_run/index.html",
+        form=form,
+        kind=kind,
+        subject=kind.subject.lower(),
+        events=EVENTS,
+        apps=_apps(),
+        outcome=outcome,
+        found=found,
+        size=size_of(outcome.ran.payload) if outcome and outcome.ran else "",
+    )
+
+
+def _apps() -> tuple[App, ...]:
+    return list_apps(ports(), actor(), PageRequest(_MOST_APPS)).items
+
+
+def _usual(form: DryRunForm) -> str:
+    """The usual query of the event, spread over lines."""
+    kind = EVENTS[form.event_type]
+    return (
+        "subscription {\n  event {\n    ... on "
+        f"{kind.__name__} {{\n      {kind.selection}\n    }}\n  }}\n}}\n"
+    )
+
+
+def _text(form: DryRunForm) -> str:
+    return (form.object.data or "").strip()

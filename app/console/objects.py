@@ -1,0 +1,55 @@
+"""Objects that an event can be about, found by what people call them."""
+
+from dataclasses import dataclass
+
+from app.domain.actor import Actor
+from app.domain.errors import PermissionDenied, Refused
+from app.domain.events import EVENTS, EventType
+from app.domain.ids import to_global_id
+from app.domain.pages import PageRequest
+from app.ports import Ports
+from app.services.catalogue import ProductFilter, list_products
+from app.services.finding import HitKind, find_anything
+from app.services.order_lists import OrderFilter, list_orders
+
+_MOST = 8
+_HITS = {
+    "App": (HitKind.APP,),
+    "Group": (HitKind.GROUP,),
+    "User": (HitKind.CUSTOMER, HitKind.STAFF),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FoundObject:
+    """One that fits: its global id, what it is called, and what tells it apart."""
+
+    id: str
+    title: str
+    detail: str = ""
+
+
+def find_objects(ports: Ports, actor: Actor, event: EventType, text: str) -> list[FoundObject]:
+    """Objects that ``event`` can be about and that ``text`` finds; none that one may not see."""
+    subject = EVENTS[event].subject
+    first = PageRequest(_MOST)
+    try:
+        if subject == "Product":
+            products = list_products(ports, actor, first, ProductFilter(search=text))
+            return [
+                FoundObject(to_global_id(subject, p.id), p.name, p.slug) for p in products.items
+            ]
+        if subject == "Order":
+            orders = list_orders(ports, actor, first, OrderFilter(search=text.lstrip("#")))
+            return [
+                FoundObject(to_global_id(subject, one.id), f"#{one.number}", one.user_email)
+                for one in orders.items
+            ]
+        hits = find_anything(ports, actor, text)
+    except (PermissionDenied, Refused):
+        return []
+    return [
+        FoundObject(to_global_id(subject, hit.id), hit.title, hit.detail)
+        for hit in hits
+        if hit.kind in _HITS.get(subject, ())
+    ]
