@@ -1,11 +1,14 @@
 """What a person at a terminal gets that a pipe does not: tables, colours, questions."""
 
+import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from app.domain.permissions import Permission
 from app.domain.shop import PasswordLoginMode
 from app.ports import Ports
 from app.services.doors import find_door
@@ -14,7 +17,7 @@ from tests.builders.apps import make_app
 from tests.builders.people import make_group, visit
 from tests.builders.shop import set_mode
 from tests.commands.installed import PATIENCE, ROOT, Installation
-from tests.commands.terminal import ESCAPE, typed
+from tests.commands.terminal import ESCAPE, INTERRUPT, typed
 
 
 @pytest.fixture
@@ -120,6 +123,63 @@ def test_an_app_is_deleted_when_somebody_agrees(
     shown = typed(installed, "app", "delete", "Warehouse", answers=[(question, answer)])
     assert f"ended with {0 if answer == 'y' else 1}" in shown
     assert identify(ports, visit(token)).actor.is_app is (answer == "n")
+
+
+def test_ctrl_c_at_a_question_ends_quietly_and_changes_nothing(
+    ports: Ports, installed: Installation
+) -> None:
+    shown = typed(installed, *CLOSE, answers=[("Go on?", INTERRUPT)])
+    assert "ended with 130" in shown
+    assert "Traceback" not in shown
+    assert mode(ports) is PasswordLoginMode.ENABLED
+
+
+def test_a_no_is_json_too(installed: Installation) -> None:
+    shown = typed(installed, *CLOSE, "--json", answers=[("Go on?", "n")])
+    assert "ended with 1" in shown
+    assert '"code": "ABORTED"' in shown
+
+
+def test_a_table_names_what_a_narrow_terminal_has_no_room_for(
+    ports: Ports, installed: Installation
+) -> None:
+    make_group(ports, "Support", Permission.MANAGE_ORDERS)
+    shown = typed(installed, "group", "list", COLUMNS="20")
+    assert "No room for: Members, Permissions. --json shows all." in shown
+
+
+def test_nobody_hears_of_a_pipe_that_was_closed(ports: Ports, installed: Installation) -> None:
+    make_group(ports, "Support")
+    reader, writer = os.pipe()
+    os.close(reader)
+    listing = subprocess.run(
+        [sys.executable, "-m", "flask", "--app", str(ROOT / "wsgi.py"), "group", "list"],
+        cwd=installed.folder,
+        env=installed.environment,
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    os.close(writer)
+    assert listing.stderr == ""
+    assert listing.returncode == 1
+
+
+def test_settings_that_cannot_be_used_are_told_in_json_too(installed: Installation) -> None:
+    wrong = {**installed.environment, "APP_ENV": "production"}
+    failed = Installation(installed.folder, wrong).run("user", "list", "--json")
+    assert failed.returncode == 1
+    told = [error["message"].partition(":")[0] for error in json.loads(failed.stdout)["errors"]]
+    assert told == ["SECRET_KEY", "PUBLIC_URL"]
+
+
+def test_a_name_that_is_no_group_is_told_in_json_too(installed: Installation) -> None:
+    failed = installed.run("usr", "--json")
+    assert failed.returncode == 2
+    assert "Did you mean 'user'?" in failed.stderr
+    assert json.loads(failed.stdout)["errors"][0]["code"] == "USAGE"
 
 
 def test_the_shell_completes_commands_settings_and_permissions(installed: Installation) -> None:
