@@ -172,4 +172,4 @@ def _usual(form: DryRunForm) -> str:
 
 
 def _text(form: DryRunForm) -> str:
-    return (form.object.data or "").strip()
+    return (request.form.get("chosen") or form.object.data or "").strip()

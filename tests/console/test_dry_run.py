@@ -51,6 +51,8 @@ def test_an_object_is_found_by_its_name(staff_desk: StaffDesk, shop: Ports) -> N
     assert "Choose one, then run" in found.text
     assert to_global_id("Product", kettle) in found.html
     assert "Teapot" in run(desk, query=QUERY, object="teap").text
+    chosen = run(desk, query=QUERY, object="e", chosen=to_global_id("Product", kettle))
+    assert '"Teapot"' in chosen.text
     nothing = desk.send(PAGE, {"event": "PRODUCT_UPDATED", "act": "find", "object": "zzz"})
     assert "Nothing fits" in nothing.text
 
