@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import socket
+import sqlite3
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -121,6 +122,21 @@ def test_a_port_that_is_taken_is_said_to_be(installed: Installation) -> None:
         failed = installed.run("serve", "--port", str(port))
     assert failed.returncode == 1
     assert f"Cannot listen on 127.0.0.1, port {port}: Address already in use." in failed.stderr
+
+
+def test_where_it_is_served_is_remembered_for_what_happens_without_a_request(
+    installed: Installation, sqlite_url: str
+) -> None:
+    port = free_port()
+    process = installed.start("serve", "--port", str(port), "--workers", "1", "--no-worker")
+    try:
+        wait_until(lambda: f":{port}/graphql/" in installed.said, "it says where it is")
+    finally:
+        end(process)
+    connection = sqlite3.connect(sqlite_url.removeprefix("sqlite:///"))
+    ((address,),) = connection.execute("SELECT served_at FROM shop")
+    connection.close()
+    assert address == f"http://127.0.0.1:{port}"
 
 
 @pytest.mark.parametrize("command", ["serve", "worker"])
