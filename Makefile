@@ -10,6 +10,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install --requir
 LOCK := $(BIN)/uv pip compile --universal --generate-hashes --no-annotate --no-header --python-version 3.11 --quiet
 
 PROVIDER := tests/provider
+BROWSER := tests/browser
 EDITOR := app/static/vendor/graphiql
 EDITOR_FILES := graphiql/graphiql.min.js graphiql/graphiql.min.css \
   react/umd/react.production.min.js react-dom/umd/react-dom.production.min.js
@@ -91,7 +92,8 @@ npm-ci = cmp -s $(1)/package-lock.json $(1)/node_modules/installed || { \
   $(NPM) --prefix $(1) ci && cp $(1)/package-lock.json $(1)/node_modules/installed; }
 
 node-packages: dev-packages playground
-	@test ! -f $(PROVIDER)/package-lock.json || { $(call npm-ci,$(PROVIDER)); }
+	@$(call npm-ci,$(PROVIDER))
+	@$(call npm-ci,$(BROWSER))
 
 playground: ## the query editor of the playground page (needs Node)
 	@$(call npm-ci,playground)
