@@ -20,7 +20,7 @@ COMMANDS = {
     "serve": ("app.commands.serve", "Serve the shop, with its background worker beside it."),
     "worker": ("app.commands.worker", "Do the background work alone."),
     "db": ("app.commands.db", "Create the database's tables and keep them up to date."),
-    "demo": ("app.commands.demo", "Fill the shop with demo people and an app."),
+    "demo": ("app.commands.demo", "Fill the shop with people, goods, orders and apps."),
     "user": ("app.commands.user", "Create, list, change and deactivate people."),
     "group": ("app.commands.group", "Create, list, change and delete permission groups."),
     "app": ("app.commands.apps", "Create, install and change apps and their tokens."),

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import click
 
 from app.commands.command import standalone
 from app.commands.output import Column, output
 from app.domain.actor import OPERATOR
 from app.domain.errors import Problem, Refused
-from app.services import demo
+from app.services.demo import shop as demo
 from app.web.installation import installation
 
 _COLUMNS: tuple[Column[demo.SignIn], ...] = (
@@ -28,28 +30,22 @@ _COLUMNS: tuple[Column[demo.SignIn], ...] = (
 @click.option("--once", is_flag=True, help="Do nothing in a shop that is in use.")
 @click.option("--yes", is_flag=True, help="Outside development too.")
 def command(*, once: bool, yes: bool) -> None:
-    """Fill the shop with demo people, groups and an app, and print their sign-ins.
+    """Fill the shop with people, goods, orders, apps and a past, and print the sign-ins.
 
     Passwords are made up each time and shown this once. Safe to repeat: whoever exists stays as
-    they are.
+    they are, and what an interruption has left is finished.
     """
     ports = installation().ports
     if not (yes or ports.configuration.development):
         message = "This is no development shop. If you want demo people in it all the same: --yes"
         raise Refused(Problem("NOT_DEVELOPMENT", message))
-    made: list[demo.SignIn] = []
-    try:
-        if not (once and demo.is_in_use(ports, OPERATOR)):
-            demo.fill_shop(ports, OPERATOR, made.append)
-    except BaseException:
-        # Not even Ctrl-C takes anybody's password along: they are nowhere else.
-        for one in made:
-            output().say(f"{one.role}\t{one.name}\t{one.secret}")
-        raise
-    _show(made)
+    if once and demo.is_in_use(ports, OPERATOR):
+        _show(())
+    else:
+        demo.fill_shop(ports, OPERATOR, _show)
 
 
-def _show(made: list[demo.SignIn]) -> None:
+def _show(made: Sequence[demo.SignIn]) -> None:
     out = output()
     out.rows(
         made,

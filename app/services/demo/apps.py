@@ -1,0 +1,224 @@
+"""The demo shop's apps: made here with tokens and webhooks, or installed with extensions."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+
+from sqlalchemy import String, cast, select
+
+from app.domain.permissions import Permission
+from app.domain.webhooks import AsyncEvent
+from app.models import AppRecord, AppTokenRecord, AuditRecord, WebhookRecord
+from app.services.access import part
+from app.services.app_status import deactivate_app
+from app.services.app_tokens import WantedToken, create_app_token
+from app.services.apps import NewApp, create_app
+from app.services.demo.past import DAY, MAKER, Happening, Past
+from app.services.demo.people import MANAGER
+from app.services.webhook_changes import WebhookInput, create_webhook
+
+WAREHOUSE = "Demo warehouse"
+
+_SCANNER = "Scanner at the packing table"
+
+_ORDERS = """subscription {
+  event {
+    ... on OrderCreated { order { number userEmail lines { productName quantity } } }
+    ... on OrderConfirmed { order { number status } }
+    ... on OrderCancelled { order { number status } }
+  }
+}"""
+_LEDGER = """subscription {
+  event {
+    issuedAt
+    ... on OrderPaid {
+      order { number total { gross { amount currency } } }
+    }
+  }
+}"""
+_CUSTOMERS = """subscription {
+  event {
+    ... on CustomerCreated { user { email firstName lastName } }
+    ... on CustomerUpdated { user { email firstName lastName } }
+  }
+}"""
+
+
+@dataclass(frozen=True, slots=True)
+class DemoWebhook:
+    """A webhook and, in hours, since when it has only failed, if its endpoint is in trouble."""
+
+    name: str
+    target: str
+    query: str = ""
+    events: tuple[AsyncEvent, ...] = ()
+    is_secret: bool = False
+    headers: tuple[tuple[str, str], ...] = ()
+    failing_since: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _App:
+    name: str
+    made: float
+    permissions: frozenset[Permission]
+    webhooks: tuple[DemoWebhook, ...] = ()
+    tokens: tuple[str, ...] = ()
+    deactivated: float | None = None
+
+
+_APPS = (
+    _App(
+        WAREHOUSE,
+        55 * DAY,
+        frozenset({Permission.MANAGE_ORDERS, Permission.MANAGE_PRODUCTS}),
+        (
+            DemoWebhook(
+                "Packing list",
+                "https://warehouse.example/hooks/orders",
+                _ORDERS,
+                is_secret=True,
+            ),
+            DemoWebhook(
+                "Stock sheet",
+                "https://warehouse.example/hooks/products",
+                events=(AsyncEvent.PRODUCT_CREATED, AsyncEvent.PRODUCT_UPDATED),
+                is_secret=True,
+            ),
+        ),
+        (_SCANNER, "Stocktaking"),
+    ),
+    _App(
+        "Bookkeeping",
+        40 * DAY,
+        frozenset({Permission.MANAGE_ORDERS}),
+        (
+            DemoWebhook(
+                "Ledger",
+                "https://ledger.example/in/orders",
+                _LEDGER,
+                headers=(("X-Ledger-Book", "shop-1"),),
+            ),
+        ),
+    ),
+    _App(
+        "Newsletter",
+        33 * DAY,
+        frozenset({Permission.MANAGE_USERS}),
+        (
+            DemoWebhook(
+                "New customers",
+                "https://letters.example/subscribe",
+                _CUSTOMERS,
+                is_secret=True,
+                failing_since=5 * DAY + 4,
+            ),
+        ),
+    ),
+    _App(
+        "Old till",
+        58 * DAY,
+        frozenset({Permission.MANAGE_ORDERS}),
+        deactivated=29 * DAY,
+    ),
+)
+
+APP_NAMES = tuple(app.name for app in _APPS)
+
+
+@part
+def made_apps() -> Iterator[Happening]:
+    """Somebody makes an app, gives it tokens, and says where it wants to hear of what."""
+    for app in _APPS:
+        yield Happening(app.made, partial(_make, app))
+        for token in app.tokens:
+            yield Happening(app.made - 0.2, partial(_add_token, app, token))
+        for webhook in app.webhooks:
+            yield Happening(app.made - 0.5, partial(_add_webhook, app, webhook))
+        if app.deactivated is not None:
+            yield Happening(app.deactivated, partial(_deactivate, app))
+
+
+@part
+def demo_webhooks() -> Iterator[tuple[str, DemoWebhook]]:
+    """Every webhook of the apps that were made here, and the app's name."""
+    for app in _APPS:
+        for webhook in app.webhooks:
+            yield app.name, webhook
+
+
+@part
+def app_made_here(past: Past, name: str) -> int | None:
+    """The key of the app of that name which was made for the demo: no other is touched."""
+    wanted = (
+        select(AppRecord.id)
+        .join(AuditRecord, AuditRecord.subject_id == cast(AppRecord.id, String))
+        .where(
+            AppRecord.name == name,
+            AuditRecord.action == "app.create",
+            AuditRecord.subject_type == "App",
+            AuditRecord.actor_name == MAKER.name,
+        )
+    )
+    with past.ports.database.reading() as session:
+        return session.scalar(wanted.order_by(AppRecord.id).limit(1))
+
+
+def _make(app: _App, past: Past) -> None:
+    if app_made_here(past, app.name) is not None:
+        return
+    create_app(past.at(app.made), MAKER, NewApp(app.name, app.permissions))
+
+
+def _add_token(app: _App, name: str, past: Past) -> None:
+    app_id = app_made_here(past, app.name)
+    if app_id is None or _has_token(past, app_id, name):
+        return
+    create_app_token(past.at(app.made - 0.2), MAKER, app_id, _wanted(past, name))
+
+
+def _wanted(past: Past, name: str) -> WantedToken:
+    """One that is good for orders alone, or one that ends soon."""
+    if name == _SCANNER:
+        return WantedToken(name, permissions=frozenset({Permission.MANAGE_ORDERS}))
+    return WantedToken(name, expires_at=past.moment(-12 * DAY))
+
+
+def _has_token(past: Past, app_id: int, name: str) -> bool:
+    wanted = select(AppTokenRecord.id).where(
+        AppTokenRecord.app_id == app_id, AppTokenRecord.name == name
+    )
+    with past.ports.database.reading() as session:
+        return session.scalar(wanted.limit(1)) is not None
+
+
+def _add_webhook(app: _App, webhook: DemoWebhook, past: Past) -> None:
+    """Switched off until the past is complete: nothing of it may be sent again."""
+    app_id = app_made_here(past, app.name)
+    if app_id is None or _has_webhook(past, app_id, webhook.name):
+        return
+    secret = f"demo-{past.ports.randomness.token(32)}" if webhook.is_secret else ""
+    said = WebhookInput(
+        name=webhook.name,
+        target_url=webhook.target,
+        query=webhook.query,
+        events=webhook.events,
+        is_active=False,
+        custom_headers=dict(webhook.headers),
+        secret_key=secret,
+    )
+    create_webhook(past.at(app.made - 0.5), past.staff(MANAGER), said, app_id)
+
+
+def _has_webhook(past: Past, app_id: int, name: str) -> bool:
+    wanted = select(WebhookRecord.id).where(
+        WebhookRecord.app_id == app_id, WebhookRecord.name == name
+    )
+    with past.ports.database.reading() as session:
+        return session.scalar(wanted.limit(1)) is not None
+
+
+def _deactivate(app: _App, past: Past) -> None:
+    app_id = app_made_here(past, app.name)
+    if app_id is not None and app.deactivated is not None:
+        deactivate_app(past.at(app.deactivated), past.staff(MANAGER), app_id)

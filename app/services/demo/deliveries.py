@@ -1,0 +1,227 @@
+"""What the demo shop's webhooks were told: mostly at once, some after a retry, one not any more.
+
+Payloads and signatures are real ones; only the endpoints' answers are made up.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from email.utils import format_datetime
+from urllib.parse import urlsplit
+
+from sqlalchemy import Select, select
+from sqlalchemy.orm import Session
+
+from app.domain.deliveries import DeliveryStatus
+from app.domain.permissions import parted_names
+from app.models import (
+    AppPermissionRecord,
+    AppRecord,
+    DeliveryAttemptRecord,
+    DeliveryRecord,
+    OutboxEventRecord,
+    WebhookEventRecord,
+    WebhookRecord,
+)
+from app.services.access import part
+from app.services.demo.answers import Answer, answers, refusals
+from app.services.demo.apps import demo_webhooks
+from app.services.demo.parcels import NAME as PARCELS
+from app.services.demo.parcels import WEBHOOK as PARCELS_WEBHOOK
+from app.services.demo.past import DAY, Past
+from app.services.fanout import tell_again
+from app.services.outcomes import FAILING_REASON, Delivery
+from app.services.signing import Endpoint, endpoint_of, sign_delivery
+from app.services.stored_deliveries import NewDelivery
+from app.services.subscribers import Subscriber
+
+_TOLD = 3 * DAY
+_TOLD_IN_TROUBLE = 9 * DAY
+_MESSAGE_ID = 24
+_GIVEN_UP = "The webhook or its app is switched off."
+
+
+@dataclass(frozen=True, slots=True)
+class _Listener:
+    """A webhook, as it heard of the past ``since`` a time."""
+
+    subscriber: Subscriber
+    endpoint: Endpoint
+    events: frozenset[str]
+    since: datetime
+    failing_since: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class PastDelivery:
+    """A delivery that is over, with its attempts."""
+
+    delivery: DeliveryRecord
+    attempts: tuple[DeliveryAttemptRecord, ...]
+
+
+@part
+def past_deliveries(past: Past) -> tuple[PastDelivery, ...]:
+    """Every delivery that the webhooks have had, the oldest first; nothing is written."""
+    listeners = [_listener(past, *one) for one in _webhooks(past)]
+    told = [
+        (note, one)
+        for note in _notes(past)
+        for one in listeners
+        if note.type in one.events and note.issued_at >= one.since
+    ]
+    return tuple(
+        _past_delivery(past, listener, new, note.issued_at, place)
+        for place, (note, listener) in enumerate(told)
+        for new in tell_again(past.ports, [note], listener.subscriber)
+    )
+
+
+@part
+def write_deliveries(past: Past, session: Session, deliveries: Sequence[PastDelivery]) -> None:
+    """Put the deliveries in, and switch the webhooks on: from now on they are told the truth."""
+    session.add_all(one.delivery for one in deliveries)
+    session.flush()
+    for one in deliveries:
+        for attempt in one.attempts:
+            attempt.delivery_id = one.delivery.id
+        session.add_all(one.attempts)
+    for app, name, failing_since in _names():
+        for webhook in session.scalars(_stored(app, name)):
+            webhook.is_active = failing_since is None
+            if failing_since is not None:
+                webhook.failing_since = past.moment(failing_since)
+                webhook.disabled_reason = FAILING_REASON
+
+
+def _names() -> Iterator[tuple[str, str, float | None]]:
+    """App and webhook, and since when its endpoint has only failed, in hours ago."""
+    for app, webhook in demo_webhooks():
+        yield app, webhook.name, webhook.failing_since
+    yield PARCELS, PARCELS_WEBHOOK, None
+
+
+def _stored(app: str, name: str) -> Select[WebhookRecord]:
+    """The webhook of that name, unless somebody else has switched it on already."""
+    return (
+        select(WebhookRecord)
+        .join(AppRecord, AppRecord.id == WebhookRecord.app_id)
+        .where(
+            AppRecord.name == app, WebhookRecord.name == name, WebhookRecord.is_active.is_(False)
+        )
+        .order_by(WebhookRecord.id)
+        .limit(1)
+    )
+
+
+def _webhooks(past: Past) -> list[tuple[WebhookRecord, AppRecord, frozenset[str], str, float]]:
+    """Webhook, app, events, permissions, and since when it has only failed (0: it has not)."""
+    found = []
+    with past.ports.database.reading() as session:
+        for app_name, name, failing_since in _names():
+            for webhook in session.scalars(_stored(app_name, name)).all():
+                events = select(WebhookEventRecord.event).where(
+                    WebhookEventRecord.webhook_id == webhook.id
+                )
+                held = select(AppPermissionRecord.permission).where(
+                    AppPermissionRecord.app_id == webhook.app_id
+                )
+                found.append(
+                    (
+                        webhook,
+                        session.get_one(AppRecord, webhook.app_id),
+                        frozenset(session.scalars(events)),
+                        ",".join(session.scalars(held)),
+                        failing_since or 0.0,
+                    )
+                )
+        session.expunge_all()
+    return found
+
+
+def _listener(
+    past: Past,
+    webhook: WebhookRecord,
+    app: AppRecord,
+    events: frozenset[str],
+    permissions: str,
+    failing_since: float,
+) -> _Listener:
+    began = past.moment(_TOLD_IN_TROUBLE if failing_since else _TOLD)
+    return _Listener(
+        Subscriber(webhook.id, webhook.query, app.id, app.name, parted_names(permissions)),
+        endpoint_of(past.ports, webhook),
+        events,
+        max(began, webhook.created_at),
+        past.moment(failing_since) if failing_since else None,
+    )
+
+
+def _notes(past: Past) -> Sequence[OutboxEventRecord]:
+    wanted = select(OutboxEventRecord).where(
+        OutboxEventRecord.issued_at >= past.moment(_TOLD_IN_TROUBLE),
+        OutboxEventRecord.closed_at.is_not(None),
+    )
+    with past.ports.database.reading() as session:
+        notes = session.scalars(
+            wanted.order_by(OutboxEventRecord.issued_at, OutboxEventRecord.id)
+        ).all()
+        session.expunge_all()
+    return notes
+
+
+def _past_delivery(
+    past: Past, listener: _Listener, new: NewDelivery, issued_at: datetime, place: int
+) -> PastDelivery:
+    failing_since = listener.failing_since
+    has_failed = failing_since is not None and issued_at >= failing_since
+    if failing_since is not None and has_failed:
+        tries = tuple(refusals(issued_at, failing_since))
+    else:
+        host = urlsplit(listener.endpoint.url).hostname or ""
+        tries = answers(host, issued_at, place, past.now)
+    delivery = DeliveryRecord(
+        webhook_id=new.webhook_id,
+        note_id=new.note_id,
+        event=new.event,
+        subject_id=new.subject_id,
+        message_id=f"msg_{past.ports.randomness.token(_MESSAGE_ID)}",
+        payload=new.payload,
+        issuer=new.issuer or past.api_url,
+        status=(DeliveryStatus.FAILED if has_failed else DeliveryStatus.SUCCESS).value,
+        attempts=len(tries),
+        created_at=issued_at,
+        given_up=_GIVEN_UP if has_failed else "",
+    )
+    return PastDelivery(
+        delivery, tuple(_attempt(past, listener.endpoint, delivery, one) for one in tries)
+    )
+
+
+def _attempt(
+    past: Past, endpoint: Endpoint, delivery: DeliveryRecord, answer: Answer
+) -> DeliveryAttemptRecord:
+    sent = Delivery(0, delivery.event, delivery.message_id, delivery.payload, delivery.issuer, 0)
+    body = delivery.payload.encode()
+    headers = sign_delivery(past.ports, endpoint, sent, body, int(answer.at.timestamp()))
+    is_good = answer.status == 200  # noqa: PLR2004
+    return DeliveryAttemptRecord(
+        created_at=answer.at,
+        duration=answer.duration,
+        status=(DeliveryStatus.SUCCESS if is_good else DeliveryStatus.FAILED).value,
+        request_headers=endpoint.shown(headers),
+        response_status=answer.status,
+        response_headers=_headers(answer),
+        response=answer.body,
+    )
+
+
+def _headers(answer: Answer) -> Mapping[str, object]:
+    if answer.status is None:
+        return {}
+    kind = "application/json" if answer.body.startswith("{") else "text/html"
+    return {
+        "content-type": kind,
+        "content-length": str(len(answer.body)),
+        "date": format_datetime(answer.at, usegmt=True),
+    }

@@ -1,0 +1,82 @@
+"""When things happened in the demo shop, and who did them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from sqlalchemy import select
+
+from app.domain.actor import OPERATOR, Actor, ActorKind
+from app.domain.permissions import ALL_PERMISSIONS
+from app.models import UserRecord
+from app.ports import Ports
+
+DAY = 24.0
+"""Hours."""
+
+MAKER = replace(OPERATOR, name="flask demo")
+"""Who the audit trail names where nobody of the shop's people did it."""
+
+_API_URL = "http://localhost:8000/graphql/"
+_OFFICE = "198.51.100.23"
+
+
+@dataclass(frozen=True, slots=True)
+class _StoppedClock:
+    """A moment that does not pass."""
+
+    moment: datetime
+
+    def now(self) -> datetime:
+        return self.moment
+
+    def timestamp(self) -> float:
+        return self.moment.timestamp()
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """The time before ``now``, told in hours ago."""
+
+    ports: Ports
+    now: datetime
+
+    @property
+    def api_url(self) -> str:
+        """What deliveries name as the API's address."""
+        return self.ports.configuration.issuer or _API_URL
+
+    def moment(self, hours_ago: float) -> datetime:
+        return self.now - timedelta(hours=hours_ago)
+
+    def at(self, hours_ago: float) -> Ports:
+        """The ports as they were then: a use case that gets them writes that time down."""
+        return replace(self.ports, clock=_StoppedClock(self.moment(hours_ago)))
+
+    def staff(self, email: str) -> Actor:
+        """Somebody of the staff at work; ``MAKER`` where there is nobody of that address.
+
+        May do everything, for what happened has happened, whatever they may do today.
+        """
+        with self.ports.database.reading() as session:
+            key = session.scalar(select(UserRecord.id).where(UserRecord.email == email))
+        if key is None:
+            return MAKER
+        return replace(
+            self.person(key, email),
+            is_staff=True,
+            permissions=ALL_PERMISSIONS,
+            address=_OFFICE,
+        )
+
+    def person(self, key: int, email: str) -> Actor:
+        """Somebody who has come in by the API."""
+        return Actor(ActorKind.USER, user_id=key, name=email, issuer=self.api_url)
+
+
+@dataclass(frozen=True, slots=True)
+class Happening:
+    """Something that is made to have happened so many ``hours_ago``, unless it has already."""
+
+    hours_ago: float
+    happen: Callable[[Past], None]

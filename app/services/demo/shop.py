@@ -1,0 +1,147 @@
+"""The demo shop as a whole: filled, and told from a shop that is somebody's own."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from sqlalchemy import or_, select
+from sqlalchemy.orm import Session
+
+from app.domain.actor import Actor
+from app.domain.app_tokens import RANDOM_LENGTH, digest_of, last_four, make_app_token
+from app.models import AppRecord, AppTokenRecord, AuditRecord, ShopRecord, UserRecord
+from app.models.shop import SHOP_ID
+from app.ports import Ports
+from app.services.access import internal
+from app.services.audit import Change, record
+from app.services.demo.apps import APP_NAMES, WAREHOUSE, app_made_here, made_apps
+from app.services.demo.deliveries import past_deliveries, write_deliveries
+from app.services.demo.goods import assortment, new_prices
+from app.services.demo.parcels import NAME as PARCELS
+from app.services.demo.parcels import installations
+from app.services.demo.past import MAKER, Past
+from app.services.demo.people import PEOPLE, Person, comings, made_here
+from app.services.demo.sales import sales
+from app.services.demo.traces import block_guesser, write_traces
+from app.services.fanout import fan_out_events
+
+SHOP_NAME = "Northlight Ceramics"
+
+_UNNAMED = "Latchkey shop"
+_PASSWORD_LENGTH = 16
+_FILLED = "demo.fill"
+_TOKEN_NAME = "Demo"  # noqa: S105
+
+
+@dataclass(frozen=True, slots=True)
+class SignIn:
+    """A way into the demo shop; ``secret`` is told once."""
+
+    role: str
+    name: str
+    secret: str = field(repr=False)
+
+
+@internal
+def fill_shop(ports: Ports, actor: Actor, tell: Callable[[Sequence[SignIn]], None]) -> None:
+    """Make whatever of the demo shop is missing; ``tell`` gets the sign-ins, all at once.
+
+    Safe to repeat: nobody who exists is changed, and a shop that was filled to its end gets back
+    people and goods alone. What an interruption has left is made complete: until the sign-ins
+    have been told, none of them works. Events that wait are told on the way, as the worker would.
+    """
+    past = Past(ports, ports.clock.now())
+    is_new = not _is_filled(ports)
+    happenings = [*comings(), *assortment()]
+    if is_new:
+        happenings += [*made_apps(), *installations(), *new_prices(), *sales()]
+    for one in sorted(happenings, key=lambda one: one.hours_ago, reverse=True):
+        one.happen(past)
+    if is_new:
+        # Nobody listens yet, so that nothing of the past is ever sent.
+        while fan_out_events(ports, actor):
+            pass
+    _finish(past, tell, is_new=is_new)
+
+
+@internal
+def is_in_use(ports: Ports, actor: Actor) -> bool:
+    """Whether the demo shop was filled to its end, or the shop is somebody's own.
+
+    Demo people and demo apps alone, none of whom has ever signed in, are what an interruption has
+    left.
+    """
+    emails = [person.email for person in PEOPLE]
+    stranger = or_(UserRecord.email.not_in(emails), UserRecord.last_login.is_not(None))
+    foreign = AppRecord.name.not_in([*APP_NAMES, PARCELS])
+    with ports.database.reading() as session:
+        found = (
+            session.scalar(select(UserRecord.id).where(stranger).limit(1)),
+            session.scalar(select(AppRecord.id).where(foreign).limit(1)),
+        )
+    return found != (None, None) or _is_filled(ports)
+
+
+def _is_filled(ports: Ports) -> bool:
+    mark = select(AuditRecord.id).where(AuditRecord.action == _FILLED).limit(1)
+    with ports.database.reading() as session:
+        return session.scalar(mark) is not None
+
+
+def _finish(past: Past, tell: Callable[[Sequence[SignIn]], None], *, is_new: bool) -> None:
+    """Give out the sign-ins, and write down at once what makes the shop complete.
+
+    They are told first: whoever is interrupted in between is told others the next time, whereas
+    a password that nobody has been told would lock them out for good.
+    """
+    ports = past.ports
+    waiting = _without_password(ports)
+    passwords = {
+        person: ports.randomness.token(_PASSWORD_LENGTH) for person in waiting if person.role
+    }
+    hashes = {person: ports.passwords.hash(one) for person, one in passwords.items()}
+    deliveries = past_deliveries(past) if is_new else ()
+    app = app_made_here(past, WAREHOUSE) if is_new else None
+    token = make_app_token(ports.randomness.token(RANDOM_LENGTH))
+    made = [SignIn(one.role, one.email, password) for one, password in passwords.items()]
+    if app is not None:
+        made.append(SignIn("app", WAREHOUSE, token))
+    if is_new:
+        block_guesser(past, next(iter(waiting.values()), None))
+    tell(made)
+    with ports.database.transaction() as session:
+        for person, hashed in hashes.items():
+            session.get_one(UserRecord, waiting[person]).password_hash = hashed
+        if is_new:
+            write_traces(past, session, app)
+            write_deliveries(past, session, deliveries)
+            if app is not None:
+                session.add(_token(past, app, token))
+            _mark(past, session)
+
+
+def _without_password(ports: Ports) -> Mapping[Person, int]:
+    """Those of the demo's own people who cannot sign in yet, in the order of their list."""
+    with ports.database.reading() as session:
+        known = made_here(session, [person.email for person in PEOPLE])
+        wanted = select(UserRecord.id).where(
+            UserRecord.id.in_(known.values()), UserRecord.password_hash.is_(None)
+        )
+        waiting = set(session.scalars(wanted))
+    return {person: known[person.email] for person in PEOPLE if known.get(person.email) in waiting}
+
+
+def _token(past: Past, app_id: int, token: str) -> AppTokenRecord:
+    return AppTokenRecord(
+        app_id=app_id,
+        name=_TOKEN_NAME,
+        digest=digest_of(token),
+        last_four=last_four(token),
+        created_at=past.now,
+    )
+
+
+def _mark(past: Past, session: Session) -> None:
+    shop = session.get_one(ShopRecord, SHOP_ID)
+    if shop.name == _UNNAMED:
+        shop.name = SHOP_NAME
+    record(past.ports, MAKER, session, Change(_FILLED, "Shop", SHOP_ID, shop.name))

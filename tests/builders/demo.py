@@ -1,0 +1,47 @@
+"""Demo shops, filled."""
+
+from sqlalchemy import func, select
+
+from app.domain.actor import OPERATOR, Actor
+from app.models import (
+    AppExtensionRecord,
+    AppRecord,
+    AppTokenRecord,
+    CheckoutRecord,
+    OrderRecord,
+    ProductRecord,
+    UserRecord,
+    WebhookRecord,
+)
+from app.ports import Ports
+from app.services.demo.goods import GOODS
+from app.services.demo.people import PEOPLE
+from app.services.demo.sales import SALES
+from app.services.demo.shop import SignIn, fill_shop
+
+DEMO_ROWS = {
+    UserRecord: len(PEOPLE),
+    ProductRecord: len(GOODS),
+    CheckoutRecord: len(SALES),
+    OrderRecord: sum("order" in sale.steps for sale in SALES),
+    AppRecord: 5,
+    AppTokenRecord: 8,
+    WebhookRecord: 5,
+    AppExtensionRecord: 3,
+}
+"""How many there are of what is made once."""
+
+
+def fill_demo(ports: Ports, actor: Actor = OPERATOR) -> list[SignIn]:
+    """Fill a shop; returns the sign-ins that were told."""
+    made: list[SignIn] = []
+    fill_shop(ports, actor, made.extend)
+    return made
+
+
+def demo_rows(ports: Ports) -> dict[object, int]:
+    """How many there are of each kind in ``DEMO_ROWS``."""
+    with ports.database.reading() as session:
+        return {
+            kind: session.scalar(select(func.count()).select_from(kind)) or 0 for kind in DEMO_ROWS
+        }
