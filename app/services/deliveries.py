@@ -1,9 +1,10 @@
 """Making deliveries: one signed request each, and a row for every attempt."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 
-from sqlalchemy import select, update
+from sqlalchemy import Row, select, update
 
 from app.domain.actor import Actor
 from app.domain.deliveries import LARGEST_ANSWER, TIMEOUT, Batch, read_retry_after
@@ -13,6 +14,7 @@ from app.ports.http import CallFailed, HttpAnswer, HttpRequest
 from app.ports.sealing import SealBroken
 from app.services.access import internal
 from app.services.dispatch import LEASE, release_batch
+from app.services.link_secrets import opened_payload
 from app.services.outcomes import Delivery, Outcome, give_up, write_outcomes
 from app.services.signing import HIDDEN, Endpoint, endpoint_of, sign_delivery
 
@@ -23,6 +25,9 @@ _SLOW = 1.0
 
 _PRIVATE = frozenset(("set-cookie", "authorization", "proxy-authorization", "cookie"))
 _SEALED = "The webhook's secret was sealed under another SECRET_KEY: give the webhook a new one."
+_UNREADABLE = (
+    "The payload was sealed under another SECRET_KEY: the link has to be asked for again."
+)
 
 
 @internal
@@ -93,7 +98,19 @@ def _begin(ports: Ports, batch: Batch) -> Sequence[Delivery]:
                 DeliveryRecord.attempts,
             )
         ).all()
-    return sorted((Delivery(*row) for row in rows), key=lambda one: one.id)
+    return sorted(_opened(ports, batch, rows), key=lambda one: one.id)
+
+
+def _opened(
+    ports: Ports, batch: Batch, rows: Sequence[Row[int, str, str, str, str, int]]
+) -> Iterator[Delivery]:
+    """The deliveries with their payloads; one that cannot be read any more ends by itself."""
+    for row in rows:
+        made = Delivery(*row)
+        try:
+            yield replace(made, payload=opened_payload(ports, made.payload))
+        except SealBroken:
+            give_up(ports, batch.lease, _UNREADABLE, only=made.id)
 
 
 def _attempt(ports: Ports, endpoint: Endpoint, delivery: Delivery) -> Outcome:

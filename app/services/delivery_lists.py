@@ -13,7 +13,7 @@ from app.domain.pages import Page, PageRequest, empty_page, with_items
 from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.access import part, staff_and_apps
-from app.services.link_secrets import holds_secret, secrets_of, without_secret
+from app.services.link_secrets import holds_secret, secrets_of, shown_payload
 from app.services.paging import Order, read_page
 from app.services.webhooks import show_webhook
 
@@ -101,13 +101,12 @@ def _shown(
     ports: Ports, actor: Actor, session: Session, deliveries: Sequence[EventDelivery]
 ) -> list[EventDelivery]:
     """As ``actor`` may see them: the secret of a link is for the app alone that it was sent to."""
-    if actor.is_app:
+    sealed = [one.id for one in deliveries if holds_secret(one.event)]
+    if not sealed:
         return list(deliveries)
-    secrets = secrets_of(ports, session, [one.id for one in deliveries if holds_secret(one.event)])
+    secrets = {} if actor.is_app else secrets_of(ports, session, sealed)
     return [
-        replace(one, payload=without_secret(one.payload, secrets[one.id]))
-        if one.id in secrets and one.payload
-        else one
+        replace(one, payload=shown_payload(ports, one.payload, secrets.get(one.id)))
         for one in deliveries
     ]
 

@@ -84,7 +84,7 @@ def trigger_webhook(ports: Ports, actor: Actor, webhook_id: str, object_id: str)
         made = store_delivery(ports, session, new, ports.clock.now())
         wanted = select(*DELIVERY_COLUMNS).where(DeliveryRecord.id == made)
         row = session.execute(wanted).one()
-        delivery = to_delivery(row)
+        delivery = replace(to_delivery(row), payload=ran.payload)
         change = Change("webhook.trigger", "Webhook", webhook.id, webhook.name)
         record(ports, actor, session, change)
     return delivery

@@ -1,4 +1,7 @@
-"""Payloads of events that carry a link's secret, as people may see them: without it."""
+"""Payloads of events that carry a link's secret: sealed wherever they wait.
+
+People may see them without it; the app that it was sent to, with it.
+"""
 
 from collections.abc import Collection, Mapping
 
@@ -13,6 +16,10 @@ from app.services.access import part
 from app.services.outbox import EVENT_SEAL
 
 HIDDEN = "(hidden)"
+_WHOLE = f'"{HIDDEN}"'
+_SEAL = "webhook payload"
+_SEALED = "sealed:"
+"""What no JSON text begins with."""
 
 
 @part
@@ -22,12 +29,41 @@ def holds_secret(event: str) -> bool:
 
 
 @part
+def sealed_payload(ports: Ports, event: str, payload: str) -> str:
+    """What is stored of the payload of such an event."""
+    if not payload or not holds_secret(event):
+        return payload
+    return _SEALED + ports.sealing.seal(_SEAL, payload)
+
+
+@part
+def opened_payload(ports: Ports, stored: str) -> str:
+    """The payload that was stored; raises ``SealBroken`` under another SECRET_KEY."""
+    if not stored.startswith(_SEALED):
+        return stored
+    return ports.sealing.unseal(_SEAL, stored.removeprefix(_SEALED))
+
+
+@part
+def shown_payload(ports: Ports, stored: str, secret: str | None) -> str:
+    """The payload as people may see it; ``secret`` is what to blot out, ``None`` for nothing."""
+    try:
+        payload = opened_payload(ports, stored)
+    except SealBroken:
+        return _WHOLE
+    return without_secret(payload, secret) if payload and secret is not None else payload
+
+
+@part
 def secrets_of(ports: Ports, session: Session, deliveries: Collection[int]) -> Mapping[int, str]:
-    """The secret that each of these deliveries may hold, from the event's note; "" if unknown."""
+    """The secret that each of these deliveries may hold, from the event's note; "" if unknown.
+
+    One that was sent by hand is left out: it was about no link that anybody asked for.
+    """
     rows = session.execute(
         select(DeliveryRecord.id, OutboxEventRecord.sealed)
         .outerjoin(OutboxEventRecord, OutboxEventRecord.id == DeliveryRecord.note_id)
-        .where(DeliveryRecord.id.in_(deliveries))
+        .where(DeliveryRecord.id.in_(deliveries), DeliveryRecord.note_id.is_not(None))
     )
     return {key: _unsealed(ports, sealed or "") for key, sealed in rows}
 
@@ -38,7 +74,7 @@ def without_secret(payload: str, secret: str) -> str:
 
     Whoever manages apps must not be able to set the password of whoever asked for a link.
     """
-    return payload.replace(secret, HIDDEN) if secret else HIDDEN
+    return payload.replace(secret, HIDDEN) if secret else _WHOLE
 
 
 def _unsealed(ports: Ports, sealed: str) -> str:

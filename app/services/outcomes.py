@@ -86,12 +86,13 @@ def write_outcomes(ports: Ports, webhook_id: int, lease: str, outcomes: Sequence
 
 
 @part
-def give_up(ports: Ports, lease: str, reason: str) -> None:
-    """End the deliveries of a lease without an attempt: nobody wants them any more."""
+def give_up(ports: Ports, lease: str, reason: str, *, only: int | None = None) -> None:
+    """End the deliveries of a lease, or ``only`` one, without an attempt: there can be none."""
+    one = () if only is None else (DeliveryRecord.id == only,)
     with ports.database.transaction() as session:
         session.execute(
             update(DeliveryRecord)
-            .where(DeliveryRecord.lease == lease)
+            .where(DeliveryRecord.lease == lease, *one)
             .values(
                 status=DeliveryStatus.FAILED.value,
                 next_attempt_at=None,

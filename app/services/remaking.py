@@ -10,6 +10,7 @@ from app.models import DeliveryRecord, OutboxEventRecord
 from app.ports import Ports
 from app.services.access import part
 from app.services.fanout import tell_again
+from app.services.link_secrets import sealed_payload
 from app.services.subscribers import subscribers_of
 
 
@@ -46,7 +47,7 @@ def _remake(ports: Ports, key: int) -> bool:
             update(DeliveryRecord)
             .where(DeliveryRecord.id == key)
             .values(
-                payload=told.payload,
+                payload=sealed_payload(ports, told.event, told.payload),
                 status=told.status.value,
                 given_up=told.given_up[:256],
                 next_attempt_at=ports.clock.now() if is_due else None,

@@ -12,6 +12,7 @@ from app.domain.deliveries import DeliveryStatus
 from app.models import DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.access import part
+from app.services.link_secrets import sealed_payload
 
 _MESSAGE_ID = 24
 _REASON = 256
@@ -72,7 +73,7 @@ def _row(ports: Ports, new: NewDelivery, now: datetime) -> dict[str, object]:
         "event": new.event,
         "subject_id": new.subject_id,
         "message_id": f"msg_{ports.randomness.token(_MESSAGE_ID)}",
-        "payload": new.payload,
+        "payload": sealed_payload(ports, new.event, new.payload),
         "issuer": new.issuer,
         "status": new.status.value,
         "created_at": now,

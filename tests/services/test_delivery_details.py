@@ -144,7 +144,9 @@ def test_where_the_key_is_gone_nothing_can_be_told(trying: Ports, owner: int) ->
     assert [one.signed for one in shown(trying, key).attempts] == [Signed.KEY_GONE]
 
 
-def test_the_secret_of_a_link_is_for_the_app_alone(trying: Ports, owner: int) -> None:
+def test_the_secret_of_a_link_is_for_the_app_alone(
+    trying: Ports, http: FakeHttp, owner: int
+) -> None:
     query = (
         "subscription { event { ... on StaffSetPasswordRequested "
         "{ again: token token redirectUrl } } }"
@@ -152,6 +154,10 @@ def test_the_secret_of_a_link_is_for_the_app_alone(trying: Ports, owner: int) ->
     webhook = make_webhook(trying, owner, AsyncEvent.STAFF_SET_PASSWORD_REQUESTED, query=query)
     happen(trying, StaffSetPasswordRequested(7, token="sesame", redirect_url="https://a.example"))
     work(trying)
+    with trying.database.reading() as session:
+        assert "sesame" not in session.scalars(select(DeliveryRecord.payload)).one()
+    assert http.requests[0].body is not None
+    assert b'"token": "sesame"' in http.requests[0].body
     latest = show_latest_delivery(
         trying, OPERATOR, webhook, EventType.STAFF_SET_PASSWORD_REQUESTED
     )

@@ -16,6 +16,7 @@ from app.domain.retries import FAULT_DELAYS
 from app.domain.webhooks import AsyncEvent
 from app.models import DeliveryRecord, OutboxEventRecord, WebhookRecord
 from app.ports import Ports
+from app.ports.http import HttpAnswer
 from app.services.deliveries import make_deliveries
 from app.services.dispatch import lease_due_deliveries
 from app.services.fanout import fan_out_events
@@ -23,6 +24,7 @@ from app.services.replays import replay_deliveries, retry_deliveries, retry_deli
 from tests.builders.apps import make_app
 from tests.builders.webhooks import make_delivery, make_webhook
 from tests.fakes.clock import FakeClock
+from tests.fakes.endpoints import FakeHttp
 from tests.fakes.payloads import FakePayloads
 from tests.services.refusals import codes
 from tests.services.test_fanout import deliveries, happen, open_notes
@@ -172,6 +174,17 @@ def test_no_more_than_a_hundred_are_chosen_one_by_one(telling: Ports) -> None:
     with pytest.raises(Refused) as refused:
         retry_deliveries(telling, OPERATOR, range(101))
     assert codes(refused) == [("ids", "INVALID")]
+
+
+def test_a_payload_that_cannot_be_opened_any_more_ends_alone(ports: Ports, broken: int) -> None:
+    sealed, good = (make_delivery(ports, broken, text) for text in ("sealed:nonsense", "{}"))
+    trying = replace(ports, http=FakeHttp(ports.database, lambda _request: HttpAnswer(200)))
+    for batch in lease_due_deliveries(trying, WORKER):
+        make_deliveries(trying, WORKER, batch)
+
+    found = {row.id: row for row in deliveries(ports)}
+    assert (found[sealed].status, found[good].status) == ("FAILED", "SUCCESS")
+    assert found[sealed].given_up.startswith("The payload was sealed under another SECRET_KEY")
 
 
 def test_a_secret_that_cannot_be_read_any_more_ends_its_deliveries_with_the_remedy(
