@@ -1,5 +1,6 @@
 """The ``flask`` command's groups: a list of names; each is loaded when it is used."""
 
+import atexit
 import gc
 import sys
 from collections.abc import Callable
@@ -107,6 +108,9 @@ def make_command_app() -> Flask:
     So help is quick, and a command can tell what is wrong with the settings.
     """
     gc.set_threshold(_RARELY)
+    # Looking once more for garbage at the end takes a fifth of the whole time, and frees nothing
+    # that the end of the process would not.
+    atexit.register(gc.freeze)
     app = Flask("app")
     register(app)
     app.extensions["latchkey"] = LocalProxy(_installation)

@@ -5,6 +5,7 @@ Adapters are imported as modules, so that a command, which uses few of them, can
 
 from __future__ import annotations
 
+import atexit
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 from ipaddress import ip_network
@@ -125,10 +126,13 @@ def make_installation(ports: Ports, settings: Settings) -> Installation:
 def connect_installation() -> Installation:
     """The installation that the environment describes, for commands: without a web server.
 
-    Raises ``SettingsError`` when the environment cannot be used.
+    Its database is closed when the process ends, which nobody else does then: SQLite's file is
+    whole again. Raises ``SettingsError`` when the environment cannot be used.
     """
     settings = load_settings()
-    return make_installation(connect(settings, late=True), settings)
+    ports = connect(settings, late=True)
+    atexit.register(ports.database.close)
+    return make_installation(ports, settings)
 
 
 def connect_elsewhere() -> Elsewhere:

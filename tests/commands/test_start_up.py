@@ -54,3 +54,10 @@ def test_a_list_waits_for_the_database_s_library_and_no_other(
 ) -> None:
     make_user(ports, "ann@example.com")
     assert loaded(installed, group, "list") == {"sqlalchemy"}
+
+
+def test_the_database_is_closed_when_a_command_has_ended(installed: Installation) -> None:
+    made = installed.run("group", "create", "Support")
+    assert made.returncode == 0, made.stderr
+    # Else whoever copies the file misses what SQLite keeps beside it.
+    assert list(installed.folder.glob("*.sqlite3-*")) == []
