@@ -1,14 +1,14 @@
 """Every command twice, here and against a server: equal results, and those that were agreed on."""
 
 import json
-from pathlib import Path
 
 import pytest
 
 from app.domain.ids import to_global_id
+from tests.commands import agreement
 from tests.commands.webhooks.shops import QUERY, Shops, shown
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "webhook"
+GOLDEN = agreement.GOLDEN / "webhook"
 TARGET = "https://new.example.com/hook"
 PRODUCT = to_global_id("Product", 1)
 DELIVERY = to_global_id("EventDelivery", 2)
@@ -72,15 +72,7 @@ def test_here_and_there_come_to_the_same_in_every_form(shops: Shops, case: str, 
     if form == "json":
         json.loads(out)
     told = f"exit {code}\n--- standard output\n{out}--- standard error\n{err}"
-    assert told == agreed(GOLDEN / f"{case}.{form}", told)
-
-
-def agreed(file: Path, told: str) -> str:
-    """What was agreed on; what nobody has looked at yet is written down and fails the test."""
-    if not file.exists():
-        file.write_text(told)
-        pytest.fail(f"{file.name} is new: read it, and keep it if it is right", pytrace=False)
-    return file.read_text()
+    assert told == agreement.agreed(GOLDEN / f"{case}.{form}", told)
 
 
 def test_no_agreed_output_is_left_over() -> None:
