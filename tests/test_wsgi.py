@@ -28,7 +28,7 @@ def test_any_server_finds_the_application_ready_to_serve() -> None:
         "import wsgi; print(wsgi.app.test_client().get('/nothing').status_code,"
         " sorted(wsgi.app.cli.list_commands(None)))",
     )
-    assert answered.stdout.startswith("404 ['app', 'completion', 'db', 'demo', 'doctor', 'group', ")
+    assert answered.stdout.startswith("404 ['app', 'completion', 'db', 'demo', 'doctor', ")
 
 
 def test_any_server_stops_with_everything_that_is_wrong_with_the_settings() -> None:
