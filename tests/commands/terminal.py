@@ -7,6 +7,7 @@ import select
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 
 from tests.commands.installed import PATIENCE, ROOT, Installation
@@ -35,11 +36,14 @@ def typed(installed: Installation, *arguments: str, answers: Answers = (), **mor
     shown = ""
     answered = 0
     waiting = list(answers)
+    interrupted = False
     try:
-        while chunk := _read(ours):
+        while chunk := _read(ours, process if interrupted else None):
             shown += chunk
+            interrupted = False  # it was heard
             if waiting and waiting[0][0] in shown[answered:]:
                 answered = len(shown)
+                interrupted = waiting[0][1] == INTERRUPT
                 _answer(process, ours, waiting.pop(0)[1])
     finally:
         process.kill()
@@ -56,9 +60,17 @@ def _answer(process: "subprocess.Popen[bytes]", terminal: int, answer: str) -> N
         os.write(terminal, f"{answer}\n".encode())
 
 
-def _read(terminal: int) -> str:
-    """What comes next; empty when the command has closed its end."""
-    assert select.select([terminal], [], [], PATIENCE)[0], "the terminal stays silent"
+def _read(terminal: int, interrupted: "subprocess.Popen[bytes] | None") -> str:
+    """What comes next; empty when the command has closed its end.
+
+    Python misses a signal that comes in the moment before it waits for a key, so whoever has
+    pressed Ctrl-C presses it again after a second of silence, as people do.
+    """
+    deadline = time.monotonic() + PATIENCE
+    while not select.select([terminal], [], [], 1.0)[0]:
+        assert time.monotonic() < deadline, "the terminal stays silent"
+        if interrupted is not None:
+            interrupted.send_signal(signal.SIGINT)
     with contextlib.suppress(OSError):
         return os.read(terminal, 4096).decode(errors="replace")
     return ""

@@ -78,6 +78,14 @@ def test_ctrl_c_ends_listening_quietly(installed: Installation) -> None:
     assert "Traceback" not in shown
 
 
+def test_deliveries_are_followed_until_ctrl_c(ports: Ports, installed: Installation) -> None:
+    make_delivery(ports, 1)
+    words = ("webhook", "deliveries", "hook", "--since", "2000-01-01", "--follow")
+    shown = typed(installed, *words, answers=[("PENDING", INTERRUPT)])
+    assert "ended with 130" in shown
+    assert "Traceback" not in shown
+
+
 def test_a_closed_pipe_ends_a_long_list_quietly(ports: Ports, installed: Installation) -> None:
     for _ in range(30):
         make_delivery(ports, 1, json.dumps({"product": {"name": "x" * 10_000}}))

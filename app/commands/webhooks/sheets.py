@@ -1,0 +1,91 @@
+"""A webhook as a sheet of text that people edit: TOML."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from app.domain.absent import ABSENT
+from app.ports.instance import KnownWebhook, WebhookDraft
+
+_HEAD = """\
+# Change what you like, save and leave the editor. Without a change nothing happens.
+# A query says itself which events it is about; the line `events` counts where there is none.
+
+"""
+_KINDS: Mapping[str, type] = {
+    "name": str,
+    "target_url": str,
+    "active": bool,
+    "events": list,
+    "headers": dict,
+    "query": str,
+}
+
+
+_CALLED = {str: "text", bool: "true or false", list: "list", dict: "table"}
+
+
+class Unreadable(Exception):
+    """The sheet cannot be meant; the text says what is wrong with it."""
+
+
+def write_sheet(webhook: KnownWebhook) -> str:
+    """What may be changed of a webhook, and how that is done."""
+    headers = ", ".join(f"{_text(k)} = {_text(v)}" for k, v in webhook.custom_headers.items())
+    lines = [
+        f"name = {_text(webhook.name)}",
+        f"target_url = {_text(webhook.target_url)}",
+        f"active = {str(webhook.is_active).lower()}",
+        f"events = [{', '.join(map(_text, webhook.events))}]",
+        f"headers = {{{headers}}}",
+        f"query = {_long_text(webhook.query)}",
+    ]
+    return _HEAD + "\n".join(lines) + "\n"
+
+
+def _text(text: str) -> str:
+    # A string of JSON is one of TOML, too, but for the one character that only TOML forbids.
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _long_text(text: str) -> str:
+    if not text or "'''" in text or not all(one.isprintable() or one in "\t\n" for one in text):
+        return _text(text)
+    return f"'''\n{text}'''"
+
+
+def read_sheet(webhook: KnownWebhook, text: str) -> WebhookDraft:
+    """What the sheet ``text`` says otherwise than ``webhook`` is; raises ``Unreadable``.
+
+    A line that is missing says nothing, and neither does an empty query.
+    """
+    try:
+        read = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise Unreadable(str(error)) from None
+    for name, value in read.items():
+        if name not in _KINDS:
+            raise Unreadable(f"There is no field {name}; there are {', '.join(_KINDS)}.")
+        if not isinstance(value, _KINDS[name]):
+            raise Unreadable(f"{name} must be a {_CALLED[_KINDS[name]]}.")
+    headers, events = read.get("headers", {}), read.get("events", webhook.events)
+    if not all(isinstance(one, str) for one in (*headers.values(), *events)):
+        raise Unreadable("Events and the values of headers are texts: put them in quotes.")
+    said = WebhookDraft(
+        name=_change(read.get("name"), webhook.name),
+        target_url=_change(read.get("target_url"), webhook.target_url),
+        is_active=_change(read.get("active"), webhook.is_active),
+        custom_headers=_change(read.get("headers"), dict(webhook.custom_headers)),
+        query=_change(read.get("query", "").strip() or None, webhook.query.strip()),
+    )
+    # Where there is a query, it says itself what it is about.
+    has_query = webhook.query or said.query is not ABSENT
+    return said if has_query else replace(said, events=_change(tuple(events), webhook.events))
+
+
+def _change(value: Any, before: Any) -> Any:
+    return ABSENT if value is None or value == before else value
