@@ -57,9 +57,13 @@ def test_zsh_and_fish_are_told_groups_commands_and_what_they_do() -> None:
     assert only.startswith("plain,sign-out\tEnd all sessions of somebody")
 
 
-def test_options_and_choices_are_completed() -> None:
+def test_options_choices_and_permissions_are_completed() -> None:
     assert told("bash", "flask user list --inac") == ["plain,--inactive"]
     assert told("bash", "flask oidc set audi") == ["plain,audience"]
+    assert told("bash", "flask group create x --permission manage-ord") == [
+        "plain,MANAGE_ORDERS",
+        "plain,MANAGE_ORDERS_IMPORT",
+    ]
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")

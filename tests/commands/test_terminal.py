@@ -180,31 +180,3 @@ def test_a_name_that_is_no_group_is_told_in_json_too(installed: Installation) ->
     assert failed.returncode == 2
     assert "Did you mean 'user'?" in failed.stderr
     assert json.loads(failed.stdout)["errors"][0]["code"] == "USAGE"
-
-
-def test_the_shell_completes_commands_settings_and_permissions(installed: Installation) -> None:
-    def completions(line: str) -> list[str]:
-        words = line.split(" ")
-        shown = subprocess.run(
-            [str(Path(sys.executable).parent / "flask")],
-            cwd=ROOT,
-            env={
-                **installed.environment,
-                "_FLASK_COMPLETE": "bash_complete",
-                "COMP_WORDS": line,
-                "COMP_CWORD": str(len(words) - 1),
-            },
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE,
-            check=False,
-        )
-        return [one.removeprefix("plain,") for one in shown.stdout.splitlines()]
-
-    assert "user" in completions("flask us")
-    assert "sign-out" in completions("flask user sign")
-    assert completions("flask shop set password") == ["password-login-mode"]
-    assert completions("flask group create x --permission manage-ord") == [
-        "MANAGE_ORDERS",
-        "MANAGE_ORDERS_IMPORT",
-    ]
