@@ -1,8 +1,11 @@
 """The console's blueprint: its pages, and what stands before each of them."""
 
+from collections.abc import Callable
 from http import HTTPStatus
+from typing import Any, cast
 
 from flask import Blueprint, Flask, Response, request
+from flask_limiter import Limiter
 from flask_wtf.csrf import CSRFProtect
 from werkzeug.exceptions import NotFound
 from werkzeug.wrappers import Response as BaseResponse
@@ -17,10 +20,12 @@ from app.console import (
     deliveries,
     dry_run,
     home,
+    inspector,
     keys,
     passwords,
     preferences,
     sign_in,
+    throttle,
     webhook_editing,
     webhooks,
 )
@@ -30,6 +35,7 @@ from app.console.filters import FILTERS
 from app.console.frame import HEADERS, frame_values, go, page
 from app.console.session import actor, caller, is_signed_in, note_use, ports, set_up_sessions
 from app.services.console_sessions import Worth, show_console_door
+from app.web.hooks import WithoutHooks
 
 OPEN = frozenset(
     {
@@ -43,6 +49,11 @@ OPEN = frozenset(
     }
 )
 """The only pages for whoever is not signed in."""
+
+WRITES_FOR_NOBODY = ("console.sign_in.begin", "console.passwords.forgotten")
+"""Open pages that store something for whoever comes; signing in has its own throttle."""
+
+DOOR_LIMIT = "30/minute"
 
 WORTHLESS_TOO = OPEN | {
     "console.sign_in.leave",
@@ -59,10 +70,12 @@ PAGES = (
     deliveries,
     dry_run,
     home,
+    inspector,
     keys,
     passwords,
     preferences,
     sign_in,
+    throttle,
     webhook_editing,
     webhooks,
 )
@@ -71,15 +84,18 @@ PAGES = (
 _csrf = CSRFProtect()
 
 
-def mount_console(app: Flask) -> None:
+def mount_console(app: Flask, limiter: Limiter) -> None:
     """Give ``app`` the console below ``/console/``; other paths pay nothing for it."""
     app.config.update(WTF_CSRF_CHECK_DEFAULT=False, WTF_CSRF_TIME_LIMIT=None)
-    _csrf.init_app(app)
+    _csrf.init_app(cast("Flask", WithoutHooks(app)))
     set_up_sessions(app)
     for name, function in {**FILTERS, "answer_words": answer_words}.items():
         app.add_template_filter(function, name)
     app.register_blueprint(assets.blueprint)
     app.register_blueprint(make_console())
+    for endpoint in WRITES_FOR_NOBODY:
+        limited: Callable[..., Any] = limiter.limit(DOOR_LIMIT)(app.view_functions[endpoint])
+        app.view_functions[endpoint] = limited
     app.add_url_rule("/", "front", lambda: go("console.home.index"))
 
 

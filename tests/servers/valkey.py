@@ -22,11 +22,11 @@ def launch(lodging: Lodging) -> Server:
         settings = lodging.folder / "valkey.conf"
         settings.write_text(
             f"bind 127.0.0.1\nport {port}\nrequirepass {password}\ndatabases {DATABASES}\n"
-            'save ""\nappendonly no\n'
+            'save ""\nappendonly no\nloglevel warning\n'
         )
         settings.chmod(0o644)
         process = lodging.start(program, settings)
-        if wait_until(partial(_answers, port), process):
+        if wait_until(partial(answers, port), process):
             return Server(f"redis://:{password}@127.0.0.1:{port}/0", process)
     raise RuntimeError(f"valkey-server ended {ATTEMPTS} times instead of coming up.")
 
@@ -38,7 +38,8 @@ def _free_port() -> int:
     return port
 
 
-def _answers(port: int) -> bool:
+def answers(port: int) -> bool:
+    """Whether a server there takes commands, or would if it knew who asks."""
     try:
         with socket.create_connection(("127.0.0.1", port), timeout=1) as connection:
             connection.sendall(b"PING\r\n")

@@ -1,0 +1,127 @@
+"""Token inspector: what a pasted token is, whether it works, and what it may do.
+
+The token comes in the body of a form and is in nothing that goes out: not in the page, not in an
+address, not in the cookie. With script the page around it stays, and only the answer is replaced.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from flask import Blueprint, request
+from werkzeug.wrappers import Response as BaseResponse
+
+from app.console.filters import exact, relative
+from app.console.frame import page
+from app.console.session import actor, now, ports
+from app.domain.actor import SessionOrigin
+from app.domain.foreign_jws import LONGEST_FOREIGN_TOKEN
+from app.domain.inspection import CheckOutcome, Inspection, LostTo, TokenKind
+from app.services.inspection import inspect_token
+
+_TIMES = ("iat", "exp", "nbf", "auth_time", "updated_at")
+_FARTHEST = 10**11
+_TYPES = {
+    "access": "an access token",
+    "refresh": "a refresh token",
+    "thirdparty": "an extension’s token",
+}
+_LOST = {
+    LostTo.PERSON: "not the person’s",
+    LostTo.PROVIDER: "not granted by the provider",
+    LostTo.APP: "not the app’s",
+    LostTo.TOKEN: "the token was not made for it",
+    LostTo.LOGIN_MODE: "login mode",
+}
+_STATES = {
+    CheckOutcome.PASSED: "ok",
+    CheckOutcome.WARNING: "warn",
+    CheckOutcome.UNKNOWN: "warn",
+    CheckOutcome.FAILED: "bad",
+}
+
+blueprint = Blueprint("inspector", __name__, url_prefix="/inspector")
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One member of a token as people read it; ``note`` says what it means."""
+
+    name: str
+    value: str
+    note: str = ""
+
+
+@blueprint.route("/", methods=["GET", "POST"])
+def index() -> BaseResponse:
+    """The form; sent, with the answer in place of nothing."""
+    found = None
+    if request.method == "POST":
+        found = inspect_token(ports(), actor(), request.form.get("token", ""))
+    return page(
+        "inspector/index.html",
+        found=found,
+        verdict=None if found is None else verdict(found),
+        header=[] if found is None else claims_of(found.header, found),
+        claims=[] if found is None else claims_of(found.claims, found),
+        states=_STATES,
+        lost=_LOST,
+        longest=LONGEST_FOREIGN_TOKEN + 64,
+        moment=now(),
+    )
+
+
+def verdict(found: Inspection) -> tuple[str, str]:
+    """The state and the words of what all checks come to."""
+    outcomes = {check.outcome for check in found.checks}
+    if CheckOutcome.FAILED in outcomes:
+        unreadable = found.kind in (TokenKind.UNREADABLE, TokenKind.FOREIGN)
+        return "bad", "Not a token for here" if unreadable else "Not valid"
+    if CheckOutcome.UNKNOWN in outcomes:
+        return "warn", "Not fully known yet"
+    if CheckOutcome.WARNING in outcomes:
+        return "warn", "Valid, with less than its person holds"
+    return "ok", "Valid"
+
+
+def claims_of(members: Mapping[str, object], found: Inspection) -> list[Claim]:
+    """Header or claims in the order of the token, each with what it means."""
+    return [
+        Claim(name, _text(value), _note(name, value, found)) for name, value in members.items()
+    ]
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _note(name: str, value: object, found: Inspection) -> str:
+    if name in _TIMES:
+        return _moment(value)
+    if name == "type" and isinstance(value, str):
+        return _TYPES.get(value, "")
+    notes = {
+        "user_id": "" if found.bearer is None else found.bearer.name or found.bearer.email,
+        "app": "" if found.app is None else found.app.name,
+        "token": _session_note(found),
+        "is_staff": "tells the role; decides nothing",
+        "csrf_token": "not used any more",
+    }
+    return notes.get(name, "")
+
+
+def _session_note(found: Inspection) -> str:
+    if found.session is None:
+        return ""
+    by_sign_on = found.session.origin is SessionOrigin.OIDC
+    return f"session alive, begun by {'single sign-on' if by_sign_on else 'password'}"
+
+
+def _moment(value: object) -> str:
+    """Unix seconds in words; nothing for what is no time."""
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not is_number or not 0 <= float(str(value)) < _FARTHEST:
+        return ""
+    at = datetime.fromtimestamp(float(str(value)), UTC)
+    return f"{exact(at)}, {relative(at, now())}"

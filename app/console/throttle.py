@@ -1,0 +1,95 @@
+"""Throttle: which addresses have to wait with their logins, why, and letting one go."""
+
+from flask import Blueprint, flash, request
+from werkzeug.wrappers import Response as BaseResponse
+
+from app.console.frame import done, go, page
+from app.console.lists import here_with, tags, told
+from app.console.session import actor, ports, visitor_here
+from app.domain.errors import Refused
+from app.ports.throttle import ThrottleUnavailable
+from app.services.throttle import ExplainedBlock, explain_blocked, unblock_address
+from app.services.traffic import list_untrusted_forwarding
+from app.web.installation import installation
+
+LISTED = 100
+"""How many addresses are shown at most; those with the longest wait."""
+
+_SILENT = (
+    "The store of the login attempts does not answer. Until it does, every login is refused, and "
+    "nothing can be unblocked. Nothing was changed."
+)
+_FILTERS = {"q": "Address", "why": "Tried"}
+_TRIED = {"accounts": "passwords of accounts", "unknown": "emails that nobody has"}
+
+blueprint = Blueprint("throttle", __name__, url_prefix="/throttle")
+
+
+@blueprint.get("/")
+def index() -> BaseResponse:
+    """The addresses, the longest wait first; with ``ask`` the question before one is let go."""
+    blocked: tuple[ExplainedBlock, ...] = ()
+    silent = ""
+    try:
+        blocked = explain_blocked(ports(), actor(), limit=LISTED)
+    except ThrottleUnavailable:
+        silent = _SILENT
+    peers = list_untrusted_forwarding(ports(), actor())
+    asked = request.args.get("address", "").strip() if _asks() else ""
+    return page(
+        "throttle/index.html",
+        found=_sorted(_narrowed(blocked)),
+        is_full=len(blocked) == LISTED,
+        listed=LISTED,
+        silent=silent,
+        peers=peers,
+        told=told("q", "why", "sort"),
+        tags=tags(_FILTERS),
+        tried=_TRIED,
+        asked="" if silent else asked,
+        asked_block=next((one for one in blocked if one.address == asked), None),
+        keep=here_with(ask=None, address=None),
+        own_address=visitor_here().address,
+        trusted_proxies=[str(one) for one in installation().trusted_proxies],
+    )
+
+
+@blueprint.post("/unblock")
+def unblock() -> BaseResponse:
+    """Forget what is held against an address."""
+    address = request.form.get("address", "").strip()
+    try:
+        unblock_address(ports(), actor(), address)
+    except ThrottleUnavailable:
+        flash(_SILENT, "bad")
+    except Refused as refused:
+        flash(" ".join(problem.message for problem in refused.problems), "bad")
+    else:
+        return done(
+            f"{address} is let go: whoever is there may sign in at once, and its failures are "
+            "forgotten.",
+            "console.throttle.index",
+        )
+    return go("console.throttle.index")
+
+
+def _asks() -> bool:
+    return request.args.get("ask") == "unblock"
+
+
+def _narrowed(blocked: tuple[ExplainedBlock, ...]) -> list[ExplainedBlock]:
+    """Those that the address asks for."""
+    asked = told("q", "why")
+    text = asked.get("q", "").lower()
+    tries = {"accounts": "wrong_passwords", "unknown": "unknown_emails"}.get(asked.get("why", ""))
+    return [
+        one
+        for one in blocked
+        if text in one.address.lower() and (tries is None or getattr(one, tries))
+    ]
+
+
+def _sorted(blocked: list[ExplainedBlock]) -> list[ExplainedBlock]:
+    if request.args.get("sort") == "failures":
+        return sorted(blocked, key=lambda one: -one.failures)
+    return blocked
