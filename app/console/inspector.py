@@ -25,12 +25,12 @@ _FARTHEST = 10**11
 _TYPES = {
     "access": "an access token",
     "refresh": "a refresh token",
-    "thirdparty": "an extension’s token",
+    "thirdparty": "an extension's token",
 }
 _LOST = {
-    LostTo.PERSON: "not the person’s",
+    LostTo.PERSON: "not the person's",
     LostTo.PROVIDER: "not granted by the provider",
-    LostTo.APP: "not the app’s",
+    LostTo.APP: "not the app's",
     LostTo.TOKEN: "the token was not made for it",
     LostTo.LOGIN_MODE: "login mode",
 }

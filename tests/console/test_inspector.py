@@ -106,8 +106,8 @@ def test_an_extension_acts_with_what_person_and_app_both_hold(
     app_id, _ = make_app(shop, "<script>alert(1)</script>", Permission.MANAGE_SHIPPING)
     page = inspect(desk, extension_of(shop, token_of(shop, tom), app_id))
     assert "Extension token" in page.text
-    assert "No: not the app’s" in page.text
-    assert "No: not the person’s" in page.text
+    assert "No: not the app" in page.text
+    assert "No: not the person" in page.text
     assert "<script>alert(1)" not in page.html
 
 
