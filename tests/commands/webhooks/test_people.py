@@ -13,6 +13,7 @@ from tests.builders.apps import make_app
 from tests.builders.webhooks import make_delivery, make_webhook
 from tests.commands.installed import PATIENCE, ROOT, Installation
 from tests.commands.terminal import ESCAPE, INTERRUPT, typed
+from tests.commands.webhooks.shops import Shops
 from tests.fakes.keys import SECRET
 
 
@@ -174,3 +175,22 @@ def test_a_login_is_asked_for_and_never_shown(installed: Installation) -> None:
     )
     assert "ended with 5" in shown
     assert "geheim" not in shown
+
+
+def test_another_instance_needs_no_installation_of_one_s_own(shops: Shops, tmp_path: Path) -> None:
+    environment = {
+        "HOME": str(tmp_path),
+        "PYTHONPATH": str(ROOT),
+        "APP_ENV": "production",
+        "DATABASE_URL": "postgresql://nobody@127.0.0.1:1/nowhere",
+        "LATCHKEY_TOKEN": shops.elsewhere.token,
+    }
+    alone = Installation(tmp_path, environment)
+    done = alone.run("webhook", "list", "--short", "-u", shops.url)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [line.split("\t")[1] for line in done.stdout.splitlines()] == [
+        *("plain", "asking", "silent"),
+    ]
+    here = alone.run("webhook", "list", "--json")
+    assert here.returncode == 1
+    assert json.loads(here.stdout)["errors"][0]["code"] == "SETTINGS"
