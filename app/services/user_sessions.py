@@ -1,11 +1,14 @@
 """Where somebody else is signed in, for whoever manages them; and ending one such session."""
 
+from dataclasses import dataclass
+
 from sqlalchemy import delete, select
 
 from app.domain.actor import Actor
 from app.domain.devices import SignedIn
 from app.domain.errors import Problem, Refused
 from app.domain.permissions import Permission
+from app.domain.users import User
 from app.models import SessionRecord
 from app.ports import Ports
 from app.services.access import requires
@@ -18,6 +21,14 @@ MOST = 100
 """Sessions of one person that are shown: the newest."""
 
 
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Somebody, and where they are signed in."""
+
+    user: User
+    sessions: tuple[SignedIn, ...]
+
+
 @requires(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
 def list_user_sessions(ports: Ports, actor: Actor, user_id: int) -> tuple[SignedIn, ...]:
     """The sessions of somebody that are alive, the one used last first; at most the newest 100.
@@ -25,6 +36,12 @@ def list_user_sessions(ports: Ports, actor: Actor, user_id: int) -> tuple[Signed
     Sessions of staff are for MANAGE_STAFF, those of customers for MANAGE_USERS. Refuses NOT_FOUND
     on ``id``.
     """
+    return show_person(ports, actor, user_id).sessions
+
+
+@requires(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
+def show_person(ports: Ports, actor: Actor, user_id: int) -> Person:
+    """Somebody with their sessions, as ``list_user_sessions`` has and refuses them."""
     alive = (
         select(SessionRecord)
         .where(SessionRecord.user_id == user_id, SessionRecord.expires_at > ports.clock.now())
@@ -32,9 +49,10 @@ def list_user_sessions(ports: Ports, actor: Actor, user_id: int) -> tuple[Signed
         .limit(MOST)
     )
     with ports.database.reading() as session:
-        require_reach(actor, is_staff=find_user_by_key(session, user_id).is_staff)
+        user = find_user_by_key(session, user_id)
+        require_reach(actor, is_staff=user.is_staff)
         found = [signed_in(actor, stored) for stored in session.scalars(alive)]
-    return tuple(sorted(found, key=by_use, reverse=True))
+    return Person(user, tuple(sorted(found, key=by_use, reverse=True)))
 
 
 @requires(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
