@@ -3,6 +3,7 @@
 from threading import Event
 
 from flask import Flask, Response, request
+from flask_limiter import Limiter
 from werkzeug.wrappers import Response as BaseResponse
 
 from app import backchannel, media, wellknown, worker
@@ -45,8 +46,9 @@ def create_app(ports: Ports | None = None, settings: Settings | None = None) -> 
     app.register_blueprint(wellknown.blueprint)
     app.register_blueprint(backchannel.blueprint)
     app.register_blueprint(media.blueprint)
-    mount_console(app)
-    _mount_graphql(app, create_endpoint(installation), chosen.redis_url)
+    limiter = set_up_limits(app, chosen.redis_url)
+    mount_console(app, limiter)
+    _mount_graphql(app, create_endpoint(installation), limiter)
     return app
 
 
@@ -57,9 +59,8 @@ def run_worker(stop: Event) -> None:
     worker.run(connect(settings), stop)
 
 
-def _mount_graphql(app: Flask, endpoint: Application, redis_url: str) -> None:
+def _mount_graphql(app: Flask, endpoint: Application, limiter: Limiter) -> None:
     """Requests to the API pass Flask by; its page is an ordinary view, and limited like one."""
-    limiter = set_up_limits(app, redis_url)
 
     def playground() -> BaseResponse:
         return Response.from_app(endpoint, request.environ, buffered=True)

@@ -6,6 +6,7 @@ from flask import Flask, request
 from flask_limiter import Limiter
 
 from app.web.caller import visitor_from
+from app.web.hooks import WithoutHooks
 from app.web.installation import installation
 
 
@@ -22,29 +23,8 @@ def set_up_limits(app: Flask, redis_url: str) -> Limiter:
         in_memory_fallback_enabled=bool(redis_url),
         key_prefix="latchkey",
     )
-    limiter.init_app(cast("Flask", _WithoutHooks(app)))
+    limiter.init_app(cast("Flask", WithoutHooks(app)))
     return limiter
-
-
-class _WithoutHooks:
-    """An application in which the extension gets to see no request by itself.
-
-    Its hooks cost every request, the key set's too, more than the rest of Flask does; a view that
-    has been decorated checks without them.
-    """
-
-    def __init__(self, app: Flask) -> None:
-        self.config = app.config
-        self.extensions = app.extensions
-
-    def before_request(self, _hook: object) -> None:
-        """The decorator checks, when its view is called."""
-
-    def after_request(self, _hook: object) -> None:
-        """No headers are sent, and nothing is taken off afterwards."""
-
-    def teardown_request(self, _hook: object) -> None:
-        """What is remembered of a request goes with it."""
 
 
 def _address() -> str:

@@ -169,3 +169,9 @@ def test_a_page_costs_few_statements(staff_desk: StaffDesk, statements: Statemen
     with statements() as seen:
         desk.open("/console/keyboard")
     assert len(seen) == 1
+
+
+def test_one_address_begins_only_so_many_sign_ins_a_minute(nobody: Desk) -> None:
+    pages = [nobody.open("/console/sign-in/with/nowhere").status for _ in range(31)]
+    assert pages[0] == 404
+    assert pages[-1] == 429
