@@ -21,7 +21,7 @@ from app.services import base_address, diagnosis
 from app.web.installation import installation
 
 _WSGI = Path(__file__).parents[2] / "wsgi.py"
-_THREADS = 4
+THREADS = 16
 _EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 - told apart, not listened on
 
 
@@ -94,8 +94,8 @@ def _server(host: str, port: int, workers: int) -> list[str]:
     return [
         *(sys.executable, "-m", "granian", "--interface", "wsgi", "--no-ws"),
         *("--host", host, "--port", str(port), "--workers", str(workers)),
-        # One thread would let a single login, whose hash takes a while, hold up everybody.
-        *("--blocking-threads", str(_THREADS)),
+        # More than there are places for logins, which wait a while: they hold up nobody else.
+        *("--blocking-threads", str(THREADS)),
         *("--respawn-failed-workers", "--workers-kill-timeout", "10", "--log-level", "warning"),
         f"{_WSGI}:app",
     ]

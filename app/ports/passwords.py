@@ -2,8 +2,25 @@
 
 from typing import Protocol
 
+from app.domain.errors import Problem, Refused
+
+_SECONDS = 2
+_BUSY = Problem(
+    "LOGIN_ATTEMPT_DELAYED",
+    f"Too many passwords are being checked right now. Try again in {_SECONDS} s.",
+)
+
+
+class PasswordsBusy(Refused):
+    """More passwords wait to be hashed than can be in good time; known addresses and unknown."""
+
+    def __init__(self) -> None:
+        super().__init__(_BUSY)
+
 
 class PasswordHasher(Protocol):
+    """Hashing takes a processor whole: so many may wait for it, more raise ``PasswordsBusy``."""
+
     def hash(self, password: str) -> str:
         """The hash to store, with its parameters and salt in it."""
 

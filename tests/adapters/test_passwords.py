@@ -1,0 +1,109 @@
+"""Hashing passwords: behind everybody else's back, and never more than fit."""
+
+import os
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event, get_native_id
+
+import pytest
+from argon2 import PasswordHasher, extract_parameters
+from typing_extensions import override
+
+from app.adapters.passwords import Argon2Hasher
+from app.commands.serve import THREADS
+from app.ports.passwords import PasswordsBusy
+
+CHEAP = PasswordHasher(1, 8, 1)
+LONG_ENOUGH = 30.0
+
+
+class SlowHasher(PasswordHasher):
+    """Hashes when it is let; tells how nice the thread is that does it."""
+
+    def __init__(self) -> None:
+        super().__init__(1, 8, 1)
+        self.begun, self.go_on = Event(), Event()
+        self.niceness = 0
+
+    @override
+    def hash(self, password: str | bytes, *, salt: bytes | None = None) -> str:
+        if sys.platform == "linux":
+            self.niceness = os.getpriority(os.PRIO_PROCESS, get_native_id())
+        self.begun.set()
+        assert self.go_on.wait(LONG_ENOUGH)
+        return super().hash(password, salt=salt)
+
+
+def test_the_right_password_alone_is_right() -> None:
+    hasher = Argon2Hasher(CHEAP)
+    stored = hasher.hash("correct horse")
+    assert hasher.verify(stored, "correct horse")
+    assert not hasher.verify(stored, "correct horse ")
+    assert not hasher.verify("no hash at all", "correct horse")
+
+
+def test_without_a_hash_no_password_is_right() -> None:
+    assert not Argon2Hasher(CHEAP).verify(None, "a password that nobody has")
+
+
+def test_half_a_surrogate_pair_is_hashed_as_it_came() -> None:
+    hasher = Argon2Hasher(CHEAP)
+    assert hasher.verify(hasher.hash("\ud83d"), "\ud83d")
+
+
+def test_the_profile_is_one_that_owasp_lists_and_others_are_renewed() -> None:
+    hasher = Argon2Hasher()
+    stored = hasher.hash("correct horse")
+    profile = extract_parameters(stored)
+    assert (profile.memory_cost, profile.time_cost, profile.parallelism) == (47_104, 1, 1)
+    assert not hasher.needs_rehash(stored)
+    older = CHEAP.hash("correct horse")
+    assert hasher.needs_rehash(older)
+    assert hasher.verify(older, "correct horse")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="threads have priorities on Linux alone")
+def test_hashing_gives_way_to_every_other_thread() -> None:
+    slow = SlowHasher()
+    slow.go_on.set()
+    Argon2Hasher(slow).hash("correct horse")
+    assert slow.niceness > os.getpriority(os.PRIO_PROCESS, get_native_id())
+
+
+def test_whoever_finds_no_place_is_told_at_once_when_to_come_again() -> None:
+    slow = SlowHasher()
+    hasher = Argon2Hasher(slow, places=1)
+    with ThreadPoolExecutor() as clients:
+        first = clients.submit(hasher.hash, "correct horse")
+        assert slow.begun.wait(LONG_ENOUGH)
+        with pytest.raises(PasswordsBusy, match=r"Try again in \d+ s") as refused:
+            hasher.verify(None, "correct horse")
+        slow.go_on.set()
+        assert CHEAP.verify(first.result(LONG_ENOUGH), "correct horse")
+    assert refused.value.problems[0].code == "LOGIN_ATTEMPT_DELAYED"
+    assert hasher.verify(hasher.hash("correct horse"), "correct horse")
+
+
+def test_whoever_gets_no_turn_in_time_is_told_and_leaves_the_place_to_others() -> None:
+    slow = SlowHasher()
+    hasher = Argon2Hasher(slow, places=2, patience=0.05)
+    with ThreadPoolExecutor() as clients:
+        first = clients.submit(hasher.hash, "correct horse")
+        assert slow.begun.wait(LONG_ENOUGH)
+        for _ in range(3):
+            with pytest.raises(PasswordsBusy):
+                hasher.verify(None, "correct horse")
+        slow.go_on.set()
+        assert isinstance(first.exception(LONG_ENOUGH), PasswordsBusy | None)
+
+
+def test_a_server_has_threads_left_when_every_place_is_taken() -> None:
+    slow = SlowHasher()
+    hasher = Argon2Hasher(slow)
+    with ThreadPoolExecutor(THREADS) as threads:
+        logins = [threads.submit(hasher.hash, "correct horse") for _ in range(THREADS)]
+        # A server's thread that is free answers this, while passwords are waited for.
+        assert threads.submit(str, "me").result(LONG_ENOUGH) == "me"
+        slow.go_on.set()
+        refused = [one for one in logins if isinstance(one.exception(LONG_ENOUGH), PasswordsBusy)]
+    assert 0 < len(refused) < THREADS
