@@ -22,6 +22,7 @@ from app.console.filters import exact, relative
 from app.console.places import GROUPS
 from app.console.session import IDLE, caller, is_signed_in, now, ports, signed_in_by
 from app.services.badges import Badges, show_badges
+from app.web.caller import base_url
 
 THEMES = ("auto", "light", "dark")
 _YEAR = 365 * 24 * 3600
@@ -122,6 +123,17 @@ def _badges() -> dict[str, dict[str, object]]:
         for place, (count, state, words) in badges.items()
         if count
     }
+
+
+def own_address(endpoint: str, **values: str) -> str:
+    """The whole address of a page of ours: as configured, or in development as it was reached."""
+    base = ports().configuration.public_url or base_url(request.environ)
+    return f"{base}{url_for(endpoint, **values)}"  # type: ignore[arg-type]
+
+
+def set_password_address() -> str:
+    """Where mails of the console lead: our own page."""
+    return own_address("console.passwords.follow")
 
 
 def own_path(wanted: str | None) -> str:

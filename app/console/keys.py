@@ -1,16 +1,15 @@
 """Keys: the ring of signing keys, what verifies until when, and rotating it."""
 
-from flask import Blueprint, flash, request, url_for
+from flask import Blueprint, flash, request
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.filters import exact
-from app.console.frame import done, go, page
+from app.console.frame import done, go, own_address, page
 from app.console.session import actor, now, ports
 from app.domain.errors import Refused
 from app.domain.keys import CACHE_TIME, KeyState
 from app.services.keys import list_keys
 from app.services.rotation import rotate_keys
-from app.web.caller import base_url
 
 blueprint = Blueprint("keys", __name__, url_prefix="/keys")
 
@@ -20,7 +19,6 @@ def index() -> BaseResponse:
     """The ring, newest first; with ``ask`` the question before a rotation."""
     ring = list_keys(ports(), actor())
     is_fixed = all(key.published_at is None for key in ring)
-    own = ports().configuration.public_url or base_url(request.environ)
     return page(
         "keys/index.html",
         ring=ring,
@@ -28,7 +26,7 @@ def index() -> BaseResponse:
         active=next(key for key in ring if key.state is KeyState.ACTIVE),
         asked=request.args.get("ask") == "rotate" and not is_fixed,
         is_fixed=is_fixed,
-        address=f"{own}{url_for('wellknown.key_set')}",
+        address=own_address("wellknown.key_set"),
         cached_minutes=int(CACHE_TIME.total_seconds() // 60),
     )
 

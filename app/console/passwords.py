@@ -1,17 +1,16 @@
 """A forgotten password, and setting one by the link of a mail: an invitation's too."""
 
-from flask import Blueprint, request, session, url_for
+from flask import Blueprint, request, session
 from werkzeug.wrappers import Response as BaseResponse
 from wtforms import EmailField, PasswordField
 from wtforms.validators import InputRequired
 
 from app.console.forms import ConsoleForm
-from app.console.frame import done, go, page, refused_page
+from app.console.frame import done, go, page, refused_page, set_password_address
 from app.console.session import nobody, open_console_session, ports
 from app.domain.errors import Refused
 from app.services.console_sessions import set_password_at_console, show_console_door
 from app.services.resets import request_password_reset
-from app.web.caller import base_url
 
 _LINK = "password_link"
 
@@ -82,12 +81,6 @@ def choose() -> BaseResponse:
             return done("Your password is set, and you are signed in.", "console.home.index")
     show = refused_page if form.is_submitted() else page
     return show("passwords/choose.html", form=form, door=_door(), email=link["email"])
-
-
-def set_password_address() -> str:
-    """Where mails of the console lead: our own page."""
-    base = ports().configuration.public_url or base_url(request.environ)
-    return f"{base}{url_for('console.passwords.follow')}"
 
 
 def _door() -> object:

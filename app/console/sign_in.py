@@ -8,7 +8,7 @@ from wtforms import EmailField, PasswordField
 from wtforms.validators import InputRequired
 
 from app.console.forms import ConsoleForm
-from app.console.frame import go, own_path, page, refused_page
+from app.console.frame import go, own_address, own_path, page, refused_page
 from app.console.places import all_places
 from app.console.session import (
     actor,
@@ -31,7 +31,6 @@ from app.services.console_sessions import (
     sign_in_to_console,
     sign_out_of_console,
 )
-from app.web.caller import base_url
 
 _BEGUN = "sign_in"
 _FOREIGN = Problem(
@@ -166,7 +165,5 @@ def _place(wanted: str) -> str:
 
 
 def _callback(plugin_id: str) -> str:
-    """Our own address for the provider: the configured one, or in development the request's."""
-    configured = ports().configuration.public_url
-    path = url_for("console.sign_in.finish", plugin_id=plugin_id)
-    return f"{configured or base_url(request.environ)}{path}"
+    """Our own address for the provider."""
+    return own_address("console.sign_in.finish", plugin_id=plugin_id)
