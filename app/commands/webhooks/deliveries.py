@@ -94,7 +94,7 @@ def deliveries(  # noqa: PLR0913 - one for each option
     columns = _WITH_PAYLOAD if payload else COLUMNS
     out = output()
     if follow:
-        follower = Follower(chosen, webhooks, start or now, 1.0, wanted)
+        follower = Follower(chosen, webhooks, start or now, 1.0, wanted, say=out.say)
         for sent in follower.forever():
             if code is None or _code(sent.delivery) == code:
                 out.next(sent, columns)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from threading import Event
 
+from app.domain.faults import Unreachable
 from app.ports.instance import Instance, KnownDelivery, KnownWebhook, WantedDeliveries
 
 _AT_ONCE = 20
@@ -34,7 +35,8 @@ class Sent:
 class Follower:
     """Asks again and again what is new; ``interval`` in seconds.
 
-    Two deliveries with one ``mark`` are the same news; one without a mark is none yet.
+    Two deliveries with one ``mark`` are the same news; one without a mark is none yet. ``say``
+    tells whoever waits what keeps the news away.
     """
 
     instance: Instance
@@ -43,16 +45,33 @@ class Follower:
     interval: float
     wanted: WantedDeliveries = field(default_factory=WantedDeliveries)
     mark: Mark = state_of
+    say: Callable[[str], None] = lambda _told: None
+    _is_lost: bool = False
     _told: dict[str, list[str]] = field(default_factory=dict)
 
     def forever(self) -> Iterator[Sent]:
-        """What is new, without an end; a moment without news is waited for."""
+        """What is new, without an end; a moment without news is waited for.
+
+        An instance that was there and is out of reach for a while is waited for, too.
+        """
         waiting = Event()
+        yield from self.news()
         while True:
+            waiting.wait(self.interval)
+            yield from self._news_in_spite_of_all()
+
+    def _news_in_spite_of_all(self) -> list[Sent]:
+        try:
             news = self.news()
-            yield from news
-            if not news:
-                waiting.wait(self.interval)
+        except Unreachable as error:
+            if not self._is_lost:
+                self.say(f"{error} Trying again.")
+            self._is_lost = True
+            return []
+        if self._is_lost:
+            self.say("There again.")
+        self._is_lost = False
+        return news
 
     def news(self) -> list[Sent]:
         """What nobody has been told of yet, the oldest first."""

@@ -4,7 +4,10 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 
+import pytest
+
 from app.commands.webhooks.following import Follower
+from app.domain.faults import Unreachable
 from app.ports.instance import (
     DeliveryPage,
     KnownApp,
@@ -33,9 +36,13 @@ class Sent:
 
     sent: dict[str, list[KnownDelivery]] = field(default_factory=dict)
     asked: int = 0
+    lost: tuple[int, ...] = ()
+    """Which of the questions get no answer."""
 
     def deliveries(self, webhook_id: str, wanted: WantedDeliveries) -> DeliveryPage:
         self.asked += 1
+        if self.asked in self.lost:
+            raise Unreachable("The shop", "it is down.")
         start = int(wanted.after or 0)
         end = start + wanted.size
         every = self.sent.get(webhook_id, [])
@@ -101,3 +108,20 @@ def test_it_goes_on_for_ever() -> None:
         found.append(one.delivery.id)
         instance.sent["a"].insert(0, delivery(len(found) + 1))
     assert found == ["delivery 1", "delivery 2", "delivery 3"]
+
+
+def test_an_instance_that_is_lost_for_a_while_is_waited_for() -> None:
+    instance = Sent({"a": [delivery(1)]}, lost=(2, 3))
+    follower = follow(instance, "a")
+    said: list[str] = []
+    follower.say = said.append
+    news = follower.forever()
+    assert next(news).delivery.id == "delivery 1"
+    instance.sent["a"].insert(0, delivery(2))
+    assert next(news).delivery.id == "delivery 2"
+    assert said == ["The shop cannot be reached: it is down. Trying again.", "There again."]
+
+
+def test_an_instance_that_was_never_there_is_not() -> None:
+    with pytest.raises(Unreachable):
+        next(follow(Sent(lost=(1,)), "a").forever())
