@@ -4,8 +4,10 @@ from app.domain.audit import AuditEntry
 
 _DID = {
     "account.avatar": "changed the picture of",
+    "account.confirm": "confirmed the account",
     "account.delete": "deleted their own account",
     "account.deletion_request": "asked to delete the account",
+    "account.email_change": "moved to another email",
     "account.email_change_request": "asked to change the email of",
     "account.register": "registered",
     "account.update": "changed the account",
@@ -15,21 +17,34 @@ _DID = {
     "app.delete": "removed the app",
     "app.install": "installed the app",
     "app.update": "changed the app",
+    "app_installation.ask": "asked to install",
+    "app_installation.delete": "dismissed the installation of",
+    "app_installation.fail": "could not install",
+    "app_installation.retry": "tried again to install",
     "app_token.create": "made a token for",
     "app_token.revoke": "revoked a token of",
+    "app_token.rotate": "replaced a token of",
     "customer.create": "made the customer",
     "customer.delete": "deleted the customer",
     "customer.update": "changed the customer",
     "delivery.retry": "redelivered to",
+    "demo.fill": "filled the demo shop",
     "group.create": "made the group",
     "group.delete": "deleted the group",
     "group.update": "changed the group",
     "keys.create": "made a signing key",
     "keys.forget": "forgot a signing key",
     "keys.rotate": "rotated the signing key",
+    "order.cancel": "cancelled the order",
+    "order.confirm": "confirmed the order",
+    "order.fulfill": "fulfilled the order",
+    "order.pay": "marked as paid the order",
     "password.change": "changed the password of",
     "password.reset_link": "sent a link to set a password to",
     "password.set": "set the password of",
+    "product.create": "made the product",
+    "product.delete": "deleted the product",
+    "product.update": "changed the product",
     "provider.create": "set up the identity provider",
     "provider.update": "changed the identity provider",
     "session.end": "ended a session of",
@@ -41,7 +56,9 @@ _DID = {
     "staff.update": "changed the member of the staff",
     "throttle.unblock": "unblocked the address",
     "tokens.deactivate_all": "ended every session of",
+    "user.activate": "let in again",
     "user.create": "made the account",
+    "user.deactivate": "locked out",
     "user.join": "put into a group",
     "user.link": "linked to single sign-on",
     "user.promote": "made staff of",
@@ -80,4 +97,6 @@ def what_was_done(entry: AuditEntry) -> str:
 
 def done_to(entry: AuditEntry) -> str:
     """To what; empty where the words have said it."""
-    return "" if entry.action.startswith(("shop", "keys")) else entry.subject_name
+    if entry.action.startswith(("shop.", "keys.", "demo.")):
+        return ""
+    return f"#{entry.subject_name}" if entry.action.startswith("order.") else entry.subject_name

@@ -190,6 +190,7 @@ def _past_delivery(
         issuer=new.issuer or past.api_url,
         status=(DeliveryStatus.FAILED if has_failed else DeliveryStatus.SUCCESS).value,
         attempts=len(tries),
+        response_status=tries[-1].status if tries else None,
         created_at=issued_at,
         given_up=_GIVEN_UP if has_failed else "",
     )
