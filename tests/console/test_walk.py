@@ -1,0 +1,223 @@
+"""Every route of the console, every kind of caller: nobody gets further than they may."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+from flask import Flask
+from sqlalchemy import select, update
+from werkzeug.test import TestResponse
+
+from app.console.view import OPEN, WORTHLESS_TOO
+from app.domain.actor import SessionOrigin
+from app.domain.permissions import Permission
+from app.domain.shop import PasswordLoginMode
+from app.domain.webhooks import AsyncEvent
+from app.factory import create_app
+from app.models import Record, SessionRecord, UserRecord
+from app.ports import Ports
+from app.settings import Settings
+from tests.browser.pages import address_of
+from tests.builders.apps import make_app
+from tests.builders.deliveries import store_attempt
+from tests.builders.people import make_group, make_staff, make_user, sessions_of, sign_in
+from tests.builders.shop import set_mode
+from tests.builders.sign_on import make_provider
+from tests.builders.webhooks import make_delivery, make_webhook
+from tests.console.desk import Desk
+
+ADMIN = "admin@example.com"
+STAFF = "staff@example.com"
+CUSTOMER = "customer@example.com"
+
+KEYS = {"customers": 2}
+
+FOR_ADMINS = (200, 303, 404, 422)
+
+LOOKED_AT = {
+    "console.app_installation.index",
+    "console.app_tokens.make",
+    "console.apps.connect",
+    "console.apps.index",
+    "console.apps.show",
+    "console.dry_run.index",
+    "console.dry_run.run",
+    "console.home.index",
+    "console.inspector.index",
+    "console.webhook_editing.check",
+}
+"""What staff may look at who hold no permission; forms there say what is missing."""
+
+OWN_GROUPS = ("account", "passwords", "preferences", "search", "sign_in")
+"""Pages about oneself, and the search, which finds what one may see."""
+
+TRACES = ("sessions", "throttle_addresses", "throttle_users", "oidc_states")
+"""What signing in, and trying to, leaves behind."""
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A route by one of its methods, at an address that it answers."""
+
+    endpoint: str
+    method: str
+    address: str
+
+
+@pytest.fixture
+def lived_in(shop: Ports) -> Ports:
+    """A shop that has one of everything, each with the key 1."""
+    make_staff(shop, "somebody@example.com")
+    make_user(shop, CUSTOMER)
+    make_user(shop, ADMIN, is_superuser=True)
+    make_staff(shop, STAFF)
+    make_group(shop, "Support", Permission.MANAGE_USERS)
+    app_id, _ = make_app(shop, "Labels", Permission.MANAGE_PRODUCTS)
+    hook = make_webhook(shop, app_id, AsyncEvent.PRODUCT_UPDATED)
+    store_attempt(shop, make_delivery(shop, hook))
+    make_provider(shop)
+    return shop
+
+
+@pytest.fixture
+def console(lived_in: Ports) -> Flask:
+    return create_app(lived_in, Settings())
+
+
+def every_way(console: Flask) -> list[Way]:
+    """All of them; the one that ends the session comes last."""
+    found = list(_ways(console))
+    assert len(found) > 60
+    return sorted(found, key=lambda way: (way.endpoint.endswith(".leave"), way.method))
+
+
+def _ways(console: Flask) -> Iterator[Way]:
+    for rule in console.url_map.iter_rules():
+        if rule.rule.startswith("/console/"):
+            for method in {"GET", "POST"} & set(rule.methods or ()):
+                yield Way(rule.endpoint, method, address_of(console, rule, KEYS))
+
+
+def at_the_desk(console: Flask, shop: Ports, email: str = "") -> Desk:
+    """A desk of that application, with somebody signed in at it if an email is given."""
+    desk = Desk(console.test_client(), shop)
+    if email:
+        assert desk.sign_in(email).status == 303
+    return desk
+
+
+def an_admin(console: Flask, shop: Ports, origin: SessionOrigin) -> Desk:
+    """A desk with somebody who may do everything, and came in that way."""
+    desk = at_the_desk(console, shop, ADMIN)
+    with shop.database.transaction() as session:
+        session.execute(update(SessionRecord).values(origin=origin.value))
+    return desk
+
+
+def go(desk: Desk, way: Way) -> TestResponse:
+    """Take a way; an empty form carries a valid token."""
+    shown = desk.open("/console/sign-in")
+    if shown.status == 303:
+        shown = desk.open("/console/keyboard")
+    found = re.search(r'name="csrf_token" value="([^"]+)"', shown.html)
+    token = {} if found is None else {"csrf_token": found[1]}
+    return desk.client.open(way.address, method=way.method, data=token)
+
+
+def records(shop: Ports) -> dict[str, list[tuple[object, ...]]]:
+    """All that the shop has on record."""
+    with shop.database.reading() as session:
+        return {
+            table.name: [tuple(row) for row in session.execute(table.select())]
+            for table in Record.metadata.sorted_tables
+            if table.name not in TRACES
+        }
+
+
+def test_nobody_gets_further_than_the_door(console: Flask, lived_in: Ports) -> None:
+    desk = at_the_desk(console, lived_in)
+    before = records(lived_in)
+    for way in every_way(console):
+        answer = go(desk, way)
+        if way.endpoint in OPEN:
+            assert answer.status_code < 500, way
+        else:
+            assert answer.status_code == 303, way
+            assert answer.headers["Location"].startswith("/console/sign-in"), way
+    assert records(lived_in) == before
+
+
+def test_customers_get_no_cookie_and_none_would_let_them_in(
+    console: Flask, lived_in: Ports
+) -> None:
+    assert at_the_desk(console, lived_in).sign_in(CUSTOMER).status == 422
+    desk = at_the_desk(console, lived_in, ADMIN)
+    customer = _key_of(lived_in, CUSTOMER)
+    sign_in(lived_in, customer)
+    with desk.client.session_transaction("/console/") as kept:
+        kept["user"], kept["_user_id"] = customer, sessions_of(lived_in, customer)[0].token
+    for way in every_way(console):
+        if way.endpoint not in OPEN:
+            assert go(desk, way).status_code == 303, way
+
+
+def test_staff_without_permissions_change_nothing(console: Flask, lived_in: Ports) -> None:
+    desk = at_the_desk(console, lived_in, STAFF)
+    before = records(lived_in)
+    for way in every_way(console)[:-1]:
+        assert go(desk, way).status_code < 500, way
+    assert records(lived_in) == before
+
+
+def test_staff_without_permissions_see_little_and_why(console: Flask, lived_in: Ports) -> None:
+    desk = at_the_desk(console, lived_in, STAFF)
+    let_in = {way.endpoint for way in every_way(console) if go(desk, way).status_code == 200}
+    own = {name for name in let_in if name.split(".")[1] in OWN_GROUPS}
+    assert let_in - own == LOOKED_AT
+    told = at_the_desk(console, lived_in, STAFF).open("/console/deliveries/")
+    assert told.status == 403
+    assert "MANAGE_APPS" in told.text
+
+
+def test_a_session_that_is_worth_nothing_opens_nothing(console: Flask, lived_in: Ports) -> None:
+    desk = at_the_desk(console, lived_in, ADMIN)
+    set_mode(lived_in, PasswordLoginMode.CUSTOMERS_ONLY)
+    before = records(lived_in)
+    for way in every_way(console)[:-1]:
+        answer = go(desk, way)
+        if way.endpoint in WORTHLESS_TOO:
+            assert answer.status_code < 500, way
+        else:
+            assert answer.status_code == 403, way
+    assert records(lived_in) == before
+
+
+@pytest.mark.parametrize("origin", list(SessionOrigin)[:2])
+def test_no_way_breaks_down_for_whoever_may_do_everything(
+    console: Flask, lived_in: Ports, origin: SessionOrigin
+) -> None:
+    desk = an_admin(console, lived_in, origin)
+    for way in every_way(console):
+        answer = go(desk, way)
+        assert answer.status_code in FOR_ADMINS, way
+        if answer.headers.get("Location", "").startswith("/console/sign-in"):
+            assert way.endpoint.split(".")[1] in OWN_GROUPS, way
+            desk = an_admin(console, lived_in, origin)
+
+
+@pytest.mark.parametrize("email", ["", STAFF, ADMIN])
+def test_no_form_is_taken_without_its_token(console: Flask, lived_in: Ports, email: str) -> None:
+    desk = at_the_desk(console, lived_in, email)
+    before = records(lived_in)
+    for way in every_way(console):
+        if way.method == "POST":
+            answer = desk.client.post(way.address, data={"csrf_token": "made up"})
+            refused = 400 if email or way.endpoint in OPEN else 303
+            assert answer.status_code == refused, way
+    assert records(lived_in) == before
+
+
+def _key_of(shop: Ports, email: str) -> int:
+    with shop.database.reading() as session:
+        return session.scalars(select(UserRecord.id).where(UserRecord.email == email)).one()
