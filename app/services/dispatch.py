@@ -1,7 +1,7 @@
 """Choosing which deliveries are made next, and for whom: leases, taken in the store."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from sqlalchemy import ColumnElement, func, or_, select, update
@@ -19,6 +19,9 @@ BATCH = 16
 MOST_LEASES = 4
 """Batches of one endpoint that may be under way at once, on all machines together."""
 
+TOGETHER = 12
+"""Batches under way to endpoints that do not fail yet, as far as each gets one at all."""
+
 MOST_SUSPECTS = 8
 """Batches under way to endpoints that fail; the rest of the worker's threads is for the others."""
 
@@ -31,10 +34,15 @@ _LEASE_NAME = 16
 
 @dataclass(frozen=True, slots=True)
 class _Room:
-    """How many batches of each endpoint are under way, and which endpoints fail at present."""
+    """How many batches of each endpoint are under way, and which endpoints fail at present.
+
+    ``sharing`` endpoints that do not fail have something under way or due: the more there are, the
+    fewer batches each has at once, so that some that hang all of a sudden leave room for others.
+    """
 
     running: Mapping[int, int]
     failing: Collection[int]
+    sharing: int = 1
 
     @property
     def for_suspects(self) -> int:
@@ -43,7 +51,7 @@ class _Room:
 
     def of(self, webhook: int) -> int:
         """How many more batches of that endpoint may begin."""
-        most = 1 if webhook in self.failing else MOST_LEASES
+        most = 1 if webhook in self.failing else min(MOST_LEASES, TOGETHER // self.sharing) or 1
         return max(0, most - self.running.get(webhook, 0))
 
     @property
@@ -58,8 +66,9 @@ def lease_due_deliveries(ports: Ports, actor: Actor) -> tuple[Batch, ...]:
     """Take what is due, oldest first; none twice, however many processes ask at once.
 
     A lease ends by itself: what a killed process had taken is due again, with the same
-    ``webhook-id``. An endpoint gets ``MOST_LEASES`` batches at a time, one that fails a single
-    delivery, and all that fail share ``MOST_SUSPECTS``: those that hang hold up nobody else.
+    ``webhook-id``. An endpoint gets ``MOST_LEASES`` batches at a time, fewer where many have
+    something due (``TOGETHER``), one that fails a single delivery, and all that fail share
+    ``MOST_SUSPECTS``: those that hang hold up nobody else.
     """
     now = ports.clock.now()
     with ports.database.reading() as session:
@@ -109,6 +118,8 @@ def _shares(session: Session, room: _Room, now: datetime) -> list[tuple[int, tup
     by_webhook: dict[int, list[int]] = {}
     for delivery, webhook in due:
         by_webhook.setdefault(webhook, []).append(delivery)
+    healthy = {*by_webhook, *room.running}.difference(room.failing)
+    room = replace(room, sharing=max(1, len(healthy)))
     shares = []
     for_suspects = room.for_suspects
     for webhook, waiting in by_webhook.items():
@@ -131,4 +142,6 @@ def _room(session: Session, now: datetime) -> _Room:
     failing = select(WebhookRecord.id).where(
         WebhookRecord.failing_since.is_not(None), WebhookRecord.is_active.is_(True)
     )
-    return _Room({row[0]: row[1] for row in rows}, frozenset(session.scalars(failing)))
+    running = {row[0]: row[1] for row in rows}
+    suspects = frozenset(session.scalars(failing))
+    return _Room(running, suspects, max(1, len(running.keys() - suspects)))

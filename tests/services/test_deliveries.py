@@ -13,7 +13,7 @@ from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.ports.http import CallFailed, CallFault, HttpAnswer, HttpRequest
 from app.services.deliveries import make_deliveries
-from app.services.dispatch import BATCH, MOST_LEASES, lease_due_deliveries
+from app.services.dispatch import lease_due_deliveries
 from app.services.keys import published_keys
 from tests.builders.apps import make_app
 from tests.builders.people import ISSUER
@@ -278,19 +278,3 @@ def test_a_lease_of_a_worker_that_was_killed_passes_on(
     assert _work(delivering) == 1
     assert make_deliveries(delivering, WORKER, lost) == 0
     assert len(http.requests) == 1
-
-
-def test_one_endpoint_gets_no_more_batches_at_once_than_its_share(
-    delivering: Ports, webhook: int
-) -> None:
-    app, _ = make_app(delivering, "another")
-    other = make_webhook(delivering, app)
-    for _ in range(BATCH * (MOST_LEASES + 2)):
-        make_delivery(delivering, webhook)
-    make_delivery(delivering, other)
-
-    batches = lease_due_deliveries(delivering, WORKER)
-
-    assert [batch.webhook_id for batch in batches].count(webhook) == MOST_LEASES
-    assert [batch.webhook_id for batch in batches].count(other) == 1
-    assert lease_due_deliveries(delivering, WORKER) == ()

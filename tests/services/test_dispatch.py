@@ -1,0 +1,44 @@
+"""Which deliveries are made next: every endpoint has its share, and no more."""
+
+from app.domain.actor import WORKER
+from app.ports import Ports
+from app.services.dispatch import BATCH, MOST_LEASES, lease_due_deliveries
+from tests.builders.apps import make_app
+from tests.builders.webhooks import make_delivery, make_webhook
+
+
+def _webhook(ports: Ports) -> int:
+    app, _ = make_app(ports, "warehouse")
+    return make_webhook(ports, app)
+
+
+def test_many_endpoints_leave_room_for_others_although_none_has_failed_yet(
+    ports: Ports,
+) -> None:
+    app, _ = make_app(ports, "others")
+    hooks = [_webhook(ports), *(make_webhook(ports, app) for _ in range(5))]
+    for hook in hooks:
+        for _ in range(BATCH * MOST_LEASES):
+            make_delivery(ports, hook)
+
+    batches = [batch.webhook_id for batch in lease_due_deliveries(ports, WORKER)]
+
+    assert {hook: batches.count(hook) for hook in hooks} == dict.fromkeys(hooks, 2)
+    assert lease_due_deliveries(ports, WORKER) == ()
+
+
+def test_one_endpoint_gets_no_more_batches_at_once_than_its_share(
+    ports: Ports,
+) -> None:
+    webhook = _webhook(ports)
+    app, _ = make_app(ports, "another")
+    other = make_webhook(ports, app)
+    for _ in range(BATCH * (MOST_LEASES + 2)):
+        make_delivery(ports, webhook)
+    make_delivery(ports, other)
+
+    batches = lease_due_deliveries(ports, WORKER)
+
+    assert [batch.webhook_id for batch in batches].count(webhook) == MOST_LEASES
+    assert [batch.webhook_id for batch in batches].count(other) == 1
+    assert lease_due_deliveries(ports, WORKER) == ()
