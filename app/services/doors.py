@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from sqlalchemy import Select, select
 
@@ -44,7 +45,19 @@ def find_door(ports: Ports) -> Door:
 @part
 def read_door(row: Sequence[object]) -> Door:
     """The shop's row from the columns of ``DOOR_COLUMNS``; what follows them is not looked at."""
-    mode, traffic, keys_version, providers_version, name, description = row[: len(DOOR_COLUMNS)]
+    return _door(*row[: len(DOOR_COLUMNS)])
+
+
+@lru_cache(maxsize=16)
+def _door(
+    mode: object,
+    traffic: object,
+    keys_version: object,
+    providers_version: object,
+    name: object,
+    description: object,
+) -> Door:
+    # The row is read by every request and changes now and then: the same row is the same door.
     shop = Shop(
         name=str(name),
         description=str(description),

@@ -19,6 +19,7 @@ from app.services.login import DISABLED
 from app.services.refresh_tokens import SESSION_ENDED, use_up
 from app.services.sessions import OpenedSession, end_sessions, sign_access, sign_pair
 
+_TYPES = frozenset(one.value for one in TokenType)
 _CODES = {
     TokenFault.EXPIRED: "JWT_SIGNATURE_EXPIRED",
     TokenFault.UNDECODABLE: "JWT_DECODE_ERROR",
@@ -92,7 +93,7 @@ def verify_token(ports: Ports, actor: Actor, *, token: str | None) -> Verified:
         raise Refused(Problem("REQUIRED", "A token is needed.", "token"))
     traced = trace_or_refuse(ports, actor, token, "token")
     claims, found = traced.claims, traced.found
-    if found is None or claims.type not in list(TokenType):
+    if found is None or claims.type not in _TYPES:
         raise Refused(Problem("JWT_INVALID_TOKEN", TokenFault.INVALID.message, "token"))
     user = user_in(found, traced.door.switches)
     return Verified(user, claims.everything)
