@@ -1,0 +1,214 @@
+"""Groups: what their members may do, who is in them; made, changed, deleted."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from flask import Blueprint, flash, request
+from werkzeug.wrappers import Response as BaseResponse
+from wtforms import EmailField, StringField
+from wtforms.validators import InputRequired
+
+from app.console.forms import ConsoleForm
+from app.console.frame import done, go, page, refused_page
+from app.console.lists import asked_page, tags, told, turns
+from app.console.people import name_of
+from app.console.permissions import PermissionsField, chips
+from app.console.session import actor, ports, require
+from app.domain.errors import Problem, Refused
+from app.domain.grants import reach_problem
+from app.domain.groups import PermissionGroup
+from app.domain.ids import to_global_id
+from app.domain.pages import LONGEST_PAGE, PageRequest
+from app.domain.permissions import Permission
+from app.services.directory import find_user
+from app.services.group_changes import GroupChanges, delete_group, update_group
+from app.services.groups import (
+    GroupFilter,
+    NewGroup,
+    create_group,
+    list_groups,
+    list_members,
+    show_group,
+)
+
+_NAMES = {"q": "Name"}
+_MISSING = Refused(Problem("NOT_FOUND", "There is no such group. It may have been deleted."))
+
+blueprint = Blueprint("groups", __name__, url_prefix="/groups")
+
+
+@dataclass(frozen=True, slots=True)
+class GroupChip:
+    """A group that somebody can be put into, or (``why_not``) cannot."""
+
+    group: PermissionGroup
+    is_chosen: bool
+    why_not: str = ""
+
+    @property
+    def id(self) -> str:
+        """The group's global id."""
+        return to_global_id("Group", self.group.id)
+
+
+class GroupForm(ConsoleForm):
+    """A new group, or another name and other permissions for one."""
+
+    names = {  # noqa: RUF012
+        "addPermissions": "permissions",
+        "removePermissions": "permissions",
+    }
+    name = StringField("Name", validators=[InputRequired("Give the group a name.")])
+    permissions = PermissionsField("What its members may do")
+
+
+class MemberForm(ConsoleForm):
+    """Somebody to join a group."""
+
+    names = {"addUsers": "email"}  # noqa: RUF012
+    email = EmailField("Email", validators=[InputRequired("Say whose email.")])
+
+
+@blueprint.get("/")
+def index() -> BaseResponse:
+    """All groups by name."""
+    wanted = GroupFilter(search=request.args.get("q", "").strip())
+    found = list_groups(ports(), actor(), asked_page(), wanted)
+    return page(
+        "groups/index.html",
+        found=found,
+        beyond={one.id for one in found.items if reach_problem(actor(), one.permissions)},
+        turns=turns(found, "Before", "More"),
+        told=told(*_NAMES),
+        tags=tags(_NAMES),
+    )
+
+
+@blueprint.route("/new", methods=["GET", "POST"])
+def new() -> BaseResponse:
+    """Make a group."""
+    require(Permission.MANAGE_STAFF)
+    form = GroupForm()
+    if form.validate_on_submit():
+        try:
+            made = create_group(
+                ports(), actor(), NewGroup(form.name.data, form.permissions.chosen)
+            )
+        except Refused as refused:
+            form.refuse(refused)
+        else:
+            message = f"The group {made.name} was made. Nobody is in it yet."
+            return done(message, "console.staff.groups.show", key=made.id)
+    show_ = refused_page if form.is_submitted() else page
+    return show_("groups/new.html", form=form, chips=chips(actor(), form.permissions.chosen))
+
+
+@blueprint.get("/<int:key>")
+def show(key: int) -> BaseResponse:
+    """One group; with ``ask`` the question before it is deleted."""
+    return page("groups/show.html", **_values(_group(key), request.args.get("ask", "")))
+
+
+@blueprint.post("/<int:key>/save")
+def save(key: int) -> BaseResponse:
+    """Another name, other permissions; they count from the members' next request on."""
+    group, form = _group(key), GroupForm()
+    wanted = form.permissions.chosen
+    changes = GroupChanges(
+        name=form.name.data or "",
+        add_permissions=wanted - group.permissions,
+        remove_permissions=group.permissions - wanted,
+    )
+    try:
+        saved = update_group(ports(), actor(), to_global_id("Group", key), changes)
+    except Refused as refused:
+        form.refuse(refused)
+        values = {**_values(group), "form": form, "chips": chips(actor(), wanted)}
+        return refused_page("groups/show.html", **values)
+    labels = ", ".join(sorted(one.label for one in saved.permissions)) or "nothing"
+    message = f"The members of {saved.name} may: {labels}."
+    return done(message, "console.staff.groups.show", key=key)
+
+
+@blueprint.post("/<int:key>/members")
+def add_member(key: int) -> BaseResponse:
+    """Put somebody into the group, by their address."""
+    group, form = _group(key), MemberForm()
+    if form.validate():
+        try:
+            user = find_user(ports(), actor(), form.email.data)
+            joining = GroupChanges(add_users=(to_global_id("User", user.id),))
+            update_group(ports(), actor(), to_global_id("Group", key), joining)
+        except Refused as refused:
+            form.refuse(refused)
+        else:
+            message = f"{name_of(user)} is in {group.name} now."
+            return done(message, "console.staff.groups.show", key=key)
+    return refused_page("groups/show.html", **{**_values(group), "member_form": form})
+
+
+@blueprint.post("/<int:key>/members/<int:user_key>/leave")
+def remove_member(key: int, user_key: int) -> BaseResponse:
+    """Take somebody out of the group."""
+    leaving = GroupChanges(remove_users=(to_global_id("User", user_key),))
+    try:
+        group = update_group(ports(), actor(), to_global_id("Group", key), leaving)
+    except Refused as refused:
+        return _refused(key, refused)
+    return done(f"They are not in {group.name} any more.", "console.staff.groups.show", key=key)
+
+
+@blueprint.post("/<int:key>/delete")
+def delete(key: int) -> BaseResponse:
+    """Delete the group; its members lose what they hold by it alone."""
+    try:
+        group = delete_group(ports(), actor(), to_global_id("Group", key))
+    except Refused as refused:
+        return _refused(key, refused)
+    return done(f"The group {group.name} was deleted.", "console.staff.groups.index")
+
+
+def every_group() -> tuple[PermissionGroup, ...]:
+    """The groups that are offered as chips: the first hundred by name."""
+    return list_groups(ports(), actor(), PageRequest(LONGEST_PAGE)).items
+
+
+def group_chips(
+    groups: Collection[PermissionGroup], chosen: Collection[int]
+) -> tuple[GroupChip, ...]:
+    """``groups`` to tick; dashed are those that can do more than the caller."""
+    return tuple(
+        GroupChip(
+            group,
+            group.id in chosen,
+            "it can do what you cannot" if reach_problem(actor(), group.permissions) else "",
+        )
+        for group in groups
+    )
+
+
+def _group(key: int) -> PermissionGroup:
+    group = show_group(ports(), actor(), to_global_id("Group", key))
+    if group is None:
+        raise _MISSING
+    return group
+
+
+def _values(group: PermissionGroup, asked: str = "") -> dict[str, object]:
+    problem = reach_problem(actor(), group.permissions)
+    return {
+        "group": group,
+        "why_not": "" if problem is None else problem.message,
+        "members": list_members(ports(), actor(), [group.id])[group.id],
+        "chips": chips(actor(), group.permissions),
+        "form": GroupForm(formdata=None, name=group.name),
+        "member_form": MemberForm(formdata=None),
+        "asked": asked == "delete" and problem is None,
+    }
+
+
+def _refused(key: int, refused: Refused) -> BaseResponse:
+    """Back to the group, with the reason; nothing was changed."""
+    reasons = " ".join(problem.message for problem in refused.problems)
+    flash(f"{reasons} Nothing was changed.", "bad")
+    return go("console.staff.groups.show", key=key)

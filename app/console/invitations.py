@@ -1,0 +1,55 @@
+"""Inviting somebody to the staff by mail; they choose a password themselves."""
+
+from flask import Blueprint, request
+from werkzeug.wrappers import Response as BaseResponse
+from wtforms import EmailField, StringField
+from wtforms.validators import InputRequired
+
+from app.console.forms import ConsoleForm
+from app.console.frame import done, page, refused_page, set_password_address
+from app.console.groups import every_group, group_chips
+from app.console.session import actor, ports, require
+from app.domain.errors import Refused
+from app.domain.ids import to_global_id
+from app.domain.permissions import Permission
+from app.services.staff import NewStaff, create_staff
+
+blueprint = Blueprint("invitations", __name__, url_prefix="/invite")
+
+
+class InvitationForm(ConsoleForm):
+    """Whom to invite."""
+
+    email = EmailField("Email", validators=[InputRequired("Say where the invitation goes.")])
+    first_name = StringField("First name")
+    last_name = StringField("Last name")
+
+
+@blueprint.route("/", methods=["GET", "POST"])
+def index() -> BaseResponse:
+    """Ask whom; then add them, with a mail that leads to our page for choosing a password."""
+    require(Permission.MANAGE_STAFF)
+    form = InvitationForm()
+    ticked = tuple(request.form.getlist("groups"))
+    if form.validate_on_submit():
+        new = NewStaff(
+            form.email.data,
+            form.first_name.data or "",
+            form.last_name.data or "",
+            groups=ticked,
+            redirect_url=set_password_address(),
+        )
+        try:
+            user = create_staff(ports(), actor(), new)
+        except Refused as refused:
+            form.refuse(refused)
+        else:
+            message = (
+                f"{user.email} belongs to the staff now. A mail leads them to choose a password, "
+                "unless they have one already."
+            )
+            return done(message, "console.staff.show", key=user.id)
+    groups = every_group()
+    chosen = [one.id for one in groups if to_global_id("Group", one.id) in ticked]
+    show = refused_page if form.is_submitted() else page
+    return show("staff/invite.html", form=form, groups=group_chips(groups, chosen))

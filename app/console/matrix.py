@@ -1,0 +1,41 @@
+"""The permission matrix: which group, or who of the staff, holds what."""
+
+from flask import Blueprint, request
+from werkzeug.wrappers import Response as BaseResponse
+
+from app.console.frame import page
+from app.console.lists import asked_page, turns
+from app.console.people import name_of
+from app.console.session import actor, ports
+from app.domain.pages import Page
+from app.domain.permissions import ALL_PERMISSIONS, in_order
+from app.domain.users import User
+from app.services.directory import list_staff
+from app.services.groups import list_groups
+
+COLUMNS = 6
+"""Groups or people beside each other: more would not be readable."""
+
+blueprint = Blueprint("matrix", __name__, url_prefix="/matrix")
+
+
+@blueprint.get("/")
+def index() -> BaseResponse:
+    """Permissions against groups, or against people (``by=people``)."""
+    by_people = request.args.get("by") == "people"
+    asked = asked_page(COLUMNS)
+    found: Page[object] = (
+        list_staff(ports(), actor(), asked) if by_people else list_groups(ports(), actor(), asked)
+    )
+    return page(
+        "staff/matrix.html",
+        by_people=by_people,
+        columns=[(_name(one), one) for one in found.items],
+        permissions=in_order(ALL_PERMISSIONS),
+        mine=actor().permissions,
+        turns=turns(found, "Before", "More"),
+    )
+
+
+def _name(one: object) -> str:
+    return name_of(one) if isinstance(one, User) else str(getattr(one, "name", ""))

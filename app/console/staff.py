@@ -1,0 +1,153 @@
+"""Staff: who runs the shop, and one's page with groups, permissions and sessions."""
+
+from dataclasses import dataclass
+
+from flask import Blueprint, flash, request
+from werkzeug.wrappers import Response as BaseResponse
+from wtforms import EmailField, StringField
+
+from app.console import groups, invitations, matrix
+from app.console.forms import ConsoleForm
+from app.console.frame import done, go, page, refused_page
+from app.console.groups import every_group, group_chips
+from app.console.lists import asked_page, tags, told, turns
+from app.console.people import name_of
+from app.console.session import actor, ports, require
+from app.domain.directory import UserFilter, UserSort
+from app.domain.errors import Refused
+from app.domain.grants import is_within_reach
+from app.domain.ids import to_global_id
+from app.domain.permissions import Permission, in_order
+from app.domain.users import User
+from app.services.details import Details
+from app.services.directory import list_staff
+from app.services.staff import StaffChanges, update_staff
+from app.services.user_sessions import Person, show_person
+from app.services.ways_in import ways_in_of_staff
+
+_NAMES = {"q": "Name or email", "status": "Status", "sort": "Sorted by"}
+_STATUS = {"active": True, "inactive": False}
+_SORTS = {
+    "oldest": (UserSort.CREATED_AT, False),
+    "newest": (UserSort.CREATED_AT, True),
+    "email": (UserSort.EMAIL, False),
+    "name": (UserSort.LAST_NAME, False),
+}
+_ASKED = ("deactivate", "remove", "sign-out", "link")
+
+blueprint = Blueprint("staff", __name__, url_prefix="/staff")
+for part in (groups, invitations, matrix):
+    blueprint.register_blueprint(part.blueprint)
+
+
+@dataclass(frozen=True, slots=True)
+class HeldPermission:
+    """A permission of somebody, and the names of the groups that give it."""
+
+    permission: Permission
+    groups: tuple[str, ...]
+
+
+class StaffForm(ConsoleForm):
+    """The details of one of the staff."""
+
+    first_name = StringField("First name")
+    last_name = StringField("Last name")
+    email = EmailField("Email")
+
+
+@blueprint.get("/")
+def index() -> BaseResponse:
+    """The staff, and how each of them comes in."""
+    search = request.args.get("q", "").strip()
+    sort, descending = _SORTS.get(request.args.get("sort", ""), _SORTS["oldest"])
+    wanted = UserFilter(
+        search=search,
+        is_active=_STATUS.get(request.args.get("status", "")),
+        sort=None if search else sort,
+        descending=descending and not search,
+    )
+    found = list_staff(ports(), actor(), asked_page(), wanted)
+    ids = [user.id for user in found.items]
+    return page(
+        "staff/index.html",
+        found=found,
+        ways=ways_in_of_staff(ports(), actor(), ids),
+        turns=turns(found, "Before", "More"),
+        told=told(*_NAMES),
+        tags=tags({name: _NAMES[name] for name in ("q", "status")}),
+    )
+
+
+@blueprint.get("/<int:key>")
+def show(key: int) -> BaseResponse:
+    """One of the staff; with ``ask`` the question before something is done to them."""
+    require(Permission.MANAGE_STAFF)
+    person = show_person(ports(), actor(), key)
+    if not person.user.is_staff:
+        return go("console.customers.show", key=key)
+    return page("staff/show.html", **_values(person, request.args.get("ask", "")))
+
+
+@blueprint.post("/<int:key>/details")
+def save_details(key: int) -> BaseResponse:
+    """Another name or address; told to them at the old one."""
+    form = StaffForm()
+    details = Details(
+        first_name=form.first_name.data or "",
+        last_name=form.last_name.data or "",
+        email=form.email.data or "",
+    )
+    changes = StaffChanges(details=details)
+    try:
+        user = update_staff(ports(), actor(), to_global_id("User", key), changes)
+    except Refused as refused:
+        form.refuse(refused)
+        if form.form_errors:
+            raise
+        person = show_person(ports(), actor(), key)
+        return refused_page("staff/show.html", **{**_values(person), "form": form})
+    return done(f"The details of {name_of(user)} were saved.", "console.staff.show", key=key)
+
+
+@blueprint.post("/<int:key>/groups")
+def save_groups(key: int) -> BaseResponse:
+    """Other groups: what was ticked since the page was shown, and what was not any more."""
+    had, ticked = (frozenset(request.form.getlist(name)) for name in ("had", "groups"))
+    changes = StaffChanges(add_groups=tuple(ticked - had), remove_groups=tuple(had - ticked))
+    try:
+        user = update_staff(ports(), actor(), to_global_id("User", key), changes)
+    except Refused as refused:
+        reasons = " ".join(problem.message for problem in refused.problems)
+        flash(f"{reasons} Nothing was changed.", "bad")
+        return go("console.staff.show", key=key)
+    names = ", ".join(group.name for group in user.groups) or "no group"
+    return done(f"{name_of(user)} is in: {names}.", "console.staff.show", key=key)
+
+
+def _values(person: Person, asked: str = "") -> dict[str, object]:
+    user = person.user
+    beyond = user.permissions - actor().permissions
+    members = frozenset(group.id for group in user.groups)
+    return {
+        "user": user,
+        "name": name_of(user),
+        "sessions": person.sessions,
+        "is_self": user.id == actor().user_id,
+        "in_reach": is_within_reach(actor(), user.permissions),
+        "beyond": [one.label for one in in_order(beyond)],
+        "groups": group_chips(every_group(), members),
+        "permissions": _held(user),
+        "ways": ways_in_of_staff(ports(), actor(), [user.id]).get(user.id),
+        "asked": asked if asked in _ASKED else "",
+        "form": StaffForm(
+            formdata=None, first_name=user.first_name, last_name=user.last_name, email=user.email
+        ),
+    }
+
+
+def _held(user: User) -> tuple[HeldPermission, ...]:
+    return tuple(
+        HeldPermission(one, tuple(group.name for group in user.groups if one in group.permissions))
+        for one in in_order(user.permissions)
+    )
