@@ -1,0 +1,100 @@
+"""A shop whose console runs, somebody signed in to it, and what a page does behind the scenes."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from threading import Thread
+
+from flask import Flask
+from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Request
+from werkzeug.serving import make_server
+
+from app.domain.actor import SessionOrigin
+from app.factory import create_app
+from app.models import SessionRecord
+from app.ports import Ports
+from app.settings import Settings
+from tests.builders.people import PASSWORD
+from tests.console.desk import Desk
+
+PROVIDER = "Northlight ID"
+COOKIE = "latchkey"
+
+
+@dataclass(frozen=True, slots=True)
+class RunningShop:
+    """A shop that is served at ``url``, without a slash at its end."""
+
+    url: str
+    ports: Ports
+    app: Flask
+
+    def let_in(
+        self,
+        context: BrowserContext,
+        email: str,
+        origin: SessionOrigin = SessionOrigin.PASSWORD,
+    ) -> None:
+        """Give the browser the cookie of a session of that origin."""
+        client = self.app.test_client()
+        assert Desk(client, self.ports).sign_in(email).status == 303
+        if origin is SessionOrigin.OIDC:
+            with client.session_transaction("/console/") as kept:
+                kept["origin"], kept["provider"] = origin.value, PROVIDER
+                token = kept["_user_id"]
+            with self.ports.database.transaction() as session:
+                stored = session.query(SessionRecord).filter_by(token=token).one()
+                stored.origin = origin.value
+        cookie = client.get_cookie(COOKIE)
+        assert cookie is not None
+        context.add_cookies([{"name": COOKIE, "value": cookie.value, "url": self.url}])
+
+
+@contextmanager
+def running(ports: Ports, settings: Settings | None = None) -> Iterator[RunningShop]:
+    """Serve a shop until the end of the block."""
+    app = create_app(ports, settings or Settings())
+    server = make_server("127.0.0.1", 0, app, threaded=True)
+    thread = Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield RunningShop(f"http://127.0.0.1:{server.server_port}", ports, app)
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+class Watch:
+    """What pages asked other hosts for, and what the browser complained about."""
+
+    def __init__(self, page: Page, *hosts: str) -> None:
+        self.complaints: list[str] = []
+        self._own = (*hosts, "data:", "blob:", "about:")
+        page.on("request", self._note_request)
+        page.on("console", self._note_message)
+        page.on("pageerror", lambda error: self.complaints.append(f"{page.url}: {error}"))
+
+    def take(self) -> list[str]:
+        """The complaints since they were last taken."""
+        taken, self.complaints = self.complaints, []
+        return taken
+
+    def _note_request(self, request: Request) -> None:
+        if not request.url.startswith(self._own):
+            self.complaints.append(f"asked for {request.url}")
+
+    def _note_message(self, message: ConsoleMessage) -> None:
+        # A page that was refused (403, 422) is one: the browser's note of its status is none.
+        told_status = "the server responded with a status of 4" in message.text
+        if message.type in ("error", "warning") and not told_status:
+            self.complaints.append(message.text)
+
+
+def sign_in_by_form(page: Page, shop: RunningShop, email: str, password: str = PASSWORD) -> None:
+    """Sign in as people do."""
+    page.goto(f"{shop.url}/console/sign-in")
+    page.get_by_label("Email").fill(email)
+    page.get_by_label("Password").fill(password)
+    page.get_by_role("button", name="Sign in with password").click()
+    page.get_by_role("heading", level=1, name="Home").wait_for()

@@ -1,0 +1,46 @@
+"""The demo shop for the browser tests: filled once a run, copied for each test."""
+
+import shutil
+import sqlite3
+from pathlib import Path
+
+from sqlalchemy import select, update
+
+from app.adapters.clock import SystemClock
+from app.domain.actor import OPERATOR
+from app.models import UserRecord
+from app.ports import Ports
+from app.services.demo.shop import fill_shop
+from tests.builders.people import PASSWORD
+from tests.fixtures.ports import fake_ports
+from tests.servers.run import once
+
+ADMIN = "admin@example.com"
+STAFF = "support@example.com"
+
+
+def demo_file(run_directory: Path, migrated: Path) -> Path:
+    """The database of a demo shop in which everybody's password is the tests' own."""
+    file = run_directory / "demo.sqlite3"
+
+    def fill() -> str:
+        shutil.copy(migrated, file)
+        ports = fake_ports(f"sqlite:///{file}", SystemClock())
+        fill_shop(ports, OPERATOR, lambda _made: None)
+        hashed = ports.passwords.hash(PASSWORD)
+        with ports.database.transaction() as session:
+            session.execute(update(UserRecord).values(password_hash=hashed))
+        ports.database.close()
+        with sqlite3.connect(file) as connection:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        connection.close()
+        return str(file)
+
+    return Path(once(run_directory, "demo-shop", fill))
+
+
+def customer_key(ports: Ports) -> int:
+    """The key of a customer of that shop."""
+    with ports.database.reading() as session:
+        customers = select(UserRecord.id).where(UserRecord.is_staff.is_(False))
+        return session.scalars(customers.limit(1)).one()

@@ -1,0 +1,127 @@
+"""Every page of the console, in both themes: axe finds nothing, and it fits and weighs little."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page
+
+from app.domain.actor import SessionOrigin
+from tests.browser.console import RunningShop, Watch
+from tests.browser.demo import ADMIN, STAFF, customer_key
+from tests.browser.pages import BEFORE_SIGNING_IN, page_addresses
+from tests.servers.run import ROOT
+
+pytestmark = [pytest.mark.browser, pytest.mark.first]
+
+AXE = ROOT / "tests" / "browser" / "node_modules" / "axe-core" / "axe.min.js"
+WIDTHS = (1440, 390, 320)
+MOST_BYTES = 300_000
+
+DIALOGS = """() => {
+  const found = [...document.querySelectorAll('a[href*="ask="]')].map((link) => link.href);
+  for (const form of document.querySelectorAll('form[data-dialog][method=get]')) {
+    const fixed = new URLSearchParams(new FormData(form));
+    for (const radio of form.querySelectorAll('[type=radio]')) {
+      fixed.set(radio.name, radio.value);
+      found.push(`${form.action}?${fixed}`);
+    }
+  }
+  return found;
+}"""
+FINDINGS = """async () => (await axe.run({ resultTypes: ['violations'] })).violations.map(
+  (found) => `${found.id}: ${found.help}: ${found.nodes.map((node) => node.html).join(' ')}`)"""
+WEIGHT = """() => [...performance.getEntriesByType('navigation'),
+  ...performance.getEntriesByType('resource')].reduce((sum, { encodedBodySize }) =>
+  sum + encodedBodySize, 0)"""
+TOO_WIDE = """() => document.documentElement.scrollWidth > document.documentElement.clientWidth &&
+  `${document.documentElement.scrollWidth} wide: ` + [...document.querySelectorAll('body *')]
+    .filter((one) => one.getBoundingClientRect().right > innerWidth + 1)
+    .slice(0, 3).map((one) => one.outerHTML.slice(0, 120)).join(' ')"""
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_no_page_keeps_anybody_out(browser: Browser, demo_shop: RunningShop, theme: Any) -> None:
+    context = browser.new_context(color_scheme=theme, reduced_motion="reduce")
+    examined = Examined(context, demo_shop)
+    for name in BEFORE_SIGNING_IN:
+        examined.look_at(f"{demo_shop.url}/console/{name}")
+    demo_shop.let_in(context, ADMIN, SessionOrigin.OIDC)
+    keys = {"customers": customer_key(demo_shop.ports)}
+    addresses = page_addresses(demo_shop.app, keys)
+    examined.walk(f"{demo_shop.url}{address}" for address in addresses)
+    examined.look_at(f"{demo_shop.url}/console/nowhere", status=404)
+    demo_shop.let_in(context, STAFF)
+    examined.look_at(f"{demo_shop.url}/console/access/", status=403)
+    context.close()
+    assert not examined.faults, "\n".join(examined.faults)
+    assert examined.looked > 40
+
+
+class Examined:
+    """A browser that goes from page to page and writes down what is wrong with each."""
+
+    def __init__(self, context: BrowserContext, shop: RunningShop) -> None:
+        self.faults: list[str] = []
+        self.looked = 0
+        self._context = context
+        self._page = context.new_page()
+        self._watch = Watch(self._page, shop.url)
+        self._axe = AXE.read_text()
+
+    def walk(self, addresses: Iterator[str]) -> None:
+        """Look at each that is a page, and at every question that its pages ask."""
+        seen: set[str] = set()
+        waiting = sorted(addresses)
+        while waiting:
+            address = waiting.pop()
+            if address in seen or not self._is_page(address):
+                continue
+            seen.add(address)
+            self.look_at(address)
+            if "ask=" not in address:
+                waiting += self._questions(seen)
+
+    def look_at(self, address: str, *, status: int = 200) -> None:
+        """Write down what is wrong with the page at ``address``."""
+        page = self._page
+        page.set_viewport_size({"width": WIDTHS[0], "height": 900})
+        answer = page.goto(address)
+        path = address.partition("/console")[2]
+        found = [] if answer and answer.status == status else [f"is not the page: {answer}"]
+        page.evaluate(self._axe)
+        found += page.evaluate(FINDINGS)
+        found += self._measured(page)
+        self.faults += [f"{path}: {fault}" for fault in [*found, *self._watch.take()]]
+        self.looked += 1
+
+    def _measured(self, page: Page) -> Iterator[str]:
+        headings = page.locator("h1").count()
+        if headings != 1:
+            yield f"{headings} main headings"
+        weight = page.evaluate(WEIGHT)
+        if not 0 < weight < MOST_BYTES:
+            yield f"weighs {weight} bytes"
+        for width in WIDTHS:
+            page.set_viewport_size({"width": width, "height": 900})
+            too_wide = page.evaluate(TOO_WIDE)
+            if too_wide:
+                yield f"at {width}: {too_wide}"
+
+    def _is_page(self, address: str) -> bool:
+        """Neither a file to be kept nor a way to another page; a missing page is looked at."""
+        answer = self._context.request.get(address, max_redirects=0)
+        leads_to = answer.headers.get("location", "")
+        assert "/sign-in?" not in leads_to, f"{address} leads to {leads_to}"
+        return not leads_to and answer.headers["content-type"].startswith("text/html")
+
+    def _questions(self, seen: set[str]) -> list[str]:
+        """The addresses of the page's dialogs; of those that differ by a key alone, one."""
+        kinds: dict[str, str] = {}
+        for address in self._page.evaluate(DIALOGS):
+            kinds.setdefault(_kind(address), address)
+        return [address for kind, address in kinds.items() if kind not in map(_kind, seen)]
+
+
+def _kind(address: str) -> str:
+    return "".join(letter for letter in address if not letter.isdigit())
