@@ -8,6 +8,7 @@ from benchmarks.shop import BenchShop
 from tests.builders.people import PASSWORD
 
 ME = "{ me { id email firstName lastName userPermissions { code name } } }"
+_PRODUCTS = "{ products(first: 20) { edges { node { id name slug } } pageInfo { hasNextPage } } }"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,7 @@ def steady(port: int, shop: BenchShop) -> list[Path]:
         me(port, shop),
         Path("`shop { name }`, anonymous", graphql(port, "{ shop { name } }")),
         app_request(port, shop),
+        Path("`products(first: 20)` with an app token", graphql(port, _PRODUCTS, shop.app_token)),
         Path("`tokenVerify`", graphql(port, verify, variables={"token": shop.access})),
         Path("`tokenRefresh`", graphql(port, refresh, variables={"token": shop.refresh})),
         Path("key set", request_bytes("/.well-known/jwks.json", port=port)),

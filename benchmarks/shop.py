@@ -11,9 +11,11 @@ from app.settings import Settings
 from app.wiring import connect
 from tests.builders.apps import make_app
 from tests.builders.people import PASSWORD, make_group, make_user, sign_in
+from tests.builders.products import make_product
 
 MANAGER = "manager@example.com"
 _CHUNK = 50_000
+_PRODUCTS = 100
 
 
 class BenchShop:
@@ -30,6 +32,8 @@ class BenchShop:
         pair = sign_in(self.ports, user)
         self.access, self.refresh = pair.access, pair.refresh
         _, self.app_token = make_app(self.ports, "bench", Permission.MANAGE_PRODUCTS)
+        for number in range(_PRODUCTS):
+            make_product(self.ports, f"Product {number}")
         _add_others(self.url.removeprefix("sqlite:///"), others)
 
 
