@@ -22,7 +22,7 @@ from app.services.audit import Change, record
 from app.services.external_users import join_group, keep_current, make_user, promote
 
 _NAMELESS = Problem("INVALID", "The identity provider does not tell an email address.")
-_INACTIVE = Problem("INACTIVE", "This account is not active.")
+INACTIVE = Problem("INACTIVE", "This account is not active.")
 _TAKEN = Problem(
     "INVALID",
     "An account with this email exists, and the identity provider has not verified that the email "
@@ -78,7 +78,7 @@ def admit(
     else:
         user = session.get_one(UserRecord, identity.user_id, with_for_update=True)
     if not user.is_active:
-        raise Refused(_INACTIVE)
+        raise Refused(INACTIVE)
     if identity is None:
         identity = _link(ports, actor, session, arrival, user)
     keep_current(ports, actor, session, user, person)
@@ -90,6 +90,24 @@ def admit(
     user.last_login = ports.clock.now()
     session.flush()
     return identity, user
+
+
+@part
+def first_arrival_problem(
+    person: ExternalPerson, *, is_known: bool, is_confirmed: bool
+) -> Problem | None:
+    """Why somebody who comes for the first time is not let in, or ``None``.
+
+    ``is_known`` is whether an account here has their address, ``is_confirmed`` whether it is that
+    account's for sure.
+    """
+    if not person.email:
+        return _NAMELESS
+    if not is_known:
+        return None
+    if not person.is_verified:
+        return _TAKEN
+    return None if is_confirmed else _UNCONFIRMED
 
 
 @part
@@ -109,20 +127,17 @@ def drop_unverified(session: Session, user_id: int) -> None:
 def _account(ports: Ports, actor: Actor, session: Session, arrival: Arrival) -> UserRecord:
     """The account of somebody who comes from there for the first time."""
     person = arrival.person
-    if not person.email:
-        raise Refused(_NAMELESS)
-    user = session.scalar(
-        select(UserRecord).where(UserRecord.email == person.email).with_for_update()
+    query = select(UserRecord).where(UserRecord.email == person.email).with_for_update()
+    user = session.scalar(query) if person.email else None
+    problem = first_arrival_problem(
+        person, is_known=user is not None, is_confirmed=user is not None and user.is_confirmed
     )
+    if problem is not None:
+        raise Refused(problem)
     if user is None:
         user = make_user(ports, actor, session, person, is_staff=arrival.is_staff)
         if arrival.is_staff:
             _join_default_group(ports, actor, session, arrival, user)
-        return user
-    if not person.is_verified:
-        raise Refused(_TAKEN)
-    if not user.is_confirmed:
-        raise Refused(_UNCONFIRMED)
     return user
 
 
