@@ -1,0 +1,66 @@
+"""The search box and the palette: pages, things to do, and what the shop has."""
+
+from app.domain.permissions import Permission
+from app.ports import Ports
+from tests.builders.people import make_group, make_user
+from tests.console.conftest import StaffDesk, Statements
+
+SEARCH = "/console/search/"
+STAFF, USERS, ORDERS = (
+    Permission.MANAGE_STAFF,
+    Permission.MANAGE_USERS,
+    Permission.MANAGE_ORDERS,
+)
+
+
+def test_without_words_it_offers_the_pages(staff_desk: StaffDesk) -> None:
+    page = staff_desk().open(SEARCH)
+    assert '<section class="lk-card lk-found" id="palette"' in page.html
+    assert "data-results" in page.html
+    assert 'href="/console/keys/"' in page.html.split("data-results")[1]
+
+
+def test_pages_are_found_by_the_other_words_that_people_use(staff_desk: StaffDesk) -> None:
+    found = staff_desk().open(f"{SEARCH}?q=rotate").html.split("data-results")[1]
+    assert 'href="/console/keys/"' in found
+    assert 'href="/console/apps/"' not in found
+    do = (
+        staff_desk(email="b@example.com").open(f"{SEARCH}?q=new+gro").html.split("data-results")[1]
+    )
+    assert 'href="/console/staff/groups/new"' in do
+
+
+def test_people_and_groups_are_found_by_whoever_may_see_them(
+    staff_desk: StaffDesk, shop: Ports
+) -> None:
+    customer = make_user(shop, "okafor@example.com", first_name="Ines")
+    group = make_group(shop, "Okapi keepers", ORDERS)
+    clerk = make_user(shop, "clerk@example.com", is_staff=True, last_name="Okafor")
+    page = staff_desk(STAFF, USERS).open(f"{SEARCH}?q=oka").html
+    for address in (
+        f"/console/customers/{customer}",
+        f"/console/staff/{clerk}",
+        f"/console/staff/groups/{group}",
+    ):
+        assert f'href="{address}"' in page
+    blind = staff_desk(email="blind@example.com").open(f"{SEARCH}?q=oka").text
+    assert "Nothing begins with that" in blind
+    assert "Okafor" not in blind
+
+
+def test_markup_is_text(staff_desk: StaffDesk, shop: Ports) -> None:
+    make_user(shop, first_name="Eve <script>alert(1)</script>")
+    page = staff_desk(USERS).open(f"{SEARCH}?q=eve").html
+    assert "&lt;script&gt;alert(1)" in page
+    assert "<script>alert" not in page
+    asked = staff_desk(email="b@example.com").open(f'{SEARCH}?q="><script>alert(1)</script>').html
+    assert "<script>alert" not in asked
+
+
+def test_it_costs_four_statements_at_most(
+    staff_desk: StaffDesk, shop: Ports, statements: Statements
+) -> None:
+    desk = staff_desk(STAFF, USERS)
+    with statements() as seen:
+        desk.open(f"{SEARCH}?q=ines+dua")
+    assert len(seen) <= 4
