@@ -55,8 +55,11 @@ class WebhookForm(ConsoleForm):
 
 @blueprint.route("/new", methods=["GET", "POST"])
 def new() -> BaseResponse:
-    """Make a webhook for one of the apps."""
+    """Make a webhook for one of the apps; a dry run sends its query and its app."""
     require(Permission.MANAGE_APPS)
+    if request.form.get("from") == "dry-run":
+        taken = {name: request.form.get(name, "") for name in ("query", "app")}
+        return _page(WebhookForm(formdata=None, **taken), None)
     form = WebhookForm(query=request.values.get("query", ""), app=request.args.get("app", ""))
     if form.validate_on_submit():
         try:
@@ -103,7 +106,7 @@ def check() -> Response:
 
 
 def _page(form: WebhookForm, hook: Webhook | None) -> Response:
-    show = refused_page if form.is_submitted() else page
+    show = refused_page if form.errors else page
     owner = _owner(form, hook)
     marks = {line for error in [_problem_lines(form)] for line in error}
     return show(

@@ -1,0 +1,224 @@
+"""What staff do at the console, in a browser, and what the API makes of it."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import requests
+from playwright.sync_api import BrowserContext, Page, expect
+
+from app.domain.actor import WORKER, SessionOrigin
+from app.domain.permissions import Permission
+from app.domain.webhooks import AsyncEvent
+from app.services.deliveries import make_deliveries
+from app.services.dispatch import lease_due_deliveries
+from app.services.installing import install_next_app
+from tests.browser.console import PROVIDER, RunningShop, Watch
+from tests.builders.apps import make_app
+from tests.builders.people import PASSWORD, make_staff, make_user
+from tests.builders.products import make_product
+from tests.builders.sign_on import link_identity, make_provider
+from tests.builders.webhooks import make_delivery, make_webhook
+from tests.servers.apps import app_server
+from tests.servers.http import Reply, http_server
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("console")]
+
+ADMIN = "admin@example.com"
+RUN = re.compile("^Run")
+SHOP = "{ shop { name } }"
+_SECONDS = 20
+
+
+@pytest.fixture
+def watch(page: Page, small_shop: RunningShop) -> Iterator[Watch]:
+    """Nothing in these tests asks another host for anything, or makes the browser complain."""
+    watching = Watch(page, small_shop.url)
+    yield watching
+    assert watching.complaints == []
+
+
+@pytest.fixture
+def admin(watch: Watch, small_shop: RunningShop, page: Page) -> Page:
+    """The page of somebody who may do everything, signed in by password."""
+    make_user(small_shop.ports, ADMIN, is_superuser=True)
+    small_shop.let_in(page.context, ADMIN)
+    return page
+
+
+def ask(shop: RunningShop, query: str, token: str = "", **variables: object) -> Any:
+    """What the API answers, as any client would ask it; the status if it is no 200."""
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    body = {"query": query, "variables": variables}
+    answer = requests.post(f"{shop.url}/graphql/", json=body, headers=headers, timeout=_SECONDS)
+    return answer.json()["data"] if answer.status_code == 200 else answer.status_code
+
+
+def work(shop: RunningShop) -> None:
+    """Send whatever is due, as the worker does."""
+    for batch in lease_due_deliveries(shop.ports, WORKER):
+        make_deliveries(shop.ports, WORKER, batch)
+
+
+def test_the_storefront_is_closed_and_opened_and_the_api_obeys(
+    admin: Page, small_shop: RunningShop
+) -> None:
+    assert ask(small_shop, SHOP) != 401
+    admin.goto(f"{small_shop.url}/console/access/")
+    storefront = admin.get_by_role("region", name="Storefront traffic")
+    storefront.get_by_role("radio", name="Closed").check()
+    storefront.get_by_role("button", name="Review the change").click()
+    question = admin.get_by_role("dialog", name="Close the storefront?")
+    expect(question).to_be_visible()
+    question.get_by_role("link", name="Keep it").click()
+    expect(question).to_be_hidden()
+    assert ask(small_shop, SHOP) != 401
+    storefront.get_by_role("button", name="Review the change").click()
+    question.get_by_role("button", name="Close").click()
+    expect(admin.get_by_role("status").filter(has_text="The storefront is closed")).to_be_visible()
+    assert ask(small_shop, SHOP) == 401
+    storefront.get_by_role("radio", name="Open").check()
+    storefront.get_by_role("button", name="Review the change").click()
+    admin.get_by_role("dialog").get_by_role("button", name="Open").click()
+    expect(admin.get_by_role("status").filter(has_text="The storefront is open")).to_be_visible()
+    assert ask(small_shop, SHOP) != 401
+
+
+SIGN_IN = """mutation ($email: String, $password: String) {
+  tokenCreate(email: $email, password: $password) {
+    token errors { code } user { userPermissions { code } }
+  }
+}"""
+
+
+def test_password_login_is_restricted_by_whoever_came_in_by_single_sign_on(
+    watch: Watch, page: Page, small_shop: RunningShop
+) -> None:
+    ports = small_shop.ports
+    make_provider(ports, name=PROVIDER)
+    link_identity(ports, make_user(ports, ADMIN, is_superuser=True))
+    make_staff(ports, "staff@example.com", Permission.MANAGE_ORDERS)
+    small_shop.let_in(page.context, ADMIN, SessionOrigin.OIDC)
+    page.goto(f"{small_shop.url}/console/access/")
+    login = page.get_by_role("region", name="Password login")
+    login.get_by_role("radio", name="Customers only").check()
+    login.get_by_role("button", name="Review the change").click()
+    question = page.get_by_role("dialog")
+    expect(question).to_contain_text("1")
+    question.get_by_role("button").last.click()
+    expect(page.get_by_text("Passwords are for customers only now")).to_be_visible()
+    made = ask(small_shop, SIGN_IN, email="staff@example.com", password=PASSWORD)["tokenCreate"]
+    assert (made["errors"], made["user"]["userPermissions"]) == ([], [])
+    login.get_by_role("radio", name="Nobody").check()
+    login.get_by_role("button", name="Review the change").click()
+    question.get_by_role("textbox").fill("NOBODY")
+    question.get_by_role("button").last.click()
+    expect(page.get_by_text("Password login is switched off for everybody")).to_be_visible()
+    refused = ask(small_shop, SIGN_IN, email="staff@example.com", password=PASSWORD)["tokenCreate"]
+    assert [error["code"] for error in refused["errors"]] == ["DISABLED_AUTHENTICATION_METHOD"]
+
+
+def test_an_app_is_created_and_its_token_used_at_once(
+    admin: Page, small_shop: RunningShop, context: BrowserContext
+) -> None:
+    context.grant_permissions(["clipboard-read", "clipboard-write"], origin=small_shop.url)
+    admin.goto(f"{small_shop.url}/console/apps/connect")
+    admin.get_by_label("Name", exact=True).fill("Labels <script>alert(1)</script>")
+    admin.get_by_role("checkbox", name="Manage orders", exact=True).check()
+    admin.get_by_role("button", name="Create app").click()
+    token = admin.get_by_label("Token", exact=True).input_value()
+    admin.get_by_role("button", name="Copy header").click()
+    expect(admin.get_by_text("Copied:")).to_be_visible()
+    copied = admin.evaluate("navigator.clipboard.readText()")
+    assert copied == f"Authorization: Bearer {token}"
+    found = ask(small_shop, "{ app { name permissions { code } } }", token)["app"]
+    assert found["name"] == "Labels <script>alert(1)</script>"
+    assert found["permissions"] == [{"code": "MANAGE_ORDERS"}]
+    admin.get_by_role("link", name="I have stored it").click()
+    assert token not in admin.content()
+
+
+def test_an_app_is_installed_from_its_manifest(admin: Page, small_shop: RunningShop) -> None:
+    with app_server() as app:
+        admin.goto(f"{small_shop.url}/console/apps/")
+        admin.get_by_role("link", name="Install").first.click()
+        admin.get_by_label("Manifest").fill(app.manifest_url)
+        admin.get_by_role("button", name="Read the manifest").click()
+        expect(admin.get_by_role("heading", level=1, name="Install An app?")).to_be_visible()
+        expect(admin.get_by_role("checkbox", name="Manage products")).to_be_checked()
+        admin.get_by_role("button", name="Install An app").click()
+        expect(admin.get_by_text("is being installed").first).to_be_visible()
+        assert install_next_app(small_shop.ports, WORKER) == 1
+        admin.goto(f"{small_shop.url}/console/apps/")
+        admin.get_by_role("link", name="An app").click()
+        expect(admin.get_by_role("heading", level=1, name="An app")).to_be_visible()
+        (told,) = app.told
+    assert ask(small_shop, "{ app { name } }", told.token) == {"app": {"name": "An app"}}
+
+
+def test_a_query_is_tried_and_saved_as_a_webhook(admin: Page, small_shop: RunningShop) -> None:
+    make_product(small_shop.ports, "Kettle")
+    make_app(small_shop.ports, "Labels", Permission.MANAGE_PRODUCTS)
+    admin.goto(f"{small_shop.url}/console/dry-run/")
+    admin.get_by_label("Seen by").select_option("Labels")
+    query = admin.get_by_role("textbox", name="Subscription query")
+    query.fill("subscription {\n event { ... on ProductUpdated { nothing } } }")
+    admin.get_by_role("button", name=RUN).click()
+    expect(admin.locator("#result")).to_contain_text("Line 2")
+    query.fill("subscription { event { ... on ProductUpdated { product { name } } } }")
+    admin.get_by_role("button", name=RUN).click()
+    expect(admin.locator("#result")).to_contain_text("Kettle")
+    admin.get_by_role("button", name="Save as webhook").click()
+    expect(admin.get_by_label("App", exact=True)).to_have_value("1")
+    assert "csrf_token" not in admin.url
+    admin.get_by_label("Name", exact=True).fill("Kettles")
+    admin.get_by_label("Target").fill("https://labels.example.com/hook")
+    admin.get_by_role("button", name="Make the webhook").click()
+    expect(admin.get_by_text("“Kettles” is made.")).to_be_visible()
+    expect(admin.get_by_role("heading", level=1, name="Kettles")).to_be_visible()
+
+
+def test_a_delivery_arrives_and_is_sent_again(admin: Page, small_shop: RunningShop) -> None:
+    ports = small_shop.ports
+    app_id, _ = make_app(ports, "Labels", Permission.MANAGE_PRODUCTS)
+    with http_server() as receiver:
+        target = receiver.answer("/hook", Reply(503, b"<script>alert(1)</script>"))
+        hook = make_webhook(ports, app_id, AsyncEvent.PRODUCT_UPDATED, target_url=target)
+        make_delivery(ports, hook, json.dumps({"product": {"name": "<b>Kettle</b>"}}))
+        work(small_shop)
+        admin.goto(f"{small_shop.url}/console/deliveries/?code=503")
+        admin.get_by_role("link", name="PRODUCT_UPDATED").click()
+        expect(admin.get_by_label("Response body")).to_have_text("<script>alert(1)</script>")
+        expect(admin.get_by_label("Request body")).to_contain_text("<b>Kettle</b>")
+        expect(admin.get_by_text("Signature verifies")).to_be_visible()
+        receiver.answer("/hook", Reply(body=b"thank you"))
+        admin.get_by_role("button", name="Redeliver now").click()
+        expect(admin.get_by_text("It is sent again now")).to_be_visible()
+        work(small_shop)
+        admin.reload()
+        expect(admin.get_by_label("Response body")).to_have_text("thank you")
+        first, second = receiver.calls("/hook")
+    assert first.headers["webhook-id"] == second.headers["webhook-id"]
+    assert first.body == second.body
+
+
+def test_people_sign_in_by_the_form_and_out(
+    watch: Watch, page: Page, small_shop: RunningShop
+) -> None:
+    make_user(small_shop.ports, ADMIN, is_superuser=True)
+    page.goto(f"{small_shop.url}/console/audit/")
+    page.get_by_label("Email").fill(ADMIN)
+    page.get_by_label("Password").fill("not it")
+    page.get_by_role("button", name="Sign in with password").click()
+    expect(page.get_by_role("alert")).to_be_visible()
+    small_shop.ports.throttle.unblock("127.0.0.1")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in with password").click()
+    expect(page.get_by_role("heading", level=1, name="Audit")).to_be_visible()
+    page.locator(".lk-menu summary").click()
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.get_by_label("Email")).to_be_visible()
+    page.goto(f"{small_shop.url}/console/audit/")
+    expect(page.get_by_label("Email")).to_be_visible()
