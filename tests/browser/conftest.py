@@ -5,11 +5,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Page
 
 from app.adapters.clock import SystemClock
 from tests.browser.chromium import launch_arguments
-from tests.browser.console import RunningShop, running
+from tests.browser.console import ADMIN, RunningShop, Watch, running
 from tests.browser.demo import demo_file
+from tests.builders.people import make_user
 from tests.fixtures.ports import fake_ports
 
 
@@ -45,3 +47,19 @@ def small_shop(sqlite_url: str) -> Iterator[RunningShop]:
     with running(ports) as shop:
         yield shop
     ports.database.close()
+
+
+@pytest.fixture
+def watch(page: Page, small_shop: RunningShop) -> Iterator[Watch]:
+    """No page of the test asks another host for anything, or makes the browser complain."""
+    watching = Watch(page, small_shop.url)
+    yield watching
+    assert watching.complaints == []
+
+
+@pytest.fixture
+def admin(watch: Watch, small_shop: RunningShop, page: Page) -> Page:
+    """The page of somebody who may do everything, signed in by password."""
+    make_user(small_shop.ports, ADMIN, is_superuser=True)
+    small_shop.let_in(page.context, ADMIN)
+    return page

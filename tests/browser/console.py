@@ -3,22 +3,28 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from http import HTTPStatus
 from threading import Thread
+from typing import Any
 
+import requests
 from flask import Flask
 from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Request
 from werkzeug.serving import make_server
 
-from app.domain.actor import SessionOrigin
+from app.domain.actor import WORKER, SessionOrigin
 from app.factory import create_app
 from app.models import SessionRecord
 from app.ports import Ports
+from app.services.deliveries import make_deliveries
+from app.services.dispatch import lease_due_deliveries
 from app.settings import Settings
-from tests.builders.people import PASSWORD
 from tests.console.desk import Desk
 
 PROVIDER = "Northlight ID"
+ADMIN = "admin@example.com"
 COOKIE = "latchkey"
+_SECONDS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +97,15 @@ class Watch:
             self.complaints.append(message.text)
 
 
-def sign_in_by_form(page: Page, shop: RunningShop, email: str, password: str = PASSWORD) -> None:
-    """Sign in as people do."""
-    page.goto(f"{shop.url}/console/sign-in")
-    page.get_by_label("Email").fill(email)
-    page.get_by_label("Password").fill(password)
-    page.get_by_role("button", name="Sign in with password").click()
-    page.get_by_role("heading", level=1, name="Home").wait_for()
+def ask(shop: RunningShop, query: str, token: str = "", **variables: object) -> Any:
+    """What the API answers, as any client would ask it; the status if that is no 200."""
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    body = {"query": query, "variables": variables}
+    answer = requests.post(f"{shop.url}/graphql/", json=body, headers=headers, timeout=_SECONDS)
+    return answer.json()["data"] if answer.status_code == HTTPStatus.OK else answer.status_code
+
+
+def work(shop: RunningShop) -> None:
+    """Send whatever is due, as the worker does."""
+    for batch in lease_due_deliveries(shop.ports, WORKER):
+        make_deliveries(shop.ports, WORKER, batch)

@@ -15,7 +15,6 @@ from tests.builders.people import PASSWORD
 from tests.fixtures.ports import fake_ports
 from tests.servers.run import once
 
-ADMIN = "admin@example.com"
 STAFF = "support@example.com"
 
 

@@ -7,8 +7,8 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page
 
 from app.domain.actor import SessionOrigin
-from tests.browser.console import RunningShop, Watch
-from tests.browser.demo import ADMIN, STAFF, customer_key
+from tests.browser.console import ADMIN, RunningShop, Watch
+from tests.browser.demo import STAFF, customer_key
 from tests.browser.pages import BEFORE_SIGNING_IN, page_addresses
 from tests.servers.run import ROOT
 

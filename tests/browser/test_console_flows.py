@@ -2,20 +2,15 @@
 
 import json
 import re
-from collections.abc import Iterator
-from typing import Any
 
 import pytest
-import requests
 from playwright.sync_api import BrowserContext, Page, expect
 
 from app.domain.actor import WORKER, SessionOrigin
 from app.domain.permissions import Permission
 from app.domain.webhooks import AsyncEvent
-from app.services.deliveries import make_deliveries
-from app.services.dispatch import lease_due_deliveries
 from app.services.installing import install_next_app
-from tests.browser.console import PROVIDER, RunningShop, Watch
+from tests.browser.console import ADMIN, PROVIDER, RunningShop, Watch, ask, work
 from tests.builders.apps import make_app
 from tests.builders.people import PASSWORD, make_staff, make_user
 from tests.builders.products import make_product
@@ -26,40 +21,8 @@ from tests.servers.http import Reply, http_server
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("console")]
 
-ADMIN = "admin@example.com"
 RUN = re.compile("^Run")
 SHOP = "{ shop { name } }"
-_SECONDS = 20
-
-
-@pytest.fixture
-def watch(page: Page, small_shop: RunningShop) -> Iterator[Watch]:
-    """Nothing in these tests asks another host for anything, or makes the browser complain."""
-    watching = Watch(page, small_shop.url)
-    yield watching
-    assert watching.complaints == []
-
-
-@pytest.fixture
-def admin(watch: Watch, small_shop: RunningShop, page: Page) -> Page:
-    """The page of somebody who may do everything, signed in by password."""
-    make_user(small_shop.ports, ADMIN, is_superuser=True)
-    small_shop.let_in(page.context, ADMIN)
-    return page
-
-
-def ask(shop: RunningShop, query: str, token: str = "", **variables: object) -> Any:
-    """What the API answers, as any client would ask it; the status if it is no 200."""
-    headers = {"Authorization": f"Bearer {token}"} if token else {}
-    body = {"query": query, "variables": variables}
-    answer = requests.post(f"{shop.url}/graphql/", json=body, headers=headers, timeout=_SECONDS)
-    return answer.json()["data"] if answer.status_code == 200 else answer.status_code
-
-
-def work(shop: RunningShop) -> None:
-    """Send whatever is due, as the worker does."""
-    for batch in lease_due_deliveries(shop.ports, WORKER):
-        make_deliveries(shop.ports, WORKER, batch)
 
 
 def test_the_storefront_is_closed_and_opened_and_the_api_obeys(

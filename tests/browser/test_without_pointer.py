@@ -1,0 +1,133 @@
+"""The main flows by keyboard alone: Tab, Enter, Space, arrows and the shortcuts."""
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from app.domain.permissions import Permission
+from app.domain.webhooks import AsyncEvent
+from tests.browser.console import ADMIN, RunningShop, Watch, ask, work
+from tests.builders.apps import make_app
+from tests.builders.people import PASSWORD, make_user
+from tests.builders.products import make_product
+from tests.builders.webhooks import make_delivery, make_webhook
+from tests.servers.http import Reply, http_server
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("console")]
+
+FOCUSED = "element => element === document.activeElement"
+MOST_STOPS = 120
+
+
+def tab_to(page: Page, place: Locator) -> None:
+    """Press Tab until ``place`` has the focus."""
+    place.wait_for()
+    for _ in range(MOST_STOPS):
+        if place.evaluate(FOCUSED):
+            return
+        page.keyboard.press("Tab")
+    pytest.fail(f"no Tab leads to {place}")
+
+
+def press(page: Page, place: Locator, key: str = "Enter") -> None:
+    tab_to(page, place)
+    page.keyboard.press(key)
+
+
+def test_signing_in_and_closing_the_storefront(
+    watch: Watch, page: Page, small_shop: RunningShop
+) -> None:
+    make_user(small_shop.ports, ADMIN, is_superuser=True)
+    page.goto(f"{small_shop.url}/console/")
+    tab_to(page, page.get_by_label("Email"))
+    page.keyboard.type(ADMIN)
+    page.keyboard.press("Tab")
+    page.keyboard.type(PASSWORD)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1, name="Home")).to_be_visible()
+    press(page, page.get_by_role("navigation", name="Console").get_by_role("link", name="Access"))
+    storefront = page.get_by_role("region", name="Storefront traffic")
+    tab_to(page, storefront.get_by_role("radio", name="Open"))
+    page.keyboard.press("ArrowDown")
+    expect(storefront.get_by_role("radio", name="Closed")).to_be_checked()
+    review = storefront.get_by_role("button", name="Review the change")
+    press(page, review)
+    question = page.get_by_role("dialog", name="Close the storefront?")
+    expect(question).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(question).to_be_hidden()
+    expect(review).to_be_focused()
+    page.keyboard.press("Enter")
+    press(page, question.get_by_role("button", name="Close the storefront"))
+    expect(page.get_by_text("The storefront is closed")).to_be_visible()
+    assert ask(small_shop, "{ shop { name } }") == 401
+
+
+def test_creating_an_app(admin: Page, small_shop: RunningShop) -> None:
+    admin.goto(f"{small_shop.url}/console/")
+    press(admin, admin.get_by_role("link", name="Skip to content"))
+    press(admin, admin.get_by_role("link", name="Connect an app"))
+    tab_to(admin, admin.get_by_label("Name", exact=True))
+    admin.keyboard.type("Labels")
+    press(admin, admin.get_by_role("checkbox", name="Manage orders", exact=True), "Space")
+    press(admin, admin.get_by_role("button", name="Create app"))
+    token = admin.get_by_label("Token", exact=True).input_value()
+    found = ask(small_shop, "{ app { name permissions { code } } }", token)["app"]
+    assert found == {"name": "Labels", "permissions": [{"code": "MANAGE_ORDERS"}]}
+
+
+def test_trying_a_query(admin: Page, small_shop: RunningShop) -> None:
+    make_product(small_shop.ports, "Kettle")
+    admin.goto(f"{small_shop.url}/console/dry-run/")
+    tab_to(admin, admin.get_by_role("textbox", name="Subscription query"))
+    admin.keyboard.press("Control+A")
+    admin.keyboard.type("subscription { event { ... on ProductUpdated { product { name } } } }")
+    admin.keyboard.press("Control+Enter")
+    expect(admin.get_by_role("region", name="Payload")).to_contain_text("Kettle")
+
+
+def test_sending_deliveries_again(admin: Page, small_shop: RunningShop) -> None:
+    ports = small_shop.ports
+    app_id, _ = make_app(ports, "Labels", Permission.MANAGE_PRODUCTS)
+    with http_server() as receiver:
+        target = receiver.answer("/hook", Reply(503))
+        make_delivery(
+            ports, make_webhook(ports, app_id, AsyncEvent.PRODUCT_UPDATED, target_url=target)
+        )
+        work(small_shop)
+        receiver.answer("/hook", Reply())
+        admin.goto(f"{small_shop.url}/console/deliveries/")
+        press(admin, admin.get_by_role("checkbox", name="Choose PRODUCT_UPDATED"), "Space")
+        expect(admin.get_by_text("1 chosen")).to_be_visible()
+        press(admin, admin.get_by_role("button", name="Redeliver chosen"))
+        expect(admin.get_by_text("1 delivery is sent again now.")).to_be_visible()
+        work(small_shop)
+        assert len(receiver.calls("/hook")) == 2
+    admin.reload()
+    expect(admin.get_by_role("cell", name="Arrived")).to_be_visible()
+
+
+def test_the_shortcuts(admin: Page, small_shop: RunningShop) -> None:
+    make_app(small_shop.ports, "Labels")
+    admin.goto(f"{small_shop.url}/console/")
+    admin.keyboard.press("?")
+    keys = admin.get_by_role("dialog", name="Keyboard shortcuts")
+    expect(keys).to_be_visible()
+    admin.keyboard.press("Escape")
+    expect(keys).to_be_hidden()
+    palette = admin.get_by_role("dialog", name="Search or jump to")
+    for opens in ("/", "Control+k"):
+        admin.keyboard.press(opens)
+        expect(palette.get_by_role("searchbox")).to_be_focused()
+        admin.keyboard.press("Escape")
+        expect(palette).to_be_hidden()
+    admin.keyboard.press("Control+k")
+    admin.keyboard.type("labels")
+    found = palette.get_by_role("link", name="Labels")
+    expect(found).to_be_visible()
+    admin.keyboard.press("ArrowDown")
+    expect(found).to_be_focused()
+    admin.keyboard.press("Enter")
+    expect(admin.get_by_role("heading", level=1, name="Labels")).to_be_visible()
+    admin.keyboard.press("g")
+    admin.keyboard.press("d")
+    expect(admin.get_by_role("heading", level=1, name="Deliveries")).to_be_visible()

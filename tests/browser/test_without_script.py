@@ -1,0 +1,86 @@
+"""The main flows in a browser that runs no script: the server sends whole pages."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from app.domain.permissions import Permission
+from app.domain.webhooks import AsyncEvent
+from tests.browser.console import ADMIN, RunningShop, ask, work
+from tests.builders.apps import make_app
+from tests.builders.people import PASSWORD, make_user
+from tests.builders.products import make_product
+from tests.builders.webhooks import make_delivery, make_webhook
+from tests.servers.http import Reply, http_server
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("console")]
+
+
+@pytest.fixture
+def plain(browser: Browser, small_shop: RunningShop) -> Iterator[Page]:
+    """The page of a browser without script, signed in by the form."""
+    make_user(small_shop.ports, ADMIN, is_superuser=True)
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{small_shop.url}/console/")
+    page.get_by_label("Email").fill(ADMIN)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in with password").click()
+    expect(page.get_by_role("heading", level=1, name="Home")).to_be_visible()
+    yield page
+    context.close()
+
+
+def test_the_storefront_is_closed_by_a_question_of_the_servers(
+    plain: Page, small_shop: RunningShop
+) -> None:
+    plain.get_by_role("link", name="Access").click()
+    storefront = plain.get_by_role("region", name="Storefront traffic")
+    storefront.get_by_role("radio", name="Closed").check()
+    storefront.get_by_role("button", name="Review the change").click()
+    question = plain.get_by_role("dialog", name="Close the storefront?")
+    question.get_by_role("link", name="Keep it as it is").click()
+    expect(question).to_have_count(0)
+    assert ask(small_shop, "{ shop { name } }") != 401
+    storefront.get_by_role("radio", name="Closed").check()
+    storefront.get_by_role("button", name="Review the change").click()
+    question.get_by_role("button", name="Close the storefront").click()
+    expect(plain.get_by_text("The storefront is closed")).to_be_visible()
+    assert ask(small_shop, "{ shop { name } }") == 401
+
+
+def test_an_app_is_created(plain: Page, small_shop: RunningShop) -> None:
+    plain.get_by_role("link", name="Connect an app").click()
+    plain.get_by_label("Name", exact=True).fill("Labels")
+    plain.get_by_role("button", name="Create app").click()
+    expect(plain.get_by_role("button", name=re.compile("^Copy"))).to_have_count(0)
+    token = plain.get_by_label("Token", exact=True).input_value()
+    assert ask(small_shop, "{ app { name } }", token) == {"app": {"name": "Labels"}}
+
+
+def test_a_query_is_tried(plain: Page, small_shop: RunningShop) -> None:
+    make_product(small_shop.ports, "Kettle")
+    plain.get_by_role("link", name="Dry run").first.click()
+    query = plain.get_by_role("textbox", name="Subscription query")
+    query.fill("subscription { event { ... on ProductUpdated { product { name } } } }")
+    plain.get_by_role("button", name="Run", exact=True).click()
+    expect(plain.get_by_role("region", name="Payload")).to_contain_text("Kettle")
+
+
+def test_a_delivery_is_sent_again(plain: Page, small_shop: RunningShop) -> None:
+    ports = small_shop.ports
+    app_id, _ = make_app(ports, "Labels", Permission.MANAGE_PRODUCTS)
+    with http_server() as receiver:
+        target = receiver.answer("/hook", Reply(503))
+        make_delivery(
+            ports, make_webhook(ports, app_id, AsyncEvent.PRODUCT_UPDATED, target_url=target)
+        )
+        work(small_shop)
+        plain.get_by_role("navigation").get_by_role("link", name="Deliveries").click()
+        plain.get_by_role("link", name="PRODUCT_UPDATED").click()
+        plain.get_by_role("button", name="Redeliver now").click()
+        expect(plain.get_by_text("It is sent again now")).to_be_visible()
+        work(small_shop)
+        assert len(receiver.calls("/hook")) == 2
