@@ -12,6 +12,7 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from app.console import (
     access,
+    account,
     app_installation,
     app_tokens,
     apps,
@@ -46,6 +47,7 @@ OPEN = frozenset(
         "console.sign_in.index",
         "console.sign_in.begin",
         "console.sign_in.finish",
+        "console.account.follow",
         "console.passwords.forgotten",
         "console.passwords.follow",
         "console.passwords.choose",
@@ -67,6 +69,7 @@ WORTHLESS_TOO = OPEN | {
 
 PAGES = (
     access,
+    account,
     app_installation,
     app_tokens,
     apps,

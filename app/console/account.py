@@ -1,0 +1,216 @@
+"""One's own account: profile, password, address, where one is signed in, and how."""
+
+from flask import Blueprint, flash, request, session, url_for
+from werkzeug.wrappers import Response as BaseResponse
+from wtforms import EmailField, PasswordField, StringField
+from wtforms.validators import InputRequired
+
+from app.console.forms import ConsoleForm
+from app.console.frame import done, go, page, refused_page
+from app.console.session import actor, caller, ports
+from app.domain.avatars import LARGEST_FILE, avatar_path
+from app.domain.errors import Refused
+from app.domain.ids import to_global_id
+from app.domain.uploads import Upload
+from app.services.accounts import Details, update_account
+from app.services.avatars import delete_avatar, update_avatar
+from app.services.email_changes import confirm_email_change, request_email_change
+from app.services.own_sessions import SESSION, end_other_sessions, end_session, list_sessions
+from app.services.passwords import change_password
+from app.services.ways_in import show_own_ways_in
+from app.web.caller import base_url
+
+_LINK = "email_link"
+_SHOWN = 128
+"""Pixels of the picture's side, for sharp screens."""
+
+blueprint = Blueprint("account", __name__, url_prefix="/account")
+
+
+class NameForm(ConsoleForm):
+    """What one is called."""
+
+    first_name = StringField("First name")
+    last_name = StringField("Last name")
+
+
+class PasswordChangeForm(ConsoleForm):
+    """Another password; asked for once, a manager fills it in."""
+
+    old_password = PasswordField(
+        "Present password", validators=[InputRequired("Give your present password.")]
+    )
+    new_password = PasswordField("New password", validators=[InputRequired("Choose one.")])
+
+
+class EmailChangeForm(ConsoleForm):
+    """Another address, which has to be confirmed by a link that is mailed there."""
+
+    names = {"redirectUrl": ""}  # noqa: RUF012
+    new_email = EmailField("New email", validators=[InputRequired("Say which address.")])
+    password = PasswordField(
+        "Your password", validators=[InputRequired("Give your present password.")]
+    )
+
+
+@blueprint.get("/")
+def index() -> BaseResponse:
+    """The account; with ``ask=others`` the question before all other sessions end."""
+    return page("account/index.html", **_values())
+
+
+@blueprint.post("/name")
+def save_name() -> BaseResponse:
+    """Be called something else."""
+    form = NameForm()
+    names = Details(form.first_name.data or "", form.last_name.data or "")
+    try:
+        update_account(ports(), actor(), names)
+    except Refused as refused:
+        form.refuse(refused)
+        return refused_page("account/index.html", **_values(name_form=form))
+    return done("Your name was saved.", "console.account.index")
+
+
+@blueprint.post("/picture")
+def save_picture() -> BaseResponse:
+    """Show another picture; what is none, or too large, is refused with the reason."""
+    sent = request.files.get("image")
+    if sent is None or not sent.filename:
+        return _refused_picture("Choose a file first.")
+    # One byte more than is allowed shows that it is too large; no more is read.
+    data = sent.stream.read(LARGEST_FILE + 1)
+    try:
+        update_avatar(ports(), actor(), Upload(sent.filename, sent.content_type or "", data))
+    except Refused as refused:
+        return _refused_picture(" ".join(one.message for one in refused.problems))
+    return done("Your picture was saved.", "console.account.index")
+
+
+@blueprint.post("/picture/remove")
+def remove_picture() -> BaseResponse:
+    """Show no picture any more."""
+    delete_avatar(ports(), actor())
+    return done("Your picture was removed.", "console.account.index")
+
+
+@blueprint.post("/password")
+def save_password() -> BaseResponse:
+    """Another password; every other session ends."""
+    form = PasswordChangeForm()
+    if form.validate():
+        try:
+            change_password(
+                ports(),
+                actor(),
+                old_password=form.old_password.data,
+                new_password=form.new_password.data,
+            )
+        except Refused as refused:
+            form.refuse(refused)
+        else:
+            message = "Your password was changed, and you are signed out everywhere else."
+            return done(message, "console.account.index")
+    return refused_page("account/index.html", **_values(password_form=form))
+
+
+@blueprint.post("/email")
+def ask_for_email() -> BaseResponse:
+    """Ask to move the account to another address: a link goes there, nothing changes yet."""
+    form = EmailChangeForm()
+    if form.validate():
+        own = ports().configuration.public_url or base_url(request.environ)
+        try:
+            request_email_change(
+                ports(),
+                actor(),
+                new_email=form.new_email.data,
+                password=form.password.data,
+                redirect_url=f"{own}{url_for('console.account.follow')}",
+            )
+        except Refused as refused:
+            form.refuse(refused)
+        else:
+            message = (
+                f"Open the link that was mailed to {form.new_email.data}. "
+                "Until then your present address stays."
+            )
+            return done(message, "console.account.index")
+    return refused_page("account/index.html", **_values(email_form=form))
+
+
+@blueprint.get("/follow")
+def follow() -> BaseResponse:
+    """Where the mail leads: the link's secret leaves the address before anything is shown.
+
+    It is open to whoever is not signed in, so that the secret stands in no address of the door.
+    """
+    session[_LINK] = request.args.get("token", "")[:128]
+    return go("console.account.confirm")
+
+
+@blueprint.route("/new-email", methods=["GET", "POST"])
+def confirm() -> BaseResponse:
+    """Move the account, once its owner says so; signing in again has forgotten the link."""
+    form = ConsoleForm()
+    token = str(session.get(_LINK, ""))
+    if form.validate_on_submit():
+        try:
+            user = confirm_email_change(ports(), actor(), token=token)
+        except Refused as refused:
+            form.refuse(refused)
+            session.pop(_LINK, None)
+        else:
+            session.pop(_LINK, None)
+            return done(f"You sign in as {user.email} from now on.", "console.account.index")
+    show = refused_page if form.is_submitted() else page
+    return show("account/confirm.html", form=form, has_link=bool(token) and not form.form_errors)
+
+
+@blueprint.post("/sessions/<int:session_id>/end")
+def end_one(session_id: int) -> BaseResponse:
+    """End one of one's own sessions."""
+    try:
+        end_session(ports(), actor(), to_global_id(SESSION, session_id))
+    except Refused as refused:
+        flash(" ".join(problem.message for problem in refused.problems), "bad")
+        return go("console.account.index")
+    message = "The session has ended: its tokens are worth nothing any more."
+    return done(message, "console.account.index")
+
+
+@blueprint.post("/sessions/end-others")
+def end_others() -> BaseResponse:
+    """End every other session of one's own."""
+    ended = end_other_sessions(ports(), actor())
+    told = "1 other session has" if ended == 1 else f"{ended} other sessions have"
+    return done(f"You are signed in here alone: {told} ended.", "console.account.index")
+
+
+def _values(
+    *,
+    name_form: NameForm | None = None,
+    password_form: PasswordChangeForm | None = None,
+    email_form: EmailChangeForm | None = None,
+    picture_error: str = "",
+) -> dict[str, object]:
+    user = caller().user
+    sessions = list_sessions(ports(), actor())
+    return {
+        "user": user,
+        "sessions": sessions,
+        "others": sum(not one.is_current for one in sessions),
+        "ways": show_own_ways_in(ports(), actor()),
+        "picture": avatar_path(user.avatar, _SHOWN) if user.avatar else "",
+        "picture_error": picture_error,
+        "largest": LARGEST_FILE // (1024 * 1024),
+        "name_form": name_form
+        or NameForm(formdata=None, first_name=user.first_name, last_name=user.last_name),
+        "password_form": password_form or PasswordChangeForm(formdata=None),
+        "email_form": email_form or EmailChangeForm(formdata=None),
+        "asked": request.args.get("ask") == "others",
+    }
+
+
+def _refused_picture(message: str) -> BaseResponse:
+    return refused_page("account/index.html", **_values(picture_error=message))
