@@ -1,0 +1,188 @@
+"""A provider, added or changed: discovered from its issuer, each setting typed where need be.
+
+A secret is never shown: it stays unless another one is typed, and can be taken away.
+"""
+
+from flask import Blueprint, Response, request
+from werkzeug.wrappers import Response as BaseResponse
+from wtforms import BooleanField, PasswordField, StringField, URLField
+from wtforms.validators import InputRequired, Length
+
+from app.console.forms import ConsoleForm
+from app.console.frame import done, page, refused_page
+from app.console.session import actor, is_proved, ports, require
+from app.console.single_sign_on import find_plugin, values_of
+from app.domain.errors import Problem, Refused
+from app.domain.permissions import Permission
+from app.domain.provider_settings import SETTINGS, SettingType
+from app.domain.providers import is_slug
+from app.services.provider_checks import discover_provider
+from app.services.provider_settings import Plugin, ProviderUpdate, save_provider, show_plugin
+
+_LONGEST_NAME = 256
+_SECRET = "client_secret"  # noqa: S105 - the name of a setting
+_TAKEN = Problem("UNIQUE", "There is a provider of this name already.", "provider")
+_NO_WORD = Problem(
+    "INVALID",
+    "Use small letters, digits and hyphens, beginning with a letter or a digit.",
+    "provider",
+)
+_PROVE = (
+    "Prove once more that it is you, then save again: whoever changes a provider decides who "
+    "comes in. Nothing was changed; what you typed stands below, but for a secret."
+)
+
+blueprint = Blueprint("provider_editing", __name__, url_prefix="/single-sign-on")
+
+
+class AddingForm(ConsoleForm):
+    """What a provider begins with."""
+
+    provider = StringField("Short name", validators=[InputRequired("It needs a short name.")])
+    name = StringField(
+        "Name",
+        validators=[InputRequired("Say how people know it."), Length(max=_LONGEST_NAME)],
+    )
+    issuer = URLField("Issuer")
+
+
+class SettingsForm(ConsoleForm):
+    """Every setting of a provider; those of ``SETTINGS`` are added below."""
+
+    name = StringField("Name", validators=[InputRequired("Say how people know it.")])
+    drops_secret = BooleanField("Take the secret away (a public client)")
+
+
+_FIELDS = {SettingType.BOOLEAN: BooleanField, SettingType.SECRET: PasswordField}
+for _setting in SETTINGS:
+    setattr(
+        SettingsForm,
+        _setting.name,
+        _FIELDS.get(_setting.type, StringField)(_setting.label, description=_setting.help),
+    )
+
+
+@blueprint.route("/new", methods=["GET", "POST"])
+def new() -> BaseResponse:
+    """Add a provider; its issuer, if given, fills the rest."""
+    require(Permission.MANAGE_PLUGINS)
+    form = AddingForm()
+    if form.validate_on_submit():
+        try:
+            slug = _add(form)
+        except Refused as refused:
+            form.refuse(refused)
+        else:
+            return done(
+                f"{form.name.data} is added. It lets nobody in before you switch it on.",
+                "console.single_sign_on.show",
+                slug=slug,
+            )
+    show = refused_page if form.is_submitted() else page
+    return show("single_sign_on/new.html", form=form)
+
+
+@blueprint.post("/<slug>/discover")
+def discover(slug: str) -> BaseResponse:
+    """Fill the addresses from the provider's own description."""
+    plugin = find_plugin(slug)
+    issuer = request.form.get("issuer", "").strip()
+    try:
+        _ask_for_proof(plugin)
+        discover_provider(ports(), actor(), slug, issuer)
+    except Refused as refused:
+        return _page(plugin, _form_of(plugin), refused=refused, issuer=issuer)
+    return done(
+        f"The addresses of {plugin.name} are filled from what it tells of itself.",
+        "console.single_sign_on.show",
+        slug=slug,
+    )
+
+
+@blueprint.route("/<slug>/edit", methods=["GET", "POST"])
+def edit(slug: str) -> BaseResponse:
+    """Change the settings."""
+    plugin = find_plugin(slug)
+    form = _form_of(plugin)
+    if form.validate_on_submit():
+        try:
+            _ask_for_proof(plugin)
+            changes = ProviderUpdate(_typed(form), name=form.name.data)
+            save_provider(ports(), actor(), slug, changes)
+        except Refused as refused:
+            return _page(plugin, form, refused=refused)
+        return done(
+            f"The settings of {form.name.data} are saved. They hold from the next request on.",
+            "console.single_sign_on.show",
+            slug=slug,
+        )
+    return _page(plugin, form)
+
+
+def _ask_for_proof(plugin: Plugin) -> None:
+    """Refuse to change what decides who comes in, unless it is surely still the same person."""
+    if plugin.active and not is_proved():
+        raise Refused(Problem("PROOF", _PROVE))
+
+
+def _add(form: AddingForm) -> str:
+    """Add the provider; returns the word it is called by."""
+    slug = str(form.provider.data).strip().lower()
+    if not is_slug(slug):
+        raise Refused(_NO_WORD)
+    kept = show_plugin(ports(), actor(), f"{slug}.authentication.openidconnect")
+    vendor = ports().configuration.vendor.lower()
+    if slug == vendor or (kept is not None and kept.slug == slug):
+        raise Refused(_TAKEN)
+    issuer = (form.issuer.data or "").strip()
+    if issuer:
+        discover_provider(ports(), actor(), slug, issuer)
+    save_provider(ports(), actor(), slug, ProviderUpdate({}, name=form.name.data))
+    return slug
+
+
+def _form_of(plugin: Plugin) -> SettingsForm:
+    """The form as it was sent, or as the provider is set up; without its secret."""
+    shown = {**values_of(plugin), _SECRET: ""}
+    flags = {
+        one.setting.name: one.value == "true"
+        for one in plugin.settings
+        if one.setting.type is SettingType.BOOLEAN
+    }
+    return SettingsForm(data={"name": plugin.name, **shown, **flags})
+
+
+def _typed(form: SettingsForm) -> dict[str, str | None]:
+    """The settings as they were typed; a secret only where another one was, or none is to be."""
+    typed: dict[str, str | None] = {}
+    for setting in SETTINGS:
+        value = form[setting.name].data
+        if setting.type is SettingType.BOOLEAN:
+            typed[setting.name] = "true" if value else "false"
+        elif setting.type is not SettingType.SECRET or value:
+            typed[setting.name] = value
+    if form.drops_secret.data:
+        typed[_SECRET] = None
+    return typed
+
+
+def _page(
+    plugin: Plugin,
+    form: SettingsForm,
+    *,
+    refused: Refused | None = None,
+    issuer: str | None = None,
+) -> Response:
+    discovering = issuer is not None
+    if refused is not None and not discovering:
+        form.refuse(refused)
+    show = refused_page if form.is_submitted() else page
+    return show(
+        "single_sign_on/edit.html",
+        plugin=plugin,
+        form=form,
+        issuer=issuer if discovering else values_of(plugin)["issuer"],
+        wrong=[one.message for one in refused.problems] if refused and discovering else [],
+        has_secret=bool(values_of(plugin)[_SECRET]),
+        needs_proof=plugin.active and not is_proved(),
+    )

@@ -1,0 +1,143 @@
+"""A provider added and changed at the console; its secret is never shown."""
+
+from app.domain.actor import OPERATOR
+from app.domain.permissions import Permission
+from app.domain.providers import Provider
+from app.ports import Ports
+from app.services.provider_settings import ProviderUpdate, save_provider
+from app.services.providers import client_secret_of, known_providers
+from tests.builders.providers import set_up
+from tests.console.conftest import StaffDesk
+from tests.fakes.clock import FakeClock
+from tests.servers.own_provider import SECRET, OwnProvider
+
+MAY = Permission.MANAGE_PLUGINS
+NEW = "/console/single-sign-on/new"
+PAGE = "/console/single-sign-on/default/"
+EDIT = f"{PAGE}edit"
+
+
+def stored(shop: Ports, slug: str = "default") -> Provider:
+    return next(one for one in known_providers(shop) if one.slug == slug)
+
+
+def test_a_provider_is_added_from_its_issuer(
+    staff_desk: StaffDesk, shop: Ports, other_provider: OwnProvider
+) -> None:
+    desk = staff_desk(MAY)
+    other_provider.describe()
+    typed = {"name": "Acme", "provider": "acme", "issuer": other_provider.url}
+    done = desk.send(NEW, typed)
+    assert done.leads_to == "/console/single-sign-on/acme/"
+    assert "Acme is added. It lets nobody in" in desk.follow(done).text
+    provider = stored(shop, "acme")
+    assert (provider.name, provider.active) == ("Acme", False)
+    assert provider.json_web_key_set_url == f"{other_provider.url}/keys"
+
+
+def test_a_provider_that_cannot_be_added_is_refused_with_what_was_typed(
+    staff_desk: StaffDesk, shop: Ports, other_provider: OwnProvider
+) -> None:
+    desk = staff_desk(MAY)
+    wrong = {
+        "a word": "Use small letters",
+        "default": "There is a provider of this name already",
+        "latchkey": "There is a provider of this name already",
+        "": "It needs a short name",
+    }
+    for word, told in wrong.items():
+        refused = desk.send(NEW, {"name": "Acme <b>", "provider": word, "issuer": ""})
+        assert (refused.status, told in refused.text) == (422, True)
+        assert "Acme &lt;b&gt;" in refused.html
+    typed = {"name": "Acme", "provider": "acme", "issuer": other_provider.url}
+    assert "Issuer:" in desk.send(NEW, typed).text
+    assert [one.slug for one in known_providers(shop)] == ["default"]
+
+
+def test_discovery_fills_the_addresses_and_leaves_the_rest(
+    staff_desk: StaffDesk, shop: Ports, other_provider: OwnProvider
+) -> None:
+    desk = staff_desk(MAY)
+    save_provider(shop, OPERATOR, "default", ProviderUpdate({"client_id": "shop"}))
+    there = {"issuer": other_provider.url}
+    refused = desk.send(f"{PAGE}discover", there, seen_at=EDIT)
+    assert refused.status == 422
+    assert other_provider.url in refused.html
+    other_provider.describe()
+    done = desk.follow(desk.send(f"{PAGE}discover", there, seen_at=EDIT))
+    assert "are filled from what it tells of itself" in done.text
+    assert stored(shop).client_id == "shop"
+    assert stored(shop).oauth_token_url == f"{other_provider.url}/token"
+
+
+def typed_of(provider: Provider, **changes: str) -> dict[str, str]:
+    """The settings as the form would send them."""
+    kept = {
+        "name": provider.name,
+        "client_id": provider.client_id,
+        "client_secret": "",
+        "issuer": provider.issuer,
+        "oauth_authorization_url": provider.oauth_authorization_url,
+        "oauth_token_url": provider.oauth_token_url,
+        "json_web_key_set_url": provider.json_web_key_set_url,
+        "user_info_url": provider.user_info_url,
+        "oauth_logout_url": provider.oauth_logout_url,
+        "audience": provider.audience,
+        "staff_user_domains": provider.staff_user_domains,
+    }
+    return {**kept, **changes}
+
+
+def test_a_secret_is_never_shown_and_stays_unless_another_is_typed(
+    staff_desk: StaffDesk, shop: Ports, other_provider: OwnProvider
+) -> None:
+    desk = staff_desk(MAY)
+    set_up(shop, other_provider)
+    for path in (PAGE, EDIT):
+        assert SECRET not in desk.open(path).html
+        assert "****" not in desk.open(path).html
+    assert "A secret is kept" in desk.open(EDIT).text
+    done = desk.send(EDIT, typed_of(stored(shop), name="Northlight", audience="shop"))
+    assert "The settings of Northlight are saved" in desk.follow(done).text
+    assert client_secret_of(shop, stored(shop)) == SECRET
+    assert (stored(shop).audience, stored(shop).enable_refresh_token) == ("shop", False)
+    desk.send(EDIT, typed_of(stored(shop), client_secret="another", enable_refresh_token="y"))
+    assert client_secret_of(shop, stored(shop)) == "another"
+    assert stored(shop).enable_refresh_token
+    desk.send(EDIT, typed_of(stored(shop), drops_secret="y"))
+    assert stored(shop).client_secret == ""
+    assert "None is kept" in desk.open(EDIT).text
+
+
+def test_what_cannot_be_saved_is_told_at_its_field_and_changes_nothing(
+    staff_desk: StaffDesk, shop: Ports, other_provider: OwnProvider
+) -> None:
+    desk = staff_desk(MAY)
+    set_up(shop, other_provider)
+    before = stored(shop)
+    typed = typed_of(before, user_info_url="<nowhere>", client_secret="newly typed")
+    refused = desk.send(EDIT, typed)
+    assert refused.status == 422
+    assert "User info URL: Use a whole address" in refused.text
+    assert "&lt;nowhere&gt;" in refused.html
+    assert "newly typed" not in refused.html
+    gone = desk.send(EDIT, typed_of(before, json_web_key_set_url=""))
+    assert "To take the provider's access tokens, set json_web_key_set_url" in gone.text
+    assert stored(shop) == before
+
+
+def test_an_active_provider_is_changed_only_by_who_proves_who_they_are(
+    staff_desk: StaffDesk, shop: Ports, other_provider: OwnProvider, clock: FakeClock
+) -> None:
+    desk = staff_desk(MAY)
+    other_provider.describe()
+    before = set_up(shop, other_provider)
+    clock.pass_(minutes=6)
+    assert "Prove that it is you" in desk.open(EDIT).text
+    refused = desk.send(EDIT, typed_of(before, audience="typed here"))
+    assert refused.status == 422
+    assert "Prove once more that it is you" in refused.text
+    assert "typed here" in refused.html
+    there = {"issuer": other_provider.url}
+    assert desk.send(f"{PAGE}discover", there, seen_at=EDIT).status == 422
+    assert stored(shop) == before

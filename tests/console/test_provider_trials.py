@@ -1,0 +1,117 @@
+"""Trying a provider at the console: the connection, and what a token would give."""
+
+from app.domain.actor import OPERATOR
+from app.domain.permissions import Permission
+from app.ports import Ports
+from app.services.provider_settings import ProviderUpdate, save_provider
+from tests.builders.people import make_user
+from tests.builders.providers import identities, set_up, user_called
+from tests.console.conftest import StaffDesk
+from tests.servers.http import Reply
+from tests.servers.own_provider import OwnProvider
+from tests.services.bearers import EMAIL
+
+MAY = Permission.MANAGE_PLUGINS
+PAGE = "/console/single-sign-on/default/"
+TEST, PREVIEW = f"{PAGE}test", f"{PAGE}preview"
+
+
+def test_each_step_tells_what_it_saw(
+    staff_desk: StaffDesk, shop: Ports, other_provider: OwnProvider
+) -> None:
+    desk = staff_desk(MAY)
+    other_provider.describe()
+    set_up(shop, other_provider)
+    other_provider.server.answer("/authorize", Reply(200))
+    other_provider.server.answer("/logout", Reply(503))
+    page = desk.send(TEST, seen_at=PAGE)
+    assert page.status == 200
+    assert "Its description agrees with the settings" in page.text
+    assert "Has 1 usable keys: key-1" in page.text
+    assert "refuses a token that nobody has given out" in page.text
+    assert "Knows this client" in page.text
+    assert "Logout URL Answered with HTTP 503" in page.text
+
+
+def test_what_fails_is_told_with_its_remedy(
+    staff_desk: StaffDesk, shop: Ports, other_provider: OwnProvider
+) -> None:
+    desk = staff_desk(MAY)
+    set_up(shop, other_provider, client_secret="wrong", issuer="")
+    other_provider.server.answer("/keys", Reply(200, b"<script>alert(1)</script>"))
+    page = desk.send(TEST, seen_at=PAGE)
+    assert "Failed: JSON Web Key Set URL" in page.text
+    assert "Set client_id and client_secret as the provider has them" in page.text
+    assert "<script>alert(1)" not in page.html
+
+
+def test_a_token_tells_whom_it_would_give_and_makes_nobody(
+    staff_desk: StaffDesk, shop: Ports, other_provider: OwnProvider
+) -> None:
+    desk = staff_desk(MAY, Permission.MANAGE_STAFF)
+    changes = {
+        "staff_user_domains": "sso.example",
+        "default_group_name_for_new_staff_users": "<b>Newcomers</b>",
+    }
+    set_up(shop, other_provider, **changes)
+    token = other_provider.access_token()
+    page = desk.send(PREVIEW, {"token": token}, seen_at=PAGE)
+    assert page.status == 200
+    assert f"This token would give a new account, {EMAIL} , Alice Sso" in page.text
+    assert "Staff made so by the provider" in page.text
+    assert "<b>Newcomers</b> would be joined" in page.text
+    assert "<b>Newcomers" not in page.html
+    assert token not in page.html
+    assert (identities(shop), user_called(shop, EMAIL)) == ([], None)
+
+
+def test_an_account_that_would_be_linked_is_told_with_its_rights(
+    staff_desk: StaffDesk, shop: Ports, other_provider: OwnProvider
+) -> None:
+    desk = staff_desk(MAY, Permission.MANAGE_STAFF, Permission.MANAGE_ORDERS)
+    set_up(shop, other_provider)
+    make_user(shop, EMAIL, is_staff=True, permissions=[Permission.MANAGE_ORDERS])
+    page = desk.send(PREVIEW, {"token": other_provider.access_token()}, seen_at=PAGE).text
+    assert f"This token would give {EMAIL}" in page
+    assert "would be linked" in page
+    assert "Permissions Manage orders kept here" in page
+
+
+def test_where_the_provider_rules_its_scopes_are_shown(
+    staff_desk: StaffDesk, shop: Ports, other_provider: OwnProvider
+) -> None:
+    desk = staff_desk(MAY)
+    set_up(shop, other_provider, use_oauth_scope_permissions="true", audience="shop")
+    token = other_provider.access_token(aud="shop", scope="openid latchkey:manage_orders")
+    page = desk.send(PREVIEW, {"token": token}, seen_at=PAGE).text
+    assert "Permissions Manage orders granted by the provider" in page
+    told = other_provider.sign(other_provider.id_claims("a nonce"))
+    page = desk.send(PREVIEW, {"token": told}, seen_at=PAGE).text
+    assert "This token does not tell them" in page
+
+
+def test_a_token_that_lets_nobody_in_tells_why(
+    staff_desk: StaffDesk, shop: Ports, other_provider: OwnProvider
+) -> None:
+    desk = staff_desk(MAY)
+    set_up(shop, other_provider)
+    broken = f"{other_provider.access_token()}x"
+    page = desk.send(PREVIEW, {"token": broken}, seen_at=PAGE)
+    assert "This token would let nobody in" in page.text
+    assert broken not in page.html
+    assert "Paste a token" in desk.send(PREVIEW, {"token": " "}, seen_at=PAGE).text
+
+
+def test_reloading_an_answer_leads_back_to_the_provider(staff_desk: StaffDesk) -> None:
+    desk = staff_desk(MAY)
+    assert desk.open(TEST).leads_to == PAGE
+    assert desk.open(PREVIEW).leads_to == PAGE
+    missing = "/console/single-sign-on/nobody/preview"
+    assert desk.send(missing, {"token": "x"}, seen_at=PAGE).status == 404
+
+
+def test_trying_needs_manage_plugins(staff_desk: StaffDesk, shop: Ports) -> None:
+    save_provider(shop, OPERATOR, "default", ProviderUpdate({}))
+    desk = staff_desk(Permission.MANAGE_SETTINGS)
+    assert desk.send(TEST, seen_at="/console/").status == 403
+    assert desk.send(PREVIEW, {"token": "x"}, seen_at="/console/").status == 403

@@ -1,0 +1,167 @@
+"""Identity providers at the console: listed, looked at, switched on and off."""
+
+from app.domain.actor import OPERATOR, SessionOrigin
+from app.domain.permissions import Permission
+from app.domain.shop import PasswordLoginMode
+from app.models import SessionRecord
+from app.ports import Ports
+from app.services.provider_settings import ProviderUpdate, save_provider
+from app.services.providers import known_providers
+from tests.builders.people import make_staff, make_user
+from tests.builders.shop import set_mode
+from tests.builders.sign_on import link_identity, make_provider, sign_in_by_grant
+from tests.console.conftest import StaffDesk, Statements
+from tests.fakes.clock import FakeClock
+
+MAY = Permission.MANAGE_PLUGINS
+LIST = "/console/single-sign-on/"
+PAGE = f"{LIST}default/"
+OFF, ON = f"{PAGE}?ask=off", f"{PAGE}?ask=on"
+
+
+def is_active(shop: Ports, slug: str = "default") -> bool:
+    return next(one.active for one in known_providers(shop) if one.slug == slug)
+
+
+def come_by_sign_on(shop: Ports) -> None:
+    """Let every open session have begun at a provider."""
+    with shop.database.transaction() as session:
+        for stored in session.query(SessionRecord):
+            stored.origin = SessionOrigin.OIDC.value
+
+
+def test_the_pages_need_manage_plugins(staff_desk: StaffDesk) -> None:
+    desk = staff_desk(Permission.MANAGE_SETTINGS)
+    for path in (LIST, PAGE, f"{LIST}new", f"{PAGE}edit"):
+        told = desk.open(path)
+        assert told.status == 403
+        assert "MANAGE_PLUGINS" in told.text
+    assert desk.send(f"{PAGE}switch", {"to": "on"}, seen_at="/console/").status == 403
+
+
+def test_a_fresh_shop_has_a_provider_that_is_not_set_up(staff_desk: StaffDesk) -> None:
+    desk = staff_desk(MAY)
+    assert "Not set up" in desk.open(LIST).text
+    page = desk.open(PAGE)
+    assert "Missing: Client ID, Authorization URL, Token URL, JSON Web Key Set URL" in page.text
+    assert "Switch on" not in page.text
+
+
+def test_several_providers_are_listed_and_narrowed_by_name(
+    staff_desk: StaffDesk, shop: Ports
+) -> None:
+    desk = staff_desk(MAY)
+    key = make_provider(shop, name="<script>alert(1)</script>")
+    make_provider(shop, "acme", issuer="https://acme.example", name="Acme", active=False)
+    ann = make_user(shop)
+    link_identity(shop, ann)
+    sign_in_by_grant(shop, ann, key, "")
+    save_provider(shop, OPERATOR, "acme", ProviderUpdate({}))
+    page = desk.open(LIST)
+    assert "<script>alert(1)" not in page.html
+    assert "default, the default one On its access tokens 1 1" in page.text
+    assert "Acme acme Off its access tokens 0 0" in page.text
+    narrowed = desk.open(f"{LIST}?q=acme").text
+    assert "1 provider on this page" in narrowed
+    assert "Nothing fits" in desk.open(f"{LIST}?q=nobody").text
+
+
+def test_a_provider_tells_what_to_register_there(staff_desk: StaffDesk, shop: Ports) -> None:
+    desk = staff_desk(MAY)
+    make_provider(shop)
+    plugin = "latchkey.authentication.openidconnect"
+    page = desk.open(PAGE).html
+    assert f"http://localhost/console/sign-in/with/{plugin}/callback" in page
+    assert "http://localhost/oidc/default/backchannel-logout" in page
+    assert desk.open(f"{LIST}nobody/").status == 404
+
+
+def test_a_provider_is_switched_on_after_a_question(staff_desk: StaffDesk, shop: Ports) -> None:
+    desk = staff_desk(MAY)
+    make_provider(
+        shop, active=False, name="Northlight ID", staff_user_domains="northlight.example"
+    )
+    save_provider(shop, OPERATOR, "default", ProviderUpdate({}))
+    asked = desk.open(ON)
+    assert "Let people in through Northlight ID?" in asked.text
+    assert "northlight.example are made staff" in asked.text
+    done = desk.follow(desk.send(f"{PAGE}switch", {"to": "on"}, seen_at=ON))
+    assert "Northlight ID lets people in now" in done.text
+    assert is_active(shop)
+
+
+def test_a_provider_that_is_not_set_up_cannot_be_switched_on(
+    staff_desk: StaffDesk, shop: Ports
+) -> None:
+    refused = staff_desk(MAY).send(f"{PAGE}switch", {"to": "on"}, seen_at=PAGE)
+    assert refused.status == 422
+    assert "set json_web_key_set_url" in refused.text
+    assert not is_active(shop)
+
+
+def test_switching_off_tells_who_loses_their_way_in(staff_desk: StaffDesk, shop: Ports) -> None:
+    desk = staff_desk(MAY, Permission.MANAGE_SETTINGS)
+    key = make_provider(shop)
+    save_provider(shop, OPERATOR, "default", ProviderUpdate({}))
+    ann = make_user(shop, "ann@example.com", password=None, is_staff=True)
+    link_identity(shop, ann)
+    link_identity(shop, make_staff(shop, "carl@example.com"))
+    sign_in_by_grant(shop, ann, key, "")
+    asked = desk.open(OFF).text
+    assert "2 people came in by it and cannot do so any more" in asked
+    assert "1 person would have no way in at all, 1 of them staff: ann@example.com" in asked
+    assert "1 open session that began there go on" in asked
+    done = desk.follow(desk.send(f"{PAGE}switch", {"to": "off"}, seen_at=OFF))
+    assert "lets nobody in any more" in done.text
+    assert not is_active(shop)
+
+
+def test_the_last_way_in_of_whoever_could_undo_it_stays(
+    staff_desk: StaffDesk, shop: Ports
+) -> None:
+    desk = staff_desk(MAY, Permission.MANAGE_SETTINGS)
+    make_provider(shop)
+    save_provider(shop, OPERATOR, "default", ProviderUpdate({}))
+    come_by_sign_on(shop)
+    set_mode(shop, PasswordLoginMode.CUSTOMERS_ONLY)
+    told = desk.open(OFF)
+    assert "No identity provider is active" in told.text
+    assert "<dialog" not in told.html
+    refused = desk.send(f"{PAGE}switch", {"to": "off"}, seen_at=PAGE)
+    assert refused.status == 422
+    assert is_active(shop)
+
+
+def test_switching_asks_again_who_one_is(
+    staff_desk: StaffDesk, shop: Ports, clock: FakeClock
+) -> None:
+    desk = staff_desk(MAY)
+    make_provider(shop)
+    save_provider(shop, OPERATOR, "default", ProviderUpdate({}))
+    clock.pass_(minutes=6)
+    assert desk.open(OFF).leads_to.startswith("/console/prove?next=")
+    posted = desk.send(f"{PAGE}switch", {"to": "off"}, seen_at=PAGE)
+    assert posted.leads_to.startswith("/console/prove?next=")
+    assert is_active(shop)
+
+
+def test_a_question_that_is_answered_already_says_so(staff_desk: StaffDesk, shop: Ports) -> None:
+    desk = staff_desk(MAY)
+    make_provider(shop)
+    save_provider(shop, OPERATOR, "default", ProviderUpdate({}))
+    assert "That is how it is already" in desk.open(ON).text
+    assert "<dialog" not in desk.open(f"{PAGE}?ask=maybe").html
+    assert desk.send(f"{PAGE}switch", {"to": "maybe"}, seen_at=PAGE).status == 400
+
+
+def test_the_pages_cost_six_statements_at_most(
+    staff_desk: StaffDesk, shop: Ports, statements: Statements
+) -> None:
+    desk = staff_desk(MAY, Permission.MANAGE_SETTINGS, Permission.MANAGE_STAFF)
+    make_provider(shop)
+    save_provider(shop, OPERATOR, "default", ProviderUpdate({}))
+    for path in (LIST, PAGE, OFF, f"{PAGE}edit", f"{LIST}new"):
+        desk.open(path)
+        with statements() as seen:
+            desk.open(path)
+        assert len(seen) <= 6, path
