@@ -1,0 +1,192 @@
+"""What each page of the console costs with 100,000 apps and deliveries: time, SQL statements."""
+
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from statistics import median
+
+from flask.testing import FlaskClient
+from sqlalchemy import insert, select
+
+from app.adapters.migrations import upgrade
+from app.domain.actor import OPERATOR
+from app.domain.deliveries import DeliveryStatus
+from app.factory import create_app
+from app.models import (
+    AppRecord,
+    AppTokenRecord,
+    AppWordRecord,
+    DeliveryAttemptRecord,
+    DeliveryRecord,
+    UserRecord,
+    WebhookRecord,
+)
+from app.models.record import Record
+from app.ports import Ports
+from app.services.demo.shop import fill_shop
+from app.settings import Settings, default_database_url, load_settings
+from app.wiring import connect
+from tests.browser.pages import page_addresses
+from tests.builders.people import PASSWORD, make_user
+from tests.console.desk import Desk
+from tests.fixtures.statements import recorded_statements
+
+ROWS = 100_000
+GOAL_MILLISECONDS = 50.0
+GOAL_STATEMENTS = 6
+
+_CHUNK = 10_000
+_TIMES = 7
+_FIRST_KEY = 1_000_000
+_SPAN = timedelta(days=13)
+_FAILED = 10  # one in so many
+_ADMIN = "bench@example.com"
+_NO_WORK = ("BEGIN", "COMMIT", "ROLLBACK", "PRAGMA")
+_LISTS = (
+    "/console/apps/?q=app+4711",
+    "/console/deliveries/?status=failed",
+    "/console/deliveries/?code=503",
+    "/console/deliveries/?q=no+such+text",
+    "/console/webhooks/?q=stock",
+)
+"""Narrowed lists, beside the pages as they open."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What one page took."""
+
+    address: str
+    milliseconds: float
+    statements: int
+
+    @property
+    def is_too_much(self) -> bool:
+        return self.milliseconds > GOAL_MILLISECONDS or self.statements > GOAL_STATEMENTS
+
+
+def main() -> None:
+    """Fill a demo shop and print the table (SQLite unless ``DATABASE_URL`` says otherwise)."""
+    url = load_settings().database_url
+    with tempfile.TemporaryDirectory() as folder:
+        if url == default_database_url():
+            url = f"sqlite:///{folder}/console.sqlite3"
+        settings = Settings(database_url=url)
+        ports = connect(settings)
+        begun = time.perf_counter()
+        fill(ports, url)
+        print(f"{ROWS:,} apps and deliveries added in {time.perf_counter() - begun:.0f} s")
+        costs = list(measure(ports, settings))
+        ports.activity.flush()
+        ports.database.close()
+    print("| page | server time | statements |\n|---|---|---|")
+    for cost in sorted(costs, key=lambda one: -one.milliseconds):
+        mark = " **too much**" if cost.is_too_much else ""
+        print(f"| `{cost.address}` | {cost.milliseconds:.1f} ms | {cost.statements}{mark} |")
+    if any(cost.is_too_much for cost in costs):
+        sys.exit(
+            f"A page took more than {GOAL_MILLISECONDS:.0f} ms or {GOAL_STATEMENTS} statements."
+        )
+
+
+def measure(ports: Ports, settings: Settings) -> Iterator[Cost]:
+    """What each page costs somebody who may see everything; the median of several openings."""
+    app = create_app(ports, settings)
+    client = app.test_client()
+    make_user(ports, _ADMIN, is_superuser=True)
+    if Desk(client, ports).sign_in(_ADMIN, PASSWORD).status != 303:
+        raise RuntimeError("The console did not let the benchmark in.")
+    with ports.database.reading() as session:
+        customers = select(UserRecord.id).where(UserRecord.is_staff.is_(False))
+        keys = {"customers": session.scalars(customers.limit(1)).one()}
+    for address in (*sorted(page_addresses(app, keys)), *_LISTS):
+        answer = client.get(address)
+        if answer.status_code == 200 and answer.mimetype == "text/html":
+            yield Cost(address, *_opened(client, address))
+
+
+def _opened(client: FlaskClient, address: str) -> tuple[float, int]:
+    took = []
+    for _ in range(_TIMES):
+        begun = time.perf_counter()
+        client.get(address)
+        took.append((time.perf_counter() - begun) * 1000)
+    with recorded_statements() as seen:
+        client.get(address)
+    return median(took), sum(not statement.startswith(_NO_WORK) for statement in seen)
+
+
+def fill(ports: Ports, url: str) -> None:
+    """The demo shop, and so many apps and deliveries more."""
+    upgrade(url)
+    fill_shop(ports, OPERATOR, lambda _made: None)
+    with ports.database.reading() as session:
+        hooks = list(session.scalars(select(WebhookRecord.id)))
+    now = ports.clock.now()
+    _add(ports, AppRecord, lambda number: _app(number, now))
+    _add(ports, AppTokenRecord, lambda number: _token(number, now))
+    _add(ports, AppWordRecord, lambda number: {"app_id": _FIRST_KEY + number, "word": "app"})
+    _add(ports, AppWordRecord, lambda number: {"app_id": _FIRST_KEY + number, "word": str(number)})
+    _add(ports, DeliveryRecord, lambda number: _delivery(number, now, hooks))
+    _add(ports, DeliveryAttemptRecord, lambda number: _attempt(number, now))
+
+
+def _add(ports: Ports, table: type[Record], make: Callable[[int], dict[str, object]]) -> None:
+    for start in range(0, ROWS, _CHUNK):
+        with ports.database.transaction() as session:
+            session.execute(insert(table), [make(n) for n in range(start, start + _CHUNK)])
+
+
+def _app(number: int, now: datetime) -> dict[str, object]:
+    made = now - timedelta(minutes=ROWS - number)
+    return {"id": _FIRST_KEY + number, "name": f"App {number}", "created_at": made}
+
+
+def _token(number: int, now: datetime) -> dict[str, object]:
+    return {
+        "app_id": _FIRST_KEY + number,
+        "digest": f"{number:064d}",
+        "last_four": f"{number % 10_000:04d}",
+        "created_at": now - _SPAN,
+        "last_used_at": _at(number, now),
+    }
+
+
+def _delivery(number: int, now: datetime, hooks: list[int]) -> dict[str, object]:
+    failed = number % _FAILED == 0
+    return {
+        "id": _FIRST_KEY + number,
+        "webhook_id": hooks[number % len(hooks)],
+        "event": "PRODUCT_UPDATED",
+        "subject_id": number % 1000,
+        "message_id": f"msg_{number:024d}",
+        "payload": f'{{"product": {{"name": "Bowl {number}", "slug": "bowl-{number}"}}}}',
+        "issuer": "http://localhost:8000/graphql/",
+        "status": (DeliveryStatus.FAILED if failed else DeliveryStatus.SUCCESS).value,
+        "attempts": 1,
+        "created_at": _at(number, now),
+        "given_up": "It was tried often enough." if failed else "",
+        "response_status": 503 if failed else 200,
+    }
+
+
+def _attempt(number: int, now: datetime) -> dict[str, object]:
+    failed = number % _FAILED == 0
+    return {
+        "delivery_id": _FIRST_KEY + number,
+        "created_at": _at(number, now),
+        "duration": 0.02 + number % 97 / 1000,
+        "status": (DeliveryStatus.FAILED if failed else DeliveryStatus.SUCCESS).value,
+        "request_headers": {"webhook-id": f"msg_{number:024d}"},
+        "response_status": 503 if failed else 200,
+        "response_headers": {"Content-Type": "text/plain"},
+        "response": "ok",
+    }
+
+
+def _at(number: int, now: datetime) -> datetime:
+    """Evenly over the days that deliveries are kept, the last number just now."""
+    return now - _SPAN * ((ROWS - number) / ROWS)
