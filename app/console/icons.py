@@ -3,10 +3,12 @@
 NAMED = frozenset(
     {
         "arrow-repeat",
+        "bag",
         "box-arrow-right",
         "braces",
         "broadcast",
         "check-circle-fill",
+        "display",
         "door-open",
         "envelope",
         "exclamation-triangle-fill",

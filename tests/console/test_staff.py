@@ -8,7 +8,6 @@ from app.domain.permissions import Permission
 from app.ports import Ports
 from tests.builders.outbox import mails
 from tests.builders.people import (
-    change_user,
     make_group,
     make_staff,
     make_user,
@@ -126,21 +125,23 @@ def test_somebody_who_may_do_more_can_be_looked_at_alone(
 
 
 def test_the_last_who_manages_staff_stays_and_the_reason_is_told(
-    staff_desk: StaffDesk, shop: Ports
+    nobody: Desk, shop: Ports
 ) -> None:
-    desk = staff_desk(STAFF, ORDERS)
-    only = make_group(shop, "Buyers", Permission.MANAGE_PRODUCTS, STAFF)
-    key = make_user(shop, "buyer@example.com", is_staff=True, groups=[only])
-    buyer = staff_desk(STAFF, Permission.MANAGE_PRODUCTS, ORDERS, email="chief@example.com")
-    own = f"{LIST}{key}"
-    change_user(shop, key, is_active=True)
-    left = buyer.follow(buyer.send(f"/console/people/{key}/deactivate", seen_at=own)).text
-    assert "was deactivated" in left
-    chief = f"{LIST}{key + 1}"
-    mine = buyer.open(chief).text
-    assert "nobody deactivates or removes their own account" in mine
-    refused = desk.follow(desk.send(f"/console/people/{key + 1}/deactivate", seen_at=LIST)).text
-    assert "Nothing was changed" in refused
+    chiefs, support = make_group(shop, "Chiefs", STAFF), make_group(shop, "Support")
+    groups = [chiefs, support]
+    key = make_user(shop, "chief@example.com", is_staff=True, groups=groups)
+    nobody.sign_in("chief@example.com")
+    here = f"{LIST}{key}"
+    given = {"had": [group_id(one) for one in groups], "groups": group_id(support)}
+    left = nobody.send(f"{here}/groups", given, seen_at=here)
+    reason = "Nobody would be left who can manage these permissions: MANAGE_STAFF"
+    assert reason in nobody.follow(left).text
+    group = f"{LIST}groups/{chiefs}"
+    deleted = nobody.send(f"{group}/delete", seen_at=group)
+    assert reason in nobody.follow(deleted).text
+    assert "nobody deactivates or removes their own account" in nobody.open(here).text
+    locked = nobody.send(f"/console/people/{key}/deactivate", seen_at=here)
+    assert "You cannot deactivate your own account" in nobody.follow(locked).text
 
 
 def test_details_are_saved(staff_desk: StaffDesk, shop: Ports) -> None:
