@@ -8,6 +8,7 @@ from sqlalchemy.exc import DBAPIError
 
 from app.domain.faults import Fault, SchemaBehind, Unreachable
 
+_BEHIND = ("no such table", "no such column")
 _UNREADABLE = ("unable to open", "file is not a database", "disk image is malformed")
 """What SQLite says of a file that it cannot work with."""
 
@@ -34,7 +35,7 @@ def _fault(error: BaseException | None) -> Fault | None:
     # The drivers' own words name host, port and file, never the password.
     message = " ".join(str(error).split())
     if isinstance(error, sqlite3.Error):
-        if message.startswith(("no such table", "no such column")):
+        if message.startswith(_BEHIND) or " has no column named " in message:
             return SchemaBehind()
         unreadable = any(words in message for words in _UNREADABLE)
         return Unreachable("The database", message) if unreadable else None

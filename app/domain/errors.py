@@ -10,8 +10,8 @@ class Problem:
 
     ``code`` is the name of the public error code, ``field`` the input at fault in the interface's
     own spelling (``refreshToken``) or ``None`` when no single input is. The tuples name what a
-    code such as ``OUT_OF_SCOPE_PERMISSION`` is about. ``lines`` are those of a longer text that are
-    at fault, counted from 1.
+    code such as ``OUT_OF_SCOPE_PERMISSION`` is about. ``lines`` are the lines of a longer text
+    that are at fault, counted from 1.
     """
 
     code: str

@@ -7,13 +7,13 @@ from pathlib import Path
 from threading import Barrier, Event
 
 import pytest
-from sqlalchemy import Select, bindparam, delete, func, select, update
+from sqlalchemy import Select, bindparam, delete, func, select, text, update
 from sqlalchemy.exc import IntegrityError
 
 from app.adapters.database import connect_database
 from app.adapters.migrations import upgrade
 from app.domain.faults import SchemaBehind, Unreachable
-from app.models import SessionRecord, ShopRecord, UserRecord
+from app.models import GroupRecord, SessionRecord, ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Database
 
@@ -255,3 +255,12 @@ def _session(user_id: int) -> SessionRecord:
     return SessionRecord(
         token="x" * 16, user_id=user_id, origin="password", created_at=NOON, expires_at=NOON
     )
+
+
+def test_a_table_that_lacks_a_new_column_is_told_from_one_that_fails(database: Database) -> None:
+    with database.transaction() as session:
+        session.execute(text("ALTER TABLE permission_groups RENAME COLUMN name TO former_name"))
+    with pytest.raises(SchemaBehind), database.transaction() as session:
+        session.add(GroupRecord(name="Till"))
+    with database.transaction() as session:
+        session.execute(text("ALTER TABLE permission_groups RENAME COLUMN former_name TO name"))
