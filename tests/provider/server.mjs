@@ -18,6 +18,7 @@ let keys = [];
 let provider;
 let issuer;
 let backchannel = 'http://127.0.0.1:9/not-yet';
+const callbacks = ['http://localhost:3000/callback'];
 
 async function newKey() {
   const { privateKey } = await generateKeyPair('RS256', { extractable: true });
@@ -33,7 +34,7 @@ function client(id, rest) {
   return {
     client_id: id,
     client_secret: `secret of ${id}: 100% "+&`,
-    redirect_uris: ['http://localhost:3000/callback'],
+    redirect_uris: callbacks,
     post_logout_redirect_uris: ['http://localhost:3000/bye'],
     grant_types: ['authorization_code', 'refresh_token'],
     response_types: ['code'],
@@ -125,6 +126,10 @@ async function control(request, response) {
       break;
     case '/_test/backchannel':
       backchannel = given.uri;
+      provider = build();
+      break;
+    case '/_test/callback':
+      callbacks.push(given.uri);
       provider = build();
       break;
     case '/_test/refreshes':

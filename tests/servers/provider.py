@@ -55,6 +55,10 @@ class IdentityProvider:
         """Where the provider tells the client ``shop`` of sessions that have ended."""
         self._control("backchannel", uri=url)
 
+    def lead_back_to(self, url: str) -> None:
+        """Register another callback address, at both clients."""
+        self._control("callback", uri=url)
+
     def refreshes(self) -> list[str | None]:
         """The scope that each refresh asked for so far."""
         found: list[str | None] = self._control("refreshes")
@@ -105,13 +109,15 @@ class Visitor:
 
     http: requests.Session = field(default_factory=requests.Session)
 
-    def sign_in(self, authorization_url: str, sub: str) -> dict[str, str]:
+    def sign_in(
+        self, authorization_url: str, sub: str, callback: str = CALLBACK
+    ) -> dict[str, str]:
         """Go through the provider's login as ``sub``; returns what the client is called with."""
         answer = self.http.get(authorization_url, timeout=_SECONDS, allow_redirects=False)
         for _ in range(_STEPS):
             if answer.is_redirect:
                 url = urljoin(answer.url, answer.headers["Location"])
-                if url.startswith(CALLBACK):
+                if url.startswith(callback):
                     query = parse_qs(urlsplit(url).query)
                     return {name: values[0] for name, values in query.items()}
                 answer = self.http.get(url, timeout=_SECONDS, allow_redirects=False)

@@ -1,14 +1,11 @@
 """A real identity provider changes its keys; nothing here is restarted for it."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 
-from app.adapters.clock import SystemClock
 from app.domain.actor import OPERATOR
 from app.domain.errors import TokenFault
 from app.ports import Ports
@@ -17,26 +14,13 @@ from app.services.provider_checks import discover_provider
 from app.services.provider_keys import COOL_DOWN
 from app.services.provider_settings import ProviderUpdate, save_provider
 from tests.builders.people import NOBODY
+from tests.fakes.ahead import Ahead
 from tests.fixtures.ports import fake_ports
 from tests.servers.provider import CALLBACK, RESOURCE, IdentityProvider, Visitor, identity_provider
 from tests.services.bearers import fault
 from tests.services.provider_logins import PLUGIN, finish
 
 pytestmark = pytest.mark.xdist_group("provider")
-
-
-@dataclass(slots=True)
-class Ahead:
-    """The real time, which the provider goes by too, and what a test has let pass besides."""
-
-    seconds: float = 0
-    real: SystemClock = field(default_factory=SystemClock)
-
-    def now(self) -> datetime:
-        return self.real.now() + timedelta(seconds=self.seconds)
-
-    def timestamp(self) -> float:
-        return self.real.timestamp() + self.seconds
 
 
 @pytest.fixture
