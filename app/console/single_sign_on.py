@@ -89,8 +89,8 @@ def provider_page(
 ) -> Response:
     """The page of a provider, with whatever was asked, refused, or found on it."""
     plugin = find_plugin(slug)
-    closing = show_provider_closing(ports(), actor(), slug)
     closes = asked == "off" and plugin.active
+    closing = show_provider_closing(ports(), actor(), slug) if closes else None
     judged = lockout(ports(), actor(), DoorChange(provider_off=slug)) if closes else None
     refusal = judged.reason.message if judged is not None and judged.reason else ""
     show_it = refused_page if wrong else page
@@ -102,6 +102,7 @@ def provider_page(
         plugin=plugin,
         values=values_of(plugin),
         missing=missing_of(plugin),
+        reach=closing or show_provider_reach(ports(), actor(), [slug])[slug],
         closing=closing,
         asked="" if refusal else asked,
         wrong=[*(wrong or []), *([refusal] if refusal else [])],

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, Select, and_, func, or_, select
+from sqlalchemy import ColumnElement, Select, and_, exists, func, or_, select
 
 from app.domain.actor import Actor
 from app.domain.errors import Problem, Refused
@@ -32,14 +32,15 @@ class ProviderReach:
 class ProviderClosing:
     """What switching a provider off would do, counted just now.
 
-    ``people`` have come in by it; ``shut_out`` of them are active and have no other way in, nor a
-    password that lets them in at present. ``staff_shut_out`` are those of the staff who could not
-    work any more, ``named`` some of their addresses. ``sessions`` began there and are open.
+    ``people`` have come in by it; ``shut_out`` of them (of the first ``COUNTED``, where they are
+    more) are active and have no other way in, nor a password that lets them in at present.
+    ``staff_shut_out`` are all those of the staff who could not work any more, ``named`` some of
+    their addresses. ``sessions`` began there and are open.
     """
 
     people: Tally
     sessions: Tally
-    shut_out: Tally
+    shut_out: int
     staff_shut_out: int
     named: tuple[str, ...]
 
@@ -72,42 +73,44 @@ def show_provider_closing(ports: Ports, actor: Actor, slug: str) -> ProviderClos
     provider = next((one for one in known_providers(ports) if one.slug == slug), None)
     if provider is None:
         raise Refused(Problem("NOT_FOUND", f"There is no provider {slug}.", "provider"))
-    out = _shut_out(provider)
-    staff = out.where(UserRecord.is_staff).order_by(UserRecord.email)
-    named = staff.with_only_columns(UserRecord.email).limit(_NAMED).subquery()
+    staff = _shut_out(provider).where(UserRecord.is_staff, _comes_by(provider))
+    named = staff.with_only_columns(UserRecord.email).order_by(UserRecord.email).limit(_NAMED)
+    some = select(ExternalIdentityRecord.user_id).where(_told_by(provider)).limit(COUNTED)
     query = select(
         _people(provider),
         _sessions(ports, provider),
-        _up_to(out),
-        select(func.count()).select_from(staff.order_by(None).subquery()).scalar_subquery(),
-        select(func.aggregate_strings(named.c.email, "\n")).scalar_subquery(),
+        _up_to(_shut_out(provider).where(UserRecord.id.in_(select(some.subquery().c.user_id)))),
+        select(func.count()).select_from(staff.subquery()).scalar_subquery(),
+        select(func.aggregate_strings(named.subquery().c.email, "\n")).scalar_subquery(),
     )
     with ports.database.reading() as session:
         people, sessions, shut_out, staff_out, emails = session.execute(query).one()
     return ProviderClosing(
         _tally(people),
         _tally(sessions),
-        _tally(shut_out),
+        max(shut_out, staff_out),
         staff_out,
         tuple(sorted(str(emails).split("\n"))) if emails else (),
     )
 
 
 def _shut_out(provider: Provider) -> Select[int]:
-    """Active people who come in by ``provider`` and have no other way in at present."""
+    """Active people who have no other way in than ``provider``, if they have that."""
     mode = select(ShopRecord.password_login_mode).scalar_subquery()
     no_password = or_(
         UserRecord.password_hash.is_(None),
         mode == PasswordLoginMode.DISABLED.value,
         and_(mode == PasswordLoginMode.CUSTOMERS_ONLY.value, UserRecord.is_staff),
     )
-    here = select(ExternalIdentityRecord.user_id).where(_told_by(provider))
     return select(UserRecord.id).where(
-        UserRecord.id.in_(here),
-        UserRecord.is_active,
-        no_password,
-        ~has_sign_on(without=provider.slug),
+        UserRecord.is_active, no_password, ~has_sign_on(without=provider.slug)
     )
+
+
+def _comes_by(provider: Provider) -> ColumnElement[bool]:
+    """Whether the person of ``UserRecord`` has come in by ``provider``."""
+    of_person = ExternalIdentityRecord.user_id == UserRecord.id
+    return exists().where(of_person, _told_by(provider)).correlate(UserRecord)
 
 
 def _told_by(provider: Provider) -> ColumnElement[bool]:
