@@ -19,7 +19,7 @@ EDITOR_FILES := graphiql/graphiql.min.js graphiql/graphiql.min.css \
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check fix bench soak docs lock playground venv packages dev-packages \
+.PHONY: help run test check fix bench soak docs pictures lock playground venv packages dev-packages \
   node-packages editor-if-possible
 
 help: ## this list
@@ -54,6 +54,9 @@ soak: dev-packages ## the long test: hours of load, with processes killed meanwh
 
 docs: dev-packages ## write anew the pages that are printed from the code
 	$(BIN)/python -m docs
+
+pictures: dev-packages ## take the README's pictures of the console anew (needs Chromium)
+	$(BIN)/python -m docs.pictures
 
 lock: dev-packages ## pin what requirements*.in ask for (ARGS=--upgrade: in its newest version)
 	$(LOCK) $(ARGS) requirements.in -o requirements.txt

@@ -28,9 +28,13 @@ def chromium_path(run_directory: Path) -> str:
 
 
 def launch_arguments(run_directory: Path) -> dict[str, object]:
-    """What Playwright must be told; Chromium's sandbox does not work for root."""
-    sandbox = [] if os.geteuid() else ["--no-sandbox"]
-    return {"executable_path": chromium_path(run_directory), "args": [*sandbox, STAYS_HERE]}
+    """What Playwright must be told."""
+    return {"executable_path": chromium_path(run_directory), "args": switches()}
+
+
+def switches() -> list[str]:
+    """What Chromium must be told; its sandbox does not work for root."""
+    return [STAYS_HERE] if os.geteuid() else ["--no-sandbox", STAYS_HERE]
 
 
 def _on_the_path() -> str | None:
