@@ -134,6 +134,7 @@ def _connected(name: str) -> object:
 
 
 def _work(stop: Event) -> None:
-    gc.set_threshold(*_OFTEN)
     run = cast("Callable[[Event], None]", load("app.factory:run_worker"))
+    gc.freeze()
+    gc.set_threshold(*_OFTEN)
     run(stop)
