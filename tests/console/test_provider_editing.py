@@ -35,6 +35,17 @@ def test_a_provider_is_added_from_its_issuer(
     assert provider.json_web_key_set_url == f"{other_provider.url}/keys"
 
 
+def test_the_navigation_shows_where_one_is_on_every_page_of_a_place(
+    staff_desk: StaffDesk,
+) -> None:
+    desk = staff_desk(MAY)
+    here = '<a href="/console/single-sign-on/" aria-current="page">'
+    for path in ("/console/single-sign-on/", NEW, PAGE, EDIT):
+        page = desk.open(path).html
+        assert here in page
+        assert page.partition("<main")[0].count('aria-current="page"') == 1
+
+
 def test_a_provider_that_cannot_be_added_is_refused_with_what_was_typed(
     staff_desk: StaffDesk, shop: Ports, other_provider: OwnProvider
 ) -> None:
