@@ -12,6 +12,7 @@ from tests.browser.chromium import launch_arguments
 from tests.browser.console import ADMIN, RunningShop, Watch, running
 from tests.browser.demo import demo_file
 from tests.builders.people import make_user
+from tests.fakes.ahead import Ahead
 from tests.fixtures.ports import fake_ports
 
 
@@ -42,8 +43,8 @@ def demo_shop(run_directory: Path, _migrated_file: Path, tmp_path: Path) -> Iter
 
 @pytest.fixture
 def small_shop(sqlite_url: str) -> Iterator[RunningShop]:
-    """A shop without anybody and anything in it, running."""
-    ports = fake_ports(sqlite_url, SystemClock())
+    """A shop without anybody and anything in it, running; its time may be moved on."""
+    ports = fake_ports(sqlite_url, Ahead())
     with running(ports) as shop:
         yield shop
     ports.database.close()
