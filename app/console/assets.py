@@ -25,7 +25,7 @@ _DIGEST_LENGTH = 16
 _FOR_EVER = "public, max-age=31536000, immutable"
 
 _ICON = re.compile(r'<symbol [^>]*id="([a-z0-9-]+)".*?</symbol>', re.DOTALL)
-_USED = re.compile(r"""\bicon\(\s*["']([a-z0-9-]+)["']""")
+_USED = re.compile(r"""\b(?:icon|empty)\(\s*["']([a-z0-9-]+)["']""")
 
 blueprint = Blueprint("assets", __name__, url_prefix="/assets")
 
