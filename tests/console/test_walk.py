@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from urllib.parse import urlencode
 
 import pytest
 from flask import Flask
@@ -15,7 +16,18 @@ from app.domain.permissions import Permission
 from app.domain.shop import PasswordLoginMode
 from app.domain.webhooks import AsyncEvent
 from app.factory import create_app
-from app.models import Record, SessionRecord, UserRecord
+from app.models import (
+    AppRecord,
+    DeliveryAttemptRecord,
+    DeliveryRecord,
+    GroupRecord,
+    IdentityProviderRecord,
+    Record,
+    SessionRecord,
+    ShopRecord,
+    UserRecord,
+    WebhookRecord,
+)
 from app.ports import Ports
 from app.settings import Settings
 from tests.browser.pages import address_of
@@ -51,6 +63,42 @@ LOOKED_AT = {
 
 OWN_GROUPS = ("account", "passwords", "preferences", "search", "sign_in")
 """Pages about oneself, and the search, which finds what one may see."""
+
+MARK = '"><img src=x onerror=alert(1)>'
+MARKED: dict[type[Record], tuple[str, ...]] = {
+    AppRecord: ("name", "about", "author", "version", "app_url", "support_url"),
+    GroupRecord: ("name",),
+    IdentityProviderRecord: ("name",),
+    ShopRecord: ("name",),
+    WebhookRecord: ("name", "query", "target_url"),
+    DeliveryRecord: ("payload", "given_up"),
+    DeliveryAttemptRecord: ("response",),
+}
+ASKED = (
+    "q",
+    "ask",
+    "status",
+    "event",
+    "kind",
+    "sort",
+    "webhook",
+    "object",
+    "code",
+    "from",
+    "to",
+    "query",
+    "app",
+    "url",
+    "next",
+    "address",
+    "who",
+    "action",
+    "token",
+    "after",
+    "why",
+)
+"""What pages read from their address."""
+STRICT = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; "
 
 TRACES = ("sessions", "throttle_addresses", "throttle_users", "oidc_states")
 """What signing in, and trying to, leaves behind."""
@@ -216,6 +264,31 @@ def test_no_form_is_taken_without_its_token(console: Flask, lived_in: Ports, ema
             refused = 400 if email or way.endpoint in OPEN else 303
             assert answer.status_code == refused, way
     assert records(lived_in) == before
+
+
+def test_no_page_runs_what_it_was_told(console: Flask, lived_in: Ports) -> None:
+    _mark_everything(lived_in)
+    desk = at_the_desk(console, lived_in, ADMIN)
+    asked = urlencode(dict.fromkeys(ASKED, MARK))
+    seen = 0
+    for way in every_way(console):
+        if way.method == "GET":
+            for address in (way.address, f"{way.address}?{asked}"):
+                answer = desk.client.get(address)
+                page = answer.get_data(as_text=True)
+                seen += "onerror" in page
+                if answer.mimetype == "text/html":
+                    assert "<img src=x" not in page, address
+                    assert answer.headers["Content-Security-Policy"].startswith(STRICT), address
+    assert seen > 40
+
+
+def _mark_everything(shop: Ports) -> None:
+    """Put markup into every text that people or machines can bring in."""
+    with shop.database.transaction() as session:
+        for table, columns in MARKED.items():
+            session.execute(update(table).values(dict.fromkeys(columns, MARK)))
+        session.execute(update(UserRecord).values(first_name=MARK, last_name=MARK))
 
 
 def _key_of(shop: Ports, email: str) -> int:
