@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 
-from flask import Blueprint, Response, abort, redirect, request, url_for
+from flask import Blueprint, Response, redirect, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.console.frame import done, page, refused_page
+from app.console.frame import done, go, page, refused_page
 from app.console.lists import asked_page, tags, told, turns
 from app.console.session import actor, is_proved, ports
 from app.domain.actor import SessionOrigin
@@ -69,7 +69,7 @@ def switch(slug: str) -> BaseResponse:
     plugin = find_plugin(slug)
     asked = request.form.get("to", "")
     if asked not in _ASKED:
-        abort(400)
+        return go("console.single_sign_on.show", slug=slug)
     if not is_proved():
         return _prove(slug, asked)
     active = _ASKED[asked]

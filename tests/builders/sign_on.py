@@ -7,7 +7,7 @@ from sqlalchemy import select
 from app.models import ExternalIdentityRecord, IdentityProviderRecord, SessionRecord
 from app.ports import Ports
 
-ISSUER_THERE = "https://login.example.com"
+ISSUER_THERE = "https://login.invalid"
 
 
 def make_provider(

@@ -151,7 +151,8 @@ def test_a_question_that_is_answered_already_says_so(staff_desk: StaffDesk, shop
     save_provider(shop, OPERATOR, "default", ProviderUpdate({}))
     assert "That is how it is already" in desk.open(ON).text
     assert "<dialog" not in desk.open(f"{PAGE}?ask=maybe").html
-    assert desk.send(f"{PAGE}switch", {"to": "maybe"}, seen_at=PAGE).status == 400
+    assert desk.send(f"{PAGE}switch", {"to": "maybe"}, seen_at=PAGE).leads_to == PAGE
+    assert is_active(shop)
 
 
 def test_the_pages_cost_six_statements_at_most(
