@@ -11,6 +11,7 @@ pytest_plugins = [
     "tests.fixtures.providers",
     "tests.fixtures.redis",
     "tests.fixtures.run",
+    "tests.fixtures.templates",
 ]
 
 # A machine that is busy with the other workers is slow now and then; that is no fault of the code.
