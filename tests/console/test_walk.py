@@ -1,14 +1,10 @@
 """Every route of the console, every kind of caller: nobody gets further than they may."""
 
-import re
-from collections.abc import Iterator
-from dataclasses import dataclass
 from urllib.parse import urlencode
 
 import pytest
 from flask import Flask
 from sqlalchemy import select, update
-from werkzeug.test import TestResponse
 
 from app.console.view import OPEN, WORTHLESS_TOO
 from app.domain.actor import SessionOrigin
@@ -30,7 +26,6 @@ from app.models import (
 )
 from app.ports import Ports
 from app.settings import Settings
-from tests.browser.pages import address_of
 from tests.builders.apps import make_app
 from tests.builders.deliveries import store_attempt
 from tests.builders.people import make_group, make_staff, make_user, sessions_of, sign_in
@@ -38,12 +33,11 @@ from tests.builders.shop import set_mode
 from tests.builders.sign_on import make_provider
 from tests.builders.webhooks import make_delivery, make_webhook
 from tests.console.desk import Desk
+from tests.console.walk import OWN_GROUPS, every_way, go, others_ways, records
 
 ADMIN = "admin@example.com"
 STAFF = "staff@example.com"
 CUSTOMER = "customer@example.com"
-
-KEYS = {"customers": 2}
 
 THERE = "https://login.invalid/there"
 FOR_ADMINS = (200, 303, 404, 422)
@@ -61,9 +55,6 @@ LOOKED_AT = {
     "console.webhook_editing.check",
 }
 """What staff may look at who hold no permission; forms there say what is missing."""
-
-OWN_GROUPS = ("account", "passwords", "preferences", "search", "sign_in")
-"""Pages about oneself, and the search, which finds what one may see."""
 
 MARK = '"><img src=x onerror=alert(1)>'
 MARKED: dict[type[Record], tuple[str, ...]] = {
@@ -101,18 +92,6 @@ ASKED = (
 """What pages read from their address."""
 STRICT = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; "
 
-TRACES = ("sessions", "throttle_addresses", "throttle_users", "oidc_states")
-"""What signing in, and trying to, leaves behind."""
-
-
-@dataclass(frozen=True, slots=True)
-class Way:
-    """A route by one of its methods, at an address that it answers."""
-
-    endpoint: str
-    method: str
-    address: str
-
 
 @pytest.fixture
 def lived_in(shop: Ports) -> Ports:
@@ -134,25 +113,6 @@ def console(lived_in: Ports) -> Flask:
     return create_app(lived_in, Settings())
 
 
-def every_way(console: Flask) -> list[Way]:
-    """All of them; the one that ends the session comes last."""
-    found = list(_ways(console))
-    assert len(found) > 60
-    return sorted(found, key=lambda way: (way.endpoint.endswith(".leave"), way.method))
-
-
-def others_ways(console: Flask) -> list[Way]:
-    """All but those that are about whoever takes them."""
-    return [way for way in every_way(console) if way.endpoint.split(".")[1] not in OWN_GROUPS]
-
-
-def _ways(console: Flask) -> Iterator[Way]:
-    for rule in console.url_map.iter_rules():
-        if rule.rule.startswith("/console/"):
-            for method in {"GET", "POST"} & set(rule.methods or ()):
-                yield Way(rule.endpoint, method, address_of(console, rule, KEYS))
-
-
 def at_the_desk(console: Flask, shop: Ports, email: str = "") -> Desk:
     """A desk of that application, with somebody signed in at it if an email is given."""
     desk = Desk(console.test_client(), shop)
@@ -167,26 +127,6 @@ def an_admin(console: Flask, shop: Ports, origin: SessionOrigin) -> Desk:
     with shop.database.transaction() as session:
         session.execute(update(SessionRecord).values(origin=origin.value))
     return desk
-
-
-def go(desk: Desk, way: Way) -> TestResponse:
-    """Take a way; an empty form carries a valid token."""
-    shown = desk.open("/console/sign-in")
-    if shown.status == 303:
-        shown = desk.open("/console/keyboard")
-    found = re.search(r'name="csrf_token" value="([^"]+)"', shown.html)
-    token = {} if found is None else {"csrf_token": found[1]}
-    return desk.client.open(way.address, method=way.method, data=token)
-
-
-def records(shop: Ports) -> dict[str, list[tuple[object, ...]]]:
-    """All that the shop has on record."""
-    with shop.database.reading() as session:
-        return {
-            table.name: [tuple(row) for row in session.execute(table.select())]
-            for table in Record.metadata.sorted_tables
-            if table.name not in TRACES
-        }
 
 
 def test_nobody_gets_further_than_the_door(console: Flask, lived_in: Ports) -> None:
