@@ -51,6 +51,7 @@ def test_no_page_keeps_anybody_out(browser: Browser, demo_shop: RunningShop, the
     addresses = page_addresses(demo_shop.app, keys)
     examined.walk(f"{demo_shop.url}{address}" for address in addresses)
     examined.look_at(f"{demo_shop.url}/console/nowhere", status=404)
+    examined.look_at_answers(demo_shop.url)
     demo_shop.let_in(context, STAFF)
     examined.look_at(f"{demo_shop.url}/console/access/", status=403)
     context.close()
@@ -87,13 +88,44 @@ class Examined:
         page = self._page
         page.set_viewport_size({"width": WIDTHS[0], "height": 900})
         answer = page.goto(address)
-        path = address.partition("/console")[2]
-        found = [] if answer and answer.status == status else [f"is not the page: {answer}"]
+        if answer is None or answer.status != status:
+            self.faults.append(f"{address}: is not the page: {answer}")
+        self._look()
+
+    def look_at_answers(self, url: str) -> None:
+        """Write down what is wrong with pages that answer a form."""
+        page = self._page
+        page.set_viewport_size({"width": WIDTHS[0], "height": 900})
+        page.goto(f"{url}/console/dry-run/")
+        page.get_by_role("textbox", name="Subscription query").press("Control+Enter")
+        page.get_by_role("region", name="Payload").wait_for()
+        self._look()
+        page.get_by_role("textbox", name="Subscription query").fill("subscription { nothing }")
+        page.keyboard.press("Control+Enter")
+        page.get_by_text("it does not run").wait_for()
+        self._look()
+        page.goto(f"{url}/console/apps/connect")
+        page.get_by_role("button", name="Create app").click()
+        page.get_by_role("alert").wait_for()
+        self._look()
+        page.get_by_label("Name", exact=True).fill("Labels")
+        page.get_by_role("button", name="Create app").click()
+        token = page.get_by_label("Token", exact=True).input_value()
+        self._look()
+        page.goto(f"{url}/console/inspector/")
+        page.get_by_label("Token").fill(token)
+        page.get_by_role("button", name="Inspect").click()
+        page.get_by_text("Labels").first.wait_for()
+        self._look()
+
+    def _look(self) -> None:
+        page = self._page
         page.evaluate(self._axe)
-        found += page.evaluate(FINDINGS)
-        found += self._measured(page)
-        self.faults += [f"{path}: {fault}" for fault in [*found, *self._watch.take()]]
+        found = [*page.evaluate(FINDINGS), *self._measured(page), *self._watch.take()]
+        path = page.url.partition("/console")[2]
+        self.faults += [f"{path}: {fault}" for fault in found]
         self.looked += 1
+        page.set_viewport_size({"width": WIDTHS[0], "height": 900})
 
     def _measured(self, page: Page) -> Iterator[str]:
         headings = page.locator("h1").count()
