@@ -30,7 +30,7 @@ from app.adapters import (
     throttle_sql,
 )
 from app.domain.addresses import Network
-from app.loading import load
+from app.loading import load, postponed
 from app.ports import (
     Database,
     Http,
@@ -160,7 +160,8 @@ def _open_http() -> Http:
 
 
 def _schema(settings: Settings) -> Schema:
-    make = cast("Callable[[str], Schema]", load("app.adapters.schema:AlembicSchema"))
+    with postponed("app.adapters.migrations"):
+        make = cast("Callable[[str], Schema]", load("app.adapters.schema:AlembicSchema"))
     return make(settings.database_url)
 
 

@@ -52,3 +52,15 @@ def test_a_command_that_asks_the_database_loads_neither_graphql_nor_the_migratio
     loaded = {line.rpartition("|")[2].strip() for line in shown.stderr.splitlines()}
     assert "sqlalchemy" in loaded
     assert not [name for name in ("alembic", "graphql", "graphene") if name in loaded]
+
+
+def test_whether_the_tables_are_up_to_date_is_told_without_the_migrations() -> None:
+    told = python(
+        "-c",
+        "import sys; from app.settings import load_settings; from app.wiring import connect;"
+        " schema = connect(load_settings()).schema;"
+        " assert schema.newest() and schema.current() is None;"
+        " assert 'alembic' not in sys.modules;"
+        " schema.upgrade(); assert 'alembic' in sys.modules; print('told')",
+    )
+    assert told.stdout == "told\n", told.stderr

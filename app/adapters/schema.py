@@ -1,6 +1,6 @@
-"""The schema port by Alembic. Slow to load, and few need it: ``wiring`` loads it on first use."""
+"""The schema port by Alembic, which is slow to load: only who changes the schema waits for it."""
 
-from app.adapters import migrations
+from app.adapters import migrations, revisions
 from app.adapters.database_faults import told_faults
 
 
@@ -16,10 +16,10 @@ class AlembicSchema:
 
     def current(self) -> str | None:
         with told_faults():
-            return migrations.current(self._url)
+            return revisions.current(self._url)
 
     def newest(self) -> str | None:
-        return migrations.newest()
+        return revisions.newest()
 
     def revise(self, message: str, name: str) -> None:
         with told_faults():

@@ -7,10 +7,11 @@ from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine, create_engine, make_url, text
 from sqlalchemy.pool import NullPool
 
-from app.adapters import migrations
+from app.adapters import migrations, revisions
 from app.models import Record
 
 MIGRATIONS = "migrations"
@@ -36,6 +37,16 @@ def configured(connection: Connection) -> Config:
     config.set_main_option("script_location", MIGRATIONS)
     config.attributes["connection"] = connection
     return config
+
+
+def test_the_revision_is_told_as_alembic_tells_it(empty_database_url: str, engine: Engine) -> None:
+    newest = ScriptDirectory(MIGRATIONS).get_current_head()
+    assert revisions.newest() == newest
+    assert revisions.current(empty_database_url) is None
+    migrate(engine, "0001_main_job")
+    assert revisions.current(empty_database_url) == "0001_main_job"
+    migrations.upgrade(empty_database_url)
+    assert revisions.current(empty_database_url) == newest
 
 
 def test_the_tables_are_those_of_the_records(empty_database_url: str, engine: Engine) -> None:

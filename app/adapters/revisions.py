@@ -1,0 +1,44 @@
+"""Which revision a database is at, and which one this code needs: told without Alembic.
+
+Every start asks for both, and loading Alembic takes longer than the answer.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sqlalchemy import Connection, create_engine, inspect, make_url, text
+from sqlalchemy.pool import NullPool
+
+SCRIPTS = Path(__file__).parent.parent.parent / "migrations"
+
+_KEPT_IN = "alembic_version"
+_AT = text("SELECT version_num FROM alembic_version")
+
+
+def current(url: str) -> str | None:
+    """The revision that the database at ``url`` is at, ``None`` for an empty one."""
+    with connection_to(url) as connection:
+        if not inspect(connection).has_table(_KEPT_IN):
+            return None
+        found: str | None = connection.scalar(_AT)
+    return found
+
+
+def newest() -> str | None:
+    """The revision that this code needs: they are one line, and each file's name is numbered."""
+    return max((file.stem for file in (SCRIPTS / "versions").glob("[0-9]*.py")), default=None)
+
+
+@contextmanager
+def connection_to(url: str) -> Iterator[Connection]:
+    """A connection in a transaction of its own; a file of SQLite is made when there is none."""
+    parsed = make_url(url)
+    if parsed.get_backend_name() == "postgresql":
+        parsed = parsed.set(drivername="postgresql+psycopg")
+    elif parsed.database:
+        Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
+    engine = create_engine(parsed, poolclass=NullPool)
+    with engine.begin() as connection:
+        yield connection
+    engine.dispose()
