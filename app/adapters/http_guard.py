@@ -4,11 +4,15 @@ import logging
 from collections.abc import Sequence
 from typing import Any
 
+import requests
 from requests import PreparedRequest
 from requests.adapters import HTTPAdapter
 from requests_hardened.ip_filter import InvalidIPAddress
 from requests_hardened.ip_filter_adapter import IPFilterAdapter
 from typing_extensions import override
+from urllib3.exceptions import PoolError, ProtocolError, SSLError
+from urllib3.response import BaseHTTPResponse
+from urllib3.util import Timeout
 
 from app.adapters.http_patience import TimedPool, TimedSecurePool
 from app.domain.addresses import Address, Network, parse_address
@@ -31,6 +35,35 @@ class GuardedAdapter(IPFilterAdapter):  # type: ignore[misc] # it has no types
     ) -> None:
         super().init_poolmanager(connections, maxsize, block=block, **pool_kwargs)
         self.poolmanager.pool_classes_by_scheme = {"http": TimedPool, "https": TimedSecurePool}
+
+    def exchange(
+        self, request: PreparedRequest, *, verify: bool | str, timeout: Timeout
+    ) -> BaseHTTPResponse:
+        """The parent's ``send`` without proxies, cookies and checks of its own types.
+
+        Raises what the parent raises when there is no answer; the body is still to be read.
+        """
+        host, pool = self.build_connection_pool_key_attributes(request, verify)
+        connections: Any = self.poolmanager.connection_from_host(**host, pool_kwargs=pool)
+        self.cert_verify(connections, request.url, verify, None)
+        try:
+            answer: BaseHTTPResponse = connections.urlopen(
+                method=request.method,
+                url=request.path_url,
+                body=request.body,
+                headers=request.headers,
+                redirect=False,
+                assert_same_host=False,
+                preload_content=False,
+                decode_content=False,
+                retries=self.max_retries,
+                timeout=timeout,
+            )
+        except (OSError, PoolError, ProtocolError, SSLError) as error:
+            if isinstance(getattr(error, "reason", error), SSLError):
+                raise requests.exceptions.SSLError(error) from error
+            raise requests.ConnectionError(error) from error
+        return answer
 
     @override
     def build_connection_pool_key_attributes(
