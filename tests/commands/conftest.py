@@ -1,5 +1,6 @@
 """What the tests of commands start from: SQLite will do, for a command asks use cases alone."""
 
+import logging
 from collections.abc import Iterator
 
 import pytest
@@ -14,3 +15,13 @@ def ports(sqlite_url: str, clock: FakeClock) -> Iterator[Ports]:
     made = fake_ports(sqlite_url, clock)
     yield made
     made.database.close()
+
+
+@pytest.fixture(autouse=True)
+def _as_in_a_process_of_its_own() -> Iterator[None]:
+    """A command sets up no logs: those of a server that another test made are not its own."""
+    root = logging.getLogger()
+    before = root.level
+    root.setLevel(logging.WARNING)
+    yield
+    root.setLevel(before)

@@ -31,6 +31,8 @@ def typed(installed: Installation, *arguments: str, answers: Answers = (), **mor
         stdout=theirs,
         stderr=theirs,
         start_new_session=True,  # else it would ask on the terminal that the tests run on
+        # A shell lets what it runs in the background ignore Ctrl-C; nobody ran this so.
+        preexec_fn=_hear_interrupts,  # noqa: PLW1509 - it does nothing else
     )
     os.close(theirs)
     shown = ""
@@ -51,6 +53,10 @@ def typed(installed: Installation, *arguments: str, answers: Answers = (), **mor
         os.close(ours)
     assert waiting == [], "some questions were not asked"
     return f"{shown}\nended with {process.returncode}"
+
+
+def _hear_interrupts() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def _answer(process: "subprocess.Popen[bytes]", terminal: int, answer: str) -> None:

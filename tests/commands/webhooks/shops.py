@@ -35,7 +35,10 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(\+00:00)?")
 def connect_shop(file: Path) -> Ports:
     """The ports of the shop in that file, in real time."""
     settings = Settings(
-        database_url=f"sqlite:///{file}", secret_key=SECRET, outgoing_allowed_networks=LOOPBACK
+        database_url=f"sqlite:///{file}",
+        secret_key=SECRET,
+        outgoing_allowed_networks=LOOPBACK,
+        jwt_ttl_access=24 * 3600,  # one sign-in is for all tests of a worker, however long it runs
     )
     return replace(connect(settings), keys=ReadyKeyStore())
 
