@@ -10,7 +10,7 @@ from pathlib import Path
 
 from app.domain.actor import OPERATOR
 from app.services.shop import ShopUpdate, update_shop
-from benchmarks import load, paths, servers, single_sign_on
+from benchmarks import deliveries, load, paths, servers, single_sign_on
 from benchmarks.report import Report
 from benchmarks.shop import BenchShop
 from tests.builders.people import PASSWORD
@@ -36,6 +36,7 @@ def measure(report: Report, folder: Path) -> None:
         report.add(path.name, load.run(server.port, path.request, status=path.status))
         report.memory(server.memory())
     single_sign_on.measure(report, folder)
+    deliveries.measure(report)
     large = BenchShop(folder, others=_SIZES[1])
     with servers.latchkey(large.url) as server:
         for path in (paths.me(server.port, large), paths.app_request(server.port, large)):

@@ -47,6 +47,16 @@ class Report:
             f" {hashing:.1f} ms ({share:.0%})"
         )
 
+    def deliveries(self, rate: float, milliseconds: float) -> None:
+        self._rows.append(
+            (
+                "webhook deliveries by the background worker",
+                f"{rate:,.0f}",
+                f"{rate / self._yardstick:.0%}",
+                f"{milliseconds:.1f} ms of processor time each",
+            )
+        )
+
     def while_logging_in(self, outcome: Outcome) -> None:
         self.add("`me` while one client logs in", outcome)
 
