@@ -1,10 +1,11 @@
 """Choosing which deliveries are made next, and for whom: leases, taken in the store."""
 
+from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, func, or_, select, update
+from sqlalchemy import ColumnElement, or_, select, update
 from sqlalchemy.orm import Session
 
 from app.domain.actor import Actor
@@ -134,14 +135,15 @@ def _shares(session: Session, room: _Room, now: datetime) -> list[tuple[int, tup
 
 
 def _room(session: Session, now: datetime) -> _Room:
+    # Counted here: asked to group by webhook, SQLite would go through every delivery of old.
     rows = session.execute(
-        select(DeliveryRecord.webhook_id, func.count(func.distinct(DeliveryRecord.lease)))
+        select(DeliveryRecord.webhook_id, DeliveryRecord.lease)
         .where(DeliveryRecord.lease_until > now)
-        .group_by(DeliveryRecord.webhook_id)
+        .distinct()
     )
     failing = select(WebhookRecord.id).where(
         WebhookRecord.failing_since.is_not(None), WebhookRecord.is_active.is_(True)
     )
-    running = {row[0]: row[1] for row in rows}
+    running = Counter(row[0] for row in rows)
     suspects = frozenset(session.scalars(failing))
     return _Room(running, suspects, max(1, len(running.keys() - suspects)))
