@@ -1,10 +1,15 @@
 """Which deliveries are made next: every endpoint has its share, and no more."""
 
+from sqlalchemy import text
+
 from app.domain.actor import WORKER
 from app.ports import Ports
 from app.services.dispatch import BATCH, MOST_LEASES, lease_due_deliveries
 from tests.builders.apps import make_app
 from tests.builders.webhooks import make_delivery, make_webhook
+from tests.fakes.clock import FakeClock
+from tests.fixtures.ports import fake_ports
+from tests.fixtures.statements import recorded_statements, selects
 
 
 def _webhook(ports: Ports) -> int:
@@ -42,3 +47,22 @@ def test_one_endpoint_gets_no_more_batches_at_once_than_its_share(
     assert [batch.webhook_id for batch in batches].count(webhook) == MOST_LEASES
     assert [batch.webhook_id for batch in batches].count(other) == 1
     assert lease_due_deliveries(ports, WORKER) == ()
+
+
+def test_what_was_delivered_before_is_never_gone_through(
+    sqlite_url: str, clock: FakeClock
+) -> None:
+    ports = fake_ports(sqlite_url, clock)
+    make_delivery(ports, _webhook(ports))
+    with recorded_statements() as statements:
+        assert lease_due_deliveries(ports, WORKER)
+    about = [one for one in selects(statements) if "deliveries" in one]
+    with ports.database.reading() as session:
+        plans = [
+            row.detail
+            for one in about
+            for row in session.execute(text(f"EXPLAIN QUERY PLAN {one}"))
+        ]
+    ports.database.close()
+    assert any("ix_deliveries_leased" in one for one in plans), plans
+    assert not any(one.startswith("SCAN deliveries") for one in plans), plans
