@@ -202,32 +202,27 @@ document.addEventListener("submit", async (event) => {
 // ---- the palette: search and jump ----------------------------------------------------------------
 const finder = document.querySelector("a[data-palette]");
 
-async function openPalette() {
-  if (!finder || document.querySelector("dialog.lk-palette")) return;
-  const { element } = await part(finder.href, "#palette");
-  if (!element) {
-    location.href = finder.href;
-    return;
-  }
-  const dialog = document.createElement("dialog");
-  dialog.className = "lk-dialog lk-palette";
-  dialog.setAttribute("aria-label", "Search or jump to");
-  dialog.append(element);
-  show(dialog);
+// It opens at once, so that no letter is lost that is typed before the first results are there.
+function openPalette() {
+  if (!finder || document.querySelector("dialog.lk-palette[open]")) return;
+  const frame = document.getElementById("palette-frame").content.cloneNode(true);
+  const dialog = show(frame.querySelector("dialog"));
   const field = dialog.querySelector("input[type=search]");
   field.focus();
   let latest = 0;
   let waiting;
   const results = () => [...dialog.querySelectorAll("[data-results] a")];
+  const look = async () => {
+    const turn = ++latest;
+    const found = await part(`${finder.href}?q=${encodeURIComponent(field.value)}`, "[data-results]");
+    if (found.element && turn === latest) {
+      dialog.querySelector("[data-results]").replaceWith(found.element);
+    }
+  };
+  look();
   field.addEventListener("input", () => {
     clearTimeout(waiting);
-    waiting = setTimeout(async () => {
-      const turn = ++latest;
-      const found = await part(`${finder.href}?q=${encodeURIComponent(field.value)}`, "[data-results]");
-      if (found.element && turn === latest) {
-        dialog.querySelector("[data-results]").replaceWith(found.element);
-      }
-    }, 120);
+    waiting = setTimeout(look, 120);
   });
   dialog.addEventListener("keydown", (event) => {
     const all = results();
