@@ -130,6 +130,22 @@ def find_session(ports: Ports, session: str, user_id: int) -> tuple[Door, Sessio
     return read_door(row), read_session(row[len(DOOR_COLUMNS) :])
 
 
+_LIVING: Select[*tuple[object, ...]] = (
+    select(*DOOR_COLUMNS, SessionRecord.id, UserRecord.id)
+    .select_from(ShopRecord)
+    .outerjoin(SessionRecord, IN_SESSION)
+    .outerjoin(UserRecord, IS_USER)
+    .where(ShopRecord.id == SHOP_ID)
+)
+
+
+@part
+def find_living(ports: Ports, session: str, user_id: int) -> tuple[Door, bool]:
+    """Whether there is that session, for whoever has no need to know what its user may do."""
+    row = ports.database.read(_LIVING, {"session": session, "user_id": user_id})[0]
+    return read_door(row), None not in row[len(DOOR_COLUMNS) :]
+
+
 @part
 def read_session(row: Sequence[object]) -> SessionFound | None:
     """The session in the columns of ``SESSION_COLUMNS``; ``None`` for one without its user."""

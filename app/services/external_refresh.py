@@ -19,7 +19,6 @@ from app.services.access import public
 from app.services.audit import Change, record
 from app.services.callers import SessionFound
 from app.services.external_sign_in import ExternalTokens
-from app.services.identity import TracedToken
 from app.services.provider_grants import ask_for_tokens, read_identity, read_rights, unavailable
 from app.services.providers import provider_of
 from app.services.refresh_tokens import (
@@ -36,6 +35,7 @@ from app.services.sessions import (
     sign_pair,
 )
 from app.services.tokens import trace_or_refuse
+from app.services.traces import TracedToken
 
 _TURN = timedelta(seconds=30)
 """How long a refresh may take before another may begin: longer than any call."""

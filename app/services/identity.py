@@ -1,6 +1,5 @@
 """Who is calling: the one place where a credential becomes an ``Actor``."""
 
-import hashlib
 from dataclasses import dataclass, replace
 
 from app.domain.actor import Actor, ActorKind, SessionOrigin, anonymous
@@ -16,24 +15,19 @@ from app.domain.shop import (
     strips_staff_rights,
 )
 from app.domain.tokens import (
-    Claims,
-    TokenType,
-    check_claims,
     is_access,
     is_loopback_issuer,
-    read_claims,
 )
 from app.domain.users import User
 from app.ports import Ports
 from app.ports.provider_memory import SeenToken
-from app.ports.remembered import KnownRing, VerifiedToken
 from app.services.access import part
-from app.services.app_callers import find_app, find_extension
-from app.services.callers import SessionFound, find_session
+from app.services.app_callers import find_app
+from app.services.callers import SessionFound
 from app.services.doors import Door, find_door
 from app.services.external_callers import find_bearer
 from app.services.external_tokens import recognise_token
-from app.services.keys import ring
+from app.services.traces import TracedToken, digest_of_token, trace_token
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,15 +61,6 @@ class Identity:
         return self.shop.switches
 
 
-@dataclass(frozen=True, slots=True)
-class TracedToken:
-    """A good token, the shop as it stood when its session was looked for, and the session."""
-
-    claims: Claims
-    door: Door
-    found: SessionFound | None
-
-
 @part
 def identify(ports: Ports, visitor: Visitor) -> Identity:
     """Who ``visitor`` is. Never raises for a bad credential: the fault stands in the actor.
@@ -87,7 +72,7 @@ def identify(ports: Ports, visitor: Visitor) -> Identity:
         return Identity(_nobody(visitor, None), find_door(ports).shop)
     if is_app_token(credential):
         return _identify_app(ports, visitor, credential)
-    digest = _digest(credential)
+    digest = digest_of_token(credential)
     seen = ports.remembered.providers.tokens.get(digest)
     known = None if seen is None else _bearer(ports, visitor, seen)
     if known is not None:
@@ -100,29 +85,6 @@ def identify(ports: Ports, visitor: Visitor) -> Identity:
     except TokenRejected as rejected:
         door = door or find_door(ports)
         return _stranger(ports, visitor, digest, door, rejected.fault)
-
-
-@part
-def trace_token(ports: Ports, token: str, issuer: str, digest: bytes | None = None) -> TracedToken:
-    """The claims of a token of ours, of whatever type, and the session it names.
-
-    ``issuer`` is the one the request stands for, ``digest`` the token's SHA-256. Raises
-    ``TokenRejected`` for a token that is not ours, not of this issuer, expired or from the future.
-    One statement when the token has been seen before: its signature is then remembered, and the
-    ring's version is read with the session.
-    """
-    verified = _verified(ports, token, digest or _digest(token))
-    check_claims(
-        verified.claims,
-        now=ports.clock.timestamp(),
-        issuer=issuer,
-        configured=bool(ports.configuration.issuer),
-    )
-    door, found = _find(ports, verified.claims)
-    known = ring(ports, door.keys_version)
-    if verified.ring is not known.ring:
-        verified = _verify(ports, known, token)
-    return TracedToken(verified.claims, door, found)
 
 
 @part
@@ -228,46 +190,9 @@ def _names_us(ports: Ports, visitor: Visitor, token: str) -> bool:
     return issuer == visitor.issuer or is_loopback_issuer(issuer)
 
 
-def _find(ports: Ports, claims: Claims) -> tuple[Door, SessionFound | None]:
-    if claims.type != TokenType.EXTENSION:
-        return find_session(ports, claims.session, claims.user_id)
-    if claims.app_id is None:
-        raise TokenRejected(TokenFault.INVALID)
-    return find_extension(ports, claims.session, claims.user_id, claims.app_id)
-
-
 def _entitled(traced: TracedToken) -> SessionFound | None:
     """The session, if the token is of a type that may stand in a header."""
     return traced.found if is_access(traced.claims) else None
-
-
-def _verified(ports: Ports, token: str, digest: bytes) -> VerifiedToken:
-    """What the ring that this process remembers makes of ``token``; a newer one if need be."""
-    known = ports.remembered.ring or ring(ports)
-    remembered = ports.remembered.verified.get(digest)
-    if remembered is not None and remembered.ring is known.ring:
-        return remembered
-    try:
-        return _verify(ports, known, token)
-    except TokenRejected as rejected:
-        if rejected.fault is not TokenFault.SIGNATURE:
-            raise
-        newer = ring(ports)
-        if newer.ring is known.ring:
-            raise
-        return _verify(ports, newer, token)
-
-
-def _verify(ports: Ports, known: KnownRing, token: str) -> VerifiedToken:
-    everything = ports.keys.verify(known.ring.published, token)
-    claims = read_claims(everything, ports.configuration.owner)
-    verified = VerifiedToken(claims, known.ring)
-    ports.remembered.verified.put(_digest(token), verified)
-    return verified
-
-
-def _digest(token: str) -> bytes:
-    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
 
 
 def _identify_app(ports: Ports, visitor: Visitor, token: str) -> Identity:

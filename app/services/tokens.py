@@ -13,11 +13,12 @@ from app.domain.users import User
 from app.ports import Ports
 from app.services.access import part, public, users_only
 from app.services.audit import Change, record
-from app.services.identity import TracedToken, trace_token, user_in
+from app.services.identity import user_in
 from app.services.keys import ring
 from app.services.login import DISABLED
 from app.services.refresh_tokens import SESSION_ENDED, use_up
 from app.services.sessions import OpenedSession, end_sessions, sign_access, sign_pair
+from app.services.traces import TracedToken, trace_living, trace_token
 
 _TYPES = frozenset(one.value for one in TokenType)
 _CODES = {
@@ -99,6 +100,20 @@ def verify_token(ports: Ports, actor: Actor, *, token: str | None) -> Verified:
     return Verified(user, claims.everything)
 
 
+@public
+def check_token(ports: Ports, actor: Actor, *, token: str | None) -> Mapping[str, object]:
+    """The claims of a good token, for whoever does not ask whose it is; as ``verify_token``."""
+    if token is None:
+        raise Refused(Problem("REQUIRED", "A token is needed.", "token"))
+    try:
+        claims, alive = trace_living(ports, token, actor.issuer)
+    except TokenRejected as rejected:
+        raise _refusal(ports, token, "token", rejected) from rejected
+    if not alive or claims.type not in _TYPES:
+        raise Refused(Problem("JWT_INVALID_TOKEN", TokenFault.INVALID.message, "token"))
+    return claims.everything
+
+
 @users_only
 def deactivate_all_tokens(ports: Ports, actor: Actor) -> None:
     """End every session of the caller, the one in use included (`tokensDeactivateAll`)."""
@@ -127,11 +142,15 @@ def trace_or_refuse(ports: Ports, actor: Actor, token: str, field: str) -> Trace
     try:
         return trace_token(ports, token, actor.issuer)
     except TokenRejected as rejected:
-        code = _CODES.get(rejected.fault, "JWT_INVALID_TOKEN")
-        if claimed_key(token) not in ring(ports).ring.published:
-            # Whatever else is wrong with it: none of our keys has signed it.
-            code = "JWT_DECODE_ERROR"
-        raise Refused(Problem(code, rejected.fault.message, field)) from rejected
+        raise _refusal(ports, token, field, rejected) from rejected
+
+
+def _refusal(ports: Ports, token: str, field: str, rejected: TokenRejected) -> Refused:
+    code = _CODES.get(rejected.fault, "JWT_INVALID_TOKEN")
+    if claimed_key(token) not in ring(ports).ring.published:
+        # Whatever else is wrong with it: none of our keys has signed it.
+        code = "JWT_DECODE_ERROR"
+    return Refused(Problem(code, rejected.fault.message, field))
 
 
 def _audience(claims: Claims) -> str:

@@ -19,9 +19,9 @@ from app.domain.tokens import Claims
 from app.models import AuditRecord, ShopRecord, SigningKeyRecord
 from app.ports import Ports, Remembered
 from app.ports.remembered import KnownRing, VerifiedToken
-from app.services.identity import trace_token
 from app.services.keys import list_keys, published_keys, ring
 from app.services.rotation import rotate_keys
+from app.services.traces import trace_token
 from tests.builders.people import ISSUER, make_user, sign_in
 from tests.fakes.clock import FakeClock
 from tests.fakes.keys import SECRET

@@ -13,7 +13,7 @@ from app.domain.permissions import Permission
 from app.domain.shop import PasswordLoginMode
 from app.models import UserRecord
 from app.ports import Ports
-from app.services.tokens import Verified, verify_token
+from app.services.tokens import Verified, check_token, verify_token
 from tests.builders.apps import make_app
 from tests.builders.people import ISSUER, NOBODY, make_staff, make_user, sign_in
 from tests.builders.shop import set_mode
@@ -26,13 +26,19 @@ MONTH = 30 * 24 * 3600
 
 
 def verify(ports: Ports, token: str | None) -> Verified:
-    return verify_token(ports, NOBODY, token=token)
+    """What is told of a good token; whoever does not ask for its user is told the same."""
+    verified = verify_token(ports, NOBODY, token=token)
+    assert check_token(ports, NOBODY, token=token) == verified.payload
+    return verified
 
 
 def refusal_of(ports: Ports, token: str | None) -> tuple[str | None, str]:
     with pytest.raises(Refused) as refused:
-        verify(ports, token)
+        verify_token(ports, NOBODY, token=token)
+    with pytest.raises(Refused) as refused_briefly:
+        check_token(ports, NOBODY, token=token)
     [problem] = refused.value.problems
+    assert refused_briefly.value.problems == (problem,)
     return problem.field, problem.code
 
 
