@@ -74,7 +74,7 @@ def test_a_password_session_is_told_why_it_may_not_restrict_password_login(
     desk = staff_desk(MAY)
     told = desk.open("/console/access/?ask=mode&mode=CUSTOMERS_ONLY")
     assert "only by someone who signed in through single sign-on" in told.text
-    assert "<dialog" not in told.html
+    assert '<dialog class="lk-dialog" open' not in told.html
     refused = desk.send(
         "/console/access/mode", {"mode": "CUSTOMERS_ONLY"}, seen_at="/console/access/"
     )
@@ -132,7 +132,7 @@ def test_the_guard_is_the_consoles_alone(shop: Ports) -> None:
 def test_a_question_about_nothing_shows_the_page(staff_desk: StaffDesk, query: str) -> None:
     asked = staff_desk(MAY).open(f"/console/access/?{query}")
     assert asked.status == 200
-    assert "<dialog" not in asked.html
+    assert '<dialog class="lk-dialog" open' not in asked.html
 
 
 def test_the_page_costs_six_statements_at_most(

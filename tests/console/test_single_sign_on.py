@@ -126,7 +126,7 @@ def test_the_last_way_in_of_whoever_could_undo_it_stays(
     set_mode(shop, PasswordLoginMode.CUSTOMERS_ONLY)
     told = desk.open(OFF)
     assert "No identity provider is active" in told.text
-    assert "<dialog" not in told.html
+    assert '<dialog class="lk-dialog" open' not in told.html
     refused = desk.send(f"{PAGE}switch", {"to": "off"}, seen_at=PAGE)
     assert refused.status == 422
     assert is_active(shop)
@@ -150,7 +150,7 @@ def test_a_question_that_is_answered_already_says_so(staff_desk: StaffDesk, shop
     make_provider(shop)
     save_provider(shop, OPERATOR, "default", ProviderUpdate({}))
     assert "That is how it is already" in desk.open(ON).text
-    assert "<dialog" not in desk.open(f"{PAGE}?ask=maybe").html
+    assert '<dialog class="lk-dialog" open' not in desk.open(f"{PAGE}?ask=maybe").html
     assert desk.send(f"{PAGE}switch", {"to": "maybe"}, seen_at=PAGE).leads_to == PAGE
     assert is_active(shop)
 
