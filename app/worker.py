@@ -1,8 +1,9 @@
 """EDGE: the work that nobody waits for, in a process beside the server or on other machines."""
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from threading import Event, Thread
+from threading import Event, Lock, Thread, current_thread
 
 import structlog
 
@@ -23,6 +24,11 @@ _LONGEST_QUEUE = 100
 """Batches that wait at most: what waits here holds a lease, which ends."""
 
 _AFTER_FAULT = 1.0
+
+_LONG = 2.0
+"""Seconds after which a round is held up by somebody else: twice what one takes at most that is
+not, waiting for a batch included."""
+
 _log = structlog.get_logger(__name__)
 
 
@@ -31,13 +37,15 @@ class Duty:
     """Work that comes round: a use case that tells how much it did, and seconds between rounds.
 
     A round that did something is followed by another at once: there may be more. ``threads``
-    is how many of its rounds go on side by side.
+    is how many of its rounds go on side by side; for those that are held up others begin, until
+    there are ``most``.
     """
 
     name: str
     work: Callable[[Ports, Actor], int]
     interval: float
     threads: int = 1
+    most: int = 0
 
 
 def _housekeeping(ports: Ports, actor: Actor) -> int:
@@ -77,7 +85,7 @@ DUTIES = (
     Duty("pulse", beat, 15.0),
     Duty("events", fan_out_events, 0.2),
     Duty("dispatch", _dispatch, 0.2),
-    Duty("deliveries", _deliver, 0.0, threads=16),
+    Duty("deliveries", _deliver, 0.0, threads=16, most=128),
     Duty("mail", send_due_mail, 1.0),
     *(Duty(f"installations {number}", install_next_app, 1.0) for number in range(1, 4)),
     Duty("housekeeping", _housekeeping, 300.0),
@@ -85,32 +93,76 @@ DUTIES = (
 
 
 def run(ports: Ports, stop: Event, duties: tuple[Duty, ...] = DUTIES) -> None:
-    """Work until ``stop`` is set; each duty in a thread of its own, so none waits for another.
+    """Work until ``stop`` is set; each duty in threads of its own, so none waits for another.
 
     Returns when the rounds that were running have ended.
     """
-    threads = [
-        Thread(target=_come_round, args=(ports, stop, duty), name=f"{duty.name}-{number}")
-        for duty in duties
-        for number in range(duty.threads)
-    ]
+    crews = [_Crew(ports, stop, duty) for duty in duties]
     _log.info("worker.started")
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    for crew in crews:
+        crew.fill_up()
+    while not stop.wait(_LONG / 4):
+        for crew in crews:
+            crew.fill_up()
+    for crew in crews:
+        crew.join()
     _log.info("worker.stopped")
 
 
-def _come_round(ports: Ports, stop: Event, duty: Duty) -> None:
-    """A round that fails is logged, and tried again in its turn."""
-    while not stop.is_set():
-        done = 0
-        try:
-            done = duty.work(ports, WORKER)
-        except Exception:  # noqa: BLE001 - logged; a database that restarts must not end the worker
-            _log.exception("worker.round_failed", duty=duty.name)
-            stop.wait(max(duty.interval, _AFTER_FAULT))
-            continue
-        if not done:
-            stop.wait(duty.interval)
+class _Crew:
+    """The threads of a duty.
+
+    Endpoints that answer nothing hold a round up until it has waited long enough: one thread each,
+    while the other deliveries still find ``duty.threads`` of them.
+    """
+
+    def __init__(self, ports: Ports, stop: Event, duty: Duty) -> None:
+        self._ports = ports
+        self._stop = stop
+        self._duty = duty
+        self._lock = Lock()
+        self._rounds: dict[Thread, float] = {}
+
+    def fill_up(self) -> None:
+        """Let as many threads begin as are missing."""
+        duty = self._duty
+        with self._lock:
+            room = max(duty.threads, duty.most) - len(self._rounds)
+            for _ in range(min(room, duty.threads - self._at_work())):
+                thread = Thread(target=self._come_round, name=duty.name)
+                self._rounds[thread] = time.monotonic()
+                thread.start()
+
+    def join(self) -> None:
+        for thread in tuple(self._rounds):
+            thread.join()
+
+    def _at_work(self) -> int:
+        """How many threads are not held up."""
+        since = time.monotonic() - _LONG
+        return sum(began > since for began in self._rounds.values())
+
+    def _come_round(self) -> None:
+        """A round that fails is logged, and tried again in its turn."""
+        duty = self._duty
+        while self._goes_on():
+            try:
+                done = duty.work(self._ports, WORKER)
+            except Exception:  # noqa: BLE001 - logged; a database that restarts must not end the worker
+                _log.exception("worker.round_failed", duty=duty.name)
+                self._stop.wait(max(duty.interval, _AFTER_FAULT))
+                continue
+            if not done:
+                self._stop.wait(duty.interval)
+
+    def _goes_on(self) -> bool:
+        """Begin another round, unless the work has ended or others have taken this one's place."""
+        thread = current_thread()
+        with self._lock:
+            if self._stop.is_set():
+                return False
+            self._rounds[thread] = time.monotonic()
+            if self._at_work() <= self._duty.threads:
+                return True
+            del self._rounds[thread]
+            return False

@@ -1,9 +1,10 @@
 """The worker keeps every duty going, whatever becomes of the others."""
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from threading import Event, Thread
+from threading import Barrier, Event, Semaphore, Thread, active_count
 
 from app.domain.actor import Actor
 from app.domain.mail import Letter, Mail, MailKind
@@ -77,3 +78,41 @@ def test_a_round_that_did_something_is_followed_by_another_at_once(ports: Ports)
 
     with _running(ports, Duty("busy", work, 60.0)):
         assert done.wait(_PATIENCE)
+
+
+def test_rounds_that_are_held_up_leave_room_for_others_and_take_it_back(ports: Ports) -> None:
+    held, released = Event(), Event()
+    beginning = Semaphore(3)
+    under_way = Barrier(3)
+
+    def work(_ports: Ports, _actor: Actor) -> int:
+        if beginning.acquire(blocking=False):
+            under_way.wait(_PATIENCE)
+            held.set()
+            released.wait(_PATIENCE)
+        return 0
+
+    before = active_count()
+    with _running(ports, Duty("held up", work, 0.01, threads=1, most=3)):
+        assert held.wait(_PATIENCE), "the second and the third round waited for the first"
+        released.set()
+        end = time.monotonic() + _PATIENCE
+        while active_count() > before + 2:
+            assert time.monotonic() < end, "the threads that helped out have not ended"
+            time.sleep(0.01)
+
+
+def test_there_are_never_more_threads_than_may_be(ports: Ports) -> None:
+    released = Event()
+    beginning = Semaphore(0)
+
+    def work(_ports: Ports, _actor: Actor) -> int:
+        beginning.release()
+        released.wait(_PATIENCE)
+        return 0
+
+    with _running(ports, Duty("held up", work, 0.01, threads=1, most=2)):
+        assert beginning.acquire(timeout=_PATIENCE)
+        assert beginning.acquire(timeout=_PATIENCE)
+        assert not beginning.acquire(timeout=3.0), "a third round began"
+        released.set()

@@ -184,6 +184,21 @@ def test_hostile_receivers_stall_no_other_endpoint(
     assert (busy.next_attempt_at - busy.created_at).total_seconds() >= _RETRY_AFTER
 
 
+def test_fifty_endpoints_that_begin_to_hang_at_once_hold_up_no_other(
+    delivering: Ports, server: HttpServer, released: Event
+) -> None:
+    ports = delivering
+    app, _ = make_app(ports, "warehouse")
+    for number in range(50):
+        hanging = make_webhook(ports, app, target_url=f"{server.url}/hang?{number}")
+        _store(ports, hanging, BATCH)
+    healthy = make_webhook(ports, app, target_url=f"{server.url}/healthy")
+    _store(ports, healthy, HEALTHY)
+
+    with _working(ports, released):
+        _wait(ports, healthy, HEALTHY)
+
+
 def _store(ports: Ports, webhook: int, count: int) -> None:
     now = ports.clock.now()
     with ports.database.transaction() as session:
