@@ -15,7 +15,7 @@ from urllib3.response import BaseHTTPResponse
 from urllib3.util import Timeout
 
 from app.adapters.http_patience import TimedPool, TimedSecurePool
-from app.domain.addresses import Address, Network, parse_address
+from app.domain.addresses import Address, Network, is_public, parse_address
 
 # It warns of every private address, listed or not; what is refused, our own errors tell.
 logging.getLogger("requests_hardened.ip_filter").setLevel(logging.ERROR)
@@ -83,7 +83,7 @@ class GuardedAdapter(IPFilterAdapter):  # type: ignore[misc] # it has no types
             host["host"] = f"[{address}]" if address.version == 6 else str(address)  # noqa: PLR2004 - IPv6
             return host, pool
         pinned = parse_address(host["host"])
-        if pinned is None or not (pinned.is_global or self._lists(pinned)) or pinned.is_reserved:
+        if pinned is None or not (is_public(pinned) or self._lists(pinned)):
             raise InvalidIPAddress(pinned)
         return host, pool
 

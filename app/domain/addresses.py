@@ -5,6 +5,12 @@ import ipaddress
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
+_PROTOCOLS = ipaddress.ip_network("192.0.0.0/24")
+"""Set aside for protocols themselves (RFC 6890): nobody's shop is there."""
+
+_SITES = ipaddress.ip_network("fec0::/10")
+"""What was private in IPv6 until RFC 3879, and is still routed within sites."""
+
 
 def parse_address(text: str) -> Address | None:
     """The address that ``text`` spells, or ``None``.
@@ -27,3 +33,9 @@ def parse_address(text: str) -> Address | None:
     if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped:
         return address.ipv4_mapped
     return address
+
+
+def is_public(address: Address) -> bool:
+    """Whether anybody on the internet may be meant by ``address``, and nobody's network alone."""
+    is_set_aside = address.is_multicast or address.is_reserved
+    return address.is_global and not (is_set_aside or address in _PROTOCOLS or address in _SITES)

@@ -6,14 +6,11 @@ import unicodedata
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
-from app.domain.addresses import Address, Network, parse_address
+from app.domain.addresses import Address, Network, is_public, parse_address
 from app.domain.errors import Problem
 from app.domain.web_addresses import is_web_address
 
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
-_PROTOCOLS = ipaddress.ip_network("192.0.0.0/24")
-"""Set aside for protocols themselves (RFC 6890): nobody's shop is there."""
-
 _LOW = 0xFFFF_FFFF
 
 
@@ -35,7 +32,7 @@ def target_problem(
     if "%" in host.partition("]")[0] and ":" not in host:
         return Problem("INVALID", "The host of an address holds no percent signs.", field)
     address = _address(host)
-    if address is None or _is_public(address) or any(address in one for one in allowed):
+    if address is None or is_public(address) or any(address in one for one in allowed):
         return None
     message = f"{host[:80]} is in a private network; the operator can list it as allowed."
     return Problem("INVALID", message, field)
@@ -62,8 +59,3 @@ def _embedded(address: Address) -> Address:
     if address in _NAT64 or (int(address) <= _LOW and int(address) > 1):
         return ipaddress.IPv4Address(int(address) & _LOW)
     return address.sixtofour or (address.teredo[1] if address.teredo else address)
-
-
-def _is_public(address: Address) -> bool:
-    is_set_aside = address.is_multicast or address.is_reserved or address in _PROTOCOLS
-    return address.is_global and not is_set_aside
