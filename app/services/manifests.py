@@ -10,6 +10,7 @@ from app.domain.errors import Problem, Refused
 from app.domain.manifest_webhooks import ManifestWebhook
 from app.domain.manifests import Manifest, read_manifest
 from app.domain.permissions import Permission
+from app.domain.targets import target_problem
 from app.domain.version import SCHEMA_VERSION
 from app.domain.web_addresses import is_web_address
 from app.models import AppRecord
@@ -64,7 +65,11 @@ def load_manifest(ports: Ports, manifest_url: str) -> Manifest:
         code = _CODES.get(failed.fault, "MANIFEST_URL_CANT_CONNECT")
         raise Refused(Problem(code, str(failed), "manifestUrl")) from None
     manifest = read_manifest(document, vendor)
-    problems = [*_query_problems(ports, manifest), *_identifier_problems(ports, manifest)]
+    problems = [
+        *_target_problems(ports, manifest),
+        *_query_problems(ports, manifest),
+        *_identifier_problems(ports, manifest),
+    ]
     if problems:
         raise Refused(*problems)
     return replace(manifest, webhooks=tuple(_heard(ports, one) for one in manifest.webhooks))
@@ -77,6 +82,15 @@ def manifest_url_problem(manifest_url: str) -> Problem | None:
         return None
     message = "Use a whole address of http or https: https://app.example.com/api/manifest"
     return Problem("INVALID_URL_FORMAT", message, "manifestUrl")
+
+
+def _target_problems(ports: Ports, manifest: Manifest) -> Iterator[Problem]:
+    for webhook in manifest.webhooks:
+        problem = target_problem(
+            webhook.target_url, ports.configuration.outgoing_allowed_networks, "webhooks"
+        )
+        if problem is not None:
+            yield replace(problem, message=f"{webhook.place}.targetUrl: {problem.message}")
 
 
 def _query_problems(ports: Ports, manifest: Manifest) -> Iterator[Problem]:

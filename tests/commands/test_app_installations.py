@@ -16,7 +16,7 @@ from tests.builders.people import visit
 from tests.commands.shell import run, run_json
 from tests.fakes.clock import FakeClock
 from tests.fixtures.ports import fake_ports
-from tests.servers.apps import Told, accept, app_server, refuse
+from tests.servers.apps import TARGET, Told, accept, app_server, refuse
 from tests.servers.http import Reply
 from tests.services.installs import left_behind
 
@@ -34,7 +34,7 @@ def test_an_app_is_installed_and_shown_with_what_it_asked_for(ports: Ports) -> N
         "Asks for: MANAGE_PRODUCTS",
         "Is granted: MANAGE_PRODUCTS",
         f"Gets its token at: {app.server.url}/register",
-        f"Is told of events at: {app.server.url}/hook",
+        f"Is told of events at: {TARGET}",
     ):
         assert line in done.stderr.splitlines()
     assert "\x1b" not in done.stderr

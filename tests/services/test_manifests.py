@@ -147,6 +147,10 @@ def test_nor_is_a_token_handed_over_at_one(ports: Ports) -> None:
             {"webhooks": [{"name": "x", "targetUrl": "https://app.example/", "query": "{shop}"}]},
             [("webhooks", "INVALID")],
         ),
+        (
+            {"webhooks": [{"name": "x", "targetUrl": "http://127.1:8/", "query": QUERY}]},
+            [("webhooks", "INVALID")],
+        ),
     ],
 )
 def test_what_is_wrong_with_a_manifest_is_told_by_its_key(
