@@ -2,29 +2,24 @@
 
 from flask import Blueprint, request
 from werkzeug.wrappers import Response as BaseResponse
-from wtforms import EmailField, StringField
 
-from app.console.forms import ConsoleForm
+from app.console.directory import NAMES, WORDS, PersonForm, asked_people, form_of
 from app.console.frame import done, go, page, refused_page
 from app.console.lists import asked_page, tags, told, turns
 from app.console.people import name_of
 from app.console.session import actor, ports
-from app.domain.directory import UserFilter, UserSort
+from app.domain.directory import UserSort
 from app.domain.errors import PermissionDenied, Problem, Refused
 from app.domain.grants import is_within_reach
 from app.domain.ids import to_global_id
 from app.domain.pages import PageRequest
 from app.domain.permissions import Permission
-from app.domain.users import User
 from app.services.access import may
 from app.services.customers import delete_customer, update_customer
-from app.services.details import Details
 from app.services.directory import list_customers, show_user
 from app.services.order_lists import list_newest_orders_of
 from app.services.user_sessions import Person, show_person
 
-_NAMES = {"q": "Name or email", "status": "Status", "sort": "Sorted by"}
-_STATUS = {"active": True, "inactive": False}
 _SORTS = {
     "newest": (UserSort.CREATED_AT, True),
     "email": (UserSort.EMAIL, False),
@@ -37,32 +32,16 @@ _NOBODY = Refused(Problem("NOT_FOUND", "There is no such customer. They may have
 blueprint = Blueprint("customers", __name__, url_prefix="/customers")
 
 
-class CustomerForm(ConsoleForm):
-    """A customer's details."""
-
-    first_name = StringField("First name")
-    last_name = StringField("Last name")
-    email = EmailField("Email")
-
-
 @blueprint.get("/")
 def index() -> BaseResponse:
     """Customers; a search goes by the beginnings of words and needs no sorting."""
-    search = request.args.get("q", "").strip()
-    sort, descending = _SORTS.get(request.args.get("sort", ""), _SORTS["newest"])
-    wanted = UserFilter(
-        search=search,
-        is_active=_STATUS.get(request.args.get("status", "")),
-        sort=None if search else sort,
-        descending=descending and not search,
-    )
-    found = list_customers(ports(), actor(), asked_page(), wanted)
+    found = list_customers(ports(), actor(), asked_page(), asked_people(_SORTS))
     return page(
         "customers/index.html",
         found=found,
         turns=turns(found, "Before", "More"),
-        told=told(*_NAMES),
-        tags=tags({name: _NAMES[name] for name in ("q", "status")}),
+        told=told(*NAMES, "sort"),
+        tags=tags(NAMES, WORDS),
     )
 
 
@@ -78,14 +57,9 @@ def show(key: int) -> BaseResponse:
 @blueprint.post("/<int:key>/details")
 def save_details(key: int) -> BaseResponse:
     """Another name or address; told to them at the old one."""
-    form = CustomerForm()
-    given = Details(
-        first_name=form.first_name.data or "",
-        last_name=form.last_name.data or "",
-        email=form.email.data or "",
-    )
+    form = PersonForm()
     try:
-        user = update_customer(ports(), actor(), to_global_id("User", key), given)
+        user = update_customer(ports(), actor(), to_global_id("User", key), form.details)
     except Refused as refused:
         form.refuse(refused)
         if form.form_errors:
@@ -117,15 +91,9 @@ def _values(person: Person, asked: str = "") -> dict[str, object]:
         "manages": may(actor(), delete_customer),
         "in_reach": is_within_reach(actor(), user.permissions),
         "asked": asked if asked in _ASKED else "",
-        "form": _form(user),
+        "form": form_of(user),
         "sees_orders": sees_orders,
         "orders": list_newest_orders_of(ports(), actor(), user.id, newest).items
         if sees_orders
         else (),
     }
-
-
-def _form(user: User) -> CustomerForm:
-    return CustomerForm(
-        formdata=None, first_name=user.first_name, last_name=user.last_name, email=user.email
-    )

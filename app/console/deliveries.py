@@ -7,7 +7,7 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.attempts import curl_of, size_of, status_words
 from app.console.frame import done, go, page
-from app.console.lists import asked_page, tags, told, turns
+from app.console.lists import asked_key, asked_page, tags, told, turns
 from app.console.session import actor, now, ports
 from app.domain.deliveries import KEPT, SCHEDULE, DeliveryStatus
 from app.domain.errors import Refused
@@ -154,10 +154,10 @@ def _wanted() -> DeliverySearch:
     status = _STATUS.get(args.get("status", ""))
     until = _day(args.get("to", ""))
     return DeliverySearch(
-        webhook_id=args.get("webhook", type=int),
+        webhook_id=asked_key("webhook"),
         event=EventType(event) if event in EventType.__members__ else None,
         status=None if status is None else status[0],
-        response_status=NO_ANSWER if code == "none" else args.get("code", type=int),
+        response_status=NO_ANSWER if code == "none" else asked_key("code"),
         created=Range(
             _day(args.get("from", "")), None if until is None else until + timedelta(days=1)
         ),

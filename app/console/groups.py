@@ -173,6 +173,15 @@ def every_group() -> tuple[PermissionGroup, ...]:
     return list_groups(ports(), actor(), PageRequest(LONGEST_PAGE)).items
 
 
+def group_names(chosen: int | None) -> dict[str, str]:
+    """What groups are called, by their keys as an address tells them; ``chosen`` among them."""
+    names = {str(group.id): group.name for group in every_group()}
+    if chosen is not None and str(chosen) not in names:
+        group = show_group(ports(), actor(), to_global_id("Group", chosen))
+        names[str(chosen)] = "one that is gone" if group is None else group.name
+    return names
+
+
 def group_chips(
     groups: Collection[PermissionGroup], chosen: Collection[int]
 ) -> tuple[GroupChip, ...]:

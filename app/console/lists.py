@@ -1,11 +1,12 @@
 """Lists whose state is their address: filters, sorting and pages stand in the query."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from flask import request, url_for
 
 from app.domain.errors import Refused
+from app.domain.ids import parse_key
 from app.domain.pages import Page, PageRequest, read_cursor
 
 PAGE = 25
@@ -25,6 +26,17 @@ class Turns:
 def told(*names: str) -> dict[str, str]:
     """What the address says under ``names``, without what it leaves empty."""
     return {name: value for name in names if (value := request.args.get(name, "").strip())}
+
+
+def asked_word(name: str, words: Collection[str]) -> str:
+    """What the address says under ``name`` if it is one of ``words``; empty for anything else."""
+    said = request.args.get(name, "")
+    return said if said in words else ""
+
+
+def asked_key(name: str) -> int | None:
+    """The key that the address says under ``name``; ``None`` for what can be none."""
+    return parse_key(request.args.get(name, "").strip())
 
 
 def here_with(**changes: str | None) -> str:
@@ -56,10 +68,19 @@ def turns(page: Page[object], newer: str = "Newer", older: str = "Older") -> Tur
     return Turns(back, on, newer, older)
 
 
-def tags(names: Mapping[str, str]) -> list[tuple[str, str]]:
-    """What narrows the list, in words, each with the address without it."""
-    chosen = told(*names)
+def tags(
+    names: Mapping[str, str], words: Mapping[str, Mapping[str, str]] | None = None
+) -> list[tuple[str, str]]:
+    """What narrows the list, in words, each with the address without it.
+
+    ``words`` are what values are called, by the name that they stand under; others stand as they
+    are.
+    """
+    called = words or {}
     return [
-        (f"{names[name]}: {value}", here_with(**{name: None, "after": None, "before": None}))
-        for name, value in chosen.items()
+        (
+            f"{names[name]}: {called.get(name, {}).get(value, value)}",
+            here_with(**{name: None, "after": None, "before": None}),
+        )
+        for name, value in told(*names).items()
     ]

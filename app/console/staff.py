@@ -1,32 +1,36 @@
 """Staff: who runs the shop, and one's page with groups, permissions and sessions."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from flask import Blueprint, flash, request
 from werkzeug.wrappers import Response as BaseResponse
-from wtforms import EmailField, StringField
 
 from app.console import groups, invitations, matrix
-from app.console.forms import ConsoleForm
+from app.console.directory import NAMES, WORDS, PersonForm, asked_people, form_of
 from app.console.frame import done, go, page, refused_page
-from app.console.groups import every_group, group_chips
-from app.console.lists import asked_page, tags, told, turns
+from app.console.groups import every_group, group_chips, group_names
+from app.console.lists import asked_key, asked_page, asked_word, tags, told, turns
 from app.console.people import name_of
 from app.console.session import actor, ports, require
-from app.domain.directory import UserFilter, UserSort
+from app.domain.directory import SignInWay, UserSort
 from app.domain.errors import Refused
 from app.domain.grants import is_within_reach
 from app.domain.ids import to_global_id
 from app.domain.permissions import Permission, in_order
 from app.domain.users import User
-from app.services.details import Details
 from app.services.directory import list_staff
 from app.services.staff import StaffChanges, update_staff
 from app.services.user_sessions import Person, show_person
 from app.services.ways_in import ways_in_of_staff
 
-_NAMES = {"q": "Name or email", "status": "Status", "sort": "Sorted by"}
-_STATUS = {"active": True, "inactive": False}
+_NAMES = {**NAMES, "group": "Group", "by": "Signs in by"}
+_WAYS: Mapping[str, str] = {
+    SignInWay.PASSWORD: "Password only",
+    SignInWay.SINGLE_SIGN_ON: "Single sign-on only",
+    SignInWay.BOTH: "Both",
+    SignInWay.NEITHER: "Neither yet",
+}
 _SORTS = {
     "oldest": (UserSort.CREATED_AT, False),
     "newest": (UserSort.CREATED_AT, True),
@@ -48,34 +52,23 @@ class HeldPermission:
     groups: tuple[str, ...]
 
 
-class StaffForm(ConsoleForm):
-    """The details of one of the staff."""
-
-    first_name = StringField("First name")
-    last_name = StringField("Last name")
-    email = EmailField("Email")
-
-
 @blueprint.get("/")
 def index() -> BaseResponse:
     """The staff, and how each of them comes in."""
-    search = request.args.get("q", "").strip()
-    sort, descending = _SORTS.get(request.args.get("sort", ""), _SORTS["oldest"])
-    wanted = UserFilter(
-        search=search,
-        is_active=_STATUS.get(request.args.get("status", "")),
-        sort=None if search else sort,
-        descending=descending and not search,
-    )
+    way, group_id = asked_word("by", _WAYS), asked_key("group")
+    wanted = asked_people(_SORTS, group_id=group_id, signs_in_by=SignInWay(way) if way else None)
     found = list_staff(ports(), actor(), asked_page(), wanted)
     ids = [user.id for user in found.items]
+    names = group_names(group_id)
     return page(
         "staff/index.html",
         found=found,
         ways=ways_in_of_staff(ports(), actor(), ids),
         turns=turns(found, "Before", "More"),
-        told=told(*_NAMES),
-        tags=tags({name: _NAMES[name] for name in ("q", "status")}),
+        told=told(*_NAMES, "sort"),
+        tags=tags(_NAMES, {**WORDS, "by": _WAYS, "group": names}),
+        groups=names,
+        sign_in_ways=_WAYS,
     )
 
 
@@ -92,13 +85,8 @@ def show(key: int) -> BaseResponse:
 @blueprint.post("/<int:key>/details")
 def save_details(key: int) -> BaseResponse:
     """Another name or address; told to them at the old one."""
-    form = StaffForm()
-    details = Details(
-        first_name=form.first_name.data or "",
-        last_name=form.last_name.data or "",
-        email=form.email.data or "",
-    )
-    changes = StaffChanges(details=details)
+    form = PersonForm()
+    changes = StaffChanges(details=form.details)
     try:
         user = update_staff(ports(), actor(), to_global_id("User", key), changes)
     except Refused as refused:
@@ -140,9 +128,7 @@ def _values(person: Person, asked: str = "") -> dict[str, object]:
         "permissions": _held(user),
         "ways": ways_in_of_staff(ports(), actor(), [user.id]).get(user.id),
         "asked": asked if asked in _ASKED else "",
-        "form": StaffForm(
-            formdata=None, first_name=user.first_name, last_name=user.last_name, email=user.email
-        ),
+        "form": form_of(user),
     }
 
 

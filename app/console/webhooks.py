@@ -4,7 +4,7 @@ from flask import Blueprint, Response, abort, flash, request
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.frame import done, go, page
-from app.console.lists import asked_page, tags, told, turns
+from app.console.lists import asked_key, asked_page, tags, told, turns
 from app.console.session import actor, ports
 from app.domain.errors import Refused
 from app.domain.ids import to_global_id
@@ -34,7 +34,7 @@ def index() -> BaseResponse:
     event = request.args.get("event", "")
     wanted = WebhookFilter(
         search=request.args.get("q", "").strip(),
-        app_id=request.args.get("app", type=int),
+        app_id=asked_key("app"),
         is_active={"on": True, "off": False}.get(state),
         event=AsyncEvent(event) if event in AsyncEvent.__members__ else None,
         in_trouble=state == "trouble",

@@ -14,15 +14,35 @@ class UserSort(StrEnum):
     LAST_MODIFIED_AT = "LAST_MODIFIED_AT"
 
 
+class SignInWay(StrEnum):
+    """How somebody can come in: by what they have, whatever the login mode lets them use."""
+
+    PASSWORD = "password"
+    SINGLE_SIGN_ON = "sso"
+    BOTH = "both"
+    NEITHER = "neither"
+
+    @property
+    def has_password(self) -> bool:
+        return self in (SignInWay.PASSWORD, SignInWay.BOTH)
+
+    @property
+    def is_known_to_provider(self) -> bool:
+        return self in (SignInWay.SINGLE_SIGN_ON, SignInWay.BOTH)
+
+
 @dataclass(frozen=True, slots=True)
 class UserFilter:
     """Who is wanted. ``ids`` are global ids; ``search`` is for the beginnings of words.
 
+    ``group_id`` is the key of a group that they are in, ``signs_in_by`` exactly what they have.
     Whoever matches a search is listed by the word that matched, so it leaves no room for ``sort``.
     """
 
     search: str = ""
     is_active: bool | None = None
     ids: tuple[str, ...] | None = None
+    group_id: int | None = None
+    signs_in_by: SignInWay | None = None
     sort: UserSort | None = None
     descending: bool = False

@@ -1,6 +1,6 @@
 """People as others look them up: listed, searched for, found."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 
 from sqlalchemy import ColumnElement, Select, exists, func, select
@@ -17,12 +17,13 @@ from app.domain.permissions import Permission
 from app.domain.search import end_of, read_search
 from app.domain.texts import is_storable
 from app.domain.users import User
-from app.models import UserRecord, UserWordRecord
+from app.models import GroupMemberRecord, UserRecord, UserWordRecord
 from app.ports import Ports
 from app.services.access import requires
 from app.services.callers import USER_COLUMNS, read_user
 from app.services.paging import Order, read_page
 from app.services.reach import NEEDED
+from app.services.sign_on_reach import is_known_to_provider
 
 _MOST_IDS = 1000
 _FREQUENT = 2000
@@ -144,6 +145,7 @@ def _list(
             query = query.where(UserRecord.is_active == wanted.is_active)
         if wanted.ids is not None:
             query = query.where(UserRecord.id.in_(_keys(wanted.ids)))
+        query = query.where(*_membership(wanted), *_way_in(wanted))
         return read_page(ports, session, query, order, page, read_user)
 
 
@@ -217,6 +219,23 @@ def _of_kinds(
 
 def _begins(column: InstrumentedAttribute[str], beginning: str) -> ColumnElement[bool]:
     return (column >= beginning) & (column < end_of(beginning))
+
+
+def _membership(wanted: UserFilter) -> Iterator[ColumnElement[bool]]:
+    if wanted.group_id is not None:
+        # By another name: the subqueries of a person's own groups use the table too.
+        member = aliased(GroupMemberRecord)
+        in_group = select(member.user_id).where(member.group_id == wanted.group_id)
+        yield UserRecord.id.in_(in_group)
+
+
+def _way_in(wanted: UserFilter) -> Iterator[ColumnElement[bool]]:
+    way = wanted.signs_in_by
+    if way is not None:
+        has_password = UserRecord.password_hash.is_not(None)
+        yield has_password if way.has_password else ~has_password
+        is_known = is_known_to_provider()
+        yield is_known if way.is_known_to_provider else ~is_known
 
 
 def _keys(ids: tuple[str, ...]) -> list[int]:

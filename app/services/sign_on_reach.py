@@ -16,6 +16,14 @@ _SIGNS_IN = and_(
 """As ``Provider.signs_in`` has it."""
 
 
+# As ``Provider.issuer_here`` has it: without an issuer of its own, under the slug.
+KNOWN_BY = or_(
+    and_(_provider.issuer != "", _identity.issuer == _provider.issuer),
+    and_(_provider.issuer == "", _identity.issuer.startswith(_provider.slug + "|")),
+)
+"""Whether an identity is one that a provider tells of."""
+
+
 @part
 def works(without: str | None = None) -> ColumnElement[bool]:
     """Whether a provider is active and set up, as one that is not called ``without``."""
@@ -40,12 +48,14 @@ def has_sign_on(
     ``rights_kept_here`` leaves out providers that rule over rights: what somebody holds here is
     worth nothing when they come in through those.
     """
-    # As ``Provider.issuer_here`` has it: without an issuer of its own, under the slug.
-    of_provider = or_(
-        and_(_provider.issuer != "", _identity.issuer == _provider.issuer),
-        and_(_provider.issuer == "", _identity.issuer.startswith(_provider.slug + "|")),
-    )
-    known = exists().where(_identity.user_id == UserRecord.id, of_provider, works(without))
+    known = exists().where(_identity.user_id == UserRecord.id, KNOWN_BY, works(without))
     if rights_kept_here:
         known = known.where(_provider.use_oauth_scope_permissions == false())
+    return known.correlate(UserRecord)
+
+
+@part
+def is_known_to_provider() -> ColumnElement[bool]:
+    """Whether some provider, in use or not, tells of the person of ``UserRecord``."""
+    known = exists().where(_identity.user_id == UserRecord.id, KNOWN_BY)
     return known.correlate(UserRecord)

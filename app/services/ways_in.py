@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, and_, func, or_, select
+from sqlalchemy import ColumnElement, Select, func, select
 
 from app.domain.actor import Actor
 from app.domain.permissions import Permission
@@ -18,6 +18,7 @@ from app.models import (
 from app.ports import Ports
 from app.services.access import requires, users_only
 from app.services.proofs import own_id
+from app.services.sign_on_reach import KNOWN_BY
 
 _BETWEEN = "\n"
 
@@ -56,15 +57,10 @@ def show_own_ways_in(ports: Ports, actor: Actor) -> WaysIn:
 
 def _ways(ports: Ports) -> Select[*tuple[Any, ...]]:
     identity, provider = ExternalIdentityRecord, IdentityProviderRecord
-    # As ``Provider.issuer_here`` has it: without an issuer of its own, under the slug.
-    known_by = or_(
-        and_(provider.issuer != "", identity.issuer == provider.issuer),
-        and_(provider.issuer == "", identity.issuer.startswith(provider.slug + "|")),
-    )
     providers = (
         select(func.aggregate_strings(provider.name, _BETWEEN))
         .select_from(identity)
-        .join(provider, known_by)
+        .join(provider, KNOWN_BY)
         .where(identity.user_id == UserRecord.id)
         .scalar_subquery()
     )

@@ -15,6 +15,7 @@ from tests.builders.people import (
     sign_in,
     user_as_stored,
 )
+from tests.builders.sign_on import link_identity, make_provider
 from tests.console.conftest import StaffDesk, Statements
 from tests.console.desk import Desk
 
@@ -48,6 +49,30 @@ def test_the_list_tells_how_each_comes_in(staff_desk: StaffDesk, shop: Ports) ->
     assert "staff@example.com You" in page
     assert "new@example.com" not in desk.open(f"{LIST}?q=tom").text
     assert "Nobody fits" in desk.open(f"{LIST}?q=zzz&sort=email").text
+
+
+def test_the_list_is_narrowed_by_group_and_by_the_way_in(
+    staff_desk: StaffDesk, shop: Ports
+) -> None:
+    support = make_group(shop, "Support & more", ORDERS)
+    make_provider(shop)
+    make_user(shop, "tom@example.com", is_staff=True, groups=[support])
+    sofia = make_user(shop, "sofia@example.com", is_staff=True, password=None, groups=[support])
+    link_identity(shop, sofia)
+    desk = staff_desk(STAFF)
+    page = desk.open(f"{LIST}?group={support}")
+    assert "Group: Support & more , take away" in page.text
+    assert "2 people on this page" in page.text
+    assert "staff@example.com You" not in page.text
+    narrowed = desk.open(f"{LIST}?group={support}&by=sso")
+    assert "Signs in by: Single sign-on only , take away" in narrowed.text
+    assert "sofia@example.com" in narrowed.text
+    assert "tom@example.com" not in narrowed.text
+    assert f'href="{LIST}?group={support}"' in narrowed.html
+    for nothing in ("group=999", "by=neither"):
+        assert "Nobody fits" in desk.open(f"{LIST}?{nothing}").text
+    for nonsense in ("group=x", f"group={'9' * 40}", "by=magic"):
+        assert "tom@example.com" in desk.open(f"{LIST}?{nonsense}").text
 
 
 def test_somebody_is_invited_and_signs_in_from_the_mail(

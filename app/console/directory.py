@@ -1,0 +1,66 @@
+"""What the lists of staff and of customers share: how they are asked for, and a person's form."""
+
+from collections.abc import Mapping
+
+from flask import request
+from wtforms import EmailField, StringField
+
+from app.console.forms import ConsoleForm
+from app.console.lists import asked_word
+from app.domain.directory import SignInWay, UserFilter, UserSort
+from app.domain.users import User
+from app.services.details import Details
+
+NAMES = {"q": "Name or email", "status": "Status"}
+"""What both lists are narrowed by."""
+
+WORDS = {"status": {"active": "Active", "inactive": "Deactivated"}}
+"""What the values of those are called."""
+
+_STATUS = {"active": True, "inactive": False}
+
+
+class PersonForm(ConsoleForm):
+    """Somebody's details."""
+
+    first_name = StringField("First name")
+    last_name = StringField("Last name")
+    email = EmailField("Email")
+
+    @property
+    def details(self) -> Details:
+        """What was typed."""
+        return Details(
+            first_name=self.first_name.data or "",
+            last_name=self.last_name.data or "",
+            email=self.email.data or "",
+        )
+
+
+def form_of(user: User) -> PersonForm:
+    """The form as it stands before anybody types."""
+    return PersonForm(
+        formdata=None, first_name=user.first_name, last_name=user.last_name, email=user.email
+    )
+
+
+def asked_people(
+    sorts: Mapping[str, tuple[UserSort, bool]],
+    *,
+    group_id: int | None = None,
+    signs_in_by: SignInWay | None = None,
+) -> UserFilter:
+    """Who is wanted, by the address; ``sorts`` are the orders by their words, the usual one first.
+
+    Whoever a search finds goes by the word that was found, and needs no sorting.
+    """
+    search = request.args.get("q", "").strip()
+    sort, descending = sorts[asked_word("sort", sorts) or next(iter(sorts))]
+    return UserFilter(
+        search=search,
+        is_active=_STATUS.get(request.args.get("status", "")),
+        group_id=group_id,
+        signs_in_by=signs_in_by,
+        sort=None if search else sort,
+        descending=descending and not search,
+    )
