@@ -91,7 +91,7 @@ def discover(slug: str) -> BaseResponse:
         _ask_for_proof(plugin)
         discover_provider(ports(), actor(), slug, issuer)
     except Refused as refused:
-        return _page(plugin, _form_of(plugin), refused=refused, issuer=issuer)
+        return _page(plugin, _form_of(plugin, is_sent=False), refused=refused, issuer=issuer)
     return done(
         f"The addresses of {plugin.name} are filled from what it tells of itself.",
         "console.single_sign_on.show",
@@ -141,15 +141,19 @@ def _add(form: AddingForm) -> str:
     return slug
 
 
-def _form_of(plugin: Plugin) -> SettingsForm:
-    """The form as it was sent, or as the provider is set up; without its secret."""
+def _form_of(plugin: Plugin, *, is_sent: bool = True) -> SettingsForm:
+    """The form as it was sent, or as the provider is set up; without its secret.
+
+    ``is_sent`` is false for what another form sent: boxes that it does not have would be empty.
+    """
     shown = {**values_of(plugin), _SECRET: ""}
     flags = {
         one.setting.name: one.value == "true"
         for one in plugin.settings
         if one.setting.type is SettingType.BOOLEAN
     }
-    return SettingsForm(data={"name": plugin.name, **shown, **flags})
+    data = {"name": plugin.name, **shown, **flags}
+    return SettingsForm(data=data) if is_sent else SettingsForm(formdata=None, data=data)
 
 
 def _typed(form: SettingsForm) -> dict[str, str | None]:

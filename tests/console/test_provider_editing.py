@@ -1,5 +1,7 @@
 """A provider added and changed at the console; its secret is never shown."""
 
+import re
+
 from app.domain.actor import OPERATOR
 from app.domain.permissions import Permission
 from app.domain.providers import Provider
@@ -74,6 +76,7 @@ def test_discovery_fills_the_addresses_and_leaves_the_rest(
     refused = desk.send(f"{PAGE}discover", there, seen_at=EDIT)
     assert refused.status == 422
     assert other_provider.url in refused.html
+    assert re.search(r'<input [^>]*checked [^>]*name="enable_refresh_token"', refused.html)
     other_provider.describe()
     done = desk.follow(desk.send(f"{PAGE}discover", there, seen_at=EDIT))
     assert "are filled from what it tells of itself" in done.text
