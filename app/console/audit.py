@@ -15,6 +15,7 @@ from app.console.frame import page
 from app.console.lists import asked_page, tags, told, turns
 from app.console.session import actor, ports
 from app.domain.audit import LONGEST_TEXT, AuditEntry, AuditFilter, Topic
+from app.domain.provider_settings import SETTINGS
 from app.services.audit_lists import export_entries, list_entries, show_entry
 
 _NAMES = {"q": "Text", "who": "Who", "kind": "What", "from": "From", "to": "To", "on": "About"}
@@ -26,6 +27,7 @@ _TOPICS = {
     Topic.KEYS: "Keys",
     Topic.SALES: "Products and orders",
 }
+_LABELS = {setting.name: setting.label for setting in SETTINGS}
 _COLUMNS = ("at", "who", "kind", "address", "action", "subject", "name", "before", "after")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
@@ -88,7 +90,7 @@ def differences(entry: AuditEntry) -> list[tuple[str, str, str]]:
     names = list(dict.fromkeys([*entry.before, *entry.after]))
     return [
         (
-            name.replace("_", " ").capitalize(),
+            _LABELS.get(name) or name.replace("_", " ").capitalize(),
             setting_text(entry.before.get(name)),
             setting_text(entry.after.get(name)),
         )

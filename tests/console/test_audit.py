@@ -7,6 +7,7 @@ from app.domain.actor import OPERATOR
 from app.domain.permissions import Permission
 from app.domain.shop import PasswordLoginMode
 from app.ports import Ports
+from app.services.provider_settings import ProviderUpdate, save_provider
 from app.services.shop import ShopUpdate, update_shop
 from tests.console.conftest import StaffDesk, Statements
 
@@ -31,9 +32,22 @@ def test_changes_are_told_in_words_with_before_and_after(
     update_shop(shop, OPERATOR, ShopUpdate(allow_storefront_traffic=False))
     with statements() as seen:
         page = desk.open("/console/audit/")
-    assert "Whoever runs the server at the shell Closed the storefront on became off" in page.text
+    told = "Closed the storefront Allow storefront traffic: on became off"
+    assert f"Whoever runs the server at the shell {told}" in page.text
     assert "Harbour &lt;b&gt;Lane&lt;/b&gt;" in page.html
     assert len(seen) <= 6
+
+
+def test_each_change_names_its_field_and_no_secret(staff_desk: StaffDesk, shop: Ports) -> None:
+    desk = staff_desk(MAY)
+    for secret in ("a first secret", "a second secret"):
+        save_provider(shop, OPERATOR, "default", ProviderUpdate({"client_secret": secret}))
+    page = desk.open("/console/audit/?q=provider")
+    assert "Changed the identity provider OpenID Connect Client secret: **** became" in page.text
+    exported = desk.open("/console/audit/export.csv").html
+    assert "provider.update" in exported
+    for told in (page.html, exported, desk.open("/console/audit/export.json").html):
+        assert "second secret" not in told
 
 
 def test_the_trail_is_narrowed_by_its_address(staff_desk: StaffDesk, shop: Ports) -> None:
