@@ -52,7 +52,7 @@ GROUPS = (
                 "person-badge",
                 "people permissions invite members matrix",
             ),
-            Place("Customers", "console.customers.index", "people", "accounts buyers"),
+            Place("Customers", "console.customers.index", "people", "accounts buyers reset link"),
         ),
     ),
     PlaceGroup(
@@ -65,7 +65,12 @@ GROUPS = (
                 "sso oidc openid provider issuer",
             ),
             Place("Keys", "console.keys.index", "key", "signing rotate jwks"),
-            Place("Throttle", "console.throttle.index", "slash-circle", "blocked addresses"),
+            Place(
+                "Throttle",
+                "console.throttle.index",
+                "slash-circle",
+                "blocked addresses unblock wait login",
+            ),
             Place("Token inspector", "console.inspector.index", "braces", "jwt decode verify"),
             Place("Audit", "console.audit.index", "journal-text", "changes history log export"),
         ),

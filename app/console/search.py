@@ -9,15 +9,20 @@ from werkzeug.wrappers import Response as BaseResponse
 from app.console.frame import page
 from app.console.places import Place, all_places
 from app.console.session import actor, ports
-from app.services.finding import HitKind, find_anything
+from app.services.finding import Hit, HitKind, find_anything
 
 _ALSO = (
-    Place("Your account", "console.account.index", "person", "profile password sessions email"),
+    Place(
+        "Your account", "console.account.index", "person", "own profile password sessions email"
+    ),
     Place("Invite someone", "console.staff.invitations.index", "envelope", "new staff add person"),
     Place("Make a group", "console.staff.groups.new", "plus-lg", "new permissions add"),
     Place("Create an app", "console.apps.connect", "plus-lg", "new token add"),
     Place("Install an app", "console.app_installation.index", "link-45deg", "manifest new add"),
     Place("Create a webhook", "console.webhook_editing.new", "plus-lg", "new subscription add"),
+    Place("Groups", "console.staff.groups.index", "people", "permissions members roles"),
+    Place("Add a provider", "console.provider_editing.new", "plus-lg", "sso oidc identity new"),
+    Place("Playground", "playground", "terminal", "graphql graphiql query api"),
     Place("Permission matrix", "console.staff.matrix.index", "person-badge", "who may what"),
     Place("Keyboard shortcuts", "console.preferences.keyboard", "keyboard", "keys help"),
 )
@@ -30,6 +35,7 @@ _KINDS = {
     HitKind.STAFF: ("Staff", "person-badge", "console.staff.show"),
     HitKind.CUSTOMER: ("Customers", "people", "console.customers.show"),
     HitKind.GROUP: ("Groups", "person-badge", "console.staff.groups.show"),
+    HitKind.PROVIDER: ("Identity providers", "shield-lock", "console.single_sign_on.show"),
 }
 
 blueprint = Blueprint("search", __name__, url_prefix="/search")
@@ -77,13 +83,19 @@ def _groups(text: str) -> Iterator[ResultGroup]:
                 hit.title or hit.detail or "Without a name",
                 hit.detail if hit.title else "",
                 icon,
-                url_for(endpoint, key=hit.id),
+                _address(endpoint, hit),
                 hit.is_active,
             )
             for hit in hits
             if hit.kind is kind
         )
         yield ResultGroup(label, found)
+
+
+def _address(endpoint: str, hit: Hit) -> str:
+    if hit.kind is HitKind.PROVIDER:
+        return url_for(endpoint, slug=hit.detail)
+    return url_for(endpoint, key=hit.id)
 
 
 def _places(places: tuple[Place, ...], text: str) -> Iterator[Result]:

@@ -25,6 +25,7 @@ from app.models import (
     AppWordRecord,
     DeliveryRecord,
     GroupRecord,
+    IdentityProviderRecord,
     UserRecord,
     UserWordRecord,
     WebhookRecord,
@@ -54,11 +55,15 @@ class HitKind(StrEnum):
     STAFF = "staff"
     CUSTOMER = "customer"
     GROUP = "group"
+    PROVIDER = "provider"
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One thing that was found: ``title`` is what it is called, ``detail`` what tells it apart."""
+    """One thing that was found: ``title`` is what it is called, ``detail`` what tells it apart.
+
+    The ``detail`` of an identity provider is its short name.
+    """
 
     kind: HitKind
     id: int
@@ -72,8 +77,9 @@ def find_anything(ports: Ports, actor: Actor, text: str) -> tuple[Hit, ...]:
     """What ``text`` finds of what the caller may see, at most five of each kind; never refuses.
 
     Apps for all staff; webhooks, and a delivery by its ``webhook-id``, for MANAGE_APPS; staff and
-    groups for MANAGE_STAFF; customers for MANAGE_USERS or MANAGE_ORDERS. Words are found by their
-    beginnings. One statement, and a second one when there are several words.
+    groups for MANAGE_STAFF; customers for MANAGE_USERS or MANAGE_ORDERS; identity providers for
+    MANAGE_PLUGINS. Words are found by their beginnings. One statement, and a second one when there
+    are several words.
     """
     words = read_search(text) if len(text) <= LONGEST else None
     if not words:
@@ -98,6 +104,8 @@ def _searches(actor: Actor, text: str, words: Sequence[str]) -> Iterator[Select[
         yield _groups(words)
     if actor.holds(Permission.MANAGE_USERS) or actor.holds(Permission.MANAGE_ORDERS):
         yield _people(HitKind.CUSTOMER, words)
+    if actor.holds(Permission.MANAGE_PLUGINS):
+        yield _providers(words)
 
 
 def _apps(words: Sequence[str]) -> Select[*tuple[Any, ...]]:
@@ -149,6 +157,17 @@ def _groups(words: Sequence[str]) -> Select[*tuple[Any, ...]]:
         _hit(HitKind.GROUP, group.id, group.name, literal(""), literal(value=True))
         .where(*(group.name.icontains(word, autoescape=True) for word in words))
         .order_by(group.name)
+        .limit(EACH)
+    )
+
+
+def _providers(words: Sequence[str]) -> Select[*tuple[Any, ...]]:
+    provider = IdentityProviderRecord
+    called = provider.name + literal(" ") + provider.slug
+    return (
+        _hit(HitKind.PROVIDER, provider.id, provider.name, provider.slug, provider.active)
+        .where(*(called.icontains(word, autoescape=True) for word in words))
+        .order_by(provider.name)
         .limit(EACH)
     )
 

@@ -3,6 +3,7 @@
 from app.domain.permissions import Permission
 from app.ports import Ports
 from tests.builders.people import make_group, make_user
+from tests.builders.sign_on import make_provider
 from tests.console.conftest import StaffDesk, Statements
 
 SEARCH = "/console/search/"
@@ -46,6 +47,36 @@ def test_people_and_groups_are_found_by_whoever_may_see_them(
     blind = staff_desk(email="blind@example.com").open(f"{SEARCH}?q=oka").text
     assert "Nothing begins with that" in blind
     assert "Okafor" not in blind
+
+
+def test_identity_providers_are_found_by_whoever_sets_them_up(
+    staff_desk: StaffDesk, shop: Ports
+) -> None:
+    make_provider(shop, "northlight", name="Harbour ID")
+    found = staff_desk(Permission.MANAGE_PLUGINS).open(f"{SEARCH}?q=harb").html
+    assert 'href="/console/single-sign-on/northlight/"' in found
+    blind = staff_desk(STAFF, email="b@example.com").open(f"{SEARCH}?q=harb").text
+    assert "Nothing begins with that" in blind
+
+
+def test_every_place_and_everything_that_is_begun_somewhere_is_found(
+    staff_desk: StaffDesk,
+) -> None:
+    desk = staff_desk()
+    asked = {
+        "invite": "/console/staff/invite/",
+        "unblock": "/console/throttle/",
+        "matrix": "/console/staff/matrix/",
+        "add provider": "/console/single-sign-on/new",
+        "playground": "/graphql/",
+        "own password": "/console/account/",
+        "export": "/console/audit/",
+        "reset link": "/console/customers/",
+        "decode": "/console/inspector/",
+    }
+    for words, leads_to in asked.items():
+        found = desk.open(f"{SEARCH}?q={words.replace(' ', '+')}").html.split("data-results")[1]
+        assert f'href="{leads_to}"' in found, words
 
 
 def test_markup_is_text(staff_desk: StaffDesk, shop: Ports) -> None:

@@ -12,6 +12,7 @@ from app.services import finding
 from app.services.finding import EACH, LONGEST, Hit, HitKind, find_anything
 from tests.builders.apps import make_app
 from tests.builders.people import NOBODY, actor_of, make_group, make_staff, make_user
+from tests.builders.sign_on import make_provider
 from tests.builders.webhooks import make_delivery, make_webhook
 from tests.fixtures.statements import recorded_statements, selects
 
@@ -27,14 +28,16 @@ def test_everything_is_found_by_the_beginnings_of_its_words(ports: Ports) -> Non
     make_group(ports, "Label keepers")
     staff = make_user(ports, "tom@example.com", is_staff=True, last_name="Labelle")
     customer = make_user(ports, "label@example.com", first_name="Anna")
+    provider = make_provider(ports, "labels", name="Label ID", active=False)
     assert find_anything(ports, OPERATOR, " LABEL ") == (
         Hit(HitKind.APP, app_id, "Parcelpost Labels", "", is_active=False),
         Hit(HitKind.WEBHOOK, hook, "hook", "https://labels.example/hook", is_active=True),
         Hit(HitKind.STAFF, staff, "Labelle", "tom@example.com", is_active=True),
         Hit(HitKind.CUSTOMER, customer, "Anna", "label@example.com", is_active=True),
         Hit(HitKind.GROUP, 1, "Label keepers", "", is_active=True),
+        Hit(HitKind.PROVIDER, provider, "Label ID", "labels", is_active=False),
     )
-    assert titles(ports, "abel") == [("group", "Label keepers")]
+    assert titles(ports, "abel") == [("group", "Label keepers"), ("provider", "Label ID")]
 
 
 @pytest.mark.parametrize("text", ["", "  ", "\0", "zzz", "x" * (LONGEST + 1)])
@@ -94,6 +97,7 @@ def test_nobody_finds_what_they_may_not_see(ports: Ports) -> None:
     app_id, _ = make_app(ports, "Label")
     make_webhook(ports, app_id, target_url="https://label.example/")
     make_group(ports, "Label")
+    make_provider(ports, "label")
     make_staff(ports, "label.staff@example.com")
     make_user(ports, "label.customer@example.com")
     seen = {}
@@ -103,6 +107,7 @@ def test_nobody_finds_what_they_may_not_see(ports: Ports) -> None:
         "MANAGE_STAFF",
         "MANAGE_USERS",
         "MANAGE_ORDERS",
+        "MANAGE_PLUGINS",
     ):
         actor = actor_of(ports, make_staff(ports, f"{name}@example.com", Permission(name)))
         seen[name] = [hit.kind.value for hit in find_anything(ports, actor, "label")]
@@ -112,6 +117,7 @@ def test_nobody_finds_what_they_may_not_see(ports: Ports) -> None:
         "MANAGE_STAFF": ["app", "staff", "group"],
         "MANAGE_USERS": ["app", "customer"],
         "MANAGE_ORDERS": ["app", "customer"],
+        "MANAGE_PLUGINS": ["app", "provider"],
     }
     with pytest.raises(PermissionDenied):
         find_anything(ports, NOBODY, "label")
