@@ -35,9 +35,9 @@ COMMANDS = {
 }
 
 
-_WAITS = ("app.services.", "app.ports.statements", "app.commands.tables")
+_WAITS = ("app.services.", "app.ports.statements", "app.domain.events", "app.commands.tables")
 """Whoever asks for help or mistypes an option waits neither for the use cases and the database's
-library below them nor for the library of tables."""
+library below them nor for the library of tables; nobody for all events who speaks of none."""
 
 _RARELY = 300_000
 """New objects between two collections of garbage: a command makes that many, and ends."""

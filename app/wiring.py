@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 from werkzeug.local import LocalProxy
 
+from app import ports
 from app.adapters import (
     activity,
     clock,
@@ -31,23 +32,7 @@ from app.adapters import (
 )
 from app.domain.addresses import Network
 from app.loading import load, postponed
-from app.ports import (
-    Database,
-    Http,
-    IdentityProvider,
-    KeyStore,
-    Letters,
-    PasswordHasher,
-    Payloads,
-    Pictures,
-    Ports,
-    Post,
-    Queue,
-    Remembered,
-    Schema,
-    Throttle,
-)
-from app.ports.keys import SignatureCheck
+from app.ports import Ports
 from app.remote import instance, sign_in
 from app.settings import Settings, SettingsError, load_client_settings, load_settings
 from app.web.elsewhere import Elsewhere
@@ -91,7 +76,7 @@ def connect(settings: Settings, *, late: bool = False) -> Ports:
         queue=_late(partial(_queue, settings)),
         schema=_late(partial(_schema, settings)),
         activity=start(lambda: activity.SqlActivity(records, now)),
-        remembered=Remembered(),
+        remembered=start(_remembered),
     )
 
 
@@ -100,12 +85,12 @@ def _late(make: Callable[[], Made]) -> Made:
     return cast("Made", LocalProxy(cache(make)))
 
 
-def _throttle(records: Database, redis_url: str) -> Throttle:
+def _throttle(records: ports.Database, redis_url: str) -> ports.Throttle:
     """The counters in Redis if there is one, else in the database."""
     if not redis_url:
         return throttle_sql.SqlThrottle(records)
     name = "app.adapters.throttle_redis:connect_redis_throttle"
-    connect_redis = cast("Callable[[str], Throttle]", load(name))
+    connect_redis = cast("Callable[[str], ports.Throttle]", load(name))
     return connect_redis(redis_url)
 
 
@@ -154,57 +139,61 @@ def connect_elsewhere() -> Elsewhere:
     )
 
 
-def _open_http() -> Http:
-    make = cast("Callable[[Sequence[Network]], Http]", load("app.adapters.http:GuardedHttp"))
+def _open_http() -> ports.Http:
+    make = cast("Callable[[Sequence[Network]], ports.Http]", load("app.adapters.http:GuardedHttp"))
     return make(_EVERYWHERE)
 
 
-def _schema(settings: Settings) -> Schema:
+def _schema(settings: Settings) -> ports.Schema:
     with postponed("app.adapters.migrations"):
-        make = cast("Callable[[str], Schema]", load("app.adapters.schema:AlembicSchema"))
+        make = cast("Callable[[str], ports.Schema]", load("app.adapters.schema:AlembicSchema"))
     return make(settings.database_url)
 
 
-def _queue(settings: Settings) -> Queue:
-    make = cast("Callable[[str, Path], Queue]", load("app.adapters.queue:connect_queue"))
+def _queue(settings: Settings) -> ports.Queue:
+    make = cast("Callable[[str, Path], ports.Queue]", load("app.adapters.queue:connect_queue"))
     return make(settings.redis_url, settings.queue_file)
 
 
-def _http(settings: Settings) -> Http:
-    make = cast("Callable[[Sequence[Network]], Http]", load("app.adapters.http:GuardedHttp"))
+def _http(settings: Settings) -> ports.Http:
+    make = cast("Callable[[Sequence[Network]], ports.Http]", load("app.adapters.http:GuardedHttp"))
     return make(settings.outgoing_allowed_networks)
 
 
-def _identity_provider(http: Http) -> IdentityProvider:
+def _identity_provider(http: ports.Http) -> ports.IdentityProvider:
     name = "app.adapters.identity_provider:OpenIdProvider"
-    make = cast("Callable[[Http], IdentityProvider]", load(name))
+    make = cast("Callable[[ports.Http], ports.IdentityProvider]", load(name))
     return make(http)
 
 
-def _payloads() -> Payloads:
+def _payloads() -> ports.Payloads:
     # Above the adapters, for its queries run on the schema; most commands have no use for either.
-    make = cast("Callable[[], Payloads]", load("app.graphql.payloads:create_payloads"))
+    make = cast("Callable[[], ports.Payloads]", load("app.graphql.payloads:create_payloads"))
     return make()
 
 
-def _pictures() -> Pictures:
-    make = cast("Callable[[], Pictures]", load("app.adapters.pictures:PillowPictures"))
+def _pictures() -> ports.Pictures:
+    make = cast("Callable[[], ports.Pictures]", load("app.adapters.pictures:PillowPictures"))
     return make()
 
 
-def _passwords() -> PasswordHasher:
+def _remembered() -> ports.Remembered:
+    return ports.Remembered()
+
+
+def _passwords() -> ports.PasswordHasher:
     return passwords.Argon2Hasher()
 
 
-def _letters() -> Letters:
+def _letters() -> ports.Letters:
     return letters.JinjaLetters()
 
 
-def _signatures() -> SignatureCheck:
+def _signatures() -> ports.SignatureCheck:
     return signatures.DetachedSignatures()
 
 
-def _post(settings: Settings) -> Post:
+def _post(settings: Settings) -> ports.Post:
     host = urlsplit(settings.public_url).hostname or "localhost"
     sender = f"noreply@{host}"
     if settings.mail_url:
@@ -212,7 +201,7 @@ def _post(settings: Settings) -> Post:
     return post.FilePost(settings.mail_file, sender)
 
 
-def _keys(settings: Settings) -> KeyStore:
+def _keys(settings: Settings) -> ports.KeyStore:
     try:
         return keys.RsaKeyStore(settings.secret_key, settings.rsa_private_key)
     except ValueError as error:

@@ -2,8 +2,8 @@
 
 from alembic import context
 
-from app.models import Record
 from app.models.record import UtcDateTime
+from app.models.whole import complete_metadata
 
 
 def render_item(kind: str, item: object, _context: object) -> str | bool:
@@ -15,7 +15,7 @@ def render_item(kind: str, item: object, _context: object) -> str | bool:
 
 context.configure(
     connection=context.config.attributes["connection"],
-    target_metadata=Record.metadata,
+    target_metadata=complete_metadata(),
     render_as_batch=True,
     compare_type=True,
     render_item=render_item,

@@ -2,10 +2,10 @@
 
 from datetime import datetime
 
-from sqlalchemy import ForeignKey, Index, String, Text, text, true
+from sqlalchemy import ForeignKey, Index, String, Text, true
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.models.record import BigKey, Record
+from app.models.record import BigKey, Record, partial_index
 
 
 class AppRecord(Record):
@@ -17,12 +17,11 @@ class AppRecord(Record):
 
     __tablename__ = "apps"
     __table_args__ = (
-        Index(
+        partial_index(
             "uq_apps_identifier",
             "identifier",
             unique=True,
-            sqlite_where=text("identifier <> ''"),
-            postgresql_where=text("identifier <> ''"),
+            where="identifier <> ''",
         ),
         Index("ix_apps_name_id", "name", "id"),
         Index("ix_apps_created_at_id", "created_at", "id"),
@@ -65,11 +64,10 @@ class AppTokenRecord(Record):
 
     __tablename__ = "app_tokens"
     __table_args__ = (
-        Index(
+        partial_index(
             "ix_app_tokens_ending",
             "expires_at",
-            sqlite_where=text("expires_at IS NOT NULL"),
-            postgresql_where=text("expires_at IS NOT NULL"),
+            where="expires_at IS NOT NULL",
         ),
     )
 

@@ -2,10 +2,10 @@
 
 from datetime import datetime
 
-from sqlalchemy import BigInteger, ForeignKey, Index, String, UniqueConstraint, text
+from sqlalchemy import BigInteger, ForeignKey, String, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.models.record import BigKey, Record
+from app.models.record import BigKey, Record, partial_index
 
 
 class CheckoutRecord(Record):
@@ -16,12 +16,11 @@ class CheckoutRecord(Record):
 
     __tablename__ = "checkouts"
     __table_args__ = (
-        Index(
+        partial_index(
             "ix_checkouts_open",
             "user_id",
             "id",
-            sqlite_where=text("completed_at IS NULL"),
-            postgresql_where=text("completed_at IS NULL"),
+            where="completed_at IS NULL",
         ),
     )
 

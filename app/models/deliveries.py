@@ -2,10 +2,10 @@
 
 from datetime import datetime
 
-from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint, text
+from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.models.record import BigKey, Record
+from app.models.record import BigKey, Record, partial_index
 
 
 class DeliveryRecord(Record):
@@ -20,32 +20,28 @@ class DeliveryRecord(Record):
     __tablename__ = "deliveries"
     __table_args__ = (
         UniqueConstraint("note_id", "webhook_id"),
-        Index(
+        partial_index(
             "ix_deliveries_due",
             "next_attempt_at",
-            sqlite_where=text("next_attempt_at IS NOT NULL"),
-            postgresql_where=text("next_attempt_at IS NOT NULL"),
+            where="next_attempt_at IS NOT NULL",
         ),
-        Index(
+        partial_index(
             "ix_deliveries_leased",
             "lease_until",
-            sqlite_where=text("lease_until IS NOT NULL"),
-            postgresql_where=text("lease_until IS NOT NULL"),
+            where="lease_until IS NOT NULL",
         ),
         Index("ix_deliveries_webhook", "webhook_id", "id"),
         Index("ix_deliveries_state", "status", "created_at", "attempts"),
-        Index(
+        partial_index(
             "ix_deliveries_retried",
             "created_at",
-            sqlite_where=text("status = 'SUCCESS' AND attempts > 1"),
-            postgresql_where=text("status = 'SUCCESS' AND attempts > 1"),
+            where="status = 'SUCCESS' AND attempts > 1",
         ),
-        Index(
+        partial_index(
             "ix_deliveries_attempted",
             "webhook_id",
             "id",
-            sqlite_where=text("attempts > 0"),
-            postgresql_where=text("attempts > 0"),
+            where="attempts > 0",
         ),
     )
 

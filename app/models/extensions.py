@@ -1,9 +1,9 @@
 """What apps add to the dashboard."""
 
-from sqlalchemy import ForeignKey, Index, String, Text, text
+from sqlalchemy import ForeignKey, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.models.record import BigKey, Record
+from app.models.record import BigKey, Record, partial_index
 
 
 class AppExtensionRecord(Record):
@@ -14,13 +14,12 @@ class AppExtensionRecord(Record):
 
     __tablename__ = "app_extensions"
     __table_args__ = (
-        Index(
+        partial_index(
             "uq_app_extensions_identifier",
             "app_id",
             "identifier",
             unique=True,
-            sqlite_where=text("identifier <> ''"),
-            postgresql_where=text("identifier <> ''"),
+            where="identifier <> ''",
         ),
     )
 

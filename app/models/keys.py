@@ -2,10 +2,10 @@
 
 from datetime import datetime
 
-from sqlalchemy import Index, String, Text, text
+from sqlalchemy import String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.models.record import Record
+from app.models.record import Record, partial_index
 
 
 class SigningKeyRecord(Record):
@@ -17,19 +17,17 @@ class SigningKeyRecord(Record):
 
     __tablename__ = "signing_keys"
     __table_args__ = (
-        Index(
+        partial_index(
             "uq_signing_keys_one_active",
             "state",
             unique=True,
-            sqlite_where=text("state = 'active'"),
-            postgresql_where=text("state = 'active'"),
+            where="state = 'active'",
         ),
-        Index(
+        partial_index(
             "uq_signing_keys_one_next",
             "state",
             unique=True,
-            sqlite_where=text("state = 'next'"),
-            postgresql_where=text("state = 'next'"),
+            where="state = 'next'",
         ),
     )
 

@@ -2,10 +2,10 @@
 
 from datetime import datetime
 
-from sqlalchemy import Index, String, Text, text
+from sqlalchemy import String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.models.record import BigKey, Record
+from app.models.record import BigKey, Record, partial_index
 
 
 class OutboxEventRecord(Record):
@@ -18,11 +18,10 @@ class OutboxEventRecord(Record):
 
     __tablename__ = "outbox_events"
     __table_args__ = (
-        Index(
+        partial_index(
             "ix_outbox_events_open",
             "id",
-            sqlite_where=text("closed_at IS NULL"),
-            postgresql_where=text("closed_at IS NULL"),
+            where="closed_at IS NULL",
         ),
     )
 

@@ -1,12 +1,14 @@
-"""What every record shares: the metadata with its naming convention, and two column types."""
+"""What every record shares: the metadata and its naming convention, column types, an index."""
 
 from datetime import UTC, datetime
 from typing import ClassVar
 
-from sqlalchemy import BigInteger, DateTime, Dialect, Integer, MetaData
-from sqlalchemy.orm import DeclarativeBase
+from sqlalchemy import BigInteger, DateTime, Dialect, Index, Integer, MetaData, event, text
+from sqlalchemy.orm import DeclarativeBase, Session
 from sqlalchemy.types import JSON, TypeDecorator
 from typing_extensions import override
+
+import app.models
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -35,6 +37,25 @@ BigKey = BigInteger().with_variant(Integer(), "sqlite")
 """A 64-bit key; SQLite numbers rows by itself only in a column called INTEGER."""
 
 
+_WHERE = "where"
+
+
+def partial_index(name: str, *columns: str, where: str, unique: bool = False) -> Index:
+    """An index of the rows of which ``where``, in SQL, is true, on both databases.
+
+    SQLAlchemy wants it said to each in its own words and loads both for it, so that is left to
+    whoever makes tables (``tell_where``).
+    """
+    return Index(name, *columns, unique=unique, info={_WHERE: where})
+
+
+def tell_where(index: Index) -> None:
+    """Let both databases know what rows ``index`` is for."""
+    if _WHERE in index.info:
+        for dialect in ("sqlite", "postgresql"):
+            index.dialect_kwargs[f"{dialect}_where"] = text(index.info[_WHERE])
+
+
 class Record(DeclarativeBase):
     """The base of all records."""
 
@@ -48,3 +69,9 @@ class Record(DeclarativeBase):
         }
     )
     type_annotation_map: ClassVar = {datetime: UtcDateTime, dict[str, object]: JSON}
+
+
+@event.listens_for(Session, "before_flush")
+def _know_all(*_unused: object) -> None:
+    """Records are written in the order of what refers to what; some bring others along."""
+    app.models.whole.map_all()

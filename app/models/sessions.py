@@ -2,10 +2,10 @@
 
 from datetime import datetime
 
-from sqlalchemy import ForeignKey, Index, String, Text, text
+from sqlalchemy import ForeignKey, Index, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.models.record import BigKey, Record
+from app.models.record import BigKey, Record, partial_index
 
 
 class SessionRecord(Record):
@@ -25,12 +25,11 @@ class SessionRecord(Record):
 
     __tablename__ = "sessions"
     __table_args__ = (
-        Index(
+        partial_index(
             "ix_sessions_provider_id_sid",
             "provider_id",
             "sid",
-            sqlite_where=text("provider_id IS NOT NULL"),
-            postgresql_where=text("provider_id IS NOT NULL"),
+            where="provider_id IS NOT NULL",
         ),
         Index("ix_sessions_origin_expires_at_user_id", "origin", "expires_at", "user_id"),
         Index("ix_sessions_by_user", "user_id", "origin", "expires_at"),

@@ -2,10 +2,10 @@
 
 from datetime import datetime
 
-from sqlalchemy import Index, String, false, text, true
+from sqlalchemy import Index, String, false, true
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.models.record import BigKey, Record
+from app.models.record import BigKey, Record, partial_index
 
 
 class UserRecord(Record):
@@ -25,13 +25,12 @@ class UserRecord(Record):
         Index("ix_users_by_last_name", "is_staff", "last_name", "first_name", "id"),
         Index("ix_users_by_joining", "is_staff", "date_joined", "id"),
         Index("ix_users_by_change", "is_staff", "updated_at", "id"),
-        Index(
+        partial_index(
             "ix_users_with_password",
             "is_staff",
             "is_active",
             "id",
-            sqlite_where=text("password_hash IS NOT NULL"),
-            postgresql_where=text("password_hash IS NOT NULL"),
+            where="password_hash IS NOT NULL",
         ),
     )
 

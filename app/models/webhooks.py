@@ -2,10 +2,10 @@
 
 from datetime import datetime
 
-from sqlalchemy import ForeignKey, Index, String, Text, text, true
+from sqlalchemy import ForeignKey, String, Text, true
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.models.record import BigKey, Record
+from app.models.record import BigKey, Record, partial_index
 
 
 class WebhookRecord(Record):
@@ -20,25 +20,22 @@ class WebhookRecord(Record):
 
     __tablename__ = "webhooks"
     __table_args__ = (
-        Index(
+        partial_index(
             "uq_webhooks_identifier",
             "app_id",
             "identifier",
             unique=True,
-            sqlite_where=text("identifier <> ''"),
-            postgresql_where=text("identifier <> ''"),
+            where="identifier <> ''",
         ),
-        Index(
+        partial_index(
             "ix_webhooks_failing",
             "failing_since",
-            sqlite_where=text("failing_since IS NOT NULL"),
-            postgresql_where=text("failing_since IS NOT NULL"),
+            where="failing_since IS NOT NULL",
         ),
-        Index(
+        partial_index(
             "ix_webhooks_disabled",
             "id",
-            sqlite_where=text("disabled_reason <> ''"),
-            postgresql_where=text("disabled_reason <> ''"),
+            where="disabled_reason <> ''",
         ),
     )
 

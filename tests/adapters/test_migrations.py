@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Engine, create_engine, make_url, text
 from sqlalchemy.pool import NullPool
 
 from app.adapters import migrations, revisions
-from app.models import Record
+from app.models.whole import complete_metadata
 
 MIGRATIONS = "migrations"
 
@@ -53,7 +53,7 @@ def test_the_tables_are_those_of_the_records(empty_database_url: str, engine: En
     migrations.upgrade(empty_database_url)
     with engine.connect() as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True})
-        assert compare_metadata(context, Record.metadata) == []
+        assert compare_metadata(context, complete_metadata()) == []
 
 
 def test_every_migration_can_be_taken_back(engine: Engine) -> None:

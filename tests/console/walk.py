@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from flask import Flask
 from werkzeug.test import TestResponse
 
-from app.models import Record
+from app.models.whole import complete_metadata
 from app.ports import Ports
 from tests.browser.pages import address_of
 from tests.console.desk import Desk
@@ -65,6 +65,6 @@ def records(shop: Ports) -> dict[str, list[tuple[object, ...]]]:
     with shop.database.reading() as session:
         return {
             table.name: [tuple(row) for row in session.execute(table.select())]
-            for table in Record.metadata.sorted_tables
+            for table in complete_metadata().sorted_tables
             if table.name not in TRACES
         }

@@ -17,13 +17,13 @@ from app.domain.permissions import Permission
 from app.domain.shop import PasswordLoginMode
 from app.models import (
     GroupPermissionRecord,
-    Record,
     SessionRecord,
     ShopRecord,
     SigningKeyRecord,
     UserPermissionRecord,
     UserRecord,
 )
+from app.models.whole import complete_metadata
 from app.ports import Ports
 from app.ports.keys import KeyPair
 from app.services.keys import ring
@@ -226,7 +226,7 @@ class World:
     def put_back(self) -> None:
         """Make every row what it was when the world was made."""
         self._sessions.clear()
-        tables = Record.metadata.sorted_tables
+        tables = complete_metadata().sorted_tables
         with self.ports.database.transaction() as session:
             for table in reversed(tables):
                 session.execute(delete(table))
@@ -283,5 +283,5 @@ def _rows(ports: Ports) -> dict[str, list[dict[str, object]]]:
     with ports.database.reading() as session:
         return {
             table.name: [dict(row) for row in session.execute(select(table)).mappings()]
-            for table in Record.metadata.sorted_tables
+            for table in complete_metadata().sorted_tables
         }

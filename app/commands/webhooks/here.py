@@ -6,12 +6,12 @@ import json
 from collections.abc import Mapping
 from datetime import datetime
 
+from app.domain import events
 from app.domain.absent import ABSENT, Absent
 from app.domain.actor import OPERATOR
 from app.domain.apps import App
 from app.domain.deliveries import DeliveryStatus, EventDelivery, Replayed
 from app.domain.errors import Problem, Refused
-from app.domain.events import EVENTS, EventType
 from app.domain.ids import key_of, to_global_id
 from app.domain.jws import ALGORITHM
 from app.domain.pages import LONGEST_PAGE, PageRequest, read_cursor
@@ -53,7 +53,7 @@ class Here:
         return tuple(_to_webhook(one, app) for key, app in apps.items() for one in found[key])
 
     def event_types(self) -> Mapping[str, str]:
-        told = {event.value: EVENTS[event].description for event in EventType}
+        told = {event.value: events.EVENTS[event].description for event in events.EventType}
         return {one.value: told.get(one.value, ANY_EVENT) for one in AsyncEvent}
 
     def create(self, app_id: str, said: WebhookDraft) -> KnownWebhook:
