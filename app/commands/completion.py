@@ -33,4 +33,6 @@ def command(shell: str) -> None:
     completer = kind(click.Command(_PROGRAM), {}, _PROGRAM, _VARIABLE)
     # Past the shell's own class: it would look for that shell's version here, not where it runs.
     script = ShellComplete.source(completer)
+    # Descriptions have commas of their own; click's script for fish ends them at the first.
+    script = script.replace('string split "," ', 'string split --max 1 "," ')
     output().alone("script", script.strip())

@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -64,21 +63,3 @@ def test_options_choices_and_permissions_are_completed() -> None:
         "plain,MANAGE_ORDERS",
         "plain,MANAGE_ORDERS_IMPORT",
     ]
-
-
-@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
-def test_bash_completes_by_the_script() -> None:
-    script = (
-        'eval "$(flask completion bash)"; COMP_WORDS=(flask sho); COMP_CWORD=1; '
-        '_flask_completion flask; echo "${COMPREPLY[*]}"'
-    )
-    shown = subprocess.run(
-        ["bash", "-c", script],  # noqa: S607 - whichever is first, as the person's own
-        cwd=ROOT,
-        env=ENVIRONMENT,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=True,
-    )
-    assert (shown.stdout, shown.stderr) == ("shop\n", "")

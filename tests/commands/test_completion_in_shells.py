@@ -1,0 +1,127 @@
+"""TAB in the shells themselves, each with the script that it is given by ``flask completion``."""
+
+import os
+import pty
+import re
+import select
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.commands.installed import PATIENCE, ROOT
+
+PATH = f"{Path(sys.executable).parent}{os.pathsep}{os.defpath}"
+PROMPT = "what now? "
+
+
+def needs(shell: str) -> pytest.MarkDecorator:
+    return pytest.mark.skipif(shutil.which(shell) is None, reason=f"{shell} is not installed here")
+
+
+def environment(home: Path) -> dict[str, str]:
+    return {"PATH": PATH, "HOME": str(home), "DATABASE_URL": "sqlite://", "TERM": "dumb"}
+
+
+def told(home: Path, *command: str) -> str:
+    """What ``command`` says, where ``flask`` finds the shop."""
+    shown = subprocess.run(
+        command,
+        cwd=ROOT,
+        env=environment(home),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=True,
+    )
+    assert shown.stderr == ""
+    return shown.stdout
+
+
+@needs("bash")
+def test_bash_completes_by_the_script(tmp_path: Path) -> None:
+    script = (
+        'eval "$(flask completion bash)"; COMP_WORDS=(flask sho); COMP_CWORD=1; '
+        '_flask_completion flask; echo "${COMPREPLY[*]}"'
+    )
+    assert told(tmp_path, "bash", "-c", script) == "shop\n"
+
+
+FISH = {
+    "flask web": "webhook\tList, make, change, try and follow webhooks.\n",
+    "flask user sign": "sign-out\tEnd all sessions of somebody, in every...\n",
+    "flask user list --inac": "--inactive\tThose alone.\n",
+    "flask group create x --permission manage-ord": "MANAGE_ORDERS\nMANAGE_ORDERS_IMPORT\n",
+    "flask webhook verify ./wsgi": "./wsgi.py\n",
+}
+
+
+@needs("fish")
+def test_fish_completes_by_the_script_and_tells_what_each_does(
+    tmp_path: Path,
+) -> None:
+    asked = "; ".join(f"complete -C '{line}'" for line in FISH)
+    assert told(tmp_path, "fish", "-c", f"flask completion fish | source; {asked}") == "".join(
+        FISH.values()
+    )
+
+
+class Zsh:
+    """Somebody at zsh, with no settings but the script."""
+
+    def __init__(self, home: Path) -> None:
+        self._process, self._terminal = pty.fork()
+        if not self._process:
+            os.chdir(ROOT)
+            program = shutil.which("zsh") or "zsh"
+            os.execve(program, ["zsh", "-f", "-i"], environment(home))  # noqa: S606 - no shell in between
+        self._shown = ""
+
+    def type(self, keys: str) -> None:
+        self._shown = ""
+        os.write(self._terminal, keys.encode())
+
+    def sees(self, text: str) -> None:
+        """Return once ``text`` stands there; fail the test when it takes too long."""
+        deadline = time.monotonic() + PATIENCE
+        while text not in self._shown:
+            left = deadline - time.monotonic()
+            ready = left > 0 and select.select([self._terminal], [], [], left)[0]
+            assert ready, f"{text!r} does not come: {self._shown!r}"
+            new = os.read(self._terminal, 4096).decode(errors="replace")
+            self._shown += re.sub(r"\x1b\[[\d;?]*\w|[\r\x07\x08]", "", new)
+
+    def leave(self) -> None:
+        os.close(self._terminal)
+        os.waitpid(self._process, 0)
+
+
+@pytest.fixture
+def zsh(tmp_path: Path) -> Iterator[Zsh]:
+    shell = Zsh(tmp_path)
+    shell.type(
+        f"autoload -U compinit; compinit -u -d {tmp_path}/dump; PS1='{PROMPT[:4]}''{PROMPT[4:]}'; "
+        'eval "$(flask completion zsh)"\n'
+    )
+    shell.sees(PROMPT)
+    yield shell
+    shell.leave()
+
+
+@needs("zsh")
+def test_zsh_completes_by_the_script_and_tells_what_each_does(zsh: Zsh) -> None:
+    for typed, completed in {
+        "flask web": "flask webhook ",
+        "flask user sign": "flask user sign-out ",
+        "flask user list --inac": "flask user list --inactive ",
+        "flask webhook create --event order-pai": "ORDER_PAID ",
+        "flask webhook verify ./wsgi": "flask webhook verify ./wsgi.py ",
+        "flask user s": "-- End all sessions of somebody, in every...",
+    }.items():
+        zsh.type(f"{typed}\t")
+        zsh.sees(completed)
+        zsh.type("\x15")
