@@ -7,7 +7,7 @@ import click
 from flask.cli import AppGroup, with_appcontext
 from typing_extensions import override
 
-from app.commands.exits import INTERRUPTED, Failure, failure_of
+from app.commands.exits import INTERRUPTION, Failure, failure_of
 from app.commands.output import Form, choose_form, form_of, write_troubles
 from app.domain.version import VERSION
 
@@ -68,12 +68,10 @@ class Command(_Guided):
         except click.UsageError as error:
             _tell_usage(error, wants_json=form_of(ctx) is Form.JSON)
             raise
-        except KeyboardInterrupt:
-            _interrupted(ctx)
         except click.Abort as abort:
-            # At a question, click has made this of it.
+            # At a question, click has made this of Ctrl-C.
             if isinstance(abort.__context__, KeyboardInterrupt):
-                _interrupted(ctx)
+                _end(ctx, INTERRUPTION)
             _tell(ctx, "ABORTED", "Nothing was done.")
             raise
         except click.ClickException as error:
@@ -81,7 +79,7 @@ class Command(_Guided):
             raise
         except (click.exceptions.Exit, BrokenPipeError):
             raise
-        except Exception as error:
+        except (Exception, KeyboardInterrupt) as error:
             failure = failure_of(error)
             if failure is not None:
                 _end(ctx, failure)
@@ -154,15 +152,11 @@ def _tell(ctx: click.Context, code: str, message: str) -> None:
         write_troubles([(code, message, None)])
 
 
-def _interrupted(ctx: click.Context) -> NoReturn:
-    _tell(ctx, "INTERRUPTED", "Interrupted.")
-    click.echo("Interrupted.", err=True)
-    ctx.exit(INTERRUPTED)
-
-
 def _end(ctx: click.Context, failure: Failure) -> NoReturn:
     if form_of(ctx) is Form.JSON:
         write_troubles([(one.code, one.message, one.field) for one in failure.troubles])
     for trouble in failure.troubles:
-        click.echo(f"Error: {trouble.line}", err=True)
+        # Whoever has pressed Ctrl-C has made no mistake.
+        mistake = "" if failure is INTERRUPTION else "Error: "
+        click.echo(f"{mistake}{trouble.line}", err=True)
     ctx.exit(failure.exit)

@@ -44,8 +44,13 @@ class Failure:
     troubles: tuple[Trouble, ...]
 
 
-def failure_of(error: Exception) -> Failure | None:
+INTERRUPTION = Failure(INTERRUPTED, (Trouble("INTERRUPTED", "Interrupted."),))
+
+
+def failure_of(error: BaseException) -> Failure | None:
     """How a command ends on ``error``; ``None`` when nobody has foreseen it."""
+    if isinstance(error, KeyboardInterrupt):
+        return INTERRUPTION
     if isinstance(error, Refused):
         told = (Trouble(one.code, one.message, one.field) for one in error.problems)
         return Failure(Exit.REFUSED, tuple(told))

@@ -17,6 +17,10 @@ _COLUMNS = (
     Column[Profile]("url", "Instance", lambda one: one.url, short=True),
     Column[Profile]("email", "Signed in as", lambda one: one.email or "an app", short=True),
 )
+_FORGOTTEN = (
+    Column[tuple[str, bool]]("url", "Instance", lambda one: one[0], short=True),
+    Column[tuple[str, bool]]("forgotten", "Forgotten", lambda one: one[1], short=True),
+)
 
 
 @standalone(
@@ -61,7 +65,9 @@ def command(  # noqa: PLR0913 - one for each option
         raise click.UsageError("Say where: flask login https://shop.example.com/graphql/")
     if forget:
         known = profiles.forget(url)
-        output().say(f"{url} is forgotten." if known else f"No login is kept for {url}.")
+        out = output()
+        out.one((url, known), _FORGOTTEN)
+        out.say(f"{url} is forgotten." if known else f"No login is kept for {url}.")
         return
     may_ask = sys.stdin.isatty() and not no_input
     if app_token or token_stdin:

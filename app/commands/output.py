@@ -93,7 +93,7 @@ class Output:
         if self.form is Form.JSON:
             _write_json({name: value})
         else:
-            click.echo(value)
+            click.echo(_text(value) if isinstance(value, bool) else value)
 
     def say(self, message: str) -> None:
         """Tell the person at the terminal something that is no part of the result."""
@@ -128,9 +128,12 @@ def visible(text: str) -> str:
 
 
 def write_troubles(troubles: Iterable[tuple[str, str, str | None]]) -> None:
-    """What went wrong, as JSON on standard output: code, message and field of each."""
+    """What went wrong, as JSON on standard output: code, message and field of each.
+
+    On one line: it may be the last of a stream that is read line by line.
+    """
     told = [{"code": code, "message": text, "field": field} for code, text, field in troubles]
-    _write_json({"errors": told})
+    click.echo(json.dumps({"errors": told}, ensure_ascii=False))
 
 
 def _write_json(value: object) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from typing import TypeVar
 
 import click
@@ -11,12 +11,14 @@ import click
 Step = TypeVar("Step")
 
 
-def steps(every: Sequence[Step], what: str) -> Iterator[Step]:
+def steps(every: Sequence[Step], what: str) -> Generator[Step]:
     """Each of ``every`` in turn; a terminal on standard error counts along."""
     if not sys.stderr.isatty():
         yield from every
         return
-    for number, one in enumerate(every, start=1):
-        click.echo(f"\r{what} {number} of {len(every)}", nl=False, err=True)
-        yield one
-    click.echo(err=True)
+    try:
+        for number, one in enumerate(every, start=1):
+            click.echo(f"\r{what} {number} of {len(every)}", nl=False, err=True)
+            yield one
+    finally:
+        click.echo(err=True)  # whatever is told next, an error say, begins a line

@@ -9,6 +9,7 @@ from types import FrameType
 from flask import current_app
 
 from app.commands.command import standalone
+from app.commands.output import Form, output
 from app.domain.actor import OPERATOR
 from app.services import diagnosis
 from app.web.installation import installation
@@ -33,3 +34,6 @@ def command() -> None:
     signal.signal(signal.SIGTERM, end)
     signal.signal(signal.SIGINT, end)
     current_app.extensions[EXTENSION](stop)
+    out = output()
+    if out.form is Form.JSON:  # what it does meanwhile, its log tells
+        out.alone("ended", True)  # noqa: FBT003 - the value that is shown

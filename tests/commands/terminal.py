@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from pathlib import Path
 
 from tests.commands.installed import PATIENCE, ROOT, Installation
 
@@ -17,24 +18,32 @@ INTERRUPT = "\x03"
 Answers = Sequence[tuple[str, str]]
 
 
-def typed(installed: Installation, *arguments: str, answers: Answers = (), **more: str) -> str:
+def typed(
+    installed: Installation,
+    *arguments: str,
+    answers: Answers = (),
+    into: Path | None = None,
+    **more: str,
+) -> str:
     """What ``flask ARGUMENTS`` shows on a terminal; each of ``answers`` follows its question.
 
-    ``INTERRUPT`` for an answer is Ctrl-C.
+    ``INTERRUPT`` for an answer is Ctrl-C. Standard output goes to the file ``into``, if given.
     """
     ours, theirs = pty.openpty()
+    result = os.open(into, os.O_WRONLY | os.O_CREAT | os.O_TRUNC) if into else os.dup(theirs)
     process = subprocess.Popen(
         [sys.executable, "-m", "flask", "--app", str(ROOT / "wsgi.py"), *arguments],
         cwd=installed.folder,
         env={**installed.environment, **more},
         stdin=theirs,
-        stdout=theirs,
+        stdout=result,
         stderr=theirs,
         start_new_session=True,  # else it would ask on the terminal that the tests run on
         # A shell lets what it runs in the background ignore Ctrl-C; nobody ran this so.
-        preexec_fn=_hear_interrupts,  # noqa: PLW1509 - it does nothing else
+        preexec_fn=hear_interrupts,  # noqa: PLW1509 - it does nothing else
     )
     os.close(theirs)
+    os.close(result)
     shown = ""
     answered = 0
     waiting = list(answers)
@@ -55,7 +64,8 @@ def typed(installed: Installation, *arguments: str, answers: Answers = (), **mor
     return f"{shown}\nended with {process.returncode}"
 
 
-def _hear_interrupts() -> None:
+def hear_interrupts() -> None:
+    """For a process that is about to run."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 

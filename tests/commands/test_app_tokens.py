@@ -111,4 +111,4 @@ def test_a_token_is_verified_without_standing_on_the_command_line(ports: Ports) 
     _, token = make_app(ports, "Warehouse")
     assert run_json(ports, "app", "token", "verify", typed=f"{token}\n") == {"valid": True}
     failed = run(ports, "app", "token", "verify", typed="nothing of ours")
-    assert (failed.exit_code, failed.stdout) == (1, "False\n")
+    assert (failed.exit_code, failed.stdout) == (1, "no\n")

@@ -107,13 +107,14 @@ def test_without_a_worker_there_is_none(installed: Installation) -> None:
 
 
 def test_a_worker_alone_works_until_it_is_told_to_end(installed: Installation) -> None:
-    process = installed.start("worker")
+    process = installed.start("worker", "--json")
     try:
         wait_until(lambda: "worker.started" in installed.said, "it has begun")
         process.send_signal(signal.SIGTERM)
         assert process.wait(PATIENCE) == 0
     finally:
         end(process)
+    assert json.loads("".join(installed.said.splitlines()[-3:])) == {"ended": True}
 
 
 def test_a_port_that_is_taken_is_said_to_be(installed: Installation) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit, urlunsplit
 
 import click
 
-from app.commands.exits import INTERRUPTED, Exit, Failure, Trouble, failure_of
+from app.commands.exits import Exit, Failure, failure_of
 from app.commands.output import Column, output
 from app.commands.progress import steps
 from app.commands.questions import agree, yes_option
@@ -176,26 +177,25 @@ def _facts(change: Change) -> Iterator[str]:
 def _carry_out(instance: Instance, planned: list[Change]) -> Failure | None:
     """Make the changes, one after the other; what kept it from going on, if anything did.
 
-    Whatever happens, a secret that has been given is shown.
+    Whatever happens, a secret is shown that has been given, or that may have been.
     """
-    place = 0
-    try:
-        for place, one in enumerate(steps(list(planned), "Changing")):
-            planned[place] = _made(instance, one)
-    except KeyboardInterrupt:
-        return Failure(INTERRUPTED, (Trouble("INTERRUPTED", "Interrupted."),))
-    except Exception as error:
-        failure = failure_of(error)
-        if failure is None:
-            raise
-        planned[place] = replace(planned[place], state="failed", problem=str(error))
-        return failure
+    with closing(steps(list(planned), "Changing")) as every:
+        for place, one in enumerate(every):
+            secret = new_secret() if one.rotates else ""
+            try:
+                planned[place] = _made(instance, one, secret)
+            except (Exception, KeyboardInterrupt) as error:
+                failure = failure_of(error)
+                if failure is None:
+                    raise
+                problem = failure.troubles[0].message
+                planned[place] = replace(one, state="failed", problem=problem, secret_key=secret)
+                return failure
     return None
 
 
-def _made(instance: Instance, change: Change) -> Change:
+def _made(instance: Instance, change: Change, secret: str) -> Change:
     before = change.webhook
-    secret = new_secret() if change.rotates else ""
     said = WebhookDraft(
         target_url=ABSENT if change.target_url == before.target_url else change.target_url,
         is_active=ABSENT if change.is_active == before.is_active else change.is_active,
@@ -215,7 +215,7 @@ def _end(done: Sequence[Change], failure: Failure | None) -> None:
         if one.problem:
             out.say(f"Error: {one.webhook.name or one.webhook.id}: {one.problem}")
     if failure is not None:
-        out.say("What is still planned was not done.")
+        out.say("What failed may have been done; what is still planned was not.")
         click.get_current_context().exit(failure.exit)
     if any(one.problem for one in done):
         click.get_current_context().exit(Exit.REFUSED)

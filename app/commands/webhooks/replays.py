@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
 
 import click
 
-from app.commands.exits import Exit
+from app.commands.exits import Exit, Failure, failure_of
 from app.commands.moments import read_moment
 from app.commands.output import Column, output
 from app.commands.progress import steps
@@ -60,15 +62,33 @@ def retry(delivery_ids: tuple[str, ...]) -> None:
 
     Ends with 3 when one of them was refused; the others are on their way.
     """
-    chosen = instance()
+    done: list[Retried] = []
+    failure = _retry_all(instance(), delivery_ids, done)
     out = output()
-    done = [_retry(chosen, one) for one in steps(delivery_ids, "Retrying")]
     out.rows(done, _RETRIED, empty="")
-    refused = [one for one in done if one.problem]
-    for one in refused:
+    troubled = [one for one in done if one.problem]
+    for one in troubled:
         out.say(f"Error: {one.id}: {one.problem}")
-    if refused:
+    if failure is not None:
+        out.say(f"Not tried: {len(delivery_ids) - len(done)}. What failed may be on its way.")
+        click.get_current_context().exit(failure.exit)
+    if troubled:
         click.get_current_context().exit(Exit.REFUSED)
+
+
+def _retry_all(instance: Instance, ids: Sequence[str], done: list[Retried]) -> Failure | None:
+    """Add to ``done`` what became of each; what kept it from going on after the first."""
+    with closing(steps(ids, "Retrying")) as every:
+        for one in every:
+            try:
+                done.append(_retry(instance, one))
+            except (Exception, KeyboardInterrupt) as error:
+                failure = failure_of(error)
+                if failure is None or not done:
+                    raise
+                done.append(Retried(one, problem=failure.troubles[0].message))
+                return failure
+    return None
 
 
 def _retry(instance: Instance, delivery_id: str) -> Retried:

@@ -71,6 +71,8 @@ def test_logins_are_listed_and_forgotten(stranger: Shops) -> None:
     assert kept == {"url": stranger.url, "email": "boss@example.com"}
     forgotten = login(stranger, stranger.url, "--forget")
     assert (forgotten.exit_code, forgotten.stderr) == (0, f"{stranger.url} is forgotten.\n")
+    again = login(stranger, stranger.url, "--forget", "--json")
+    assert json.loads(again.stdout) == {"url": stranger.url, "forgotten": False}
     assert login(stranger, "--list").stderr == "You are signed in nowhere.\n"
     assert "No login is kept" in login(stranger, stranger.url, "--forget").stderr
     assert stranger.there_alone("webhook", "list").exit_code == 4
