@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import Protocol
 
 import click
 
@@ -11,9 +12,11 @@ from app.commands.choices import Word
 from app.commands.command import Group
 from app.commands.exits import Exit
 from app.commands.output import Column, Shown, output
+from app.commands.questions import yes_option
 from app.domain.actor import OPERATOR
 from app.domain.errors import Problem, Refused
 from app.domain.findings import Finding, State
+from app.domain.lockouts import LocksOut
 from app.domain.pages import LONGEST_PAGE, PageRequest
 from app.domain.provider_settings import SETTINGS
 from app.domain.providers import DEFAULT_SLUG
@@ -38,6 +41,12 @@ _NAMES = ("active", "name", *(setting.name for setting in SETTINGS))
 _provider = click.option(
     "--provider", default=DEFAULT_SLUG, help="Which one, by its word; the default one otherwise."
 )
+
+
+class _Act(Protocol):
+    """A change of a provider; ``asks_first`` refuses one that nobody inside could undo."""
+
+    def __call__(self, *, asks_first: bool) -> None: ...
 
 
 def _column(name: str, title: str) -> Column[provider_settings.Plugin]:
@@ -98,22 +107,26 @@ def show(provider: str, *, everyone: bool) -> None:
 @click.argument("setting", metavar="SETTING", type=Word(_NAMES))
 @click.argument("value")
 @_provider
-def set_(setting: str, value: str, provider: str) -> None:
+@yes_option
+def set_(setting: str, value: str, provider: str, *, yes: bool) -> None:
     """Change one setting; it holds from the next request on, in every process.
 
     VALUE - reads it from standard input, or asks for it without showing what is typed. An empty
-    one clears the setting.
+    one clears the setting. What would keep out everybody who could undo it is asked about first.
     """
     given = _read() if value == "-" else value
-    if setting == "active":
+    active = click.BOOL.convert(given, None, None) if setting == "active" else None
+
+    def save(*, asks_first: bool) -> None:
         changes = provider_settings.ProviderUpdate(
-            {}, active=click.BOOL.convert(given, None, None)
+            {} if setting in ("active", "name") else {setting: given},
+            active=active,
+            name=given if setting == "name" else None,
+            asks_first=asks_first,
         )
-    elif setting == "name":
-        changes = provider_settings.ProviderUpdate({}, name=given)
-    else:
-        changes = provider_settings.ProviderUpdate({setting: given})
-    provider_settings.save_provider(installation().ports, OPERATOR, provider, changes)
+        provider_settings.save_provider(installation().ports, OPERATOR, provider, changes)
+
+    _unless_locked_out(save, yes=yes)
     output().one(_named(_plugins(), provider), _COLUMNS)
 
 
@@ -123,12 +136,18 @@ def set_(setting: str, value: str, provider: str) -> None:
 )
 @click.argument("issuer")
 @_provider
-def discover(issuer: str, provider: str) -> None:
+@yes_option
+def discover(issuer: str, provider: str, *, yes: bool) -> None:
     """Fill a provider's addresses from its own description, and check what it offers.
 
     ISSUER is where that begins: the address before /.well-known/openid-configuration.
     """
-    provider_checks.discover_provider(installation().ports, OPERATOR, provider, issuer)
+
+    def fill(*, asks_first: bool) -> None:
+        ports = installation().ports
+        provider_checks.discover_provider(ports, OPERATOR, provider, issuer, asks_first=asks_first)
+
+    _unless_locked_out(fill, yes=yes)
     output().one(_named(_plugins(), provider), _COLUMNS)
 
 
@@ -140,6 +159,21 @@ def test(provider: str) -> None:
     output().rows(findings, _FINDINGS, empty="")
     if any(finding.state is State.FAILED for finding in findings):
         click.get_current_context().exit(Exit.FAILED)
+
+
+def _unless_locked_out(act: _Act, *, yes: bool) -> None:
+    """Do it; what nobody inside could undo only once somebody has agreed, now or by ``--yes``.
+
+    Where nobody can be asked it is refused, as it is everywhere else.
+    """
+    try:
+        act(asks_first=not yes)
+    except LocksOut as refused:
+        if not sys.stdin.isatty():
+            message = f"{refused} Whoever holds the shell may: say --yes."
+            raise Refused(Problem("LOCKOUT", message)) from refused
+        click.confirm(f"{refused} Go on?", abort=True, err=True)
+        act(asks_first=False)
 
 
 def _plugins() -> tuple[provider_settings.Plugin, ...]:

@@ -16,7 +16,9 @@ from app.domain.errors import Problem, Refused
 from app.domain.permissions import Permission
 from app.domain.provider_settings import SETTINGS, SettingType
 from app.domain.providers import is_slug
+from app.services.door_numbers import Tally
 from app.services.provider_checks import discover_provider
+from app.services.provider_reach import show_provider_reach
 from app.services.provider_settings import Plugin, ProviderUpdate, save_provider, show_plugin
 
 _LONGEST_NAME = 256
@@ -156,6 +158,13 @@ def _form_of(plugin: Plugin, *, is_sent: bool = True) -> SettingsForm:
     return SettingsForm(data=data) if is_sent else SettingsForm(formdata=None, data=data)
 
 
+def _people_of(plugin: Plugin) -> Tally:
+    """Who would be strangers under another issuer; of a provider that lets nobody in, nobody."""
+    if not plugin.active:
+        return Tally(0)
+    return show_provider_reach(ports(), actor(), [plugin.slug])[plugin.slug].people
+
+
 def _typed(form: SettingsForm) -> dict[str, str | None]:
     """The settings as they were typed; a secret only where another one was, or none is to be."""
     typed: dict[str, str | None] = {}
@@ -189,4 +198,5 @@ def _page(
         wrong=[one.message for one in refused.problems] if refused and discovering else [],
         has_secret=bool(values_of(plugin)[_SECRET]),
         needs_proof=plugin.active and not is_proved(),
+        people=_people_of(plugin),
     )

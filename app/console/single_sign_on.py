@@ -74,8 +74,6 @@ def switch(slug: str) -> BaseResponse:
         return _prove(slug, asked)
     active = _ASKED[asked]
     try:
-        if plugin.active and not active:
-            _guard(slug)
         save_provider(ports(), actor(), slug, ProviderUpdate({}, active=active))
     except Refused as refused:
         wrong = [problem.message for problem in refused.problems]
@@ -136,13 +134,6 @@ def missing_of(plugin: Plugin) -> Mapping[str, list[str]]:
         "login": [lacks[name] for name in _SIGNING_IN if name in lacks],
         "tokens": [lacks[name] for name in _TAKING_TOKENS if name in lacks],
     }
-
-
-def _guard(slug: str) -> None:
-    """Refuse what would leave nobody inside who could undo it; the console's rule alone."""
-    judged = lockout(ports(), actor(), DoorChange(provider_off=slug))
-    if judged.reason is not None:
-        raise Refused(Problem("LOCKOUT", judged.reason.message))
 
 
 def _prove(slug: str, asked: str) -> BaseResponse:

@@ -4,13 +4,19 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from app.domain.actor import Actor, SessionOrigin
+from app.domain.errors import Refused
 from app.domain.permissions import Permission
+from app.domain.providers import Provider
 from app.domain.shop import PasswordLoginMode
 
 
 @dataclass(frozen=True, slots=True)
 class DoorChange:
-    """What is to be changed; ``None`` stays as it is. ``provider_off`` is a provider's slug."""
+    """What is to be changed; ``None`` stays as it is.
+
+    ``provider_off`` is the slug of a provider that is to let in nobody whom it knows: it is
+    switched off, or knows them no more.
+    """
 
     password_login_mode: PasswordLoginMode | None = None
     allow_storefront_traffic: bool | None = None
@@ -45,6 +51,16 @@ class LockoutReason(StrEnum):
         return _MESSAGES[self]
 
 
+_ENDS = {
+    "active": "cannot do so once it is off",
+    "issuer": "under another issuer it knows none of them",
+    "client_id": "with another client id it may know none of them",
+}
+_NO_WAY_BACK = (
+    "Nobody else who may manage settings would have a way in, and no app may, so nobody could "
+    "undo this."
+)
+_EASED = " While everybody may sign in by password, it can be changed."
 _MESSAGES = {
     LockoutReason.NO_PROVIDER: (
         "No identity provider is active, so nobody could come in to undo this. Set up single "
@@ -72,6 +88,35 @@ class Lockout:
     @property
     def is_locked_out(self) -> bool:
         return self.reason is not None
+
+
+class LocksOut(Refused):
+    """A change was refused because nobody inside could undo it."""
+
+
+def estranging_setting(before: Provider, after: Provider) -> str:
+    """What keeps out everybody whom a provider lets in, if ``after`` does; empty otherwise.
+
+    People are known by issuer and subject. Under another client a subject may be another (OpenID
+    Connect Core 1.0, 8.1, pairwise identifiers; Microsoft Entra ID gives one to each client), and
+    no one can tell beforehand.
+    """
+    if not before.active:
+        return ""
+    if not after.active:
+        return "active"
+    if before.issuer != after.issuer:
+        return "issuer"
+    is_other_client = bool(before.client_id) and before.client_id != after.client_id
+    return "client_id" if is_other_client else ""
+
+
+def estrangement(setting: str, name: str, people: str, staff: int, reason: LockoutReason) -> str:
+    """Why ``setting`` of a provider stays, with its ``people`` counted just now."""
+    who = f"{people} came in by {name}, {staff:,} of them staff"
+    why = reason.message if setting == "active" else _NO_WAY_BACK
+    eased = "" if reason is LockoutReason.NOBODY else _EASED
+    return f"{who}, and {_ENDS[setting]}. {why}{eased}"
 
 
 def judge_lockout(

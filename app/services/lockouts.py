@@ -1,6 +1,8 @@
-"""The lock-out guard of the console: a change that nobody could undo is not made there.
+"""Who could undo a change of the doors, counted.
 
-What GraphQL and the shell answer never depends on it.
+A change of the two switches that nobody could undo is not made at the console, though the contract
+lets GraphQL and the shell make it. A change of a provider is not made anywhere: that is the rule
+of ``provider_lockouts``.
 """
 
 from sqlalchemy import ColumnElement, exists, false, func, or_, select
@@ -13,6 +15,7 @@ from app.models import (
     AppPermissionRecord,
     AppRecord,
     AppTokenRecord,
+    ExternalIdentityRecord,
     IdentityProviderRecord,
     SessionRecord,
     ShopRecord,
@@ -21,7 +24,7 @@ from app.models import (
 from app.ports import Ports
 from app.services.access import part, requires
 from app.services.holders import holders_of
-from app.services.sign_on_reach import has_sign_on, working_providers, works
+from app.services.sign_on_reach import KNOWN_BY, has_sign_on, working_providers, works
 
 _NEEDED = Permission.MANAGE_SETTINGS
 
@@ -64,12 +67,14 @@ def undoer_columns(ports: Ports, *, without: str | None = None) -> tuple[ColumnE
 
 def _granted(ports: Ports, without: str | None) -> ColumnElement[int]:
     """People who are signed in with the right from a provider that rules over rights."""
-    provider = IdentityProviderRecord
+    provider, identity = IdentityProviderRecord, ExternalIdentityRecord
     return (
         select(func.count(SessionRecord.user_id.distinct()))
         .join(provider, provider.id == SessionRecord.provider_id)
         .join(UserRecord, UserRecord.id == SessionRecord.user_id)
+        .join(identity, identity.id == SessionRecord.identity_id)
         .where(
+            KNOWN_BY,
             SessionRecord.origin == SessionOrigin.OIDC.value,
             SessionRecord.expires_at > ports.clock.now(),
             SessionRecord.scope.contains(_NEEDED.value),

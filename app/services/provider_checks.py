@@ -22,11 +22,14 @@ _BROKEN = 500
 
 
 @requires(Permission.MANAGE_PLUGINS)
-def discover_provider(ports: Ports, actor: Actor, slug: str, issuer: str) -> Provider:
+def discover_provider(
+    ports: Ports, actor: Actor, slug: str, issuer: str, *, asks_first: bool = False
+) -> Provider:
     """Fill the addresses of the provider ``slug`` from the description at ``issuer``.
 
     Refuses INVALID on ``issuer`` when there is none, when it is another's, or when it offers
-    nothing that this service can use; nothing is changed then. Everything else stays as it is.
+    nothing that this service can use; nothing is changed then. Refuses what ``save_provider``
+    does, the operator too with ``asks_first``. Everything else stays as it is.
     """
     try:
         document = ports.identity_provider.discover(issuer)
@@ -35,7 +38,7 @@ def discover_provider(ports: Ports, actor: Actor, slug: str, issuer: str) -> Pro
     settings, problems = read_description(document, issuer)
     if problems:
         raise Refused(*problems)
-    return save_provider(ports, actor, slug, ProviderUpdate(settings))
+    return save_provider(ports, actor, slug, ProviderUpdate(settings, asks_first=asks_first))
 
 
 @requires(Permission.MANAGE_PLUGINS)

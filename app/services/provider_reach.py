@@ -12,7 +12,7 @@ from app.domain.providers import Provider
 from app.domain.shop import PasswordLoginMode
 from app.models import ExternalIdentityRecord, SessionRecord, ShopRecord, UserRecord
 from app.ports import Ports
-from app.services.access import requires
+from app.services.access import part, requires
 from app.services.door_numbers import COUNTED, Tally
 from app.services.providers import known_providers
 from app.services.sign_on_reach import has_sign_on
@@ -56,7 +56,7 @@ def show_provider_reach(
     known = [one for one in known_providers(ports) if one.slug in slugs]
     if not known:
         return {}
-    columns = [column for one in known for column in (_people(one), _sessions(ports, one))]
+    columns = [column for one in known for column in (people_of(one), _sessions(ports, one))]
     with ports.database.reading() as session:
         row = tuple(session.execute(select(*columns)).one())
     counted = [_tally(int(number)) for number in row]
@@ -73,11 +73,11 @@ def show_provider_closing(ports: Ports, actor: Actor, slug: str) -> ProviderClos
     provider = next((one for one in known_providers(ports) if one.slug == slug), None)
     if provider is None:
         raise Refused(Problem("NOT_FOUND", f"There is no provider {slug}.", "provider"))
-    staff = _shut_out(provider).where(UserRecord.is_staff, _comes_by(provider))
+    staff = _shut_out(provider).where(UserRecord.is_staff, comes_by(provider))
     named = staff.with_only_columns(UserRecord.email).order_by(UserRecord.email).limit(_NAMED)
     some = select(ExternalIdentityRecord.user_id).where(_told_by(provider)).limit(COUNTED)
     query = select(
-        _people(provider),
+        people_of(provider),
         _sessions(ports, provider),
         _up_to(_shut_out(provider).where(UserRecord.id.in_(select(some.subquery().c.user_id)))),
         select(func.count()).select_from(staff.subquery()).scalar_subquery(),
@@ -107,7 +107,8 @@ def _shut_out(provider: Provider) -> Select[int]:
     )
 
 
-def _comes_by(provider: Provider) -> ColumnElement[bool]:
+@part
+def comes_by(provider: Provider) -> ColumnElement[bool]:
     """Whether the person of ``UserRecord`` has come in by ``provider``."""
     of_person = ExternalIdentityRecord.user_id == UserRecord.id
     return exists().where(of_person, _told_by(provider)).correlate(UserRecord)
@@ -122,7 +123,9 @@ def _told_by(provider: Provider) -> ColumnElement[bool]:
     return and_(issuer >= below, issuer < above, issuer.startswith(below, autoescape=True))
 
 
-def _people(provider: Provider) -> ColumnElement[int]:
+@part
+def people_of(provider: Provider) -> ColumnElement[int]:
+    """How many people have come in by ``provider``, counted up to one beyond ``COUNTED``."""
     return _up_to(select(ExternalIdentityRecord.id).where(_told_by(provider)))
 
 

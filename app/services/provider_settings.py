@@ -1,7 +1,8 @@
 """Identity providers as they are set up: shown, changed, added."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from sqlalchemy import Row, Select, exists, func, select, update
 from sqlalchemy.orm import Session, aliased
@@ -28,6 +29,7 @@ from app.services.access import part, requires
 from app.services.audit import Change, record
 from app.services.narrowing import can_match
 from app.services.paging import Order, read_page
+from app.services.provider_lockouts import way_back_kept
 from app.services.providers import SECRET_SEAL, known_providers, to_provider
 
 _LONGEST_NAME = 256
@@ -50,12 +52,14 @@ class Plugin:
 class ProviderUpdate:
     """What is to change: ``None`` leaves ``active`` and ``name`` as they are.
 
-    Of ``settings``, what is absent stays; nothing and an empty text clear.
+    Of ``settings``, what is absent stays; nothing and an empty text clear. ``asks_first`` refuses
+    the operator, too, what nobody else could undo: it is to be told them before they do it.
     """
 
     settings: Mapping[str, str | None]
     active: bool | None = None
     name: str | None = None
+    asks_first: bool = False
 
 
 @requires(Permission.MANAGE_PLUGINS)
@@ -95,7 +99,8 @@ def update_plugin(ports: Ports, actor: Actor, plugin_id: str, changes: ProviderU
     """Change the settings of a provider (`pluginUpdate`); all of ``changes`` or nothing.
 
     Refuses NOT_FOUND on ``id``; INVALID on the name of a setting; PLUGIN_MISCONFIGURED when it
-    cannot be active so.
+    cannot be active so; and (``LocksOut``) what nobody inside could undo: INVALID on ``active``,
+    ``issuer`` or ``client_id``.
     """
     slug = slug_in(plugin_id)
     provider = None if slug is None else choose(known_providers(ports), slug)
@@ -136,14 +141,15 @@ def change_provider(ports: Ports, actor: Actor, slug: str, changes: ProviderUpda
             session.add(kept)
             session.flush()
         before = to_provider(kept)
-        for name, value in values.items():
-            setattr(kept, name, value)
-        after = to_provider(kept)
+        after = replace(before, **values)
         problem = activation_problem(after)
         if problem is not None:
             raise Refused(problem)
-        if after.issuer and not before.issuer:
-            _know_by_issuer(session, before, after.issuer)
+        with way_back_kept(ports, actor, session, before, after, asks_first=changes.asks_first):
+            for name, value in values.items():
+                setattr(kept, name, value)
+            if after.issuer and not before.issuer:
+                _know_by_issuer(session, before, after.issuer)
         _note(ports, actor, session, before, after)
     return after
 
@@ -154,7 +160,7 @@ def _plugin(provider: Provider, plugin_id: str) -> Plugin:
     )
 
 
-def _read(ports: Ports, changes: ProviderUpdate) -> dict[str, object]:
+def _read(ports: Ports, changes: ProviderUpdate) -> dict[str, Any]:
     """The values to store, by column; refuses those that cannot be used."""
     read = {name: read_setting(name, value) for name, value in changes.settings.items()}
     problems = [value for value in read.values() if isinstance(value, Problem)]
@@ -164,7 +170,7 @@ def _read(ports: Ports, changes: ProviderUpdate) -> dict[str, object]:
         problems += [problem] if problem else []
     if problems:
         raise Refused(*problems)
-    values: dict[str, object] = {one: value for one, value in read.items() if value is not None}
+    values: dict[str, Any] = {one: value for one, value in read.items() if value is not None}
     for secret in _SECRETS:
         if values.get(secret):
             values[secret] = ports.sealing.seal(SECRET_SEAL, str(values[secret]))

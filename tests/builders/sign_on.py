@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 
 from app.models import ExternalIdentityRecord, IdentityProviderRecord, SessionRecord
 from app.ports import Ports
@@ -49,8 +49,14 @@ def link_identity(
 
 
 def sign_in_by_grant(ports: Ports, user_id: int, provider_id: int, scope: str) -> None:
-    """Open a session that began at that provider, which granted ``scope``."""
+    """Open a session that began at that provider, which granted ``scope``.
+
+    The session is of the newest identity that its person has, if there is any.
+    """
     now = ports.clock.now()
+    of_person = select(func.max(ExternalIdentityRecord.id)).where(
+        ExternalIdentityRecord.user_id == user_id
+    )
     with ports.database.transaction() as session:
         session.add(
             SessionRecord(
@@ -58,6 +64,7 @@ def sign_in_by_grant(ports: Ports, user_id: int, provider_id: int, scope: str) -
                 user_id=user_id,
                 origin="oidc",
                 provider_id=provider_id,
+                identity_id=session.scalar(of_person),
                 scope=scope,
                 created_at=now,
                 expires_at=now + timedelta(days=30),

@@ -1,9 +1,14 @@
 """``flask oidc``."""
 
 from app.adapters.clock import SystemClock
+from app.domain.permissions import Permission
+from app.domain.shop import PasswordLoginMode
 from app.ports import Ports
 from app.services.providers import client_secret_of, known_providers
+from tests.builders.people import make_staff
 from tests.builders.providers import set_up
+from tests.builders.shop import set_mode
+from tests.builders.sign_on import link_identity, make_provider
 from tests.commands.shell import run, run_json
 from tests.servers.http import Reply
 from tests.servers.own_provider import SECRET, own_provider
@@ -45,6 +50,20 @@ def test_what_is_refused_ends_with_3_and_what_is_no_setting_with_2(ports: Ports)
     assert run(ports, "oidc", "set", "active", "perhaps").exit_code == 2
     assert run(ports, "oidc", "show", "--provider", "nobody").exit_code == 3
     assert run(ports, "oidc", "discover", "http://nowhere.invalid").exit_code == 3
+
+
+def test_the_last_way_back_is_taken_away_only_by_whoever_says_so(ports: Ports) -> None:
+    make_provider(ports, name="Northlight ID")
+    link_identity(ports, make_staff(ports, "chief@example.com", Permission.MANAGE_SETTINGS))
+    set_mode(ports, PasswordLoginMode.DISABLED)
+    change = ("oidc", "set", "issuer", "https://elsewhere.invalid")
+    refused = run(ports, *change)
+    assert refused.exit_code == 3
+    assert "1 person came in by Northlight ID, 1 of them staff" in refused.stderr
+    assert "say --yes" in refused.stderr
+    assert known_providers(ports)[0].issuer != "https://elsewhere.invalid"
+    assert run(ports, *change, "--yes").exit_code == 0
+    assert known_providers(ports)[0].issuer == "https://elsewhere.invalid"
 
 
 def test_a_provider_is_discovered_and_tried(ports: Ports) -> None:

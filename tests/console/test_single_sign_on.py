@@ -9,7 +9,7 @@ from app.services.provider_settings import ProviderUpdate, save_provider
 from app.services.providers import known_providers
 from tests.builders.people import make_staff, make_user
 from tests.builders.shop import set_mode
-from tests.builders.sign_on import link_identity, make_provider, sign_in_by_grant
+from tests.builders.sign_on import ISSUER_THERE, link_identity, make_provider, sign_in_by_grant
 from tests.console.conftest import StaffDesk, Statements
 from tests.fakes.clock import FakeClock
 
@@ -130,6 +130,30 @@ def test_the_last_way_in_of_whoever_could_undo_it_stays(
     refused = desk.send(f"{PAGE}switch", {"to": "off"}, seen_at=PAGE)
     assert refused.status == 422
     assert is_active(shop)
+
+
+def test_another_issuer_is_told_whom_it_concerns_and_refused_if_nobody_could_undo_it(
+    staff_desk: StaffDesk, shop: Ports
+) -> None:
+    desk = staff_desk(MAY, Permission.MANAGE_SETTINGS)
+    make_provider(shop, name="Northlight ID")
+    save_provider(shop, OPERATOR, "default", ProviderUpdate({}))
+    link_identity(shop, make_user(shop))
+    come_by_sign_on(shop)
+    edit = f"{PAGE}edit"
+    assert "1 person came in by it." in desk.open(edit).text
+    typed = {"name": "Northlight ID", "issuer": "https://b.invalid"}
+    typed |= {"json_web_key_set_url": ISSUER_THERE, "user_info_url": ISSUER_THERE}
+    set_mode(shop, PasswordLoginMode.CUSTOMERS_ONLY)
+    refused = desk.send(edit, typed)
+    assert refused.status == 422
+    assert "Issuer: 1 person came in by Northlight ID, 0 of them staff" in refused.text
+    assert next(iter(known_providers(shop))).issuer == ISSUER_THERE
+    set_mode(shop, PasswordLoginMode.ENABLED)
+    assert desk.send(edit, typed).status == 303
+    make_provider(shop, active=False)
+    save_provider(shop, OPERATOR, "default", ProviderUpdate({}))
+    assert "came in by it" not in desk.open(edit).text
 
 
 def test_switching_asks_again_who_one_is(

@@ -1,10 +1,21 @@
 """When a change of the doors would leave nobody who could take it back: the truth table."""
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
 from app.domain.actor import OPERATOR, Actor, ActorKind, SessionOrigin
-from app.domain.lockouts import DoorChange, LockoutReason, Undoers, judge_lockout
+from app.domain.lockouts import (
+    DoorChange,
+    LockoutReason,
+    Undoers,
+    estrangement,
+    estranging_setting,
+    judge_lockout,
+)
 from app.domain.permissions import Permission
+from app.domain.providers import Provider
 from app.domain.shop import PasswordLoginMode
 
 ENABLED, CUSTOMERS_ONLY, DISABLED = PasswordLoginMode
@@ -75,3 +86,41 @@ def test_whoever_holds_the_shell_is_never_locked_out() -> None:
 @pytest.mark.parametrize("reason", list(LockoutReason))
 def test_every_reason_says_what_to_do(reason: LockoutReason) -> None:
     assert "first" in reason.message
+
+
+NORTHLIGHT = Provider(
+    1, "default", "Northlight ID", active=True, issuer="https://a", client_id="x"
+)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "setting"),
+    [
+        ({}, {}, ""),
+        ({}, {"active": False}, "active"),
+        ({}, {"issuer": "https://b"}, "issuer"),
+        ({}, {"issuer": ""}, "issuer"),
+        ({"issuer": ""}, {}, "issuer"),
+        ({}, {"client_id": "y"}, "client_id"),
+        ({}, {"client_id": ""}, "client_id"),
+        ({"client_id": ""}, {}, ""),
+        ({}, {"audience": "y", "name": "Other"}, ""),
+        ({"active": False}, {}, ""),
+        ({"active": False}, {"active": False, "issuer": "https://b"}, ""),
+    ],
+)
+def test_what_makes_people_strangers_to_a_provider(
+    before: dict[str, Any], after: dict[str, Any], setting: str
+) -> None:
+    assert (
+        estranging_setting(replace(NORTHLIGHT, **before), replace(NORTHLIGHT, **after)) == setting
+    )
+
+
+@pytest.mark.parametrize("setting", ["active", "issuer", "client_id"])
+def test_a_setting_that_stays_says_whom_it_lets_in(setting: str) -> None:
+    told = estrangement(setting, "Northlight ID", "1,240 people", 3, LockoutReason.NO_IDENTITY)
+    assert told.startswith("1,240 people came in by Northlight ID, 3 of them staff, and ")
+    assert "sign in by password" in told
+    told = estrangement(setting, "Northlight ID", "1 person", 1, LockoutReason.NOBODY)
+    assert "sign in by password" not in told

@@ -5,12 +5,16 @@ from typing import Any
 
 import pytest
 
+from app.domain.actor import SessionOrigin
 from app.domain.permissions import ALL_PERMISSIONS, Permission
 from app.domain.provider_settings import MASK, SETTINGS
+from app.domain.shop import PasswordLoginMode
 from app.ports import Ports
 from app.services.providers import client_secret_of, known_providers
 from tests.builders.apps import make_app
 from tests.builders.people import make_staff, make_user, sign_in
+from tests.builders.shop import set_mode
+from tests.builders.sign_on import link_identity, make_provider
 from tests.graphql.front import Front
 
 PLUGIN = "latchkey.authentication.openidconnect"
@@ -106,6 +110,24 @@ def test_what_cannot_be_set_is_told_by_its_name_and_changes_nothing(
     refused = change(front, boss, ACTIVE, client_id="x")
     assert [one["code"] for one in refused["errors"]] == ["PLUGIN_MISCONFIGURED"]
     assert values(front.run(SHOW, boss, id=PLUGIN))["client_id"] is None
+
+
+def test_the_last_way_back_into_a_restricted_shop_stays(
+    front: Front, boss: str, ports: Ports
+) -> None:
+    make_provider(ports)
+    chief = make_staff(ports, "chief@example.com", Permission.MANAGE_SETTINGS)
+    link_identity(ports, chief)
+    set_mode(ports, PasswordLoginMode.CUSTOMERS_ONLY)
+    by_sign_on = sign_in(
+        ports, make_user(ports, "root@example.com", is_superuser=True), SessionOrigin.OIDC
+    ).access
+    for setting, given in (("issuer", "https://b.invalid"), ("active", False)):
+        settings = {} if given is False else {setting: given}
+        refused = change(front, by_sign_on, given if given is False else None, **settings)
+        assert [(one["field"], one["code"]) for one in refused["errors"]] == [(setting, "INVALID")]
+        assert "1 person came in by" in refused["errors"][0]["message"]
+    assert known_providers(ports)[0].active
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,101 @@
+"""A change of a provider that nobody could undo is refused, whoever asks for it and where.
+
+The operator at the shell could undo it, and is refused only where asked first.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from app.domain.actor import Actor, anonymous
+from app.domain.errors import Problem
+from app.domain.lockouts import (
+    DoorChange,
+    Lockout,
+    LockoutReason,
+    LocksOut,
+    Undoers,
+    estrangement,
+    estranging_setting,
+    judge_lockout,
+)
+from app.domain.providers import Provider
+from app.domain.shop import PasswordLoginMode
+from app.models import ShopRecord, UserRecord
+from app.ports import Ports
+from app.services.access import part
+from app.services.door_numbers import COUNTED
+from app.services.lockouts import undoer_columns
+from app.services.provider_reach import comes_by, people_of
+
+
+@dataclass(frozen=True, slots=True)
+class _Doors:
+    """Who could undo something now, and how many people a provider lets in."""
+
+    mode: PasswordLoginMode
+    undoers: Undoers
+    people: int
+    staff: int
+
+
+@part
+@contextmanager
+def way_back_kept(
+    ports: Ports,
+    actor: Actor,
+    session: Session,
+    before: Provider,
+    after: Provider,
+    *,
+    asks_first: bool = False,
+) -> Iterator[None]:
+    """Raise ``LocksOut`` (INVALID on the setting) if nobody could undo what the block does.
+
+    It is to make ``after`` of ``before``. What nobody could have undone anyway is let be: it may
+    be the repair. ``asks_first`` refuses the operator too, who is never locked out.
+    """
+    setting = estranging_setting(before, after)
+    if not setting or (actor.is_trusted and not asks_first):
+        yield
+        return
+    who = anonymous() if actor.is_trusted else actor
+    was = _count(ports, session, before)
+    yield
+    session.flush()
+    # Whom another client knows, only the provider can tell; another issuer's people stand here.
+    now = _count(ports, session, before, without=before.slug if setting == "client_id" else None)
+    change = DoorChange(provider_off=before.slug)
+    judged = judge_lockout(who, now.undoers, now.mode, change)
+    could_before = not _judge(who, was).is_locked_out
+    if judged.reason is not None and could_before:
+        message = _told(setting, before, was, judged.reason)
+        raise LocksOut(Problem("INVALID", message, setting))
+
+
+def _judge(who: Actor, doors: _Doors) -> Lockout:
+    return judge_lockout(who, doors.undoers, doors.mode, DoorChange())
+
+
+def _count(
+    ports: Ports, session: Session, provider: Provider, *, without: str | None = None
+) -> _Doors:
+    staff = select(func.count()).select_from(UserRecord)
+    staff = staff.where(UserRecord.is_staff, UserRecord.is_active, comes_by(provider))
+    asked = select(
+        ShopRecord.password_login_mode,
+        people_of(provider),
+        staff.scalar_subquery(),
+        *undoer_columns(ports, without=without),
+    )
+    mode, people, of_staff, *counted = session.execute(asked).one()
+    return _Doors(PasswordLoginMode(mode), Undoers(*counted), people, of_staff)
+
+
+def _told(setting: str, provider: Provider, doors: _Doors, reason: LockoutReason) -> str:
+    number = f"More than {COUNTED:,}" if doors.people > COUNTED else f"{doors.people:,}"
+    people = f"{number} {'person' if doors.people == 1 else 'people'}"
+    return estrangement(setting, provider.name, people, doors.staff, reason)
