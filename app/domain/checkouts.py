@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from app.domain.actor import Actor
 from app.domain.errors import Problem
+from app.domain.lines import Line
 from app.domain.money import Money, total
 from app.domain.permissions import Permission
 from app.domain.products import Product, sees_unpublished
@@ -22,22 +23,8 @@ FORGOTTEN_AFTER = timedelta(days=90)
 
 
 @dataclass(frozen=True, slots=True)
-class CheckoutLine:
-    """So many of one product at the price that was told when it was put in.
-
-    ``product`` is as it is now, ``None`` when it is gone; its name then stands in
-    ``product_name`` still.
-    """
-
-    id: int
-    product: Product | None
-    product_name: str
-    quantity: int
-    unit_price: Money
-
-    @property
-    def total(self) -> Money:
-        return self.unit_price.times(self.quantity)
+class CheckoutLine(Line):
+    """At the price, and by the name, that were told when it was put in."""
 
     @property
     def is_available(self) -> bool:

@@ -8,9 +8,9 @@ from types import MappingProxyType
 
 from app.domain.actor import Actor
 from app.domain.errors import Problem, Refused
+from app.domain.lines import Line
 from app.domain.money import Money
 from app.domain.permissions import Permission
-from app.domain.products import Product
 from app.domain.users import User
 
 
@@ -48,21 +48,8 @@ class OrderSortField(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class OrderLine:
-    """So many of one product, as it was called and what it cost when it was ordered.
-
-    ``product`` is as it is now, ``None`` when it is gone.
-    """
-
-    id: int
-    product: Product | None
-    product_name: str
-    quantity: int
-    unit_price: Money
-
-    @property
-    def total(self) -> Money:
-        return self.unit_price.times(self.quantity)
+class OrderLine(Line):
+    """As it was called, and what it cost, when it was ordered."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ the time it takes can tell known from unknown addresses.
 
 from sqlalchemy import select
 
-from app.domain.actor import Actor, ActorKind
+from app.domain.actor import Actor
 from app.domain.emails import email_problem, normalize_email
 from app.domain.shop import PasswordLoginMode
 from app.models import ResetRequestRecord, ShopRecord, UserRecord
@@ -17,6 +17,7 @@ from app.services.access import internal, public
 from app.services.callers import switches_of
 from app.services.links import require_redirect
 from app.services.login import needs_password_login
+from app.services.requesters import kept_requester, requester
 from app.services.reset_links import promise_link, take_turn
 
 _BATCH = 100
@@ -34,20 +35,12 @@ def request_password_reset(ports: Ports, actor: Actor, *, email: str, redirect_u
     address = normalize_email(email)
     if email_problem(address) is not None:
         return  # no account can have it, so there is nobody to hide
-    caller = {
-        "kind": actor.kind.value,
-        "user_id": actor.user_id,
-        "app_id": actor.app_id,
-        "name": actor.name,
-        "address": actor.address,
-        "issuer": actor.issuer,
-    }
     with ports.database.transaction() as session:
         session.add(
             ResetRequestRecord(
                 email=address,
                 redirect_url=redirect_url,
-                caller=caller,
+                caller=kept_requester(actor),
                 created_at=ports.clock.now(),
             )
         )
@@ -60,40 +53,43 @@ def answer_reset_requests(ports: Ports, actor: Actor) -> int:
     One link per user and ``RESET_PASSWORD_LOCK_TIME``, of however many processes; none for an
     address that is nobody's or an inactive account's, nor while passwords are switched off.
     """
-    met = 0
-    while met < _BATCH and _answer_one(ports):
-        met += 1
+    met, after = 0, 0
+    faults: list[Exception] = []
+    while met < _BATCH and (key := _next(ports, after)) is not None:
+        after = key
+        try:
+            met += _answer(ports, key)
+        except Exception as fault:  # noqa: BLE001 - raised below: one that faults keeps up no other
+            faults.append(fault)
+    if faults:
+        raise faults[0]
     return met
 
 
-def _answer_one(ports: Ports) -> bool:
+def _next(ports: Ports, after: int) -> int | None:
+    with ports.database.reading() as session:
+        return session.scalar(
+            select(ResetRequestRecord.id)
+            .where(ResetRequestRecord.id > after)
+            .order_by(ResetRequestRecord.id)
+            .limit(1)
+        )
+
+
+def _answer(ports: Ports, key: int) -> bool:
     with ports.database.transaction() as session:
         request = session.scalar(
             select(ResetRequestRecord)
-            .order_by(ResetRequestRecord.id)
-            .limit(1)
+            .where(ResetRequestRecord.id == key)
             .with_for_update(skip_locked=True)
         )
         if request is None:
-            return False
+            return False  # another process has it
         session.delete(request)
         switches = switches_of(session.get_one(ShopRecord, SHOP_ID))
         if switches.password_login_mode is not PasswordLoginMode.DISABLED:
             user = take_turn(ports, session, UserRecord.email == request.email)
             if user is not None:
-                asker = _asker(request.caller)
+                asker = requester(request.caller)
                 promise_link(ports, asker, session, user, request.redirect_url)
     return True
-
-
-def _asker(caller: dict[str, object]) -> Actor:
-    """Whoever asked, as far as audit and events tell of them."""
-    user_id, app_id, address = caller["user_id"], caller["app_id"], caller["address"]
-    return Actor(
-        ActorKind(str(caller["kind"])),
-        user_id=user_id if isinstance(user_id, int) else None,
-        app_id=app_id if isinstance(app_id, int) else None,
-        name=str(caller["name"]),
-        address=None if address is None else str(address),
-        issuer=str(caller["issuer"]),
-    )

@@ -14,6 +14,7 @@ from app.domain.mail import MailKind
 from app.domain.shop import PasswordLoginMode
 from app.models import AccountLinkRecord, ResetRequestRecord
 from app.ports import Ports
+from app.ports.sealing import Sealing
 from app.services.mail import send_due_mail
 from app.services.resets import answer_reset_requests, request_password_reset
 from tests.builders.audit import trail
@@ -263,6 +264,34 @@ def test_a_link_that_fails_half_way_is_made_by_the_next_try(ports: Ports) -> Non
     assert (len(mails(ports)), len(events(ports)), links(ports), waiting(ports)) == (0, 0, 0, 1)
     answer(ports)
     assert (len(mails(ports)), len(events(ports)), links(ports), waiting(ports)) == (1, 1, 1, 0)
+
+
+def test_a_request_that_a_fault_of_ours_keeps_back_holds_up_no_other(ports: Ports) -> None:
+    for email in ("ann@example.com", "ben@example.com", "cem@example.com"):
+        make_user(ports, email)
+        ask(ports, email)
+    with pytest.raises(ArithmeticError):
+        answer(replace(ports, sealing=_BrokenAtFirst(ports.sealing)))
+    assert (len(mails(ports)), waiting(ports)) == (2, 1)
+    answer(ports)
+    assert (len(mails(ports)), waiting(ports)) == (3, 0)
+
+
+class _BrokenAtFirst:
+    """Fails once."""
+
+    def __init__(self, sealing: Sealing) -> None:
+        self._sealing = sealing
+        self._is_broken = True
+
+    def seal(self, purpose: str, text: str) -> str:
+        if self._is_broken:
+            self._is_broken = False
+            raise ArithmeticError
+        return self._sealing.seal(purpose, text)
+
+    def unseal(self, purpose: str, sealed: str) -> str:
+        return self._sealing.unseal(purpose, sealed)
 
 
 class _Silent:
