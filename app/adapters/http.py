@@ -55,7 +55,7 @@ class GuardedHttp:
             adapter = self._adapters[urlsplit(prepared.url or "").scheme]
             answer = adapter.exchange(prepared, verify=self._verify, timeout=timeout)
             try:
-                return _read(answer, request.largest)
+                return _read(answer, request)
             finally:
                 # A connection whose answer was read to its end is in the pool already.
                 answer.close()
@@ -99,17 +99,19 @@ def _canonical(url: str) -> str | None:
     return prepared.url
 
 
-def _read(answer: BaseHTTPResponse, largest: int) -> HttpAnswer:
-    if answer.headers.get("Content-Encoding", "identity").lower() != "identity":
+def _read(answer: BaseHTTPResponse, request: HttpRequest) -> HttpAnswer:
+    headers = {name.lower(): value for name, value in answer.headers.items()}
+    if headers.get("content-encoding", "identity").lower() != "identity":
+        if request.status_suffices:
+            return HttpAnswer(answer.status, headers)
         raise CallFailed(CallFault.MALFORMED, "The answer is compressed, which nobody asked for.")
-    body = bytearray()
+    largest, body = request.largest, bytearray()
     # Until there is nothing more: that is when a body which is too short shows.
     while piece := answer.read(largest + 1 - len(body), decode_content=False):
         body += piece
-    if len(body) > largest:
+    if len(body) > largest and not request.status_suffices:
         raise CallFailed(CallFault.TOO_LARGE, f"The answer is longer than {largest} bytes.")
-    headers = {name.lower(): value for name, value in answer.headers.items()}
-    return HttpAnswer(answer.status, headers, bytes(body))
+    return HttpAnswer(answer.status, headers, bytes(body[:largest]))
 
 
 @contextmanager

@@ -21,6 +21,9 @@ TIMEOUT = 20.0
 LARGEST_ANSWER = 64 * 1024
 """Bytes of an answer that are read and kept."""
 
+LARGEST_HEADERS = 16 * 1024
+"""Characters of an answer's headers that are kept."""
+
 LONGEST_RETRY_AFTER = 86_400
 """Seconds that an endpoint may put us off with ``Retry-After``: no longer than we would wait."""
 

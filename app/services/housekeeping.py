@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import delete, select
+from sqlalchemy import ColumnElement, delete, select
 from sqlalchemy.orm import InstrumentedAttribute
 
 from app.domain.actor import Actor
@@ -51,8 +51,9 @@ class Tidied:
 def tidy(ports: Ports, actor: Actor) -> Tidied:
     """Forget expired sessions, links and sign-ins, old traffic, faded failures, useless keys.
 
-    Deliveries go with their attempts after 14 days, and so do events that have been told; carts
-    that nobody has touched for 90; tokens of apps 30 days after they expired.
+    Deliveries go with their attempts after 14 days, unless they are tried again just now, and so
+    do events that have been told; carts that nobody has touched for 90; tokens of apps 30 days
+    after they expired.
 
     Safe to repeat, and to run in several processes at once.
     """
@@ -72,7 +73,13 @@ def tidy(ports: Ports, actor: Actor) -> Tidied:
         traffic_counts=forget_old_traffic(ports),
         throttle_counters=ports.throttle.forget_faded(ports.clock.timestamp()),
         keys=forget_old_keys(ports, actor),
-        deliveries=_forget(ports, DeliveryRecord.id, DeliveryRecord.created_at, older_by=KEPT),
+        deliveries=_forget(
+            ports,
+            DeliveryRecord.id,
+            DeliveryRecord.created_at,
+            DeliveryRecord.next_attempt_at.is_(None),
+            older_by=KEPT,
+        ),
         events=_forget(ports, OutboxEventRecord.id, OutboxEventRecord.closed_at, older_by=KEPT),
         carts=_forget(
             ports, CheckoutRecord.id, CheckoutRecord.updated_at, older_by=FORGOTTEN_AFTER
@@ -84,12 +91,12 @@ def _forget(
     ports: Ports,
     key: InstrumentedAttribute[int] | InstrumentedAttribute[str],
     moment: InstrumentedAttribute[datetime] | InstrumentedAttribute[datetime | None],
+    *conditions: ColumnElement[bool],
     older_by: timedelta = timedelta(),
 ) -> int:
     """In small transactions: whoever signs in meanwhile waits for one of them at most."""
-    old = (
-        select(key).where(moment <= ports.clock.now() - older_by).order_by(moment).limit(_AT_ONCE)
-    )
+    is_old = moment <= ports.clock.now() - older_by
+    old = select(key).where(is_old, *conditions).order_by(moment).limit(_AT_ONCE)
     forget = delete(key.class_).where(key.in_(old))
     total = 0
     while True:

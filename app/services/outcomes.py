@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from sqlalchemy import insert, update
+from sqlalchemy import insert, select, update
 from sqlalchemy.orm import Session
 
-from app.domain.deliveries import DISABLE_AFTER, DeliveryStatus, Verdict, judge
+from app.domain.deliveries import DISABLE_AFTER, Batch, DeliveryStatus, Verdict, judge
 from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.access import part
@@ -34,7 +34,8 @@ class Delivery:
 class Outcome:
     """What one attempt came to; ``duration`` and ``retry_after`` in seconds.
 
-    ``response`` is the body of the answer, or why there was none.
+    ``response`` is the body of the answer, or why there was none. ``fault`` is set where that was
+    a fault of ours, which is not held against the endpoint.
     """
 
     delivery: Delivery
@@ -45,6 +46,7 @@ class Outcome:
     response_headers: Mapping[str, str] = field(repr=False)
     response: str = field(repr=False)
     retry_after: float | None
+    fault: Exception | None = field(default=None, repr=False)
 
     @property
     def summary(self) -> str:
@@ -53,12 +55,18 @@ class Outcome:
 
 
 @part
-def write_outcomes(ports: Ports, webhook_id: int, lease: str, outcomes: Sequence[Outcome]) -> None:
-    """Keep the attempts and set what comes next, unless the lease has passed on meanwhile."""
+def write_outcomes(ports: Ports, batch: Batch, target: str, outcomes: Sequence[Outcome]) -> None:
+    """Keep the attempts at ``target`` and set what comes next, unless the lease has passed on.
+
+    Of a webhook that has been deleted meanwhile there is nothing left to keep.
+    """
     if not outcomes:
         return
     verdicts = [_judge(ports, outcome) for outcome in outcomes]
     with ports.database.transaction() as session:
+        webhook = _held(session, batch.webhook_id)
+        if webhook is None:
+            return
         session.execute(
             insert(DeliveryAttemptRecord),
             [
@@ -66,8 +74,9 @@ def write_outcomes(ports: Ports, webhook_id: int, lease: str, outcomes: Sequence
                 for outcome, verdict in zip(outcomes, verdicts, strict=True)
             ],
         )
-        _set_what_is_next(session, lease, outcomes, verdicts, ports.clock.now())
-        _note_endpoint(ports, session, webhook_id, outcomes, verdicts)
+        _set_what_is_next(session, batch.lease, outcomes, verdicts, ports.clock.now())
+        if webhook.target_url == target:
+            _note_endpoint(ports, session, webhook, outcomes, verdicts)
 
 
 @part
@@ -86,6 +95,15 @@ def give_up(ports: Ports, lease: str, reason: str, *, only: int | None = None) -
                 given_up=reason,
             )
         )
+
+
+def _held(session: Session, webhook_id: int) -> WebhookRecord | None:
+    """The webhook, which nobody changes or deletes before the end of the transaction.
+
+    Locked before its deliveries are, as a deletion does it: or one could wait for the other.
+    """
+    wanted = select(WebhookRecord).where(WebhookRecord.id == webhook_id)
+    return session.scalars(wanted.with_for_update(key_share=True)).one_or_none()
 
 
 def _set_what_is_next(
@@ -143,16 +161,16 @@ def _attempt(outcome: Outcome, verdict: Verdict) -> dict[str, object]:
 def _note_endpoint(
     ports: Ports,
     session: Session,
-    webhook_id: int,
+    webhook: WebhookRecord,
     outcomes: Sequence[Outcome],
     verdicts: Sequence[Verdict],
 ) -> None:
     """Remember since when an endpoint has only failed; switch off one that is gone or dead."""
-    webhook = session.get(WebhookRecord, webhook_id)
-    if webhook is None:
-        return
     now = ports.clock.now()
-    judged = list(zip(outcomes, verdicts, strict=True))
+    both = zip(outcomes, verdicts, strict=True)
+    judged = [(one, verdict) for one, verdict in both if one.fault is None]
+    if not judged:
+        return
     failed = [one for one, verdict in judged if verdict.status is not DeliveryStatus.SUCCESS]
     if failed:
         webhook.last_failure_at = failed[-1].at

@@ -76,8 +76,10 @@ def try_payload(
 
 
 @part
-def problem_of(ports: Ports, fault: Exception, what: str) -> str:
+def problem_of(
+    ports: Ports, fault: Exception, what: str, spoiled: str = "the payload from being made"
+) -> str:
     """What anybody may know of a fault of ours; the fault itself is marked with the same id."""
     request_id = ports.randomness.token(_REQUEST_ID_LENGTH)
     fault.add_note(f"Request id {request_id}: {what}.")
-    return f"A fault of ours kept the payload from being made. Request id: {request_id}"
+    return f"A fault of ours kept {spoiled}. Request id: {request_id}"

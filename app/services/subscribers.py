@@ -13,11 +13,12 @@ from app.domain.webhooks import AsyncEvent
 from app.models import AppPermissionRecord, AppRecord, WebhookEventRecord, WebhookRecord
 from app.services.access import part
 
-_PERMISSIONS = (
+PERMISSIONS = (
     select(func.aggregate_strings(AppPermissionRecord.permission, ","))
     .where(AppPermissionRecord.app_id == AppRecord.id)
     .scalar_subquery()
 )
+"""What the app of a row holds, parted by commas: for statements that read ``AppRecord``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ def subscribers_of(
             WebhookRecord.query,
             AppRecord.id,
             AppRecord.name,
-            _PERMISSIONS,
+            PERMISSIONS,
         )
         .join(WebhookRecord, WebhookRecord.id == WebhookEventRecord.webhook_id)
         .join(AppRecord, AppRecord.id == WebhookRecord.app_id)

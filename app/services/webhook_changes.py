@@ -182,9 +182,8 @@ def _applied(
         query=present(said.query, "") or before.query,
         secret_key=present(said.secret_key, before.secret_key),
     )
-    allowed = ports.configuration.outgoing_allowed_networks
     found = [
-        target_problem(after.target_url, allowed),
+        _target_problem(ports, before, after, said),
         line_problem(after.name, "name", longest=_LONGEST_NAME),
         line_problem(after.identifier, "identifier", longest=_LONGEST_NAME),
         line_problem(after.secret_key, "secretKey", longest=_LONGEST_SECRET),
@@ -200,6 +199,19 @@ def _applied(
         custom_headers={name: str(value) for name, value in headers.items()},
         events=_events(ports, before, said) if events is None else events,
     )
+
+
+def _target_problem(
+    ports: Ports, before: Webhook, after: Webhook, said: WebhookInput
+) -> Problem | None:
+    """What is said is looked at, and what is switched on.
+
+    A webhook whose network the operator no longer lists can still be switched off.
+    """
+    is_switched_on = after.is_active and not before.is_active
+    if before.target_url and said.target_url is ABSENT and not is_switched_on:
+        return None
+    return target_problem(after.target_url, ports.configuration.outgoing_allowed_networks)
 
 
 def _events(ports: Ports, before: Webhook, said: WebhookInput) -> tuple[AsyncEvent, ...]:
@@ -221,6 +233,9 @@ def _write(
         stored.old_secret = stored.secret if is_replaced else ""
         stored.old_secret_until = ports.clock.now() + OLD_SECRET_SIGNS if is_replaced else None
         stored.secret = sealed_secret(ports, after.secret_key)
+    if after.target_url != before.target_url:
+        # Another endpoint: that the old one only failed is not held against it.
+        stored.failing_since = None
     if after.is_active and not before.is_active:
         stored.failing_since = stored.disabled_at = None
         stored.disabled_reason = ""

@@ -30,6 +30,19 @@ def test_an_endless_body_is_cut(local: GuardedHttp, server: HttpServer) -> None:
     assert time.monotonic() - began < 5
 
 
+def test_where_the_status_suffices_a_body_is_cut_or_left_out(
+    local: GuardedHttp, server: HttpServer
+) -> None:
+    long = HttpRequest(
+        server.answer("/long", Reply(200, b"x" * 200_000)), largest=1000, status_suffices=True
+    )
+    cut = local.send(long)
+    assert (cut.status, cut.body) == (200, b"x" * 1000)
+    packed = Reply(200, b"\x1f\x8b", {"Content-Encoding": "gzip"})
+    answer = local.send(HttpRequest(server.answer("/packed", packed), status_suffices=True))
+    assert (answer.status, answer.body, answer.headers["content-encoding"]) == (200, b"", "gzip")
+
+
 def test_a_body_that_was_not_asked_for_compressed_is_not_unpacked(
     local: GuardedHttp, server: HttpServer
 ) -> None:

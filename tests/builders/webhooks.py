@@ -67,3 +67,11 @@ def change_webhook(ports: Ports, webhook_id: int, **values: object) -> None:
         session.execute(
             update(WebhookRecord).where(WebhookRecord.id == webhook_id).values(**values)
         )
+
+
+def change_delivery(ports: Ports, delivery_id: int, **values: object) -> None:
+    """Write ``values`` into a delivery's row, by the names of its columns."""
+    with ports.database.transaction() as session:
+        session.execute(
+            update(DeliveryRecord).where(DeliveryRecord.id == delivery_id).values(**values)
+        )

@@ -68,7 +68,7 @@ def front(ports: Ports) -> Front:
 
 @pytest.fixture
 def owner(ports: Ports) -> tuple[int, str]:
-    return make_app(ports, "owner", Permission.MANAGE_APPS)
+    return make_app(ports, "owner", Permission.MANAGE_APPS, Permission.MANAGE_PRODUCTS)
 
 
 @pytest.fixture

@@ -14,6 +14,8 @@ from sqlalchemy import func, select
 from app.adapters.clock import SystemClock
 from app.adapters.http import GuardedHttp
 from app.adapters.queue import connect_queue
+from app.domain.deliveries import LARGEST_ANSWER
+from app.domain.permissions import Permission
 from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.dispatch import BATCH, MOST_LEASES
@@ -66,7 +68,7 @@ def _trickle(released: Event) -> Reply:
 HOSTILE = {
     "drop": Hostile(_raw(lambda connection: connection.close()), None, ""),
     "garbage": Hostile(_raw(lambda one: one.sendall(b"\x00\xff nonsense\r\n\r\n")), None, ""),
-    "megabytes": Hostile(lambda _released: Reply(200, b"x" * 8_000_000), None, "longer than"),
+    "megabytes": Hostile(lambda _released: Reply(500, b"x" * 8_000_000), 500, "xxx"),
     "moved": Hostile(lambda _released: Reply(302, headers={"Location": "/healthy"}), 302, ""),
     "gone": Hostile(lambda _released: Reply(410), 410, ""),
     "busy": Hostile(
@@ -150,7 +152,7 @@ def test_hostile_receivers_stall_no_other_endpoint(
     delivering: Ports, server: HttpServer, released: Event
 ) -> None:
     ports = delivering
-    app, _ = make_app(ports, "warehouse")
+    app, _ = make_app(ports, "warehouse", Permission.MANAGE_PRODUCTS)
     hostile = {
         name: make_webhook(ports, app, target_url=f"{server.url}/{name}") for name in HOSTILE
     }
@@ -172,6 +174,7 @@ def test_hostile_receivers_stall_no_other_endpoint(
         assert attempt is not None
         assert (attempt.status, attempt.response_status) == ("FAILED", HOSTILE[name].status)
         assert HOSTILE[name].told in attempt.response
+        assert len(attempt.response) <= LARGEST_ANSWER
     assert len(server.calls("/healthy")) == 2 * HEALTHY
     with ports.database.reading() as session:
         assert not session.get_one(WebhookRecord, hostile["gone"]).is_active
@@ -188,7 +191,7 @@ def test_fifty_endpoints_that_begin_to_hang_at_once_hold_up_no_other(
     delivering: Ports, server: HttpServer, released: Event
 ) -> None:
     ports = delivering
-    app, _ = make_app(ports, "warehouse")
+    app, _ = make_app(ports, "warehouse", Permission.MANAGE_PRODUCTS)
     for number in range(50):
         hanging = make_webhook(ports, app, target_url=f"{server.url}/hang?{number}")
         _store(ports, hanging, BATCH)

@@ -9,6 +9,7 @@ from sqlalchemy import select
 
 from app.domain.actor import WORKER
 from app.domain.deliveries import SCHEDULE
+from app.domain.permissions import Permission
 from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.ports.http import CallFailed, CallFault, HttpAnswer, HttpRequest
@@ -35,7 +36,7 @@ def delivering(ports: Ports, http: FakeHttp) -> Ports:
 
 @pytest.fixture
 def webhook(ports: Ports) -> int:
-    app, _ = make_app(ports, "warehouse")
+    app, _ = make_app(ports, "warehouse", Permission.MANAGE_PRODUCTS)
     return make_webhook(ports, app)
 
 
@@ -99,7 +100,7 @@ def test_a_delivery_is_signed_with_the_key_that_signs_now(
 def test_a_body_that_goes_to_several_webhooks_is_signed_once(
     delivering: Ports, http: FakeHttp
 ) -> None:
-    app, _ = make_app(delivering, "warehouse")
+    app, _ = make_app(delivering, "warehouse", Permission.MANAGE_PRODUCTS)
     for _ in range(3):
         make_delivery(delivering, make_webhook(delivering, app))
 
@@ -110,7 +111,7 @@ def test_a_body_that_goes_to_several_webhooks_is_signed_once(
 
 
 def test_a_webhook_with_a_secret_is_signed_with_it(delivering: Ports, http: FakeHttp) -> None:
-    app, _ = make_app(delivering, "warehouse")
+    app, _ = make_app(delivering, "warehouse", Permission.MANAGE_PRODUCTS)
     make_delivery(delivering, make_webhook(delivering, app, secret="sesame"))
 
     _work(delivering)
@@ -121,7 +122,7 @@ def test_a_webhook_with_a_secret_is_signed_with_it(delivering: Ports, http: Fake
 
 
 def test_what_proves_us_to_an_endpoint_is_not_kept(delivering: Ports) -> None:
-    app, _ = make_app(delivering, "warehouse")
+    app, _ = make_app(delivering, "warehouse", Permission.MANAGE_PRODUCTS)
     custom: dict[str, object] = {"Authorization-Key": "Bearer sesame"}
     key = make_delivery(delivering, make_webhook(delivering, app, custom_headers=custom))
 

@@ -10,6 +10,7 @@ from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 from app.adapters.clock import SystemClock
 from app.domain.actor import OPERATOR, WORKER
 from app.domain.ids import to_global_id
+from app.domain.permissions import Permission
 from app.ports import Ports
 from app.ports.http import HttpAnswer, HttpRequest
 from app.services.deliveries import make_deliveries
@@ -50,7 +51,7 @@ def work(ports: Ports) -> None:
 
 
 def deliver(ports: Ports, secret: str = "") -> int:
-    app, _ = make_app(ports, "warehouse")
+    app, _ = make_app(ports, "warehouse", Permission.MANAGE_PRODUCTS)
     key = make_webhook(ports, app, secret=secret)
     make_delivery(ports, key, PAYLOAD)
     work(ports)

@@ -39,7 +39,7 @@ def trying(ports: Ports, http: FakeHttp) -> Ports:
 
 @pytest.fixture
 def webhook(ports: Ports) -> int:
-    key, _ = make_app(ports, "Warehouse")
+    key, _ = make_app(ports, "Warehouse", Permission.MANAGE_PRODUCTS)
     target = "https://app.example.com/hook?key=sesame"
     return make_webhook(ports, key, target_url=target)
 

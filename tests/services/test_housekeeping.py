@@ -20,7 +20,7 @@ from app.services.outbox import put_event
 from tests.builders.apps import make_app
 from tests.builders.orders import checkout_id, make_cart, make_order, order_id
 from tests.builders.people import NOBODY, make_user, sessions_of, sign_in
-from tests.builders.webhooks import make_delivery, make_webhook
+from tests.builders.webhooks import change_delivery, make_delivery, make_webhook
 from tests.fakes.clock import FakeClock
 
 MANY = 2500
@@ -74,7 +74,9 @@ def test_login_failures_are_forgotten_when_they_have_faded(ports: Ports, clock: 
 def test_deliveries_are_forgotten_after_fourteen_days_and_so_is_what_was_told(
     ports: Ports, clock: FakeClock
 ) -> None:
-    make_delivery(ports, make_webhook(ports, make_app(ports, "warehouse")[0]))
+    webhook = make_webhook(ports, make_app(ports, "warehouse")[0])
+    made, tried_again = make_delivery(ports, webhook), make_delivery(ports, webhook)
+    change_delivery(ports, made, status="SUCCESS", next_attempt_at=None)
     with ports.database.transaction() as session:
         put_event(ports, WORKER, session, ProductUpdated(1))
         put_event(ports, WORKER, session, ProductUpdated(2))
@@ -85,6 +87,9 @@ def test_deliveries_are_forgotten_after_fourteen_days_and_so_is_what_was_told(
     clock.pass_(hours=25)
     tidied = tidy(ports, WORKER)
     assert (tidied.deliveries, tidied.events) == (1, 1)
+
+    change_delivery(ports, tried_again, status="FAILED", next_attempt_at=None)
+    assert tidy(ports, WORKER).deliveries == 1
 
 
 def test_carts_are_forgotten_90_days_after_the_last_change_and_orders_stay(
