@@ -10,7 +10,7 @@ from pathlib import Path
 
 from app.domain.actor import OPERATOR
 from app.services.shop import ShopUpdate, update_shop
-from benchmarks import deliveries, load, paths, servers, single_sign_on
+from benchmarks import changes, deliveries, fanout, load, paths, servers, single_sign_on
 from benchmarks.report import Report
 from benchmarks.shop import BenchShop
 from tests.builders.people import PASSWORD
@@ -37,6 +37,8 @@ def measure(report: Report, folder: Path) -> None:
         report.memory(server.memory())
     single_sign_on.measure(report, folder)
     deliveries.measure(report)
+    changes.measure(report, folder)
+    fanout.measure(report, folder)
     large = BenchShop(folder, others=_SIZES[1])
     with servers.latchkey(large.url) as server:
         for path in (paths.me(server.port, large), paths.app_request(server.port, large)):
@@ -106,6 +108,7 @@ def main(names: list[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         measure(report, Path(folder))
     sys.stdout.write(report.text())
+    sys.exit(report.status)
 
 
 main(sys.argv[1:])

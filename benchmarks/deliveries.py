@@ -3,12 +3,9 @@
 import multiprocessing
 import os
 import resource
-import socket
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from ipaddress import ip_network
 from multiprocessing.connection import Connection
@@ -27,11 +24,10 @@ from app.web.logs import set_up_logs
 from app.wiring import connect
 from app.worker import run
 from benchmarks import servers
+from benchmarks.receiver import receiver
 from benchmarks.report import Report
 
 COUNT, WEBHOOKS = 4000, 20
-_ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
-_LISTENERS = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +58,7 @@ def deliver() -> Delivered:
     The worker is a process of its own on one core; it starts, makes its keys and ends outside of
     what is measured.
     """
-    with tempfile.TemporaryDirectory() as folder, _receiver() as port:
+    with tempfile.TemporaryDirectory() as folder, receiver() as port:
         url = f"sqlite:///{Path(folder) / 'shop.sqlite3'}"
         upgrade(url)
         ours, its = multiprocessing.get_context("fork").Pipe()
@@ -134,51 +130,6 @@ def _waiting(ports: Ports) -> int:
     waiting = select(func.count()).where(DeliveryRecord.status != DeliveryStatus.SUCCESS.value)
     with ports.database.reading() as session:
         return session.scalar(waiting) or 0
-
-
-@contextmanager
-def _receiver() -> Iterator[int]:
-    """A process that answers every request with 200 at once; yields its port."""
-    listener = socket.create_server(("127.0.0.1", 0), backlog=_LISTENERS)
-    port: int = listener.getsockname()[1]
-    process = multiprocessing.get_context("fork").Process(target=_receive, args=(listener,))
-    process.start()
-    listener.close()
-    try:
-        yield port
-    finally:
-        process.terminate()
-        process.join()
-
-
-def _receive(listener: socket.socket) -> None:
-    os.sched_setaffinity(0, {servers.LOAD_CORE})
-    while True:
-        connection, _ = listener.accept()
-        Thread(target=_answer, args=(connection,), daemon=True).start()
-
-
-def _answer(connection: socket.socket) -> None:
-    """Answer requests until the other side has had enough."""
-    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    waiting = b""
-    with connection:
-        while True:
-            head, found, rest = waiting.partition(b"\r\n\r\n")
-            if found:
-                length = next(
-                    int(line.partition(b":")[2])
-                    for line in head.split(b"\r\n")
-                    if line.lower().startswith(b"content-length:")
-                )
-                if len(rest) >= length:
-                    connection.sendall(_ANSWER)
-                    waiting = rest[length:]
-                    continue
-            piece = connection.recv(65536)
-            if not piece:
-                return
-            waiting += piece
 
 
 if __name__ == "__main__":

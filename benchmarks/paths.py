@@ -1,6 +1,7 @@
 """The requests that are measured."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from benchmarks.load import request_bytes
@@ -21,7 +22,7 @@ class Path:
 
 
 def graphql(
-    port: int, query: str, token: str = "", variables: dict[str, str] | None = None
+    port: int, query: str, token: str = "", variables: Mapping[str, object] | None = None
 ) -> bytes:
     """A request to ``/graphql/`` with that token."""
     body = json.dumps({"query": query, "variables": variables or {}}).encode()

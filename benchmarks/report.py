@@ -14,6 +14,12 @@ class Report:
         self._yardstick = 1.0
         self._rows: list[tuple[str, str, str, str]] = []
         self._notes: list[str] = []
+        self._missed = False
+
+    @property
+    def status(self) -> int:
+        """What the process ends with: 1 where a limit was missed."""
+        return int(self._missed)
 
     def yardstick(self, outcome: Outcome) -> None:
         self._yardstick = outcome.rate
@@ -33,6 +39,11 @@ class Report:
 
     def note(self, text: str) -> None:
         self._notes.append(text)
+
+    def limited(self, text: str, *, missed: bool) -> None:
+        """A figure with a limit, which ``text`` tells; it is marked where the limit is missed."""
+        self._missed |= missed
+        self._notes.append(f"{text} **too much**" if missed else text)
 
     def cold_start(self, seconds: float) -> None:
         self._notes.append(f"cold start to the first answer: {seconds:.2f} s")
@@ -66,11 +77,15 @@ class Report:
             f" {small:,.0f} and {large:,.0f} a second ({large / small - 1:+.0%})"
         )
 
+    def notes(self) -> str:
+        """What is told below the table."""
+        return "".join(f"- {note}\n" for note in self._notes)
+
     def text(self) -> str:
         lines = ["| path | a second | of the empty view | p99 |", "|---|---|---|---|"]
         lines += [f"| {' | '.join(row)} |" for row in self._rows]
-        lines += ["", *(f"- {note}" for note in self._notes)]
-        lines += ["", f"{_machine()}; one worker on one core, 8 connections from another, SQLite."]
+        lines += ["", self.notes()]
+        lines += [f"{_machine()}; one worker on one core, 8 connections from another, SQLite."]
         return "\n".join(lines) + "\n"
 
 

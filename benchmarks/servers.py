@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.processor import processor_seconds
+
 ROOT = Path(__file__).parent.parent
 SERVER_CORE = 0
 LOAD_CORE = max(os.cpu_count() or 1, 1) - 1
@@ -29,6 +31,10 @@ class Server:
     def memory(self) -> float:
         """MiB that the largest of its processes keeps in memory."""
         return max(_resident(child) for child in _family(self.process)) / _MEBI
+
+    def processor(self) -> float:
+        """Seconds of processor time that its processes have taken together."""
+        return sum(processor_seconds(child) for child in _family(self.process))
 
 
 @contextmanager

@@ -6,16 +6,22 @@ from pathlib import Path
 
 from app.adapters.migrations import upgrade
 from app.domain.permissions import Permission
+from app.domain.webhooks import AsyncEvent
 from app.ports import Ports
 from app.settings import Settings
 from app.wiring import connect
 from tests.builders.apps import make_app
 from tests.builders.people import PASSWORD, make_group, make_user, sign_in
 from tests.builders.products import make_product
+from tests.builders.webhooks import make_webhook
 
 MANAGER = "manager@example.com"
+PRODUCTS = 100
 _CHUNK = 50_000
-_PRODUCTS = 100
+_QUERY = (
+    "subscription { event { issuedAt ... on ProductUpdated"
+    " { product { id name slug description isPublished } } } }"
+)
 
 
 class BenchShop:
@@ -31,10 +37,15 @@ class BenchShop:
         user = make_user(self.ports, MANAGER, password=PASSWORD, is_staff=True, groups=[group])
         pair = sign_in(self.ports, user)
         self.access, self.refresh = pair.access, pair.refresh
-        _, self.app_token = make_app(self.ports, "bench", Permission.MANAGE_PRODUCTS)
-        for number in range(_PRODUCTS):
-            make_product(self.ports, f"Product {number}")
+        self.app, self.app_token = make_app(self.ports, "bench", Permission.MANAGE_PRODUCTS)
+        self.products = [make_product(self.ports, f"Product {n}") for n in range(PRODUCTS)]
         _add_others(self.url.removeprefix("sqlite:///"), others)
+
+
+def subscribe(ports: Ports, app: int, count: int, target: str) -> None:
+    """So many webhooks of ``app`` hear of every product that changes, by a subscription query."""
+    for _ in range(count):
+        make_webhook(ports, app, AsyncEvent.PRODUCT_UPDATED, target_url=target, query=_QUERY)
 
 
 def _add_others(path: str, count: int) -> None:

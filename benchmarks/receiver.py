@@ -1,0 +1,58 @@
+"""What webhooks are sent to: a process that answers every request with 200 at once."""
+
+import multiprocessing
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Thread
+
+from benchmarks import servers
+
+_ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+_LISTENERS = 128
+
+
+@contextmanager
+def receiver() -> Iterator[int]:
+    """Start one on the core of the load; yields its port."""
+    listener = socket.create_server(("127.0.0.1", 0), backlog=_LISTENERS)
+    port: int = listener.getsockname()[1]
+    process = multiprocessing.get_context("fork").Process(target=_receive, args=(listener,))
+    process.start()
+    listener.close()
+    try:
+        yield port
+    finally:
+        process.terminate()
+        process.join()
+
+
+def _receive(listener: socket.socket) -> None:
+    os.sched_setaffinity(0, {servers.LOAD_CORE})
+    while True:
+        connection, _ = listener.accept()
+        Thread(target=_answer, args=(connection,), daemon=True).start()
+
+
+def _answer(connection: socket.socket) -> None:
+    """Answer requests until the other side has had enough."""
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    waiting = b""
+    with connection:
+        while True:
+            head, found, rest = waiting.partition(b"\r\n\r\n")
+            if found:
+                length = next(
+                    int(line.partition(b":")[2])
+                    for line in head.split(b"\r\n")
+                    if line.lower().startswith(b"content-length:")
+                )
+                if len(rest) >= length:
+                    connection.sendall(_ANSWER)
+                    waiting = rest[length:]
+                    continue
+            piece = connection.recv(65536)
+            if not piece:
+                return
+            waiting += piece
