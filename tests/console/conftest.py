@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from flask import Flask
 from sqlalchemy import event
 from sqlalchemy.pool import Pool
 
@@ -15,6 +16,7 @@ from app.ports import Ports
 from app.settings import Settings
 from tests.builders.people import make_staff, make_user
 from tests.console.desk import Desk
+from tests.console.lived_in import live_in
 from tests.fakes.clock import FakeClock
 from tests.fixtures.ports import fake_ports
 
@@ -30,6 +32,19 @@ def shop(sqlite_url: str, clock: FakeClock) -> Iterator[Ports]:
     made = fake_ports(sqlite_url, clock)
     yield made
     made.database.close()
+
+
+@pytest.fixture
+def lived_in(shop: Ports) -> Ports:
+    """A shop that has one of everything, each with the key 1."""
+    live_in(shop)
+    return shop
+
+
+@pytest.fixture
+def console(lived_in: Ports) -> Flask:
+    """The application of that shop."""
+    return create_app(lived_in, Settings())
 
 
 @pytest.fixture

@@ -8,10 +8,7 @@ from sqlalchemy import select, update
 
 from app.console.view import OPEN, WORTHLESS_TOO
 from app.domain.actor import SessionOrigin
-from app.domain.permissions import Permission
 from app.domain.shop import PasswordLoginMode
-from app.domain.webhooks import AsyncEvent
-from app.factory import create_app
 from app.models import (
     AppRecord,
     DeliveryAttemptRecord,
@@ -25,21 +22,12 @@ from app.models import (
     WebhookRecord,
 )
 from app.ports import Ports
-from app.settings import Settings
-from tests.builders.apps import make_app
-from tests.builders.deliveries import store_attempt
-from tests.builders.people import make_group, make_staff, make_user, sessions_of, sign_in
+from tests.builders.people import sessions_of, sign_in
 from tests.builders.shop import set_mode
-from tests.builders.sign_on import make_provider
-from tests.builders.webhooks import make_delivery, make_webhook
 from tests.console.desk import Desk
+from tests.console.lived_in import ADMIN, CUSTOMER, STAFF, at_the_desk
 from tests.console.walk import OWN_GROUPS, every_way, go, others_ways, records
 
-ADMIN = "admin@example.com"
-STAFF = "staff@example.com"
-CUSTOMER = "customer@example.com"
-
-THERE = "https://login.invalid/there"
 FOR_ADMINS = (200, 303, 404, 422)
 
 LOOKED_AT = {
@@ -91,34 +79,6 @@ ASKED = (
 )
 """What pages read from their address."""
 STRICT = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; "
-
-
-@pytest.fixture
-def lived_in(shop: Ports) -> Ports:
-    """A shop that has one of everything, each with the key 1."""
-    make_staff(shop, "somebody@example.com")
-    make_user(shop, CUSTOMER)
-    make_user(shop, ADMIN, is_superuser=True)
-    make_staff(shop, STAFF)
-    make_group(shop, "Support", Permission.MANAGE_USERS)
-    app_id, _ = make_app(shop, "Labels", Permission.MANAGE_PRODUCTS)
-    hook = make_webhook(shop, app_id, AsyncEvent.PRODUCT_UPDATED)
-    store_attempt(shop, make_delivery(shop, hook))
-    make_provider(shop, issuer=THERE, json_web_key_set_url=THERE, user_info_url=THERE)
-    return shop
-
-
-@pytest.fixture
-def console(lived_in: Ports) -> Flask:
-    return create_app(lived_in, Settings())
-
-
-def at_the_desk(console: Flask, shop: Ports, email: str = "") -> Desk:
-    """A desk of that application, with somebody signed in at it if an email is given."""
-    desk = Desk(console.test_client(), shop)
-    if email:
-        assert desk.sign_in(email).status == 303
-    return desk
 
 
 def an_admin(console: Flask, shop: Ports, origin: SessionOrigin) -> Desk:
