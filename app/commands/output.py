@@ -34,6 +34,9 @@ class Form(StrEnum):
 class Column(Generic[Row]):
     """One fact about each row: its name in JSON, its title, and whether ``--short`` has it.
 
+    What ``--short`` has is in a table however narrow the terminal is, unless ``yields`` says that
+    it makes room for others. A text that ``has_lines`` keeps them for a person at a terminal.
+
     Without slots: Python 3.11 cannot make ``Column[User](…)`` of a frozen class that has them.
     """
 
@@ -41,6 +44,8 @@ class Column(Generic[Row]):
     title: str
     read: Callable[[Row], Shown]
     short: bool = False
+    yields: bool = False
+    has_lines: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +61,10 @@ class Output:
         elif not rows:
             self.say(empty)
         elif self.form is Form.TABLE:
-            headings = [tables.Heading(column.title, column.short) for column in columns]
+            headings = [
+                tables.Heading(column.title, column.short and not column.yields)
+                for column in columns
+            ]
             texts = [[_cell(column.read(row)) for column in columns] for row in rows]
             left_out = tables.print_table(headings, texts)
             if left_out:
@@ -71,15 +79,11 @@ class Output:
             _write_json(_as_json(row, columns))
         elif self.form is Form.SHORT:
             self._line(row, columns)
+        elif self.form is Form.TABLE:
+            tables.print_fields([(one.title, _fact(one, row)) for one in columns])
         else:
-            for_people = self.form is Form.TABLE
-            read = _cell if for_people else _text
-            facts = [(column.title, read(column.read(row))) for column in columns]
-            if for_people:
-                tables.print_fields(facts)
-            else:
-                for title, text in facts:
-                    click.echo(f"{title}\t{text}")
+            for one in columns:
+                click.echo(f"{one.title}\t{_text(one.read(row))}")
 
     def next(self, row: Row, columns: Sequence[Column[Row]]) -> None:
         """Show what has just come in: a line, which as JSON is an object of its own."""
@@ -157,6 +161,14 @@ def _cell(value: Shown) -> str:
     if isinstance(value, datetime):
         return f"{value.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
     return _text(value)
+
+
+def _fact(column: Column[Row], row: Row) -> str:
+    """Likewise where there is room for several lines."""
+    value = column.read(row)
+    if column.has_lines and isinstance(value, str):
+        return "\n".join(map(visible, value.expandtabs().splitlines()))
+    return _cell(value)
 
 
 def _text(value: Shown) -> str:

@@ -42,13 +42,15 @@ class Change:
         return self.rotates or before != (self.target_url, self.is_active)
 
 
+_TARGET = Column[Change]("targetUrl", "New target", lambda one: one.target_url, short=True)
+_ACTIVE = Column[Change]("isActive", "Active", lambda one: one.is_active, short=True)
 _COLUMNS = (
     Column[Change]("id", "Id", lambda one: one.webhook.id, short=True),
     Column[Change]("name", "Name", lambda one: one.webhook.name, short=True),
     Column[Change]("app", "App", lambda one: one.webhook.app.name),
     Column[Change]("before", "Target", lambda one: one.webhook.target_url),
-    Column[Change]("targetUrl", "New target", lambda one: one.target_url, short=True),
-    Column[Change]("isActive", "Active", lambda one: one.is_active, short=True),
+    _TARGET,
+    _ACTIVE,
     Column[Change]("state", "State", lambda one: one.state, short=True),
     Column[Change]("problem", "Problem", lambda one: one.problem or None),
 )
@@ -59,7 +61,8 @@ def _secret(change: Change) -> str | None:
 
 
 _SECRETS = (
-    *_COLUMNS,
+    # A secret that is broken over two lines cannot be copied.
+    *(replace(one, yields=one in (_TARGET, _ACTIVE)) for one in _COLUMNS),
     Column[Change]("secretKey", "Secret", _secret, short=True),
 )
 

@@ -9,11 +9,12 @@ from typing import Any
 import click
 
 from app.commands.output import output
-from app.commands.webhooks.fields import Given, field_options
+from app.commands.webhooks.fields import Given, event_names, field_options
 from app.commands.webhooks.group import webhook_command
 from app.commands.webhooks.instances import instance
 from app.commands.webhooks.rows import SECRET, WEBHOOK, find_app
 from app.domain.errors import Problem, Refused
+from app.domain.web_addresses import is_web_address
 from app.ports.instance import Instance, KnownApp
 
 
@@ -44,7 +45,7 @@ def create(*, app: str | None, no_input: bool, **fields: Any) -> None:
     chosen = instance()
     owner = _owner(chosen, app, may_ask=may_ask)
     if missing:
-        given = _asked(given)
+        given = _asked(chosen, given)
     made = chosen.create(owner.id, given.draft(chosen))
     out = output()
     out.one(made, (*WEBHOOK, SECRET) if given.makes_secret else WEBHOOK)
@@ -69,20 +70,37 @@ def _owner(instance: Instance, app: str | None, *, may_ask: bool) -> KnownApp:
     names = ", ".join(one.name for one in apps[:20])
     if not may_ask:
         raise click.UsageError(f"Say --app: there are {names}.")
-    return find_app(instance, click.prompt(f"App ({names})", err=True))
+    owner: KnownApp = click.prompt(
+        f"App ({names})", value_proc=lambda typed: _app(instance, typed), err=True
+    )
+    return owner
 
 
-def _asked(given: Given) -> Given:
-    """``given`` with what somebody at the terminal adds."""
+def _asked(instance: Instance, given: Given) -> Given:
+    """``given`` with what somebody at the terminal adds; asks again what cannot be meant."""
     if not given.target_url:
-        given = replace(
-            given, target_url=click.prompt("Where to (https://app.example.com/hook)", err=True)
-        )
+        question = "Where to (https://app.example.com/hook)"
+        given = replace(given, target_url=click.prompt(question, value_proc=_address, err=True))
     if not (given.events or given.query):
-        typed: str = click.prompt(
-            "Which events, separated by commas (`flask webhook events` lists them)", err=True
+        events: tuple[str, ...] = click.prompt(
+            "Which events, separated by commas (`flask webhook events` lists them)",
+            value_proc=lambda typed: event_names(instance, filter(str.strip, typed.split(","))),
+            err=True,
         )
-        given = replace(given, events=tuple(one for one in typed.split(",") if one.strip()))
+        given = replace(given, events=events)
     if given.name is None:
         given = replace(given, name=click.prompt("Name", default="", show_default=False, err=True))
     return given
+
+
+def _app(instance: Instance, typed: str) -> KnownApp:
+    try:
+        return find_app(instance, typed.strip())
+    except Refused as refused:
+        raise click.UsageError(str(refused)) from None
+
+
+def _address(typed: str) -> str:
+    if not is_web_address(typed.strip()):
+        raise click.UsageError("Use a whole address: https://app.example.com/hook")
+    return typed.strip()

@@ -33,7 +33,7 @@ WEBHOOK = (
     Column[KnownWebhook]("appId", "App's id", lambda one: one.app.id),
     Column[KnownWebhook]("customHeaders", "Headers", lambda one: sorted(one.custom_headers)),
     Column[KnownWebhook]("hasSecret", "Has a secret", lambda one: bool(one.secret_key)),
-    Column[KnownWebhook]("query", "Query", lambda one: one.query),
+    Column[KnownWebhook]("query", "Query", lambda one: one.query, has_lines=True),
 )
 SECRET = Column[KnownWebhook]("secretKey", "Secret", lambda one: one.secret_key, short=True)
 """For whoever has just had it made, and nobody else."""

@@ -1,6 +1,7 @@
 """``flask webhook`` for people at a terminal, and for pipes: real processes."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -57,6 +58,50 @@ def test_what_is_missing_is_asked_for_on_a_terminal(installed: Installation) -> 
     made = hook(installed, "asked")
     assert made["targetUrl"] == "https://app.example.com/new"
     assert made["events"] == ["ORDER_PAID", "PRODUCT_CREATED"]
+
+
+def test_what_cannot_be_meant_is_asked_for_again(ports: Ports, installed: Installation) -> None:
+    make_app(ports, "Bookkeeping")
+    answers = [
+        ("App (Warehouse, Bookkeeping)", "Bokkeeping"),
+        ("There is no such app.", "Bookkeeping"),
+        ("Where to", "nowhere"),
+        ("Use a whole address", "https://app.example.com/new"),
+        ("Which events", "order-payd"),
+        ("Did you mean ORDER_PAID?", "order-paid"),
+        ("Name", "asked"),
+    ]
+    assert "ended with 0" in typed(installed, "webhook", "create", answers=answers)
+    made = hook(installed, "asked")
+    assert (made["app"], made["events"]) == ("Bookkeeping", ["ORDER_PAID"])
+
+
+def test_a_query_keeps_its_lines_for_people(ports: Ports, installed: Installation) -> None:
+    query = "subscription {\n  event {\n\t... on OrderPaid { order { id } }\n  }\n}"
+    shown = installed.run("webhook", "edit", "hook", "--query", query)
+    assert shown.returncode == 0, shown.stderr
+    told = re.sub(r"\x1b\[[\d;]*m", "", typed(installed, "webhook", "show", "hook"))
+    lines = [line.rstrip() for line in told.splitlines()]
+    start = next(place for place, line in enumerate(lines) if "subscription {" in line)
+    indent = " " * lines[start].index("subscription")
+    assert lines[start + 1 : start + 5] == [
+        f"{indent}  event {{",
+        f"{indent}        ... on OrderPaid {{ order {{ id }} }}",
+        f"{indent}  }}",
+        f"{indent}}}",
+    ]
+    assert "\\n" in installed.run("webhook", "show", "hook").stdout
+
+
+def test_a_new_secret_stands_on_one_line_however_long_the_target_is(
+    installed: Installation,
+) -> None:
+    target = f"https://app.example.com/{'a-long-path/' * 5}"
+    assert installed.run("webhook", "edit", "hook", "--target-url", target).returncode == 0
+    words = ("webhook", "update", "--rotate-secret", "--yes")
+    shown = typed(installed, *words, COLUMNS="80", NO_COLOR="1")
+    assert re.search(r"whsec_[\w+/]{32}\s*$", shown, re.MULTILINE)
+    assert "No room for: Target, New target, Active." in shown
 
 
 def test_nothing_is_asked_with_no_input(installed: Installation) -> None:
