@@ -36,7 +36,8 @@ LISTS = {
         people.remove people.send_link people.show people.sign_out staff.groups.add_member
         staff.groups.delete staff.groups.index staff.groups.new staff.groups.remove_member
         staff.groups.save staff.groups.show staff.index staff.invitations.index
-        staff.matrix.index staff.save_details staff.save_groups staff.show throttle.index throttle.unblock""",
+        staff.matrix.index staff.save_details staff.save_groups staff.show throttle.index
+        throttle.unblock""",
     (SETTINGS,): "access.index access.set_mode access.set_storefront keys.index keys.rotate",
     (PLUGINS,): """
         provider_editing.discover provider_editing.edit provider_editing.new
