@@ -116,11 +116,46 @@ for (const form of document.querySelectorAll("form[data-guard]")) {
   });
 }
 
-// ---- lists: narrowed as one chooses, counted as one ticks ------------------------------------
+// ---- lists: narrowed as one types and chooses, counted as one ticks -------------------------
+// Everything of the page's main part but `kept` becomes what stands around `fresh`.
+function renewAround(kept, fresh) {
+  for (let old = kept, now = fresh; !old.matches("main"); old = old.parentElement, now = now.parentElement) {
+    const around = [...now.parentElement.childNodes];
+    const at = around.indexOf(now);
+    for (const one of [...old.parentElement.childNodes]) if (one !== old) one.remove();
+    old.before(...around.slice(0, at));
+    old.after(...around.slice(at + 1));
+  }
+}
+
+function narrowAsTyped(form, field) {
+  let latest = 0;
+  let waiting;
+  const look = async () => {
+    const turn = ++latest;
+    const asked = new URLSearchParams([...new FormData(form)].filter(([, value]) => value)).toString();
+    const address = `${location.pathname}${asked && `?${asked}`}`;
+    const { answer, element } = await part(address, "form[data-live]");
+    if (turn !== latest || !answer.ok || !element) return;
+    renewAround(form, element);
+    history.replaceState(null, "", address);
+  };
+  field.addEventListener("input", () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(look, 200);
+  });
+  form.addEventListener("submit", () => {
+    clearTimeout(waiting);
+    latest += 1;
+  });
+}
+
 for (const form of document.querySelectorAll("form[data-live]")) {
   form.addEventListener("change", (event) => {
     if (event.target.matches("select, [type=checkbox], [type=radio]")) form.requestSubmit();
   });
+  const field = form.querySelector("input[type=search]");
+  if (field) narrowAsTyped(form, field);
 }
 for (const counter of document.querySelectorAll("[data-counts]")) {
   const form = counter.closest("form");

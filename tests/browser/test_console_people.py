@@ -1,0 +1,222 @@
+"""People, groups, providers, tokens and the audit trail at the console, in a browser."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from app.domain.mail import MailKind
+from app.domain.permissions import Permission
+from tests.browser.console import ADMIN, RunningShop, ask
+from tests.builders.outbox import mails
+from tests.builders.people import (
+    PASSWORD,
+    make_group,
+    make_staff,
+    make_user,
+    sign_in,
+)
+from tests.servers.provider import IdentityProvider, Visitor, identity_provider
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("console")]
+
+ME = "{ me { email userPermissions { code } } }"
+SIGN_IN = """mutation ($email: String, $password: String) {
+  tokenCreate(email: $email, password: $password) { token errors { code } }
+}"""
+CALLBACK = "/console/sign-in/with/northlight.authentication.openidconnect/callback"
+NEW_PASSWORD = "an otter in the harbour"
+
+
+def rights(shop: RunningShop, token: str) -> list[str]:
+    """What the bearer may do."""
+    return [one["code"] for one in ask(shop, ME, token)["me"]["userPermissions"]]
+
+
+def login(shop: RunningShop, email: str, password: str = PASSWORD) -> str:
+    """The first error of a login over the API; empty when it works."""
+    made = ask(shop, SIGN_IN, email=email, password=password)["tokenCreate"]
+    return next((error["code"] for error in made["errors"]), "")
+
+
+def test_a_group_is_made_and_filled_and_its_members_may_at_once(
+    admin: Page, small_shop: RunningShop
+) -> None:
+    ports = small_shop.ports
+    staff = make_staff(ports, "staff@example.com")
+    token = sign_in(ports, staff).access
+    admin.goto(f"{small_shop.url}/console/staff/groups/new")
+    admin.get_by_label("Name", exact=True).fill("Support <b>")
+    admin.get_by_role("checkbox", name="Manage orders", exact=True).check()
+    admin.get_by_role("button", name="Make the group").click()
+    expect(admin.get_by_role("heading", level=1, name="Support <b>")).to_be_visible()
+    assert rights(small_shop, token) == []
+    admin.get_by_label("Email").fill("staff@example.com")
+    admin.get_by_role("button", name="Add a member").click()
+    expect(admin.get_by_text("staff@example.com is in Support <b> now")).to_be_visible()
+    assert rights(small_shop, token) == ["MANAGE_ORDERS"]
+    admin.goto(f"{small_shop.url}/console/staff/matrix/")
+    orders = admin.get_by_role("row").filter(has_text="MANAGE_ORDERS").filter(has_text="yes")
+    expect(orders).to_have_count(1)
+
+
+def test_a_customer_is_found_helped_and_locked_out(admin: Page, small_shop: RunningShop) -> None:
+    ports = small_shop.ports
+    make_user(ports, "tom@example.com", first_name="Tom")
+    ines = make_user(ports, "ines@example.com", first_name="Ines", last_name="Duarte")
+    token = sign_in(ports, ines).access
+    admin.goto(f"{small_shop.url}/console/customers/")
+    admin.get_by_label("Name or email").fill("dua")
+    expect(admin.get_by_role("link", name="Tom", exact=True)).to_have_count(0)
+    expect(admin).to_have_url(f"{small_shop.url}/console/customers/?q=dua")
+    expect(admin.get_by_label("Name or email")).to_be_focused()
+    admin.get_by_role("link", name="Ines Duarte").click()
+    admin.get_by_role("link", name="Send a password link").click()
+    admin.get_by_role("dialog").get_by_role("button", name="Send the link").click()
+    expect(admin.get_by_text("on its way to ines@example.com")).to_be_visible()
+    assert len(mails(ports, MailKind.PASSWORD_RESET)) == 1
+    admin.get_by_role("link", name="Deactivate").click()
+    question = admin.get_by_role("dialog", name="Deactivate Ines Duarte?")
+    expect(question).to_contain_text("1 session ends at once")
+    question.get_by_role("button", name="Deactivate them").click()
+    expect(admin.get_by_text("Ines Duarte was deactivated")).to_be_visible()
+    assert ask(small_shop, ME, token)["me"] is None
+    assert login(small_shop, "ines@example.com") != ""
+
+
+def test_an_address_that_is_let_go_signs_in_at_once(admin: Page, small_shop: RunningShop) -> None:
+    ports = small_shop.ports
+    user = make_user(ports)
+    for _ in range(9):
+        ports.throttle.fail("127.0.0.1", "", user, ports.clock.timestamp())
+    assert login(small_shop, "customer@example.com") == "LOGIN_ATTEMPT_DELAYED"
+    admin.goto(f"{small_shop.url}/console/")
+    expect(admin.get_by_text("1 address is blocked from signing in")).to_be_visible()
+    admin.get_by_role("link", name="Look at blocks").click()
+    admin.get_by_role("link", name="Unblock 127.0.0.1").click()
+    admin.get_by_role("dialog").get_by_role("button", name="Unblock the address").click()
+    expect(admin.get_by_text("127.0.0.1 is let go")).to_be_visible()
+    assert login(small_shop, "customer@example.com") == ""
+
+
+def test_ones_own_password_and_sessions(admin: Page, small_shop: RunningShop) -> None:
+    ports = small_shop.ports
+    other = sign_in(ports, 1).access
+    admin.goto(f"{small_shop.url}/console/account/")
+    admin.get_by_label("First name").fill("Ada <i>")
+    admin.get_by_role("button", name="Save the name").click()
+    expect(admin.get_by_text("Your name was saved")).to_be_visible()
+    expect(admin.get_by_text("Ada <i>").first).to_be_visible()
+    sessions = admin.get_by_role("table", name="Your sessions")
+    sessions.get_by_role("button", name="End").click()
+    expect(admin.get_by_text("The session has ended")).to_be_visible()
+    assert ask(small_shop, ME, other)["me"] is None
+    another = sign_in(ports, 1).access
+    admin.get_by_label("Present password").fill(PASSWORD)
+    admin.get_by_label("New password").fill(NEW_PASSWORD)
+    admin.get_by_role("button", name="Change the password").click()
+    expect(admin.get_by_text("Your password was changed")).to_be_visible()
+    assert ask(small_shop, ME, another)["me"] is None
+    assert login(small_shop, ADMIN, NEW_PASSWORD) == ""
+
+
+def test_a_pasted_token_is_told_and_stays_in_its_field(
+    admin: Page, small_shop: RunningShop
+) -> None:
+    ports = small_shop.ports
+    token = sign_in(ports, make_staff(ports, "staff@example.com", Permission.MANAGE_ORDERS)).access
+    admin.goto(f"{small_shop.url}/console/inspector/")
+    field = admin.get_by_label("Token")
+    forged = f"{token[:-6]}AAAAAA"
+    for pasted, told in (
+        (token, "Issued for"),
+        (forged, "the token was changed, or is a forgery"),
+    ):
+        field.fill(pasted)
+        admin.get_by_role("button", name="Inspect").click()
+        expect(admin.get_by_role("region", name="Answer")).to_contain_text(told)
+        expect(admin.get_by_role("region", name="Answer")).to_contain_text("staff@example.com")
+        assert pasted not in admin.content()
+        assert pasted not in admin.url
+    admin.reload()
+    expect(field).to_have_value("")
+    stored = admin.evaluate("JSON.stringify([{...localStorage}, {...sessionStorage}])")
+    assert token[-20:] not in stored
+
+
+def test_a_change_is_found_in_the_audit_trail_and_taken_away(
+    admin: Page, small_shop: RunningShop, tmp_path: Path
+) -> None:
+    make_group(small_shop.ports, "Support")
+    admin.goto(f"{small_shop.url}/console/staff/groups/1")
+    admin.get_by_label("Name", exact=True).fill("Help")
+    admin.get_by_role("button", name="Save the group").click()
+    expect(admin.get_by_role("heading", level=1, name="Help")).to_be_visible()
+    admin.goto(f"{small_shop.url}/console/audit/")
+    admin.get_by_label("What", exact=True).select_option("People")
+    admin.get_by_label("Text").fill("help")
+    row = admin.get_by_role("row").filter(has_text="Changed the group")
+    expect(row).to_contain_text("Name: Support became Help")
+    expect(admin.get_by_role("row")).to_have_count(2)
+    for form in ("CSV", "JSON"):
+        with admin.expect_download() as coming:
+            admin.get_by_role("link", name=form).click()
+        file = tmp_path / form
+        coming.value.save_as(file)
+        assert coming.value.suggested_filename == f"audit.{form.lower()}"
+        assert "group.update" in file.read_text()
+        assert "session" not in file.read_text()
+    (entry,) = json.loads((tmp_path / "JSON").read_text())
+    assert (entry["before"], entry["after"]) == ({"name": "Support"}, {"name": "Help"})
+    row.get_by_role("link", name="Changed the group").click()
+    expect(admin.get_by_role("table", name="What differs")).to_contain_text("Support")
+
+
+@pytest.fixture
+def provider(small_shop: RunningShop, tmp_path: Path) -> Iterator[IdentityProvider]:
+    """A real provider that the shop does not know yet."""
+    owner = small_shop.ports.configuration.owner
+    with identity_provider(tmp_path / "provider.log", owner) as found:
+        found.lead_back_to(f"{small_shop.url}{CALLBACK}")
+        yield found
+
+
+def test_a_provider_is_set_up_tried_and_switched(
+    admin: Page, small_shop: RunningShop, provider: IdentityProvider
+) -> None:
+    admin.goto(f"{small_shop.url}/console/single-sign-on/new")
+    admin.get_by_label("Name", exact=True).fill("Northlight ID")
+    admin.get_by_label("Short name").fill("northlight")
+    admin.get_by_label("Issuer").fill(provider.issuer)
+    admin.get_by_role("button", name="Add the provider").click()
+    expect(admin.get_by_text("It lets nobody in before you switch it on")).to_be_visible()
+    expect(admin.get_by_text("Missing: Client ID")).to_be_visible()
+    admin.get_by_role("link", name="Settings", exact=True).click()
+    admin.get_by_label("Client ID").fill("shop")
+    admin.get_by_label("Client secret", exact=True).fill(provider.secret_of("shop"))
+    admin.get_by_role("button", name="Save the settings").click()
+    expect(admin.get_by_text("The settings of Northlight ID are saved")).to_be_visible()
+    admin.get_by_role("link", name="Switch on").click()
+    admin.get_by_role("dialog").get_by_role("button", name="Let people in").click()
+    expect(admin.get_by_text("Northlight ID lets people in now")).to_be_visible()
+    admin.get_by_role("button", name="Test now").click()
+    steps = admin.get_by_role("region", name="Test the connection").get_by_role("listitem")
+    for step in ("Issuer", "JSON Web Key Set URL", "Token URL", "Authorization URL"):
+        expect(steps.filter(has_text=step).first).to_be_visible()
+    expect(steps.filter(has_text="Knows this client")).to_be_visible()
+    provider.tell("ines", email="ines@example.com", email_verified=True, name="Ines Duarte")
+    token = provider.token_for("shop", Visitor(), "ines", "openid profile email")
+    admin.get_by_role("textbox", name="Token").fill(token)
+    admin.get_by_role("button", name="Show what it would give").click()
+    told = admin.get_by_text("This token would give a new account, ines@example.com")
+    expect(told).to_be_visible()
+    assert token not in admin.content()
+    admin.get_by_role("link", name="Switch off").click()
+    question = admin.get_by_role("dialog", name="Switch Northlight ID off?")
+    expect(question).to_contain_text("Nobody has come in by it so far")
+    question.get_by_role("button", name="Switch it off").click()
+    expect(admin.get_by_text("Northlight ID lets nobody in any more")).to_be_visible()
+    admin.goto(f"{small_shop.url}/console/single-sign-on/")
+    expect(admin.get_by_role("row").filter(has_text="Northlight ID")).to_contain_text("Off")
