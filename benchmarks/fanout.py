@@ -156,7 +156,7 @@ class Compared:
     @property
     def note(self) -> str:
         return (
-            f"{self.name}, {SIZES[0]} and {SIZES[1]:,} deliveries after the first:"
+            f"{self.name}, with {SIZES[0]} and with {SIZES[1]:,} deliveries made before:"
             f" {self.processor[0]:.2f} and {self.processor[1]:.2f} ms of processor time"
             f" ({self.growth:+.0%}; the limit: {LARGEST_GROWTH:.0%}),"
             f" {self.passed[0]:.1f} and {self.passed[1]:.1f} ms in all"

@@ -1,6 +1,7 @@
 """A shop's past: what it has delivered so far, many times over, written by the database itself."""
 
 import sqlite3
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from typing import Any, Protocol
@@ -8,6 +9,7 @@ from typing import Any, Protocol
 import psycopg
 from sqlalchemy import make_url
 
+from app.domain.message_ids import CHANCE
 from app.models import DeliveryAttemptRecord, DeliveryRecord, OutboxEventRecord
 from app.models.record import Record
 
@@ -30,9 +32,13 @@ _EARLIER = {
     "sqlite": "strftime('%Y-%m-%d %H:%M:%f000', {column}, '-' || ({seconds}) || ' seconds')",
     "postgresql": "{column} - interval '1 second' * ({seconds})",
 }
-_MESSAGE_ID = {
-    "sqlite": "'msg_' || lower(hex(randomblob(12)))",
-    "postgresql": "'msg_' || left(md5(random()::text), 24)",
+_CHANCE = {
+    "sqlite": f"substr(hex(randomblob({CHANCE})), 1, {CHANCE})",
+    "postgresql": f"left(md5(random()::text), {CHANCE})",
+}
+_HEXADECIMAL = {
+    "sqlite": "printf('%012x', {number})",
+    "postgresql": "lpad(to_hex({number}), 12, '0')",
 }
 
 
@@ -43,7 +49,7 @@ class _Cursor(Protocol):
 def multiply(url: str, times: int) -> None:
     """Have ``times`` as many events, deliveries and attempts as are there: copies, spread in time.
 
-    A copy differs in its keys, its times and, as a real one, in a message id at random.
+    A copy differs in its keys, its times and its message id, made as a real one is.
     """
     parsed = make_url(url)
     if parsed.get_backend_name() == "sqlite":
@@ -88,7 +94,9 @@ def _copies(store: str, table: str, keys: Mapping[str, int], copies: range, time
         if name in columns
     }
     if "message_id" in columns:
-        columns["message_id"] = _MESSAGE_ID[store]
+        moment = f"CAST({round(time.time() * 1000)} - {seconds} * 1000 AS BIGINT)"
+        stamp = _HEXADECIMAL[store].format(number=moment)
+        columns["message_id"] = f"'msg_' || {stamp} || {_CHANCE[store]}"
     return (
         f"WITH RECURSIVE copies(n) AS"
         f" (SELECT {copies[0]} UNION ALL SELECT n + 1 FROM copies WHERE n < {copies[-1]})"

@@ -9,12 +9,12 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from app.domain.deliveries import DeliveryStatus
+from app.domain.message_ids import CHANCE, make_message_id
 from app.models import DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.access import part
 from app.services.link_secrets import sealed_payload
 
-_MESSAGE_ID = 24
 _REASON = 256
 
 
@@ -72,7 +72,7 @@ def _row(ports: Ports, new: NewDelivery, now: datetime) -> dict[str, object]:
         "note_id": new.note_id,
         "event": new.event,
         "subject_id": new.subject_id,
-        "message_id": f"msg_{ports.randomness.token(_MESSAGE_ID)}",
+        "message_id": make_message_id(now, ports.randomness.token(CHANCE)),
         "payload": sealed_payload(ports, new.event, new.payload),
         "issuer": new.issuer,
         "status": new.status.value,

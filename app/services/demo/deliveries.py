@@ -13,6 +13,7 @@ from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
 from app.domain.deliveries import DeliveryStatus
+from app.domain.message_ids import CHANCE, make_message_id
 from app.domain.permissions import parted_names
 from app.models import (
     AppPermissionRecord,
@@ -37,7 +38,6 @@ from app.services.subscribers import Subscriber
 
 _TOLD = 3 * DAY
 _TOLD_IN_TROUBLE = 9 * DAY
-_MESSAGE_ID = 24
 _GIVEN_UP = "The webhook or its app is switched off."
 
 
@@ -185,7 +185,7 @@ def _past_delivery(
         note_id=new.note_id,
         event=new.event,
         subject_id=new.subject_id,
-        message_id=f"msg_{past.ports.randomness.token(_MESSAGE_ID)}",
+        message_id=make_message_id(issued_at, past.ports.randomness.token(CHANCE)),
         payload=new.payload,
         issuer=new.issuer or past.api_url,
         status=(DeliveryStatus.FAILED if has_failed else DeliveryStatus.SUCCESS).value,
