@@ -81,10 +81,14 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """How many deliveries had failed and are due again, and how many were missing."""
+    """How many deliveries had failed and are due again, and how many were missing.
+
+    ``has_more`` where more are missing than are made at once: ask again for the next.
+    """
 
     failed: int
     missing: int
+    has_more: bool = False
 
 
 @dataclass(frozen=True, slots=True)

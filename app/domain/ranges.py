@@ -17,7 +17,7 @@ class Range(Generic[Bound_co]):
 
 def moments(gte: datetime | None, lte: datetime | None) -> Range[datetime]:
     """The range between two moments; one that names no zone is in UTC."""
-    return Range(None if gte is None else _utc(gte), None if lte is None else _utc(lte))
+    return Range(None if gte is None else in_utc(gte), None if lte is None else in_utc(lte))
 
 
 def days(gte: date | None, lte: date | None) -> Range[datetime]:
@@ -28,7 +28,8 @@ def days(gte: date | None, lte: date | None) -> Range[datetime]:
     )
 
 
-def _utc(moment: datetime) -> datetime:
+def in_utc(moment: datetime) -> datetime:
+    """``moment`` in UTC, which it is taken to be where it names no zone."""
     if moment.tzinfo is None:
         return moment.replace(tzinfo=UTC)
     try:

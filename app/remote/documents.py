@@ -102,7 +102,7 @@ mutation Retry($id: ID!) {{
 REPLAY = """
 mutation Replay($id: ID!, $since: DateTime!, $failed: Boolean, $missing: Boolean) {
   webhookReplay(id: $id, since: $since, failed: $failed, missing: $missing) {
-    failed missing errors { field message code }
+    failed missing hasMore errors { field message code }
   }
 }
 """

@@ -108,7 +108,9 @@ class RemoteInstance:
             failed=failed,
             missing=missing,
         )
-        return self._read(lambda: Replayed(payload["failed"], payload["missing"]))
+        return self._read(
+            lambda: Replayed(payload["failed"], payload["missing"], payload["hasMore"])
+        )
 
     def key_set(self) -> bytes:
         url = key_set_address(self._api.url)

@@ -3,8 +3,8 @@
 from collections.abc import Collection, Sequence
 from datetime import datetime
 
-from sqlalchemy import and_, select, update
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy import Select, and_, func, select, update
+from sqlalchemy.orm import aliased
 
 from app.domain.actor import Actor
 from app.domain.deliveries import DeliveryStatus, EventDelivery, Replayed
@@ -25,7 +25,12 @@ from app.services.subscribers import Subscriber, subscribers_of
 MOST_AT_ONCE = 100
 """Deliveries that can be chosen one by one to be made again."""
 
+MOST_MISSING = 5000
+"""Deliveries that were missing and are made at once: nobody waits for more than that."""
+
 _AT_ONCE = 50
+_DUE_AT_ONCE = 1000
+"""Rows that are changed in one transaction: nobody else who writes waits for more."""
 
 
 @staff_and_apps
@@ -95,44 +100,56 @@ def replay_deliveries(
     """Make a webhook's deliveries since ``since`` again that failed, and those it never got.
 
     Missing are those of events that it hears of now and has no delivery of: it was switched off,
-    or did not yet hear of them. What succeeded, or waits, stays as it is. Refuses NOT_FOUND on
-    ``id``.
+    or did not yet hear of them; the oldest first, ``MOST_MISSING`` at once. What succeeded, or
+    waits, stays as it is. Refuses NOT_FOUND on ``id``.
+
+    The audit trail tells that it was asked for, before anything is done: in steps, each of which
+    may be the last if the process is killed, and which begin where they stopped if asked again.
     """
     with ports.database.transaction() as session:
         if session.get(WebhookRecord, webhook_id) is None:
             raise Refused(Problem("NOT_FOUND", "There is no such webhook.", "id"))
-        again = _make_due(ports, session, webhook_id, since) if failed else 0
-        empty = _without_payload(session, webhook_id, since) if failed else ()
-        after = {"since": since.isoformat(), "failed": again, "with_missing": missing}
+        after = {"since": since.isoformat(), "with_failed": failed, "with_missing": missing}
         record(ports, actor, session, Change("webhook.replay", "Webhook", webhook_id, after=after))
-    again += remake_payloads(ports, empty)
-    return Replayed(again, _replay_missing(ports, webhook_id, since) if missing else 0)
+    again = _replay_failed(ports, webhook_id, since) if failed else 0
+    made = _replay_missing(ports, webhook_id, since) if missing else 0
+    return Replayed(again, made, has_more=made >= MOST_MISSING)
 
 
-def _make_due(ports: Ports, session: Session, webhook_id: int, since: datetime) -> int:
-    """What failed since then and has a payload is due again; returns how many."""
-    again = session.execute(
-        update(DeliveryRecord)
+def _replay_failed(ports: Ports, webhook_id: int, since: datetime) -> int:
+    """What failed since then is due again, and gets a payload where it has none; how many."""
+    with ports.database.reading() as session:
+        last = session.scalar(select(func.max(DeliveryRecord.id))) or 0
+        empty = session.scalars(
+            _failed(webhook_id, since).where(DeliveryRecord.payload == "")
+        ).all()
+    made = remake_payloads(ports, empty)
+    keys: Sequence[int] = (0,)
+    # Up to the last of the beginning: what fails meanwhile is not made due without end.
+    known = _failed(webhook_id, since).where(
+        DeliveryRecord.id <= last, DeliveryRecord.payload != ""
+    )
+    while keys:
+        with ports.database.transaction() as session:
+            wanted = known.where(DeliveryRecord.id > keys[-1]).limit(_DUE_AT_ONCE)
+            keys = session.scalars(wanted).all()
+            session.execute(
+                update(DeliveryRecord).where(DeliveryRecord.id.in_(keys)).values(_due_again(ports))
+            )
+        made += len(keys)
+    return made
+
+
+def _failed(webhook_id: int, since: datetime) -> Select[int]:
+    return (
+        select(DeliveryRecord.id)
         .where(
             DeliveryRecord.webhook_id == webhook_id,
             DeliveryRecord.created_at >= since,
             DeliveryRecord.status == DeliveryStatus.FAILED.value,
-            DeliveryRecord.payload != "",
         )
-        .values(_due_again(ports))
-        .returning(DeliveryRecord.id)
-    ).all()
-    return len(again)
-
-
-def _without_payload(session: Session, webhook_id: int, since: datetime) -> Sequence[int]:
-    """What failed because its payload could not be made."""
-    wanted = select(DeliveryRecord.id).where(
-        DeliveryRecord.webhook_id == webhook_id,
-        DeliveryRecord.created_at >= since,
-        DeliveryRecord.payload == "",
+        .order_by(DeliveryRecord.id)
     )
-    return session.scalars(wanted.order_by(DeliveryRecord.id)).all()
 
 
 def _due_again(ports: Ports) -> dict[str, object]:
@@ -156,7 +173,7 @@ def _replay_missing(ports: Ports, webhook_id: int, since: datetime) -> int:
         if one.webhook_id == webhook_id
     }
     made, last = 0, 0
-    while notes := _missing(ports, webhook_id, heard, since, last):
+    while made < MOST_MISSING and (notes := _missing(ports, webhook_id, heard, since, last)):
         last = notes[-1].id
         told = [one for note in notes for one in tell_again(ports, [note], heard[note.type])]
         with ports.database.transaction() as session:

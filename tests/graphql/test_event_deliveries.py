@@ -250,7 +250,7 @@ def test_what_failed_and_what_is_missing_is_replayed_and_nothing_else(
 REPLAY = """
 mutation ($id: ID!, $since: DateTime!, $missing: Boolean) {
   webhookReplay(id: $id, since: $since, missing: $missing) {
-    failed missing errors { field code }
+    failed missing hasMore errors { field code }
   }
 }
 """
@@ -266,7 +266,11 @@ def test_a_replay_can_be_asked_for_by_staff_and_leave_a_part_out(
     given = {"id": key, "since": clock.now().isoformat()}
 
     assert front.run(REPLAY, manager, **given, missing=False)["missing"] == 0
-    assert front.run(REPLAY, manager, **given) == {"failed": 0, "missing": 1, "errors": []}
+    once = {"failed": 0, "missing": 1, "hasMore": False, "errors": []}
+    assert front.run(REPLAY, manager, **given) == once
+    for absurd in ("0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"):
+        ever = front.run(REPLAY, manager, **{**given, "since": absurd})
+        assert ever == once | {"missing": 0}
     unknown = front.run(REPLAY, manager, **{**given, "id": to_global_id("Webhook", 9999)})
     assert problems(unknown) == [("id", "NOT_FOUND")]
     assert front.code(REPLAY, owner[1], **given) == "PermissionDenied"

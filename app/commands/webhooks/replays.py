@@ -117,6 +117,9 @@ def replay(webhook: str, since: str, *, failed: bool, missing: bool) -> None:
     found = find_webhook(chosen, webhook)
     both = failed == missing
     done = chosen.replay(found.id, start, failed=failed or both, missing=missing or both)
+    while done.has_more:
+        rest = chosen.replay(found.id, start, failed=False, missing=True)
+        done = Replayed(done.failed, done.missing + rest.missing, rest.has_more)
     out = output()
     out.one(done, _REPLAYED)
     out.say(f"On the way to {found.target_url}: {done.failed + done.missing}.")

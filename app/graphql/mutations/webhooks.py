@@ -1,7 +1,7 @@
 """Making, changing and deleting webhooks."""
 
 import json
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 import graphene
@@ -9,6 +9,7 @@ from graphql import GraphQLResolveInfo
 
 from app.domain.absent import ABSENT
 from app.domain.errors import Problem, Refused
+from app.domain.ranges import in_utc
 from app.graphql.context import RequestContext
 from app.graphql.errors import PayloadProblem
 from app.graphql.global_ids import key_in
@@ -103,6 +104,7 @@ class WebhookReplay(WebhookPayload):
 
     failed = graphene.Int(description="Those that had failed.")
     missing = graphene.Int(description="Those of events that it had never been told of.")
+    has_more = graphene.Boolean(description="Whether more are missing: ask again for the next.")
 
 
 class WebhookMutations(graphene.ObjectType):
@@ -181,17 +183,15 @@ class WebhookMutations(graphene.ObjectType):
         missing: bool | None = None,
     ) -> WebhookReplay:
         context: RequestContext = info.context
-        if since.tzinfo is None:
-            since = since.replace(tzinfo=UTC)
         ran = replay_deliveries(
             context.ports,
             context.actor,
             key_in(id, "Webhook"),
-            since,
+            in_utc(since),
             failed=failed is not False,
             missing=missing is not False,
         )
-        return WebhookReplay(failed=ran.failed, missing=ran.missing)
+        return WebhookReplay(failed=ran.failed, missing=ran.missing, has_more=ran.has_more)
 
 
 def _said(given: dict[str, Any]) -> WebhookInput:
