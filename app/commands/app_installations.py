@@ -10,6 +10,7 @@ import click
 
 from app.commands.address import base_url
 from app.commands.app_rows import ALL_COLUMNS, LARGEST_KEY
+from app.commands.choices import Id
 from app.commands.command import Group, standalone
 from app.commands.output import Column, output, visible
 from app.commands.permissions import permission_option
@@ -51,7 +52,7 @@ _COLUMNS = (
     Column[Installation]("created", "Begun", lambda one: one.created_at),
     Column[Installation]("updated", "Changed", lambda one: one.updated_at),
 )
-_key = click.argument("installation_id", metavar="ID", type=click.IntRange(1, LARGEST_KEY))
+_key = click.argument("installation_id", metavar="ID", type=Id(1, LARGEST_KEY))
 _served_at = click.option(
     "--served-at",
     default="",

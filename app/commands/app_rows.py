@@ -12,6 +12,7 @@ from app.services import app_lists
 
 LARGEST_KEY = 10**18
 """Fits every database's integer; a larger one cannot exist."""
+NO_APP = "There is no such app. See them: flask app list"
 
 COLUMNS = (
     Column[App]("id", "Id", lambda app: app.id, short=True),
@@ -40,5 +41,5 @@ def app_key(ports: Ports, app: str) -> int:
     ).items
     if len(found) == 1:
         return found[0].id
-    hint = "Several apps have this name; give its id." if found else "There is no such app."
+    hint = "Several apps have this name; give its id." if found else NO_APP
     raise Refused(Problem("NOT_FOUND", hint, "app"))

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 import click
 
 from app.commands.app_rows import LARGEST_KEY, app_key
+from app.commands.choices import Id
 from app.commands.command import Group
 from app.commands.exits import Exit
 from app.commands.output import Column, output
@@ -46,7 +47,7 @@ _COLUMNS = (
     ),
 )
 _MOMENTS = ("%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M")
-_key = click.argument("token_id", metavar="ID", type=click.IntRange(1, LARGEST_KEY))
+_key = click.argument("token_id", metavar="ID", type=Id(1, LARGEST_KEY))
 
 
 @tokens.command(

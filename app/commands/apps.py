@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from app.commands.app_installations import install, installations
-from app.commands.app_rows import ALL_COLUMNS, COLUMNS, app_key
+from app.commands.app_rows import ALL_COLUMNS, COLUMNS, NO_APP, app_key
 from app.commands.app_tokens import tokens
 from app.commands.command import Group
 from app.commands.output import output
@@ -163,7 +163,7 @@ def delete(app: str, *, yes: bool) -> None:
 def _shown(ports: Ports, app: str) -> App:
     found = app_lists.show_app(ports, OPERATOR, app_key(ports, app))
     if found is None:
-        raise Refused(Problem("NOT_FOUND", "There is no such app.", "app"))
+        raise Refused(Problem("NOT_FOUND", NO_APP, "app"))
     return found
 
 

@@ -19,3 +19,20 @@ class Word(click.Choice[str]):
             else f"There are: {', '.join(self.choices)}."
         )
         return f"{value!r} is none. {hint}"
+
+
+class Id(click.IntRange):
+    """The number of a thing, as its list shows it."""
+
+    name = "id"
+
+
+def read_switch(typed: str) -> bool:
+    """What ``true``, ``off`` and the like mean; raises ``click.UsageError`` for anything else."""
+    try:
+        switch = click.BOOL.convert(typed, None, None) if typed.strip() else None
+    except click.BadParameter:
+        switch = None
+    if switch is None:
+        raise click.UsageError(f"{typed[:40]!r} is neither true nor false.")
+    return switch

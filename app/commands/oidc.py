@@ -8,7 +8,7 @@ from typing import Protocol
 import click
 
 from app.commands.address import base_url
-from app.commands.choices import Word
+from app.commands.choices import Word, read_switch
 from app.commands.command import Group
 from app.commands.exits import Exit
 from app.commands.output import Column, Shown, output
@@ -115,7 +115,7 @@ def set_(setting: str, value: str, provider: str, *, yes: bool) -> None:
     one clears the setting. What would keep out everybody who could undo it is asked about first.
     """
     given = _read() if value == "-" else value
-    active = click.BOOL.convert(given, None, None) if setting == "active" else None
+    active = read_switch(given) if setting == "active" else None
 
     def save(*, asks_first: bool) -> None:
         changes = provider_settings.ProviderUpdate(

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from app.commands.choices import Word
+from app.commands.choices import Word, read_switch
 from app.commands.command import Group
 from app.commands.output import Column, Shown, output
 from app.domain.actor import OPERATOR
@@ -90,10 +90,8 @@ def set_(setting: str, value: str, *, yes: bool, no_input: bool) -> None:
 
 def _parse(setting: str, value: str) -> PasswordLoginMode | bool | str:
     if setting == _MODE:
-        names = [mode.value for mode in PasswordLoginMode]
-        return PasswordLoginMode(
-            click.Choice(names, case_sensitive=False).convert(value, None, None)
-        )
+        modes = Word([mode.value for mode in PasswordLoginMode], case_sensitive=False)
+        return PasswordLoginMode(modes.convert(value, None, None))
     if setting.startswith(("allow-", "enable-")):
-        return click.BOOL.convert(value, None, None)
+        return read_switch(value)
     return value

@@ -79,10 +79,13 @@ _MESSAGES = {
 
 
 class TokenRejected(Exception):
-    """The credential that came with the request is worth nothing."""
+    """The credential that came with the request is worth nothing.
 
-    def __init__(self, fault: TokenFault) -> None:
-        super().__init__(fault.message)
+    ``message`` is for whoever sent it to another instance, which says so in words of its own.
+    """
+
+    def __init__(self, fault: TokenFault, message: str = "") -> None:
+        super().__init__(message or fault.message)
         self.fault = fault
 
 
@@ -92,5 +95,5 @@ class TrafficClosed(Exception):
     MESSAGE = "Storefront traffic is not allowed."
     CODE = "STOREFRONT_TRAFFIC_NOT_ALLOWED"
 
-    def __init__(self) -> None:
-        super().__init__(self.MESSAGE)
+    def __init__(self, message: str = MESSAGE) -> None:
+        super().__init__(message)

@@ -83,9 +83,11 @@ def _error(url: str, answer: HttpAnswer, errors: Sequence[object]) -> Exception:
     exception = extensions.get("exception")
     code = exception.get("code") if isinstance(exception, dict) else extensions.get("code")
     if code == TrafficClosed.CODE:
-        return TrafficClosed()
+        return TrafficClosed(f"{url} is closed to all but staff and apps. {_come_in(url)}")
     if isinstance(code, str) and code in _FAULTS:
-        return TokenRejected(_FAULTS[code])
+        fault = _FAULTS[code]
+        what = "has expired there" if fault is TokenFault.EXPIRED else "is not accepted there"
+        return TokenRejected(fault, f"{url}: the token {what}. {_come_in(url)}")
     if code == "PermissionDenied" or answer.status in _DENYING:
         return PermissionDenied(message=told[0])
     if code == "GraphQLError" and answer.status == HTTPStatus.OK:
@@ -94,6 +96,10 @@ def _error(url: str, answer: HttpAnswer, errors: Sequence[object]) -> Exception:
     if answer.status == HTTPStatus.BAD_REQUEST:
         what = "does not know what it was asked; it may be of another version"
     return Fault(f"{url} {what}: {' '.join(told)}")
+
+
+def _come_in(url: str) -> str:
+    return f"Sign in: flask login {url}, or bring another token."
 
 
 def _message(error: object) -> str:

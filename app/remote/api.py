@@ -6,13 +6,14 @@ from typing import Any
 
 from app.domain.errors import PermissionDenied, Refused, TokenFault, TokenRejected
 from app.domain.faults import Unreachable
-from app.ports.http import CallFailed, Http, HttpAnswer, HttpRequest
+from app.ports.http import CallFailed, CallFault, Http, HttpAnswer, HttpRequest
 from app.remote.answers import read_data, read_payload
 from app.remote.credentials import Credential, GivenToken
 
 PATIENCE = 30.0
 """Seconds that an instance has for its whole answer."""
 
+_NOBODY = "nobody answers there. Is the address right, and is it running?"
 _LARGEST = 32 * 1024 * 1024
 _REFRESH = """
 mutation Refresh($refreshToken: String) {
@@ -73,7 +74,8 @@ class Api:
         try:
             return self._http.send(request)
         except CallFailed as failed:
-            raise Unreachable(request.url, str(failed)) from None
+            nobody = failed.fault is CallFault.UNREACHABLE
+            raise Unreachable(request.url, _NOBODY if nobody else str(failed)) from None
 
     def _renew(self) -> None:
         given = {"refreshToken": self._credential.refresh_token}

@@ -97,6 +97,7 @@ def test_a_token_that_does_not_exist_is_neither_revoked_nor_replaced(
     for verb in ("revoke", "rotate"):
         failed = run(ports, "app", "token", verb, token)
         assert (failed.exit_code, failed.stdout) == (code, "")
+    assert "'abc' is not a valid id." in run(ports, "app", "token", "revoke", "abc").stderr
 
 
 @pytest.mark.parametrize("overlap", ["-1", "2592001", "1e3", "9" * 30])

@@ -61,16 +61,20 @@ def test_texts_are_set_and_cleared(ports: Ports) -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments",
+    ("setting", "value", "told"),
     [
-        ("password-login-mode", "SOMETIMES"),
-        ("allow-storefront-traffic", "perhaps"),
-        ("nothing", "true"),
+        ("password-login-mode", "SOMETIMES", "There are: ENABLED, CUSTOMERS_ONLY, DISABLED."),
+        ("allow-storefront-traffic", "perhaps", "'perhaps' is neither true nor false."),
+        ("allow-storefront-traffic", "", "'' is neither true nor false."),
+        ("nothing", "true", "There are: name, description"),
     ],
 )
-def test_what_cannot_be_set_is_a_usage_error(ports: Ports, arguments: tuple[str, str]) -> None:
-    failed = run(ports, "shop", "set", *arguments)
+def test_what_cannot_be_set_is_a_usage_error(
+    ports: Ports, setting: str, value: str, told: str
+) -> None:
+    failed = run(ports, "shop", "set", setting, value)
     assert (failed.exit_code, failed.stdout) == (2, "")
+    assert told in failed.stderr
     assert trail(ports, "shop.update") == []
 
 

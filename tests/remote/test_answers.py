@@ -20,6 +20,10 @@ def unreachable(_request: HttpRequest) -> HttpAnswer:
     raise CallFailed(CallFault.TIMEOUT, "shop.example.com did not answer within 30 seconds.")
 
 
+def nobody(_request: HttpRequest) -> HttpAnswer:
+    raise CallFailed(CallFault.UNREACHABLE, "shop.example.com cannot be reached.")
+
+
 def elsewhere(_request: HttpRequest) -> HttpAnswer:
     return HttpAnswer(308, {"location": "https://other.example.com/graphql/"})
 
@@ -28,6 +32,7 @@ def elsewhere(_request: HttpRequest) -> HttpAnswer:
     ("answer", "kind", "told"),
     [
         (unreachable, Unreachable, "within 30 seconds"),
+        (nobody, Unreachable, "nobody answers there"),
         (elsewhere, Unreachable, "https://other.example.com/graphql/"),
         (raw(200, b"<html>Welcome</html>", "text/html; charset=utf-8"), Unreachable, "a web page"),
         (raw(502, b"<html>Bad gateway</html>", "text/html"), Unreachable, "HTTP 502"),
@@ -38,11 +43,11 @@ def elsewhere(_request: HttpRequest) -> HttpAnswer:
         (answering({"swagger": "2.0"}), Unreachable, "other JSON"),
         (answering({"data": []}), Unreachable, "other JSON"),
         (raw(401, b"<html>Who are you?</html>", "text/html"), PermissionDenied, "HTTP 401"),
-        (answering({"errors": [CLOSED]}, 401), TrafficClosed, "not allowed"),
+        (answering({"errors": [CLOSED]}, 401), TrafficClosed, f"flask login {URL}"),
         (answering({"errors": [{"message": "Go away"}]}, 403), PermissionDenied, "Go away"),
         (failing("PermissionDenied", "You need MANAGE_APPS"), PermissionDenied, "MANAGE_APPS"),
-        (failing("InvalidTokenError"), TokenRejected, "Invalid token"),
-        (failing("InvalidSignatureError"), TokenRejected, "Signature"),
+        (failing("InvalidTokenError"), TokenRejected, "is not accepted there. Sign in: flask"),
+        (failing("InvalidSignatureError"), TokenRejected, "is not accepted"),
         (failing("ExpiredSignatureError"), TokenRejected, "expired"),
         (failing("GraphQLError", "Received cursor is invalid."), Refused, "cursor"),
         (failing("GraphQLError", "Cannot query field 'x'.", 400), Fault, "another version"),
