@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 
 import orjson
@@ -12,7 +12,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from app.console.changes import done_to, what_was_done, who_did
 from app.console.filters import setting_text
 from app.console.frame import page
-from app.console.lists import asked_page, tags, told, turns
+from app.console.lists import asked_page, tags, time_turns, told
 from app.console.session import actor, ports
 from app.domain.audit import LONGEST_TEXT, AuditEntry, AuditFilter, Topic
 from app.domain.provider_settings import SETTINGS
@@ -20,7 +20,7 @@ from app.services.audit_lists import export_entries, list_entries, show_entry
 
 _NAMES = {"q": "Text", "who": "Who", "kind": "What", "from": "From", "to": "To", "on": "About"}
 _KINDS = {"user": "People", "app": "Apps", "operator": "Whoever runs the server"}
-_TOPICS = {
+_TOPICS: Mapping[str, str] = {
     Topic.DOORS: "Doors",
     Topic.APPS: "Apps and webhooks",
     Topic.PEOPLE: "People",
@@ -36,14 +36,15 @@ blueprint = Blueprint("audit", __name__, url_prefix="/audit")
 
 @blueprint.get("/")
 def index() -> BaseResponse:
-    """Entries, newest first."""
-    found = list_entries(ports(), actor(), asked_page(), _wanted())
+    """Entries by their time, as the address narrows and turns them."""
+    wanted = _wanted()
+    found = list_entries(ports(), actor(), asked_page(), wanted)
     return page(
         "audit/index.html",
         found=found,
-        turns=turns(found),
-        told=told(*_NAMES),
-        tags=tags(_NAMES),
+        turns=time_turns(found, oldest_first=wanted.oldest_first),
+        told=told(*_NAMES, "sort"),
+        tags=tags(_NAMES, {"who": _KINDS, "kind": _TOPICS}),
         kinds=_KINDS,
         topics=_TOPICS,
         longest=LONGEST_TEXT,
@@ -116,6 +117,7 @@ def _wanted() -> AuditFilter:
         since=_day(args.get("from", "")),
         until=None if until is None else until + timedelta(days=1),
         text=args.get("q", "").strip()[:LONGEST_TEXT],
+        oldest_first=args.get("sort") == "oldest",
     )
 
 

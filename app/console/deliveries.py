@@ -7,7 +7,7 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.attempts import curl_of, size_of, status_words
 from app.console.frame import done, go, page
-from app.console.lists import asked_key, asked_page, tags, told, turns
+from app.console.lists import asked_key, asked_page, tags, time_turns, told
 from app.console.session import actor, now, ports
 from app.domain.deliveries import KEPT, SCHEDULE, DeliveryStatus
 from app.domain.errors import Refused
@@ -47,25 +47,27 @@ blueprint = Blueprint("deliveries", __name__, url_prefix="/deliveries")
 
 @blueprint.get("/")
 def index() -> BaseResponse:
-    """Deliveries, the newest first, as the address narrows them."""
+    """Deliveries by when they were made, as the address narrows and turns them."""
     problem = ""
     wanted = _wanted()
     try:
         found = search_deliveries(ports(), actor(), asked_page(), wanted)
     except Refused as refused:
         problem = str(refused)
-        found = search_deliveries(ports(), actor(), asked_page(), DeliverySearch())
+        wanted = DeliverySearch()
+        found = search_deliveries(ports(), actor(), asked_page(), wanted)
     hooks = list_webhook_names(ports(), actor())
+    statuses = {value: label for value, (_, label) in _STATUS.items()}
     asked = request.args.get("ask")
     return page(
         "deliveries/index.html",
         found=found,
-        turns=turns(found),
-        told=told(*_NAMES),
-        tags=_tags(hooks),
+        turns=time_turns(found, oldest_first=wanted.oldest_first),
+        told=told(*_NAMES, "sort"),
+        tags=tags(_NAMES, {"webhook": _called(hooks), "status": statuses}),
         hooks=hooks,
         events=list(EventType),
-        statuses={value: label for value, (_, label) in _STATUS.items()},
+        statuses=statuses,
         asked=asked if asked in _ASKED else None,
         since=_SINCE,
         problem=problem,
@@ -119,14 +121,14 @@ def redeliver_chosen() -> BaseResponse:
     keys = [int(key) for key in request.form.getlist("id") if key.isdecimal()]
     if not keys:
         flash("Choose a delivery first.", "warn")
-        return go("console.deliveries.index", **told(*_NAMES))
+        return go("console.deliveries.index", **told(*_NAMES, "sort"))
     try:
         due = retry_deliveries(ports(), actor(), keys)
     except Refused as refused:
         flash(str(refused), "bad")
-        return go("console.deliveries.index", **told(*_NAMES))
+        return go("console.deliveries.index", **told(*_NAMES, "sort"))
     words = "1 delivery is" if due == 1 else f"{due} deliveries are"
-    return done(f"{words} sent again now.", "console.deliveries.index", **told(*_NAMES))
+    return done(f"{words} sent again now.", "console.deliveries.index", **told(*_NAMES, "sort"))
 
 
 @blueprint.post("/replay")
@@ -140,6 +142,8 @@ def replay() -> BaseResponse:
     number = made.missing if missing else made.failed
     what = "that were missing" if missing else "that had failed"
     words = f"{number:,} {'delivery' if number == 1 else 'deliveries'} {what}"
+    if made.has_more:
+        flash("More are missing: replay them once more for the next.", "warn")
     return done(
         f"{words} {'is' if number == 1 else 'are'} sent now.",
         "console.deliveries.index",
@@ -163,6 +167,7 @@ def _wanted() -> DeliverySearch:
         ),
         object_id=args.get("object", "").strip(),
         text=args.get("q", "").strip(),
+        oldest_first=args.get("sort") == "oldest",
     )
 
 
@@ -173,14 +178,6 @@ def _day(text: str) -> datetime | None:
         return None
 
 
-def _tags(hooks: tuple[WebhookName, ...]) -> list[tuple[str, str]]:
-    names = {str(hook.id): hook.name or hook.app_name for hook in hooks}
-    found = []
-    for words, address in tags(_NAMES):
-        label, _, value = words.partition(": ")
-        if label == "Webhook":
-            value = names.get(value, value)
-        if label == "Status":
-            value = _STATUS[value][1] if value in _STATUS else value
-        found.append((f"{label}: {value}", address))
-    return found
+def _called(hooks: tuple[WebhookName, ...]) -> dict[str, str]:
+    """What webhooks are called, by their keys as an address tells them."""
+    return {str(hook.id): hook.name or hook.app_name for hook in hooks}

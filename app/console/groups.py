@@ -10,7 +10,7 @@ from wtforms.validators import InputRequired
 
 from app.console.forms import ConsoleForm
 from app.console.frame import done, go, page, refused_page
-from app.console.lists import asked_page, tags, told, turns
+from app.console.lists import asked_page, asked_word, tags, told, turns
 from app.console.people import name_of
 from app.console.permissions import PermissionsField, chips
 from app.console.session import actor, ports, require
@@ -32,6 +32,7 @@ from app.services.groups import (
 )
 
 _NAMES = {"q": "Name"}
+_SORTS = {"members": "Most members"}
 _MISSING = Refused(Problem("NOT_FOUND", "There is no such group. It may have been deleted."))
 
 blueprint = Blueprint("groups", __name__, url_prefix="/groups")
@@ -71,16 +72,19 @@ class MemberForm(ConsoleForm):
 
 @blueprint.get("/")
 def index() -> BaseResponse:
-    """All groups by name."""
-    wanted = GroupFilter(search=request.args.get("q", "").strip())
+    """All groups; there are few, so any order will do."""
+    by_members = asked_word("sort", _SORTS) == "members"
+    search = request.args.get("q", "").strip()
+    wanted = GroupFilter(search=search, by_members=by_members, descending=by_members)
     found = list_groups(ports(), actor(), asked_page(), wanted)
     return page(
         "groups/index.html",
         found=found,
         beyond={one.id for one in found.items if reach_problem(actor(), one.permissions)},
         turns=turns(found, "Before", "More"),
-        told=told(*_NAMES),
+        told=told(*_NAMES, "sort"),
         tags=tags(_NAMES),
+        sorts=_SORTS,
     )
 
 

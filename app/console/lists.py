@@ -68,6 +68,11 @@ def turns(page: Page[object], newer: str = "Newer", older: str = "Older") -> Tur
     return Turns(back, on, newer, older)
 
 
+def time_turns(page: Page[object], *, oldest_first: bool) -> Turns:
+    """As ``turns``, of a list by time."""
+    return turns(page, "Older", "Newer") if oldest_first else turns(page)
+
+
 def tags(
     names: Mapping[str, str], words: Mapping[str, Mapping[str, str]] | None = None
 ) -> list[tuple[str, str]]:

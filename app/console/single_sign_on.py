@@ -37,15 +37,16 @@ blueprint = Blueprint("single_sign_on", __name__, url_prefix="/single-sign-on")
 
 @blueprint.get("/")
 def index() -> BaseResponse:
-    """The providers, the default one first."""
+    """The providers, the default one first unless their names are asked for."""
     search = request.args.get("q", "").strip()
-    found = list_plugins(ports(), actor(), asked_page(), search=search)
+    by_name = request.args.get("sort") == "name"
+    found = list_plugins(ports(), actor(), asked_page(), search=search, by_name=by_name)
     slugs = [plugin.slug for plugin in found.items]
     return page(
         "single_sign_on/index.html",
         found=found,
         reach=show_provider_reach(ports(), actor(), slugs),
-        told=told("q"),
+        told=told("q", "sort"),
         tags=tags({"q": "Name"}),
         turns=turns(found, "Earlier", "Later"),
         values={plugin.slug: values_of(plugin) for plugin in found.items},

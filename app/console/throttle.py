@@ -44,7 +44,7 @@ def index() -> BaseResponse:
         silent=silent,
         peers=peers,
         told=told("q", "why", "sort"),
-        tags=tags(_FILTERS),
+        tags=tags(_FILTERS, {"why": _TRIED}),
         tried=_TRIED,
         asked="" if silent else asked,
         asked_block=next((one for one in blocked if one.address == asked), None),

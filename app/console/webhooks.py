@@ -1,10 +1,12 @@
 """Webhooks of all apps: how they fare, one of them, a test, pausing and deleting."""
 
+from collections.abc import Mapping
+
 from flask import Blueprint, Response, abort, flash, request
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.frame import done, go, page
-from app.console.lists import asked_key, asked_page, tags, told, turns
+from app.console.lists import asked_key, asked_page, asked_word, tags, told, turns
 from app.console.session import actor, ports
 from app.domain.errors import Refused
 from app.domain.ids import to_global_id
@@ -15,12 +17,14 @@ from app.services.webhook_changes import WebhookInput, delete_webhook, update_we
 from app.services.webhook_lists import (
     ListedWebhook,
     WebhookFilter,
+    WebhookSort,
     list_webhooks,
     show_listed_webhook,
 )
 
-_NAMES = {"q": "Text", "event": "Event", "state": "State"}
+_NAMES = {"q": "Text", "app": "App", "event": "Event", "state": "State"}
 _STATES = {"trouble": "In trouble", "on": "On", "off": "Off"}
+_SORTS: Mapping[str, str] = {WebhookSort.NAME: "Name", WebhookSort.APP: "App"}
 _ASKED = ("delete", "pause", "test")
 _LATEST = 8
 
@@ -29,7 +33,7 @@ blueprint = Blueprint("webhooks", __name__, url_prefix="/webhooks")
 
 @blueprint.get("/")
 def index() -> BaseResponse:
-    """All webhooks, the newest first."""
+    """All webhooks; those that fare badly are a state to narrow by, which an index finds."""
     state = request.args.get("state", "")
     event = request.args.get("event", "")
     wanted = WebhookFilter(
@@ -39,13 +43,16 @@ def index() -> BaseResponse:
         event=AsyncEvent(event) if event in AsyncEvent.__members__ else None,
         in_trouble=state == "trouble",
     )
-    found = list_webhooks(ports(), actor(), asked_page(), wanted)
+    sort = WebhookSort(asked_word("sort", _SORTS) or WebhookSort.NEWEST)
+    found = list_webhooks(ports(), actor(), asked_page(), wanted, sort)
+    apps = {str(hook.app_id): hook.app_name for hook in found.items}
     return page(
         "webhooks/index.html",
         found=found,
-        turns=turns(found),
-        told=told(*_NAMES, "app"),
-        tags=tags(_NAMES),
+        turns=turns(found) if sort is WebhookSort.NEWEST else turns(found, "Before", "More"),
+        told=told(*_NAMES, "sort"),
+        tags=tags(_NAMES, {"state": _STATES, "app": apps}),
+        sorts=_SORTS,
         states=_STATES,
         events=list(AsyncEvent),
         health_words=health_words,

@@ -72,7 +72,8 @@ class AuditFilter:
     """Which entries are wanted; what is left empty narrows nothing.
 
     ``since`` is the first moment, ``until`` the first one beyond. ``text`` is a part of a name
-    (of who or of what), of an address or of an action, in any case.
+    (of who or of what), of an address or of an action, in any case. ``oldest_first`` turns the
+    trail round.
     """
 
     user_id: int | None = None
@@ -85,3 +86,4 @@ class AuditFilter:
     since: datetime | None = None
     until: datetime | None = None
     text: str = ""
+    oldest_first: bool = False

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from sqlalchemy import ForeignKey, String, Text, true
+from sqlalchemy import ForeignKey, Index, String, Text, true
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.models.record import BigKey, Record, partial_index
@@ -37,6 +37,7 @@ class WebhookRecord(Record):
             "id",
             where="disabled_reason <> ''",
         ),
+        Index("ix_webhooks_name_id", "name", "id"),
     )
 
     id: Mapped[int] = mapped_column(BigKey, primary_key=True)

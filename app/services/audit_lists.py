@@ -34,7 +34,7 @@ _COLUMNS = (
 )
 """In the order of the fields of ``AuditEntry``."""
 
-_NEWEST_FIRST = Order((AuditRecord.at, AuditRecord.id), descending=True)
+_BY_TIME = (AuditRecord.at, AuditRecord.id)
 _EXPORTED_AT_ONCE = 500
 _ALL = AuditFilter()
 
@@ -43,7 +43,7 @@ _ALL = AuditFilter()
 def list_entries(
     ports: Ports, actor: Actor, page: PageRequest, wanted: AuditFilter = _ALL
 ) -> Page[AuditEntry]:
-    """Entries, the newest first; one statement. Refuses INVALID on ``text`` for a long one.
+    """Entries, by their time; one statement. Refuses INVALID on ``text`` for a long one.
 
     A text is looked for in the newest 10,000 entries that the other filters leave.
     """
@@ -53,8 +53,9 @@ def list_entries(
     words = (wanted.action, wanted.actor_kind, wanted.subject_type, wanted.subject_id, wanted.text)
     if not is_storable("".join(words)):
         return empty_page()  # no entry can hold that
+    order = Order(_BY_TIME, descending=not wanted.oldest_first)
     with ports.database.reading() as session:
-        return read_page(ports, session, _query(wanted), _NEWEST_FIRST, page, _entry)
+        return read_page(ports, session, _query(wanted), order, page, _entry)
 
 
 @requires_person(Permission.MANAGE_STAFF)
@@ -67,7 +68,7 @@ def show_entry(ports: Ports, actor: Actor, entry_id: int) -> AuditEntry | None:
 
 @requires_person(Permission.MANAGE_STAFF)
 def export_entries(ports: Ports, actor: Actor, wanted: AuditFilter = _ALL) -> Iterator[AuditEntry]:
-    """Every entry that is wanted, the newest first, read a few hundred at a time while they go.
+    """Every entry that is wanted, in the list's order, read a few hundred at a time while they go.
 
     Refuses as ``list_entries`` does, when the first is asked for.
     """
@@ -83,7 +84,7 @@ def export_entries(ports: Ports, actor: Actor, wanted: AuditFilter = _ALL) -> It
 @part
 def last_entries(session: Session, number: int) -> tuple[AuditEntry, ...]:
     """The newest entries."""
-    newest = (column.desc() for column in _NEWEST_FIRST.columns)
+    newest = (column.desc() for column in _BY_TIME)
     return tuple(map(_entry, session.execute(select(*_COLUMNS).order_by(*newest).limit(number))))
 
 
@@ -92,7 +93,7 @@ def _query(wanted: AuditFilter) -> Select[*tuple[object, ...]]:
     text = wanted.text.strip()
     if not text:
         return query
-    newest = (column.desc() for column in _NEWEST_FIRST.columns)
+    newest = (column.desc() for column in _BY_TIME)
     # Bounded: whatever is looked for, the trail is never read from end to end.
     near = select(AuditRecord.id).where(*_conditions(wanted)).order_by(*newest).limit(SEARCHED)
     searched = (

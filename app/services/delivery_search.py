@@ -19,7 +19,7 @@ from app.models import AppRecord, CheckoutRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.access import part, requires_person
 from app.services.narrowing import can_match, within
-from app.services.paging import Order, read_page
+from app.services.paging import Column, Order, read_page
 from app.services.stored_checkouts import token_in
 
 NO_ANSWER = 0
@@ -87,7 +87,8 @@ class DeliverySearch:
 
     ``response_status`` is the last answer's, ``NO_ANSWER`` where there was none. ``object_id`` is
     a global id. ``text`` is a part of the payload or of the reason, or a whole ``webhook-id``; it
-    is looked for in the newest ``SEARCHED`` of what the other conditions leave.
+    is looked for in the newest ``SEARCHED`` of what the other conditions leave. ``oldest_first``
+    turns the list round.
     """
 
     webhook_id: int | None = None
@@ -98,13 +99,14 @@ class DeliverySearch:
     created: Range[datetime] = field(default_factory=Range)
     object_id: str = ""
     text: str = ""
+    oldest_first: bool = False
 
 
 @requires_person(Permission.MANAGE_APPS)
 def search_deliveries(
     ports: Ports, actor: Actor, page: PageRequest, wanted: DeliverySearch
 ) -> Page[DeliveryLine]:
-    """The deliveries that ``wanted`` describes, the newest first; one statement a page.
+    """The deliveries that ``wanted`` describes, by when they were made; one statement a page.
 
     Refuses INVALID_ID on ``objectId`` for what is no id of anything that events are about.
     """
@@ -113,10 +115,10 @@ def search_deliveries(
     query = select_lines().where(*_conditions(wanted))
     if wanted.text.strip():
         query = query.where(*_holding(wanted))
-    order = Order((DeliveryRecord.id,), descending=True)
-    if wanted.webhook_id is None:
-        # All indexes but that of a webhook's own deliveries go by time.
-        order = Order((DeliveryRecord.created_at, DeliveryRecord.id), descending=True)
+    by_time: tuple[Column, ...] = (DeliveryRecord.created_at, DeliveryRecord.id)
+    # All indexes but that of a webhook's own deliveries go by time.
+    columns = by_time if wanted.webhook_id is None else (DeliveryRecord.id,)
+    order = Order(columns, descending=not wanted.oldest_first)
     with ports.database.reading() as session:
         return read_page(ports, session, query, order, page, to_line)
 

@@ -28,6 +28,7 @@ from app.services.outbox import put_event
 from app.services.paging import Order, read_page
 from app.services.stored_groups import (
     GROUPS,
+    MEMBERS,
     UNIQUE,
     give,
     is_taken,
@@ -37,6 +38,7 @@ from app.services.stored_groups import (
 )
 
 _BY_NAME = (GroupRecord.name, GroupRecord.id)
+_BY_MEMBERS = (MEMBERS, GroupRecord.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +52,14 @@ class NewGroup:
 
 @dataclass(frozen=True, slots=True)
 class GroupFilter:
-    """Which groups are wanted: those with ``search`` in their name, of these global ``ids``."""
+    """Which groups are wanted: those with ``search`` in their name, of these global ``ids``.
+
+    They go by their names, or ``by_members`` by how many are in them; ``descending`` turns round.
+    """
 
     search: str = ""
     ids: tuple[str, ...] | None = None
+    by_members: bool = False
     descending: bool = False
 
 
@@ -86,14 +92,15 @@ def create_group(ports: Ports, actor: Actor, new: NewGroup) -> PermissionGroup:
 def list_groups(
     ports: Ports, actor: Actor, page: PageRequest, wanted: GroupFilter = _ALL
 ) -> Page[PermissionGroup]:
-    """The groups by name (`permissionGroups`); refuses NOT_FOUND on ``ids`` for what is no id."""
+    """The groups (`permissionGroups`); refuses NOT_FOUND on ``ids`` for what is no id."""
     if not can_match(wanted.search):
         return empty_page()
     # There are few groups: reading them all is quicker than any index would be.
     query = GROUPS.where(GroupRecord.name.icontains(wanted.search.strip(), autoescape=True))
     if wanted.ids is not None:
         query = query.where(GroupRecord.id.in_(_keys(wanted.ids)))
-    order = Order(_BY_NAME, descending=wanted.descending)
+    columns = _BY_MEMBERS if wanted.by_members else _BY_NAME
+    order = Order(columns, descending=wanted.descending)
     with ports.database.reading() as session:
         return read_page(ports, session, query, order, page, to_group)
 

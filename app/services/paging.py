@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TypeVar
 
-from sqlalchemy import BindParameter, Row, Select, func, literal, tuple_
+from sqlalchemy import BindParameter, Row, ScalarSelect, Select, func, literal, tuple_
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from app.domain.errors import Problem, Refused
@@ -14,14 +14,20 @@ from app.ports import Ports
 from app.services.access import part
 
 Item = TypeVar("Item")
-Column = InstrumentedAttribute[str] | InstrumentedAttribute[int] | InstrumentedAttribute[datetime]
+Column = (
+    InstrumentedAttribute[str]
+    | InstrumentedAttribute[int]
+    | InstrumentedAttribute[datetime]
+    | ScalarSelect[int]
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
     """By which columns a list goes, the unique key last; none of them may be null.
 
-    All go in one direction, so that one comparison of rows, and one index, serve.
+    All go in one direction, so that one comparison of rows, and one index, serve. A number that is
+    counted for each row is for lists that are short as a whole.
     """
 
     columns: tuple[Column, ...]

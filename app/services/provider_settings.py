@@ -34,6 +34,7 @@ from app.services.providers import SECRET_SEAL, known_providers, to_provider
 
 _LONGEST_NAME = 256
 _BY_AGE = Order((IdentityProviderRecord.id,))
+_BY_NAME = Order((IdentityProviderRecord.name, IdentityProviderRecord.id))
 _SECRETS = tuple(setting.name for setting in SETTINGS if setting.type is SettingType.SECRET)
 
 
@@ -64,9 +65,9 @@ class ProviderUpdate:
 
 @requires(Permission.MANAGE_PLUGINS)
 def list_plugins(
-    ports: Ports, actor: Actor, page: PageRequest, *, search: str = ""
+    ports: Ports, actor: Actor, page: PageRequest, *, search: str = "", by_name: bool = False
 ) -> Page[Plugin]:
-    """The providers, the default one first; secrets do not read back.
+    """The providers, the default one first or ``by_name``; secrets do not read back.
 
     ``search`` looks for a part of the name.
     """
@@ -83,7 +84,7 @@ def list_plugins(
         return _plugin(provider, provider.plugin_id(ports.configuration.vendor))
 
     with ports.database.reading() as session:
-        return read_page(ports, session, query, _BY_AGE, page, plugin)
+        return read_page(ports, session, query, _BY_NAME if by_name else _BY_AGE, page, plugin)
 
 
 @requires(Permission.MANAGE_PLUGINS)

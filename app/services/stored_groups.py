@@ -23,14 +23,15 @@ _PERMISSIONS = (
     .where(GroupPermissionRecord.group_id == GroupRecord.id)
     .scalar_subquery()
 )
-_MEMBERS = (
+MEMBERS = (
     select(func.count())
     .select_from(GroupMemberRecord)
     .where(GroupMemberRecord.group_id == GroupRecord.id)
     .scalar_subquery()
 )
+"""How many are in the group of ``GroupRecord``."""
 GROUPS: Select[*tuple[object, ...]] = select(
-    GroupRecord.id, GroupRecord.name, _PERMISSIONS, _MEMBERS
+    GroupRecord.id, GroupRecord.name, _PERMISSIONS, MEMBERS
 )
 """What ``to_group`` expects."""
 

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from enum import StrEnum
 from typing import Any
 
 from sqlalchemy import Row, Select, func, or_, select
@@ -96,23 +97,39 @@ class WebhookFilter:
     in_trouble: bool = False
 
 
+class WebhookSort(StrEnum):
+    """What webhooks are listed by: their age (the newest first), their name, their app's name."""
+
+    NEWEST = "newest"
+    NAME = "name"
+    APP = "app"
+
+
 ANY_WEBHOOK = WebhookFilter()
+_ORDERS = {
+    WebhookSort.NEWEST: Order((WebhookRecord.id,), descending=True),
+    WebhookSort.NAME: Order((WebhookRecord.name, WebhookRecord.id)),
+    WebhookSort.APP: Order((AppRecord.name, AppRecord.id, WebhookRecord.id)),
+}
 
 
 @requires_person(Permission.MANAGE_APPS)
 def list_webhooks(
-    ports: Ports, actor: Actor, page: PageRequest, wanted: WebhookFilter = ANY_WEBHOOK
+    ports: Ports,
+    actor: Actor,
+    page: PageRequest,
+    wanted: WebhookFilter = ANY_WEBHOOK,
+    sort: WebhookSort = WebhookSort.NEWEST,
 ) -> Page[ListedWebhook]:
-    """The webhooks of all apps, the newest first, each with its events and its health.
+    """The webhooks of all apps, each with its events and its health.
 
     Three statements, however many a page has; the cost of the health is that of the last day's
     deliveries of these webhooks, not of all that were ever made.
     """
     if not can_match(wanted.search):
         return empty_page()
-    order = Order((WebhookRecord.id,), descending=True)
     with ports.database.reading() as session:
-        found = read_page(ports, session, _narrowed(wanted), order, page, _listed)
+        found = read_page(ports, session, _narrowed(wanted), _ORDERS[sort], page, _listed)
         return with_items(found, _completed(ports, session, found.items))
 
 

@@ -23,7 +23,7 @@ ORDERS = (BY_KEY, BY_NAME, BY_NAMES, BY_AGE)
 
 def told(order: Order) -> str:
     """An order by the names of its columns, for the name of a test."""
-    return "+".join(column.key for column in order.columns)
+    return "+".join(str(column.key) for column in order.columns)
 
 
 @pytest.fixture
