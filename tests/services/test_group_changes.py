@@ -30,12 +30,6 @@ PAGES = Permission.MANAGE_PAGES
 ALL = PageRequest(100)
 
 
-@pytest.fixture
-def boss(ports: Ports) -> Actor:
-    """Somebody who manages staff and orders."""
-    return actor_of(ports, make_staff(ports, "boss@example.com", STAFF, ORDERS))
-
-
 def group_id(key: int) -> str:
     return to_global_id("Group", key)
 

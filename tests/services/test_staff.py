@@ -5,9 +5,7 @@ from sqlalchemy import func, select
 
 from app.domain.actor import Actor
 from app.domain.errors import Refused
-from app.domain.ids import to_global_id
 from app.domain.mail import MailKind
-from app.domain.permissions import Permission
 from app.models import UserRecord
 from app.ports import Ports
 from app.services.identity import identify
@@ -18,7 +16,6 @@ from tests.builders.outbox import events, mails, token_in
 from tests.builders.people import (
     NOBODY,
     PASSWORD,
-    actor_of,
     make_group,
     make_staff,
     make_user,
@@ -27,26 +24,7 @@ from tests.builders.people import (
     visit,
 )
 from tests.services.refusals import codes
-
-STAFF = Permission.MANAGE_STAFF
-USERS = Permission.MANAGE_USERS
-ORDERS = Permission.MANAGE_ORDERS
-PAGES = Permission.MANAGE_PAGES
-REDIRECT = "http://localhost:3000/invited"
-
-
-@pytest.fixture
-def boss(ports: Ports) -> Actor:
-    """Somebody who manages staff and orders."""
-    return actor_of(ports, make_staff(ports, "boss@example.com", STAFF, ORDERS))
-
-
-def gid(key: int, kind: str = "User") -> str:
-    return to_global_id(kind, key)
-
-
-def groups(*keys: int) -> tuple[str, ...]:
-    return tuple(to_global_id("Group", key) for key in keys)
+from tests.services.staff_words import ORDERS, PAGES, REDIRECT, gid, groups
 
 
 def test_somebody_joins_the_staff_with_groups_and_is_recorded_and_announced(

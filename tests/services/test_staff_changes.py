@@ -6,7 +6,7 @@ from app.domain.actor import OPERATOR, Actor, ActorKind
 from app.domain.errors import PermissionDenied, Refused
 from app.domain.ids import to_global_id
 from app.domain.mail import MailKind
-from app.domain.permissions import ALL_PERMISSIONS, Permission
+from app.domain.permissions import ALL_PERMISSIONS
 from app.domain.users import User
 from app.models import UserRecord
 from app.ports import Ports
@@ -25,26 +25,7 @@ from tests.builders.people import (
     visit,
 )
 from tests.services.refusals import codes
-
-STAFF = Permission.MANAGE_STAFF
-USERS = Permission.MANAGE_USERS
-ORDERS = Permission.MANAGE_ORDERS
-PAGES = Permission.MANAGE_PAGES
-REDIRECT = "http://localhost:3000/invited"
-
-
-@pytest.fixture
-def boss(ports: Ports) -> Actor:
-    """Somebody who manages staff and orders."""
-    return actor_of(ports, make_staff(ports, "boss@example.com", STAFF, ORDERS))
-
-
-def gid(key: int, kind: str = "User") -> str:
-    return to_global_id(kind, key)
-
-
-def groups(*keys: int) -> tuple[str, ...]:
-    return tuple(to_global_id("Group", key) for key in keys)
+from tests.services.staff_words import ORDERS, PAGES, STAFF, gid, groups
 
 
 def change(ports: Ports, actor: Actor, key: int, **details: object) -> User:

@@ -1,0 +1,15 @@
+"""Whom tests of several use cases ask for."""
+
+import pytest
+
+from app.domain.actor import Actor
+from app.domain.permissions import Permission
+from app.ports import Ports
+from tests.builders.people import actor_of, make_staff
+
+
+@pytest.fixture
+def boss(ports: Ports) -> Actor:
+    """Somebody who manages staff and orders."""
+    held = (Permission.MANAGE_STAFF, Permission.MANAGE_ORDERS)
+    return actor_of(ports, make_staff(ports, "boss@example.com", *held))
