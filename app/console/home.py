@@ -36,6 +36,7 @@ def _attention(seen: Overview) -> int:
     found = len(seen.webhooks or ())
     if seen.people is not None:
         found += bool(seen.people.blocked_addresses)
+        found += bool(seen.people.untrusted_peers)
         found += bool(
             seen.people.staff_without_sign_on and any(p.is_active for p in seen.providers)
         )

@@ -22,7 +22,7 @@ from app.services.delivery_days import count_by_hour, read_day
 from app.services.door_numbers import staff_sessions, staff_without_sign_on
 from app.services.providers import known_providers
 from app.services.throttle import blocked_count
-from app.services.traffic import requests_since
+from app.services.traffic import requests_since, untrusted_peers
 from app.services.trouble import TroubledWebhook, list_troubled_webhooks
 
 _HOUR = timedelta(hours=1)
@@ -49,12 +49,14 @@ class ProviderNow:
 class PeopleNow:
     """Staff who come in by password alone, and what waits for whoever manages staff.
 
-    ``blocked_addresses`` is ``None`` while the counters cannot be read.
+    ``blocked_addresses`` is ``None`` while the counters cannot be read; ``untrusted_peers`` are
+    machines that forwarded requests in the last week, and that nobody named as proxies.
     """
 
     staff_without_sign_on: int
     staff_sessions: int
     blocked_addresses: int | None
+    untrusted_peers: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +136,7 @@ def _numbers(ports: Ports, actor: Actor) -> Select[*tuple[Any, ...]]:
             staff_without_sign_on().label("staff_without_sign_on"),
             staff_sessions(ports).label("staff_sessions"),
             blocked_count(ports).label("blocked_addresses"),
+            untrusted_peers(ports).label("untrusted_peers"),
         ]
     if actor.holds(Permission.MANAGE_SETTINGS):
         columns += [requests_since(ports, SPAN, kind).label(kind.value) for kind in TrafficKind]
@@ -143,7 +146,10 @@ def _numbers(ports: Ports, actor: Actor) -> Select[*tuple[Any, ...]]:
 
 def _people(found: Mapping[str, Any]) -> PeopleNow:
     return PeopleNow(
-        found["staff_without_sign_on"], found["staff_sessions"], found["blocked_addresses"]
+        found["staff_without_sign_on"],
+        found["staff_sessions"],
+        found["blocked_addresses"],
+        found["untrusted_peers"],
     )
 
 

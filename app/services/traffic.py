@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import BigInteger, ColumnElement, cast, delete, func, select
+from sqlalchemy import BigInteger, ColumnElement, ScalarSelect, cast, delete, func, select
 
 from app.domain.actor import Actor
 from app.domain.permissions import Permission
@@ -73,6 +73,17 @@ def list_untrusted_forwarding(
     )
     with ports.database.reading() as session:
         return tuple(UntrustedForwarding(*row) for row in session.execute(peers))
+
+
+@part
+def untrusted_peers(ports: Ports) -> ScalarSelect[int]:
+    """How many peers ``list_untrusted_forwarding`` tells of, as a part of a statement."""
+    return (
+        select(func.count())
+        .select_from(ForwardingRecord)
+        .where(ForwardingRecord.last_seen_at >= ports.clock.now() - KEPT)
+        .scalar_subquery()
+    )
 
 
 @part

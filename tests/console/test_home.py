@@ -1,8 +1,14 @@
 """The first page: what the doors look like, and what wants a look."""
 
+from app.domain.actor import OPERATOR
 from app.domain.permissions import Permission
+from app.models import ForwardingRecord
 from app.ports import Ports
+from app.services.provider_settings import ProviderUpdate, save_provider
+from tests.builders.apps import make_app
 from tests.builders.people import make_user
+from tests.builders.sign_on import ISSUER_THERE, make_provider
+from tests.builders.webhooks import change_webhook, make_webhook
 from tests.console.conftest import StaffDesk, Statements
 from tests.console.desk import Desk
 
@@ -27,6 +33,51 @@ def test_who_may_see_everything_sees_it_with_six_statements(
     assert "Deliveries by hour" in page.text
     assert "1 password session of staff is open." in page.text
     assert len(seen) <= 6
+
+
+def test_what_needs_attention_stands_first_the_worst_of_it_on_top(
+    admin: Desk, shop: Ports, statements: Statements
+) -> None:
+    calm = admin.open("/console/").text
+    assert "Nothing wants a look." in calm
+    assert "Needs attention" not in calm
+    url = make_trouble(shop)
+    admin.open("/console/")  # this process reads the providers once
+    with statements() as seen:
+        page = admin.open("/console/").text
+    assert len(seen) <= 6
+    assert "5 things want a look." in page
+    order = [
+        "Needs attention",
+        "Stock feed of Labels is failing.",
+        "Harbour ID does not answer.",
+        "1 member of the staff has no single sign-on identity.",
+        "1 machine that nobody named as a proxy passes on requests.",
+        "1 address is blocked from signing in.",
+        "The doors",
+        "Last 24 hours",
+        "Last changes",
+    ]
+    assert sorted(order, key=page.index) == order
+    shop.remembered.providers.paused.put(url, 0.0)
+    shop.throttle.unblock("203.0.113.7")
+    assert "3 things want a look." in admin.open("/console/").text
+
+
+def make_trouble(shop: Ports) -> str:
+    """Everything that can want a look, once; returns what the provider does not answer at."""
+    now = shop.clock.now()
+    hook = make_webhook(shop, make_app(shop, "Labels")[0])
+    change_webhook(shop, hook, failing_since=now, name="Stock feed")
+    make_provider(shop, name="Harbour ID")
+    save_provider(shop, OPERATOR, "default", ProviderUpdate({}))
+    url = f"{ISSUER_THERE}/keys"
+    shop.remembered.providers.paused.put(url, shop.clock.timestamp() + 60)
+    for _ in range(9):
+        shop.throttle.fail("203.0.113.7", "", 1, shop.clock.timestamp())
+    with shop.database.transaction() as session:
+        session.add(ForwardingRecord(peer="10.1.2.3", requests=4, last_seen_at=now))
+    return url
 
 
 def test_names_are_shown_as_they_are_and_never_as_markup(
