@@ -49,7 +49,7 @@ class DeliveryRecord(Record):
     webhook_id: Mapped[int] = mapped_column(ForeignKey("webhooks.id", ondelete="CASCADE"))
     note_id: Mapped[int | None] = mapped_column(BigKey)
     event: Mapped[str] = mapped_column(String(64))
-    subject_id: Mapped[int] = mapped_column(BigKey)
+    subject_id: Mapped[int] = mapped_column(BigKey, index=True)
     message_id: Mapped[str] = mapped_column(String(64), unique=True)
     payload: Mapped[str] = mapped_column(Text)
     issuer: Mapped[str] = mapped_column(String(1024))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import text, update
 
 from app.domain.actor import OPERATOR, Actor, ActorKind
 from app.domain.deliveries import DeliveryStatus
@@ -22,6 +22,7 @@ from tests.builders.apps import make_app
 from tests.builders.orders import make_cart
 from tests.builders.webhooks import make_delivery, make_webhook
 from tests.fakes.clock import START, FakeClock
+from tests.fixtures.ports import fake_ports
 from tests.fixtures.statements import recorded_statements, selects
 from tests.services.refusals import codes
 
@@ -144,3 +145,20 @@ def test_no_app_searches_the_deliveries_of_all(ports: Ports) -> None:
     app = Actor(ActorKind.APP, app_id=1, permissions=ALL_PERMISSIONS)
     with pytest.raises(PermissionDenied):
         search_deliveries(ports, app, PAGE, DeliverySearch())
+
+
+def test_what_was_delivered_about_other_things_is_never_gone_through(
+    sqlite_url: str, clock: FakeClock
+) -> None:
+    ports = fake_ports(sqlite_url, clock)
+    with recorded_statements() as statements:
+        assert found(ports, object_id=to_global_id("Product", 7)) == []
+    about = [one for one in selects(statements) if "subject_id" in one]
+    with ports.database.reading() as session:
+        plans = [
+            row.detail
+            for one in about
+            for row in session.execute(text(f"EXPLAIN QUERY PLAN {one}"))
+        ]
+    ports.database.close()
+    assert any("ix_deliveries_subject_id" in one for one in plans), plans
