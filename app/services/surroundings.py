@@ -41,7 +41,8 @@ def throttle_findings(ports: Ports) -> Iterator[Finding]:
         message = f"When its memory is full, Redis loses counters ({eviction})."
         yield Finding(subject, State.FAILED, message, "In Redis: maxmemory-policy noeviction")
     else:
-        yield Finding(subject, State.FINE, f"Answers; {len(blocked)} addresses have to wait.")
+        waiting = "1 address has" if len(blocked) == 1 else f"{len(blocked)} addresses have"
+        yield Finding(subject, State.FINE, f"Answers; {waiting} to wait.")
 
 
 @part

@@ -2,7 +2,9 @@
 
 import ipaddress
 import json
+import sqlite3
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -11,7 +13,10 @@ from app.adapters.schema import AlembicSchema
 from app.domain.actor import WORKER
 from app.ports import Ports
 from app.services.pulse import beat
+from tests.builders.people import make_user
+from tests.commands.installed import ROOT, Installation
 from tests.commands.shell import run, run_json
+from tests.fakes.keys import SECRET
 
 PROXIES = (ipaddress.ip_network("10.0.0.0/8"),)
 
@@ -54,3 +59,63 @@ def test_production_without_trusted_proxies_is_worth_a_warning(ports: Ports) -> 
     assert "TRUSTED_PROXIES" in proxies["remedy"]
     named = run(real, "doctor", "--short", trusted_proxies=PROXIES)
     assert "proxies\tfine" in named.stdout
+
+
+@pytest.mark.parametrize(
+    ("broken", "subject", "state", "remedy"),
+    [
+        (
+            {"DATABASE_URL": "postgresql://nobody:geheim@127.0.0.1:1/nowhere"},
+            *("database", "failed", "Check DATABASE_URL"),
+        ),
+        (
+            {"REDIS_URL": "redis://:geheim@127.0.0.1:1/0"},
+            *("login throttle", "failed", "Check REDIS_URL"),
+        ),
+        (
+            {"SECRET_KEY": "geheim, and not what the keys were made with"},
+            *("signing keys", "failed", "Set SECRET_KEY back"),
+        ),
+        (
+            {"MAIL_URL": "smtp://shop:geheim@127.0.0.1:1"},
+            *("mail", "failed", "Check MAIL_URL"),
+        ),
+        ({"TRUSTED_PROXIES": "nonsense"}, "settings", "failed", ".env.example"),
+        ({}, "worker", "warning", "flask worker"),
+        (
+            {"APP_ENV": "production", "PUBLIC_URL": "https://shop.example.com"},
+            *("proxies", "warning", "TRUSTED_PROXIES"),
+        ),
+    ],
+)
+def test_whatever_is_broken_for_real_is_named_with_its_remedy(
+    ports: Ports,
+    sqlite_url: str,
+    tmp_path: Path,
+    broken: dict[str, str],
+    subject: str,
+    state: str,
+    remedy: str,
+) -> None:
+    make_user(ports, "ann@example.com")
+    whole = {"DATABASE_URL": sqlite_url, "SECRET_KEY": SECRET, "PYTHONPATH": str(ROOT)}
+    assert Installation(tmp_path, whole).run("keys", "list").returncode == 0
+    looked = Installation(tmp_path, {**whole, **broken}).run("doctor", "--json")
+    findings = {row["subject"]: row for row in json.loads(looked.stdout)}
+    assert findings[subject]["state"] == state
+    assert remedy in findings[subject]["remedy"]
+    assert looked.returncode == (1 if state == "failed" else 0), looked.stdout
+    assert "geheim" not in looked.stdout + looked.stderr
+
+
+def test_a_migration_that_is_pending_is_named_with_its_remedy(
+    ports: Ports, sqlite_url: str, tmp_path: Path
+) -> None:
+    with sqlite3.connect(sqlite_url.removeprefix("sqlite:///")) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '0001_before'")
+    connection.close()
+    whole = {"DATABASE_URL": sqlite_url, "PYTHONPATH": str(ROOT)}
+    looked = Installation(tmp_path, whole).run("doctor")
+    assert (looked.returncode, looked.stderr) == (1, "")
+    [line] = [line for line in looked.stdout.splitlines() if line.startswith("database\tfailed\t")]
+    assert line.endswith("\tflask db upgrade")

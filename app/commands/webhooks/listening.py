@@ -96,7 +96,8 @@ def listen(
         _mark(is_forwarded=bool(forward_to)),
     )
     out = output()
-    out.say(f"Listening to {len(webhooks)} webhooks. End with Ctrl-C.")
+    heard_of = "1 webhook" if len(webhooks) == 1 else f"{len(webhooks)} webhooks"
+    out.say(f"Listening to {heard_of}. End with Ctrl-C.")
     for heard in islice(_heard(follower, forward_to), count):
         out.next(heard, _COLUMNS)
         if heard.problem:
