@@ -7,9 +7,10 @@ from app.domain.permissions import Permission
 from app.domain.webhooks import AsyncEvent
 from tests.browser.console import ADMIN, RunningShop, Watch, ask, work
 from tests.builders.apps import make_app
-from tests.builders.people import PASSWORD, make_user
+from tests.builders.people import PASSWORD, make_group, make_user, sign_in
 from tests.builders.products import make_product
 from tests.builders.webhooks import make_delivery, make_webhook
+from tests.fakes.ahead import Ahead
 from tests.servers.http import Reply, http_server
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("console")]
@@ -104,6 +105,74 @@ def test_sending_deliveries_again(admin: Page, small_shop: RunningShop) -> None:
         assert len(receiver.calls("/hook")) == 2
     admin.reload()
     expect(admin.get_by_role("cell", name="Arrived")).to_be_visible()
+
+
+def test_inviting_somebody(admin: Page, small_shop: RunningShop) -> None:
+    make_group(small_shop.ports, "Support", Permission.MANAGE_ORDERS)
+    admin.goto(f"{small_shop.url}/console/staff/")
+    press(admin, admin.get_by_role("link", name="Invite someone").first)
+    tab_to(admin, admin.get_by_label("Email"))
+    admin.keyboard.type("nadia@example.com")
+    press(admin, admin.get_by_role("checkbox", name="Support"), "Space")
+    press(admin, admin.get_by_role("button", name="Send the invitation"))
+    expect(admin.get_by_text("nadia@example.com belongs to the staff now")).to_be_visible()
+
+
+def test_narrowing_a_list_and_ending_a_session(admin: Page, small_shop: RunningShop) -> None:
+    ports = small_shop.ports
+    make_user(ports, "ines@example.com")
+    token = sign_in(ports, make_user(ports, "tom@example.com")).access
+    admin.goto(f"{small_shop.url}/console/customers/")
+    tab_to(admin, admin.get_by_label("Name or email"))
+    admin.keyboard.type("tom")
+    expect(admin.get_by_role("link", name="ines@example.com")).to_have_count(0)
+    press(admin, admin.get_by_role("link", name="tom@example.com"))
+    sign_out = admin.get_by_role("link", name="Sign out everywhere")
+    press(admin, sign_out)
+    question = admin.get_by_role("dialog", name="Sign tom@example.com out everywhere?")
+    expect(question).to_be_visible()
+    admin.keyboard.press("Escape")
+    expect(sign_out).to_be_focused()
+    press(admin, admin.get_by_role("button", name="End the session"))
+    expect(admin.get_by_text("The session has ended")).to_be_visible()
+    assert ask(small_shop, "{ me { email } }", token)["me"] is None
+
+
+def test_rotating_the_key_and_letting_an_address_go(admin: Page, small_shop: RunningShop) -> None:
+    ports = small_shop.ports
+    user = make_user(ports)
+    admin.goto(f"{small_shop.url}/console/keys/")
+    assert isinstance(ports.clock, Ahead)
+    ports.clock.seconds += 360
+    press(admin, admin.get_by_role("link", name="Rotate now"))
+    press(admin, admin.get_by_role("dialog").get_by_role("button", name="Rotate the key"))
+    expect(admin.get_by_text("The signing key was rotated")).to_be_visible()
+    for _ in range(9):
+        ports.throttle.fail("203.0.113.7", "", user, ports.clock.timestamp())
+    press(admin, admin.get_by_role("navigation").get_by_role("link", name="Throttle"))
+    press(admin, admin.get_by_role("link", name="Unblock 203.0.113.7"))
+    press(admin, admin.get_by_role("dialog").get_by_role("button", name="Unblock the address"))
+    expect(admin.get_by_text("203.0.113.7 is let go")).to_be_visible()
+
+
+def test_inspecting_a_token_and_reading_the_audit_trail(
+    admin: Page, small_shop: RunningShop
+) -> None:
+    ports = small_shop.ports
+    token = sign_in(ports, make_user(ports)).access
+    admin.goto(f"{small_shop.url}/console/inspector/")
+    tab_to(admin, admin.get_by_label("Token"))
+    admin.keyboard.insert_text(token)
+    press(admin, admin.get_by_role("button", name="Inspect"))
+    expect(admin.get_by_role("region", name="Answer")).to_contain_text("customer@example.com")
+    make_group(ports, "Support")
+    admin.goto(f"{small_shop.url}/console/staff/groups/1")
+    press(admin, admin.get_by_role("link", name="Delete"))
+    press(admin, admin.get_by_role("dialog").get_by_role("button", name="Delete it"))
+    expect(admin.get_by_text("The group Support was deleted")).to_be_visible()
+    press(admin, admin.get_by_role("navigation").get_by_role("link", name="Audit"))
+    press(admin, admin.get_by_role("link", name="Deleted the group"))
+    expect(admin.get_by_role("heading", level=1, name="deleted the group Support")).to_be_visible()
 
 
 def test_the_shortcuts(admin: Page, small_shop: RunningShop) -> None:

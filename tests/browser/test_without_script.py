@@ -10,9 +10,10 @@ from app.domain.permissions import Permission
 from app.domain.webhooks import AsyncEvent
 from tests.browser.console import ADMIN, RunningShop, ask, work
 from tests.builders.apps import make_app
-from tests.builders.people import PASSWORD, make_user
+from tests.builders.people import PASSWORD, make_group, make_user, sign_in
 from tests.builders.products import make_product
 from tests.builders.webhooks import make_delivery, make_webhook
+from tests.fakes.ahead import Ahead
 from tests.servers.http import Reply, http_server
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("console")]
@@ -84,3 +85,50 @@ def test_a_delivery_is_sent_again(plain: Page, small_shop: RunningShop) -> None:
         expect(plain.get_by_text("It is sent again now")).to_be_visible()
         work(small_shop)
         assert len(receiver.calls("/hook")) == 2
+
+
+def test_somebody_is_invited_and_another_is_signed_out(
+    plain: Page, small_shop: RunningShop
+) -> None:
+    ports = small_shop.ports
+    make_group(ports, "Support", Permission.MANAGE_ORDERS)
+    token = sign_in(ports, make_user(ports, "tom@example.com")).access
+    plain.get_by_role("navigation").get_by_role("link", name="Staff and groups").click()
+    plain.get_by_role("link", name="Invite someone").first.click()
+    plain.get_by_label("Email").fill("nadia@example.com")
+    plain.get_by_role("checkbox", name="Support").check()
+    plain.get_by_role("button", name="Send the invitation").click()
+    expect(plain.get_by_text("nadia@example.com belongs to the staff now")).to_be_visible()
+    plain.get_by_role("navigation").get_by_role("link", name="Customers").click()
+    plain.get_by_label("Name or email").fill("tom")
+    plain.get_by_role("button", name="Filter").click()
+    plain.get_by_role("link", name="tom@example.com").click()
+    plain.get_by_role("link", name="Sign out everywhere").click()
+    plain.get_by_role("dialog").get_by_role("button", name="Sign them out").click()
+    expect(plain.get_by_text("1 session has ended")).to_be_visible()
+    assert ask(small_shop, "{ me { email } }", token)["me"] is None
+
+
+def test_the_key_is_rotated_an_address_let_go_and_a_token_inspected(
+    plain: Page, small_shop: RunningShop
+) -> None:
+    ports = small_shop.ports
+    user = make_user(ports)
+    token = sign_in(ports, user).access
+    plain.get_by_role("navigation").get_by_role("link", name="Token inspector").click()
+    plain.get_by_label("Token").fill(token)
+    plain.get_by_role("button", name="Inspect").click()
+    expect(plain.get_by_role("region", name="Answer")).to_contain_text("customer@example.com")
+    expect(plain.get_by_label("Token")).to_have_value("")
+    plain.get_by_role("navigation").get_by_role("link", name="Keys").click()
+    assert isinstance(ports.clock, Ahead)
+    ports.clock.seconds += 360
+    plain.get_by_role("link", name="Rotate now").click()
+    plain.get_by_role("dialog").get_by_role("button", name="Rotate the key").click()
+    expect(plain.get_by_text("The signing key was rotated")).to_be_visible()
+    for _ in range(9):
+        ports.throttle.fail("203.0.113.7", "", user, ports.clock.timestamp())
+    plain.get_by_role("navigation").get_by_role("link", name="Throttle").click()
+    plain.get_by_role("link", name="Unblock 203.0.113.7").click()
+    plain.get_by_role("dialog").get_by_role("button", name="Unblock the address").click()
+    expect(plain.get_by_text("203.0.113.7 is let go")).to_be_visible()
