@@ -26,6 +26,8 @@ _OTHERS = 10
 _BLOCKS = 100
 _COUNTED, _UNCOUNTED = 10, 3
 """Requests of a block; the first ones do not count: what was remembered is read anew."""
+_TRIES = 3
+"""Times that so many blocks are added when the limit is missed: chance goes, a cost stays."""
 _TARGET = "https://app.example.com/hook"
 _UPDATE = (
     "mutation ($id: ID!, $input: ProductInput!)"
@@ -39,7 +41,7 @@ class Changed:
 
     with_none: float
     with_webhooks: float
-    processor: tuple[float, float]
+    processor: tuple[float, ...]
 
     @property
     def difference(self) -> float:
@@ -92,23 +94,32 @@ def _measured(folder: Path) -> Changed:
     own_folder = folder / "changes"
     own_folder.mkdir()
     shop = BenchShop(own_folder, others=_OTHERS)
-    none, some = _Took(), _Took()
+    took = {0: _Took(), WEBHOOKS: _Took()}
     with servers.latchkey(shop.url) as server:
         requests = _requests(server.port, shop)
-        for block in range(_BLOCKS):
-            # None and ten take turns in being first, so that whatever drifts does so for both.
-            for webhooks in (0, WEBHOOKS) if block % 2 else (WEBHOOKS, 0):
-                _hear(shop, webhooks)
-                for _ in range(_UNCOUNTED):
-                    _ask(server, next(requests))
-                took, began = some if webhooks else none, server.processor()
-                took.milliseconds += [_ask(server, next(requests)) for _ in range(_COUNTED)]
-                took.processor += server.processor() - began
-    return Changed(
-        median(none.milliseconds),
-        median(some.milliseconds),
-        (none.processor_milliseconds, some.processor_milliseconds),
-    )
+        for _ in range(_TRIES):
+            _take_turns(server, shop, requests, took)
+            changed = Changed(
+                *(median(one.milliseconds) for one in took.values()),
+                processor=tuple(one.processor_milliseconds for one in took.values()),
+            )
+            if not changed.is_too_much:
+                break
+    return changed
+
+
+def _take_turns(
+    server: servers.Server, shop: BenchShop, requests: Iterator[bytes], took: dict[int, _Took]
+) -> None:
+    for block in range(_BLOCKS):
+        # None and ten take turns in being first, so that whatever drifts does so for both.
+        for webhooks in (0, WEBHOOKS) if block % 2 else (WEBHOOKS, 0):
+            _hear(shop, webhooks)
+            for _ in range(_UNCOUNTED):
+                _ask(server, next(requests))
+            one, began = took[webhooks], server.processor()
+            one.milliseconds += [_ask(server, next(requests)) for _ in range(_COUNTED)]
+            one.processor += server.processor() - began
 
 
 def _hear(shop: BenchShop, webhooks: int) -> None:

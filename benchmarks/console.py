@@ -1,15 +1,18 @@
-"""What each page of the console costs with 100,000 apps and deliveries: time, SQL statements."""
+"""What each page of the console costs in a shop with a long past: time, SQL statements.
+
+The past is 100,000 apps and deliveries and the crowd of ``benchmarks.crowd``.
+"""
 
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from statistics import median
 
 from flask.testing import FlaskClient
-from sqlalchemy import insert, select
+from sqlalchemy import select
 
 from app.adapters.migrations import upgrade
 from app.domain.actor import OPERATOR
@@ -29,8 +32,10 @@ from app.ports import Ports
 from app.services.demo.shop import fill_shop
 from app.settings import Settings, default_database_url, load_settings
 from app.wiring import connect
+from benchmarks.crowd import CUSTOMERS, ISSUER, Make, add_crowd, add_rows
 from tests.browser.pages import page_addresses
 from tests.builders.people import PASSWORD, make_user
+from tests.builders.sign_on import make_provider
 from tests.console.desk import Desk
 from tests.fixtures.statements import recorded_statements
 
@@ -38,7 +43,6 @@ ROWS = 100_000
 GOAL_MILLISECONDS = 50.0
 GOAL_STATEMENTS = 6
 
-_CHUNK = 10_000
 _TIMES = 7
 _FIRST_KEY = 1_000_000
 _SPAN = timedelta(days=13)
@@ -51,6 +55,24 @@ _LISTS = (
     "/console/deliveries/?code=503",
     "/console/deliveries/?q=no+such+text",
     "/console/webhooks/?q=stock",
+    "/console/access/?ask=mode&mode=CUSTOMERS_ONLY",
+    "/console/access/?ask=mode&mode=DISABLED",
+    "/console/access/?ask=storefront&open=false",
+    "/console/audit/?kind=keys",
+    "/console/audit/?q=nothing",
+    "/console/audit/?who=operator&from=2020-01-01&to=2099-01-01",
+    "/console/customers/?q=zo%C3%AB+nowakberg",
+    "/console/customers/?q=a&sort=name",
+    "/console/customers/?status=inactive",
+    "/console/search/?q=anna+smith",
+    "/console/search/?q=clerk4711",
+    "/console/single-sign-on/default/?ask=off",
+    "/console/staff/?by=provider",
+    "/console/staff/?group=1&sort=name",
+    "/console/staff/?q=clerk47",
+    "/console/staff/?status=inactive",
+    "/console/throttle/?q=198.18.7",
+    "/console/throttle/?sort=failures",
 )
 """Narrowed lists, beside the pages as they open."""
 
@@ -78,7 +100,8 @@ def main() -> None:
         ports = connect(settings)
         begun = time.perf_counter()
         fill(ports, url)
-        print(f"{ROWS:,} apps and deliveries added in {time.perf_counter() - begun:.0f} s")
+        took = time.perf_counter() - begun
+        print(f"{ROWS:,} apps and deliveries, {CUSTOMERS:,} customers added in {took:.0f} s")
         costs = list(measure(ports, settings))
         ports.activity.flush()
         ports.database.close()
@@ -101,7 +124,7 @@ def measure(ports: Ports, settings: Settings) -> Iterator[Cost]:
         raise RuntimeError("The console did not let the benchmark in.")
     with ports.database.reading() as session:
         customers = select(UserRecord.id).where(UserRecord.is_staff.is_(False))
-        keys = {"customers": session.scalars(customers.limit(1)).one()}
+        keys = {"customers": session.scalars(customers.order_by(UserRecord.id).limit(1)).one()}
     for address in (*sorted(page_addresses(app, keys)), *_LISTS):
         answer = client.get(address)
         if answer.status_code == 200 and answer.mimetype == "text/html":
@@ -132,12 +155,12 @@ def fill(ports: Ports, url: str) -> None:
     _add(ports, AppWordRecord, lambda number: {"app_id": _FIRST_KEY + number, "word": str(number)})
     _add(ports, DeliveryRecord, lambda number: _delivery(number, now, hooks))
     _add(ports, DeliveryAttemptRecord, lambda number: _attempt(number, now))
+    make_provider(ports, issuer=ISSUER)
+    add_crowd(ports, url)
 
 
-def _add(ports: Ports, table: type[Record], make: Callable[[int], dict[str, object]]) -> None:
-    for start in range(0, ROWS, _CHUNK):
-        with ports.database.transaction() as session:
-            session.execute(insert(table), [make(n) for n in range(start, start + _CHUNK)])
+def _add(ports: Ports, table: type[Record], make: Make) -> None:
+    add_rows(ports, table, ROWS, make)
 
 
 def _app(number: int, now: datetime) -> dict[str, object]:

@@ -165,24 +165,27 @@ def _place(sort: UserSort | None, depth: int) -> tuple[str | int, ...]:
     return (names[int(share * 1000)], "", 0)
 
 
-def fill(url: str) -> None:
-    """A migrated database at ``url`` with so many customers, and the words they are found by."""
+def fill(url: str, *, after: int = 0) -> None:
+    """A migrated database at ``url`` with so many customers, and the words they are found by.
+
+    Their keys follow upon ``after``.
+    """
     upgrade(url)
     parsed = make_url(url)
     if parsed.get_backend_name() == "sqlite":
-        _fill_sqlite(str(parsed.database))
+        _fill_sqlite(str(parsed.database), after)
     else:
-        _fill_postgresql(parsed.render_as_string(hide_password=False))
+        _fill_postgresql(parsed.render_as_string(hide_password=False), after)
 
 
 _USERS = "users (id, email, first_name, last_name, is_staff, date_joined, updated_at)"
 _WORDS = "user_words (user_id, word, is_staff)"
 
 
-def _fill_sqlite(path: str) -> None:
+def _fill_sqlite(path: str, after: int) -> None:
     connection = sqlite3.connect(path, isolation_level=None)
     connection.execute("PRAGMA synchronous=OFF")
-    for keys in _chunks():
+    for keys in _chunks(after):
         connection.execute("BEGIN")
         connection.executemany(
             f"INSERT INTO {_USERS} VALUES (?, ?, ?, ?, 0, ?, ?)",
@@ -193,9 +196,9 @@ def _fill_sqlite(path: str) -> None:
     connection.close()
 
 
-def _fill_postgresql(url: str) -> None:
+def _fill_postgresql(url: str, after: int) -> None:
     with psycopg.connect(url, autocommit=True) as connection, connection.cursor() as cursor:
-        for keys in _chunks():
+        for keys in _chunks(after):
             with cursor.copy(f"COPY {_USERS} FROM STDIN") as copy:
                 for person, joined in _people(keys):
                     copy.write_row((*person, False, f"{joined}+00", f"{joined}+00"))
@@ -205,9 +208,10 @@ def _fill_postgresql(url: str) -> None:
         cursor.execute("ANALYZE")
 
 
-def _chunks() -> Iterator[range]:
-    for start in range(1, PEOPLE + 1, _CHUNK):
-        yield range(start, min(start + _CHUNK, PEOPLE + 1))
+def _chunks(after: int) -> Iterator[range]:
+    end = after + PEOPLE + 1
+    for start in range(after + 1, end, _CHUNK):
+        yield range(start, min(start + _CHUNK, end))
 
 
 def _people(keys: range) -> Iterator[tuple[tuple[int, str, str, str], str]]:
