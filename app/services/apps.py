@@ -14,10 +14,11 @@ from app.domain.events import AppDeleted, AppInstalled, AppUpdated
 from app.domain.grants import grant_problem
 from app.domain.permissions import Permission
 from app.domain.texts import line_problem
-from app.models import AppPermissionRecord, AppRecord
+from app.models import AppPermissionRecord, AppRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.access import requires, requires_person
 from app.services.audit import Change, record
+from app.services.delivery_removal import thin_out
 from app.services.outbox import put_event
 from app.services.stored_apps import (
     app_snapshot,
@@ -98,6 +99,10 @@ def delete_app(ports: Ports, actor: Actor, app_id: int) -> App:
     Refuses NOT_FOUND and OUT_OF_SCOPE_APP on ``id``, the latter as ``update_app`` does.
     """
     refuse_apps(actor, "id")
+    with ports.database.transaction() as session:
+        locked_app(session, actor, app_id, "id")
+    hooks = select(WebhookRecord.id).where(WebhookRecord.app_id == app_id)
+    thin_out(ports, DeliveryRecord.webhook_id.in_(hooks))
     with ports.database.transaction() as session:
         app = locked_app(session, actor, app_id, "id")
         session.execute(delete(AppRecord).where(AppRecord.id == app_id))

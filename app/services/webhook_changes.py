@@ -16,10 +16,11 @@ from app.domain.permissions import Permission
 from app.domain.targets import target_problem
 from app.domain.texts import line_problem, prose_problem
 from app.domain.webhooks import AsyncEvent, Webhook, headers_problem, sync_events_problem
-from app.models import WebhookRecord
+from app.models import DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.access import staff_and_apps
 from app.services.audit import Change, record
+from app.services.delivery_removal import thin_out
 from app.services.stored_apps import stored_app
 from app.services.stored_webhooks import (
     read_webhooks,
@@ -115,9 +116,12 @@ def delete_webhook(
 ) -> Webhook:
     """Remove a webhook with its deliveries (`webhookDelete`); returns what it was.
 
-    Refuses NOT_FOUND on ``id``.
+    Refuses NOT_FOUND on ``id``. However many deliveries there are, others write meanwhile.
     """
     found = _found(actor, webhook_id, identifier)
+    with ports.database.reading() as session:
+        known = _only(ports, session, session.scalars(found).all())
+    thin_out(ports, DeliveryRecord.webhook_id == known.id)
     with ports.database.transaction() as session:
         stored = session.scalars(found.with_for_update()).all()
         webhook = _only(ports, session, stored)

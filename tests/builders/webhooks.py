@@ -1,10 +1,10 @@
 """Webhooks and deliveries that wait."""
 
-from sqlalchemy import update
+from sqlalchemy import insert, update
 
 from app.domain.deliveries import DeliveryStatus
 from app.domain.webhooks import AsyncEvent
-from app.models import DeliveryRecord, WebhookEventRecord, WebhookRecord
+from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookEventRecord, WebhookRecord
 from app.ports import Ports
 from app.services.stored_webhooks import sealed_secret
 from tests.builders.people import ISSUER
@@ -75,3 +75,30 @@ def change_delivery(ports: Ports, delivery_id: int, **values: object) -> None:
         session.execute(
             update(DeliveryRecord).where(DeliveryRecord.id == delivery_id).values(**values)
         )
+
+
+def make_many_deliveries(ports: Ports, webhook_id: int, count: int, **values: object) -> None:
+    """Store deliveries that have arrived, one attempt each; ``values`` are by column."""
+    first = make_delivery(ports, webhook_id)
+    with ports.database.transaction() as session:
+        one = session.get_one(DeliveryRecord, first)
+        one.status, one.next_attempt_at = DeliveryStatus.SUCCESS.value, None
+        names = [column.key for column in DeliveryRecord.__table__.columns if column.key != "id"]
+        alike = {name: getattr(one, name) for name in names} | values
+        rows = [alike | {"message_id": f"{one.message_id}_{number}"} for number in range(1, count)]
+        keys = [first]
+        if rows:
+            keys += session.scalars(insert(DeliveryRecord).returning(DeliveryRecord.id), rows)
+        attempt = {
+            "created_at": one.created_at,
+            "duration": 0.01,
+            "status": DeliveryStatus.SUCCESS.value,
+            "request_headers": {},
+            "response_headers": {},
+            "response": "",
+        }
+        session.execute(
+            insert(DeliveryAttemptRecord), [attempt | {"delivery_id": key} for key in keys]
+        )
+    if values:
+        change_delivery(ports, first, **values)

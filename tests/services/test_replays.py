@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import func, insert, select
+from sqlalchemy import func, select
 
 from app.domain.actor import OPERATOR, WORKER
 from app.domain.deliveries import Replayed
@@ -18,7 +18,7 @@ from app.services.fanout import fan_out_events
 from app.services.outbox import put_event
 from app.services.replays import replay_deliveries
 from tests.builders.apps import make_app
-from tests.builders.webhooks import change_webhook, make_delivery, make_webhook
+from tests.builders.webhooks import change_webhook, make_many_deliveries, make_webhook
 from tests.fakes.clock import START, FakeClock
 from tests.fakes.payloads import FakePayloads
 from tests.fixtures.statements import recorded_statements
@@ -46,21 +46,16 @@ def _states(ports: Ports) -> dict[str, int]:
 def test_much_that_failed_is_made_due_a_thousand_at_a_time(
     telling: Ports, webhook: int, clock: FakeClock
 ) -> None:
-    model = make_delivery(telling, webhook)
-    with telling.database.transaction() as session:
-        one = session.get_one(DeliveryRecord, model)
-        one.status, one.next_attempt_at = "SUCCESS", None
-        names = [column.key for column in DeliveryRecord.__table__.columns if column.key != "id"]
-        values = {name: getattr(one, name) for name in names} | {"status": "FAILED"}
-        rows = [values | {"message_id": f"msg_{number}"} for number in range(MANY)]
-        rows[0]["created_at"] = START - timedelta(hours=2)
-        session.execute(insert(DeliveryRecord), rows)
+    make_many_deliveries(telling, webhook, 1)
+    make_many_deliveries(telling, webhook, MANY, status="FAILED")
+    before = START - timedelta(hours=2)
+    make_many_deliveries(telling, webhook, 1, status="FAILED", created_at=before)
 
     with recorded_statements() as statements:
         done = replay_deliveries(telling, OPERATOR, webhook, START - timedelta(hours=1))
 
-    assert done == Replayed(MANY - 1, 0)
-    assert _states(telling) == {"FAILED": 1, "SUCCESS": 1, "PENDING": MANY - 1}
+    assert done == Replayed(MANY, 0)
+    assert _states(telling) == {"FAILED": 1, "SUCCESS": 1, "PENDING": MANY}
     # The last finds nothing more.
     made_due = [one for one in statements if one.startswith("UPDATE deliveries")]
     assert len(made_due) == 3 + 1
