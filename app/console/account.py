@@ -21,6 +21,9 @@ from app.services.ways_in import show_own_ways_in
 from app.web.caller import base_url
 
 _LINK = "email_link"
+_MOST = 100
+"""Sessions that are shown; nobody pages through more, but ends them all."""
+
 _SHOWN = 128
 """Pixels of the picture's side, for sharp screens."""
 
@@ -195,12 +198,14 @@ def _values(
     picture_error: str = "",
 ) -> dict[str, object]:
     user = caller().user
-    sessions = list_sessions(ports(), actor())
+    sessions = list_sessions(ports(), actor(), most=_MOST)
+    ways = show_own_ways_in(ports(), actor())
     return {
         "user": user,
         "sessions": sessions,
-        "others": sum(not one.is_current for one in sessions),
-        "ways": show_own_ways_in(ports(), actor()),
+        "others": ways.sessions - sum(one.is_current for one in sessions),
+        "session_count": ways.sessions,
+        "ways": ways,
         "picture": avatar_path(user.avatar, _SHOWN) if user.avatar else "",
         "picture_error": picture_error,
         "largest": LARGEST_FILE // (1024 * 1024),

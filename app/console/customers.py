@@ -77,7 +77,7 @@ def _person(key: int) -> Person:
     user = show_user(ports(), actor(), user_id=to_global_id("User", key))
     if user is None:
         raise _NOBODY
-    return Person(user, ())
+    return Person(user)
 
 
 def _values(person: Person, asked: str = "") -> dict[str, object]:
@@ -88,6 +88,7 @@ def _values(person: Person, asked: str = "") -> dict[str, object]:
         "user": user,
         "name": name_of(user),
         "sessions": person.sessions,
+        "session_count": person.session_count,
         "manages": may(actor(), delete_customer),
         "in_reach": is_within_reach(actor(), user.permissions),
         "asked": asked if asked in _ASKED else "",

@@ -26,10 +26,10 @@ from app.services.ways_in import ways_in_of_staff
 
 _NAMES = {**NAMES, "group": "Group", "by": "Signs in by"}
 _WAYS: Mapping[str, str] = {
-    SignInWay.PASSWORD: "Password only",
-    SignInWay.SINGLE_SIGN_ON: "Single sign-on only",
+    SignInWay.PASSWORD: "Password",
+    SignInWay.SINGLE_SIGN_ON: "Single sign-on",
     SignInWay.BOTH: "Both",
-    SignInWay.NEITHER: "Neither yet",
+    SignInWay.NEITHER: "Neither",
 }
 _SORTS = {
     "oldest": (UserSort.CREATED_AT, False),
@@ -121,6 +121,7 @@ def _values(person: Person, asked: str = "") -> dict[str, object]:
         "user": user,
         "name": name_of(user),
         "sessions": person.sessions,
+        "session_count": person.session_count,
         "is_self": user.id == actor().user_id,
         "in_reach": is_within_reach(actor(), user.permissions),
         "beyond": [one.label for one in in_order(beyond)],

@@ -18,10 +18,18 @@ SESSION = "Session"
 
 
 @users_only
-def list_sessions(ports: Ports, actor: Actor) -> tuple[SignedIn, ...]:
-    """The caller's own sessions that are alive, the one used last first."""
-    alive = select(SessionRecord).where(
-        SessionRecord.user_id == own_id(actor), SessionRecord.expires_at > ports.clock.now()
+def list_sessions(ports: Ports, actor: Actor, *, most: int | None = None) -> tuple[SignedIn, ...]:
+    """The caller's own sessions that are alive, the one used last first.
+
+    No more than ``most``, if that is said: the present one, and the newest.
+    """
+    is_present = SessionRecord.id == (actor.session_id or 0)
+    alive = (
+        select(SessionRecord)
+        .where(SessionRecord.user_id == own_id(actor))
+        .where(SessionRecord.expires_at > ports.clock.now())
+        .order_by(is_present.desc(), SessionRecord.id.desc())
+        .limit(most)
     )
     with ports.database.reading() as session:
         found = [signed_in(actor, stored) for stored in session.scalars(alive)]

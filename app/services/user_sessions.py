@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from sqlalchemy import delete, select
+from sqlalchemy import delete, func, select
 
 from app.domain.actor import Actor
 from app.domain.devices import SignedIn
@@ -23,10 +23,11 @@ MOST = 100
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody, and where they are signed in."""
+    """Somebody, and where they are signed in: of ``session_count`` the newest ``MOST``."""
 
     user: User
-    sessions: tuple[SignedIn, ...]
+    sessions: tuple[SignedIn, ...] = ()
+    session_count: int = 0
 
 
 @requires(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
@@ -43,7 +44,7 @@ def list_user_sessions(ports: Ports, actor: Actor, user_id: int) -> tuple[Signed
 def show_person(ports: Ports, actor: Actor, user_id: int) -> Person:
     """Somebody with their sessions, as ``list_user_sessions`` has and refuses them."""
     alive = (
-        select(SessionRecord)
+        select(SessionRecord, func.count().over())
         .where(SessionRecord.user_id == user_id, SessionRecord.expires_at > ports.clock.now())
         .order_by(SessionRecord.id.desc())
         .limit(MOST)
@@ -51,8 +52,10 @@ def show_person(ports: Ports, actor: Actor, user_id: int) -> Person:
     with ports.database.reading() as session:
         user = find_user_by_key(session, user_id)
         require_reach(actor, is_staff=user.is_staff)
-        found = [signed_in(actor, stored) for stored in session.scalars(alive)]
-    return Person(user, tuple(sorted(found, key=by_use, reverse=True)))
+        rows = session.execute(alive).all()
+        found = [signed_in(actor, stored) for stored, _ in rows]
+    count = rows[0][1] if rows else 0
+    return Person(user, tuple(sorted(found, key=by_use, reverse=True)), count)
 
 
 @requires(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)

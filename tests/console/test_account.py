@@ -3,6 +3,7 @@
 from io import BytesIO
 
 from app.domain.mail import MailKind
+from app.domain.permissions import Permission
 from app.ports import Ports
 from tests.builders.outbox import mails
 from tests.builders.people import (
@@ -123,6 +124,20 @@ def test_one_session_ends_and_then_all_others(staff_desk: StaffDesk, shop: Ports
     all_ = desk.follow(desk.send(f"{HERE}sessions/end-others", seen_at=HERE)).text
     assert "2 other sessions have ended" in all_
     assert len(sessions_of(shop, MYSELF)) == 1
+
+
+def test_of_many_sessions_the_newest_are_shown_and_all_are_told(
+    staff_desk: StaffDesk, shop: Ports
+) -> None:
+    desk = staff_desk(Permission.MANAGE_STAFF)
+    for _ in range(104):
+        sign_in(shop, MYSELF)
+    assert "These are the newest 100 of 105." in desk.open(HERE).text
+    assert "104 other sessions end at once" in desk.open(f"{HERE}?ask=others").text
+    person = f"/console/staff/{MYSELF}"
+    assert "These are the newest 100 of 105 sessions." in desk.open(person).text
+    asked = desk.open(f"{person}?ask=sign-out").text
+    assert "105 sessions end at once" in asked
 
 
 def test_without_a_password_one_is_led_to_a_link(staff_desk: StaffDesk, shop: Ports) -> None:

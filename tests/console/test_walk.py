@@ -61,6 +61,8 @@ ASKED = (
     "event",
     "kind",
     "sort",
+    "group",
+    "by",
     "webhook",
     "object",
     "code",

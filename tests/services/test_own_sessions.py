@@ -57,6 +57,16 @@ def test_a_person_sees_where_they_are_signed_in_the_last_used_first(
     assert (there.address, there.created_at, there.last_used_at) == (ADDRESS, began, began)
 
 
+def test_of_many_sessions_the_present_and_the_newest_are_listed(ports: Ports) -> None:
+    user_id = make_user(ports)
+    actor = actor_of(ports, user_id)
+    sign_in(ports, user_id)
+    newest = actor_of(ports, user_id).session_id
+    shown = list_sessions(ports, actor, most=2)
+    assert {one.id for one in shown} == {actor.session_id, newest}
+    assert len(list_sessions(ports, actor)) == 3
+
+
 def test_sessions_that_have_expired_are_not_listed(ports: Ports, clock: FakeClock) -> None:
     user_id = make_user(ports)
     sign_in(ports, user_id)

@@ -11,9 +11,10 @@ from app.domain.mail import MailKind
 from app.domain.permissions import Permission
 from app.domain.shop import PasswordLoginMode
 from app.ports import Ports
+from app.services import user_sessions
 from app.services.identity import identify
 from app.services.reset_links import send_reset_link
-from app.services.user_sessions import end_user_session, list_user_sessions
+from app.services.user_sessions import end_user_session, list_user_sessions, show_person
 from tests.builders.audit import trail
 from tests.builders.outbox import mails, token_in
 from tests.builders.people import (
@@ -60,6 +61,20 @@ def test_whoever_manages_customers_sees_where_they_are_signed_in(
     assert newer.last_used_at == clock.now()
     clock.pass_(hours=31 * 24)
     assert list_user_sessions(ports, support, customer) == ()
+
+
+def test_of_many_sessions_the_newest_are_shown_and_all_are_counted(
+    ports: Ports, support: Actor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(user_sessions, "MOST", 2)
+    customer = make_user(ports)
+    for _ in range(3):
+        sign_in(ports, customer)
+    sign_in(ports, make_user(ports, "other@example.com"))
+    person = show_person(ports, support, customer)
+    newest = [one.id for one in sessions_of(ports, customer)][1:]
+    assert sorted(one.id for one in person.sessions) == newest
+    assert person.session_count == 3
 
 
 def test_one_session_is_ended_and_its_token_is_worth_nothing_at_once(
