@@ -1,5 +1,7 @@
 """Keys: the ring of signing keys, what verifies until when, and rotating it."""
 
+from datetime import datetime, timedelta
+
 from flask import Blueprint, flash, request
 from werkzeug.wrappers import Response as BaseResponse
 
@@ -7,7 +9,7 @@ from app.console.filters import exact
 from app.console.frame import done, go, own_address, page
 from app.console.session import actor, now, ports
 from app.domain.errors import Refused
-from app.domain.keys import CACHE_TIME, KeyState
+from app.domain.keys import CACHE_TIME, KeyState, SigningKey
 from app.services.keys import list_keys
 from app.services.rotation import rotate_keys
 
@@ -23,13 +25,17 @@ def index() -> BaseResponse:
     """
     ring = list_keys(ports(), actor())
     is_fixed = all(key.published_at is None for key in ring)
+    next_key = next((key for key in ring if key.state is KeyState.NEXT), None)
+    known_at = None if next_key is None else _known_at(next_key)
     return page(
         "keys/index.html",
         ring=ring,
-        next_key=next((key for key in ring if key.state is KeyState.NEXT), None),
+        next_key=next_key,
         active=next(key for key in ring if key.state is KeyState.ACTIVE),
-        asked=request.args.get("ask") == "rotate" and not is_fixed,
+        asked=request.args.get("ask") == "rotate" and not is_fixed and known_at is None,
         is_fixed=is_fixed,
+        known_at=known_at,
+        kept_until=now() + timedelta(seconds=ports().configuration.jwt_ttl_refresh),
         address=own_address("wellknown.key_set"),
         cached_minutes=int(CACHE_TIME.total_seconds() // 60),
     )
@@ -54,3 +60,10 @@ def rotate() -> BaseResponse:
         f"{retired.kid[:8]}… signed verifies until {until}.",
         "console.keys.index",
     )
+
+
+def _known_at(next_key: SigningKey) -> datetime | None:
+    """When every verifier has seen the next key; ``None`` once they have, and it may sign."""
+    if next_key.published_at is None or next_key.published_at + CACHE_TIME <= now():
+        return None
+    return next_key.published_at + CACHE_TIME

@@ -123,6 +123,7 @@ def test_the_key_is_rotated_an_address_let_go_and_a_token_inspected(
     plain.get_by_role("navigation").get_by_role("link", name="Keys").click()
     assert isinstance(ports.clock, Ahead)
     ports.clock.seconds += 360
+    plain.reload()
     plain.get_by_role("link", name="Rotate now").click()
     plain.get_by_role("dialog").get_by_role("button", name="Rotate the key").click()
     expect(plain.get_by_text("The signing key was rotated")).to_be_visible()

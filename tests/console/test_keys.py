@@ -37,10 +37,15 @@ def test_a_key_is_rotated_after_a_question_and_nobody_is_signed_out(
     assert made is not None
     token = made["data"]["tokenCreate"]["token"]
     clock.pass_(minutes=4)
-    desk.open("/console/keys/")
+    told = desk.open(ASK)
+    assert "The next key can sign in 1 min" in told.text
+    assert "Rotate the signing key?" not in told.text
+    assert 'href="/console/keys/?ask=rotate"' not in told.html
     early = desk.follow(desk.send("/console/keys/rotate", seen_at=ASK))
     assert "was rotated" not in early.text
     clock.pass_(minutes=2)
+    asked = desk.open(ASK).text
+    assert "signed verifies until 31 Mar 2026, 12:06:00 UTC" in asked
     query = "{ me { email } }"
     headers = {"Authorization": f"Bearer {token}"}
     done = desk.follow(desk.send("/console/keys/rotate", seen_at=ASK))
