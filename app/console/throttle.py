@@ -6,6 +6,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from app.console.frame import done, go, page
 from app.console.lists import here_with, tags, told
 from app.console.session import actor, ports, visitor_here
+from app.domain.addresses import parse_address
 from app.domain.errors import Refused
 from app.ports.throttle import ThrottleUnavailable
 from app.services.throttle import ExplainedBlock, explain_blocked, unblock_address
@@ -27,15 +28,21 @@ blueprint = Blueprint("throttle", __name__, url_prefix="/throttle")
 
 @blueprint.get("/")
 def index() -> BaseResponse:
-    """The addresses, the longest wait first; with ``ask`` the question before one is let go."""
+    """The addresses, the longest wait first; with ``ask`` the question before one is let go.
+
+    A wait ends within the hour, so nobody pages through thousands: past the first ``LISTED`` an
+    address is found by itself.
+    """
     blocked: tuple[ExplainedBlock, ...] = ()
+    asked_block: ExplainedBlock | None = None
     silent = ""
+    asked = request.args.get("address", "").strip() if _asks() else ""
     try:
-        blocked = explain_blocked(ports(), actor(), limit=LISTED)
+        blocked = _listed()
+        asked_block = _block_of(asked, blocked) if asked else None
     except ThrottleUnavailable:
         silent = _SILENT
     peers = list_untrusted_forwarding(ports(), actor())
-    asked = request.args.get("address", "").strip() if _asks() else ""
     return page(
         "throttle/index.html",
         found=_sorted(_narrowed(blocked)),
@@ -47,7 +54,7 @@ def index() -> BaseResponse:
         tags=tags(_FILTERS, {"why": _TRIED}),
         tried=_TRIED,
         asked="" if silent else asked,
-        asked_block=next((one for one in blocked if one.address == asked), None),
+        asked_block=asked_block,
         keep=here_with(ask=None, address=None),
         own_address=visitor_here().address,
         trusted_proxies=[str(one) for one in installation().trusted_proxies],
@@ -77,10 +84,24 @@ def _asks() -> bool:
     return request.args.get("ask") == "unblock"
 
 
+def _listed() -> tuple[ExplainedBlock, ...]:
+    """Those with the longest wait, or the one whose whole address is asked for."""
+    wanted = told("q").get("q", "")
+    address = wanted if parse_address(wanted) is not None else ""
+    return explain_blocked(ports(), actor(), limit=LISTED, address=address)
+
+
+def _block_of(address: str, listed: tuple[ExplainedBlock, ...]) -> ExplainedBlock | None:
+    found = next((one for one in listed if one.address == address), None)
+    return found or next(iter(explain_blocked(ports(), actor(), address=address)), None)
+
+
 def _narrowed(blocked: tuple[ExplainedBlock, ...]) -> list[ExplainedBlock]:
     """Those that the address asks for."""
     asked = told("q", "why")
     text = asked.get("q", "").lower()
+    if parse_address(text) is not None:
+        text = ""  # the list is of that address alone, however it was spelt
     tries = {"accounts": "wrong_passwords", "unknown": "unknown_emails"}.get(asked.get("why", ""))
     return [
         one

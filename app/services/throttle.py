@@ -62,14 +62,14 @@ def list_blocked(
 
 @requires(Permission.MANAGE_STAFF)
 def explain_blocked(
-    ports: Ports, actor: Actor, *, limit: int = _LISTED_MAX
+    ports: Ports, actor: Actor, *, limit: int = _LISTED_MAX, address: str = ""
 ) -> tuple[ExplainedBlock, ...]:
     """The addresses that have to wait now and why, the longest wait first; three statements.
 
-    Raises ``ThrottleUnavailable``.
+    With ``address`` that one alone, however many wait longer. Raises ``ThrottleUnavailable``.
     """
     now = ports.clock.timestamp()
-    blocked = ports.throttle.blocked(now, limit)
+    blocked = _waiting(ports, address, now) if address else ports.throttle.blocked(now, limit)
     if not blocked:
         return ()
     against = ports.throttle.failures_against([one.address for one in blocked], now)
@@ -127,6 +127,13 @@ def unblock_address(ports: Ports, actor: Actor, address: str) -> None:
             Change("throttle.unblock", "Address", held.address, held.address, before=_held(held)),
         )
     ports.throttle.unblock(held.address)
+
+
+def _waiting(ports: Ports, address: str, now: float) -> Sequence[BlockedAddress]:
+    """``address``, if it is one and has to wait."""
+    parsed = parse_address(address)
+    held = None if parsed is None else ports.throttle.find(str(parsed), now)
+    return () if held is None or held.blocked_until <= now else (held,)
 
 
 def _held(held: BlockedAddress) -> dict[str, object]:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from app.adapters.throttle_redis import connect_redis_throttle
+from app.console import throttle
 from app.domain.permissions import Permission
 from app.factory import create_app
 from app.models import ForwardingRecord
@@ -68,6 +69,22 @@ def test_the_list_is_narrowed_and_sorted_by_its_address(
     assert "2001:db8::7" not in narrowed.text
     assert "1 address here" in narrowed.text
     assert "Nothing fits" in desk.open(f"{PAGE}?q=10.9").text
+
+
+def test_past_the_longest_waits_an_address_is_found_by_itself(
+    staff_desk: StaffDesk, shop: Ports, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(throttle, "LISTED", 1)
+    desk = staff_desk(MAY)
+    fail(shop, user_id=make_user(shop), times=6)
+    fail(shop, "2001:db8::7", user_id=2, times=2)
+    assert "2001:db8::7" not in desk.open(PAGE).text
+    found = desk.open(f"{PAGE}?q=2001:DB8:0::7").text
+    assert "2001:db8::7" in found
+    assert "2 wrong passwords" in found
+    asked = desk.open(f"{PAGE}?ask=unblock&address=2001:db8::7").text
+    assert "after 2 failed logins" in asked
+    assert "Nothing fits" in desk.open(f"{PAGE}?q=203.0.113.99").text
 
 
 def test_an_address_is_let_go_after_a_question(staff_desk: StaffDesk, shop: Ports) -> None:

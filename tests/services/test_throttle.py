@@ -58,6 +58,18 @@ def test_why_an_address_waits_is_told_with_the_accounts_it_tried(
     assert explain_blocked(ports, OPERATOR) == ()
 
 
+def test_one_address_is_explained_however_many_wait_longer(ports: Ports, clock: FakeClock) -> None:
+    _fail(ports, clock, OTHER_ADDRESS)
+    _fail(ports, clock, ADDRESS, times=3)
+    assert [one.address for one in explain_blocked(ports, OPERATOR, limit=1)] == [ADDRESS]
+    [found] = explain_blocked(ports, OPERATOR, limit=1, address="2001:DB8:0::7")
+    assert (found.address, found.failures) == (OTHER_ADDRESS, 1)
+    for nobody in ("203.0.113.99", "no address"):
+        assert explain_blocked(ports, OPERATOR, address=nobody) == ()
+    clock.pass_(seconds=2)
+    assert explain_blocked(ports, OPERATOR, address=OTHER_ADDRESS) == ()
+
+
 def test_explanations_cost_three_statements(ports: Ports, clock: FakeClock) -> None:
     _fail(ports, clock, ADDRESS)
     _fail(ports, clock, OTHER_ADDRESS)
