@@ -64,7 +64,8 @@ def write_outcomes(ports: Ports, batch: Batch, target: str, outcomes: Sequence[O
         return
     verdicts = [_judge(ports, outcome) for outcome in outcomes]
     with ports.database.transaction() as session:
-        webhook = _held(session, batch.webhook_id)
+        arrived = all(one.status is DeliveryStatus.SUCCESS for one in verdicts)
+        webhook = _held(session, batch.webhook_id, arrived=arrived)
         if webhook is None:
             return
         session.execute(
@@ -97,13 +98,14 @@ def give_up(ports: Ports, lease: str, reason: str, *, only: int | None = None) -
         )
 
 
-def _held(session: Session, webhook_id: int) -> WebhookRecord | None:
-    """The webhook, which nobody changes or deletes before the end of the transaction.
+def _held(session: Session, webhook_id: int, *, arrived: bool) -> WebhookRecord | None:
+    """The webhook, which nobody deletes before the end of the transaction.
 
     Locked before its deliveries are, as a deletion does it: or one could wait for the other.
+    Nobody changes it either, unless all has ``arrived``: then no batch waits for another.
     """
     wanted = select(WebhookRecord).where(WebhookRecord.id == webhook_id)
-    return session.scalars(wanted.with_for_update(key_share=True)).one_or_none()
+    return session.scalars(wanted.with_for_update(key_share=True, read=arrived)).one_or_none()
 
 
 def _set_what_is_next(

@@ -37,6 +37,7 @@ from app.services.outbox import put_event
 from tests.builders.apps import make_app
 from tests.builders.people import actor_of, make_staff, make_user
 from tests.builders.webhooks import make_webhook
+from tests.fixtures.statements import recorded_statements
 from tests.graphql.specimens import Specimen, delete_specimen, make_specimen
 from tests.services.refusals import codes
 
@@ -103,9 +104,12 @@ def test_a_dry_run_shows_the_bytes_of_the_later_delivery_and_writes_nothing(
     with ports.database.transaction() as session:
         session.execute(delete(OutboxEventRecord))
     before = rows(ports)
-    both = dry_run_webhook(ports, boss, query=query, object_id=specimen.id, app=app)
-    newest = dry_run_webhook(ports, boss, query=query, app=app)
+    with recorded_statements() as statements:
+        both = dry_run_webhook(ports, boss, query=query, object_id=specimen.id, app=app)
+        newest = dry_run_webhook(ports, boss, query=query, app=app)
     assert rows(ports) == before
+    assert statements
+    assert not [one for one in statements if one.startswith(("INSERT", "UPDATE", "DELETE"))]
 
     make_webhook(ports, listener, AsyncEvent(kind.type.value), query=query)
     happen(ports, boss, kind, specimen)

@@ -1,0 +1,43 @@
+"""``flask webhook replay`` goes on until nothing is missing any more."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import func, select
+
+from app.domain.actor import OPERATOR, WORKER
+from app.domain.events import ProductUpdated
+from app.domain.permissions import Permission
+from app.domain.webhooks import AsyncEvent
+from app.models import DeliveryRecord
+from app.ports import Ports
+from app.services import replays
+from app.services.fanout import fan_out_events
+from app.services.outbox import put_event
+from tests.builders.apps import make_app
+from tests.builders.webhooks import make_webhook
+from tests.commands.shell import run_json
+from tests.fakes.clock import FakeClock
+from tests.fakes.payloads import FakePayloads
+
+
+def test_all_that_is_missing_is_made_however_much_it_is(
+    ports: Ports, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(replays, "MOST_MISSING", 50)
+    telling = replace(ports, payloads=FakePayloads(ports.database))
+    with ports.database.transaction() as session:
+        for number in range(120):
+            put_event(telling, OPERATOR, session, ProductUpdated(number))
+    while fan_out_events(telling, WORKER):
+        pass
+    app, _ = make_app(ports, "Warehouse", Permission.MANAGE_PRODUCTS)
+    make_webhook(ports, app, AsyncEvent.PRODUCT_UPDATED)
+    since = (clock.now() - timedelta(hours=1)).isoformat()
+
+    told = run_json(telling, "webhook", "replay", "hook", "--since", since)
+
+    assert told == {"failed": 0, "missing": 120}
+    with ports.database.reading() as session:
+        assert session.scalar(select(func.count()).select_from(DeliveryRecord)) == 120
