@@ -109,7 +109,8 @@ def rotate_token(token_id: int, *, overlap: int) -> None:
     """Replace a token by a new one of the same kind, which is shown this once."""
     ports = installation().ports
     _tell(app_tokens.rotate_app_token(ports, OPERATOR, token_id, timedelta(seconds=overlap)))
-    output().say(f"Token {token_id} works for {overlap} more seconds at most.")
+    left = f"works for {overlap} more seconds at most" if overlap else "opens nothing any more"
+    output().say(f"Token {token_id} {left}.")
 
 
 @tokens.command("revoke", examples=[("flask app token revoke 7", "end it, at once")])

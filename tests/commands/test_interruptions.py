@@ -1,12 +1,10 @@
 """Ctrl-C, at a question and during long work: with ``--json`` what is told of it is JSON, too."""
 
 import json
-import re
 import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +16,10 @@ from tests.builders.apps import make_app
 from tests.builders.people import make_group, make_user
 from tests.builders.webhooks import make_delivery, make_webhook
 from tests.commands.installed import PATIENCE, ROOT, Installation, wait_until
+from tests.commands.other_shop import asked, operation, other_shop
 from tests.commands.terminal import INTERRUPT, hear_interrupts, typed
 from tests.fakes.keys import SECRET
-from tests.servers.http import HttpServer, Received, Reply, http_server
+from tests.servers.http import HttpServer
 
 INTERRUPTED = {"code": "INTERRUPTED", "message": "Interrupted.", "field": None}
 URL = "http://127.0.0.1:1/graphql/"
@@ -85,67 +84,9 @@ def test_a_stream_without_news_ends_in_one_line_of_json(installed: Installation)
 
 @pytest.fixture
 def shop() -> Iterator[HttpServer]:
-    """Another shop with three webhooks; it never answers the second change, nor any replay."""
-    with http_server() as server:
-        server.routes["/graphql/"] = lambda received: _answer(server, received)
+    """It never answers the second change, nor any replay."""
+    with other_shop() as server:
         yield server
-
-
-def _answer(server: HttpServer, received: Received) -> Reply:
-    asked = _operation(received)
-    if asked == "Replay" or (asked in ("Update", "Retry") and _asked(server, asked) > 1):
-        return Reply(raw=lambda connection: _wait(connection.recv))
-    page = {"hasNextPage": False, "endCursor": None}
-    hooks = [_hook(number) for number in (1, 2, 3)]
-    owner = {"id": "QXBwOjE=", "name": "Warehouse", "isActive": True}
-    answers: dict[str, object] = {
-        "Webhooks": {
-            "apps": {"edges": [{"node": {**owner, "webhooks": hooks}}], "pageInfo": page}
-        },
-        "Update": {"webhookUpdate": {"webhook": {**_hook(1), "app": owner}, "errors": []}},
-        "Retry": {"eventDeliveryRetry": {"delivery": SENT, "errors": []}},
-        "Deliveries": {
-            "webhook": {"eventDeliveries": {"edges": [{"node": SENT}], "pageInfo": page}}
-        },
-    }
-    return Reply(200, json.dumps({"data": answers[asked]}).encode())
-
-
-SENT = {
-    "id": "RXZlbnREZWxpdmVyeTox",
-    "createdAt": "2099-01-01T00:00:00+00:00",
-    "status": "PENDING",
-    "eventType": "ORDER_PAID",
-    "payload": "{}",
-    "attempts": {"edges": []},
-}
-
-
-def _hook(number: int) -> dict[str, object]:
-    return {
-        "id": f"V2ViaG9vazo{number}",
-        "name": f"hook {number}",
-        "targetUrl": "https://app.example.com/hook",
-        "isActive": True,
-        "asyncEvents": [],
-        "subscriptionQuery": "",
-        "customHeaders": "{}",
-        "secretKey": "",
-    }
-
-
-def _operation(received: Received) -> str:
-    name = re.search(r"(?:query|mutation) (\w+)", json.loads(received.body)["query"])
-    return name[1] if name else ""
-
-
-def _asked(server: HttpServer, operation: str) -> int:
-    return sum(_operation(one) == operation for one in server.received)
-
-
-def _wait(receive: Callable[[int], bytes]) -> None:
-    with suppress(OSError):
-        receive(1)  # until whoever asked has gone
 
 
 def stopped(
@@ -177,7 +118,7 @@ def test_during_a_call_that_takes_long_it_is_told_in_json(
     installed: Installation, shop: HttpServer
 ) -> None:
     words = ("webhook", "replay", "hook 1", "--since", "1d", "-u", shop.url)
-    lines, told = stopped(installed, *words, when=lambda: _asked(shop, "Replay") > 0)
+    lines, told = stopped(installed, *words, when=lambda: asked(shop, "Replay") > 0)
     assert [json.loads(line) for line in lines] == [{"errors": [INTERRUPTED]}]
     assert told == "Interrupted.\n"
 
@@ -187,7 +128,7 @@ def test_a_stream_with_news_is_json_line_by_line_to_its_end(
     installed: Installation, shop: HttpServer, words: tuple[str, ...]
 ) -> None:
     lines, _ = stopped(
-        installed, "webhook", *words, "-u", shop.url, when=lambda: _asked(shop, "Deliveries") > 3
+        installed, "webhook", *words, "-u", shop.url, when=lambda: asked(shop, "Deliveries") > 3
     )
     *news, last = [json.loads(line) for line in lines]
     assert [one["event"] for one in news] == ["ORDER_PAID"] * 3
@@ -198,13 +139,13 @@ def test_changing_many_tells_what_became_of_each_and_every_secret_that_may_hold(
     installed: Installation, shop: HttpServer
 ) -> None:
     words = ("webhook", "update", "--rotate-secret", "--yes", "-u", shop.url)
-    lines, told = stopped(installed, *words, when=lambda: _asked(shop, "Update") > 1)
+    lines, told = stopped(installed, *words, when=lambda: asked(shop, "Update") > 1)
     done: list[dict[str, Any]] = json.loads("".join(lines))
     assert [one["state"] for one in done] == ["changed", "failed", "planned"]
     sent = [
         json.loads(one.body)["variables"]["input"]["secretKey"]
         for one in shop.received
-        if _operation(one) == "Update"
+        if operation(one) == "Update"
     ]
     assert [one["secretKey"] for one in done] == [*sent, "a new one"]
     assert "What failed may have been done; what is still planned was not." in told
@@ -212,7 +153,7 @@ def test_changing_many_tells_what_became_of_each_and_every_secret_that_may_hold(
 
 def test_making_many_again_tells_which(installed: Installation, shop: HttpServer) -> None:
     words = ("webhook", "retry", "one", "two", "three", "-u", shop.url)
-    lines, told = stopped(installed, *words, when=lambda: _asked(shop, "Retry") > 1)
+    lines, told = stopped(installed, *words, when=lambda: asked(shop, "Retry") > 1)
     done: list[dict[str, Any]] = json.loads("".join(lines))
     assert [(one["id"], one["problem"]) for one in done] == [
         ("one", None),

@@ -65,8 +65,12 @@ CASES: dict[str, dict[str, tuple[str, ...]]] = {
         "show-nothing": ("show", "Nothing"),
         "update": ("update", "Warehouse", "--name", "Store", "--no-permissions"),
         "deactivate": ("deactivate", "Warehouse"),
+        "activate": ("activate", "Warehouse"),
         "delete-unasked": ("delete", "Warehouse"),
+        "token-create": ("token", "create", "Warehouse", "--name", "nightly"),
         "token-list": ("token", "list", "Warehouse"),
+        "token-rotate": ("token", "rotate", "1", "--overlap", "0"),
+        "token-verify": ("token", "verify"),
         "token-revoke": ("token", "revoke", "1"),
         "installations": ("installations", "list"),
     },
@@ -93,6 +97,7 @@ CASES: dict[str, dict[str, tuple[str, ...]]] = {
     "doctor": {"doctor": ()},
     "db": {"current": ("current",), "upgrade": ("upgrade",)},
     "demo": {"once": ("--once",)},
+    "completion": {"fish": ("fish",), "of-nothing": ("tcsh",)},
 }
 TIME = datetime(2026, 3, 1, 9, 30, tzinfo=UTC)
 FILES = {
@@ -159,7 +164,7 @@ def _transcript(ports: Ports, group: str, *arguments: str) -> str:
     if group == "doctor":  # it compares the time with the database's
         ports = replace(ports, clock=SystemClock())
         beat(ports, WORKER)
-    result = run(ports, group, *arguments)
+    result = run(ports, group, *arguments, typed="nothing of ours")
     if "--json" in arguments:
         json.loads(result.stdout)
     return f"$ flask {shlex.join((group, *arguments))}\n{outcome(result)}\n"
