@@ -10,24 +10,24 @@ from wtforms.validators import InputRequired
 
 from app.console.forms import ConsoleForm
 from app.console.frame import done, go, page, refused_page
-from app.console.lists import asked_page, asked_word, tags, told, turns
+from app.console.lists import Turns, asked_page, asked_word, tags, told, turns
 from app.console.people import name_of
 from app.console.permissions import PermissionsField, chips
 from app.console.session import actor, ports, require
+from app.domain.directory import UserFilter
 from app.domain.errors import Problem, Refused
 from app.domain.grants import reach_problem
 from app.domain.groups import PermissionGroup
 from app.domain.ids import to_global_id
 from app.domain.pages import LONGEST_PAGE, PageRequest
 from app.domain.permissions import Permission
-from app.services.directory import find_user
+from app.services.directory import find_user, list_staff
 from app.services.group_changes import GroupChanges, delete_group, update_group
 from app.services.groups import (
     GroupFilter,
     NewGroup,
     create_group,
     list_groups,
-    list_members,
     show_group,
 )
 
@@ -209,10 +209,14 @@ def _group(key: int) -> PermissionGroup:
 
 def _values(group: PermissionGroup, asked: str = "") -> dict[str, object]:
     problem = reach_problem(actor(), group.permissions)
+    members = list_staff(ports(), actor(), asked_page(), UserFilter(group_id=group.id))
+    # The answer to a form is no address that could be turned to.
+    turned = turns(members, "Before", "More") if request.method == "GET" else Turns()
     return {
         "group": group,
         "why_not": "" if problem is None else problem.message,
-        "members": list_members(ports(), actor(), [group.id])[group.id],
+        "members": members.items,
+        "turns": turned if turned.newer or turned.older else None,
         "chips": chips(actor(), group.permissions),
         "form": GroupForm(formdata=None, name=group.name),
         "member_form": MemberForm(formdata=None),

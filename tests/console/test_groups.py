@@ -1,5 +1,8 @@
 """Groups in the console: made, changed, filled, deleted, never beyond what one holds."""
 
+import html
+import re
+
 from app.domain.permissions import Permission
 from app.ports import Ports
 from tests.builders.people import make_group, make_staff, make_user
@@ -55,6 +58,28 @@ def test_members_come_by_their_address_and_go(staff_desk: StaffDesk, shop: Ports
     assert "You can assign only staff members" in customer.text
     left = desk.send(f"{here}/members/{key}/leave", seen_at=here)
     assert "They are not in Support any more" in desk.follow(left).text
+
+
+def test_the_members_of_a_large_group_are_paged_and_all_counted(
+    staff_desk: StaffDesk, shop: Ports
+) -> None:
+    key = make_group(shop, "Support", ORDERS)
+    for number in range(27):
+        make_user(shop, f"p{number}@example.com", is_staff=True, groups=[key], password=None)
+    desk, here = staff_desk(STAFF, ORDERS), f"{LIST}{key}"
+    page = desk.open(here)
+    assert "27 members." in page.text
+    assert "p24@example.com" in page.text
+    assert "p25@example.com" not in page.text
+    assert f'href="/console/staff/?group={key}"' in page.html
+    on = re.search(r'href="([^"]*)"[^>]*>More<', page.html)
+    assert on is not None
+    rest = desk.open(html.unescape(on[1])).text
+    assert "p26@example.com" in rest
+    assert "2 members of 27 on this page" in rest
+    assert "27 members lose 1 permission" in desk.open(f"{here}?ask=delete").text
+    refused = desk.send(f"{here}/members", {"email": "who@example.com"}, seen_at=here)
+    assert ">More<" not in refused.html
 
 
 def test_a_group_beyond_ones_own_rights_is_looked_at_alone(
