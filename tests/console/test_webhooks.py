@@ -4,8 +4,10 @@ from app.domain.actor import OPERATOR
 from app.domain.ids import to_global_id
 from app.domain.permissions import Permission
 from app.domain.webhooks import AsyncEvent
-from app.models import DeliveryRecord
+from app.models import DeliveryRecord, WebhookRecord
 from app.ports import Ports
+from app.services.disabling import disable_webhook
+from app.services.outcomes import FAILING_REASON
 from app.services.webhooks import show_webhook
 from tests.builders.apps import make_app
 from tests.builders.products import make_product
@@ -132,3 +134,17 @@ def test_a_test_is_a_delivery_like_any_other(staff_desk: StaffDesk, shop: Ports)
     assert sent.leads_to == "/console/deliveries/1"
     with shop.database.transaction() as session:
         assert session.get_one(DeliveryRecord, 1).webhook_id == 1
+
+
+def test_a_webhook_that_the_installation_switched_off_says_why_until_it_is_switched_on(
+    staff_desk: StaffDesk, shop: Ports
+) -> None:
+    key = make_webhook(shop, make_app(shop, "Labels", Permission.MANAGE_PRODUCTS)[0])
+    with shop.database.transaction() as session:
+        disable_webhook(shop, session, session.get_one(WebhookRecord, key), FAILING_REASON)
+    desk = staff_desk(*MAY)
+    for path in ("/console/", f"/console/webhooks/{key}"):
+        assert FAILING_REASON in desk.open(path).text
+    desk.send(f"/console/webhooks/{key}/resume", {}, seen_at=f"/console/webhooks/{key}")
+    for path in ("/console/", f"/console/webhooks/{key}"):
+        assert FAILING_REASON not in desk.open(path).text
