@@ -3,6 +3,7 @@
 import pytest
 
 from app.adapters.post import FilePost, SmtpPost
+from app.adapters.queue import RedisQueue, SqliteQueue
 from app.adapters.throttle_redis import RedisThrottle
 from app.adapters.throttle_sql import SqlThrottle
 from app.ports import Ports
@@ -17,6 +18,11 @@ def connected(**settings: str) -> Ports:
 def test_login_attempts_are_counted_in_redis_if_there_is_one_else_in_the_database() -> None:
     assert isinstance(connected().throttle, SqlThrottle)
     assert isinstance(connected(redis_url="redis://127.0.0.1:1/0").throttle, RedisThrottle)
+
+
+def test_deliveries_queue_in_redis_if_there_is_one_else_in_a_file() -> None:
+    assert isinstance(connected().queue, SqliteQueue)
+    assert isinstance(connected(redis_url="redis://127.0.0.1:1/0").queue, RedisQueue)
 
 
 def test_mails_go_to_the_server_if_there_is_one_else_to_a_file() -> None:
