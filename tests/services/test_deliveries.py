@@ -71,6 +71,7 @@ def test_a_due_delivery_is_made_once_and_written_down(
 
     (request,) = http.requests
     assert (request.url, request.method, request.body) == (TARGET, "POST", b'{"product":null}')
+    assert request.timeout == 20
     (attempt,) = _attempts(delivering, key)
     assert (attempt.status, attempt.response_status, attempt.response) == (
         "SUCCESS",
