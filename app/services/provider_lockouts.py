@@ -65,7 +65,6 @@ def way_back_kept(
     who = anonymous() if actor.is_trusted else actor
     was = _count(ports, session, before)
     yield
-    session.flush()
     # Whom another client knows, only the provider can tell; another issuer's people stand here.
     now = _count(ports, session, before, without=before.slug if setting == "client_id" else None)
     change = DoorChange(provider_off=before.slug)
