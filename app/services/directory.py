@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 
-from sqlalchemy import ColumnElement, Select, exists, func, select
+from sqlalchemy import ColumnElement, Select, exists, func, literal_column, select
 from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 from typing_extensions import TypeVarTuple
 
@@ -39,6 +39,8 @@ _SORTS = {
     UserSort.CREATED_AT: (UserRecord.date_joined, UserRecord.id),
     UserSort.LAST_MODIFIED_AT: (UserRecord.updated_at, UserRecord.id),
 }
+_SAID = {True: literal_column("TRUE"), False: literal_column("FALSE")}
+"""Not as values: an index of those who are locked out is used only by whoever says so."""
 _Query = Select[*tuple[object, ...]]
 Columns = TypeVarTuple("Columns")
 
@@ -142,7 +144,7 @@ def _list(
         else:
             query, order = _everybody(kinds, wanted)
         if wanted.is_active is not None:
-            query = query.where(UserRecord.is_active == wanted.is_active)
+            query = query.where(UserRecord.is_active.is_(_SAID[wanted.is_active]))
         if wanted.ids is not None:
             query = query.where(UserRecord.id.in_(_keys(wanted.ids)))
         query = query.where(*_membership(wanted), *_way_in(wanted))

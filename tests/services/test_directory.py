@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, text
 
 from app.domain.actor import OPERATOR, Actor
 from app.domain.directory import UserFilter, UserSort
@@ -17,6 +17,8 @@ from app.ports import Ports
 from app.services.directory import list_customers, list_staff, list_users, show_user
 from tests.builders.people import actor_of, make_group, make_staff, make_user
 from tests.fakes.clock import FakeClock
+from tests.fixtures.ports import fake_ports
+from tests.fixtures.statements import recorded_statements, selects
 
 ALL = PageRequest(100)
 STAFF = Permission.MANAGE_STAFF
@@ -186,6 +188,21 @@ def test_a_list_can_be_of_the_active_and_of_certain_people_alone(ports: Ports) -
     assert customers(ports, UserFilter(ids=ids)) == ["cleo", "gone"]
     assert customers(ports, UserFilter(ids=ids, search="zoe")) == ["cleo"]
     assert customers(ports, UserFilter(ids=())) == []
+
+
+@pytest.mark.parametrize("sort", [None, *UserSort])
+def test_whoever_is_locked_out_is_not_looked_for_among_everybody(
+    sqlite_url: str, clock: FakeClock, sort: UserSort | None
+) -> None:
+    ports = fake_ports(sqlite_url, clock)
+    with recorded_statements() as statements:
+        customers(ports, UserFilter(is_active=False, sort=sort))
+    [asked] = selects(statements)
+    with ports.database.reading() as session:
+        plan = [row.detail for row in session.execute(text(f"EXPLAIN QUERY PLAN {asked}"))]
+    ports.database.close()
+    assert any("USING INDEX ix_users_locked_out_" in step for step in plan), plan
+    assert not any("TEMP B-TREE" in step for step in plan), plan
 
 
 @pytest.mark.parametrize("ids", [("garbage",), (to_global_id("Group", 1),), ("VXNlcjox",) * 1001])
