@@ -17,12 +17,13 @@ Printed from the commands themselves; `make docs` writes it anew, and `docs/latc
 (`man ./docs/latchkey.1`).
 
 Every command takes `-h`, `-V`, `--json` and `--short`. Data goes to standard output, messages to
-standard error. `--json` is valid JSON always: a list without anything is `[]`, and what failed, or
-was ended by Ctrl-C, is `{"errors": [{"code", "message", "field"}]}` on one line. What goes on until
-Ctrl-C (`webhook listen`, `webhook deliveries --follow`) is an object a line, those errors the last
-of them; what does many things tells of each what became of it, however it ends. Tables and colours
-are for terminals; `NO_COLOR` takes the colours away. In a pipe there is a line each, with tabs
-between.
+standard error. Tables and colours are for terminals; `NO_COLOR` takes the colours away. In a pipe
+there is a line each, with tabs between. Nobody is asked anything there, nor with `--no-input`.
+
+`--json` is valid JSON always: a list without anything is `[]`, and what failed, or was ended by
+Ctrl-C, is `{"errors": [{"code", "message", "field"}]}` on one line. What goes on until Ctrl-C
+(`webhook listen`, `webhook deliveries --follow`) is an object a line, those errors the last of
+them; what does many things tells of each what became of it, however it ends.
 
 """
 CODES = {

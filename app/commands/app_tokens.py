@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from datetime import datetime, timedelta
 
 import click
@@ -13,6 +12,7 @@ from app.commands.command import Group
 from app.commands.exits import Exit
 from app.commands.output import Column, output
 from app.commands.permissions import permission_option
+from app.commands.questions import ask_secret, no_input_option
 from app.domain.actor import OPERATOR
 from app.domain.apps import DEFAULT_OVERLAP, LONGEST_OVERLAP, AppToken, NewAppToken
 from app.domain.permissions import Permission
@@ -125,12 +125,10 @@ def revoke_token(token_id: int) -> None:
 @tokens.command(
     "verify", examples=[("flask app token verify < token.txt", "is it good right now?")]
 )
+@no_input_option
 def verify_token() -> None:
     """Tell whether the token on standard input opens anything; ends with 1 when it does not."""
-    if sys.stdin.isatty():
-        token = click.prompt("Token", hide_input=True, err=True)
-    else:
-        token = sys.stdin.read().strip()
+    token = ask_secret("Token")
     valid = app_tokens.verify_app_token(installation().ports, OPERATOR, token)
     output().alone("valid", valid)
     if not valid:

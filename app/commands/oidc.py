@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Protocol
 
 import click
@@ -12,7 +11,7 @@ from app.commands.choices import Word, read_switch
 from app.commands.command import Group
 from app.commands.exits import Exit
 from app.commands.output import Column, Shown, output
-from app.commands.questions import yes_option
+from app.commands.questions import ask_secret, may_ask, yes_option
 from app.domain.actor import OPERATOR
 from app.domain.errors import Problem, Refused
 from app.domain.findings import Finding, State
@@ -114,7 +113,7 @@ def set_(setting: str, value: str, provider: str, *, yes: bool) -> None:
     VALUE - reads it from standard input, or asks for it without showing what is typed. An empty
     one clears the setting. What would keep out everybody who could undo it is asked about first.
     """
-    given = _read() if value == "-" else value
+    given = ask_secret("Value") if value == "-" else value
     active = read_switch(given) if setting == "active" else None
 
     def save(*, asks_first: bool) -> None:
@@ -169,7 +168,7 @@ def _unless_locked_out(act: _Act, *, yes: bool) -> None:
     try:
         act(asks_first=not yes)
     except LocksOut as refused:
-        if not sys.stdin.isatty():
+        if not may_ask():
             message = f"{refused} Whoever holds the shell may: say --yes."
             raise Refused(Problem("LOCKOUT", message)) from refused
         click.confirm(f"{refused} Go on?", abort=True, err=True)
@@ -189,10 +188,3 @@ def _named(plugins: tuple[provider_settings.Plugin, ...], slug: str) -> provider
     known = ", ".join(plugin.slug for plugin in plugins)
     message = f"There is no provider {slug}. There are: {known}."
     raise Refused(Problem("NOT_FOUND", message, "provider"))
-
-
-def _read() -> str:
-    if sys.stdin.isatty():
-        typed: str = click.prompt("Value", hide_input=True, err=True)
-        return typed
-    return sys.stdin.read().strip()

@@ -1,10 +1,37 @@
-"""Asking before something happens that is not easily taken back."""
+"""Asking at the terminal, before something happens that is not easily taken back above all."""
 
 import sys
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import click
 
-yes_option = click.option("--yes", is_flag=True, help="Do not ask first.")
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def _remember(context: click.Context, _option: click.Parameter, value: object) -> None:
+    context.meta[__name__] = bool(value)
+
+
+no_input_option = click.option(
+    "--no-input",
+    is_flag=True,
+    expose_value=False,
+    callback=_remember,
+    help="Ask nothing; what would be asked is a mistake.",
+)
+
+
+def yes_option(function: Function) -> Function:
+    """``--yes``, which agrees beforehand, and ``--no-input``, by which nobody is asked."""
+    yes = click.option("--yes", is_flag=True, help="Do not ask first.")
+    return yes(no_input_option(function))
+
+
+def may_ask() -> bool:
+    """Whether somebody is there who may be asked."""
+    is_silenced: bool = click.get_current_context().meta.get(__name__, False)
+    return sys.stdin.isatty() and not is_silenced
 
 
 def agree(question: str, *, yes: bool) -> None:
@@ -14,6 +41,16 @@ def agree(question: str, *, yes: bool) -> None:
     """
     if yes:
         return
-    if not sys.stdin.isatty():
+    if not may_ask():
         raise click.UsageError(f"{question} Nobody is here to be asked: say --yes.")
     click.confirm(question, abort=True, err=True)
+
+
+def ask_secret(what: str) -> str:
+    """What is typed, unseen; where nobody may be asked, what standard input holds."""
+    if not sys.stdin.isatty():
+        return sys.stdin.read().strip()
+    if not may_ask():
+        raise click.UsageError(f"{what}? Nobody is here to be asked: pipe it in.")
+    typed: str = click.prompt(what, hide_input=True, err=True)
+    return typed

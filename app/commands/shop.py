@@ -69,7 +69,7 @@ def show() -> None:
 @click.argument("setting", metavar="SETTING", type=Word(list(_SETTINGS)))
 @click.argument("value")
 @click.option("--yes", is_flag=True, help="Do not ask before something that locks people out.")
-@click.option("--no-input", is_flag=True, help="Ask nothing.")
+@click.option("--no-input", is_flag=True, help="Ask nothing, and go on.")
 def set_(setting: str, value: str, *, yes: bool, no_input: bool) -> None:
     """Change one setting; it holds from the next request on, in every process.
 

@@ -71,6 +71,13 @@ def test_every_command_has_an_example(path: str) -> None:
     assert command.examples
 
 
+@pytest.mark.parametrize("path", COMMANDS)
+def test_whatever_asks_can_be_told_not_to(path: str) -> None:
+    flags = {flag for param in COMMANDS[path].params for flag in param.opts}
+    if {"--yes", "--password-stdin", "--token-stdin"} & flags and path != "demo":
+        assert "--no-input" in flags
+
+
 @pytest.mark.parametrize(
     "line",
     [

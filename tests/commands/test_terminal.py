@@ -134,6 +134,23 @@ def test_ctrl_c_at_a_question_ends_quietly_and_changes_nothing(
     assert mode(ports) is PasswordLoginMode.ENABLED
 
 
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("group", "delete", "Support"), "say --yes."),
+        (("oidc", "set", "client_secret", "-"), "pipe it in."),
+        (("app", "token", "verify"), "pipe it in."),
+    ],
+)
+def test_with_no_input_nobody_is_asked(
+    ports: Ports, installed: Installation, arguments: tuple[str, ...], told: str
+) -> None:
+    make_group(ports, "Support")
+    shown = typed(installed, *arguments, "--no-input")
+    assert f"Nobody is here to be asked: {told}" in shown
+    assert "ended with 2" in shown
+
+
 def test_a_no_is_json_too(installed: Installation) -> None:
     shown = typed(installed, *CLOSE, "--json", answers=[("Go on?", "n")])
     assert "ended with 1" in shown

@@ -49,7 +49,9 @@ def create(*, app: str | None, no_input: bool, **fields: Any) -> None:
     made = chosen.create(owner.id, given.draft(chosen))
     out = output()
     out.one(made, (*WEBHOOK, SECRET) if given.makes_secret else WEBHOOK)
-    out.say(f"{owner.name} hears of events at {made.target_url}.")
+    is_on = made.is_active and owner.is_active
+    when = "" if is_on else "Once both are active, "
+    out.say(f"{when}{owner.name} hears of events at {made.target_url}.")
 
 
 def _missing(given: Given) -> list[str]:
