@@ -1,6 +1,6 @@
 """People as others look them up: listed, searched for, found."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 
 from sqlalchemy import ColumnElement, Select, exists, func, literal_column, select
@@ -39,7 +39,10 @@ _SORTS = {
     UserSort.CREATED_AT: (UserRecord.date_joined, UserRecord.id),
     UserSort.LAST_MODIFIED_AT: (UserRecord.updated_at, UserRecord.id),
 }
-_SAID = {True: literal_column("TRUE"), False: literal_column("FALSE")}
+_SAID: Mapping[bool, ColumnElement[bool]] = {
+    True: literal_column("TRUE"),
+    False: literal_column("FALSE"),
+}
 """Not as values: an index of those who are locked out is used only by whoever says so."""
 _Query = Select[*tuple[object, ...]]
 Columns = TypeVarTuple("Columns")
