@@ -1,6 +1,6 @@
 """What each page of the console costs in a shop with a long past: time, SQL statements.
 
-The past is 100,000 apps and deliveries and the crowd of ``benchmarks.crowd``.
+First with 100,000 apps and deliveries, then with the crowd of ``benchmarks.crowd`` besides.
 """
 
 import sys
@@ -41,6 +41,8 @@ from tests.fixtures.statements import recorded_statements
 
 ROWS = 100_000
 GOAL_MILLISECONDS = 50.0
+CROWDED_MILLISECONDS = 150.0
+"""What a page may take with ten thousand staff, of whom Access and Home count each."""
 GOAL_STATEMENTS = 6
 
 _TIMES = 7
@@ -67,7 +69,7 @@ _LISTS = (
     "/console/search/?q=anna+smith",
     "/console/search/?q=clerk4711",
     "/console/single-sign-on/default/?ask=off",
-    "/console/staff/?by=provider",
+    "/console/staff/?by=sso",
     "/console/staff/?group=1&sort=name",
     "/console/staff/?q=clerk47",
     "/console/staff/?status=inactive",
@@ -84,10 +86,11 @@ class Cost:
     address: str
     milliseconds: float
     statements: int
+    goal: float
 
     @property
     def is_too_much(self) -> bool:
-        return self.milliseconds > GOAL_MILLISECONDS or self.statements > GOAL_STATEMENTS
+        return self.milliseconds > self.goal or self.statements > GOAL_STATEMENTS
 
 
 def main() -> None:
@@ -100,26 +103,33 @@ def main() -> None:
         ports = connect(settings)
         begun = time.perf_counter()
         fill(ports, url)
-        took = time.perf_counter() - begun
-        print(f"{ROWS:,} apps and deliveries, {CUSTOMERS:,} customers added in {took:.0f} s")
-        costs = list(measure(ports, settings))
+        make_user(ports, _ADMIN, is_superuser=True)
+        print(f"{ROWS:,} apps and deliveries added in {time.perf_counter() - begun:.0f} s")
+        costs = list(measure(ports, settings, GOAL_MILLISECONDS))
+        tell(costs)
+        begun = time.perf_counter()
+        add_crowd(ports, url)
+        print(f"{CUSTOMERS:,} customers and more added in {time.perf_counter() - begun:.0f} s")
+        crowded = list(measure(ports, settings, CROWDED_MILLISECONDS))
+        tell(crowded)
         ports.activity.flush()
         ports.database.close()
+    if any(cost.is_too_much for cost in (*costs, *crowded)):
+        sys.exit(f"A page took longer than its goal, or more than {GOAL_STATEMENTS} statements.")
+
+
+def tell(costs: list[Cost]) -> None:
+    """Print the table, the slowest page first."""
     print("| page | server time | statements |\n|---|---|---|")
     for cost in sorted(costs, key=lambda one: -one.milliseconds):
         mark = " **too much**" if cost.is_too_much else ""
         print(f"| `{cost.address}` | {cost.milliseconds:.1f} ms | {cost.statements}{mark} |")
-    if any(cost.is_too_much for cost in costs):
-        sys.exit(
-            f"A page took more than {GOAL_MILLISECONDS:.0f} ms or {GOAL_STATEMENTS} statements."
-        )
 
 
-def measure(ports: Ports, settings: Settings) -> Iterator[Cost]:
+def measure(ports: Ports, settings: Settings, goal: float) -> Iterator[Cost]:
     """What each page costs somebody who may see everything; the median of several openings."""
     app = create_app(ports, settings)
     client = app.test_client()
-    make_user(ports, _ADMIN, is_superuser=True)
     if Desk(client, ports).sign_in(_ADMIN, PASSWORD).status != 303:
         raise RuntimeError("The console did not let the benchmark in.")
     with ports.database.reading() as session:
@@ -128,7 +138,7 @@ def measure(ports: Ports, settings: Settings) -> Iterator[Cost]:
     for address in (*sorted(page_addresses(app, keys)), *_LISTS):
         answer = client.get(address)
         if answer.status_code == 200 and answer.mimetype == "text/html":
-            yield Cost(address, *_opened(client, address))
+            yield Cost(address, *_opened(client, address), goal)
 
 
 def _opened(client: FlaskClient, address: str) -> tuple[float, int]:
@@ -156,7 +166,6 @@ def fill(ports: Ports, url: str) -> None:
     _add(ports, DeliveryRecord, lambda number: _delivery(number, now, hooks))
     _add(ports, DeliveryAttemptRecord, lambda number: _attempt(number, now))
     make_provider(ports, issuer=ISSUER)
-    add_crowd(ports, url)
 
 
 def _add(ports: Ports, table: type[Record], make: Make) -> None:
