@@ -18,6 +18,14 @@ AXE = ROOT / "tests" / "browser" / "node_modules" / "axe-core" / "axe.min.js"
 WIDTHS = (1440, 390, 320)
 MOST_BYTES = 300_000
 
+REFUSED = {
+    "staff/invite/": "Send the invitation",
+    "staff/groups/new": "Make the group",
+    "account/": "Change the password",
+    "single-sign-on/new": "Add the provider",
+}
+"""Forms that refuse to be sent empty, and the buttons that send them."""
+
 DIALOGS = """() => {
   const found = [...document.querySelectorAll('a[href*="ask="]')].map((link) => link.href);
   for (const form of document.querySelectorAll('form[data-dialog][method=get]')) {
@@ -52,6 +60,7 @@ def test_no_page_keeps_anybody_out(browser: Browser, demo_shop: RunningShop, the
     examined.walk(f"{demo_shop.url}{address}" for address in addresses)
     examined.look_at(f"{demo_shop.url}/console/nowhere", status=404)
     examined.look_at_answers(demo_shop.url)
+    examined.look_at_refusals(demo_shop.url)
     demo_shop.let_in(context, STAFF)
     examined.look_at(f"{demo_shop.url}/console/access/", status=403)
     context.close()
@@ -116,6 +125,29 @@ class Examined:
         page.get_by_label("Token").fill(token)
         page.get_by_role("button", name="Inspect").click()
         page.get_by_text("Labels").first.wait_for()
+        self._look()
+        page.get_by_label("Token").fill(f"{token}x")
+        page.get_by_role("button", name="Inspect").click()
+        page.get_by_role("region", name="Answer").get_by_text("Not valid").wait_for()
+        self._look()
+
+    def look_at_refusals(self, url: str) -> None:
+        """Write down what is wrong with forms that come again, and with what a provider told."""
+        page = self._page
+        for path, button in REFUSED.items():
+            page.goto(f"{url}/console/{path}")
+            page.get_by_role("button", name=button, exact=True).click()
+            page.get_by_role("alert").first.wait_for()
+            self._look()
+        page.goto(f"{url}/console/single-sign-on/default/")
+        page.get_by_role("button", name="Test now").click()
+        page.get_by_role("region", name="Test the connection").get_by_role(
+            "listitem"
+        ).first.wait_for()
+        self._look()
+        page.get_by_role("textbox", name="Token").fill("no token at all")
+        page.get_by_role("button", name="Show what it would give").click()
+        page.get_by_text("would let nobody in").wait_for()
         self._look()
 
     def _look(self) -> None:
