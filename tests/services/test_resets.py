@@ -14,7 +14,6 @@ from app.domain.mail import MailKind
 from app.domain.shop import PasswordLoginMode
 from app.models import AccountLinkRecord, ResetRequestRecord
 from app.ports import Ports
-from app.ports.sealing import Sealing
 from app.services.mail import send_due_mail
 from app.services.resets import answer_reset_requests, request_password_reset
 from tests.builders.audit import trail
@@ -30,7 +29,7 @@ from tests.builders.people import (
 )
 from tests.builders.shop import set_mode
 from tests.fakes.clock import FakeClock
-from tests.fakes.sealing import BrokenSealing
+from tests.fakes.sealing import BrokenAtFirst, BrokenSealing
 from tests.fixtures.ports import fake_ports
 
 SHOP = "http://localhost:3000/reset?lang=de#/form"
@@ -271,27 +270,10 @@ def test_a_request_that_a_fault_of_ours_keeps_back_holds_up_no_other(ports: Port
         make_user(ports, email)
         ask(ports, email)
     with pytest.raises(ArithmeticError):
-        answer(replace(ports, sealing=_BrokenAtFirst(ports.sealing)))
+        answer(replace(ports, sealing=BrokenAtFirst(ports.sealing)))
     assert (len(mails(ports)), waiting(ports)) == (2, 1)
     answer(ports)
     assert (len(mails(ports)), waiting(ports)) == (3, 0)
-
-
-class _BrokenAtFirst:
-    """Fails once."""
-
-    def __init__(self, sealing: Sealing) -> None:
-        self._sealing = sealing
-        self._is_broken = True
-
-    def seal(self, purpose: str, text: str) -> str:
-        if self._is_broken:
-            self._is_broken = False
-            raise ArithmeticError
-        return self._sealing.seal(purpose, text)
-
-    def unseal(self, purpose: str, sealed: str) -> str:
-        return self._sealing.unseal(purpose, sealed)
 
 
 class _Silent:
