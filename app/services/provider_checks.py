@@ -18,6 +18,7 @@ from app.services.provider_settings import ProviderUpdate, save_provider
 from app.services.providers import client_secret_of, known_providers
 
 _NOBODYS = "nobody-has-given-this-out"
+_REFUSED = 400
 _BROKEN = 500
 
 
@@ -111,7 +112,8 @@ def _issuer(ports: Ports, provider: Provider) -> Finding:
 def _keys(ports: Ports, provider: Provider) -> Finding:
     keys = ports.identity_provider.fetch_keys(provider.json_web_key_set_url)
     names = ", ".join(key.kid or "one without a name" for key in keys)
-    return Finding("json_web_key_set_url", State.FINE, f"Has {len(keys)} usable keys: {names}.")
+    number = "1 usable key" if len(keys) == 1 else f"{len(keys)} usable keys"
+    return Finding("json_web_key_set_url", State.FINE, f"Has {number}: {names}.")
 
 
 def _user_info(ports: Ports, provider: Provider) -> Finding:
@@ -149,4 +151,6 @@ def _page(ports: Ports, name: str, url: str) -> Finding:
     if status >= _BROKEN:
         message = f"Answered with HTTP {status}."
         return Finding(name, State.WARNING, message, f"Check {name}.")
-    return Finding(name, State.FINE, f"Answers (HTTP {status}).")
+    refuses = f"Answers; with HTTP {status} it refuses a request that asks for nothing."
+    answers = f"Answers (HTTP {status})."
+    return Finding(name, State.FINE, refuses if status >= _REFUSED else answers)

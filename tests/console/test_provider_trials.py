@@ -22,14 +22,15 @@ def test_each_step_tells_what_it_saw(
     desk = staff_desk(MAY)
     other_provider.describe()
     set_up(shop, other_provider)
-    other_provider.server.answer("/authorize", Reply(200))
+    other_provider.server.answer("/authorize", Reply(400))
     other_provider.server.answer("/logout", Reply(503))
     page = desk.send(TEST, seen_at=PAGE)
     assert page.status == 200
     assert "Its description agrees with the settings" in page.text
-    assert "Has 1 usable keys: key-1" in page.text
+    assert "Has 1 usable key: key-1" in page.text
     assert "refuses a token that nobody has given out" in page.text
     assert "Knows this client" in page.text
+    assert "with HTTP 400 it refuses a request that asks for nothing" in page.text
     assert "Logout URL Answered with HTTP 503" in page.text
 
 

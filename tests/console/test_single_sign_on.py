@@ -110,7 +110,7 @@ def test_switching_off_tells_who_loses_their_way_in(staff_desk: StaffDesk, shop:
     asked = desk.open(OFF).text
     assert "2 people came in by it and cannot do so any more" in asked
     assert "1 person would have no way in at all, 1 of them staff: ann@example.com" in asked
-    assert "1 open session that began there go on" in asked
+    assert "1 open session that began there goes on until it ends" in asked
     done = desk.follow(desk.send(f"{PAGE}switch", {"to": "off"}, seen_at=OFF))
     assert "lets nobody in any more" in done.text
     assert not is_active(shop)
