@@ -17,7 +17,7 @@ def _public_functions() -> set[str]:
         loaded = importlib.import_module(module.name)
         names |= {
             f"{short}.{name}"
-            for name, value in vars(loaded).items()
+            for name, value in tuple(vars(loaded).items())
             if inspect.isfunction(value)
             and value.__module__ == module.name
             and not name.startswith("_")
