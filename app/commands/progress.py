@@ -22,3 +22,9 @@ def steps(every: Sequence[Step], what: str) -> Generator[Step]:
             yield one
     finally:
         click.echo(err=True)  # whatever is told next, an error say, begins a line
+
+
+def note(text: str) -> None:
+    """Tell a person at the terminal how far it is, where nobody knows how much is left."""
+    if sys.stderr.isatty():
+        click.echo(text, err=True)

@@ -10,7 +10,7 @@ from tests.servers.http import HttpServer, Received, Reply, http_server
 
 @contextmanager
 def other_shop() -> Iterator[HttpServer]:
-    """It never answers the second change of a webhook or a delivery, nor any replay."""
+    """It never answers the second change of a webhook or a delivery, nor a replay of one kind."""
     with http_server() as server:
         server.routes["/graphql/"] = lambda received: _answer(server, received)
         yield server
@@ -18,7 +18,7 @@ def other_shop() -> Iterator[HttpServer]:
 
 def _answer(server: HttpServer, received: Received) -> Reply:
     what = operation(received)
-    if what == "Replay" or (what in ("Update", "Retry") and asked(server, what) > 1):
+    if asks_too_much(received) or (what in ("Update", "Retry") and asked(server, what) > 1):
         return Reply(raw=lambda connection: _wait(connection.recv))
     page = {"hasNextPage": False, "endCursor": None}
     hooks = [_hook(number) for number in (1, 2, 3)]
@@ -29,6 +29,7 @@ def _answer(server: HttpServer, received: Received) -> Reply:
         },
         "Update": {"webhookUpdate": {"webhook": {**_hook(1), "app": owner}, "errors": []}},
         "Retry": {"eventDeliveryRetry": {"delivery": SENT, "errors": []}},
+        "Replay": {"webhookReplay": {"failed": 2, "missing": 5, "hasMore": True, "errors": []}},
         "SignIn": {"tokenCreate": {"token": "a.b.c", "refreshToken": "d.e.f", "errors": []}},
         "Deliveries": {
             "webhook": {"eventDeliveries": {"edges": [{"node": SENT}], "pageInfo": page}}
@@ -64,6 +65,12 @@ def operation(received: Received) -> str:
     """The name of what was asked."""
     name = re.search(r"(?:query|mutation) (\w+)", json.loads(received.body)["query"])
     return name[1] if name else ""
+
+
+def asks_too_much(received: Received) -> bool:
+    """Whether it is about a replay of what failed or of what is missing, not of both."""
+    given = json.loads(received.body)["variables"]
+    return operation(received) == "Replay" and given["failed"] != given["missing"]
 
 
 def asked(server: HttpServer, name: str) -> int:

@@ -84,7 +84,7 @@ def test_a_stream_without_news_ends_in_one_line_of_json(installed: Installation)
 
 @pytest.fixture
 def shop() -> Iterator[HttpServer]:
-    """It never answers the second change, nor any replay."""
+    """It never answers the second change, nor a replay of one kind alone."""
     with other_shop() as server:
         yield server
 
@@ -117,7 +117,7 @@ def stopped(
 def test_during_a_call_that_takes_long_it_is_told_in_json(
     installed: Installation, shop: HttpServer
 ) -> None:
-    words = ("webhook", "replay", "hook 1", "--since", "1d", "-u", shop.url)
+    words = ("webhook", "replay", "hook 1", "--since", "1d", "--failed", "-u", shop.url)
     lines, told = stopped(installed, *words, when=lambda: asked(shop, "Replay") > 0)
     assert [json.loads(line) for line in lines] == [{"errors": [INTERRUPTED]}]
     assert told == "Interrupted.\n"
@@ -149,6 +149,15 @@ def test_changing_many_tells_what_became_of_each_and_every_secret_that_may_hold(
     ]
     assert [one["secretKey"] for one in done] == [*sent, "a new one"]
     assert "What failed may have been done; what is still planned was not." in told
+
+
+def test_a_replay_in_steps_tells_how_far_it_came(
+    installed: Installation, shop: HttpServer
+) -> None:
+    words = ("webhook", "replay", "hook 1", "--since", "1d", "-u", shop.url)
+    lines, told = stopped(installed, *words, when=lambda: asked(shop, "Replay") > 1)
+    assert json.loads("".join(lines)) == {"failed": 2, "missing": 5}
+    assert "Interrupted. More are missing: say the same again." in told
 
 
 def test_making_many_again_tells_which(installed: Installation, shop: HttpServer) -> None:

@@ -11,7 +11,7 @@ import click
 from app.commands.exits import Exit, Failure, failure_of
 from app.commands.moments import read_moment
 from app.commands.output import Column, output
-from app.commands.progress import steps
+from app.commands.progress import note, steps
 from app.commands.webhooks.group import webhook_command
 from app.commands.webhooks.instances import instance
 from app.commands.webhooks.rows import DELIVERIES, find_webhook
@@ -117,9 +117,19 @@ def replay(webhook: str, since: str, *, failed: bool, missing: bool) -> None:
     found = find_webhook(chosen, webhook)
     both = failed == missing
     done = chosen.replay(found.id, start, failed=failed or both, missing=missing or both)
-    while done.has_more:
-        rest = chosen.replay(found.id, start, failed=False, missing=True)
-        done = Replayed(done.failed, done.missing + rest.missing, rest.has_more)
+    failure = None
+    while done.has_more and failure is None:
+        note(f"{done.failed + done.missing} are on their way.")
+        try:
+            rest = chosen.replay(found.id, start, failed=False, missing=True)
+            done = Replayed(done.failed, done.missing + rest.missing, rest.has_more)
+        except (Exception, KeyboardInterrupt) as error:
+            failure = failure_of(error)
+            if failure is None:
+                raise
     out = output()
     out.one(done, _REPLAYED)
     out.say(f"On the way to {found.target_url}: {done.failed + done.missing}.")
+    if failure is not None:
+        out.say(f"{failure.troubles[0].message} More are missing: say the same again.")
+        click.get_current_context().exit(failure.exit)
