@@ -107,6 +107,7 @@ def main() -> None:
         print(f"{ROWS:,} apps and deliveries added in {time.perf_counter() - begun:.0f} s")
         costs = list(measure(ports, settings, GOAL_MILLISECONDS))
         tell(costs)
+        ports.activity.flush()  # else it waits for the crowd, which is one long line of writes
         begun = time.perf_counter()
         add_crowd(ports, url)
         print(f"{CUSTOMERS:,} customers and more added in {time.perf_counter() - begun:.0f} s")
