@@ -1,4 +1,4 @@
-"""A long past: a million customers, thousands of staff, their sessions, failures and changes."""
+"""A long past: a million customers, a thousand staff, their sessions, failures and changes."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -24,7 +24,7 @@ from app.ports import Ports
 from benchmarks import lists
 
 CUSTOMERS = lists.PEOPLE
-STAFF = 10_000
+STAFF = 1_000
 SESSIONS = 100_000
 ENTRIES = 100_000
 BLOCKED = 10_000
@@ -112,9 +112,9 @@ def _identity(number: int, now: datetime) -> dict[str, object]:
 
 
 def _session(number: int, now: datetime) -> dict[str, object]:
-    """Half of them staff's; those of customers are spread over all of them."""
-    of_staff = number % 2 == 0
-    user = _FIRST_STAFF + number % STAFF if of_staff else CUSTOMERS_AFTER + 1 + number * 9
+    """One in twenty is staff's; those of customers are spread over all of them."""
+    of_staff = number % 20 == 0
+    user = _FIRST_STAFF + number // 20 % STAFF if of_staff else CUSTOMERS_AFTER + 1 + number * 9
     return {
         "token": f"crowd{number:020d}",
         "user_id": user,

@@ -31,6 +31,7 @@ class SessionRecord(Record):
             "sid",
             where="provider_id IS NOT NULL",
         ),
+        partial_index("ix_sessions_granted", "expires_at", where="scope <> ''"),
         Index("ix_sessions_origin_expires_at_user_id", "origin", "expires_at", "user_id"),
         Index("ix_sessions_by_user", "user_id", "origin", "expires_at"),
     )

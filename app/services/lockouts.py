@@ -5,9 +5,9 @@ lets GraphQL and the shell make it. A change of a provider is not made anywhere:
 of ``provider_lockouts``.
 """
 
-from sqlalchemy import ColumnElement, exists, false, func, or_, select
+from sqlalchemy import ColumnElement, exists, false, func, literal_column, or_, select
 
-from app.domain.actor import Actor, SessionOrigin
+from app.domain.actor import Actor
 from app.domain.lockouts import DoorChange, Lockout, Undoers, judge_lockout
 from app.domain.permissions import Permission
 from app.domain.shop import PasswordLoginMode
@@ -27,6 +27,9 @@ from app.services.holders import holders_of
 from app.services.sign_on_reach import KNOWN_BY, has_sign_on, working_providers, works
 
 _NEEDED = Permission.MANAGE_SETTINGS
+
+_GRANTED = SessionRecord.scope != literal_column("''")
+"""Few sessions carry rights from a provider: an index has them, found by these very words."""
 
 
 @requires(Permission.MANAGE_SETTINGS, Permission.MANAGE_PLUGINS)
@@ -66,7 +69,10 @@ def undoer_columns(ports: Ports, *, without: str | None = None) -> tuple[ColumnE
 
 
 def _granted(ports: Ports, without: str | None) -> ColumnElement[int]:
-    """People who are signed in with the right from a provider that rules over rights."""
+    """People who are signed in with the right from a provider that rules over rights.
+
+    Only sessions that began at a provider have an identity there.
+    """
     provider, identity = IdentityProviderRecord, ExternalIdentityRecord
     return (
         select(func.count(SessionRecord.user_id.distinct()))
@@ -75,7 +81,7 @@ def _granted(ports: Ports, without: str | None) -> ColumnElement[int]:
         .join(identity, identity.id == SessionRecord.identity_id)
         .where(
             KNOWN_BY,
-            SessionRecord.origin == SessionOrigin.OIDC.value,
+            _GRANTED,
             SessionRecord.expires_at > ports.clock.now(),
             SessionRecord.scope.contains(_NEEDED.value),
             provider.use_oauth_scope_permissions != false(),
