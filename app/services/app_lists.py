@@ -10,6 +10,7 @@ from app.domain.permissions import Caller, Permission
 from app.models import AppRecord
 from app.ports import Ports
 from app.services.access import apps_only, staff_and_apps, staff_only
+from app.services.containing import containing
 from app.services.narrowing import can_match
 from app.services.paging import Order, read_page
 from app.services.stored_apps import ALL_APPS, APPS, to_app
@@ -49,7 +50,7 @@ def list_apps(
         return empty_page()  # no name can hold that
     query = APPS
     if wanted.search:
-        query = query.where(AppRecord.name.icontains(wanted.search, autoescape=True))
+        query = query.where(containing(AppRecord.name, wanted.search))
     if wanted.name:
         query = query.where(AppRecord.name == wanted.name)
     if wanted.is_active is not None:

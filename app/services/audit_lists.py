@@ -15,6 +15,7 @@ from app.domain.texts import is_storable
 from app.models import AuditRecord
 from app.ports import Ports
 from app.services.access import part, requires_person
+from app.services.containing import containing
 from app.services.paging import Order, read_page
 
 _COLUMNS = (
@@ -104,7 +105,7 @@ def _query(wanted: AuditFilter) -> Select[*tuple[object, ...]]:
     )
     return query.where(
         AuditRecord.id.in_(near),
-        or_(*(column.icontains(text, autoescape=True) for column in searched)),
+        or_(*(containing(column, text) for column in searched)),
     )
 
 

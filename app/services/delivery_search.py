@@ -18,6 +18,7 @@ from app.domain.ranges import Range
 from app.models import AppRecord, CheckoutRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.access import part, requires_person
+from app.services.containing import containing
 from app.services.narrowing import can_match, within
 from app.services.paging import Column, Order, read_page
 from app.services.stored_checkouts import token_in
@@ -191,6 +192,6 @@ def _holding(wanted: DeliverySearch) -> Iterator[ColumnElement[bool]]:
     yield DeliveryRecord.id.in_(newest)
     yield or_(
         DeliveryRecord.message_id == text,
-        DeliveryRecord.payload.icontains(text, autoescape=True),
-        DeliveryRecord.given_up.icontains(text, autoescape=True),
+        containing(DeliveryRecord.payload, text),
+        containing(DeliveryRecord.given_up, text),
     )

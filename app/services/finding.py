@@ -33,6 +33,7 @@ from app.models import (
 )
 from app.ports import Ports
 from app.services.access import staff_only
+from app.services.containing import containing
 
 EACH = 5
 """Of each kind so many are offered."""
@@ -155,7 +156,7 @@ def _groups(words: Sequence[str]) -> Select[*tuple[Any, ...]]:
     group = GroupRecord
     return (
         _hit(HitKind.GROUP, group.id, group.name, literal(""), literal(value=True))
-        .where(*(group.name.icontains(word, autoescape=True) for word in words))
+        .where(*(containing(group.name, word) for word in words))
         .order_by(group.name)
         .limit(EACH)
     )
@@ -166,7 +167,7 @@ def _providers(words: Sequence[str]) -> Select[*tuple[Any, ...]]:
     called = provider.name + literal(" ") + provider.slug
     return (
         _hit(HitKind.PROVIDER, provider.id, provider.name, provider.slug, provider.active)
-        .where(*(called.icontains(word, autoescape=True) for word in words))
+        .where(*(containing(called, word) for word in words))
         .order_by(provider.name)
         .limit(EACH)
     )

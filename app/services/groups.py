@@ -21,6 +21,7 @@ from app.ports import Ports
 from app.services.access import part, requires, requires_person
 from app.services.audit import Change, record
 from app.services.callers import USER_COLUMNS, read_user
+from app.services.containing import containing
 from app.services.holders import lock_grants
 from app.services.memberships import MOST_IDS, join, manageable_staff
 from app.services.narrowing import can_match
@@ -96,7 +97,7 @@ def list_groups(
     if not can_match(wanted.search):
         return empty_page()
     # There are few groups: reading them all is quicker than any index would be.
-    query = GROUPS.where(GroupRecord.name.icontains(wanted.search.strip(), autoescape=True))
+    query = GROUPS.where(containing(GroupRecord.name, wanted.search.strip()))
     if wanted.ids is not None:
         query = query.where(GroupRecord.id.in_(_keys(wanted.ids)))
     columns = _BY_MEMBERS if wanted.by_members else _BY_NAME

@@ -17,6 +17,7 @@ from app.domain.webhooks import AsyncEvent
 from app.models import AppRecord, DeliveryRecord, WebhookEventRecord, WebhookRecord
 from app.ports import Ports
 from app.services.access import requires_person
+from app.services.containing import containing
 from app.services.narrowing import can_match
 from app.services.paging import Order, read_page
 
@@ -155,7 +156,7 @@ def _narrowed(wanted: WebhookFilter) -> Select[*tuple[Any, ...]]:
             WebhookRecord.target_url,
             AppRecord.name,
         )
-        query = query.where(or_(*(one.icontains(text, autoescape=True) for one in columns)))
+        query = query.where(or_(*(containing(one, text) for one in columns)))
     if wanted.app_id is not None:
         query = query.where(WebhookRecord.app_id == wanted.app_id)
     if wanted.is_active is not None:
