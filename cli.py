@@ -2,6 +2,7 @@
 
 import atexit
 import gc
+import logging
 import sys
 from collections.abc import Callable
 from functools import cache
@@ -111,6 +112,8 @@ def make_command_app() -> Flask:
     # Looking once more for garbage at the end takes a fifth of the whole time, and frees nothing
     # that the end of the process would not.
     atexit.register(gc.freeze)
+    # What a query says that Ctrl-C ends is nobody's to read; faults are raised besides.
+    logging.getLogger("sqlalchemy").addHandler(logging.NullHandler())
     app = Flask("app")
     register(app)
     app.extensions["latchkey"] = LocalProxy(_installation)

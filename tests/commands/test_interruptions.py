@@ -169,3 +169,13 @@ def test_making_many_again_tells_which(installed: Installation, shop: HttpServer
         ("two", "Interrupted."),
     ]
     assert "Not tried: 1. What failed may be on its way." in told
+
+
+def test_what_a_query_says_that_is_interrupted_is_nobodys_to_read(installed: Installation) -> None:
+    program = (
+        "import logging, cli\n"
+        "cli.make_command_app()\n"
+        "logging.getLogger('sqlalchemy.pool').error('Error closing cursor')\n"
+    )
+    said = installed.run_python("-c", program)
+    assert (said.returncode, said.stderr) == (0, "")
