@@ -109,7 +109,7 @@ def edit(slug: str) -> BaseResponse:
     if form.validate_on_submit():
         try:
             _ask_for_proof(plugin)
-            changes = ProviderUpdate(_typed(form), name=form.name.data)
+            changes = ProviderUpdate(_typed(form), name=form.name.data, asks_first=True)
             save_provider(ports(), actor(), slug, changes)
         except Refused as refused:
             return _page(plugin, form, refused=refused)

@@ -75,7 +75,8 @@ def switch(slug: str) -> BaseResponse:
         return _prove(slug, asked)
     active = _ASKED[asked]
     try:
-        save_provider(ports(), actor(), slug, ProviderUpdate({}, active=active))
+        changes = ProviderUpdate({}, active=active, asks_first=True)
+        save_provider(ports(), actor(), slug, changes)
     except Refused as refused:
         wrong = [problem.message for problem in refused.problems]
         return provider_page(slug, wrong=wrong)

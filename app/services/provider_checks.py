@@ -30,7 +30,7 @@ def discover_provider(
 
     Refuses INVALID on ``issuer`` when there is none, when it is another's, or when it offers
     nothing that this service can use; nothing is changed then. Refuses what ``save_provider``
-    does, the operator too with ``asks_first``. Everything else stays as it is.
+    does. Everything else stays as it is.
     """
     try:
         document = ports.identity_provider.discover(issuer)

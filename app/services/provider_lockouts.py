@@ -1,6 +1,6 @@
-"""A change of a provider that nobody could undo is refused, whoever asks for it and where.
+"""A change of a provider that nobody could undo, for whoever is to be told before they make it.
 
-The operator at the shell could undo it, and is refused only where asked first.
+That is the console and the shell: what GraphQL answers does not depend on it.
 """
 
 from collections.abc import Iterator
@@ -55,11 +55,12 @@ def way_back_kept(
 ) -> Iterator[None]:
     """Raise ``LocksOut`` (INVALID on the setting) if nobody could undo what the block does.
 
-    It is to make ``after`` of ``before``. What nobody could have undone anyway is let be: it may
-    be the repair. ``asks_first`` refuses the operator too, who is never locked out.
+    It is to make ``after`` of ``before``; only with ``asks_first`` anything is refused, to the
+    operator too, who is never locked out. What nobody could have undone anyway is let be: it may
+    be the repair.
     """
     setting = estranging_setting(before, after)
-    if not setting or (actor.is_trusted and not asks_first):
+    if not (asks_first and setting):
         yield
         return
     who = anonymous() if actor.is_trusted else actor

@@ -54,7 +54,7 @@ class ProviderUpdate:
     """What is to change: ``None`` leaves ``active`` and ``name`` as they are.
 
     Of ``settings``, what is absent stays; nothing and an empty text clear. ``asks_first`` refuses
-    the operator, too, what nobody else could undo: it is to be told them before they do it.
+    what nobody inside could undo (``LocksOut``): so that one is told before one does it.
     """
 
     settings: Mapping[str, str | None]
@@ -100,8 +100,8 @@ def update_plugin(ports: Ports, actor: Actor, plugin_id: str, changes: ProviderU
     """Change the settings of a provider (`pluginUpdate`); all of ``changes`` or nothing.
 
     Refuses NOT_FOUND on ``id``; INVALID on the name of a setting; PLUGIN_MISCONFIGURED when it
-    cannot be active so; and (``LocksOut``) what nobody inside could undo: INVALID on ``active``,
-    ``issuer`` or ``client_id``.
+    cannot be active so; and with ``asks_first`` (``LocksOut``) what nobody inside could undo:
+    INVALID on ``active``, ``issuer`` or ``client_id``.
     """
     slug = slug_in(plugin_id)
     provider = None if slug is None else choose(known_providers(ports), slug)

@@ -1,6 +1,7 @@
 """A change of a provider that would keep out everybody who could take it back."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -21,10 +22,10 @@ from tests.builders.sign_on import ISSUER_THERE, link_identity, make_provider, s
 PLUGIN = "latchkey.authentication.openidconnect"
 SETTINGS = Permission.MANAGE_SETTINGS
 ELSEWHERE = "https://elsewhere.invalid"
-OFF = ProviderUpdate({}, active=False)
-ISSUER = ProviderUpdate({"issuer": ELSEWHERE})
-NO_ISSUER = ProviderUpdate({"issuer": None})
-CLIENT = ProviderUpdate({"client_id": "another"})
+OFF = ProviderUpdate({}, active=False, asks_first=True)
+ISSUER = ProviderUpdate({"issuer": ELSEWHERE}, asks_first=True)
+NO_ISSUER = ProviderUpdate({"issuer": None}, asks_first=True)
+CLIENT = ProviderUpdate({"client_id": "another"}, asks_first=True)
 
 
 @pytest.fixture
@@ -91,8 +92,8 @@ def test_while_passwords_are_for_everybody_a_password_is_a_way_back(
 @pytest.mark.parametrize(
     "changes",
     [
-        ProviderUpdate({"issuer": ISSUER_THERE, "client_id": "shop"}, active=True),
-        ProviderUpdate({"audience": "https://shop.example.com"}, name="Called otherwise"),
+        replace(ISSUER, settings={"issuer": ISSUER_THERE, "client_id": "shop"}, active=True),
+        replace(ISSUER, settings={"audience": "https://shop.example.com"}, name="Other"),
     ],
     ids=["as it is", "nothing of that kind"],
 )
@@ -109,14 +110,14 @@ def test_people_of_an_issuer_that_becomes_known_are_kept(ports: Ports) -> None:
     set_mode(ports, PasswordLoginMode.DISABLED)
     chief = actor_of(ports, key, SessionOrigin.OIDC)
     assert refusal(ports, chief, ISSUER).field == "issuer"
-    update_plugin(ports, chief, PLUGIN, ProviderUpdate({"issuer": ISSUER_THERE}))
+    update_plugin(ports, chief, PLUGIN, replace(ISSUER, settings={"issuer": ISSUER_THERE}))
 
 
 def test_an_issuer_that_was_wrong_is_set_right_again(ports: Ports, chief: Actor) -> None:
-    save_provider(ports, OPERATOR, "default", ISSUER)
+    save_provider(ports, OPERATOR, "default", replace(ISSUER, asks_first=False))
     helper = Actor(ActorKind.APP, app_id=1, permissions=frozenset({Permission.MANAGE_PLUGINS}))
     update_plugin(ports, helper, PLUGIN, CLIENT)  # nobody could undo that before either
-    update_plugin(ports, chief, PLUGIN, ProviderUpdate({"issuer": ISSUER_THERE}))
+    update_plugin(ports, chief, PLUGIN, replace(ISSUER, settings={"issuer": ISSUER_THERE}))
 
 
 def test_rights_from_a_provider_go_with_the_identity_that_they_were_granted_to(
@@ -125,7 +126,7 @@ def test_rights_from_a_provider_go_with_the_identity_that_they_were_granted_to(
     key = make_provider(ports, use_oauth_scope_permissions=True)
     sign_in_by_grant(ports, chief.user_id or 0, key, "STAFF MANAGE_SETTINGS")
     assert refusal(ports, chief, ISSUER).field == "issuer"
-    update_plugin(ports, chief, PLUGIN, ProviderUpdate({"audience": "x"}))
+    update_plugin(ports, chief, PLUGIN, replace(ISSUER, settings={"audience": "x"}))
 
 
 def test_the_operator_may_and_is_told_first_where_that_is_asked_for(
@@ -133,12 +134,12 @@ def test_the_operator_may_and_is_told_first_where_that_is_asked_for(
 ) -> None:
     assert chief.user_id
     with pytest.raises(Refused) as refused:
-        save_provider(
-            ports,
-            OPERATOR,
-            "default",
-            ProviderUpdate({"issuer": ELSEWHERE}, asks_first=True),
-        )
+        save_provider(ports, OPERATOR, "default", ISSUER)
     assert "2 people came in by Northlight ID" in str(refused.value)
-    save_provider(ports, OPERATOR, "default", ISSUER)
+    save_provider(ports, OPERATOR, "default", replace(ISSUER, asks_first=False))
+    assert known_providers(ports)[0].issuer == ELSEWHERE
+
+
+def test_what_graphql_answers_does_not_depend_on_it(ports: Ports, chief: Actor) -> None:
+    update_plugin(ports, chief, PLUGIN, replace(ISSUER, asks_first=False))
     assert known_providers(ports)[0].issuer == ELSEWHERE
