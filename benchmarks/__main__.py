@@ -1,4 +1,7 @@
-"""``python -m benchmarks``: every figure; ``python -m benchmarks NAME``: one module's."""
+"""``python -m benchmarks``: the main paths; ``python -m benchmarks NAME``: one module's.
+
+``console``, ``fanout``, ``lists``, ``timing`` take minutes, and go by name alone.
+"""
 
 import importlib
 import os
@@ -10,7 +13,7 @@ from pathlib import Path
 
 from app.domain.actor import OPERATOR
 from app.services.shop import ShopUpdate, update_shop
-from benchmarks import changes, deliveries, fanout, load, paths, servers, single_sign_on
+from benchmarks import changes, deliveries, load, paths, servers, single_sign_on
 from benchmarks.report import Report
 from benchmarks.shop import BenchShop
 from tests.builders.people import PASSWORD
@@ -38,7 +41,6 @@ def measure(report: Report, folder: Path) -> None:
     single_sign_on.measure(report, folder)
     deliveries.measure(report)
     changes.measure(report, folder)
-    fanout.measure(report, folder)
     large = BenchShop(folder, others=_SIZES[1])
     with servers.latchkey(large.url) as server:
         for path in (paths.me(server.port, large), paths.app_request(server.port, large)):

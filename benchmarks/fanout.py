@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from ipaddress import ip_network
-from pathlib import Path
 from statistics import mean, median
 
 import psycopg
@@ -177,19 +176,11 @@ WORKS = (
 )
 
 
-def measure(report: Report, folder: Path) -> None:
-    """Add both to the whole table, as they are on SQLite."""
-    own_folder = folder / "fanout"
-    own_folder.mkdir()
-    urls = [f"sqlite:///{own_folder / f'{size}.sqlite3'}" for size in SIZES]
-    _compare(report, urls, "")
-
-
 def main() -> None:
     """Print both on SQLite and on PostgreSQL; end with 1 when either has grown too much."""
     report = Report()
     with tempfile.TemporaryDirectory() as folder, _postgresql() as urls:
-        measure(report, Path(folder))
+        _compare(report, [f"sqlite:///{folder}/{size}.sqlite3" for size in SIZES], "")
         _compare(report, urls, "PostgreSQL: ")
     sys.stdout.write(report.notes())
     sys.exit(report.status)
