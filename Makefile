@@ -19,7 +19,7 @@ EDITOR_FILES := graphiql/graphiql.min.js graphiql/graphiql.min.css \
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check fix bench soak docs pictures lock playground venv packages dev-packages \
+.PHONY: help run test coverage check fix bench soak docs pictures lock playground venv packages dev-packages \
   node-packages editor-if-possible
 
 help: ## this list
@@ -34,7 +34,10 @@ run: packages editor-if-possible ## set up what is missing, then serve the demo 
 
 test: dev-packages node-packages ## everything the tests need, then the tests and the static checks (ARGS="-k name")
 	@echo "==> tests on $(WORKERS) workers"
-	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup --cov --cov-report=term $(ARGS)
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(ARGS)
+
+coverage: ## the tests again, half as long once more: what they reach, and that it is enough
+	@$(MAKE) --no-print-directory test ARGS="--cov --cov-report=term $(ARGS)"
 
 check: dev-packages ## the static checks alone: style, types, layers
 	$(BIN)/ruff check .
