@@ -16,7 +16,7 @@ from sqlalchemy import func, insert, select
 
 from app.adapters.migrations import upgrade
 from app.domain.deliveries import DeliveryStatus
-from app.models import AppRecord, DeliveryRecord, WebhookRecord
+from app.models import AppPermissionRecord, AppRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.keys import ring
 from app.settings import Settings
@@ -81,11 +81,13 @@ def _work(url: str, target: str, told: "Connection[Delivered, None]") -> None:
     stop, began, used = Event(), time.perf_counter(), _processor()
     worker = Thread(target=run, args=(ports, stop))
     worker.start()
-    while _waiting(ports):
+    while _count(ports, DeliveryStatus.PENDING):
         time.sleep(0.05)
     seconds, used = time.perf_counter() - began, _processor() - used
     stop.set()
     worker.join()
+    if _count(ports, DeliveryStatus.SUCCESS) != COUNT:
+        raise RuntimeError("not every delivery arrived")
     ports.database.close()
     told.send(Delivered(COUNT / seconds, used / COUNT * 1000))
 
@@ -102,6 +104,7 @@ def _fill(ports: Ports, target: str) -> None:
         app = AppRecord(name="app", created_at=now)
         session.add(app)
         session.flush()
+        session.add(AppPermissionRecord(app_id=app.id, permission="MANAGE_PRODUCTS"))
         webhooks = [
             WebhookRecord(app_id=app.id, target_url=target, custom_headers={}, created_at=now)
             for _ in range(WEBHOOKS)
@@ -126,10 +129,10 @@ def _fill(ports: Ports, target: str) -> None:
         session.execute(insert(DeliveryRecord), rows)
 
 
-def _waiting(ports: Ports) -> int:
-    waiting = select(func.count()).where(DeliveryRecord.status != DeliveryStatus.SUCCESS.value)
+def _count(ports: Ports, status: DeliveryStatus) -> int:
+    counted = select(func.count()).where(DeliveryRecord.status == status.value)
     with ports.database.reading() as session:
-        return session.scalar(waiting) or 0
+        return session.scalar(counted) or 0
 
 
 if __name__ == "__main__":
