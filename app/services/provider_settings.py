@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import Row, Select, exists, func, select, update
+from sqlalchemy import Row, Select, exists, select, update
 from sqlalchemy.orm import Session, aliased
 
 from app.domain.actor import Actor
@@ -27,6 +27,7 @@ from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.services.access import part, requires
 from app.services.audit import Change, record
+from app.services.containing import containing
 from app.services.narrowing import can_match
 from app.services.paging import Order, read_page
 from app.services.provider_lockouts import way_back_kept
@@ -75,8 +76,7 @@ def list_plugins(
     if not can_match(search):
         return empty_page()
     if search:
-        name = func.lower(IdentityProviderRecord.name)
-        query = query.where(name.contains(search.lower(), autoescape=True))
+        query = query.where(containing(IdentityProviderRecord.name, search))
     known = {provider.slug: provider for provider in known_providers(ports)}
 
     def plugin(row: Row[*tuple[object, ...]]) -> Plugin:

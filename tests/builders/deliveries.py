@@ -1,10 +1,13 @@
-"""Deliveries as they stand after attempts, without sending anything."""
+"""Deliveries as they stand after attempts, and the making of those that are due."""
 
 from datetime import datetime
 
+from app.domain.actor import WORKER
 from app.domain.deliveries import DeliveryStatus
-from app.models import DeliveryAttemptRecord, DeliveryRecord
+from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
+from app.services.deliveries import make_deliveries
+from app.services.dispatch import lease_due_deliveries
 from tests.builders.people import ISSUER
 
 
@@ -62,3 +65,19 @@ def store_attempt(
         session.add(attempt)
         session.flush()
         return attempt.id
+
+
+def work_off(ports: Ports) -> int:
+    """Lease what is due and make it; how many deliveries were tried."""
+    batches = lease_due_deliveries(ports, WORKER)
+    return sum(make_deliveries(ports, WORKER, batch) for batch in batches)
+
+
+def stored_delivery(ports: Ports, key: int) -> DeliveryRecord:
+    with ports.database.reading() as session:
+        return session.get_one(DeliveryRecord, key)
+
+
+def stored_webhook(ports: Ports, key: int) -> WebhookRecord:
+    with ports.database.reading() as session:
+        return session.get_one(WebhookRecord, key)

@@ -24,6 +24,7 @@ from app.services.dispatch import BATCH, lease_due_deliveries
 from app.services.replays import replay_deliveries, retry_delivery
 from app.services.webhook_changes import WebhookInput, delete_webhook, update_webhook
 from tests.builders.apps import change_app, make_app
+from tests.builders.deliveries import stored_delivery, stored_webhook, work_off
 from tests.builders.outbox import mails
 from tests.builders.people import make_user
 from tests.builders.webhooks import change_webhook, make_delivery, make_webhook
@@ -55,21 +56,6 @@ def webhook(ports: Ports, owner: int) -> int:
     return make_webhook(ports, owner, secret="old")
 
 
-def _work(ports: Ports) -> int:
-    batches = lease_due_deliveries(ports, WORKER)
-    return sum(make_deliveries(ports, WORKER, batch) for batch in batches)
-
-
-def _delivery(ports: Ports, key: int) -> DeliveryRecord:
-    with ports.database.reading() as session:
-        return session.get_one(DeliveryRecord, key)
-
-
-def _webhook(ports: Ports, key: int) -> WebhookRecord:
-    with ports.database.reading() as session:
-        return session.get_one(WebhookRecord, key)
-
-
 def _left(ports: Ports) -> list[object]:
     with ports.database.reading() as session:
         found = [session.scalars(select(one)).all() for one in (DeliveryRecord, WebhookRecord)]
@@ -97,7 +83,7 @@ def test_an_attempt_goes_where_the_webhook_points_when_it_is_made_signed_by_the_
     said = WebhookInput(secret_key="", custom_headers={"X-New": "1"})
     update_webhook(delivering, OPERATOR, to_global_id("Webhook", webhook), "", said)
 
-    assert _work(delivering) == 1
+    assert work_off(delivering) == 1
 
     (request,) = http.requests
     assert (request.url, request.headers["X-New"]) == (ELSEWHERE, "1")
@@ -109,14 +95,14 @@ def test_an_app_that_has_lost_the_permission_of_an_event_is_not_told_of_it_any_m
 ) -> None:
     key = make_delivery(delivering, webhook)
     http.answer = lambda _request: HttpAnswer(500)
-    _work(delivering)
+    work_off(delivering)
     with delivering.database.transaction() as session:
         session.execute(delete(AppPermissionRecord))
     clock.pass_(seconds=10)
 
-    assert _work(delivering) == 0
+    assert work_off(delivering) == 0
     assert len(http.requests) == 1
-    failed = _delivery(delivering, key)
+    failed = stored_delivery(delivering, key)
     assert (failed.status, failed.given_up) == (
         "FAILED",
         "The app no longer holds MANAGE_PRODUCTS.",
@@ -126,8 +112,11 @@ def test_an_app_that_has_lost_the_permission_of_an_event_is_not_told_of_it_any_m
         session.add(AppPermissionRecord(app_id=owner, permission="MANAGE_PRODUCTS"))
     http.answer = lambda _request: HttpAnswer(200)
     assert replay_deliveries(delivering, OPERATOR, webhook, failed.created_at).failed == 1
-    assert _work(delivering) == 1
-    assert (_delivery(delivering, key).status, _delivery(delivering, key).given_up) == (
+    assert work_off(delivering) == 1
+    assert (
+        stored_delivery(delivering, key).status,
+        stored_delivery(delivering, key).given_up,
+    ) == (
         "SUCCESS",
         "",
     )
@@ -148,7 +137,7 @@ def test_a_webhook_that_is_deleted_meanwhile_leaves_nothing_behind(
         gone = True
 
     http.answer = _while_it_is_made(500, remove)
-    _work(delivering)
+    work_off(delivering)
     assert (_left(delivering), lease_due_deliveries(delivering, WORKER)) == ([], ())
 
 
@@ -159,7 +148,7 @@ def test_an_app_that_is_deleted_takes_along_what_still_waited(
     with delivering.database.transaction() as session:
         session.execute(delete(AppRecord).where(AppRecord.id == owner))
 
-    assert (_work(delivering), http.requests, _left(delivering)) == (0, [], [])
+    assert (work_off(delivering), http.requests, _left(delivering)) == (0, [], [])
     with pytest.raises(Refused) as refused:
         retry_delivery(delivering, OPERATOR, to_global_id("EventDelivery", key))
     assert codes(refused) == [("id", "NOT_FOUND")]
@@ -171,8 +160,8 @@ def test_an_app_that_is_switched_off_gets_nothing_of_what_still_waited(
     key = make_delivery(delivering, webhook)
     change_app(delivering, owner, is_active=False)
 
-    assert (_work(delivering), http.requests) == (0, [])
-    failed = _delivery(delivering, key)
+    assert (work_off(delivering), http.requests) == (0, [])
+    failed = stored_delivery(delivering, key)
     assert (failed.status, failed.given_up) == ("FAILED", OFF)
 
 
@@ -181,11 +170,11 @@ def test_what_the_old_endpoint_answers_last_is_not_held_against_the_new_one(
 ) -> None:
     key = make_delivery(delivering, webhook)
     http.answer = _while_it_is_made(410, lambda: _move(delivering, webhook))
-    _work(delivering)
+    work_off(delivering)
 
-    now = _webhook(delivering, webhook)
+    now = stored_webhook(delivering, webhook)
     assert (now.is_active, now.target_url, now.failing_since) == (True, ELSEWHERE, None)
-    assert _delivery(delivering, key).status == "FAILED"
+    assert stored_delivery(delivering, key).status == "FAILED"
 
 
 def test_a_new_endpoint_has_five_days_of_its_own(
@@ -193,13 +182,13 @@ def test_a_new_endpoint_has_five_days_of_its_own(
 ) -> None:
     http.answer = lambda _request: HttpAnswer(500)
     make_delivery(delivering, webhook)
-    _work(delivering)
+    work_off(delivering)
     clock.pass_(hours=121)
     _move(delivering, webhook)
     make_delivery(delivering, webhook)
-    _work(delivering)
+    work_off(delivering)
 
-    now = _webhook(delivering, webhook)
+    now = stored_webhook(delivering, webhook)
     assert (now.is_active, now.failing_since) == (True, clock.now())
 
 
@@ -213,12 +202,13 @@ def test_an_endpoint_that_is_gone_is_asked_once_and_told_of_once(
     http.answer = lambda _request: HttpAnswer(410)
     for batch in batches:
         make_deliveries(delivering, WORKER, batch)
-    _work(delivering)
+    work_off(delivering)
 
     assert len(http.requests) == 1
     assert len(mails(delivering)) == 1
     states = {
-        (_delivery(delivering, key).status, _delivery(delivering, key).given_up) for key in keys
+        (stored_delivery(delivering, key).status, stored_delivery(delivering, key).given_up)
+        for key in keys
     }
     assert states == {("FAILED", ""), ("FAILED", OFF)}
 
@@ -235,7 +225,7 @@ def test_a_webhook_can_be_switched_off_although_its_target_is_not_allowed_any_mo
         with pytest.raises(Refused) as refused:
             update_webhook(delivering, OPERATOR, key, "", said)
         assert codes(refused) == [("targetUrl", "INVALID")]
-    assert not _webhook(delivering, webhook).is_active
+    assert not stored_webhook(delivering, webhook).is_active
 
 
 def test_a_clock_that_is_put_back_meanwhile_makes_no_time_negative(
@@ -243,8 +233,8 @@ def test_a_clock_that_is_put_back_meanwhile_makes_no_time_negative(
 ) -> None:
     key = make_delivery(delivering, webhook)
     http.answer = _while_it_is_made(200, lambda: clock.pass_(hours=-1))
-    _work(delivering)
+    work_off(delivering)
 
     with delivering.database.reading() as session:
         (attempt,) = session.scalars(select(DeliveryAttemptRecord)).all()
-    assert (attempt.duration, _delivery(delivering, key).status) == (0.0, "SUCCESS")
+    assert (attempt.duration, stored_delivery(delivering, key).status) == (0.0, "SUCCESS")

@@ -10,13 +10,14 @@ from sqlalchemy import select
 from app.domain.actor import WORKER
 from app.domain.deliveries import SCHEDULE
 from app.domain.permissions import Permission
-from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
+from app.models import DeliveryAttemptRecord, WebhookRecord
 from app.ports import Ports
 from app.ports.http import CallFailed, CallFault, HttpAnswer, HttpRequest
 from app.services.deliveries import make_deliveries
 from app.services.dispatch import lease_due_deliveries
 from app.services.keys import published_keys
 from tests.builders.apps import make_app
+from tests.builders.deliveries import stored_delivery, stored_webhook, work_off
 from tests.builders.people import ISSUER
 from tests.builders.webhooks import TARGET, make_delivery, make_webhook
 from tests.fakes.clock import FakeClock
@@ -40,25 +41,10 @@ def webhook(ports: Ports) -> int:
     return make_webhook(ports, app)
 
 
-def _work(ports: Ports) -> int:
-    batches = lease_due_deliveries(ports, WORKER)
-    return sum(make_deliveries(ports, WORKER, batch) for batch in batches)
-
-
-def _delivery(ports: Ports, key: int) -> DeliveryRecord:
-    with ports.database.reading() as session:
-        return session.get_one(DeliveryRecord, key)
-
-
 def _attempts(ports: Ports, key: int) -> list[DeliveryAttemptRecord]:
     wanted = select(DeliveryAttemptRecord).where(DeliveryAttemptRecord.delivery_id == key)
     with ports.database.reading() as session:
         return list(session.scalars(wanted.order_by(DeliveryAttemptRecord.id)))
-
-
-def _webhook(ports: Ports, key: int) -> WebhookRecord:
-    with ports.database.reading() as session:
-        return session.get_one(WebhookRecord, key)
 
 
 def test_a_due_delivery_is_made_once_and_written_down(
@@ -66,8 +52,8 @@ def test_a_due_delivery_is_made_once_and_written_down(
 ) -> None:
     key = make_delivery(delivering, webhook)
 
-    assert _work(delivering) == 1
-    assert _work(delivering) == 0
+    assert work_off(delivering) == 1
+    assert work_off(delivering) == 0
 
     (request,) = http.requests
     assert (request.url, request.method, request.body) == (TARGET, "POST", b'{"product":null}')
@@ -80,14 +66,14 @@ def test_a_due_delivery_is_made_once_and_written_down(
     )
     assert attempt.response_headers == {"x-seen": "yes"}
     assert attempt.request_headers["Latchkey-Event"] == "product_updated"
-    assert _delivery(delivering, key).status == "SUCCESS"
+    assert stored_delivery(delivering, key).status == "SUCCESS"
 
 
 def test_a_delivery_is_signed_with_the_key_that_signs_now(
     delivering: Ports, http: FakeHttp, webhook: int
 ) -> None:
     make_delivery(delivering, webhook)
-    _work(delivering)
+    work_off(delivering)
 
     (request,) = http.requests
     token = jws.JWS()
@@ -105,7 +91,7 @@ def test_a_body_that_goes_to_several_webhooks_is_signed_once(
     for _ in range(3):
         make_delivery(delivering, make_webhook(delivering, app))
 
-    _work(delivering)
+    work_off(delivering)
 
     assert len({request.headers["Latchkey-Signature"] for request in http.requests}) == 1
     assert len(delivering.remembered.signatures) == 1
@@ -115,7 +101,7 @@ def test_a_webhook_with_a_secret_is_signed_with_it(delivering: Ports, http: Fake
     app, _ = make_app(delivering, "warehouse", Permission.MANAGE_PRODUCTS)
     make_delivery(delivering, make_webhook(delivering, app, secret="sesame"))
 
-    _work(delivering)
+    work_off(delivering)
 
     (request,) = http.requests
     assert len(request.headers["Latchkey-Signature"]) == 64
@@ -127,7 +113,7 @@ def test_what_proves_us_to_an_endpoint_is_not_kept(delivering: Ports) -> None:
     custom: dict[str, object] = {"Authorization-Key": "Bearer sesame"}
     key = make_delivery(delivering, make_webhook(delivering, app, custom_headers=custom))
 
-    _work(delivering)
+    work_off(delivering)
 
     (attempt,) = _attempts(delivering, key)
     assert "sesame" not in str(attempt.request_headers)
@@ -138,13 +124,13 @@ def test_a_failed_delivery_is_tried_again_with_the_same_webhook_id(
 ) -> None:
     key = make_delivery(delivering, webhook)
     http.answer = lambda _request: HttpAnswer(500)
-    _work(delivering)
+    work_off(delivering)
     clock.pass_(seconds=4)
-    assert _work(delivering) == 0
+    assert work_off(delivering) == 0
     clock.pass_(seconds=2)
     http.answer = lambda _request: HttpAnswer(204)
 
-    assert _work(delivering) == 1
+    assert work_off(delivering) == 1
 
     first, second = http.requests
     assert first.headers["webhook-id"] == second.headers["webhook-id"]
@@ -159,10 +145,10 @@ def test_an_endpoint_that_always_fails_gets_every_attempt_of_the_schedule(
     http.answer = lambda _request: HttpAnswer(503)
     for wait in (*SCHEDULE, 100_000):
         clock.pass_(seconds=wait * 1.1)
-        _work(delivering)
+        work_off(delivering)
 
     assert len(_attempts(delivering, key)) == len(SCHEDULE)
-    stored = _delivery(delivering, key)
+    stored = stored_delivery(delivering, key)
     assert (stored.status, stored.next_attempt_at) == ("FAILED", None)
 
 
@@ -175,12 +161,12 @@ def test_no_answer_at_all_is_a_failure_with_its_reason(
         raise CallFailed(CallFault.TIMEOUT, "app.example.com did not answer within 20 s.")
 
     http.answer = refuse
-    _work(delivering)
+    work_off(delivering)
 
     (attempt,) = _attempts(delivering, key)
     assert (attempt.response_status, attempt.status) == (None, "FAILED")
     assert attempt.response == "app.example.com did not answer within 20 s."
-    assert _delivery(delivering, key).status == "PENDING"
+    assert stored_delivery(delivering, key).status == "PENDING"
 
 
 def test_an_endpoint_that_is_gone_is_switched_off_with_its_reason(
@@ -188,11 +174,11 @@ def test_an_endpoint_that_is_gone_is_switched_off_with_its_reason(
 ) -> None:
     key = make_delivery(delivering, webhook)
     http.answer = lambda _request: HttpAnswer(410)
-    _work(delivering)
+    work_off(delivering)
 
-    stored = _webhook(delivering, webhook)
+    stored = stored_webhook(delivering, webhook)
     assert (stored.is_active, stored.disabled_reason) == (False, "The endpoint answered 410 Gone.")
-    assert _delivery(delivering, key).status == "FAILED"
+    assert stored_delivery(delivering, key).status == "FAILED"
 
 
 def test_an_endpoint_that_has_only_failed_for_five_days_is_switched_off(
@@ -200,16 +186,16 @@ def test_an_endpoint_that_has_only_failed_for_five_days_is_switched_off(
 ) -> None:
     http.answer = lambda _request: HttpAnswer(500)
     make_delivery(delivering, webhook)
-    _work(delivering)
+    work_off(delivering)
     clock.pass_(hours=119)
     make_delivery(delivering, webhook)
-    _work(delivering)
-    assert _webhook(delivering, webhook).is_active
+    work_off(delivering)
+    assert stored_webhook(delivering, webhook).is_active
     clock.pass_(hours=2)
     make_delivery(delivering, webhook)
-    _work(delivering)
+    work_off(delivering)
 
-    assert not _webhook(delivering, webhook).is_active
+    assert not stored_webhook(delivering, webhook).is_active
 
 
 def test_one_success_forgives_all_failures_before_it(
@@ -217,13 +203,13 @@ def test_one_success_forgives_all_failures_before_it(
 ) -> None:
     http.answer = lambda _request: HttpAnswer(500)
     make_delivery(delivering, webhook)
-    _work(delivering)
+    work_off(delivering)
     clock.pass_(hours=119)
     http.answer = lambda _request: HttpAnswer(200)
     make_delivery(delivering, webhook)
-    _work(delivering)
+    work_off(delivering)
 
-    assert _webhook(delivering, webhook).failing_since is None
+    assert stored_webhook(delivering, webhook).failing_since is None
 
 
 def test_a_webhook_that_is_switched_off_gets_nothing_more(
@@ -233,9 +219,9 @@ def test_a_webhook_that_is_switched_off_gets_nothing_more(
     with delivering.database.transaction() as session:
         session.get_one(WebhookRecord, webhook).is_active = False
 
-    assert _work(delivering) == 0
+    assert work_off(delivering) == 0
     assert http.requests == []
-    stored = _delivery(delivering, key)
+    stored = stored_delivery(delivering, key)
     assert (stored.status, stored.given_up) == (
         "FAILED",
         "The webhook or its app is switched off.",
@@ -247,9 +233,9 @@ def test_retry_after_is_honoured(
 ) -> None:
     key = make_delivery(delivering, webhook)
     http.answer = lambda _request: HttpAnswer(429, {"retry-after": "90"})
-    _work(delivering)
+    work_off(delivering)
 
-    assert _delivery(delivering, key).next_attempt_at == clock.now() + timedelta(seconds=90)
+    assert stored_delivery(delivering, key).next_attempt_at == clock.now() + timedelta(seconds=90)
 
 
 def test_two_workers_never_make_the_same_attempt(
@@ -277,6 +263,6 @@ def test_a_lease_of_a_worker_that_was_killed_passes_on(
     assert lease_due_deliveries(delivering, WORKER) == ()
     clock.pass_(minutes=7)
 
-    assert _work(delivering) == 1
+    assert work_off(delivering) == 1
     assert make_deliveries(delivering, WORKER, lost) == 0
     assert len(http.requests) == 1

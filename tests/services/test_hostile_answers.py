@@ -7,15 +7,13 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import select
 
-from app.domain.actor import WORKER
 from app.domain.deliveries import LARGEST_HEADERS, LONGEST_RETRY_AFTER, SCHEDULE
 from app.domain.permissions import Permission
 from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.ports.http import HttpAnswer, HttpRequest
-from app.services.deliveries import make_deliveries
-from app.services.dispatch import lease_due_deliveries
 from tests.builders.apps import make_app
+from tests.builders.deliveries import stored_delivery, work_off
 from tests.builders.webhooks import make_delivery, make_webhook
 from tests.fakes.clock import FakeClock
 from tests.fakes.endpoints import FakeHttp
@@ -39,23 +37,13 @@ def webhook(ports: Ports) -> int:
     return make_webhook(ports, app)
 
 
-def _work(ports: Ports) -> int:
-    batches = lease_due_deliveries(ports, WORKER)
-    return sum(make_deliveries(ports, WORKER, batch) for batch in batches)
-
-
 def _answered(ports: Ports, http: FakeHttp, headers: Mapping[str, str]) -> DeliveryRecord:
     """A delivery whose first attempt was answered with 503 and ``headers``."""
     app, _ = make_app(ports, "another", Permission.MANAGE_PRODUCTS)
     key = make_delivery(ports, make_webhook(ports, app))
     http.answer = lambda _request: HttpAnswer(503, headers)
-    _work(ports)
-    return _delivery(ports, key)
-
-
-def _delivery(ports: Ports, key: int) -> DeliveryRecord:
-    with ports.database.reading() as session:
-        return session.get_one(DeliveryRecord, key)
+    work_off(ports)
+    return stored_delivery(ports, key)
 
 
 def _attempts(ports: Ports) -> list[DeliveryAttemptRecord]:
@@ -124,9 +112,9 @@ def test_a_fault_of_ours_is_an_attempt_that_failed_and_the_others_go_on(
 
     http.answer = answer
     with pytest.raises(ExceptionGroup) as raised:
-        _work(delivering)
+        work_off(delivering)
 
-    states = [_delivery(delivering, key).status for key in keys]
+    states = [stored_delivery(delivering, key).status for key in keys]
     assert states == ["SUCCESS", "PENDING", "SUCCESS"]
     (failed,) = [one for one in _attempts(delivering) if one.status == "FAILED"]
     (note,) = raised.value.exceptions[0].__notes__
@@ -136,8 +124,8 @@ def test_a_fault_of_ours_is_an_attempt_that_failed_and_the_others_go_on(
     assert SECRET not in failed.response
     clock.pass_(seconds=6)
     http.answer = lambda _request: HttpAnswer(200)
-    assert _work(delivering) == 1
-    assert _delivery(delivering, keys[1]).status == "SUCCESS"
+    assert work_off(delivering) == 1
+    assert stored_delivery(delivering, keys[1]).status == "SUCCESS"
 
 
 def test_a_fault_of_ours_that_stays_comes_to_an_end_and_switches_no_endpoint_off(
@@ -152,10 +140,10 @@ def test_a_fault_of_ours_that_stays_comes_to_an_end_and_switches_no_endpoint_off
     for wait in (*SCHEDULE, 100_000, 500_000):
         clock.pass_(seconds=wait * 1.1)
         with suppress(ExceptionGroup):
-            _work(delivering)
+            work_off(delivering)
 
     assert len(_attempts(delivering)) == len(SCHEDULE)
-    assert _delivery(delivering, key).status == "FAILED"
+    assert stored_delivery(delivering, key).status == "FAILED"
     with delivering.database.reading() as session:
         stored = session.get_one(WebhookRecord, webhook)
     assert (stored.is_active, stored.failing_since) == (True, None)
