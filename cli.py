@@ -16,6 +16,7 @@ from flask.cli import AppGroup, FlaskGroup
 from typing_extensions import override
 from werkzeug.local import LocalProxy
 
+from app.commands.late import load_command
 from app.loading import load, postponed
 
 COMMANDS = {
@@ -35,10 +36,6 @@ COMMANDS = {
     "completion": ("app.commands.completion", "Print what makes a shell complete commands."),
 }
 
-
-_WAITS = ("app.services.", "app.ports.statements", "app.domain.events", "app.commands.tables")
-"""Whoever asks for help or mistypes an option waits neither for the use cases and the database's
-library below them nor for the library of tables; nobody for all events who speaks of none."""
 
 _RARELY = 300_000
 """New objects between two collections of garbage: a command makes that many, and ends."""
@@ -65,8 +62,7 @@ class Late(click.Command):
         return self.loaded().make_context(info_name, args, parent=parent, **extra)
 
     def loaded(self) -> click.Command:
-        with postponed(*_WAITS):
-            return cast("click.Command", load(f"{self._module}:command"))
+        return load_command(f"{self._module}:command")
 
 
 class Catalogue(AppGroup):

@@ -1,27 +1,38 @@
-"""``flask webhook``: the group, and all of its commands."""
+"""``flask webhook``: the group, and where each of its commands is."""
 
-from app.commands.webhooks import (
-    bulk,
-    creation,
-    deliveries,
-    editing,
-    listening,
-    lists,
-    replays,
-    trials,
-    verification,
+from app.commands.command import Group
+from app.commands.late import LateCommands
+
+_HERE = "app.commands.webhooks"
+
+command = Group(
+    "webhook",
+    short_help="List, make, change, try and follow webhooks.",
+    help="List, make, change, try and follow webhooks, of this installation or of another one. "
+    "WEBHOOK is an id, or a name that is unique.",
+    examples=[
+        ("flask webhook list", "all of them, app by app"),
+        ("flask webhook create", "a new one: asks what it needs to know"),
+        ("flask webhook dry-run --query @paid.graphql", "what it would be told"),
+        ("flask webhook listen --forward-to http://localhost:3000/hook", "on your own machine"),
+        ("flask webhook list --instance https://shop.example.com/graphql/", "of another shop"),
+    ],
+    commands=LateCommands(
+        {
+            "create": f"{_HERE}.creation:create",
+            "delete": f"{_HERE}.lists:delete",
+            "deliveries": f"{_HERE}.deliveries:deliveries",
+            "dry-run": f"{_HERE}.trials:dry_run",
+            "edit": f"{_HERE}.editing:edit",
+            "events": f"{_HERE}.lists:events",
+            "list": f"{_HERE}.lists:list_",
+            "listen": f"{_HERE}.listening:listen",
+            "replay": f"{_HERE}.replays:replay",
+            "retry": f"{_HERE}.replays:retry",
+            "show": f"{_HERE}.lists:show",
+            "trigger": f"{_HERE}.trials:trigger",
+            "update": f"{_HERE}.bulk:update",
+            "verify": f"{_HERE}.verification:verify",
+        }
+    ),
 )
-from app.commands.webhooks.group import command
-
-__all__ = [
-    "bulk",
-    "command",
-    "creation",
-    "deliveries",
-    "editing",
-    "listening",
-    "lists",
-    "replays",
-    "trials",
-    "verification",
-]

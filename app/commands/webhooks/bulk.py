@@ -14,8 +14,7 @@ from app.commands.output import Column, output
 from app.commands.progress import steps
 from app.commands.questions import agree, yes_option
 from app.commands.webhooks.fields import new_secret
-from app.commands.webhooks.group import webhook_command
-from app.commands.webhooks.instances import instance
+from app.commands.webhooks.instances import instance, webhook_command
 from app.commands.webhooks.rows import find_app, find_webhook
 from app.domain.absent import ABSENT
 from app.domain.errors import Refused

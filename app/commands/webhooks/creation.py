@@ -10,8 +10,7 @@ import click
 
 from app.commands.output import output
 from app.commands.webhooks.fields import Given, event_names, field_options
-from app.commands.webhooks.group import webhook_command
-from app.commands.webhooks.instances import instance
+from app.commands.webhooks.instances import instance, webhook_command
 from app.commands.webhooks.rows import SECRET, WEBHOOK, find_app
 from app.domain.errors import Problem, Refused
 from app.domain.web_addresses import is_web_address

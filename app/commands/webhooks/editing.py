@@ -10,8 +10,7 @@ import click
 
 from app.commands.output import output
 from app.commands.webhooks.fields import Given, event_names, field_options
-from app.commands.webhooks.group import webhook_command
-from app.commands.webhooks.instances import instance
+from app.commands.webhooks.instances import instance, webhook_command
 from app.commands.webhooks.rows import SECRET, WEBHOOK, find_webhook
 from app.commands.webhooks.sheets import Unreadable, read_sheet, write_sheet
 from app.domain.absent import Absent

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
 from app.commands.api_address import ApiAddress
-from app.commands.command import version_option
+from app.commands.command import Command, standalone, version_option
 from app.commands.texts import read_file
 from app.commands.webhooks import here
 from app.domain.errors import PermissionDenied
 from app.ports.instance import Instance
-from app.web.elsewhere import elsewhere
+from app.web import elsewhere
 from app.web.installation import installation
-
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 @dataclass(slots=True)
@@ -26,8 +24,20 @@ class _Choice:
     token_file: str = ""
 
 
-def instance_options(function: Function) -> Function:
-    """The options by which every `flask webhook` command takes another instance, and ``-V``."""
+def webhook_command(
+    name: str, *, examples: list[tuple[str, str]]
+) -> Callable[[Callable[..., Any]], Command]:
+    """Declare one of the group's, with the options that all of them have."""
+
+    def declare(function: Callable[..., Any]) -> Command:
+        _add_options(function)
+        return standalone(name, examples)(function)
+
+    return declare
+
+
+def _add_options(function: Callable[..., Any]) -> None:
+    """Those by which every one takes another instance, and ``-V``."""
     address = click.Option(
         ["-u", "--instance", "--url", "instance_url"],
         type=ApiAddress(),
@@ -47,7 +57,6 @@ def instance_options(function: Function) -> Function:
     # They are read from behind: so these come after those of the command itself.
     declared: list[click.Parameter] = function.__dict__.setdefault("__click_params__", [])
     declared[:0] = [version_option(), token_file, address]
-    return function
 
 
 def instance() -> Instance:
@@ -61,7 +70,7 @@ def instance() -> Instance:
         if choice.token_file:
             raise click.UsageError("--token-file is for another instance: give --instance, too.")
         return here.Here(installation().ports)
-    there = elsewhere()
+    there = elsewhere.elsewhere()
     token = there.token
     if choice.token_file:
         token = read_file(choice.token_file).strip()

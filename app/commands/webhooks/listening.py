@@ -11,8 +11,7 @@ import click
 from app.commands.output import Column, output
 from app.commands.webhooks.fields import complete_event, event_names
 from app.commands.webhooks.following import Follower, Sent
-from app.commands.webhooks.group import webhook_command
-from app.commands.webhooks.instances import instance
+from app.commands.webhooks.instances import instance, webhook_command
 from app.commands.webhooks.rows import find_webhook, payload_of
 from app.domain.deliveries import TIMEOUT
 from app.domain.web_addresses import is_web_address

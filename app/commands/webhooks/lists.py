@@ -6,8 +6,7 @@ import click
 
 from app.commands.output import Column, output
 from app.commands.questions import agree, yes_option
-from app.commands.webhooks.group import webhook_command
-from app.commands.webhooks.instances import instance
+from app.commands.webhooks.instances import instance, webhook_command
 from app.commands.webhooks.rows import WEBHOOK, WEBHOOKS, find_app, find_webhook
 
 _EVENTS = (

@@ -12,8 +12,7 @@ from app.commands.exits import Exit, Failure, failure_of
 from app.commands.moments import read_moment
 from app.commands.output import Column, output
 from app.commands.progress import note, steps
-from app.commands.webhooks.group import webhook_command
-from app.commands.webhooks.instances import instance
+from app.commands.webhooks.instances import instance, webhook_command
 from app.commands.webhooks.rows import DELIVERIES, find_webhook
 from app.domain.deliveries import Replayed
 from app.domain.errors import Refused

@@ -12,8 +12,7 @@ import click
 from app.commands.exits import Exit
 from app.commands.output import Column, Form, output
 from app.commands.texts import read_text
-from app.commands.webhooks.group import webhook_command
-from app.commands.webhooks.instances import instance
+from app.commands.webhooks.instances import instance, webhook_command
 from app.commands.webhooks.rows import DELIVERIES, find_app, find_webhook, payload_of
 from app.domain.errors import Problem, Refused
 from app.ports.instance import Instance, KnownDelivery, KnownWebhook, WantedDeliveries

@@ -12,8 +12,7 @@ import click
 from app.commands.exits import Exit
 from app.commands.output import Column, output
 from app.commands.texts import read_bytes, read_file
-from app.commands.webhooks.group import webhook_command
-from app.commands.webhooks.instances import instance
+from app.commands.webhooks.instances import instance, webhook_command
 from app.domain.errors import Problem, Refused, TokenRejected
 from app.domain.faults import Unreachable
 from app.domain.jws import read_members
