@@ -1,10 +1,10 @@
 """Making deliveries: one signed request each, and a row for every attempt."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
-from sqlalchemy import Row, select, update
+from sqlalchemy import select, update
 
 from app.domain.actor import Actor
 from app.domain.deliveries import GONE, Batch
@@ -17,7 +17,7 @@ from app.services.access import internal
 from app.services.delivery_attempts import make_attempt
 from app.services.dispatch import LEASE, release_batch
 from app.services.link_secrets import opened_payload
-from app.services.outcomes import Delivery, Outcome, give_up, write_outcomes
+from app.services.outcomes import Delivery, Outcome, give_up, give_up_some, write_outcomes
 from app.services.signing import Endpoint, endpoint_of
 from app.services.subscribers import PERMISSIONS
 
@@ -55,7 +55,7 @@ def make_deliveries(ports: Ports, actor: Actor, batch: Batch) -> int:
     if receiver is None:
         give_up(ports, batch.lease, "The webhook or its app is switched off.")
         return 0
-    wanted = [one for one in deliveries if _is_permitted(ports, batch, receiver, one)]
+    wanted = _permitted(ports, batch, receiver, deliveries)
     made = _make(ports, batch, receiver.endpoint, wanted)
     if len(made) < len(wanted):
         release_batch(ports, actor, batch)
@@ -105,15 +105,24 @@ def _receiver(ports: Ports, batch: Batch) -> _Receiver | None:
     return _Receiver(endpoint_of(ports, webhook), parted_names(held or ""))
 
 
-def _is_permitted(ports: Ports, batch: Batch, receiver: _Receiver, delivery: Delivery) -> bool:
-    """Whether the app still holds what the event asks for; where it does not, that is the end."""
+def _permitted(
+    ports: Ports, batch: Batch, receiver: _Receiver, deliveries: Sequence[Delivery]
+) -> Sequence[Delivery]:
+    """Those whose event the app may still hear of; for the others that is the end."""
+    reasons = {}
+    for one in deliveries:
+        lacking = _lacking(receiver, one)
+        if lacking is not None:
+            reasons[one.id] = f"The app no longer holds {lacking}."
+    give_up_some(ports, batch.lease, reasons)
+    return [one for one in deliveries if one.id not in reasons]
+
+
+def _lacking(receiver: _Receiver, delivery: Delivery) -> Permission | None:
     if delivery.event not in EventType.__members__:
-        return True  # Of a later version: its fan-out has looked.
+        return None  # Of a later version: its fan-out has looked.
     needed = EVENTS[EventType(delivery.event)].permission
-    if needed in receiver.permissions:
-        return True
-    give_up(ports, batch.lease, f"The app no longer holds {needed}.", only=delivery.id)
-    return False
+    return None if needed in receiver.permissions else needed
 
 
 def _begin(ports: Ports, batch: Batch) -> Sequence[Delivery]:
@@ -137,16 +146,17 @@ def _begin(ports: Ports, batch: Batch) -> Sequence[Delivery]:
                 DeliveryRecord.attempts,
             )
         ).all()
-    return sorted(_opened(ports, batch, rows), key=lambda one: one.id)
+    return _opened(ports, batch, sorted((Delivery(*row) for row in rows), key=lambda one: one.id))
 
 
-def _opened(
-    ports: Ports, batch: Batch, rows: Sequence[Row[int, str, str, str, str, int]]
-) -> Iterator[Delivery]:
-    """The deliveries with their payloads; one that cannot be read any more ends by itself."""
-    for row in rows:
-        made = Delivery(*row)
+def _opened(ports: Ports, batch: Batch, sealed: Sequence[Delivery]) -> Sequence[Delivery]:
+    """The deliveries with their payloads; for those that cannot be read any more it is the end."""
+    opened = []
+    reasons = {}
+    for one in sealed:
         try:
-            yield replace(made, payload=opened_payload(ports, made.payload))
+            opened.append(replace(one, payload=opened_payload(ports, one.payload)))
         except SealBroken:
-            give_up(ports, batch.lease, _UNREADABLE, only=made.id)
+            reasons[one.id] = _UNREADABLE
+    give_up_some(ports, batch.lease, reasons)
+    return opened

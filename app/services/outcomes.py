@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import ColumnElement, insert, select, update
 from sqlalchemy.orm import Session
 
 from app.domain.deliveries import DISABLE_AFTER, Batch, DeliveryStatus, Verdict, judge
@@ -81,21 +81,40 @@ def write_outcomes(ports: Ports, batch: Batch, target: str, outcomes: Sequence[O
 
 
 @part
-def give_up(ports: Ports, lease: str, reason: str, *, only: int | None = None) -> None:
-    """End the deliveries of a lease, or ``only`` one, without an attempt: there can be none."""
-    one = () if only is None else (DeliveryRecord.id == only,)
+def give_up(ports: Ports, lease: str, reason: str) -> None:
+    """End the deliveries of a lease without an attempt: there can be none."""
     with ports.database.transaction() as session:
-        session.execute(
-            update(DeliveryRecord)
-            .where(DeliveryRecord.lease == lease, *one)
-            .values(
-                status=DeliveryStatus.FAILED.value,
-                next_attempt_at=None,
-                lease="",
-                lease_until=None,
-                given_up=reason,
-            )
+        _end(session, reason, DeliveryRecord.lease == lease)
+
+
+@part
+def give_up_some(ports: Ports, lease: str, reasons: Mapping[int, str]) -> None:
+    """End some deliveries of a lease, each for its reason, by key; all at once.
+
+    One statement for all that end for the same reason.
+    """
+    alike: dict[str, list[int]] = {}
+    for key, reason in reasons.items():
+        alike.setdefault(reason, []).append(key)
+    if not alike:
+        return
+    with ports.database.transaction() as session:
+        for reason, keys in alike.items():
+            _end(session, reason, DeliveryRecord.id.in_(keys), DeliveryRecord.lease == lease)
+
+
+def _end(session: Session, reason: str, *which: ColumnElement[bool]) -> None:
+    session.execute(
+        update(DeliveryRecord)
+        .where(*which)
+        .values(
+            status=DeliveryStatus.FAILED.value,
+            next_attempt_at=None,
+            lease="",
+            lease_until=None,
+            given_up=reason,
         )
+    )
 
 
 def _held(session: Session, webhook_id: int, *, arrived: bool) -> WebhookRecord | None:

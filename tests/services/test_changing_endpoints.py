@@ -4,7 +4,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from sqlalchemy import delete, select
+from sqlalchemy import delete, event, select
+from sqlalchemy.orm import Session
 
 from app.domain.actor import OPERATOR, WORKER
 from app.domain.errors import Refused
@@ -27,7 +28,7 @@ from tests.builders.apps import change_app, make_app
 from tests.builders.deliveries import stored_delivery, stored_webhook, work_off
 from tests.builders.outbox import mails
 from tests.builders.people import make_user
-from tests.builders.webhooks import change_webhook, make_delivery, make_webhook
+from tests.builders.webhooks import change_delivery, change_webhook, make_delivery, make_webhook
 from tests.fakes.clock import FakeClock
 from tests.fakes.endpoints import FakeHttp
 from tests.services.refusals import codes
@@ -60,6 +61,18 @@ def _left(ports: Ports) -> list[object]:
     with ports.database.reading() as session:
         found = [session.scalars(select(one)).all() for one in (DeliveryRecord, WebhookRecord)]
         return [*found[0], *found[1], *session.scalars(select(DeliveryAttemptRecord)).all()]
+
+
+def _transactions_of_work(ports: Ports) -> int:
+    """How many transactions were committed while what was due was worked off."""
+    committed: list[Session] = []
+    note = committed.append
+    event.listen(Session, "after_commit", note)
+    try:
+        work_off(ports)
+    finally:
+        event.remove(Session, "after_commit", note)
+    return len(committed)
 
 
 def _while_it_is_made(answer: int, change: Callable[[], object]) -> Callable[..., HttpAnswer]:
@@ -120,6 +133,26 @@ def test_an_app_that_has_lost_the_permission_of_an_event_is_not_told_of_it_any_m
         "SUCCESS",
         "",
     )
+
+
+def test_what_an_app_may_not_hear_of_any_more_ends_in_one_transaction_however_much_it_is(
+    delivering: Ports, http: FakeHttp, webhook: int
+) -> None:
+    with delivering.database.transaction() as session:
+        session.execute(delete(AppPermissionRecord))
+    make_delivery(delivering, webhook)
+    alone = _transactions_of_work(delivering)
+    keys = [make_delivery(delivering, webhook) for _ in range(5)]
+    for key in keys[3:]:
+        change_delivery(delivering, key, event="ORDER_UPDATED")
+
+    assert _transactions_of_work(delivering) == alone
+
+    assert http.requests == []
+    assert [stored_delivery(delivering, key).given_up for key in keys] == [
+        *["The app no longer holds MANAGE_PRODUCTS."] * 3,
+        *["The app no longer holds MANAGE_ORDERS."] * 2,
+    ]
 
 
 def test_a_webhook_that_is_deleted_meanwhile_leaves_nothing_behind(
