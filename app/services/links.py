@@ -16,7 +16,7 @@ from app.domain.links import (
     digest_of,
     state_of,
 )
-from app.domain.redirects import redirect_problem
+from app.domain.redirects import is_plain, redirect_problem
 from app.models import AccountLinkRecord, UserRecord
 from app.ports import Ports
 from app.services.access import part
@@ -123,7 +123,7 @@ def redirect_refusal(ports: Ports, url: str, field: str = "redirectUrl") -> Prob
     To pages of our own console they may, whatever hosts are allowed beside it.
     """
     own = ports.configuration.public_url
-    if own and url.startswith(f"{own}/console/"):
+    if own and url.startswith(f"{own}/console/") and is_plain(url):
         return None
     return redirect_problem(
         url,
