@@ -1,7 +1,7 @@
 """Webhooks: which events there are to hear of, and what may be said where an app wants to hear."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -75,7 +75,10 @@ class SyncEvent(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Webhook:
-    """Where an app hears of ``events``; ``query`` is what it wants to be told, if it said so."""
+    """Where an app hears of ``events``; ``query`` is what it wants to be told, if it said so.
+
+    ``reveal`` returns the secret that signs deliveries in place of the shop's keys, or ``""``.
+    """
 
     id: int
     app_id: int
@@ -87,7 +90,8 @@ class Webhook:
     events: tuple[AsyncEvent, ...]
     custom_headers: Mapping[str, str]
     created_at: datetime
-    secret_key: str = field(default="", repr=False)
+    has_secret: bool = False
+    reveal: Callable[[], str] = field(default=str, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ class KnownWebhook:
     events: tuple[str, ...]
     query: str
     custom_headers: Mapping[str, str] = field(repr=False)
-    secret_key: str = field(default="", repr=False)
+    has_secret: bool = False
 
 
 @dataclass(frozen=True, slots=True)

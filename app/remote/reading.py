@@ -24,7 +24,7 @@ def to_webhook(node: Node, app: KnownApp) -> KnownWebhook:
         events=tuple(one["eventType"] for one in node["asyncEvents"]),
         query=node["subscriptionQuery"] or "",
         custom_headers=_texts(node["customHeaders"]),
-        secret_key=node["secretKey"] or "",
+        has_secret=bool(node["secretKey"]),
     )
 
 

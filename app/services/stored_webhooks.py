@@ -1,24 +1,41 @@
 """Webhooks as they are stored: read, and written inside a transaction."""
 
 from collections.abc import Collection, Iterable, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
+from functools import partial
 
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
+from app.domain.errors import Problem, Refused
 from app.domain.webhooks import AsyncEvent, Webhook
 from app.models import WebhookEventRecord, WebhookRecord
 from app.ports import Ports
+from app.ports.sealing import SealBroken
 from app.services.access import part
 
 SECRET_SEAL = "webhook secret"  # noqa: S105
+
+OLD_SECRET_SIGNS = timedelta(hours=24)
+"""How long a secret that was replaced still signs beside the new one."""
+
+_LOST = Problem(
+    "INVALID",
+    "The secret of this webhook cannot be read: it was kept under another SECRET_KEY of the "
+    "installation. Set a new one.",
+    "secretKey",
+)
 
 
 @part
 def read_webhooks(
     ports: Ports, session: Session, stored: Collection[WebhookRecord]
 ) -> tuple[Webhook, ...]:
-    """The webhooks in these records, in their order, with what they hear of."""
+    """The webhooks in these records, in their order, with what they hear of.
+
+    A secret is unsealed when it is asked for, by ``reveal``, which refuses INVALID on
+    ``secretKey`` when that cannot be done any more.
+    """
     wanted = select(WebhookEventRecord).where(
         WebhookEventRecord.webhook_id.in_([one.id for one in stored])
     )
@@ -40,7 +57,7 @@ def store_webhook(
         target_url=webhook.target_url,
         is_active=webhook.is_active,
         query=webhook.query,
-        secret=sealed_secret(ports, webhook.secret_key),
+        secret=sealed_secret(ports, webhook.reveal()),
         custom_headers=dict(webhook.custom_headers),
         created_at=created_at,
     )
@@ -66,6 +83,25 @@ def sealed_secret(ports: Ports, secret_key: str) -> str:
     return ports.sealing.seal(SECRET_SEAL, secret_key) if secret_key else ""
 
 
+@part
+def replace_secret(ports: Ports, webhook: WebhookRecord, secret_key: str) -> None:
+    """Sign with ``secret_key`` from now on, and for a day with the one before it, too.
+
+    Where there is no new one, nothing may be signed with the old one any more; nor with one
+    that cannot be read.
+    """
+    try:
+        before = _unsealed(ports, webhook.secret)
+    except Refused:
+        before = ""
+    if before == secret_key != "":
+        return
+    is_replaced = bool(before and secret_key)
+    webhook.old_secret = webhook.secret if is_replaced else ""
+    webhook.old_secret_until = ports.clock.now() + OLD_SECRET_SIGNS if is_replaced else None
+    webhook.secret = sealed_secret(ports, secret_key)
+
+
 def _webhook(ports: Ports, stored: WebhookRecord, names: Collection[str]) -> Webhook:
     headers: Mapping[str, object] = stored.custom_headers
     return Webhook(
@@ -79,5 +115,13 @@ def _webhook(ports: Ports, stored: WebhookRecord, names: Collection[str]) -> Web
         events=tuple(event for event in AsyncEvent if event.value in names),
         custom_headers={name: str(value) for name, value in headers.items()},
         created_at=stored.created_at,
-        secret_key=ports.sealing.unseal(SECRET_SEAL, stored.secret) if stored.secret else "",
+        has_secret=bool(stored.secret),
+        reveal=partial(_unsealed, ports, stored.secret),
     )
+
+
+def _unsealed(ports: Ports, sealed: str) -> str:
+    try:
+        return ports.sealing.unseal(SECRET_SEAL, sealed) if sealed else ""
+    except SealBroken:
+        raise Refused(_LOST) from None

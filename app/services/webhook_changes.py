@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from functools import partial
 
 from sqlalchemy import Select, select
 from sqlalchemy.exc import IntegrityError
@@ -24,7 +24,7 @@ from app.services.delivery_removal import thin_out
 from app.services.stored_apps import stored_app
 from app.services.stored_webhooks import (
     read_webhooks,
-    sealed_secret,
+    replace_secret,
     store_events,
     store_webhook,
 )
@@ -32,8 +32,6 @@ from app.services.stored_webhooks import (
 _LONGEST_NAME = 256
 _LONGEST_SECRET = 512
 _LONGEST_QUERY = 100_000
-OLD_SECRET_SIGNS = timedelta(hours=24)
-"""How long a secret that was replaced still signs beside the new one."""
 
 _NOT_FOUND = "There is no such webhook."
 _UNIQUE = Problem("UNIQUE", "Another webhook of this app has this identifier.", "identifier")
@@ -184,13 +182,16 @@ def _applied(
         target_url=present(said.target_url, before.target_url).strip(),
         is_active=present(said.is_active, before.is_active),
         query=present(said.query, "") or before.query,
-        secret_key=present(said.secret_key, before.secret_key),
     )
+    if not isinstance(said.secret_key, Absent):
+        after = replace(
+            after, has_secret=bool(said.secret_key), reveal=partial(str, said.secret_key)
+        )
     found = [
         _target_problem(ports, before, after, said),
         line_problem(after.name, "name", longest=_LONGEST_NAME),
         line_problem(after.identifier, "identifier", longest=_LONGEST_NAME),
-        line_problem(after.secret_key, "secretKey", longest=_LONGEST_SECRET),
+        line_problem(present(said.secret_key, ""), "secretKey", longest=_LONGEST_SECRET),
         prose_problem(after.query, "query", longest=_LONGEST_QUERY),
         sync_events_problem(said.sync_events),
         headers_problem(headers),
@@ -231,12 +232,8 @@ def _write(
     for name in ("name", "identifier", "target_url", "query", "is_active"):
         setattr(stored, name, getattr(after, name))
     stored.custom_headers = dict(after.custom_headers)
-    if after.secret_key != before.secret_key:
-        # Where there is no new secret, nothing may be signed with the old one any more.
-        is_replaced = bool(before.secret_key and after.secret_key)
-        stored.old_secret = stored.secret if is_replaced else ""
-        stored.old_secret_until = ports.clock.now() + OLD_SECRET_SIGNS if is_replaced else None
-        stored.secret = sealed_secret(ports, after.secret_key)
+    if after.reveal is not before.reveal:
+        replace_secret(ports, stored, after.reveal())
     if after.target_url != before.target_url:
         # Another endpoint: that the old one only failed is not held against it.
         stored.failing_since = None
@@ -258,7 +255,7 @@ def _facts(webhook: Webhook) -> dict[str, object]:
         "query": webhook.query,
         "events": [event.value for event in webhook.events],
         "custom_headers": sorted(webhook.custom_headers),
-        "has_secret": bool(webhook.secret_key),
+        "has_secret": webhook.has_secret,
     }
 
 

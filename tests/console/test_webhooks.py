@@ -48,7 +48,7 @@ def test_a_webhook_is_made_with_a_query_and_changed(staff_desk: StaffDesk, shop:
     stored = show_webhook(shop, OPERATOR, 1)
     assert stored is not None
     assert (stored.name, stored.is_active) == ("Stock", False)
-    assert stored.secret_key == "a secret of theirs"
+    assert stored.reveal() == "a secret of theirs"
 
 
 def test_what_is_wrong_with_a_query_is_marked_by_line(staff_desk: StaffDesk, shop: Ports) -> None:

@@ -1,10 +1,12 @@
 """Webhooks by GraphQL: an app manages its own, staff who manage apps those of all."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from sqlalchemy import select
 
+from app.adapters.sealing import AesSealing
 from app.domain.ids import to_global_id
 from app.domain.permissions import Permission
 from app.models import AuditRecord, WebhookRecord
@@ -209,3 +211,16 @@ def test_every_change_leaves_a_row_without_the_secret(
     assert [row.action for row in rows] == ["webhook.create", "webhook.update", "webhook.delete"]
     assert rows[1].after == {"name": "b"}
     assert "sesame" not in str([(row.before, row.after) for row in rows])
+
+
+def test_a_secret_that_was_lost_is_said_to_be_and_the_rest_is_answered(
+    ports: Ports, front: Front, owner: tuple[int, str]
+) -> None:
+    app_id, token = owner
+    key = make_webhook(ports, app_id, secret="whsec_of_yesterday")
+    after = Front(replace(ports, sealing=AesSealing("another secret of this installation")))
+    answer = after.ask(ONE, token, id=to_global_id("Webhook", key))
+    assert answer["data"]["webhook"]["name"] == "hook"
+    (error,) = answer["errors"]
+    assert error["path"] == ["webhook", "secretKey"]
+    assert "SECRET_KEY" in error["message"]

@@ -11,7 +11,7 @@ import click
 from app.commands.output import output
 from app.commands.webhooks.fields import Given, event_names, field_options
 from app.commands.webhooks.instances import instance, webhook_command
-from app.commands.webhooks.rows import SECRET, WEBHOOK, find_app
+from app.commands.webhooks.rows import find_app
 from app.domain.errors import Problem, Refused
 from app.domain.web_addresses import is_web_address
 from app.ports.instance import Instance, KnownApp
@@ -45,9 +45,10 @@ def create(*, app: str | None, no_input: bool, **fields: Any) -> None:
     owner = _owner(chosen, app, may_ask=may_ask)
     if missing:
         given = _asked(chosen, given)
-    made = chosen.create(owner.id, given.draft(chosen))
+    said = given.draft(chosen)
+    made = chosen.create(owner.id, said)
     out = output()
-    out.one(made, (*WEBHOOK, SECRET) if given.makes_secret else WEBHOOK)
+    out.one(made, given.columns(said))
     is_on = made.is_active and owner.is_active
     when = "" if is_on else "Once both are active, "
     out.say(f"{when}{owner.name} hears of events at {made.target_url}.")

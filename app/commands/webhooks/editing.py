@@ -11,7 +11,7 @@ import click
 from app.commands.output import output
 from app.commands.webhooks.fields import Given, event_names, field_options
 from app.commands.webhooks.instances import instance, webhook_command
-from app.commands.webhooks.rows import SECRET, WEBHOOK, find_webhook
+from app.commands.webhooks.rows import find_webhook
 from app.commands.webhooks.sheets import Unreadable, read_sheet, write_sheet
 from app.domain.absent import Absent
 from app.domain.errors import Refused
@@ -41,11 +41,12 @@ def edit(webhook: str, *, no_input: bool, **fields: Any) -> None:
     if given.events and found.query:
         message = "Its query says what it hears of: --event would change nothing. Use --query."
         raise click.UsageError(message)
-    changed = _edit(chosen, found) if in_editor else chosen.change(found, given.draft(chosen))
+    said = given.draft(chosen)
+    changed = _edit(chosen, found) if in_editor else chosen.change(found, said)
     out = output()
     if changed is None:
         out.say("Nothing was changed.")
-    out.one(changed or found, (*WEBHOOK, SECRET) if given.makes_secret else WEBHOOK)
+    out.one(changed or found, given.columns(said))
 
 
 def _edit(instance: Instance, webhook: KnownWebhook) -> KnownWebhook | None:

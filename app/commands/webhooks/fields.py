@@ -10,12 +10,14 @@ from typing import Any, TypeVar
 
 import click
 
+from app.commands.output import Column
 from app.commands.texts import read_text
-from app.domain.absent import ABSENT, Absent
+from app.commands.webhooks.rows import WEBHOOK, with_secret
+from app.domain.absent import ABSENT, Absent, present
 from app.domain.signatures import SECRET_PREFIX
 from app.domain.webhooks import AsyncEvent
-from app.ports.instance import Instance, WebhookDraft
-from app.web.elsewhere import elsewhere
+from app.ports.instance import Instance, KnownWebhook, WebhookDraft
+from app.web import elsewhere
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -45,6 +47,11 @@ class Given:
     def makes_secret(self) -> bool:
         """Whether there will be a new secret that nobody knows yet."""
         return self.secret == "generate"  # noqa: S105 - the word that asks for one
+
+    def columns(self, said: WebhookDraft) -> tuple[Column[KnownWebhook], ...]:
+        """What to show of a webhook after ``said``: a secret where nobody else will know it."""
+        secret = present(said.secret_key, "")
+        return with_secret(secret) if self.makes_secret else WEBHOOK
 
     def draft(self, instance: Instance) -> WebhookDraft:
         """What is said, files read; raises ``click.UsageError`` for what cannot be meant."""
@@ -126,7 +133,7 @@ def event_names(instance: Instance, typed: Iterable[str]) -> tuple[str, ...]:
 
 def new_secret() -> str:
     """A secret as Standard Webhooks write it."""
-    made = elsewhere().randomness.secret(_SECRET_BYTES)
+    made = elsewhere.elsewhere().randomness.secret(_SECRET_BYTES)
     return f"{SECRET_PREFIX}{base64.b64encode(made).decode()}"
 
 

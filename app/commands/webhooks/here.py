@@ -167,7 +167,7 @@ def _to_webhook(webhook: Webhook, app: KnownApp) -> KnownWebhook:
         events=tuple(event.value for event in webhook.events),
         query=webhook.query,
         custom_headers=webhook.custom_headers,
-        secret_key=webhook.secret_key,
+        has_secret=webhook.has_secret,
     )
 
 

@@ -32,11 +32,15 @@ WEBHOOK = (
     *WEBHOOKS,
     Column[KnownWebhook]("appId", "App's id", lambda one: one.app.id),
     Column[KnownWebhook]("customHeaders", "Headers", lambda one: sorted(one.custom_headers)),
-    Column[KnownWebhook]("hasSecret", "Has a secret", lambda one: bool(one.secret_key)),
+    Column[KnownWebhook]("hasSecret", "Has a secret", lambda one: one.has_secret),
     Column[KnownWebhook]("query", "Query", lambda one: one.query, has_lines=True),
 )
-SECRET = Column[KnownWebhook]("secretKey", "Secret", lambda one: one.secret_key, short=True)
-"""For whoever has just had it made, and nobody else."""
+
+
+def with_secret(secret: str) -> tuple[Column[KnownWebhook], ...]:
+    """The columns for whoever has just had ``secret`` made, and nobody else."""
+    return (*WEBHOOK, Column[KnownWebhook]("secretKey", "Secret", lambda _: secret, short=True))
+
 
 DELIVERIES = (
     Column[KnownDelivery]("id", "Id", lambda one: one.id, short=True),

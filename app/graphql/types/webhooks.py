@@ -151,4 +151,4 @@ class Webhook(graphene.ObjectType):
         return dict(self.custom_headers) or None
 
     def resolve_secret_key(self: domain.Webhook, _info: GraphQLResolveInfo) -> str | None:
-        return self.secret_key or None
+        return self.reveal() or None
