@@ -32,7 +32,8 @@ class Actor:
     effective ones, after groups, login mode and intersection. ``fault`` tells what is wrong with a
     credential that was sent and is worth nothing; such a caller is anonymous. ``app_id`` beside
     ``user_id`` is a dashboard extension acting for a user. ``grant`` is what a provider granted,
-    where it rules; there is no ``session_id`` behind a provider's own token.
+    where it rules; there is no ``session_id`` behind a provider's own token. ``tried_by`` is
+    whoever is shown what an app would be told: it has the app's rights, and not the app's secrets.
     """
 
     kind: ActorKind
@@ -48,6 +49,12 @@ class Actor:
     user_agent: str = ""
     issuer: str = ""
     fault: TokenFault | None = None
+    tried_by: "Actor | None" = None
+
+    @property
+    def onlooker(self) -> "Actor":
+        """Who gets to see the answer: the caller, or whoever tries what an app would be told."""
+        return self.tried_by or self
 
     def holds(self, permission: Permission) -> bool:
         return permission in self.permissions

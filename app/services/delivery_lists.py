@@ -104,7 +104,7 @@ def _shown(
     sealed = [one.id for one in deliveries if holds_secret(one.event)]
     if not sealed:
         return list(deliveries)
-    secrets = {} if actor.is_app else secrets_of(ports, session, sealed)
+    secrets = {} if actor.onlooker.is_app else secrets_of(ports, session, sealed)
     return [
         replace(one, payload=shown_payload(ports, one.payload, secrets.get(one.id)))
         for one in deliveries

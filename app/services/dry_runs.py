@@ -49,7 +49,7 @@ def dry_run_webhook(
     A query alone is run on the newest object that its event can be about; an id alone runs the
     default query of the event that such an object has changed. A deletion is told as if the object
     were deleted now; a link that nobody has asked for has no token. With ``app`` its permissions
-    count, else the caller's.
+    count, else the caller's; its webhooks and their secrets are for those who manage apps.
 
     Refuses the codes of the port ``Payloads`` on ``query``, INVALID_ID on ``objectId`` for no id
     of what the event is about, NOT_FOUND on it when there is no such object (or none at all yet),
@@ -184,4 +184,5 @@ def _app_actor(ports: Ports, actor: Actor, app_id: int) -> Actor:
         name=app.name,
         permissions=app.permissions,
         issuer=actor.issuer,
+        tried_by=actor,
     )

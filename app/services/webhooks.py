@@ -22,7 +22,7 @@ def webhooks_of_apps(
 
     For an app its own, without any permission; for staff those of all apps with MANAGE_APPS.
     """
-    _require_reach(actor, app_ids)
+    _require_reach(actor.onlooker, app_ids)
     wanted = select(WebhookRecord).where(WebhookRecord.app_id.in_(app_ids))
     with ports.database.reading() as session:
         stored = session.scalars(wanted.order_by(WebhookRecord.id)).all()
@@ -36,6 +36,7 @@ def show_webhook(ports: Ports, actor: Actor, webhook_id: int) -> Webhook | None:
 
     An app sees its own alone; staff need MANAGE_APPS.
     """
+    actor = actor.onlooker
     if not actor.is_app and not actor.holds(Permission.MANAGE_APPS):
         raise PermissionDenied(Permission.MANAGE_APPS)
     wanted = select(WebhookRecord).where(WebhookRecord.id == webhook_id)
