@@ -30,6 +30,7 @@ _WAYS: Mapping[str, str] = {
     SignInWay.SINGLE_SIGN_ON: "Single sign-on",
     SignInWay.BOTH: "Both",
     SignInWay.NEITHER: "Neither",
+    SignInWay.NO_SIGN_ON: "No single sign-on in use",
 }
 _SORTS = {
     "oldest": (UserSort.CREATED_AT, False),

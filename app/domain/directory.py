@@ -15,12 +15,16 @@ class UserSort(StrEnum):
 
 
 class SignInWay(StrEnum):
-    """How somebody can come in: by what they have, whatever the login mode lets them use."""
+    """How somebody can come in: by what they have, whatever the login mode lets them use.
+
+    ``NO_SIGN_ON`` are all whom no provider that works lets in, with a password or without.
+    """
 
     PASSWORD = "password"
     SINGLE_SIGN_ON = "sso"
     BOTH = "both"
     NEITHER = "neither"
+    NO_SIGN_ON = "no-sso"
 
     @property
     def has_password(self) -> bool:
@@ -35,7 +39,7 @@ class SignInWay(StrEnum):
 class UserFilter:
     """Who is wanted. ``ids`` are global ids; ``search`` is for the beginnings of words.
 
-    ``group_id`` is the key of a group that they are in, ``signs_in_by`` exactly what they have.
+    ``group_id`` is the key of a group that they are in, ``signs_in_by`` what they have.
     Whoever matches a search is listed by the word that matched, so it leaves no room for ``sort``.
     """
 

@@ -8,7 +8,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 from typing_extensions import TypeVarTuple
 
 from app.domain.actor import Actor
-from app.domain.directory import UserFilter, UserSort
+from app.domain.directory import SignInWay, UserFilter, UserSort
 from app.domain.emails import normalize_email
 from app.domain.errors import PermissionDenied, Problem, Refused
 from app.domain.ids import key_of
@@ -23,7 +23,7 @@ from app.services.access import requires
 from app.services.callers import USER_COLUMNS, read_user
 from app.services.paging import Order, read_page
 from app.services.reach import NEEDED
-from app.services.sign_on_reach import is_known_to_provider
+from app.services.sign_on_reach import has_sign_on, is_known_to_provider
 
 _MOST_IDS = 1000
 _FREQUENT = 2000
@@ -236,7 +236,9 @@ def _membership(wanted: UserFilter) -> Iterator[ColumnElement[bool]]:
 
 def _way_in(wanted: UserFilter) -> Iterator[ColumnElement[bool]]:
     way = wanted.signs_in_by
-    if way is not None:
+    if way is SignInWay.NO_SIGN_ON:
+        yield ~has_sign_on()
+    elif way is not None:
         has_password = UserRecord.password_hash.is_not(None)
         yield has_password if way.has_password else ~has_password
         is_known = is_known_to_provider()

@@ -1,5 +1,8 @@
 """The two switches: what a change would do, and that it does."""
 
+import re
+from html import unescape
+
 import pytest
 
 from app.domain.actor import OPERATOR, SessionOrigin
@@ -9,7 +12,7 @@ from app.domain.traffic import TrafficKind, bucket_of
 from app.models import SessionRecord, TrafficRecord
 from app.ports import Ports
 from app.services.shop import ShopUpdate, show_settings, update_shop
-from tests.builders.people import make_staff, make_user
+from tests.builders.people import change_user, make_staff, make_user
 from tests.console.conftest import StaffDesk, Statements
 from tests.console.desk import Desk
 from tests.fakes.clock import FakeClock
@@ -49,6 +52,21 @@ def test_numbers_are_counted_when_they_are_shown(staff_desk: StaffDesk, shop: Po
     assert "2 of 2 staff have no single sign-on identity" in page
     assert "1 of 1 customers know only a password" in page
     assert "1,240 requests of customers and visitors would have been refused" in page
+
+
+def test_whom_there_is_no_room_for_stand_in_the_list_of_staff(
+    staff_desk: StaffDesk, shop: Ports
+) -> None:
+    desk = staff_desk(MAY, Permission.MANAGE_STAFF)
+    for number in range(11):
+        make_staff(shop, f"s{number}@example.com")
+    change_user(shop, make_staff(shop, "gone@example.com"), is_active=False)
+    page = desk.open("/console/access/")
+    link = re.search(r'href="([^"]+)">2 more<', page.html)
+    assert link is not None
+    assert "12 people on this page" in desk.open(unescape(link[1])).text
+    other = staff_desk(MAY, email="other@example.com")
+    assert "and 3 more" in other.open("/console/access/").text
 
 
 def test_the_storefront_is_closed_after_a_question_with_numbers(

@@ -1,5 +1,8 @@
 """The first page: what the doors look like, and what wants a look."""
 
+import re
+from html import unescape
+
 from app.domain.actor import OPERATOR
 from app.domain.permissions import Permission
 from app.models import ForwardingRecord
@@ -7,7 +10,7 @@ from app.ports import Ports
 from app.services.provider_settings import ProviderUpdate, save_provider
 from tests.builders.apps import make_app
 from tests.builders.people import make_user
-from tests.builders.sign_on import ISSUER_THERE, make_provider
+from tests.builders.sign_on import ISSUER_THERE, link_identity, make_provider
 from tests.builders.webhooks import change_webhook, make_webhook
 from tests.console.conftest import StaffDesk, Statements
 from tests.console.desk import Desk
@@ -62,6 +65,29 @@ def test_what_needs_attention_stands_first_the_worst_of_it_on_top(
     shop.remembered.providers.paused.put(url, 0.0)
     shop.throttle.unblock("203.0.113.7")
     assert "3 things want a look." in admin.open("/console/").text
+
+
+def test_see_who_opens_the_list_of_just_those_who_were_counted(admin: Desk, shop: Ports) -> None:
+    make_provider(shop)
+    make_provider(shop, "resting", issuer="https://resting.invalid", active=False)
+    save_provider(shop, OPERATOR, "default", ProviderUpdate({}))
+    for name, issuer, is_active in (
+        ("reached", ISSUER_THERE, True),
+        ("waiting", "https://resting.invalid", True),
+        ("gone", "", False),
+    ):
+        key = make_user(shop, f"{name}@example.com", is_staff=True, is_active=is_active)
+        if issuer:
+            link_identity(shop, key, issuer=issuer)
+    home = admin.open("/console/")
+    assert "2 of the staff have no single sign-on identity." in home.text
+    link = re.search(r'href="([^"]+)">See who<', home.html)
+    assert link is not None
+    page = admin.open(unescape(link[1]))
+    assert "2 people on this page" in page.text
+    assert "waiting@example.com" in page.text
+    assert "Status: Active , take away" in page.text
+    assert "Signs in by: No single sign-on in use , take away" in page.text
 
 
 def make_trouble(shop: Ports) -> str:

@@ -57,6 +57,7 @@ def test_a_narrowed_list_is_paged_and_counted(ports: Ports, support: int) -> Non
         (SignInWay.SINGLE_SIGN_ON, ["bare", "sso"]),
         (SignInWay.BOTH, ["both"]),
         (SignInWay.NEITHER, ["invited"]),
+        (SignInWay.NO_SIGN_ON, ["bare", "invited", "stranger", "word"]),
     ],
 )
 def test_the_staff_is_told_apart_by_what_opens_the_door(
