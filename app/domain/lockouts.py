@@ -1,6 +1,6 @@
 """Whether a change of the doors would leave nobody inside who could take it back."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from app.domain.actor import Actor, SessionOrigin
@@ -88,6 +88,13 @@ class Lockout:
     @property
     def is_locked_out(self) -> bool:
         return self.reason is not None
+
+    def unlike(self, before: "Lockout") -> "Lockout":
+        """The same, without a reason if nobody could undo anything ``before`` either.
+
+        Such a change takes nothing away, and may be the repair.
+        """
+        return replace(self, reason=None) if before.is_locked_out else self
 
 
 class LocksOut(Refused):

@@ -1,8 +1,8 @@
 """Who could undo a change of the doors, counted.
 
 A change of the two switches that nobody could undo is not made at the console, though the contract
-lets GraphQL and the shell make it. A change of a provider is not made anywhere: that is the rule
-of ``provider_lockouts``.
+lets GraphQL and the shell make it. A change of a provider is looked after by
+``provider_lockouts``.
 """
 
 from sqlalchemy import ColumnElement, exists, false, func, literal_column, or_, select
@@ -34,18 +34,19 @@ _GRANTED = SessionRecord.scope != literal_column("''")
 
 @requires(Permission.MANAGE_SETTINGS, Permission.MANAGE_PLUGINS)
 def lockout(ports: Ports, actor: Actor, change: DoorChange) -> Lockout:
-    """Whether ``change`` would leave nobody who could undo it; nothing is changed.
+    """Whether ``change`` would leave nobody who could undo it, though somebody could before.
 
     Who could: staff with MANAGE_SETTINGS and a way in that is open afterwards, apps with
-    MANAGE_SETTINGS. One statement.
+    MANAGE_SETTINGS. Nothing is changed; one statement.
     """
-    asked = select(
-        ShopRecord.password_login_mode, *undoer_columns(ports, without=change.provider_off)
-    )
+    now = undoer_columns(ports)
+    then = undoer_columns(ports, without=change.provider_off)
     with ports.database.reading() as session:
-        mode, *counted = session.execute(asked).one()
-    after = change.password_login_mode or PasswordLoginMode(mode)
-    return judge_lockout(actor, Undoers(*counted), after, change)
+        mode, *counted = session.execute(select(ShopRecord.password_login_mode, *now, *then)).one()
+    before = PasswordLoginMode(mode)
+    after = change.password_login_mode or before
+    was = judge_lockout(actor, Undoers(*counted[: len(now)]), before, DoorChange())
+    return judge_lockout(actor, Undoers(*counted[len(now) :]), after, change).unlike(was)
 
 
 @part

@@ -50,17 +50,14 @@ def way_back_kept(
     session: Session,
     before: Provider,
     after: Provider,
-    *,
-    asks_first: bool = False,
 ) -> Iterator[None]:
     """Raise ``LocksOut`` (INVALID on the setting) if nobody could undo what the block does.
 
-    It is to make ``after`` of ``before``; only with ``asks_first`` anything is refused, to the
-    operator too, who is never locked out. What nobody could have undone anyway is let be: it may
-    be the repair.
+    It is to make ``after`` of ``before``, and refused to the operator too, who is never locked
+    out. What nobody could have undone anyway is let be: it may be the repair.
     """
     setting = estranging_setting(before, after)
-    if not (asks_first and setting):
+    if not setting:
         yield
         return
     who = anonymous() if actor.is_trusted else actor
@@ -68,16 +65,14 @@ def way_back_kept(
     yield
     # Whom another client knows, only the provider can tell; another issuer's people stand here.
     now = _count(ports, session, before, without=before.slug if setting == "client_id" else None)
-    change = DoorChange(provider_off=before.slug)
-    judged = judge_lockout(who, now.undoers, now.mode, change)
-    could_before = not _judge(who, was).is_locked_out
-    if judged.reason is not None and could_before:
-        message = _told(setting, before, was, judged.reason)
-        raise LocksOut(Problem("INVALID", message, setting))
+    judged = _judge(who, now, DoorChange(provider_off=before.slug))
+    reason = judged.unlike(_judge(who, was, DoorChange())).reason
+    if reason is not None:
+        raise LocksOut(Problem("INVALID", _told(setting, before, was, reason), setting))
 
 
-def _judge(who: Actor, doors: _Doors) -> Lockout:
-    return judge_lockout(who, doors.undoers, doors.mode, DoorChange())
+def _judge(who: Actor, doors: _Doors, change: DoorChange) -> Lockout:
+    return judge_lockout(who, doors.undoers, doors.mode, change)
 
 
 def _count(

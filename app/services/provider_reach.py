@@ -10,12 +10,18 @@ from app.domain.errors import Problem, Refused
 from app.domain.permissions import Permission
 from app.domain.providers import Provider
 from app.domain.shop import PasswordLoginMode
-from app.models import ExternalIdentityRecord, SessionRecord, ShopRecord, UserRecord
+from app.models import (
+    ExternalIdentityRecord,
+    IdentityProviderRecord,
+    SessionRecord,
+    ShopRecord,
+    UserRecord,
+)
 from app.ports import Ports
 from app.services.access import part, requires
 from app.services.door_numbers import COUNTED, Tally
 from app.services.providers import known_providers
-from app.services.sign_on_reach import has_sign_on
+from app.services.sign_on_reach import has_sign_on, works
 
 _NAMED = 5
 
@@ -33,7 +39,8 @@ class ProviderClosing:
     """What switching a provider off would do, counted just now.
 
     ``people`` have come in by it; ``shut_out`` of them (of the first ``COUNTED``, where they are
-    more) are active and have no other way in, nor a password that lets them in at present.
+    more) are active and lose their only way in: no other provider knows them, and no password
+    lets them in at present. Whoever has none now, because this one lacks a setting, loses none.
     ``staff_shut_out`` are all those of the staff who could not work any more, ``named`` some of
     their addresses. ``sessions`` began there and are open.
     """
@@ -95,15 +102,16 @@ def show_provider_closing(ports: Ports, actor: Actor, slug: str) -> ProviderClos
 
 
 def _shut_out(provider: Provider) -> Select[int]:
-    """Active people who have no other way in than ``provider``, if they have that."""
+    """Active people who have no other way in than ``provider``; nobody, if that is none."""
     mode = select(ShopRecord.password_login_mode).scalar_subquery()
     no_password = or_(
         UserRecord.password_hash.is_(None),
         mode == PasswordLoginMode.DISABLED.value,
         and_(mode == PasswordLoginMode.CUSTOMERS_ONLY.value, UserRecord.is_staff),
     )
+    lets_in = exists().where(IdentityProviderRecord.slug == provider.slug, works())
     return select(UserRecord.id).where(
-        UserRecord.is_active, no_password, ~has_sign_on(without=provider.slug)
+        lets_in, UserRecord.is_active, no_password, ~has_sign_on(without=provider.slug)
     )
 
 

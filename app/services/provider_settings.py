@@ -1,6 +1,7 @@
 """Identity providers as they are set up: shown, changed, added."""
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -146,7 +147,8 @@ def change_provider(ports: Ports, actor: Actor, slug: str, changes: ProviderUpda
         problem = activation_problem(after)
         if problem is not None:
             raise Refused(problem)
-        with way_back_kept(ports, actor, session, before, after, asks_first=changes.asks_first):
+        guarded = way_back_kept(ports, actor, session, before, after)
+        with guarded if changes.asks_first else nullcontext():
             for name, value in values.items():
                 setattr(kept, name, value)
             if after.issuer and not before.issuer:

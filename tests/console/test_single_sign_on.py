@@ -132,6 +132,19 @@ def test_the_last_way_in_of_whoever_could_undo_it_stays(
     assert is_active(shop)
 
 
+def test_what_nobody_could_undo_before_either_is_asked_about_and_done(
+    staff_desk: StaffDesk, shop: Ports
+) -> None:
+    desk = staff_desk(MAY)
+    make_provider(shop)
+    save_provider(shop, OPERATOR, "default", ProviderUpdate({}))
+    come_by_sign_on(shop)
+    set_mode(shop, PasswordLoginMode.CUSTOMERS_ONLY)
+    assert '<dialog class="lk-dialog" open' in desk.open(OFF).html
+    assert desk.send(f"{PAGE}switch", {"to": "off"}, seen_at=OFF).status == 303
+    assert not is_active(shop)
+
+
 def test_another_issuer_is_told_whom_it_concerns_and_refused_if_nobody_could_undo_it(
     staff_desk: StaffDesk, shop: Ports
 ) -> None:

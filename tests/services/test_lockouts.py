@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import update
 
-from app.domain.actor import Actor, SessionOrigin
+from app.domain.actor import Actor, ActorKind, SessionOrigin
 from app.domain.errors import PermissionDenied
 from app.domain.lockouts import DoorChange, LockoutReason
 from app.domain.permissions import Permission
@@ -136,6 +136,16 @@ def test_the_last_provider_of_a_restricted_shop_is_the_last_way_in(ports: Ports)
     judged = lockout(ports, me, DoorChange(provider_off="default"))
     assert judged.reason is LockoutReason.NO_PROVIDER
     assert not lockout(ports, me, DoorChange(provider_off="another")).is_locked_out
+
+
+def test_what_nobody_could_undo_before_either_locks_nobody_out(ports: Ports) -> None:
+    make_provider(ports)
+    helper = Actor(ActorKind.APP, app_id=1, permissions=frozenset({Permission.MANAGE_PLUGINS}))
+    off = DoorChange(provider_off="default")
+    set_mode(ports, PasswordLoginMode.DISABLED)
+    assert not lockout(ports, helper, off).is_locked_out
+    link_identity(ports, make_staff(ports, "me@example.com", SETTINGS))
+    assert lockout(ports, helper, off).reason is LockoutReason.NO_PROVIDER
 
 
 def test_the_guard_asks_once(ports: Ports, actor: Actor) -> None:

@@ -71,6 +71,16 @@ def test_another_provider_that_works_is_a_way_in(ports: Ports) -> None:
     assert show_provider_closing(ports, OPERATOR, "default").shut_out == 0
 
 
+def test_whom_it_lets_in_no_more_since_it_lacks_a_setting_it_does_not_shut_out(
+    ports: Ports,
+) -> None:
+    make_provider(ports, user_info_url="")
+    link_identity(ports, make_user(ports, "ann@example.com", password=None, is_staff=True))
+    found = show_provider_closing(ports, OPERATOR, "default")
+    assert (found.people, found.shut_out, found.staff_shut_out) == (Tally(1), 0, 0)
+    assert found.named == ()
+
+
 def test_only_who_manages_plugins_is_told(ports: Ports) -> None:
     make_provider(ports)
     link_identity(ports, make_staff(ports), issuer=ISSUER_THERE)
