@@ -127,7 +127,7 @@ def _elsewhere() -> object:
 
 
 def _connected(name: str) -> object:
-    with postponed("app.adapters.", "app.remote.", "app.ports.statements"):
+    with postponed("app.adapters.", "app.remote.", "app.ports.statements", "app.web.elsewhere"):
         connect = cast("Callable[[], object]", load(f"app.wiring:{name}"))
     return connect()
 

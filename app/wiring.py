@@ -35,7 +35,7 @@ from app.loading import load, postponed
 from app.ports import Ports
 from app.remote import instance, sign_in
 from app.settings import Settings, SettingsError, load_client_settings, load_settings
-from app.web.elsewhere import Elsewhere
+from app.web import elsewhere
 from app.web.installation import Installation
 
 Made = TypeVar("Made")
@@ -120,12 +120,12 @@ def connect_installation() -> Installation:
     return make_installation(ports, settings)
 
 
-def connect_elsewhere() -> Elsewhere:
+def connect_elsewhere() -> elsewhere.Elsewhere:
     """The ways to other instances; nothing of this installation is looked at."""
     client = load_client_settings()
     http = _late(_open_http)
     kept = profiles.FileProfiles(client.folder)
-    return Elsewhere(
+    return elsewhere.Elsewhere(
         http=http,
         clock=clock.SystemClock(),
         randomness=randomness.SystemRandomness(),
