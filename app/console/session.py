@@ -62,7 +62,11 @@ def set_up_sessions(app: Flask) -> None:
 
 
 def open_console_session(opened: ConsoleSession) -> None:
-    """Sign in: a new cookie with nothing in it of what was there before."""
+    """Sign in: a new cookie with nothing in it of what was there before.
+
+    A provider that lets somebody in by a session of its own has not asked them who they are: the
+    worst of changes then wait until it has.
+    """
     now = ports().clock.timestamp()
     session.clear()
     by = SignedInBy(opened.origin, opened.provider, now, opened.expires.timestamp())
@@ -74,7 +78,7 @@ def open_console_session(opened: ConsoleSession) -> None:
             "since": by.since,
             "until": by.until,
             "seen": now,
-            "proved": now,
+            "proved": now - opened.proved_ago,
         }
     )
     login_user(ConsoleUser(opened.token, None, by))

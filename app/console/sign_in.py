@@ -2,7 +2,7 @@
 
 from http import HTTPStatus
 
-from flask import Blueprint, current_app, redirect, request, session, url_for
+from flask import Blueprint, current_app, flash, redirect, request, session, url_for
 from werkzeug.wrappers import Response as BaseResponse
 from wtforms import EmailField, PasswordField
 from wtforms.validators import InputRequired
@@ -14,6 +14,7 @@ from app.console.session import (
     actor,
     caller,
     close_console_session,
+    is_proved,
     is_signed_in,
     nobody,
     open_console_session,
@@ -104,9 +105,12 @@ def finish(plugin_id: str) -> BaseResponse:
         )
     except Refused as refused:
         return _not_let_in(refused, wanted)
-    if is_signed_in():
+    again = is_signed_in()
+    if again:
         sign_out_of_console(ports(), actor())
     open_console_session(opened)
+    if again and not is_proved():
+        flash(f"{opened.provider} did not ask who you are, so nothing is proved.", "bad")
     return redirect(wanted, HTTPStatus.SEE_OTHER)
 
 

@@ -76,12 +76,17 @@ class AccessToken:
 
 @dataclass(frozen=True, slots=True)
 class IdToken:
-    """Who has signed in; ``sid`` is the provider's name of its session, if it tells one."""
+    """Who has signed in; ``sid`` is the provider's name of its session, if it tells one.
+
+    ``proved_ago`` is how many seconds before the token was made they last proved there who they
+    are; 0 where it does not tell.
+    """
 
     issuer: str
     subject: str
     sid: str
     claims: Mapping[str, object]
+    proved_ago: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +160,7 @@ def read_id_token(
         raise ProviderTokenRejected("The ID token belongs to another sign-in.")
     sid = claims.get("sid")
     known = sid if isinstance(sid, str) and len(sid) <= LONGEST_SUBJECT else ""
-    return IdToken(issuer, _subject(claims), known, claims)
+    return IdToken(issuer, _subject(claims), known, claims, _proved_ago(claims))
 
 
 def read_logout_token(token: SignedToken, provider: Provider, *, now: float) -> LogoutToken:
@@ -240,6 +245,15 @@ def _times(claims: Mapping[str, object], now: float) -> tuple[float, float | Non
         if moment is not None and moment > now + _SKEW:
             raise ProviderTokenRejected("The token is of the future.", TokenFault.IMMATURE)
     return expires, issued
+
+
+def _proved_ago(claims: Mapping[str, object]) -> float:
+    """By ``auth_time`` and the provider's own clock; some providers write 0 for no time."""
+    try:
+        proved, issued = _moment(claims, "auth_time"), _moment(claims, "iat")
+    except ProviderTokenRejected:
+        return 0.0  # let nobody stay outside for it
+    return max(0.0, issued - proved) if proved and issued else 0.0
 
 
 def _moment(claims: Mapping[str, object], name: str) -> float | None:

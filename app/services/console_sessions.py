@@ -43,13 +43,18 @@ class Worth(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ConsoleSession:
-    """What the cookie names: a session by its own token, until when, and how it began."""
+    """What the cookie names: a session by its own token, until when, and how it began.
+
+    ``proved_ago`` is how many seconds ago the person proved who they are: a provider may have let
+    them in by a session of its own. 0 where it does not tell.
+    """
 
     token: str = field(repr=False)
     user_id: int
     expires: datetime
     origin: SessionOrigin
     provider: str = ""
+    proved_ago: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +138,7 @@ def finish_console_sign_in(
     provider = _way_in(ports, plugin_id)
     terms = Terms(staff_only=True, user_id=actor.user_id, lifetime=LIFETIME)
     entered = enter_by_provider(ports, actor, provider, code=code, state=state, terms=terms)
-    return _session(entered.opened, entered.user, provider.name)
+    return _session(entered.opened, entered.user, provider.name, entered.proved_ago)
 
 
 @public
@@ -193,11 +198,14 @@ def _way_in(ports: Ports, plugin_id: str) -> Provider:
     return provider
 
 
-def _session(opened: OpenedSession, user: User, provider: str = "") -> ConsoleSession:
+def _session(
+    opened: OpenedSession, user: User, provider: str = "", proved_ago: float = 0.0
+) -> ConsoleSession:
     return ConsoleSession(
         opened.token,
         user.id,
         datetime.fromtimestamp(opened.expires, UTC),
         opened.origin,
         provider,
+        proved_ago,
     )

@@ -67,11 +67,15 @@ OPEN_TO_ALL = Terms()
 
 @dataclass(frozen=True, slots=True)
 class EnteredThere:
-    """A session that has begun at a provider; ``goes_on`` when it can be refreshed there."""
+    """A session that has begun at a provider; ``goes_on`` when it can be refreshed there.
+
+    ``proved_ago`` is how many seconds ago the person proved there who they are, as far as known.
+    """
 
     opened: OpenedSession
     user: User
     goes_on: bool
+    proved_ago: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +85,7 @@ class _Proven:
     arrival: Arrival
     sid: str
     refresh_token: str
+    proved_ago: float
 
 
 @public
@@ -203,7 +208,7 @@ def _prove(ports: Ports, provider: Provider, begun: BegunSignIn, code: str) -> _
         raise unavailable(failed) from failed
     arrival = Arrival(provider, identity.issuer, person, grant)
     refresh_token = tokens.refresh_token if provider.enable_refresh_token else ""
-    return _Proven(arrival, identity.sid, refresh_token)
+    return _Proven(arrival, identity.sid, refresh_token, identity.proved_ago)
 
 
 def _enter(ports: Ports, actor: Actor, proven: _Proven, terms: Terms) -> EnteredThere:
@@ -222,4 +227,4 @@ def _enter(ports: Ports, actor: Actor, proven: _Proven, terms: Terms) -> Entered
             raise Refused(NO_STAFF)
         if terms.user_id not in (None, user.id):
             raise Refused(_SOMEBODY_ELSE)
-        return EnteredThere(opened, entered, bool(proven.refresh_token))
+        return EnteredThere(opened, entered, bool(proven.refresh_token), proven.proved_ago)
