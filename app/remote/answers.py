@@ -1,9 +1,9 @@
 """What an instance answered: its data, or the error that it means."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
-from typing import Any
+from typing import Any, TypeVar
 
 from app.domain.errors import (
     PermissionDenied,
@@ -16,7 +16,12 @@ from app.domain.errors import (
 from app.domain.faults import Fault, Unreachable
 from app.ports.http import HttpAnswer
 
+Read = TypeVar("Read")
+
 _DENYING = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
+_ILL = (HTTPStatus.TOO_MANY_REQUESTS, *range(500, 600))
+"""Whoever answers so, the instance or what stands before it, is not well at the moment."""
+
 _REDIRECTS = range(300, 400)
 _FAULTS = {fault.value: fault for fault in TokenFault}
 _MOST_TOLD = 3
@@ -39,16 +44,41 @@ def read_data(url: str, answer: HttpAnswer) -> Mapping[str, Any]:
     return data
 
 
-def read_payload(data: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+def read_as(url: str, read: Callable[[], Read]) -> Read:
+    """What ``read`` makes of an answer of ``url``; raises ``Fault`` when it has another shape."""
+    try:
+        return read()
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
+        message = f"{url} answers otherwise than expected; is it another version?"
+        raise Fault(message) from None
+
+
+def read_payload(url: str, data: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     """What the mutation ``name`` returned; raises ``Refused`` with its errors."""
-    payload: Mapping[str, Any] = data[name]
-    problems = [
-        Problem(str(one["code"]), one.get("message") or "", one.get("field"))
-        for one in payload["errors"]
-    ]
+
+    def read() -> tuple[Mapping[str, Any], list[Problem]]:
+        payload: Mapping[str, Any] = data[name]
+        return payload, [_problem(one) for one in payload["errors"]]
+
+    payload, problems = read_as(url, read)
     if problems:
         raise Refused(*problems)
     return payload
+
+
+def read_text(payload: Mapping[str, Any], name: str) -> str:
+    """The text in the member ``name``; raises ``TypeError`` for anything else there."""
+    text = payload[name]
+    if not isinstance(text, str):
+        raise TypeError(name)
+    return text
+
+
+def _problem(error: Mapping[str, Any]) -> Problem:
+    field = error.get("field")
+    return Problem(
+        str(error["code"]), str(error.get("message") or ""), None if field is None else str(field)
+    )
 
 
 def _body(url: str, answer: HttpAnswer) -> Mapping[str, Any]:
@@ -68,6 +98,8 @@ def _no_api(url: str, answer: HttpAnswer) -> Exception:
     if answer.status in _DENYING:
         message = f"{url} answered with HTTP {answer.status}: something before it lets nobody in."
         return PermissionDenied(message=message)
+    if answer.status in _ILL:
+        return Unreachable(url, f"it answered with HTTP {answer.status}. Try again later.")
     kind = answer.headers.get("content-type", "").partition(";")[0].strip()
     what = {"text/html": "a web page", "application/json": "other JSON"}.get(kind, "something")
     hint = "Is this the address of a GraphQL API? It mostly ends with /graphql/."

@@ -7,7 +7,7 @@ from typing import Any
 from app.domain.errors import PermissionDenied, Refused, TokenFault, TokenRejected
 from app.domain.faults import Unreachable
 from app.ports.http import CallFailed, CallFault, Http, HttpAnswer, HttpRequest
-from app.remote.answers import read_data, read_payload
+from app.remote.answers import read_as, read_data, read_payload, read_text
 from app.remote.credentials import Credential, GivenToken
 
 PATIENCE = 30.0
@@ -54,7 +54,7 @@ class Api:
 
     def change(self, name: str, document: str, **variables: object) -> Mapping[str, Any]:
         """What the mutation ``name`` of ``document`` returned; raises ``Refused`` besides."""
-        return read_payload(self.ask(document, **variables), name)
+        return read_payload(self.url, self.ask(document, **variables), name)
 
     def get(self, url: str) -> HttpAnswer:
         """What stands at another address of the instance, for everybody to read."""
@@ -80,13 +80,13 @@ class Api:
     def _renew(self) -> None:
         given = {"refreshToken": self._credential.refresh_token}
         try:
-            payload = read_payload(self._ask(_REFRESH, given, ""), "tokenRefresh")
+            payload = read_payload(self.url, self._ask(_REFRESH, given, ""), "tokenRefresh")
         except Refused:
             message = f"The login at {self.url} has ended. Sign in again: flask login {self.url}"
             raise LoginEnded(message=message) from None
         # Where refresh tokens can be used once, the new one comes along.
         fresh = payload.get("refreshToken") or self._credential.refresh_token
-        self._credential.renewed(payload["token"], fresh)
+        self._credential.renewed(read_as(self.url, lambda: read_text(payload, "token")), fresh)
 
 
 def anonymous_api(http: Http, url: str) -> Api:

@@ -9,7 +9,7 @@ from app.domain.absent import Absent
 from app.domain.api_addresses import key_set_address
 from app.domain.deliveries import Replayed
 from app.domain.errors import PermissionDenied, Problem, Refused
-from app.domain.faults import Fault, Unreachable
+from app.domain.faults import Unreachable
 from app.ports.http import Http
 from app.ports.instance import (
     DeliveryPage,
@@ -21,9 +21,10 @@ from app.ports.instance import (
 )
 from app.ports.profiles import Profile, Profiles
 from app.remote import documents
+from app.remote.answers import read_as
 from app.remote.api import Api, LoginEnded
 from app.remote.credentials import GivenToken, SavedLogin
-from app.remote.reading import Node, to_app, to_delivery, to_webhook
+from app.remote.reading import Node, read_json, to_app, to_delivery, to_webhook
 
 Read = TypeVar("Read")
 
@@ -74,7 +75,7 @@ class RemoteInstance:
         payload = self._api.change(
             "webhookDryRun", documents.DRY_RUN, objectId=object_id, query=query, app=app_id
         )
-        return self._read(lambda: str(payload["payload"]))
+        return self._read(lambda: read_json(payload["payload"]))
 
     def trigger(self, webhook_id: str, object_id: str) -> KnownDelivery:
         payload = self._api.change(
@@ -91,9 +92,9 @@ class RemoteInstance:
             after=wanted.after or None,
             filter={name: value for name, value in names.items() if value},
         )
-        if data["webhook"] is None:
+        if self._read(lambda: data["webhook"]) is None:
             raise Refused(Problem("NOT_FOUND", "There is no such webhook.", "id"))
-        return self._read(lambda: _page(data["webhook"]["eventDeliveries"]))
+        return self._read(lambda: _page(data["webhook"]["eventDeliveries"], wanted.after))
 
     def retry(self, delivery_id: str) -> KnownDelivery:
         payload = self._api.change("eventDeliveryRetry", documents.RETRY, id=delivery_id)
@@ -133,7 +134,7 @@ class RemoteInstance:
             yield from (edge["node"] for edge in data["apps"]["edges"])
             if not data["apps"]["pageInfo"]["hasNextPage"]:
                 return
-            after = data["apps"]["pageInfo"]["endCursor"]
+            after = _further(data["apps"]["pageInfo"]["endCursor"], than=after)
             data = self._api.ask(all_of_them, after=after)
 
     def _itself(self, own: str, denied: PermissionDenied) -> Node:
@@ -146,12 +147,7 @@ class RemoteInstance:
         return app
 
     def _read(self, read: Callable[[], Read]) -> Read:
-        """What ``read`` makes of an answer; raises ``Fault`` when it has another shape."""
-        try:
-            return read()
-        except (KeyError, TypeError, ValueError, AttributeError):
-            message = f"{self._api.url} answers otherwise than expected; is it another version?"
-            raise Fault(message) from None
+        return read_as(self._api.url, read)
 
 
 def connect_by_token(http: Http, url: str, token: str) -> RemoteInstance:
@@ -168,11 +164,18 @@ def _owned(node: Node) -> KnownWebhook:
     return to_webhook(node, to_app(node["app"]))
 
 
-def _page(connection: Node) -> DeliveryPage:
+def _further(cursor: object, than: object) -> object:
+    """``cursor``; raises ``ValueError`` where going on from there would come to the same again."""
+    if not cursor or cursor == than:
+        raise ValueError("This list has no end.")
+    return cursor
+
+
+def _page(connection: Node, after: str) -> DeliveryPage:
     info = connection["pageInfo"]
     return DeliveryPage(
         items=tuple(to_delivery(edge["node"]) for edge in connection["edges"]),
-        next=info["endCursor"] if info["hasNextPage"] else "",
+        next=str(_further(info["endCursor"], than=after)) if info["hasNextPage"] else "",
     )
 
 

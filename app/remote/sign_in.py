@@ -3,6 +3,7 @@
 from app.domain.errors import PermissionDenied, Refused
 from app.ports.http import Http
 from app.ports.profiles import Profile
+from app.remote.answers import read_as, read_text
 from app.remote.api import Api, anonymous_api
 from app.remote.credentials import GivenToken
 
@@ -23,12 +24,18 @@ def sign_in_person(http: Http, url: str, email: str, password: str) -> Profile:
         payload = api.change("tokenCreate", _CREATE, email=email, password=password)
     except Refused as refused:
         raise PermissionDenied(message=str(refused)) from None
-    return Profile(url, payload["token"], payload["refreshToken"], email)
+    return read_as(
+        url,
+        lambda: Profile(
+            url, read_text(payload, "token"), read_text(payload, "refreshToken"), email
+        ),
+    )
 
 
 def sign_in_app(http: Http, url: str, token: str) -> Profile:
     """An app's token, after the instance knew it; raises what is wrong with it otherwise."""
     api = Api(http, url, GivenToken(token))
-    if api.ask(_APP)["app"] is None:
+    data = api.ask(_APP)
+    if read_as(url, lambda: data["app"]) is None:
         raise PermissionDenied(message=f"{url} knows no app with this token.")
     return Profile(url, token)
