@@ -18,7 +18,7 @@ from app.web.installation import Installation, install
 from app.web.limits import set_up_limits
 from app.web.logs import set_up_logs
 from app.web.sessions import ConsoleSessions, cookie_settings
-from app.wiring import connect, make_installation
+from app.wiring import connect, connect_counts, make_installation
 
 API_PATH = "/graphql/"
 PLAYGROUND_LIMIT = "60/minute"
@@ -46,7 +46,7 @@ def create_app(ports: Ports | None = None, settings: Settings | None = None) -> 
     app.register_blueprint(wellknown.blueprint)
     app.register_blueprint(backchannel.blueprint)
     app.register_blueprint(media.blueprint)
-    limiter = set_up_limits(app, chosen.redis_url)
+    limiter = set_up_limits(app, connect_counts(chosen))
     mount_console(app, limiter)
     _mount_graphql(app, create_endpoint(installation), limiter)
     return app

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from functools import cache, partial
 from ipaddress import ip_network
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 from urllib.parse import urlsplit
 
 from werkzeug.local import LocalProxy
@@ -92,6 +92,14 @@ def _throttle(records: ports.Database, redis_url: str) -> ports.Throttle:
     name = "app.adapters.throttle_redis:connect_redis_throttle"
     connect_redis = cast("Callable[[str], ports.Throttle]", load(name))
     return connect_redis(redis_url)
+
+
+def connect_counts(settings: Settings) -> object:
+    """The connections to Redis that limits of pages count by; ``None`` without a Redis."""
+    if not settings.redis_url:
+        return None
+    pool = cast("type[Any]", load("redis:ConnectionPool"))
+    return pool.from_url(settings.redis_url)
 
 
 def make_installation(ports: Ports, settings: Settings) -> Installation:

@@ -1,0 +1,43 @@
+"""The limits of pages count in Redis, and what tells about them tells no password."""
+
+import pytest
+from flask import Flask
+from flask_limiter.commands import cli
+
+from app.settings import Settings
+from app.web.limits import set_up_limits
+from app.wiring import connect_counts
+
+
+def told_of(redis_url: str) -> str:
+    """What ``flask limiter config`` prints, on a page wide enough for all of it."""
+    app = Flask("limited")
+    set_up_limits(app, connect_counts(Settings(redis_url=redis_url)))
+    shown = app.test_cli_runner().invoke(cli, ["config"], env={"COLUMNS": "2000"})
+    assert shown.exit_code == 0, shown.output
+    return shown.output
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "redis://:not-to-be-told@127.0.0.1:1/0",
+        "rediss://shop:not-to-be-told@127.0.0.1:1/0",
+        "unix://shop:not-to-be-told@/nowhere/redis.sock?db=1",
+        "redis://127.0.0.1:1/0?password=not-to-be-told",
+    ],
+)
+def test_the_limiters_own_command_does_not_tell_the_password(url: str) -> None:
+    told = told_of(url)
+    assert "RedisStorage" in told
+    assert "not-to-be-told" not in told
+
+
+def test_counts_stand_in_redis(redis_url: str) -> None:
+    settings = Settings(redis_url=redis_url)
+    limiter = set_up_limits(Flask("limited"), connect_counts(settings))
+    assert limiter.storage is not None
+    limiter.storage.incr("one", 60)
+    again = set_up_limits(Flask("another process"), connect_counts(settings))
+    assert again.storage is not None
+    assert again.storage.get("one") == 1
