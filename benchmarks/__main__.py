@@ -18,48 +18,52 @@ from benchmarks.report import Report
 from benchmarks.shop import BenchShop
 from tests.builders.people import PASSWORD
 
-_WARM_UP = 0.7
 _LOGINS = 12
 _SIZES = (10, 1_000_000)
 
 
 def measure(report: Report, folder: Path) -> None:
     """The whole table."""
-    with servers.empty_flask() as server:
-        request = load.request_bytes("/", port=server.port)
-        load.run(server.port, request, seconds=_WARM_UP)
-        report.yardstick(load.run(server.port, request))
-    shop = BenchShop(folder, others=_SIZES[0])
-    with servers.latchkey(shop.url) as server:
-        report.cold_start(server.first_answer)
-        small = _steady(report, server, shop)
-        _logins(report, server, shop)
-        update_shop(shop.ports, OPERATOR, ShopUpdate(allow_storefront_traffic=False))
-        path = paths.closed(server.port)
-        report.add(path.name, load.run(server.port, path.request, status=path.status))
-        report.memory(server.memory())
-    single_sign_on.measure(report, folder)
+    with servers.empty_flask() as bare:
+        yardstick = load.Target(bare.port, load.request_bytes("/", port=bare.port))
+        report.yardstick(load.side_by_side(yardstick)[0])
+        shop = BenchShop(folder, others=_SIZES[0])
+        with servers.latchkey(shop.url) as server:
+            report.cold_start(server.first_answer)
+            for path in paths.steady(server.port, shop):
+                _row(report, path, server, yardstick)
+            _logins(report, server, shop, yardstick)
+            update_shop(shop.ports, OPERATOR, ShopUpdate(allow_storefront_traffic=False))
+            _row(report, paths.closed(server.port), server, yardstick)
+            report.memory(server.memory())
+        single_sign_on.measure(report, folder, yardstick)
     deliveries.measure(report)
     changes.measure(report, folder)
-    large = BenchShop(folder, others=_SIZES[1])
-    with servers.latchkey(large.url) as server:
-        for path in (paths.me(server.port, large), paths.app_request(server.port, large)):
-            load.run(server.port, path.request, seconds=_WARM_UP)
-            outcome = load.run(server.port, path.request)
-            report.at_size(path.name, small[path.name], outcome.rate, _SIZES)
+    _sizes(report, folder)
 
 
-def _steady(report: Report, server: servers.Server, shop: BenchShop) -> dict[str, float]:
-    rates = {}
-    for path in paths.steady(server.port, shop):
-        load.run(server.port, path.request, seconds=_WARM_UP)
-        outcome = load.run(server.port, path.request, status=path.status)
-        report.add(path.name, outcome)
-        rates[path.name] = outcome.rate
-    return rates
+def _row(report: Report, path: paths.Path, server: servers.Server, yardstick: load.Target) -> None:
+    bare, outcome = load.side_by_side(yardstick, path.at(server.port))
+    report.add(path.name, outcome, bare)
 
 
-def _logins(report: Report, server: servers.Server, shop: BenchShop) -> None:
+def _sizes(report: Report, folder: Path) -> None:
+    """The same requests to a small shop and to a large one."""
+    own_folder = folder / "sizes"
+    own_folder.mkdir()
+    small, large = (BenchShop(own_folder, others=others) for others in _SIZES)
+    with servers.latchkey(small.url) as one, servers.latchkey(large.url) as other:
+        for path in (paths.me, paths.app_request):
+            few, many = (
+                path(server.port, shop) for server, shop in ((one, small), (other, large))
+            )
+            first, second = load.side_by_side(few.at(one.port), many.at(other.port))
+            report.at_size(few.name, (first, second), _SIZES)
+
+
+def _logins(
+    report: Report, server: servers.Server, shop: BenchShop, yardstick: load.Target
+) -> None:
     took = []
     for number in range(_LOGINS):
         request = paths.login(server.port, f"198.51.100.{number + 1}")
@@ -69,6 +73,7 @@ def _logins(report: Report, server: servers.Server, shop: BenchShop) -> None:
         if b'"errors":[]' not in answer:
             raise RuntimeError(f"a login failed: {answer[:200]!r}")
     report.logins(sorted(took)[_LOGINS // 2], _hash_milliseconds(shop))
+    (bare,) = load.side_by_side(yardstick)
     stop = threading.Event()
     client = threading.Thread(target=_log_in_again_and_again, args=(server.port, stop))
     client.start()
@@ -76,7 +81,7 @@ def _logins(report: Report, server: servers.Server, shop: BenchShop) -> None:
     outcome = load.run(server.port, path.request, seconds=4)
     stop.set()
     client.join()
-    report.while_logging_in(outcome)
+    report.while_logging_in(outcome, bare)
 
 
 def _log_in_again_and_again(port: int, stop: threading.Event) -> None:

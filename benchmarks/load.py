@@ -3,9 +3,14 @@
 import selectors
 import socket
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from statistics import fmean
 
 _READ = 65536
+_ROUNDS = 5
+_ROUND_SECONDS = 0.7
+_WARM_UP = 0.7
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +25,15 @@ class Outcome:
         """The latency that ``share`` of all answers stayed under."""
         ordered = sorted(self.latencies)
         return ordered[min(len(ordered) - 1, int(len(ordered) * share))]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A request, where it goes, and the status that its answer must have."""
+
+    port: int
+    request: bytes = field(repr=False)
+    status: int = 200
 
 
 @dataclass(slots=True)
@@ -41,6 +55,30 @@ def request_bytes(
     if body:
         lines += ["Content-Type: application/json", f"Content-Length: {len(body)}"]
     return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
+
+
+def side_by_side(
+    *targets: Target, rounds: int = _ROUNDS, seconds: float = _ROUND_SECONDS
+) -> list[Outcome]:
+    """What each of ``targets`` gives, taken in turn for ``seconds``, ``rounds`` times.
+
+    So a machine that becomes slower or quicker meanwhile does so for all of them.
+    """
+    for one in targets:
+        run(one.port, one.request, seconds=_WARM_UP)
+    runs = [
+        [run(one.port, one.request, seconds=seconds, status=one.status) for one in targets]
+        for _ in range(rounds)
+    ]
+    return [_together(of_one) for of_one in zip(*runs, strict=True)]
+
+
+def _together(outcomes: Sequence[Outcome]) -> Outcome:
+    return Outcome(
+        fmean(one.rate for one in outcomes),
+        [latency for one in outcomes for latency in one.latencies],
+        sum(one.unexpected for one in outcomes),
+    )
 
 
 def run(

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from benchmarks.load import request_bytes
+from benchmarks.load import Target, request_bytes
 from benchmarks.shop import BenchShop
 from tests.builders.people import PASSWORD
 
@@ -19,6 +19,9 @@ class Path:
     name: str
     request: bytes
     status: int = 200
+
+    def at(self, port: int) -> Target:
+        return Target(port, self.request, self.status)
 
 
 def graphql(

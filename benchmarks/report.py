@@ -23,16 +23,17 @@ class Report:
 
     def yardstick(self, outcome: Outcome) -> None:
         self._yardstick = outcome.rate
-        self.add("an empty Flask view (the yardstick)", outcome)
+        self.add("an empty Flask view (the yardstick)", outcome, outcome)
 
-    def add(self, name: str, outcome: Outcome) -> None:
+    def add(self, name: str, outcome: Outcome, yardstick: Outcome) -> None:
+        """A row; ``yardstick`` is what an empty view gave at the same time."""
         if outcome.unexpected:
             raise RuntimeError(f"{name}: {outcome.unexpected} answers had another status")
         self._rows.append(
             (
                 name,
                 f"{outcome.rate:,.0f}",
-                f"{outcome.rate / self._yardstick:.0%}",
+                f"{outcome.rate / yardstick.rate:.0%}",
                 f"{outcome.percentile(0.99):.1f} ms",
             )
         )
@@ -68,10 +69,13 @@ class Report:
             )
         )
 
-    def while_logging_in(self, outcome: Outcome) -> None:
-        self.add("`me` while one client logs in", outcome)
+    def while_logging_in(self, outcome: Outcome, yardstick: Outcome) -> None:
+        self.add("`me` while one client logs in", outcome, yardstick)
 
-    def at_size(self, name: str, small: float, large: float, sizes: tuple[int, int]) -> None:
+    def at_size(
+        self, name: str, outcomes: tuple[Outcome, Outcome], sizes: tuple[int, int]
+    ) -> None:
+        small, large = (one.rate for one in outcomes)
         self._notes.append(
             f"{name} at {sizes[0]} and at {sizes[1]:,} users, sessions and app tokens:"
             f" {small:,.0f} and {large:,.0f} a second ({large / small - 1:+.0%})"

@@ -3,7 +3,7 @@
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,26 +18,31 @@ DEAREST = 2.0
 """How many times the time of a request with a token of ours it may take at most."""
 
 _OTHERS = 10
-_WARM_UP = 0.7
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One kind of token: what came of it, and how many ``times`` dearer than ours it is."""
+    """One kind of token: what came of it, and at the same time of ``ours`` and of ``others``."""
 
     name: str
     outcome: load.Outcome
-    times: float
+    ours: load.Outcome
+    others: Sequence[load.Outcome]
+
+    @property
+    def times(self) -> float:
+        """How many times dearer than ours it is."""
+        return self.ours.rate / self.outcome.rate
 
     @property
     def note(self) -> str:
         return f"{self.name}: no call to the provider, {self.times:.2f} times the time of ours"
 
 
-def measure(report: Report, folder: Path) -> None:
+def measure(report: Report, folder: Path, yardstick: load.Target) -> None:
     """Add a row for each kind of token."""
-    for one in _measured(folder):
-        report.add(one.name, one.outcome)
+    for one in _measured(folder, yardstick):
+        report.add(one.name, one.outcome, one.others[0])
         report.note(one.note)
 
 
@@ -49,8 +54,11 @@ def main() -> None:
             sys.stdout.write(f"{one.note}; {one.outcome.rate:,.0f} a second\n")
 
 
-def _measured(folder: Path) -> Iterator[Measured]:
-    """Each kind of token; raises when one costs a call, or more than ``DEAREST``."""
+def _measured(folder: Path, *beside: load.Target) -> Iterator[Measured]:
+    """Each kind of token, measured ``beside`` others.
+
+    Raises when one costs a call, or more than ``DEAREST``.
+    """
     own_folder = folder / "single-sign-on"
     own_folder.mkdir()
     shop = BenchShop(own_folder, others=_OTHERS)
@@ -60,13 +68,13 @@ def _measured(folder: Path) -> Iterator[Measured]:
         servers.latchkey(shop.url, networks) as server,
     ):
         set_up(shop.ports, provider)
-        ours = _run(server, shop.access)
+        ours = _target(server, shop.access)
         for kind, token in _tokens(provider).items():
             _show(server, token)
             asked = len(provider.server.received)
-            outcome = _run(server, token)
+            mine, outcome, *others = load.side_by_side(ours, _target(server, token), *beside)
             calls = len(provider.server.received) - asked
-            one = Measured(f"`me` with {kind} seen before", outcome, ours.rate / outcome.rate)
+            one = Measured(f"`me` with {kind} seen before", outcome, mine, others)
             if calls or one.times > DEAREST:
                 raise RuntimeError(f"{one.name}: {calls} calls, {one.times:.2f} times ours")
             yield one
@@ -87,7 +95,5 @@ def _show(server: servers.Server, token: str) -> None:
         raise RuntimeError(f"the token is not the manager's: {answer[:200]!r}")
 
 
-def _run(server: servers.Server, token: str) -> load.Outcome:
-    request = paths.graphql(server.port, paths.ME, token)
-    load.run(server.port, request, seconds=_WARM_UP)
-    return load.run(server.port, request)
+def _target(server: servers.Server, token: str) -> load.Target:
+    return load.Target(server.port, paths.graphql(server.port, paths.ME, token))
