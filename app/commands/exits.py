@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from enum import IntEnum
 
+from app.commands.output import legible
 from app.domain.errors import PermissionDenied, Refused, TokenRejected, TrafficClosed
 from app.domain.faults import Fault, KeyUnreadable, Misconfigured, Unreachable
 
@@ -32,8 +33,8 @@ class Trouble:
 
     @property
     def line(self) -> str:
-        """The same for a person to read."""
-        return f"{self.field}: {self.message}" if self.field else self.message
+        """The same for a person to read; it may be what another instance said."""
+        return legible(f"{self.field}: {self.message}" if self.field else self.message)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,9 @@ Data goes to standard output, messages to standard error, whatever the form.
 
 from __future__ import annotations
 
+import io
 import json
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +20,8 @@ import click
 from app.commands import tables
 
 Row = TypeVar("Row")
+_BEYOND_ASCII = re.compile(r"[^\n -~]")
+
 Shown = str | int | float | bool | datetime | None | Iterable[object] | Mapping[str, object]
 
 
@@ -88,7 +92,7 @@ class Output:
     def next(self, row: Row, columns: Sequence[Column[Row]]) -> None:
         """Show what has just come in: a line, which as JSON is an object of its own."""
         if self.form is Form.JSON:
-            click.echo(json.dumps(_as_json(row, columns), ensure_ascii=False))
+            click.echo(json_text(_as_json(row, columns)))
         else:
             self._line(row, columns)
 
@@ -101,7 +105,7 @@ class Output:
 
     def say(self, message: str) -> None:
         """Tell the person at the terminal something that is no part of the result."""
-        click.echo(message, err=True)
+        click.echo(legible(message), err=True)
 
     def _line(self, row: Row, columns: Sequence[Column[Row]]) -> None:
         wanted = [column for column in columns if column.short or self.form is not Form.SHORT]
@@ -109,14 +113,20 @@ class Output:
 
 
 def output() -> Output:
-    """The output of the running command, in the form that its options ask for."""
+    """The output of the running command, in the form that its options ask for.
+
+    A letter that the terminal or the file has no code for is told by its number.
+    """
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
     return Output(form_of(click.get_current_context()))
 
 
 def form_of(context: click.Context) -> Form:
     """The form asked for, or else the one that suits whoever is reading."""
     asked: Form | None = context.meta.get(__name__)
-    return asked or (Form.TABLE if sys.stdout.isatty() else Form.PLAIN)
+    is_seen = sys.stdout is not None and sys.stdout.isatty()  # nobody sees what was closed
+    return asked or (Form.TABLE if is_seen else Form.PLAIN)
 
 
 def choose_form(context: click.Context, form: Form) -> None:
@@ -131,17 +141,39 @@ def visible(text: str) -> str:
     return "".join(one if one.isprintable() else repr(one)[1:-1] for one in text)
 
 
+def legible(message: str) -> str:
+    """The same of a text of several lines."""
+    return "\n".join(map(visible, message.split("\n")))
+
+
+def json_text(value: object, indent: int | None = None) -> str:
+    """``value`` as JSON that says nothing to a terminal, and fits whatever it is written to."""
+    text = json.dumps(value, ensure_ascii=False, indent=indent)
+    try:
+        text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+    except UnicodeEncodeError:
+        return json.dumps(value, indent=indent).replace("\x7f", "\\u007f")
+    return _BEYOND_ASCII.sub(_escaped, text)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    letter = found[0]
+    if letter.isprintable():
+        return letter
+    return "\\u007f" if letter == "\x7f" else json.dumps(letter)[1:-1]
+
+
 def write_troubles(troubles: Iterable[tuple[str, str, str | None]]) -> None:
     """What went wrong, as JSON on standard output: code, message and field of each.
 
     On one line: it may be the last of a stream that is read line by line.
     """
     told = [{"code": code, "message": text, "field": field} for code, text, field in troubles]
-    click.echo(json.dumps({"errors": told}, ensure_ascii=False))
+    click.echo(json_text({"errors": told}))
 
 
 def _write_json(value: object) -> None:
-    click.echo(json.dumps(value, ensure_ascii=False, indent=2))
+    click.echo(json_text(value, indent=2))
 
 
 def _as_json(row: Row, columns: Sequence[Column[Row]]) -> dict[str, object]:

@@ -6,6 +6,8 @@ from typing import Any, TypeVar
 
 import click
 
+from app.commands.output import legible
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -41,6 +43,7 @@ def agree(question: str, *, yes: bool) -> None:
     """
     if yes:
         return
+    question = legible(question)
     if not may_ask():
         raise click.UsageError(f"{question} Nobody is here to be asked: say --yes.")
     click.confirm(question, abort=True, err=True)

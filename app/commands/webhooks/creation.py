@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from app.commands.output import output
+from app.commands.output import output, visible
 from app.commands.webhooks.fields import Given, event_names, field_options
 from app.commands.webhooks.instances import instance, webhook_command
 from app.commands.webhooks.rows import find_app
@@ -69,7 +69,7 @@ def _owner(instance: Instance, app: str | None, *, may_ask: bool) -> KnownApp:
     if not apps:
         message = "There is no app that could have it. Make one: flask app create NAME"
         raise Refused(Problem("REQUIRED", message, "app"))
-    names = ", ".join(one.name for one in apps[:20])
+    names = visible(", ".join(one.name for one in apps[:20]))
     if not may_ask:
         raise click.UsageError(f"Say --app: there are {names}.")
     owner: KnownApp = click.prompt(
@@ -99,7 +99,7 @@ def _app(instance: Instance, typed: str) -> KnownApp:
     try:
         return find_app(instance, typed.strip())
     except Refused as refused:
-        raise click.UsageError(str(refused)) from None
+        raise click.UsageError(visible(str(refused))) from None
 
 
 def _address(typed: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from app.commands.output import output
+from app.commands.output import legible, output
 from app.commands.webhooks.fields import Given, event_names, field_options
 from app.commands.webhooks.instances import instance, webhook_command
 from app.commands.webhooks.rows import find_webhook
@@ -59,6 +59,8 @@ def _edit(instance: Instance, webhook: KnownWebhook) -> KnownWebhook | None:
                 said = replace(said, events=event_names(instance, said.events))
             return None if said == WebhookDraft() else instance.change(webhook, said)
         except (Unreadable, Refused, click.UsageError) as error:
-            click.confirm(f"{error} Edit it again?", default=True, abort=True, err=True)
+            click.confirm(
+                f"{legible(str(error))} Edit it again?", default=True, abort=True, err=True
+            )
             text = edited
     return None

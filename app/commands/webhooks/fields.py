@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
-from app.commands.output import Column
+from app.commands.output import Column, visible
 from app.commands.texts import read_text
 from app.commands.webhooks.rows import WEBHOOK, with_secret
 from app.domain.absent import ABSENT, Absent, present
@@ -126,7 +126,9 @@ def event_names(instance: Instance, typed: Iterable[str]) -> tuple[str, ...]:
     for name in names:
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1)
-            hint = f"Did you mean {near[0]}?" if near else "See them: flask webhook events"
+            hint = (
+                f"Did you mean {visible(near[0])}?" if near else "See them: flask webhook events"
+            )
             raise click.UsageError(f"There is no event {name}. {hint}")
     return tuple(dict.fromkeys(names))
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import click
 
 from app.commands.exits import Exit
-from app.commands.output import Column, Form, output
+from app.commands.output import Column, Form, json_text, output
 from app.commands.texts import read_text
 from app.commands.webhooks.instances import instance, webhook_command
 from app.commands.webhooks.rows import DELIVERIES, find_app, find_webhook, payload_of
@@ -154,7 +154,7 @@ def _subject(plan: _Plan) -> str | None:
 
 
 def _lines(payload: object) -> list[str]:
-    return json.dumps(payload, ensure_ascii=False, indent=2).splitlines()
+    return json_text(payload, indent=2).splitlines()
 
 
 def _show(trials: list[Trial]) -> None:
@@ -178,7 +178,7 @@ def _told(trial: Trial, *, short: bool) -> Iterator[str]:
     if trial.payload is None:
         return
     if short:
-        yield json.dumps(trial.payload, ensure_ascii=False)
+        yield json_text(trial.payload)
     elif trial.compared_with is None:
         yield from _lines(trial.payload)
     yield from trial.diff
