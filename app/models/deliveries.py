@@ -32,6 +32,18 @@ class DeliveryRecord(Record):
         ),
         Index("ix_deliveries_webhook", "webhook_id", "id"),
         Index("ix_deliveries_state", "status", "created_at", "attempts"),
+        Index("ix_deliveries_event", "event", "created_at"),
+        partial_index(
+            "ix_deliveries_answered",
+            "response_status",
+            "created_at",
+            where="response_status IS NOT NULL",
+        ),
+        partial_index(
+            "ix_deliveries_unanswered",
+            "created_at",
+            where="response_status IS NULL AND attempts > 0",
+        ),
         partial_index(
             "ix_deliveries_retried",
             "created_at",

@@ -4,7 +4,7 @@ import re
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import delete, text, update
+from sqlalchemy import delete, update
 
 from app.domain.actor import ActorKind, SessionOrigin
 from app.domain.app_tokens import RANDOM_LENGTH, make_app_token
@@ -19,7 +19,7 @@ from tests.builders.people import visit
 from tests.builders.shop import close_storefront, set_mode
 from tests.fakes.clock import FakeClock
 from tests.fixtures.ports import fake_ports
-from tests.fixtures.statements import recorded_statements, selects
+from tests.fixtures.statements import plans, recorded_statements, selects
 
 GRANTED = frozenset({Permission.MANAGE_APPS, Permission.MANAGE_SETTINGS})
 
@@ -98,9 +98,7 @@ def test_a_token_is_found_by_its_index_and_never_by_a_scan(
     _, token = make_app(ports)
     with recorded_statements() as statements:
         assert who(ports, token).actor.is_app
-    [found] = selects(statements)
-    with ports.database.reading() as session:
-        plan = [row.detail for row in session.execute(text(f"EXPLAIN QUERY PLAN {found}"))]
+    plan = plans(ports, selects(statements))
     ports.database.close()
     assert any(re.match(r"SEARCH app_tokens USING INDEX \w+ \(digest=\?\)", one) for one in plan)
     assert not any(one.startswith("SCAN") for one in plan), plan

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from sqlalchemy import select, text
+from sqlalchemy import select
 
 from app.domain.actor import OPERATOR, Actor
 from app.domain.directory import UserFilter, UserSort
@@ -18,7 +18,7 @@ from app.services.directory import list_customers, list_staff, list_users, show_
 from tests.builders.people import actor_of, make_group, make_staff, make_user
 from tests.fakes.clock import FakeClock
 from tests.fixtures.ports import fake_ports
-from tests.fixtures.statements import recorded_statements, selects
+from tests.fixtures.statements import plans, recorded_statements, selects
 
 ALL = PageRequest(100)
 STAFF = Permission.MANAGE_STAFF
@@ -197,9 +197,7 @@ def test_whoever_is_locked_out_is_not_looked_for_among_everybody(
     ports = fake_ports(sqlite_url, clock)
     with recorded_statements() as statements:
         customers(ports, UserFilter(is_active=False, sort=sort))
-    [asked] = selects(statements)
-    with ports.database.reading() as session:
-        plan = [row.detail for row in session.execute(text(f"EXPLAIN QUERY PLAN {asked}"))]
+    plan = plans(ports, selects(statements))
     ports.database.close()
     assert any("USING INDEX ix_users_locked_out_" in step for step in plan), plan
     assert not any("TEMP B-TREE" in step for step in plan), plan

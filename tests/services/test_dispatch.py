@@ -1,7 +1,5 @@
 """Which deliveries are made next: every endpoint has its share, and no more."""
 
-from sqlalchemy import text
-
 from app.domain.actor import WORKER
 from app.ports import Ports
 from app.services.dispatch import BATCH, MOST_LEASES, lease_due_deliveries
@@ -9,7 +7,7 @@ from tests.builders.apps import make_app
 from tests.builders.webhooks import make_delivery, make_webhook
 from tests.fakes.clock import FakeClock
 from tests.fixtures.ports import fake_ports
-from tests.fixtures.statements import recorded_statements, selects
+from tests.fixtures.statements import plans, recorded_statements, selects
 
 
 def _webhook(ports: Ports) -> int:
@@ -57,12 +55,7 @@ def test_what_was_delivered_before_is_never_gone_through(
     with recorded_statements() as statements:
         assert lease_due_deliveries(ports, WORKER)
     about = [one for one in selects(statements) if "deliveries" in one]
-    with ports.database.reading() as session:
-        plans = [
-            row.detail
-            for one in about
-            for row in session.execute(text(f"EXPLAIN QUERY PLAN {one}"))
-        ]
+    steps = plans(ports, about)
     ports.database.close()
-    assert any("ix_deliveries_leased" in one for one in plans), plans
-    assert not any(one.startswith("SCAN deliveries") for one in plans), plans
+    assert any("ix_deliveries_leased" in one for one in steps), steps
+    assert not any(one.startswith("SCAN deliveries") for one in steps), steps
