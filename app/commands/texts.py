@@ -34,6 +34,8 @@ def read_bytes(name: str) -> bytes:
     """What is in a file, whatever it is; ``-`` is standard input."""
     if name == "-":
         return sys.stdin.buffer.read()
+    if not name:
+        raise click.UsageError("Name a file behind the @.")
     try:
         with Path(name).open("rb") as file:
             return file.read(_LARGEST + 1)

@@ -25,7 +25,9 @@ def read_api_address(text: str) -> str:
         raise ValueError(f"must start with https:// or http://, {_SHOWN}")
     if not parts.hostname or not text.isprintable() or any(one in text for one in " \\"):
         raise ValueError(f"names no host; write {_SHOWN}")
-    if parts.username is not None or parts.query or parts.fragment or len(text) > _LONGEST:
+    if len(text) > _LONGEST:
+        raise ValueError(f"is longer than {_LONGEST} characters; write {_SHOWN}")
+    if parts.username is not None or parts.query or parts.fragment:
         raise ValueError(f"must hold neither a user, a query nor a fragment; write {_SHOWN}")
     path = parts.path if parts.path not in ("", "/", "/graphql") else _PATH
     return urlunsplit((parts.scheme.lower(), parts.netloc.lower(), path, "", ""))

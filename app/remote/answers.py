@@ -99,7 +99,7 @@ def _no_api(url: str, answer: HttpAnswer) -> Exception:
         message = f"{url} answered with HTTP {answer.status}: something before it lets nobody in."
         return PermissionDenied(message=message)
     if answer.status in _ILL:
-        return Unreachable(url, f"it answered with HTTP {answer.status}. Try again later.")
+        return Unreachable(url, f"it answered with HTTP {answer.status}: it is not well just now.")
     kind = answer.headers.get("content-type", "").partition(";")[0].strip()
     what = {"text/html": "a web page", "application/json": "other JSON"}.get(kind, "something")
     hint = "Is this the address of a GraphQL API? It mostly ends with /graphql/."

@@ -86,7 +86,7 @@ def _asked(instance: Instance, given: Given) -> Given:
     if not (given.events or given.query):
         events: tuple[str, ...] = click.prompt(
             "Which events, separated by commas (`flask webhook events` lists them)",
-            value_proc=lambda typed: event_names(instance, filter(str.strip, typed.split(","))),
+            value_proc=lambda typed: _events(instance, typed),
             err=True,
         )
         given = replace(given, events=events)
@@ -100,6 +100,13 @@ def _app(instance: Instance, typed: str) -> KnownApp:
         return find_app(instance, typed.strip())
     except Refused as refused:
         raise click.UsageError(visible(str(refused))) from None
+
+
+def _events(instance: Instance, typed: str) -> tuple[str, ...]:
+    names = event_names(instance, filter(str.strip, typed.split(",")))
+    if not names:
+        raise click.UsageError("Name one at least: ORDER_PAID, for example.")
+    return names
 
 
 def _address(typed: str) -> str:

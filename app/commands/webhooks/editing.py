@@ -15,6 +15,7 @@ from app.commands.webhooks.rows import find_webhook
 from app.commands.webhooks.sheets import Unreadable, read_sheet, write_sheet
 from app.domain.absent import Absent
 from app.domain.errors import Refused
+from app.domain.faults import Fault
 from app.ports.instance import Instance, KnownWebhook, WebhookDraft
 
 
@@ -52,15 +53,25 @@ def edit(webhook: str, *, no_input: bool, **fields: Any) -> None:
 def _edit(instance: Instance, webhook: KnownWebhook) -> KnownWebhook | None:
     """What became of it in the editor; ``None`` for nothing. A mistake can be mended there."""
     text = write_sheet(webhook)
-    while (edited := click.edit(text, extension=".toml")) is not None and edited.strip():
+    while (edited := _edited(text)) is not None and edited.strip():
         try:
             said = read_sheet(webhook, edited)
             if not isinstance(said.events, Absent):
                 said = replace(said, events=event_names(instance, said.events))
             return None if said == WebhookDraft() else instance.change(webhook, said)
-        except (Unreadable, Refused, click.UsageError) as error:
+        except (Unreadable, Refused, Fault, click.UsageError) as error:
             click.confirm(
                 f"{legible(str(error))} Edit it again?", default=True, abort=True, err=True
             )
             text = edited
     return None
+
+
+def _edited(text: str) -> str | None:
+    """``text`` as somebody left it; ``None`` if it was not saved."""
+    try:
+        return click.edit(text, extension=".toml")
+    except FileNotFoundError:
+        return None  # the editor has removed it
+    except UnicodeDecodeError:
+        raise click.ClickException("The editor left no text: it must be UTF-8.") from None

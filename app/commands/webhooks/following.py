@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from threading import Event
 
-from app.domain.faults import Unreachable
+from app.domain.errors import Refused
+from app.domain.faults import Fault
 from app.ports.instance import Instance, KnownDelivery, KnownWebhook, WantedDeliveries
 
 _AT_ONCE = 20
@@ -52,7 +53,7 @@ class Follower:
     def forever(self) -> Iterator[Sent]:
         """What is new, without an end; a moment without news is waited for.
 
-        An instance that was there and is out of reach for a while is waited for, too.
+        An instance that was there and is out of reach or not well for a while is waited for, too.
         """
         waiting = Event()
         yield from self.news()
@@ -63,7 +64,7 @@ class Follower:
     def _news_in_spite_of_all(self) -> list[Sent]:
         try:
             news = self.news()
-        except Unreachable as error:
+        except Fault as error:
             if not self._is_lost:
                 self.say(f"{error} Trying again.")
             self._is_lost = True
@@ -75,8 +76,20 @@ class Follower:
 
     def news(self) -> list[Sent]:
         """What nobody has been told of yet, the oldest first."""
-        found = [Sent(one, sent) for one in self.webhooks for sent in self._new(one)]
+        found = [Sent(one, sent) for one in self.webhooks for sent in self._new_if_there(one)]
         return sorted(found, key=lambda one: one.delivery.created_at)
+
+    def _new_if_there(self, webhook: KnownWebhook) -> list[KnownDelivery]:
+        """What is new for ``webhook``; nothing once it was removed, while there are others."""
+        try:
+            return self._new(webhook)
+        except Refused:
+            others = [one for one in self.webhooks if one.id != webhook.id]
+            if not others:
+                raise
+            self.webhooks = others
+            self.say(f"{webhook.name or webhook.id} is not there any more.")
+            return []
 
     def _new(self, webhook: KnownWebhook) -> list[KnownDelivery]:
         told = self._told.setdefault(webhook.id, [])

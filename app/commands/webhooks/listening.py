@@ -86,6 +86,7 @@ def listen(
     chosen = instance()
     webhooks = [find_webhook(chosen, name) for name in names] or list(chosen.webhooks())
     wanted = WantedDeliveries(event=event_names(chosen, [event])[0] if event else "")
+    out = output()
     follower = Follower(
         chosen,
         webhooks,
@@ -93,8 +94,8 @@ def listen(
         interval,
         wanted,
         _mark(is_forwarded=bool(forward_to)),
+        out.say,
     )
-    out = output()
     heard_of = "1 webhook" if len(webhooks) == 1 else f"{len(webhooks)} webhooks"
     out.say(f"Listening to {heard_of}. End with Ctrl-C.")
     for heard in islice(_heard(follower, forward_to), count):

@@ -26,7 +26,7 @@ _KINDS: Mapping[str, type] = {
 }
 
 
-_CALLED = {str: "text", bool: "true or false", list: "list", dict: "table"}
+_CALLED = {str: "a text", bool: "true or false", list: "a list", dict: "a table"}
 
 
 class Unreadable(Exception):
@@ -71,7 +71,7 @@ def read_sheet(webhook: KnownWebhook, text: str) -> WebhookDraft:
         if name not in _KINDS:
             raise Unreadable(f"There is no field {name}; there are {', '.join(_KINDS)}.")
         if not isinstance(value, _KINDS[name]):
-            raise Unreadable(f"{name} must be a {_CALLED[_KINDS[name]]}.")
+            raise Unreadable(f"{name} must be {_CALLED[_KINDS[name]]}.")
     headers, events = read.get("headers", {}), read.get("events", webhook.events)
     if not all(isinstance(one, str) for one in (*headers.values(), *events)):
         raise Unreadable("Events and the values of headers are texts: put them in quotes.")

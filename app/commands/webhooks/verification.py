@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
@@ -18,9 +19,10 @@ from app.domain.faults import Unreachable
 from app.domain.jws import read_members
 from app.domain.keys import PublicKey, read_key_set
 from app.domain.signatures import hex_signature, standard_signature
-from app.ports.http import CallFailed, HttpRequest, json_members
+from app.ports.http import CallFailed, CallFault, HttpRequest, json_members
 from app.web.elsewhere import elsewhere
 
+_SECONDS = re.compile(r"[0-9]{1,15}")
 _STANDARD = "webhook-signature"
 _ID, _TIME = "webhook-id", "webhook-timestamp"
 
@@ -110,8 +112,8 @@ def _findings(case: _Case) -> Iterator[Finding]:
 
 def _standard(case: _Case, value: str) -> Finding:
     identity, sent = case.headers.get(_ID, ""), case.headers.get(_TIME, "")
-    if not (identity and sent.isascii() and sent.isdigit()):
-        return Finding(_STANDARD, f"{_ID} or {_TIME} is missing.")
+    if not (identity and _SECONDS.fullmatch(sent)):
+        return Finding(_STANDARD, f"{_ID} or {_TIME} is missing or cannot be meant.")
     wanted = standard_signature(_secret(case), identity, int(sent), case.body)
     is_good = any(hmac.compare_digest(wanted.encode(), one.encode()) for one in value.split())
     if not is_good:
@@ -137,10 +139,11 @@ def _detached(case: _Case, name: str, value: str) -> Finding:
 
 def _time(case: _Case, tolerance: int) -> Finding:
     sent = case.headers.get(_TIME, "")
-    if not (sent.isascii() and sent.isdigit()):
+    if not _SECONDS.fullmatch(sent):
         return Finding(_TIME, "It is missing, or no number of seconds.")
     off = elsewhere().clock.timestamp() - int(sent)
-    return Finding(_TIME, f"{off:.0f} seconds ago.", is_good=abs(off) <= tolerance)
+    when = "ago" if off >= 0 else "ahead of this clock"
+    return Finding(_TIME, f"{abs(off):.0f} seconds {when}.", is_good=abs(off) <= tolerance)
 
 
 def _secret(case: _Case) -> str:
@@ -161,6 +164,8 @@ def _keys(case: _Case) -> Mapping[str, PublicKey]:
             members = read_members(read_file(case.key_set).encode())
         return read_key_set(members)
     except CallFailed as failed:
+        if failed.fault is CallFault.ADDRESS:
+            raise click.UsageError(f"--key-set cannot be asked. {failed}") from None
         raise Unreachable(source, str(failed)) from None
     except (TokenRejected, ValueError):
         message = f"{source} is no JSON Web Key Set."

@@ -7,7 +7,8 @@ from itertools import islice
 import pytest
 
 from app.commands.webhooks.following import Follower
-from app.domain.faults import Unreachable
+from app.domain.errors import Problem, Refused
+from app.domain.faults import Fault, Unreachable
 from app.ports.instance import (
     DeliveryPage,
     KnownApp,
@@ -38,11 +39,15 @@ class Sent:
     asked: int = 0
     lost: tuple[int, ...] = ()
     """Which of the questions get no answer."""
+    fault: Exception = field(default_factory=lambda: Unreachable("The shop", "it is down."))
+    removed: set[str] = field(default_factory=set)
 
     def deliveries(self, webhook_id: str, wanted: WantedDeliveries) -> DeliveryPage:
         self.asked += 1
         if self.asked in self.lost:
-            raise Unreachable("The shop", "it is down.")
+            raise self.fault
+        if webhook_id in self.removed:
+            raise Refused(Problem("NOT_FOUND", "There is no such webhook.", "id"))
         start = int(wanted.after or 0)
         end = start + wanted.size
         every = self.sent.get(webhook_id, [])
@@ -125,3 +130,28 @@ def test_an_instance_that_is_lost_for_a_while_is_waited_for() -> None:
 def test_an_instance_that_was_never_there_is_not() -> None:
     with pytest.raises(Unreachable):
         next(follow(Sent(lost=(1,)), "a").forever())
+
+
+def test_an_instance_that_is_not_well_for_a_while_is_waited_for() -> None:
+    said: list[str] = []
+    instance = Sent({"hook": [delivery(1)]}, lost=(2, 3), fault=Fault("The shop failed."))
+    follower = replace(follow(instance, "hook"), say=said.append)
+    coming = follower.forever()
+    assert next(coming).delivery.id == "delivery 1"
+    instance.sent["hook"].insert(0, delivery(2))
+    assert next(coming).delivery.id == "delivery 2"
+    assert said == ["The shop failed. Trying again.", "There again."]
+
+
+def test_a_webhook_that_is_removed_ends_the_news_of_it_alone() -> None:
+    said: list[str] = []
+    instance = Sent({"hook": [], "other": []})
+    follower = replace(follow(instance, "hook", "other"), say=said.append)
+    assert told(follower) == []
+    instance.removed.add("hook")
+    instance.sent["other"].insert(0, delivery(1))
+    assert told(follower) == ["delivery 1"]
+    assert said == ["hook is not there any more."]
+    instance.removed.add("other")
+    with pytest.raises(Refused):
+        follower.news()

@@ -42,6 +42,8 @@ def at(ports: Ports, folder: Path, url: str, *more: str, token: str = SOME) -> R
         ("localhost:8000", "must start with https:// or http://"),
         ("https://", "names no host"),
         ("https://ann:geheim@shop.example.com/", "neither a user"),
+        ("https://shop.example.com/graphql/?token=geheim", "nor a fragment"),
+        ("https://ann:geheim@[::1/", "is no address"),
     ],
 )
 @pytest.mark.parametrize("option", ["-u", "--instance", "--url"])
@@ -53,6 +55,7 @@ def test_what_is_no_address_is_a_usage_error(
     [error] = json.loads(failed.stdout)["errors"]
     assert error["code"] == "USAGE"
     assert told in error["message"]
+    assert "geheim" not in failed.output
 
 
 @pytest.mark.parametrize("name", sorted(command.commands))
@@ -242,6 +245,10 @@ def test_what_there_is_not_is_refused_alike(shops: Shops, arguments: tuple[str, 
         ("dry-run", "--webhook", "plain"),
         ("trigger", "asking"),
         ("deliveries", "--since", "yesterday"),
+        ("replay", "asking", "--since", "0001-01-01T00:00+14:00"),
+        ("replay", "asking", "--since", "9999-12-31T23:59-12:00"),
+        ("replay", "asking", "--since", "2999-01-01"),
+        ("dry-run", "--query", "@"),
         ("deliveries", "--event", "ORDER_PAYED"),
         ("listen", "--forward-to", "localhost:3000"),
         ("replay", "asking"),

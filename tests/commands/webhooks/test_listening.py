@@ -23,6 +23,7 @@ from app.services.fanout import fan_out_events
 from app.services.outbox import put_event
 from tests.builders.elsewhere import make_elsewhere
 from tests.builders.webhooks import make_webhook
+from tests.commands.other_shop import asked, operation, other_shop
 from tests.commands.shell import run
 from tests.commands.webhooks.shops import Shops
 from tests.fakes.http import LOOPBACK
@@ -142,6 +143,35 @@ def test_what_cannot_be_forwarded_is_told_and_listening_goes_on(
     assert result.stderr.count("was not forwarded: 127.0.0.1:1 cannot be reached.") == 2
 
 
+def test_an_instance_that_is_down_for_a_while_is_waited_for_and_told(
+    ports: Ports, tmp_path: Path
+) -> None:
+    def answer(received: Received) -> Reply:
+        times = asked(shop, "Deliveries")
+        if operation(received) == "Deliveries" and times == 1:
+            nothing = {"edges": [], "pageInfo": {"hasNextPage": False, "endCursor": None}}
+            return Reply(
+                body=json.dumps({"data": {"webhook": {"eventDeliveries": nothing}}}).encode()
+            )
+        is_down = operation(received) == "Deliveries" and times in (2, 3)
+        return Reply(503, b"<html>", {"Content-Type": "text/html"}) if is_down else alive(received)
+
+    with other_shop() as shop:
+        alive = shop.routes["/graphql/"]
+        shop.routes["/graphql/"] = answer
+        words = ("webhook", "listen", "--webhook", "hook 1", "--interval", "0.1", "--count", "1")
+        elsewhere = make_elsewhere(tmp_path / "config", token="a token")
+        heard = run(ports, *words, "-u", shop.url, elsewhere=elsewhere)
+    assert heard.exit_code == 0
+    assert heard.stdout.count("ORDER_PAID") == 1
+    ill = "it answered with HTTP 503: it is not well just now."
+    assert heard.stderr.splitlines() == [
+        "Listening to 1 webhook. End with Ctrl-C.",
+        f"{shop.url}/graphql/ cannot be reached: {ill} Trying again.",
+        "There again.",
+    ]
+
+
 def verify(
     shops: Shops, folder: Path, received: Received, *more: str, distant: bool = False
 ) -> Result:
@@ -195,6 +225,9 @@ def test_a_signature_is_checked_offline_by_a_file_of_keys(
     (tmp_path / "keys").write_text("[]")
     assert verify(shops, tmp_path, sent, "--key-set", str(tmp_path / "keys")).exit_code == 3
     assert verify(shops, tmp_path, sent, "--key-set", "http://127.0.0.1:1/").exit_code == 5
+    secretive = verify(shops, tmp_path, sent, "--key-set", "http://ann:geheim@127.0.0.1:1/")
+    assert secretive.exit_code == 2
+    assert "geheim" not in secretive.output
 
 
 STANDARD = {
@@ -214,6 +247,8 @@ BODY = b'{"test": 2432232314}'
         ({"webhook-signature": "v1,AAAA"}, (), 1),
         ({"webhook-timestamp": "1614265331"}, (), 1),
         ({"webhook-timestamp": "soon"}, (), 1),
+        ({"webhook-timestamp": "9" * 5000}, ("--tolerance", "300"), 1),
+        ({"webhook-timestamp": "9" * 15}, ("--tolerance", "300"), 1),
         ({"webhook-id": ""}, (), 1),
         ({}, ("--tolerance", "300"), 1),
         ({"webhook-timestamp": ""}, ("--tolerance", "300"), 1),

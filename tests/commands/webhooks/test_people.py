@@ -68,7 +68,8 @@ def test_what_cannot_be_meant_is_asked_for_again(ports: Ports, installed: Instal
         ("Where to", "nowhere"),
         ("Use a whole address", "https://app.example.com/new"),
         ("Which events", "order-payd"),
-        ("Did you mean ORDER_PAID?", "order-paid"),
+        ("Did you mean ORDER_PAID?", ","),
+        ("Name one at least", "order-paid"),
         ("Name", "asked"),
     ]
     assert "ended with 0" in typed(installed, "webhook", "create", answers=answers)
@@ -182,6 +183,25 @@ def test_an_editor_that_changes_nothing_changes_nothing(installed: Installation)
     before = hook(installed)
     shown = typed(installed, "webhook", "edit", "hook", EDITOR=editor(installed.folder, "pass"))
     assert "Nothing was changed." in shown
+    assert hook(installed) == before
+
+
+@pytest.mark.parametrize(
+    ("program", "told"),
+    [
+        ("import os; os.remove(file); os._exit(0)", "Nothing was changed."),
+        ("text = ''", "Nothing was changed."),
+        ("file.write_bytes(bytes([255])); raise SystemExit", "The editor left no text"),
+        ("raise SystemExit(1)", "Editing failed"),
+    ],
+)
+def test_an_editor_that_leaves_no_sheet_changes_nothing(
+    installed: Installation, program: str, told: str
+) -> None:
+    before = hook(installed)
+    shown = typed(installed, "webhook", "edit", "hook", EDITOR=editor(installed.folder, program))
+    assert told in shown
+    assert "Traceback" not in shown
     assert hook(installed) == before
 
 

@@ -67,7 +67,7 @@ def test_events_say_nothing_beside_a_query() -> None:
     [
         ("name = ", "Invalid value"),
         ("name = 7", "name must be a text"),
-        ('active = "yes"', "active must be a true or false"),
+        ('active = "yes"', "active must be true or false"),
         ("events = [7]", "put them in quotes"),
         ("headers = {X-Key = 7}", "put them in quotes"),
         ('secret = "x"', "There is no field secret"),
