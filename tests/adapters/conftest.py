@@ -8,6 +8,7 @@ import pytest
 from app.adapters.database import connect_database
 from app.adapters.http import GuardedHttp
 from app.models import UserRecord
+from app.ports import Database
 from app.ports.throttle import Throttle
 from tests.adapters.throttles import ANNA, BELA, Place, Visitor
 from tests.fakes.http import LOOPBACK
@@ -56,3 +57,10 @@ def _add_users(url: str) -> None:
             for key in (ANNA, BELA)
         )
     database.close()
+
+
+@pytest.fixture
+def database(database_url: str) -> Iterator[Database]:
+    connected = connect_database(database_url)
+    yield connected
+    connected.close()

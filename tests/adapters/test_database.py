@@ -1,13 +1,12 @@
 """The database port, on SQLite and PostgreSQL alike."""
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import timedelta, timezone
 from pathlib import Path
 from threading import Barrier, Event
 
 import pytest
-from sqlalchemy import Select, bindparam, delete, func, select, text, update
+from sqlalchemy import delete, func, select, text, update
 from sqlalchemy.exc import IntegrityError
 
 from app.adapters.database import connect_database
@@ -16,45 +15,20 @@ from app.domain.faults import SchemaBehind, Unreachable
 from app.models import GroupRecord, SessionRecord, ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Database
+from tests.adapters.rows import NOON, USER, new_user, rename_shop, shop_name
 
-NOON = datetime(2026, 3, 1, 12, 0, 0, 250_000, tzinfo=UTC)
 WAIT = 30
 """Seconds after which a test that should never wait so long gives up."""
 
-_NAME: Select[*tuple[object, ...]] = select(ShopRecord.name).where(ShopRecord.id == SHOP_ID)
-_USER: Select[*tuple[object, ...]] = select(
-    UserRecord.id, UserRecord.first_name, UserRecord.is_staff, UserRecord.last_login
-).where(UserRecord.email == bindparam("email"))
-
-
-@pytest.fixture
-def database(database_url: str) -> Iterator[Database]:
-    connected = connect_database(database_url)
-    yield connected
-    connected.close()
-
-
-def _name(database: Database) -> object:
-    return database.read(_NAME, {})[0][0]
-
-
-def _rename(database: Database, name: str) -> None:
-    with database.transaction() as session:
-        session.get_one(ShopRecord, SHOP_ID).name = name
-
-
-def _user(email: str, **fields: object) -> UserRecord:
-    return UserRecord(email=email, date_joined=NOON, updated_at=NOON, **fields)
-
 
 def test_a_transaction_commits_at_the_end_of_its_block(database: Database) -> None:
-    _rename(database, "Renamed")
+    rename_shop(database, "Renamed")
 
-    assert _name(database) == "Renamed"
+    assert shop_name(database) == "Renamed"
 
 
 def test_a_transaction_that_raises_changes_nothing(database: Database) -> None:
-    before = _name(database)
+    before = shop_name(database)
 
     def fail_half_way() -> None:
         with database.transaction() as session:
@@ -65,17 +39,17 @@ def test_a_transaction_that_raises_changes_nothing(database: Database) -> None:
     with pytest.raises(LookupError):
         fail_half_way()
 
-    assert _name(database) == before
+    assert shop_name(database) == before
 
 
 def test_what_the_database_refuses_is_raised_inside_the_block_s_own_transaction(
     database: Database,
 ) -> None:
     with pytest.raises(IntegrityError), database.transaction() as session:
-        session.add_all([_user("a@example.com"), _user("a@example.com")])
+        session.add_all([new_user("a@example.com"), new_user("a@example.com")])
 
     assert not database.in_transaction
-    assert database.read(_USER, {"email": "a@example.com"}) == []
+    assert database.read(USER, {"email": "a@example.com"}) == []
 
 
 def test_a_thread_knows_whether_it_is_in_a_transaction(database: Database) -> None:
@@ -95,10 +69,10 @@ def test_a_thread_knows_whether_it_is_in_a_transaction(database: Database) -> No
 
 def test_a_transaction_inside_another_is_refused_at_once(database: Database) -> None:
     with database.transaction(), pytest.raises(RuntimeError, match="open already"):
-        _rename(database, "From inside")
+        rename_shop(database, "From inside")
 
-    _rename(database, "Works again")
-    assert _name(database) == "Works again"
+    rename_shop(database, "Works again")
+    assert shop_name(database) == "Works again"
 
 
 def test_a_second_writer_waits_until_the_first_has_committed(sqlite_url: str) -> None:
@@ -120,7 +94,7 @@ def test_a_second_writer_waits_until_the_first_has_committed(sqlite_url: str) ->
         holding = threads.submit(first)
         assert written.wait(WAIT)
         waiting = threads.submit(second)
-        assert _name(database) != "first"
+        assert shop_name(database) != "first"
         go_on.set()
         holding.result(WAIT)
         assert waiting.result(WAIT) == "first"
@@ -151,15 +125,15 @@ def test_no_change_of_many_writers_is_lost(database: Database) -> None:
 def test_readers_neither_wait_for_a_writer_nor_see_what_is_not_committed(
     database: Database,
 ) -> None:
-    before = _name(database)
+    before = shop_name(database)
 
     with database.transaction() as session:
         session.get_one(ShopRecord, SHOP_ID).name = "Not yet"
         session.flush()
         with ThreadPoolExecutor(1) as other:
-            assert other.submit(_name, database).result(WAIT) == before
+            assert other.submit(shop_name, database).result(WAIT) == before
 
-    assert _name(database) == "Not yet"
+    assert shop_name(database) == "Not yet"
 
 
 def test_every_statement_of_a_read_sees_what_is_committed_when_it_starts(
@@ -168,7 +142,7 @@ def test_every_statement_of_a_read_sees_what_is_committed_when_it_starts(
     names = select(ShopRecord.name)
     with database.reading() as session:
         before = session.scalar(names)
-        _rename(database, "Meanwhile")
+        rename_shop(database, "Meanwhile")
         after = session.scalar(names)
 
     assert before != after == "Meanwhile"
@@ -181,7 +155,7 @@ def test_a_session_of_nobody_cannot_be_stored(database: Database) -> None:
 
 def test_a_user_s_sessions_go_with_the_user(database: Database) -> None:
     with database.transaction() as session:
-        user = _user("a@example.com")
+        user = new_user("a@example.com")
         session.add(user)
         session.flush()
         session.add(_session(user.id))
@@ -201,7 +175,7 @@ def test_there_is_one_row_of_settings_and_no_second(database: Database) -> None:
 def test_moments_come_back_in_utc_whatever_zone_they_were_written_in(database: Database) -> None:
     abroad = NOON.astimezone(timezone(timedelta(hours=5, minutes=30)))
     with database.transaction() as session:
-        session.add(_user("a@example.com", last_login=abroad))
+        session.add(new_user("a@example.com", last_login=abroad))
 
     with database.reading() as session:
         read = session.scalars(select(UserRecord.last_login)).one()
@@ -218,7 +192,7 @@ def test_a_sqlite_file_is_made_with_its_folder(tmp_path: Path) -> None:
     upgrade(url)
 
     database = connect_database(url)
-    assert _name(database)
+    assert shop_name(database)
     database.close()
 
 
@@ -228,7 +202,7 @@ def test_a_file_that_is_no_database_is_told_so(tmp_path: Path) -> None:
     database = connect_database(f"sqlite:///{file}")
 
     with pytest.raises(Unreachable, match="not a database"):
-        _name(database)
+        shop_name(database)
     with pytest.raises(Unreachable, match="not a database"), database.transaction() as session:
         session.execute(update(ShopRecord).values(name="x"))
     database.close()
@@ -245,7 +219,7 @@ def test_a_database_without_tables_is_told_from_one_that_fails(empty_database_ur
     database = connect_database(empty_database_url)
 
     with pytest.raises(SchemaBehind, match="flask db upgrade"):
-        _name(database)
+        shop_name(database)
     with pytest.raises(SchemaBehind), database.transaction() as session:
         session.execute(update(ShopRecord).values(name="x"))
     database.close()

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from http.client import HTTPConnection
 from pathlib import Path
 
+from tests.fakes.keys import SECRET
+
 ROOT = Path(__file__).parents[2]
 PATIENCE = 60.0
 """Seconds that something may take on a busy machine before it counts as not happening."""
@@ -55,6 +57,18 @@ class Installation:
     @property
     def said(self) -> str:
         return (self.folder / "said").read_text()
+
+
+def at_a_terminal(database_url: str, folder: Path, **more: str) -> Installation:
+    """One that somebody sits before, who has nothing of their own at home."""
+    environment = {
+        "DATABASE_URL": database_url,
+        "SECRET_KEY": SECRET,
+        "TERM": "xterm-256color",
+        "HOME": str(folder),
+        "PYTHONPATH": str(ROOT),
+    }
+    return Installation(folder, environment | more)
 
 
 def wait_until(happened: Callable[[], bool], what: str) -> None:

@@ -15,10 +15,9 @@ from app.ports import Ports
 from tests.builders.apps import make_app
 from tests.builders.people import make_group, make_user
 from tests.builders.webhooks import make_delivery, make_webhook
-from tests.commands.installed import PATIENCE, ROOT, Installation, wait_until
+from tests.commands.installed import PATIENCE, ROOT, Installation, at_a_terminal, wait_until
 from tests.commands.other_shop import asked, operation, other_shop
 from tests.commands.terminal import INTERRUPT, hear_interrupts, typed
-from tests.fakes.keys import SECRET
 from tests.servers.http import HttpServer
 
 INTERRUPTED = {"code": "INTERRUPTED", "message": "Interrupted.", "field": None}
@@ -32,15 +31,7 @@ def installed(ports: Ports, sqlite_url: str, tmp_path: Path) -> Installation:
     app, _ = make_app(ports, "Warehouse")
     hook = make_webhook(ports, app, AsyncEvent.PRODUCT_UPDATED)
     make_delivery(ports, hook)
-    environment = {
-        "DATABASE_URL": sqlite_url,
-        "SECRET_KEY": SECRET,
-        "TERM": "xterm-256color",
-        "HOME": str(tmp_path),
-        "PYTHONPATH": str(ROOT),
-        "LATCHKEY_TOKEN": "a token",
-    }
-    return Installation(tmp_path, environment)
+    return at_a_terminal(sqlite_url, tmp_path, LATCHKEY_TOKEN="a token")
 
 
 def interrupted(installed: Installation, *arguments: str, after: str) -> tuple[str, str]:

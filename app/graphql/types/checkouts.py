@@ -7,27 +7,13 @@ from app.domain import checkouts as domain
 from app.domain.ids import to_global_id
 from app.domain.money import Money
 from app.graphql.connections import make_connection
+from app.graphql.lines import Line
 
 _MONEY = "app.graphql.types.money.TaxedMoney"
 
 
-class CheckoutLine(graphene.ObjectType):
+class CheckoutLine(Line, graphene.ObjectType):
     """So many of one product, at the price that it had when it was put in."""
-
-    id = graphene.NonNull(graphene.ID)
-    product = graphene.Field(
-        "app.graphql.types.products.Product", description="Null when it is no longer sold."
-    )
-    product_name = graphene.NonNull(graphene.String)
-    quantity = graphene.NonNull(graphene.Int)
-    unit_price = graphene.NonNull(_MONEY)
-    total_price = graphene.NonNull(_MONEY)
-
-    def resolve_id(self: domain.CheckoutLine, _info: GraphQLResolveInfo) -> str:
-        return to_global_id("CheckoutLine", self.id)
-
-    def resolve_total_price(self: domain.CheckoutLine, _info: GraphQLResolveInfo) -> Money:
-        return self.total
 
 
 class Checkout(graphene.ObjectType):

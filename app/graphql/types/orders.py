@@ -5,10 +5,10 @@ from graphql import GraphQLResolveInfo
 
 from app.domain import orders as domain
 from app.domain.ids import to_global_id
-from app.domain.money import Money
 from app.domain.users import User
 from app.graphql.connections import make_connection
 from app.graphql.context import RequestContext
+from app.graphql.lines import Line
 
 _MONEY = "app.graphql.types.money.TaxedMoney"
 
@@ -20,23 +20,8 @@ PaymentChargeStatusEnum = graphene.Enum.from_enum(
 OrderSortField = graphene.Enum.from_enum(domain.OrderSortField, name="OrderSortField")
 
 
-class OrderLine(graphene.ObjectType):
+class OrderLine(Line, graphene.ObjectType):
     """So many of one product, as it was called and what it cost when it was ordered."""
-
-    id = graphene.NonNull(graphene.ID)
-    product = graphene.Field(
-        "app.graphql.types.products.Product", description="Null when it is no longer sold."
-    )
-    product_name = graphene.NonNull(graphene.String)
-    quantity = graphene.NonNull(graphene.Int)
-    unit_price = graphene.NonNull(_MONEY)
-    total_price = graphene.NonNull(_MONEY)
-
-    def resolve_id(self: domain.OrderLine, _info: GraphQLResolveInfo) -> str:
-        return to_global_id("OrderLine", self.id)
-
-    def resolve_total_price(self: domain.OrderLine, _info: GraphQLResolveInfo) -> Money:
-        return self.total
 
 
 class Order(graphene.ObjectType):

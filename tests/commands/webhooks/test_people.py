@@ -12,24 +12,16 @@ from app.domain.webhooks import AsyncEvent
 from app.ports import Ports
 from tests.builders.apps import make_app
 from tests.builders.webhooks import make_delivery, make_webhook
-from tests.commands.installed import PATIENCE, ROOT, Installation
+from tests.commands.installed import PATIENCE, ROOT, Installation, at_a_terminal
 from tests.commands.terminal import ESCAPE, INTERRUPT, typed
 from tests.commands.webhooks.shops import Shops
-from tests.fakes.keys import SECRET
 
 
 @pytest.fixture
 def installed(ports: Ports, sqlite_url: str, tmp_path: Path) -> Installation:
     app, _ = make_app(ports, "Warehouse")
     make_webhook(ports, app, AsyncEvent.PRODUCT_UPDATED)
-    environment = {
-        "DATABASE_URL": sqlite_url,
-        "SECRET_KEY": SECRET,
-        "TERM": "xterm-256color",
-        "HOME": str(tmp_path),
-        "PYTHONPATH": str(ROOT),
-    }
-    return Installation(tmp_path, environment)
+    return at_a_terminal(sqlite_url, tmp_path)
 
 
 def hook(installed: Installation, name: str = "hook") -> dict[str, object]:

@@ -1,0 +1,29 @@
+"""What a line of a cart and one of an order have in common."""
+
+import graphene
+from graphql import GraphQLResolveInfo
+
+from app.domain import lines as domain
+from app.domain.ids import to_global_id
+from app.domain.money import Money
+
+_MONEY = "app.graphql.types.money.TaxedMoney"
+
+
+class Line:
+    """The fields of a line, for the type that it is."""
+
+    id = graphene.NonNull(graphene.ID)
+    product = graphene.Field(
+        "app.graphql.types.products.Product", description="Null when it is no longer sold."
+    )
+    product_name = graphene.NonNull(graphene.String)
+    quantity = graphene.NonNull(graphene.Int)
+    unit_price = graphene.NonNull(_MONEY)
+    total_price = graphene.NonNull(_MONEY)
+
+    def resolve_id(self: domain.Line, info: GraphQLResolveInfo) -> str:  # type: ignore[misc]
+        return to_global_id(info.parent_type.name, self.id)
+
+    def resolve_total_price(self: domain.Line, _info: GraphQLResolveInfo) -> Money:  # type: ignore[misc]
+        return self.total
