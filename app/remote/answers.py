@@ -115,7 +115,11 @@ def _error(url: str, answer: HttpAnswer, errors: Sequence[object]) -> Exception:
     exception = extensions.get("exception")
     code = exception.get("code") if isinstance(exception, dict) else extensions.get("code")
     if code == TrafficClosed.CODE:
-        return TrafficClosed(f"{url} is closed to all but staff and apps. {_come_in(url)}")
+        # To people without a token that is good, too: nobody can sign in there meanwhile.
+        return TrafficClosed(
+            f"{url} is closed to all but staff and apps that bring a token which is good. "
+            f"Bring an app's: flask login {url} --app-token"
+        )
     if isinstance(code, str) and code in _FAULTS:
         fault = _FAULTS[code]
         what = "has expired there" if fault is TokenFault.EXPIRED else "is not accepted there"

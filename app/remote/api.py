@@ -63,7 +63,7 @@ class Api:
     def _ask(self, document: str, variables: Mapping[str, object], token: str) -> dict[str, Any]:
         headers = {"Content-Type": "application/json", "Accept": "application/json"}
         if token:
-            headers["Authorization-Bearer"] = token
+            headers["Authorization-Bearer"] = _sendable(token)
         body = json.dumps({"query": document, "variables": variables}).encode()
         request = HttpRequest(
             self.url, "POST", headers, body, timeout=self._patience, largest=_LARGEST
@@ -87,6 +87,13 @@ class Api:
         # Where refresh tokens can be used once, the new one comes along.
         fresh = payload.get("refreshToken") or self._credential.refresh_token
         self._credential.renewed(read_as(self.url, lambda: read_text(payload, "token")), fresh)
+
+
+def _sendable(token: str) -> str:
+    """``token``; for what no header can hold ``PermissionDenied``, which does not repeat it."""
+    if token.isascii() and token.isprintable():
+        return token
+    raise PermissionDenied(message="This is no token: it holds line ends or foreign letters.")
 
 
 def anonymous_api(http: Http, url: str) -> Api:

@@ -48,7 +48,7 @@ def elsewhere(_request: HttpRequest) -> HttpAnswer:
         (answering({"swagger": "2.0"}), Unreachable, "other JSON"),
         (answering({"data": []}), Unreachable, "other JSON"),
         (raw(401, b"<html>Who are you?</html>", "text/html"), PermissionDenied, "HTTP 401"),
-        (answering({"errors": [CLOSED]}, 401), TrafficClosed, f"flask login {URL}"),
+        (answering({"errors": [CLOSED]}, 401), TrafficClosed, f"flask login {URL} --app-token"),
         (answering({"errors": [{"message": "Go away"}]}, 403), PermissionDenied, "Go away"),
         (failing("PermissionDenied", "You need MANAGE_APPS"), PermissionDenied, "MANAGE_APPS"),
         (failing("InvalidTokenError"), TokenRejected, "is not accepted there. Sign in: flask"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 import click
 
@@ -18,6 +18,7 @@ from app.commands.webhooks.instances import instance, webhook_command
 from app.commands.webhooks.rows import find_app, find_webhook
 from app.domain.absent import ABSENT
 from app.domain.errors import Refused
+from app.domain.web_addresses import is_web_address
 from app.ports.instance import Instance, KnownWebhook, WebhookDraft
 
 _NEW = "a new one"
@@ -150,14 +151,25 @@ def _plan(
 
 def _moved(url: str, old: str, new: str) -> str:
     """``url`` at the host ``new`` if it was at ``old``; a port counts where one was given."""
-    parts = urlsplit(url)
-    wanted = urlsplit(old if "://" in old else f"//{old}").netloc.lower()
-    if wanted not in (parts.netloc.lower(), (parts.hostname or "").lower()):
+    parts, wanted = urlsplit(url), _host(old)
+    if wanted.netloc.lower() not in (parts.netloc.lower(), (parts.hostname or "").lower()):
         return url
-    target = urlsplit(new if "://" in new else f"{parts.scheme}://{new}")
-    if not target.hostname or target.path not in ("", "/"):
-        raise click.UsageError(f"{new!r} is no host: write new.example.com or localhost:3000.")
-    return urlunsplit((target.scheme, target.netloc, parts.path, parts.query, parts.fragment))
+    target = _host(new, parts.scheme)
+    moved = urlunsplit((target.scheme, target.netloc, parts.path, parts.query, parts.fragment))
+    if target.path not in ("", "/") or not is_web_address(moved):
+        raise _no_host(new)
+    return moved
+
+
+def _host(typed: str, scheme: str = "") -> SplitResult:
+    try:
+        return urlsplit(typed if "://" in typed else f"//{typed}", scheme)
+    except ValueError:
+        raise _no_host(typed) from None
+
+
+def _no_host(typed: str) -> click.UsageError:
+    return click.UsageError(f"{typed!r} is no host: write new.example.com or localhost:3000.")
 
 
 def _tell(planned: Sequence[Change]) -> None:

@@ -171,6 +171,17 @@ def test_a_token_that_is_refused_ends_with_4(shops: Shops, token: str) -> None:
     assert token not in failed.output
 
 
+@pytest.mark.parametrize("token", ["two\ntokens", "tökén", "tok\x01en"])
+def test_what_is_no_token_is_told_and_not_sent(
+    ports: Ports, tmp_path: Path, stranger: HttpServer, token: str
+) -> None:
+    failed = at(ports, tmp_path, stranger.url, "--json", token=token)
+    assert failed.exit_code == 4
+    [error] = json.loads(failed.stdout)["errors"]
+    assert error["message"].startswith("This is no token")
+    assert stranger.received == []
+
+
 def test_whoever_lacks_a_permission_is_told_which(shops: Shops) -> None:
     clerk = as_(shops, sign_in(shops.there, 2).access)
     failed = clerk.there_alone(*LIST)
@@ -181,6 +192,8 @@ def test_whoever_lacks_a_permission_is_told_which(shops: Shops) -> None:
 def test_a_closed_storefront_lets_staff_in_and_nobody_else(shops: Shops) -> None:
     close_storefront(shops.there)
     assert shops.there_alone(*LIST).exit_code == 0
+    _, token = make_app(shops.there, "Newcomer")
+    assert as_(shops, token).there_alone(*LIST).exit_code == 0
     failed = as_(shops, "nonsense").there_alone(*LIST, "--json")
     assert failed.exit_code == 4
     [error] = json.loads(failed.stdout)["errors"]
@@ -239,6 +252,10 @@ def test_what_there_is_not_is_refused_alike(shops: Shops, arguments: tuple[str, 
         ("update",),
         ("update", "--inactive"),
         ("update", "--domain", "app.example.com", "/path", "--yes"),
+        ("update", "--domain", "app.example.com", "two words", "--preview"),
+        ("update", "--domain", "app.example.com", "[::1", "--preview"),
+        ("update", "--domain", "app.example.com", "host:99999", "--preview"),
+        ("update", "--domain", "[::1", "new.example.com", "--preview"),
         ("delete", "plain"),
         ("dry-run",),
         ("dry-run", "--diff-last", "--query", QUERY),
