@@ -1,0 +1,25 @@
+"""Tokens and secrets on the way to another instance, wherever a value of theirs may be logged."""
+
+from pathlib import Path
+
+from app.ports.instance import WebhookDraft
+from app.ports.profiles import Profile
+from app.remote.api import Api
+from app.remote.credentials import GivenToken
+from tests.builders.elsewhere import make_elsewhere
+from tests.remote.scene import URL, Instance, answering
+
+
+def test_no_value_shows_what_it_holds(tmp_path: Path) -> None:
+    instance = Instance(answering({"data": {"shop": {}}}))
+    api = Api(instance, URL, GivenToken("geheim"))
+    api.ask("mutation { x }", password="geheim")
+    [sent] = instance.requests
+    assert instance.tokens == ["geheim"]
+    assert instance.sent(0)["variables"] == {"password": "geheim"}
+    values = (
+        *(api, sent, make_elsewhere(tmp_path, token="geheim")),
+        Profile(URL, "geheim", "geheim", "ann@example.com"),
+        WebhookDraft(secret_key="geheim", custom_headers={"X-Key": "geheim"}),
+    )
+    assert "geheim" not in repr(values)
