@@ -64,7 +64,7 @@ class Given:
             name=_or_absent(self.name),
             target_url=_or_absent(self.target_url),
             events=event_names(instance, self.events) if self.events else ABSENT,
-            query=ABSENT if self.query is None else read_text(self.query),
+            query=ABSENT if self.query is None else _query(self.query),
             custom_headers=self._headers(),
             is_active=_or_absent(self.is_active),
             secret_key=ABSENT if self.secret is None else _secret(self.secret),
@@ -141,6 +141,14 @@ def new_secret() -> str:
 
 def _or_absent(value: Any) -> Any:
     return ABSENT if value is None else value
+
+
+def _query(typed: str) -> str:
+    text = read_text(typed)
+    if not text.strip():
+        # The API takes an empty one for none that was said: nothing would change.
+        raise click.UsageError("An empty query changes nothing: leave --query out.")
+    return text
 
 
 def _header(typed: str) -> tuple[str, str]:
