@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import fields
 from typing import Any
 
@@ -10,7 +11,6 @@ import click
 from app.commands.choices import Word, read_switch
 from app.commands.command import Group
 from app.commands.output import Column, Shown, output
-from app.commands.questions import agree, yes_option
 from app.domain.actor import OPERATOR
 from app.domain.shop import PasswordLoginMode, Shop
 from app.services import shop as shop_cases
@@ -68,11 +68,10 @@ def show() -> None:
 )
 @click.argument("setting", metavar="SETTING", type=Word(list(_SETTINGS)))
 @click.argument("value")
-@yes_option
-def set_(setting: str, value: str, *, yes: bool) -> None:
+@click.option("--yes", is_flag=True, help="Do not ask before something that locks people out.")
+@click.option("--no-input", is_flag=True, help="Ask nothing, and go on.")
+def set_(setting: str, value: str, *, yes: bool, no_input: bool) -> None:
     """Change one setting; it holds from the next request on, in every process.
-
-    What locks people out is asked about first.
 
     There are: password-login-mode (ENABLED, CUSTOMERS_ONLY, DISABLED), allow-storefront-traffic,
     enable-account-confirmation-by-email and allow-login-without-confirmation (true, false), name,
@@ -81,8 +80,9 @@ def set_(setting: str, value: str, *, yes: bool) -> None:
     """
     chosen = _parse(setting, value)
     warning = _WARNINGS.get((setting, chosen))
-    if warning:
-        agree(f"{warning} Go on?", yes=yes)
+    # The contract writes the command bare: it is the way back in, and a script means what it says.
+    if warning and sys.stdin.isatty() and not (yes or no_input):
+        click.confirm(f"{warning} Go on?", abort=True, err=True)
     # Each setting is parsed as what its field holds; a type checker cannot follow the names.
     changed: dict[str, Any] = {_SETTINGS[setting]: chosen}
     update = shop_cases.ShopUpdate(**changed)

@@ -79,8 +79,7 @@ CASES: dict[str, dict[str, tuple[str, ...]]] = {
         "set": ("set", "name", "Corner shop"),
         "set-mistyped": ("set", "nam", "Corner shop"),
         "set-refused": ("set", "default-mail-sender-address", "nobody"),
-        "set-switch": ("set", "allow-storefront-traffic", "no", "--yes"),
-        "set-switch-unasked": ("set", "allow-storefront-traffic", "no"),
+        "set-switch": ("set", "allow-storefront-traffic", "no", "--no-input"),
     },
     "keys": {
         "list": ("list",),

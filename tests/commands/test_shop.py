@@ -37,31 +37,13 @@ def test_an_operator_who_is_locked_out_finds_the_way_back_in(ports: Ports) -> No
 
 @pytest.mark.parametrize("mode", list(PasswordLoginMode))
 def test_the_operator_sets_any_mode_in_any_spelling(ports: Ports, mode: PasswordLoginMode) -> None:
-    shown = run_json(ports, "shop", "set", "password-login-mode", mode.value.lower(), "--yes")
+    shown = run_json(ports, "shop", "set", "password-login-mode", mode.value.lower())
     assert shown["passwordLoginMode"] == mode.value
     assert find_door(ports).switches.password_login_mode is mode
 
 
-@pytest.mark.parametrize("silenced", [(), ("--no-input",)], ids=["pipe", "no input"])
-@pytest.mark.parametrize(
-    ("setting", "value"),
-    [
-        ("password-login-mode", "CUSTOMERS_ONLY"),
-        ("password-login-mode", "DISABLED"),
-        ("allow-storefront-traffic", "false"),
-    ],
-)
-def test_where_nobody_can_be_asked_nobody_is_locked_out_without_a_word(
-    ports: Ports, setting: str, value: str, silenced: tuple[str, ...]
-) -> None:
-    refused = run(ports, "shop", "set", setting, value, *silenced)
-    assert (refused.exit_code, refused.stdout) == (2, "")
-    assert "Nobody is here to be asked: say --yes." in refused.stderr
-    assert trail(ports, "shop.update") == []
-
-
 def test_a_change_is_recorded_as_the_operator_s(ports: Ports) -> None:
-    run(ports, "shop", "set", "allow-storefront-traffic", "no", "--yes")
+    run(ports, "shop", "set", "allow-storefront-traffic", "no")
     [row] = trail(ports, "shop.update")
     assert row.actor_kind == "operator"
     assert (row.before, row.after) == (

@@ -100,18 +100,12 @@ def test_what_locks_people_out_is_asked_first(
     assert mode(ports) is (PasswordLoginMode.DISABLED if done else PasswordLoginMode.ENABLED)
 
 
-def test_whoever_answers_beforehand_is_not_asked(ports: Ports, installed: Installation) -> None:
-    assert "Go on?" not in typed(installed, *CLOSE, "--yes")
-    assert mode(ports) is PasswordLoginMode.DISABLED
-
-
-def test_whoever_wants_no_question_has_agreed_to_nothing(
-    ports: Ports, installed: Installation
+@pytest.mark.parametrize("answered", ["--yes", "--no-input"])
+def test_whoever_answers_beforehand_is_not_asked(
+    ports: Ports, installed: Installation, answered: str
 ) -> None:
-    shown = typed(installed, *CLOSE, "--no-input")
-    assert "Nobody is here to be asked: say --yes." in shown
-    assert "ended with 2" in shown
-    assert mode(ports) is PasswordLoginMode.ENABLED
+    assert "Go on?" not in typed(installed, *CLOSE, answered)
+    assert mode(ports) is PasswordLoginMode.DISABLED
 
 
 def test_what_lets_people_in_is_not_asked(ports: Ports, installed: Installation) -> None:

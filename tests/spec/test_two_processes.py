@@ -177,7 +177,7 @@ def _kid(token: str) -> str:
 def test_a_switch_set_at_the_shell_holds_everywhere_at_once(pair: Pair) -> None:
     for client in (pair.first, pair.second):
         assert client.run("{ shop { name } }").status == 200
-    _shell(pair.world, "shop", "set", "allow-storefront-traffic", "false", "--yes")
+    _shell(pair.world, "shop", "set", "allow-storefront-traffic", "false")
     for client in (pair.first, pair.second):
         assert client.run("{ shop { name } }").status == 401
 
