@@ -49,8 +49,7 @@ def dry_run_webhook(
     A query alone is run on the newest object that its event can be about; an id alone runs the
     default query of the event that such an object has changed. A deletion is told as if the object
     were deleted now; a link that nobody has asked for has no token. With ``app`` its permissions
-    count, as far as the caller has them, else the caller's; its webhooks and their secrets are for
-    those who manage apps.
+    count, else the caller's; its webhooks and their secrets are for those who manage apps.
 
     Refuses the codes of the port ``Payloads`` on ``query``, INVALID_ID on ``objectId`` for no id
     of what the event is about, NOT_FOUND on it when there is no such object (or none at all yet),
@@ -177,14 +176,13 @@ def _webhook(ports: Ports, key: int) -> Webhook:
 
 
 def _app_actor(ports: Ports, actor: Actor, app_id: int) -> Actor:
-    """The app as ``actor`` may see with its eyes: nobody sees more than they do with their own."""
     with ports.database.reading() as session:
         app = stored_app(session, app_id, "app")
     return Actor(
         ActorKind.APP,
         app_id=app.id,
         name=app.name,
-        permissions=app.permissions & actor.permissions,
+        permissions=app.permissions,
         issuer=actor.issuer,
         tried_by=actor,
     )
