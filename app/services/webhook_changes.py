@@ -1,7 +1,4 @@
-"""Making, changing and deleting webhooks: an app its own, staff who manage apps those of all.
-
-But none of an app that may see what they may not: its webhooks are told of it, wherever they lead.
-"""
+"""Making, changing and deleting webhooks: an app its own, staff who manage apps those of all."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,11 +10,9 @@ from sqlalchemy.orm import Session
 
 from app.domain.absent import ABSENT, Absent, present
 from app.domain.actor import Actor
-from app.domain.apps import App
 from app.domain.errors import PermissionDenied, Problem, Refused
-from app.domain.grants import is_within_reach
 from app.domain.ids import key_of
-from app.domain.permissions import Permission, in_order
+from app.domain.permissions import Permission
 from app.domain.targets import target_problem
 from app.domain.texts import line_problem, prose_problem
 from app.domain.webhooks import AsyncEvent, Webhook, headers_problem, sync_events_problem
@@ -33,6 +28,7 @@ from app.services.stored_webhooks import (
     store_events,
     store_webhook,
 )
+from app.services.webhook_reach import require_links_within_reach
 
 _LONGEST_NAME = 256
 _LONGEST_SECRET = 512
@@ -67,10 +63,10 @@ def create_webhook(
 ) -> Webhook:
     """Make a webhook (`webhookCreate`): an app's own, or for staff with MANAGE_APPS any app's.
 
-    Refuses REQUIRED and NOT_FOUND on ``app``, INVALID on it for one that may do what the caller
-    may not, REQUIRED and INVALID on ``targetUrl``, the codes of the port ``Payloads`` on
-    ``query``, INVALID on ``syncEvents``, ``name`` and ``secretKey``, INVALID_CUSTOM_HEADERS, and
-    UNIQUE on ``identifier``.
+    Refuses REQUIRED and NOT_FOUND on ``app``, INVALID on it for links that the caller may not be
+    told, REQUIRED and INVALID on ``targetUrl``, the codes of the port ``Payloads`` on ``query``,
+    INVALID on ``syncEvents``, ``name`` and ``secretKey``, INVALID_CUSTOM_HEADERS, and UNIQUE on
+    ``identifier``.
     """
     owner = _owner(actor, app_id)
     now = ports.clock.now()
@@ -78,7 +74,8 @@ def create_webhook(
     webhook = _applied(ports, empty, said)
     try:
         with ports.database.transaction() as session:
-            _require_reach(actor, stored_app(session, owner, "app"), "app")
+            app = stored_app(session, owner, "app")
+            require_links_within_reach(actor, app, webhook, "app")
             key = store_webhook(ports, session, owner, webhook, now)
             made = replace(webhook, id=key, app_id=owner)
             _audit(ports, actor, session, "webhook.create", made, {}, _facts(made))
@@ -94,20 +91,22 @@ def update_webhook(
     """Change a webhook (`webhookUpdate`), found by its global id or by its app's own name for it.
 
     Refuses NOT_FOUND on ``id`` (another app's is none), GRAPHQL_ERROR on it for no id of a
-    webhook, INVALID for one of an app that may do what the caller may not, else as
-    ``create_webhook`` does. For a day after a secret was replaced, deliveries are signed with the
-    old one, too. Switching it on forgets what it was switched off for.
+    webhook, INVALID where ``create_webhook`` does on ``app``, else as that does. For a day after
+    a secret was replaced, deliveries are signed with the old one, too. Switching it on forgets
+    what it was switched off for.
     """
     found = _found(actor, webhook_id, identifier)
     with ports.database.reading() as session:
         # The query is read against the schema before anything is locked.
-        known = _only(ports, actor, session, session.scalars(found).all())
+        known = _only(ports, session, session.scalars(found).all())
     _applied(ports, known, said)
     try:
         with ports.database.transaction() as session:
             stored = session.scalars(found.with_for_update()).all()
-            before = _only(ports, actor, session, stored)
+            before = _only(ports, session, stored)
             after = _applied(ports, before, said, events=_events(ports, before, said))
+            app = stored_app(session, before.app_id, "id")
+            require_links_within_reach(actor, app, after, "id")
             _write(ports, session, stored[0], before, after)
             _audit(ports, actor, session, "webhook.update", after, _facts(before), _facts(after))
             return after
@@ -121,16 +120,15 @@ def delete_webhook(
 ) -> Webhook:
     """Remove a webhook with its deliveries (`webhookDelete`); returns what it was.
 
-    Refuses NOT_FOUND and INVALID on ``id`` as ``update_webhook`` does. However many deliveries
-    there are, others write meanwhile.
+    Refuses NOT_FOUND on ``id``. However many deliveries there are, others write meanwhile.
     """
     found = _found(actor, webhook_id, identifier)
     with ports.database.reading() as session:
-        known = _only(ports, actor, session, session.scalars(found).all())
+        known = _only(ports, session, session.scalars(found).all())
     thin_out(ports, DeliveryRecord.webhook_id == known.id)
     with ports.database.transaction() as session:
         stored = session.scalars(found.with_for_update()).all()
-        webhook = _only(ports, actor, session, stored)
+        webhook = _only(ports, session, stored)
         session.delete(stored[0])
         _audit(ports, actor, session, "webhook.delete", webhook, _facts(webhook), {})
         return webhook
@@ -146,14 +144,6 @@ def _owner(actor: Actor, app_id: int | None) -> int:
     if app_id is None:
         raise Refused(Problem("REQUIRED", "Say which app the webhook is for.", "app"))
     return app_id
-
-
-def _require_reach(actor: Actor, app: App, field: str) -> None:
-    if actor.is_app or is_within_reach(actor, app.permissions):
-        return
-    lacking = ", ".join(in_order(app.permissions - actor.permissions))
-    message = f"You can't manage this app's webhooks: it has permissions that you lack: {lacking}"
-    raise Refused(Problem("INVALID", message, field))
 
 
 def _found(actor: Actor, webhook_id: str | None, identifier: str) -> Select[WebhookRecord]:
@@ -174,15 +164,12 @@ def _found(actor: Actor, webhook_id: str | None, identifier: str) -> Select[Webh
     return wanted.where(WebhookRecord.app_id == actor.app_id) if actor.is_app else wanted
 
 
-def _only(
-    ports: Ports, actor: Actor, session: Session, stored: Sequence[WebhookRecord]
-) -> Webhook:
+def _only(ports: Ports, session: Session, stored: Sequence[WebhookRecord]) -> Webhook:
     if not stored:
         raise Refused(Problem("NOT_FOUND", _NOT_FOUND, "id"))
     if len(stored) > 1:
         message = "Several apps have a webhook with this identifier: give its id."
         raise Refused(Problem("GRAPHQL_ERROR", message, "identifier"))
-    _require_reach(actor, stored_app(session, stored[0].app_id, "app"), "id")
     return read_webhooks(ports, session, stored)[0]
 
 

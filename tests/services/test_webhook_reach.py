@@ -1,10 +1,10 @@
-"""Staff who manage apps have no app's webhook tell them what they may not see."""
+"""Staff who manage apps have no app's webhook tell them links that let them in as others."""
 
 from collections.abc import Callable
 
 import pytest
 
-from app.domain.actor import OPERATOR, Actor
+from app.domain.actor import OPERATOR, Actor, ActorKind
 from app.domain.errors import Refused
 from app.domain.ids import to_global_id
 from app.domain.permissions import Permission
@@ -29,7 +29,18 @@ def create(ports: Ports, actor: Actor, app: int, _webhook: str) -> object:
     return create_webhook(ports, actor, WebhookInput(target_url=MINE, events=(RESETS,)), app)
 
 
+def create_for_all(ports: Ports, actor: Actor, app: int, _webhook: str) -> object:
+    said = WebhookInput(target_url=MINE, events=(AsyncEvent.ANY_EVENTS,))
+    return create_webhook(ports, actor, said, app)
+
+
+def create_by_query(ports: Ports, actor: Actor, app: int, _webhook: str) -> object:
+    query = "subscription { event { ... on StaffSetPasswordRequested { token } } }"
+    return create_webhook(ports, actor, WebhookInput(target_url=MINE, query=query), app)
+
+
 def lead_elsewhere(ports: Ports, actor: Actor, _app: int, webhook: str) -> object:
+    update_webhook(ports, OPERATOR, webhook, "", WebhookInput(events=(RESETS,)))
     return update_webhook(ports, actor, webhook, "", WebhookInput(target_url=MINE))
 
 
@@ -37,12 +48,10 @@ def hear_more(ports: Ports, actor: Actor, _app: int, webhook: str) -> object:
     return update_webhook(ports, actor, webhook, "", WebhookInput(events=(RESETS,)))
 
 
-def delete(ports: Ports, actor: Actor, _app: int, webhook: str) -> object:
-    return delete_webhook(ports, actor, webhook)
-
-
 Change = Callable[[Ports, Actor, int, str], object]
-EVERY = pytest.mark.parametrize("change", [create, lead_elsewhere, hear_more, delete])
+EVERY = pytest.mark.parametrize(
+    "change", [create, create_for_all, create_by_query, lead_elsewhere, hear_more]
+)
 
 
 def make_listener(ports: Ports) -> tuple[int, str]:
@@ -53,7 +62,7 @@ def make_listener(ports: Ports) -> tuple[int, str]:
 
 
 @EVERY
-def test_the_webhooks_of_an_app_that_may_do_more_are_not_theirs_to_manage(
+def test_links_to_set_passwords_go_nowhere_by_those_who_may_not_ask_for_them(
     ports: Ports, change: Change
 ) -> None:
     """Its links to set a password would come to them."""
@@ -61,12 +70,13 @@ def test_the_webhooks_of_an_app_that_may_do_more_are_not_theirs_to_manage(
     desk = actor_of(ports, make_staff(ports, "desk@example.com", Permission.MANAGE_APPS))
     with pytest.raises(Refused) as refused:
         change(ports, desk, app, webhook)
-    assert codes(refused) == [("app" if change is create else "id", "INVALID")]
-    assert "it has permissions that you lack: MANAGE_STAFF" in str(refused.value)
+    is_new = change in {create, create_for_all, create_by_query}
+    assert codes(refused) == [("app" if is_new else "id", "INVALID")]
+    assert "for which you lack: MANAGE_STAFF" in str(refused.value)
 
 
 @EVERY
-def test_those_of_an_app_that_may_do_no_more_are(ports: Ports, change: Change) -> None:
+def test_they_do_by_those_who_may(ports: Ports, change: Change) -> None:
     app, webhook = make_listener(ports)
     both = (Permission.MANAGE_APPS, Permission.MANAGE_STAFF)
     chief = actor_of(ports, make_staff(ports, "chief@example.com", *both))
@@ -76,3 +86,26 @@ def test_those_of_an_app_that_may_do_no_more_are(ports: Ports, change: Change) -
 @EVERY
 def test_the_operator_manages_all(ports: Ports, change: Change) -> None:
     assert change(ports, OPERATOR, *make_listener(ports))
+
+
+def test_of_all_else_manage_apps_is_enough(ports: Ports) -> None:
+    app, webhook = make_listener(ports)
+    desk = actor_of(ports, make_staff(ports, "desk@example.com", Permission.MANAGE_APPS))
+    said = WebhookInput(target_url=MINE, events=(AsyncEvent.STAFF_CREATED,))
+    assert create_webhook(ports, desk, said, app).app_id == app
+    changed = update_webhook(ports, desk, webhook, "", WebhookInput(target_url=MINE))
+    assert changed.target_url == MINE
+    assert delete_webhook(ports, desk, webhook) == changed
+
+
+def test_an_app_leads_them_where_it_likes(ports: Ports) -> None:
+    app, webhook = make_listener(ports)
+    itself = Actor(ActorKind.APP, app_id=app)
+    said = WebhookInput(target_url=MINE, events=(RESETS,))
+    assert update_webhook(ports, itself, webhook, "", said).events == (RESETS,)
+
+
+def test_an_app_that_may_not_be_told_them_has_webhooks_of_all_events(ports: Ports) -> None:
+    app, _ = make_app(ports, "till", Permission.MANAGE_ORDERS)
+    desk = actor_of(ports, make_staff(ports, "desk@example.com", Permission.MANAGE_APPS))
+    assert create_for_all(ports, desk, app, "")
