@@ -4,7 +4,6 @@ import graphene
 from graphql import GraphQLResolveInfo
 
 from app.domain import lines as domain
-from app.domain.ids import to_global_id
 from app.domain.money import Money
 
 _MONEY = "app.graphql.types.money.TaxedMoney"
@@ -21,9 +20,6 @@ class Line:
     quantity = graphene.NonNull(graphene.Int)
     unit_price = graphene.NonNull(_MONEY)
     total_price = graphene.NonNull(_MONEY)
-
-    def resolve_id(self: domain.Line, info: GraphQLResolveInfo) -> str:  # type: ignore[misc]
-        return to_global_id(info.parent_type.name, self.id)
 
     def resolve_total_price(self: domain.Line, _info: GraphQLResolveInfo) -> Money:  # type: ignore[misc]
         return self.total

@@ -4,6 +4,7 @@ import graphene
 from graphql import GraphQLResolveInfo
 
 from app.domain import checkouts as domain
+from app.domain import lines
 from app.domain.ids import to_global_id
 from app.domain.money import Money
 from app.graphql.connections import make_connection
@@ -14,6 +15,9 @@ _MONEY = "app.graphql.types.money.TaxedMoney"
 
 class CheckoutLine(Line, graphene.ObjectType):
     """So many of one product, at the price that it had when it was put in."""
+
+    def resolve_id(self: lines.Line, _info: GraphQLResolveInfo) -> str:
+        return to_global_id("CheckoutLine", self.id)
 
 
 class Checkout(graphene.ObjectType):

@@ -3,6 +3,7 @@
 import graphene
 from graphql import GraphQLResolveInfo
 
+from app.domain import lines
 from app.domain import orders as domain
 from app.domain.ids import to_global_id
 from app.domain.users import User
@@ -22,6 +23,9 @@ OrderSortField = graphene.Enum.from_enum(domain.OrderSortField, name="OrderSortF
 
 class OrderLine(Line, graphene.ObjectType):
     """So many of one product, as it was called and what it cost when it was ordered."""
+
+    def resolve_id(self: lines.Line, _info: GraphQLResolveInfo) -> str:
+        return to_global_id("OrderLine", self.id)
 
 
 class Order(graphene.ObjectType):
