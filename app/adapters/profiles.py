@@ -35,6 +35,9 @@ class FileProfiles:
     def find(self, url: str) -> Profile | None:
         return next((one for one in self.every() if one.url == url), None)
 
+    def check(self) -> None:
+        self._write(self.every())
+
     def save(self, profile: Profile) -> None:
         others = (one for one in self.every() if one.url != profile.url)
         self._write(sorted((*others, profile), key=lambda one: one.url))

@@ -7,8 +7,8 @@ import click
 from flask.cli import AppGroup, with_appcontext
 from typing_extensions import override
 
-from app.commands.exits import INTERRUPTION, Failure, failure_of
-from app.commands.output import Form, choose_form, form_of, write_troubles
+from app.commands.exits import INTERRUPTION, Failure, failure_of, is_unwritable
+from app.commands.output import Form, choose_form, drop_output, form_of, write_troubles
 from app.domain.version import VERSION
 
 Function = Callable[..., None]
@@ -81,6 +81,8 @@ class Command(_Guided):
             raise
         except (Exception, KeyboardInterrupt) as error:
             failure = failure_of(error)
+            if is_unwritable(error):
+                drop_output()
             if failure is not None:
                 _end(ctx, failure)
             _tell(ctx, "UNEXPECTED", type(error).__name__)

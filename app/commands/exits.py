@@ -1,5 +1,6 @@
 """How a command ends when it fails: its exit code, and what is told about it."""
 
+import errno
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -21,6 +22,9 @@ class Exit(IntEnum):
 
 INTERRUPTED = 130
 """The end of what somebody stopped with Ctrl-C, as shells tell it."""
+
+
+_NO_ROOM = "There is no room left for the output: nothing more of it was written."
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,11 @@ class Failure:
 INTERRUPTION = Failure(INTERRUPTED, (Trouble("INTERRUPTED", "Interrupted."),))
 
 
+def is_unwritable(error: BaseException) -> bool:
+    """Whether there is no room for what a command has to say: the disk is full, say."""
+    return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+
+
 def failure_of(error: BaseException) -> Failure | None:
     """How a command ends on ``error``; ``None`` when nobody has foreseen it."""
     if isinstance(error, KeyboardInterrupt):
@@ -58,6 +67,8 @@ def failure_of(error: BaseException) -> Failure | None:
     if isinstance(error, Misconfigured):
         told = (Trouble("SETTINGS", problem) for problem in error.problems)
         return Failure(Exit.FAILED, tuple(told))
+    if is_unwritable(error):
+        return Failure(Exit.FAILED, (Trouble("UNWRITABLE", _NO_ROOM),))
     for kind, (code, exit_code) in _KNOWN.items():
         if isinstance(error, kind):
             return Failure(exit_code, (Trouble(code, str(error)),))

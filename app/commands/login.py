@@ -69,6 +69,8 @@ def command(  # noqa: PLR0913 - one for each option
         out.one((url, known), _FORGOTTEN)
         out.say(f"{url} is forgotten." if known else f"No login is kept for {url}.")
         return
+    # Else there would be a session that nobody has.
+    profiles.check()
     may_ask = sys.stdin.isatty() and not no_input
     if app_token or token_stdin:
         token = _secret("Token", from_input=token_stdin, may_ask=may_ask, flag="--token-stdin")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -120,6 +121,13 @@ def output() -> Output:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
     return Output(form_of(click.get_current_context()))
+
+
+def drop_output() -> None:
+    """Let nobody try again to write what could not be written, Python at its end neither."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
 
 
 def form_of(context: click.Context) -> Form:

@@ -96,7 +96,9 @@ def _server(host: str, port: int, workers: int) -> list[str]:
         *("--host", host, "--port", str(port), "--workers", str(workers)),
         # More than there are places for logins, which wait a while: they hold up nobody else.
         *("--blocking-threads", str(THREADS)),
-        *("--respawn-failed-workers", "--workers-kill-timeout", "10", "--log-level", "warning"),
+        *("--respawn-failed-workers", "--workers-kill-timeout", "10"),
+        # Its one warning at the start is that these are many threads.
+        *("--log-level", "error"),
         f"{_WSGI}:app",
     ]
 

@@ -13,6 +13,9 @@ _GAP = 2
 _LONGEST_WORD = 32
 """What is longer, an address of the web say, may be broken anywhere."""
 
+_NARROWEST = 16
+"""How wide an id is: broken over two lines, nobody could copy it."""
+
 _STYLES = {"fine": "green", "warning": "yellow", "failed": "red"}
 
 
@@ -27,7 +30,8 @@ class Heading:
 def print_table(headings: Sequence[Heading], rows: Sequence[Sequence[str]]) -> tuple[str, ...]:
     """One line a row, under bold titles; returns the titles for which there was no room.
 
-    Columns without anything in them are left out, too.
+    Columns without anything in them are left out, too. On a terminal too narrow for that, a row
+    is a few lines, each with its title.
     """
     console = Console()
     filled = [place for place in range(len(headings)) if any(row[place] for row in rows)]
@@ -36,6 +40,9 @@ def print_table(headings: Sequence[Heading], rows: Sequence[Sequence[str]]) -> t
     room = console.width - 1
     shown = _fitting(filled, needs, headings, room)
     widths = _widths(shown, needs, texts, room - _GAP * (len(shown) - 1))
+    if any(widths[place] < min(needs[place], _NARROWEST) for place in shown):
+        _print_blocks(headings, filled, rows)
+        return ()
     table = Table(box=SIMPLE_HEAD, show_edge=False, padding=(0, _GAP - 1, 0, 0))
     for place in shown:
         table.add_column(headings[place].title, overflow="fold", width=widths[place])
@@ -43,6 +50,15 @@ def print_table(headings: Sequence[Heading], rows: Sequence[Sequence[str]]) -> t
         table.add_row(*(Text(row[place], _STYLES.get(row[place], "")) for place in shown))
     console.print(table)
     return tuple(headings[place].title for place in filled if place not in shown)
+
+
+def _print_blocks(
+    headings: Sequence[Heading], places: Sequence[int], rows: Sequence[Sequence[str]]
+) -> None:
+    for number, row in enumerate(rows):
+        if number:
+            Console().print()
+        print_fields([(headings[place].title, row[place]) for place in places])
 
 
 def print_fields(facts: Sequence[tuple[str, str]]) -> None:

@@ -11,7 +11,10 @@ from app.domain.errors import Problem
 MOST_HEADERS = 5
 LONGEST_HEADER = 998
 
-_HEADER = re.compile(r"X-[!#$%&'*+.^_`|~0-9A-Za-z-]+|Authorization[0-9A-Za-z-]*|BrokerProperties")
+_HEADER = re.compile(
+    r"X-[!#$%&'*+.^_`|~0-9A-Z-]+|Authorization[0-9A-Z-]*|BrokerProperties",
+    re.IGNORECASE | re.ASCII,
+)
 _VALUE = re.compile(r"[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?")
 
 
@@ -116,9 +119,12 @@ def sync_events_problem(names: Iterable[str], field: str = "syncEvents") -> Prob
 def headers_problem(headers: Mapping[str, object], field: str = "customHeaders") -> Problem | None:
     """Why deliveries cannot carry ``headers``, or ``None``.
 
-    Their names are limited as clients know it, so that none can stand in for one of ours.
+    Their names are limited as clients know it, so that none can stand in for one of ours. As
+    everywhere in HTTP, capitals make no other name (RFC 9110, 5.1).
     """
     message = ""
+    if len({name.lower() for name in headers}) < len(headers):
+        message = "One of them is there twice, in other capitals."
     if len(headers) > MOST_HEADERS:
         message = f"There may be {MOST_HEADERS} headers at most; these are {len(headers)}."
     for name, value in headers.items():

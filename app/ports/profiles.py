@@ -27,6 +27,9 @@ class Profiles(Protocol):
     def find(self, url: str) -> Profile | None:
         """The one for that address, if there is one."""
 
+    def check(self) -> None:
+        """Find out beforehand whether one can be kept."""
+
     def save(self, profile: Profile) -> None:
         """Keep it, for nobody but its owner to read, in the place of an earlier one."""
 

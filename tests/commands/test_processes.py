@@ -64,6 +64,7 @@ def test_a_signal_ends_server_and_worker_together(
         assert not [pid for pid in family if is_alive(pid)]
         assert not answers(port)
     assert "worker.stopped" in installed.said
+    assert "WARNING" not in installed.said
 
 
 def test_whatever_is_killed_is_started_again(installed: Installation) -> None:

@@ -251,6 +251,8 @@ def test_what_gets_a_token_posted_stays_at_the_origin_of_the_app(
         ({"customHeaders": {"X-Good": "1\r\nX-Bad: 2"}}, "INVALID_CUSTOM_HEADERS"),
         ({"customHeaders": {"Host": "elsewhere.example"}}, "INVALID_CUSTOM_HEADERS"),
         ({"customHeaders": {"Saleor-Signature": "forged"}}, "INVALID_CUSTOM_HEADERS"),
+        ({"customHeaders": {"latchkey-signature": "forged"}}, "INVALID_CUSTOM_HEADERS"),
+        ({"customHeaders": {"X-Key": "1", "x-key": "2"}}, "INVALID_CUSTOM_HEADERS"),
         ({"customHeaders": {"X-Number": 1}}, "INVALID_CUSTOM_HEADERS"),
         ({"customHeaders": {"X-Long": "x" * 1000}}, "INVALID_CUSTOM_HEADERS"),
         ({"customHeaders": {f"X-{n}": "1" for n in range(6)}}, "INVALID_CUSTOM_HEADERS"),

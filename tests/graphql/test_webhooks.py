@@ -1,5 +1,6 @@
 """Webhooks by GraphQL: an app manages its own, staff who manage apps those of all."""
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -84,6 +85,13 @@ def test_staff_say_which_app_a_webhook_is_for(
     assert problems(front.run(CREATE, manager, input=unknown)) == [("app", "NOT_FOUND")]
     made = front.run(CREATE, manager, input=said | {"app": to_global_id("App", owner[0])})
     assert made["errors"] == []
+
+
+def test_the_names_of_headers_may_be_in_any_capitals(front: Front, owner: tuple[int, str]) -> None:
+    headers = {"x-key": "1", "AUTHORIZATION-b": "2"}
+    said = {"targetUrl": TARGET, "query": QUERY, "customHeaders": json.dumps(headers)}
+    made = front.run(CREATE, owner[1], input=said)
+    assert json.loads(made["webhook"]["customHeaders"]) == headers
 
 
 @pytest.mark.parametrize(

@@ -85,6 +85,8 @@ def verify(
 
     Ends with 1 when one of them is not good. Needs no network with a file of keys or a secret.
     """
+    if [body, file, secret_file].count("-") > 1:
+        raise click.UsageError("Standard input can be one of body, headers and secret.")
     case = _Case(
         body=read_bytes(body),
         headers={**(_read_headers(read_file(file)) if file else {}), **_from_lines(lines)},

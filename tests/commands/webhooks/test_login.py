@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 from click.testing import Result
+from sqlalchemy import func, select
 
+from app.models import SessionRecord
 from app.ports import Ports
 from tests.builders.apps import make_app
 from tests.builders.elsewhere import make_elsewhere
@@ -26,6 +28,11 @@ def stranger(shops: Shops, tmp_path: Path) -> Shops:
 def login(shops: Shops, *arguments: str, typed: str | None = None) -> Result:
     nothing = replace(shops.here, database=NoDatabase())
     return run(nothing, "login", *arguments, typed=typed, elsewhere=shops.elsewhere)
+
+
+def sessions(ports: Ports) -> int:
+    with ports.database.reading() as session:
+        return session.scalar(select(func.count()).select_from(SessionRecord)) or 0
 
 
 @pytest.mark.parametrize("end", ["", "\n", "\r\n"])
@@ -63,6 +70,15 @@ def test_whoever_is_refused_is_not_kept(
     failed = login(stranger, stranger.url, *words, typed=typed)
     assert (failed.exit_code, failed.stdout) == (4, "")
     assert login(stranger, "--list", "--json").stdout == "[]\n"
+
+
+def test_a_login_that_could_not_be_kept_is_not_begun(stranger: Shops, tmp_path: Path) -> None:
+    (tmp_path / "config").write_text("a file where the folder would be")
+    before = sessions(stranger.there)
+    failed = login(stranger, stranger.url, *PERSON, typed=PASSWORD)
+    assert (failed.exit_code, failed.stdout) == (1, "")
+    assert str(tmp_path / "config") in failed.stderr
+    assert sessions(stranger.there) == before
 
 
 def test_logins_are_listed_and_forgotten(stranger: Shops) -> None:
