@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+import time
 from pathlib import Path
 from threading import Condition
 from typing import Any
@@ -13,7 +14,10 @@ from app.domain.deliveries import Batch
 
 _NAME = "latchkey-deliveries"
 _GLANCE = 0.25
-"""Seconds after which a file is looked into again for what another process has put there."""
+"""Seconds after which a file is looked into again for what another process has put there.
+
+However many threads wait: each look locks the file, and an idle worker shall cost next to nothing.
+"""
 
 
 class _File(SqliteStorage):  # type: ignore[misc] # it has no types
@@ -33,18 +37,20 @@ class SqliteQueue:
         self._file = file
         self._storage: Any = None
         self._changed = Condition()
+        self._next_look = 0.0
 
     def put(self, batch: Batch) -> None:
         with self._changed:
             self._opened().enqueue(_written(batch))
+            self._next_look = 0.0
             self._changed.notify()
 
     def take(self, patience: float) -> Batch | None:
         with self._changed:
-            data = self._opened().dequeue()
+            data = self._look()
             if data is None:
                 self._changed.wait(min(patience, _GLANCE))
-                data = self._opened().dequeue()
+                data = self._look()
         return None if data is None else _read(bytes(data))
 
     def size(self) -> int:
@@ -57,6 +63,15 @@ class SqliteQueue:
             if self._storage is not None:
                 self._storage.close()
             self._changed.notify_all()
+
+    def _look(self) -> bytes | None:
+        now = time.monotonic()
+        if now < self._next_look:
+            return None
+        data: bytes | None = self._opened().dequeue()
+        if data is None:
+            self._next_look = now + _GLANCE
+        return data
 
     def _opened(self) -> Any:
         if self._storage is None:

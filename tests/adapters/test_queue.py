@@ -1,10 +1,12 @@
 """The queue of deliveries, in a file and in Redis: what is put is taken once."""
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from threading import Thread
 
 import pytest
+from huey.storage import SqliteStorage
 
 from app.adapters.queue import connect_queue
 from app.domain.deliveries import Batch
@@ -70,6 +72,34 @@ def test_of_many_that_take_at_once_each_batch_has_one(queue: Queue, elsewhere: Q
         thread.join()
 
     assert sorted(batch.webhook_id for batch in taken) == list(range(60))
+
+
+def test_however_many_wait_a_file_is_looked_into_a_few_times_a_second(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[float] = []
+    look = SqliteStorage.dequeue
+
+    def noted(storage: SqliteStorage) -> bytes | None:
+        looks.append(time.monotonic())
+        found: bytes | None = look(storage)
+        return found
+
+    monkeypatch.setattr(SqliteStorage, "dequeue", noted)
+    queue = connect_queue("", tmp_path / "queue")
+    began = time.monotonic()
+
+    def wait() -> None:
+        while time.monotonic() < began + 1.0:
+            assert queue.take(0.5) is None
+
+    threads = [Thread(target=wait) for _ in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    queue.close()
+    assert 2 <= len(looks) <= (time.monotonic() - began) / 0.25 + 1
 
 
 def test_whoever_waits_gets_what_is_put_meanwhile(queue: Queue, elsewhere: Queue) -> None:
