@@ -1,5 +1,6 @@
 """What every command and group does alike: help, ``--json`` and ``--short``, ways to end."""
 
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
@@ -8,7 +9,7 @@ from flask.cli import AppGroup, with_appcontext
 from typing_extensions import override
 
 from app.commands.exits import INTERRUPTION, Failure, failure_of, is_unwritable
-from app.commands.output import Form, choose_form, drop_output, form_of, write_troubles
+from app.commands.output import Form, choose_form, drop_output, form_of, write, write_troubles
 from app.domain.version import VERSION
 
 Function = Callable[..., None]
@@ -37,6 +38,9 @@ class _Guided(click.Command):
         except click.UsageError as error:
             _tell_usage(error, wants_json=wants_json)
             raise
+        except BrokenPipeError:  # whoever asked for help has read enough of it
+            drop_output(sys.stdout)
+            ctx.exit()
 
     @override
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -82,7 +86,7 @@ class Command(_Guided):
         except (Exception, KeyboardInterrupt) as error:
             failure = failure_of(error)
             if is_unwritable(error):
-                drop_output()
+                drop_output(sys.stdout)
             if failure is not None:
                 _end(ctx, failure)
             _tell(ctx, "UNEXPECTED", type(error).__name__)
@@ -160,5 +164,5 @@ def _end(ctx: click.Context, failure: Failure) -> NoReturn:
     for trouble in failure.troubles:
         # Whoever has pressed Ctrl-C has made no mistake.
         mistake = "" if failure is INTERRUPTION else "Error: "
-        click.echo(f"{mistake}{trouble.line}", err=True)
+        write(f"{mistake}{trouble.line}", err=True)
     ctx.exit(failure.exit)

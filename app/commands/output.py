@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Generic, TypeVar
+from typing import Generic, TextIO, TypeVar
 
 import click
 
@@ -88,29 +88,36 @@ class Output:
             tables.print_fields([(one.title, _fact(one, row)) for one in columns])
         else:
             for one in columns:
-                click.echo(f"{one.title}\t{_text(one.read(row))}")
+                write(f"{one.title}\t{_text(one.read(row))}")
 
     def next(self, row: Row, columns: Sequence[Column[Row]]) -> None:
-        """Show what has just come in: a line, which as JSON is an object of its own."""
-        if self.form is Form.JSON:
-            click.echo(json_text(_as_json(row, columns)))
-        else:
-            self._line(row, columns)
+        """Show what has just come in: a line, which as JSON is an object of its own.
+
+        Ends the command, as done, when nobody reads on.
+        """
+        is_json = self.form is Form.JSON
+        write(
+            json_text(_as_json(row, columns)) if is_json else self._as_line(row, columns),
+            or_end=True,
+        )
 
     def alone(self, name: str, value: str | int) -> None:
         """Show one value and nothing else, fit for ``$(…)``."""
         if self.form is Form.JSON:
             _write_json({name: value})
         else:
-            click.echo(_text(value) if isinstance(value, bool) else value)
+            write(_text(value) if isinstance(value, bool) else value)
 
     def say(self, message: str) -> None:
         """Tell the person at the terminal something that is no part of the result."""
-        click.echo(legible(message), err=True)
+        write(legible(message), err=True)
 
     def _line(self, row: Row, columns: Sequence[Column[Row]]) -> None:
+        write(self._as_line(row, columns))
+
+    def _as_line(self, row: Row, columns: Sequence[Column[Row]]) -> str:
         wanted = [column for column in columns if column.short or self.form is not Form.SHORT]
-        click.echo("\t".join(_text(column.read(row)) for column in wanted))
+        return "\t".join(_text(column.read(row)) for column in wanted)
 
 
 def output() -> Output:
@@ -123,10 +130,24 @@ def output() -> Output:
     return Output(form_of(click.get_current_context()))
 
 
-def drop_output() -> None:
+def write(text: object, *, err: bool = False, or_end: bool = False) -> None:
+    """Put a line on standard output (or error); ``or_end`` ends the command if nobody reads on.
+
+    Whoever closes the pipe, ``head`` for one, has seen enough: that changes neither what a command
+    does nor its exit code, which would be a matter of chance otherwise.
+    """
+    try:
+        click.echo(text, err=err)
+    except BrokenPipeError:
+        drop_output(sys.stderr if err else sys.stdout)
+        if or_end:
+            click.get_current_context().exit()
+
+
+def drop_output(stream: TextIO) -> None:
     """Let nobody try again to write what could not be written, Python at its end neither."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
+    os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
 
 
@@ -177,11 +198,11 @@ def write_troubles(troubles: Iterable[tuple[str, str, str | None]]) -> None:
     On one line: it may be the last of a stream that is read line by line.
     """
     told = [{"code": code, "message": text, "field": field} for code, text, field in troubles]
-    click.echo(json_text({"errors": told}))
+    write(json_text({"errors": told}))
 
 
 def _write_json(value: object) -> None:
-    click.echo(json_text(value, indent=2))
+    write(json_text(value, indent=2))
 
 
 def _as_json(row: Row, columns: Sequence[Column[Row]]) -> dict[str, object]:

@@ -13,12 +13,13 @@ import click
 
 from app.commands.command import standalone
 from app.commands.exits import Exit
-from app.commands.output import Column, Output, output
+from app.commands.output import Column, Form, Output, output
 from app.commands.processes import Program, run_together
 from app.domain.actor import OPERATOR
 from app.domain.version import VERSION
 from app.services import base_address, diagnosis
 from app.web.installation import installation
+from app.web.sessions import CONSOLE
 
 _WSGI = Path(__file__).parents[2] / "wsgi.py"
 THREADS = 16
@@ -29,12 +30,16 @@ _EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 - told apart, not listened on
 class _Served:
     api: str
     key_set: str
+    console: str
+    playground: str | None
 
 
 _COLUMNS = (
     Column[_Served]("api", "API", lambda served: served.api, short=True),
     Column[_Served]("keySet", "Key set", lambda served: served.key_set),
+    Column[_Served]("console", "Console", lambda served: served.console),
 )
+_PLAYGROUND = Column[_Served]("playground", "Playground", lambda served: served.playground)
 
 
 @standalone(
@@ -139,5 +144,12 @@ class _Announcement:
         shown = f"[{host}]" if ":" in host else host
         base = installation().ports.configuration.public_url or f"http://{shown}:{port}"
         self._out.say(f"Latchkey {VERSION} is serving on {shown}, port {port}. Ctrl-C ends it.")
-        served = _Served(f"{base}/graphql/", f"{base}/.well-known/jwks.json")
-        self._out.one(served, _COLUMNS)
+        api = f"{base}/graphql/"
+        served = _Served(
+            api=api,
+            key_set=f"{base}/.well-known/jwks.json",
+            console=f"{base}{CONSOLE}",
+            playground=api if installation().playground_enabled else None,
+        )
+        is_told = served.playground or self._out.form is Form.JSON
+        self._out.one(served, (*_COLUMNS, _PLAYGROUND) if is_told else _COLUMNS)

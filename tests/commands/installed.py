@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from http.client import HTTPConnection
 from pathlib import Path
+from typing import TextIO
 
 from tests.fakes.keys import SECRET
 
@@ -26,17 +27,23 @@ class Installation:
     folder: Path
     environment: dict[str, str]
 
-    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """``flask ARGUMENTS``, to its end."""
-        return self.run_python("-m", "flask", "--app", str(ROOT / "wsgi.py"), *arguments)
+    def run(
+        self, *arguments: str, into: int | TextIO = subprocess.PIPE
+    ) -> subprocess.CompletedProcess[str]:
+        """``flask ARGUMENTS``, to its end; standard output goes ``into`` that file, if given."""
+        wsgi = str(ROOT / "wsgi.py")
+        return self.run_python("-m", "flask", "--app", wsgi, *arguments, into=into)
 
-    def run_python(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+    def run_python(
+        self, *arguments: str, into: int | TextIO = subprocess.PIPE
+    ) -> subprocess.CompletedProcess[str]:
         """``python ARGUMENTS``, to its end."""
         return subprocess.run(
             [sys.executable, *arguments],
             cwd=self.folder,
             env=self.environment,
-            capture_output=True,
+            stdout=into,
+            stderr=subprocess.PIPE,
             text=True,
             timeout=PATIENCE,
             check=False,

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from subprocess import Popen
+from urllib.request import urlopen
 
 import pytest
 
@@ -105,6 +106,38 @@ def test_without_a_worker_there_is_none(installed: Installation) -> None:
         assert not [line for line in offspring(process.pid).values() if " worker" in line]
     finally:
         end(process)
+
+
+@pytest.mark.parametrize(
+    ("setting", "titles"),
+    [
+        ("true", ["API", "Key set", "Console", "Playground"]),
+        ("false", ["API", "Key set", "Console"]),
+    ],
+)
+def test_every_address_that_is_told_answers_a_browser(
+    installed: Installation, setting: str, titles: list[str]
+) -> None:
+    port = free_port()
+    told = Installation(installed.folder, {**installed.environment, "PLAYGROUND_ENABLED": setting})
+    process = told.start("serve", "--port", str(port), "--workers", "1", "--no-worker")
+    try:
+        wait_until(lambda: "Console" in told.said, "it says where it is")
+        lines = [line.split("\t") for line in told.said.splitlines() if "\t" in line]
+        assert [title for title, _ in lines] == titles
+        pages = {title: visit(url) for title, url in lines if title != "API"}
+    finally:
+        end(process)
+    assert "Sign in" in pages.pop("Console")
+    assert '"keys"' in pages.pop("Key set")
+    assert all("<html" in page for page in pages.values())
+
+
+def visit(url: str) -> str:
+    """What a browser is shown at that address of this machine."""
+    with urlopen(url, timeout=PATIENCE) as answer:  # noqa: S310 - an address that we were told
+        page: str = answer.read().decode()
+    return page
 
 
 def test_a_worker_alone_works_until_it_is_told_to_end(installed: Installation) -> None:

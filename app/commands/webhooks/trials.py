@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import click
 
 from app.commands.exits import Exit
-from app.commands.output import Column, Form, json_text, output
+from app.commands.output import Column, Form, json_text, output, write
 from app.commands.texts import read_text
 from app.commands.webhooks.instances import instance, webhook_command
 from app.commands.webhooks.rows import DELIVERIES, find_app, find_webhook, payload_of
@@ -164,7 +164,7 @@ def _show(trials: list[Trial]) -> None:
         return
     for one in trials:
         for line in _told(one, short=out.form is Form.SHORT):
-            click.echo(line)
+            write(line)
         about = f"{one.object_id}: " if one.object_id and len(trials) > 1 else ""
         for problem in one.problems:
             where = f"{problem.field}: " if problem.field else ""

@@ -285,3 +285,36 @@ def test_headers_that_sign_nothing_are_a_usage_error(
     )
     assert failed.exit_code == 2
     assert told in failed.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("-", "--headers", "-"),
+        ("-", "--header", "X-Any: thing", "--secret-file", "-"),
+        ("body", "--headers", "-", "--secret-file", "-"),
+    ],
+)
+def test_standard_input_is_one_of_body_headers_and_secret(
+    shops: Shops, words: tuple[str, ...]
+) -> None:
+    failed = shops.twice("webhook", "verify", *words, typed=BODY)
+    assert failed.exit_code == 2
+    assert "Standard input can be one of body, headers and secret." in failed.stderr
+
+
+@pytest.mark.parametrize("read", ["body", "headers", "secret"])
+def test_any_one_of_them_is_read_from_standard_input(
+    shops: Shops, tmp_path: Path, read: str
+) -> None:
+    texts = {
+        "body": BODY,
+        "headers": json.dumps(STANDARD).encode(),
+        "secret": b"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\n",
+    }
+    named = {}
+    for name, text in texts.items():
+        (tmp_path / name).write_bytes(text)
+        named[name] = "-" if name == read else str(tmp_path / name)
+    words = (named["body"], "--headers", named["headers"], "--secret-file", named["secret"])
+    assert shops.twice("webhook", "verify", *words, typed=texts[read]).exit_code == 0

@@ -142,7 +142,7 @@ def test_a_closed_pipe_ends_a_long_list_quietly(ports: Ports, installed: Install
     assert process.stderr is not None
     with process.stderr as said:
         assert said.read() == b""
-    process.wait(PATIENCE)
+    assert process.wait(PATIENCE) == 0
 
 
 @pytest.mark.parametrize("form", ["--json", "--short"])

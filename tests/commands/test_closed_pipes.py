@@ -1,0 +1,59 @@
+"""Whoever closes a pipe has seen enough: that is no failure, and changes no exit code."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from app.domain.webhooks import AsyncEvent
+from app.ports import Ports
+from tests.builders.apps import make_app
+from tests.builders.webhooks import make_delivery, make_webhook
+from tests.commands.installed import Installation, at_a_terminal
+
+
+@pytest.fixture
+def installed(ports: Ports, sqlite_url: str, tmp_path: Path) -> Installation:
+    app, _ = make_app(ports, "Warehouse")
+    make_delivery(ports, make_webhook(ports, app, AsyncEvent.PRODUCT_UPDATED))
+    return at_a_terminal(sqlite_url, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("webhook deliveries", 0),
+        ("webhook deliveries --short", 0),
+        ("webhook show hook --json", 0),
+        ("webhook show hook", 0),
+        ("app create Mailer", 0),
+        ("webhook deliveries --follow --since 2000-01-01", 0),
+        ("webhook -h", 0),
+        ("webhook list --help", 0),
+        ("webhook list --version", 0),
+        ("webhook show nothing --json", 3),
+        ("webhook dry-run --query nonsense --json", 3),
+        ("webhook list --nonsense --json", 2),
+    ],
+)
+def test_a_command_ends_with_its_own_code_although_nobody_reads(
+    installed: Installation, line: str, code: int
+) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        done = installed.run(*line.split(), into=writing)
+    finally:
+        os.close(writing)
+    assert (done.returncode, "Broken pipe" in done.stderr) == (code, False)
+    assert "Traceback" not in done.stderr
+
+
+def test_what_is_done_is_done_although_nobody_reads_of_it(installed: Installation) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        installed.run("webhook", "edit", "hook", "--name", "renamed", into=writing)
+    finally:
+        os.close(writing)
+    assert installed.run("webhook", "list", "--short").stdout.split("\t")[1] == "renamed"
