@@ -1,14 +1,17 @@
 """In and out of the console, and who gets no further than its door."""
 
+from typing import cast
+
 import pytest
 
 from app.domain.actor import OPERATOR
 from app.domain.shop import PasswordLoginMode
 from app.ports import Ports
 from app.services.shop import ShopUpdate, update_shop
-from tests.builders.people import PASSWORD, make_staff, make_user
+from tests.builders.people import PASSWORD, make_staff, make_user, sessions_of
 from tests.console.conftest import StaffDesk, Statements
 from tests.console.desk import Desk
+from tests.fakes.activity import FakeActivity
 from tests.fakes.clock import FakeClock
 
 
@@ -171,7 +174,30 @@ def test_a_page_costs_few_statements(staff_desk: StaffDesk, statements: Statemen
     assert len(seen) == 1
 
 
-def test_one_address_begins_only_so_many_sign_ins_a_minute(nobody: Desk) -> None:
-    pages = [nobody.open("/console/sign-in/with/nowhere").status for _ in range(31)]
-    assert pages[0] == 404
-    assert pages[-1] == 429
+@pytest.mark.parametrize(
+    "path", ["/console/sign-in/with/nowhere", "/console/forgotten"], ids=["provider", "password"]
+)
+def test_one_address_asks_for_a_way_in_only_so_often_a_minute(nobody: Desk, path: str) -> None:
+    pages = [nobody.open(path).status for _ in range(31)]
+    assert 429 not in pages[:30]
+    assert pages[30] == 429
+
+
+def test_the_cookie_of_a_busy_session_is_written_once_a_minute(
+    staff_desk: StaffDesk, clock: FakeClock
+) -> None:
+    desk = staff_desk()
+    desk.open("/console/")
+    clock.pass_(seconds=59)
+    assert "Set-Cookie" not in desk.open("/console/").response.headers
+    clock.pass_(seconds=1)
+    assert "Set-Cookie" in desk.open("/console/").response.headers
+    assert "Set-Cookie" not in desk.open("/console/").response.headers
+
+
+def test_each_page_counts_as_a_use_of_the_session(staff_desk: StaffDesk, shop: Ports) -> None:
+    desk = staff_desk()
+    activity = cast("FakeActivity", shop.activity)
+    before = len(activity.sessions)
+    desk.open("/console/")
+    assert [one.id for one in sessions_of(shop, 1)] == activity.sessions[before:]

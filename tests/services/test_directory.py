@@ -14,7 +14,7 @@ from app.domain.permissions import ALL_PERMISSIONS, Permission
 from app.domain.users import User
 from app.models import UserRecord, UserWordRecord
 from app.ports import Ports
-from app.services.directory import list_customers, list_staff, list_users, show_user
+from app.services.directory import find_user, list_customers, list_staff, list_users, show_user
 from tests.builders.people import actor_of, make_group, make_staff, make_user
 from tests.fakes.clock import FakeClock
 from tests.fixtures.ports import fake_ports
@@ -260,6 +260,20 @@ def test_orders_and_users_each_show_customers(ports: Ports) -> None:
     assert show_user(ports, boss, email="BOSS@example.com") is not None
     with pytest.raises(PermissionDenied):
         show_user(ports, customer, user_id=id_of_ann)
+
+
+@pytest.mark.parametrize("own", [STAFF, USERS])
+def test_an_address_leads_to_nobody_whom_the_asker_may_not_see(
+    ports: Ports, own: Permission
+) -> None:
+    make_user(ports, "ann@example.com")
+    asker = staff_actor(ports, own)
+    seen, hidden = "boss@example.com", "ann@example.com"
+    if own is USERS:
+        seen, hidden = hidden, seen
+    assert find_user(ports, asker, seen).email == seen
+    with pytest.raises(PermissionDenied):
+        find_user(ports, asker, hidden)
 
 
 @pytest.mark.parametrize(
