@@ -51,6 +51,12 @@ def test_numbers_are_counted_when_they_are_shown(staff_desk: StaffDesk, shop: Po
     page = desk.open("/console/access/").text
     assert "2 of 2 staff have no single sign-on identity" in page
     assert "1 of 1 customers know only a password" in page
+    assert "1 open session of staff began with a password" in page
+    assert "1 open session would be worth nothing" in page
+    come_by_sign_on(shop)
+    page = desk.open("/console/access/").text
+    assert "0 open sessions of staff began with a password" in page
+    assert "0 open sessions would be worth nothing" in page
     assert "1,240 requests of customers and visitors would have been refused" in page
 
 
@@ -103,11 +109,12 @@ def test_a_password_session_is_told_why_it_may_not_restrict_password_login(
 def test_the_worst_needs_a_typed_word(staff_desk: StaffDesk, shop: Ports) -> None:
     desk = staff_desk(MAY)
     come_by_sign_on(shop)
-    wrong = desk.send(
-        "/console/access/mode", {"mode": "DISABLED", "phrase": "yes"}, seen_at=NOBODY
-    )
-    assert wrong.status == 422
-    assert "Type NOBODY to go on" in wrong.text
+    for phrase in ("yes", ""):
+        wrong = desk.send(
+            "/console/access/mode", {"mode": "DISABLED", "phrase": phrase}, seen_at=NOBODY
+        )
+        assert wrong.status == 422
+        assert "Type NOBODY to go on" in wrong.text
     desk.send("/console/access/mode", {"mode": "DISABLED", "phrase": "nobody"}, seen_at=NOBODY)
     assert show_settings(shop, OPERATOR).password_login_mode is PasswordLoginMode.DISABLED
 
@@ -126,6 +133,19 @@ def test_the_worst_asks_again_who_one_is(
     assert wrong.status == 422
     right = desk.send(asked.leads_to, {"password": "correct horse battery staple"})
     assert "Close the storefront?" in desk.follow(right).text
+
+
+def test_password_login_is_switched_off_by_nobody_who_has_not_just_proved_who_they_are(
+    staff_desk: StaffDesk, shop: Ports, clock: FakeClock
+) -> None:
+    desk = staff_desk(MAY)
+    come_by_sign_on(shop)
+    clock.pass_(minutes=6)
+    assert desk.open(NOBODY).leads_to.startswith("/console/prove?next=")
+    answer = {"mode": "DISABLED", "phrase": "NOBODY"}
+    posted = desk.send("/console/access/mode", answer, seen_at="/console/access/")
+    assert posted.leads_to.startswith("/console/prove?next=")
+    assert show_settings(shop, OPERATOR).password_login_mode is PasswordLoginMode.ENABLED
 
 
 def test_nobody_locks_out_the_last_one_who_could_undo_it(nobody: Desk, shop: Ports) -> None:
