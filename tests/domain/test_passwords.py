@@ -141,6 +141,11 @@ def test_a_long_password_may_mention_what_others_know() -> None:
     assert codes("my friends call me anna when it rains", ANNA) == []
 
 
+def test_the_letters_of_an_own_word_in_another_order_are_another_word() -> None:
+    assert similar_word("harbuorlight", ("harbourlight",)) == "harbourlight"
+    assert similar_word("lhiagrhbtour", ("harbourlight",)) is None
+
+
 def test_short_words_say_nothing_about_an_account() -> None:
     assert own_words("jo@x.example", "", "Li") == ("jo@x.example", "example")
 
