@@ -19,6 +19,7 @@ Printed from the commands themselves; `make docs` writes it anew, and `docs/latc
 Every command takes `-h`, `-V`, `--json` and `--short`. Data goes to standard output, messages to
 standard error. Tables and colours are for terminals; `NO_COLOR` takes the colours away. In a pipe
 there is a line each, with tabs between. Nobody is asked anything there, nor with `--no-input`.
+`flask --help` lists what follows; it alone has no `-h`.
 
 `--json` is valid JSON always: a list without anything is `[]`, and what failed, or was ended by
 Ctrl-C, is `{"errors": [{"code", "message", "field"}]}` on one line. What goes on until Ctrl-C

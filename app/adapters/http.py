@@ -17,6 +17,7 @@ from urllib3.util import Timeout
 from app.adapters.http_guard import GuardedAdapter
 from app.adapters.http_patience import Patience, within
 from app.domain.addresses import Network
+from app.domain.targets import ALLOWING
 from app.domain.version import VERSION
 from app.ports.http import CallFailed, CallFault, HttpAnswer, HttpRequest
 
@@ -28,7 +29,6 @@ _POOL_SIZE = 16
 _HEADERS = {"Accept": "*/*", "Accept-Encoding": "identity"}
 
 _DEPTH = 6
-_LISTING = "If it is meant to be reached, list its network in OUTGOING_ALLOWED_NETWORKS."
 
 
 class GuardedHttp:
@@ -125,7 +125,7 @@ def _failures(request: HttpRequest) -> Iterator[None]:
 
 def _explained(error: BaseException, host: str, timeout: float) -> CallFailed:
     if isinstance(error, InvalidIPAddress):
-        message = f"{host} leads into a private network. {_LISTING}"
+        message = f"{host} leads into a private network. {ALLOWING}"
         return CallFailed(CallFault.FORBIDDEN, message)
     if _is_late(error):
         message = f"{host} did not answer within {timeout:g} seconds."

@@ -47,11 +47,16 @@ def command(*, once: bool, yes: bool) -> None:
 
 def _show(made: Sequence[demo.SignIn]) -> None:
     out = output()
-    out.rows(
-        made,
-        _COLUMNS,
-        empty="The shop has people already; their passwords were shown when they were made. "
-        "Somebody new: flask user create EMAIL --superuser",
-    )
+    out.rows(made, _COLUMNS, empty="" if made else _who_is_there())
     if made:
         out.say("Keep them: passwords and tokens are not shown again.")
+
+
+def _who_is_there() -> str:
+    there = demo.sign_in_people(installation().ports, OPERATOR)
+    lines = ["The shop has people already; their passwords were shown when they were made."]
+    if there:
+        names = ", ".join(f"{one.email} ({one.role})" for one in there)
+        lines.append(f"The demo's are {names}.")
+        lines.append(f"A link to a new password: flask user reset-password {there[0].email}")
+    return "\n".join([*lines, "Somebody new: flask user create EMAIL --superuser"])

@@ -12,6 +12,7 @@ _WAITS = (
     "app.services.",
     "app.ports.statements",
     "app.domain.events",
+    "app.domain.hearing",
     "app.commands.tables",
     "app.web.elsewhere",
 )

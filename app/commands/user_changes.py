@@ -103,7 +103,7 @@ def delete(email: str, *, yes: bool) -> None:
 @standalone(
     "reset-password",
     examples=[
-        ("flask user reset-password ann@example.com", "to the page of the shop's settings"),
+        ("flask user reset-password ann@example.com", "to the shop's page, or the console's"),
         (
             "flask user reset-password ann@example.com --page https://shop.example.com/password",
             "to another page",
@@ -115,16 +115,15 @@ def delete(email: str, *, yes: bool) -> None:
 def reset_password(email: str, *, page: str) -> None:
     """Mail somebody a link to choose a new password.
 
-    Without --page, to the shop's customer-set-password-url. One link goes out per person and
-    RESET_PASSWORD_LOCK_TIME, however often it is asked for.
+    Without --page, to the shop's customer-set-password-url or, where none is set, to a page of the
+    console. One link goes out per person and RESET_PASSWORD_LOCK_TIME, however often it is asked
+    for. Without MAIL_URL the worker shows mails where it runs, and keeps them in
+    instance/mails.txt.
     """
     ports = installation().ports
     user = directory.find_user(ports, OPERATOR, email)
-    target = page or shop.show_settings(ports, OPERATOR).customer_set_password_url
-    if not target:
-        raise click.UsageError(
-            "Say where the link leads: --page, or flask shop set customer-set-password-url URL"
-        )
+    usual = shop.show_settings(ports, OPERATOR).customer_set_password_url
+    target = page or usual or resets.set_password_page(ports, OPERATOR)
     resets.request_password_reset(ports, OPERATOR, email=user.email, redirect_url=target)
     out = output()
     out.one(user, COLUMNS)

@@ -10,6 +10,11 @@ from app.domain.addresses import Address, Network, is_public, parse_address
 from app.domain.errors import Problem
 from app.domain.web_addresses import is_web_address
 
+ALLOWING = (
+    "If it is meant to be reached, the operator can list its network in OUTGOING_ALLOWED_NETWORKS."
+)
+"""What helps where a private network is not reached: the same words before a call and after."""
+
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 _LOW = 0xFFFF_FFFF
 
@@ -34,8 +39,13 @@ def target_problem(
     address = _address(host)
     if address is None or is_public(address) or any(address in one for one in allowed):
         return None
-    message = f"{host[:80]} is in a private network; the operator can list it as allowed."
-    return Problem("INVALID", message, field)
+    return Problem("INVALID", f"{host[:80]} is in a private network. {ALLOWING}", field)
+
+
+def is_private_target(url: str) -> bool:
+    """Whether ``url`` is refused for no other reason than that its host is a private address."""
+    everywhere = [ipaddress.ip_network("0.0.0.0/0"), ipaddress.ip_network("::/0")]
+    return target_problem(url, ()) is not None and target_problem(url, everywhere) is None
 
 
 def _address(host: str) -> Address | None:

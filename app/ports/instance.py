@@ -15,11 +15,12 @@ from app.domain.deliveries import Replayed
 
 @dataclass(frozen=True, slots=True)
 class KnownApp:
-    """An app that webhooks may belong to."""
+    """An app that webhooks may belong to; ``permissions`` are ``None`` where nobody has asked."""
 
     id: str
     name: str
     is_active: bool
+    permissions: frozenset[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +109,10 @@ class Instance(Protocol):
         """The names of the events that webhooks can hear of, each with what it tells."""
 
     def create(self, app_id: str, said: WebhookDraft) -> KnownWebhook:
-        """Make a webhook of that app."""
+        """Make a webhook of that app; it comes with the app's permissions."""
 
     def change(self, webhook: KnownWebhook, said: WebhookDraft) -> KnownWebhook:
-        """Change a webhook."""
+        """Change a webhook; likewise."""
 
     def delete(self, webhook: KnownWebhook) -> None:
         """Remove a webhook with its deliveries."""
@@ -121,8 +122,8 @@ class Instance(Protocol):
     ) -> str:
         """The payload of a webhook with ``query`` for that object; sends and writes nothing."""
 
-    def trigger(self, webhook_id: str, object_id: str) -> KnownDelivery:
-        """Send a webhook's payload of that object now."""
+    def trigger(self, webhook_id: str, object_id: str | None) -> KnownDelivery:
+        """Send a webhook's payload of that object, or of the newest that fits, now."""
 
     def deliveries(self, webhook_id: str, wanted: WantedDeliveries) -> DeliveryPage:
         """What was sent to that webhook in the last days."""

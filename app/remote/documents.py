@@ -7,7 +7,7 @@ fragment Hook on Webhook {
 }
 """
 _OWNED = """
-fragment Owned on Webhook { ...Hook app { id name isActive } }
+fragment Owned on Webhook { ...Hook app { id name isActive permissions { code } } }
 """
 _DELIVERY = """
 fragment Sent on EventDelivery {
@@ -75,6 +75,14 @@ mutation DryRun($objectId: ID, $query: String, $app: ID) {
 TRIGGER = f"""
 mutation Trigger($webhookId: ID!, $objectId: ID!) {{
   webhookTrigger(webhookId: $webhookId, objectId: $objectId) {{
+    delivery {{ ...Sent }} errors {{ field message code }}
+  }}
+}}
+{_DELIVERY}
+"""
+TRIGGER_NEWEST = f"""
+mutation Trigger($webhookId: ID!) {{
+  webhookTrigger(webhookId: $webhookId) {{
     delivery {{ ...Sent }} errors {{ field message code }}
   }}
 }}

@@ -77,10 +77,13 @@ class RemoteInstance:
         )
         return self._read(lambda: read_json(payload["payload"]))
 
-    def trigger(self, webhook_id: str, object_id: str) -> KnownDelivery:
-        payload = self._api.change(
-            "webhookTrigger", documents.TRIGGER, webhookId=webhook_id, objectId=object_id
-        )
+    def trigger(self, webhook_id: str, object_id: str | None) -> KnownDelivery:
+        said = {"webhookId": webhook_id}
+        if object_id is None:
+            payload = self._api.change("webhookTrigger", documents.TRIGGER_NEWEST, **said)
+        else:
+            said["objectId"] = object_id
+            payload = self._api.change("webhookTrigger", documents.TRIGGER, **said)
         return self._read(lambda: to_delivery(payload["delivery"]))
 
     def deliveries(self, webhook_id: str, wanted: WantedDeliveries) -> DeliveryPage:

@@ -1,7 +1,7 @@
 """What an instance's data says, as the values that commands work with."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -12,7 +12,18 @@ Node = Mapping[str, Any]
 
 
 def to_app(node: Node) -> KnownApp:
-    return KnownApp(read_text(node, "id"), _text_if_any(node, "name"), node["isActive"])
+    return KnownApp(
+        id=read_text(node, "id"),
+        name=_text_if_any(node, "name"),
+        is_active=node["isActive"],
+        permissions=_codes(node.get("permissions")),
+    )
+
+
+def _codes(permissions: Sequence[Node] | None) -> frozenset[str] | None:
+    if permissions is None:
+        return None
+    return frozenset(read_text(one, "code") for one in permissions)
 
 
 def to_webhook(node: Node, app: KnownApp) -> KnownWebhook:

@@ -64,11 +64,14 @@ def dry_run_webhook(
 
 
 @staff_only
-def trigger_webhook(ports: Ports, actor: Actor, webhook_id: str, object_id: str) -> EventDelivery:
+def trigger_webhook(
+    ports: Ports, actor: Actor, webhook_id: str, object_id: str | None = None
+) -> EventDelivery:
     """Send a webhook's payload of that object once more (`webhookTrigger`), as its app sees it.
 
-    One without a query sends the default of the first of its events that fits. Refuses NOT_FOUND
-    on ``webhookId``, MISSING_QUERY on it where it hears of nothing, else as ``dry_run_webhook``.
+    Without an id it is the newest object that fits, as in ``dry_run_webhook``. A webhook without a
+    query sends the default of the first of its events that fits. Refuses NOT_FOUND on
+    ``webhookId``, MISSING_QUERY on it where it hears of nothing, else as ``dry_run_webhook``.
     """
     webhook = _webhook(ports, key_of(webhook_id, "Webhook", field="webhookId"))
     query = webhook.query

@@ -14,6 +14,7 @@ from app.models import ResetRequestRecord, ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.services.access import internal, public
+from app.services.base_address import base_address
 from app.services.callers import switches_of
 from app.services.links import require_redirect
 from app.services.login import needs_password_login
@@ -44,6 +45,12 @@ def request_password_reset(ports: Ports, actor: Actor, *, email: str, redirect_u
                 created_at=ports.clock.now(),
             )
         )
+
+
+@internal
+def set_password_page(ports: Ports, actor: Actor) -> str:
+    """The console's own page to which a link may lead: everybody can set a password there."""
+    return f"{base_address(ports)}/console/set-password"
 
 
 @internal

@@ -2,10 +2,13 @@
 
 from dataclasses import replace
 
-from app.domain.actor import OPERATOR
+from app.domain.actor import OPERATOR, WORKER
+from app.domain.mail import MailKind
 from app.ports import Ports
 from app.services.demo.shop import is_in_use
 from app.services.login import create_token
+from app.services.resets import answer_reset_requests
+from tests.builders.outbox import mails
 from tests.builders.people import NOBODY, make_user
 from tests.commands.shell import run, run_json
 
@@ -32,6 +35,30 @@ def test_a_second_time_prints_none_and_is_no_failure(ports: Ports) -> None:
     again = run(ports, "demo")
     assert (again.exit_code, again.stdout) == (0, "")
     assert "flask user create EMAIL --superuser" in again.stderr
+    assert run_json(ports, "demo", "--once") == []
+
+
+def test_a_second_time_tells_whom_to_sign_in_as_and_how_to_get_a_new_password(
+    ports: Ports,
+) -> None:
+    before = {row["name"]: row["secret"] for row in run_json(ports, "demo")}
+    told = run(ports, "demo", "--once").stderr
+    assert "admin@example.com (superuser), manager@example.com (manager), support@" in told
+    assert not any(secret in told for secret in before.values())
+    line = next(line for line in told.splitlines() if "new password: flask " in line)
+    assert run(ports, *line.partition(": flask ")[2].split()).exit_code == 0
+    answer_reset_requests(ports, WORKER)
+    [mail] = mails(ports, MailKind.PASSWORD_RESET)
+    assert mail.recipient == "admin@example.com"
+    assert mail.values["link"].startswith("http://localhost:8000/console/set-password?")
+
+
+def test_whoever_is_gone_is_not_named_again(ports: Ports) -> None:
+    run(ports, "demo")
+    run(ports, "user", "delete", "admin@example.com", "--yes")
+    told = run(ports, "demo", "--once").stderr
+    assert "admin@example.com" not in told
+    assert "flask user reset-password manager@example.com" in told
     assert run_json(ports, "demo", "--once") == []
 
 

@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from app.domain.actor import WORKER
+from app.domain.actor import OPERATOR, WORKER
 from app.domain.mail import MailKind
 from app.ports import Ports
+from app.services.base_address import remember_base_address
 from app.services.resets import answer_reset_requests
 from tests.builders.outbox import mails
 from tests.builders.people import make_group, make_user
@@ -53,10 +54,9 @@ def test_a_customer_is_made_staff_before_any_group(ports: Ports) -> None:
     assert (shown["isStaff"], shown["groups"]) == (True, ["Support"])
 
 
-@pytest.mark.parametrize("command", ["update", "reset-password"])
-def test_what_is_left_out_is_a_usage_error(ports: Ports, command: str) -> None:
+def test_a_change_of_nothing_is_a_usage_error(ports: Ports) -> None:
     make_user(ports, "ann@example.com")
-    failed = run(ports, "user", command, "ann@example.com")
+    failed = run(ports, "user", "update", "ann@example.com")
     assert failed.exit_code == 2
     assert "Say w" in failed.stderr
 
@@ -87,6 +87,15 @@ def test_the_link_leads_to_the_page_of_the_shop_s_settings(ports: Ports) -> None
     assert run(ports, "user", "reset-password", "ann@example.com").exit_code == 0
     answer_reset_requests(ports, WORKER)
     assert mails(ports, MailKind.PASSWORD_RESET)[0].values["link"].startswith(PAGE)
+
+
+def test_the_link_leads_to_the_console_where_the_shop_names_no_page(ports: Ports) -> None:
+    make_user(ports, "ann@example.com")
+    remember_base_address(ports, OPERATOR, "http://127.0.0.1:8123")
+    assert run(ports, "user", "reset-password", "ann@example.com").exit_code == 0
+    answer_reset_requests(ports, WORKER)
+    [mail] = mails(ports, MailKind.PASSWORD_RESET)
+    assert mail.values["link"].startswith("http://127.0.0.1:8123/console/set-password?")
 
 
 def test_a_link_to_a_foreign_host_is_refused(ports: Ports) -> None:

@@ -4,7 +4,7 @@ import ipaddress
 
 import pytest
 
-from app.domain.targets import target_problem
+from app.domain.targets import is_private_target, target_problem
 
 INTERNAL = (
     "http://127.0.0.1/",
@@ -88,3 +88,18 @@ def test_nothing_is_required_to_be_something() -> None:
     problem = target_problem("", ())
     assert problem is not None
     assert problem.code == "REQUIRED"
+
+
+@pytest.mark.parametrize(
+    "url", ["http://localhost:3123/hook", "http://10.0.0.1/", "http://[::1]/"]
+)
+def test_a_private_address_is_told_from_what_is_none(url: str) -> None:
+    problem = target_problem(url, ())
+    assert problem is not None
+    assert "OUTGOING_ALLOWED_NETWORKS" in problem.message
+    assert is_private_target(url)
+
+
+@pytest.mark.parametrize("url", ["", *NO_ADDRESSES, "https://app.example.com/hook"])
+def test_no_address_and_a_public_one_are_no_private_ones(url: str) -> None:
+    assert not is_private_target(url)

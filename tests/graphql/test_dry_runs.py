@@ -36,6 +36,7 @@ from app.services.link_secrets import opened_payload
 from app.services.outbox import put_event
 from tests.builders.apps import make_app
 from tests.builders.people import actor_of, make_staff, make_user
+from tests.builders.products import make_product, product_id
 from tests.builders.webhooks import make_webhook
 from tests.fixtures.statements import recorded_statements
 from tests.graphql.specimens import Specimen, delete_specimen, make_specimen
@@ -160,6 +161,22 @@ def test_what_is_triggered_by_hand_is_what_was_shown(
     for webhook in (asked, by_events):
         sent = trigger_webhook(ports, boss, to_global_id("Webhook", webhook), specimen.id)
         assert (sent.payload, sent.event) == (shown.payload, kind.type.value)
+
+
+def test_without_an_id_the_newest_object_that_fits_is_told_of(
+    ports: Ports, boss: Actor, listener: int
+) -> None:
+    by_query = make_webhook(ports, listener, query=default_query(ProductDeleted))
+    by_events = make_webhook(ports, listener, AsyncEvent.PRODUCT_DELETED)
+    with pytest.raises(Refused) as refused:
+        trigger_webhook(ports, boss, to_global_id("Webhook", by_query))
+    assert codes(refused) == [("objectId", "NOT_FOUND")]
+
+    make_product(ports, "Ash tray")
+    newest = product_id(make_product(ports, "Birch spoon"))
+    for webhook in (by_query, by_events):
+        sent = trigger_webhook(ports, boss, to_global_id("Webhook", webhook))
+        assert json.loads(sent.payload)["product"]["id"] == newest
 
 
 def test_where_there_is_nothing_to_try_an_event_with_that_is_said(ports: Ports) -> None:

@@ -10,8 +10,10 @@ import click
 
 from app.commands.output import output, visible
 from app.commands.webhooks.fields import Given, event_names, field_options
+from app.commands.webhooks.hearing import tell_unheard
 from app.commands.webhooks.instances import instance, webhook_command
 from app.commands.webhooks.rows import find_app
+from app.commands.webhooks.targets import targets_explained
 from app.domain.errors import Problem, Refused
 from app.domain.web_addresses import is_web_address
 from app.ports.instance import Instance, KnownApp
@@ -46,9 +48,12 @@ def create(*, app: str | None, no_input: bool, **fields: Any) -> None:
     if missing:
         given = _asked(chosen, given)
     said = given.draft(chosen)
-    made = chosen.create(owner.id, said)
+    with targets_explained(said):
+        made = chosen.create(owner.id, said)
     out = output()
     out.one(made, given.columns(said))
+    if tell_unheard(made):
+        return
     is_on = made.is_active and owner.is_active
     when = "" if is_on else "Once both are active, "
     out.say(f"{when}{owner.name} hears of events at {made.target_url}.")

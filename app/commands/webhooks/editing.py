@@ -10,9 +10,11 @@ import click
 
 from app.commands.output import legible, output
 from app.commands.webhooks.fields import Given, event_names, field_options
+from app.commands.webhooks.hearing import tell_unheard
 from app.commands.webhooks.instances import instance, webhook_command
 from app.commands.webhooks.rows import find_webhook
 from app.commands.webhooks.sheets import Unreadable, read_sheet, write_sheet
+from app.commands.webhooks.targets import targets_explained
 from app.domain.absent import Absent
 from app.domain.errors import Refused
 from app.domain.faults import Fault
@@ -43,11 +45,18 @@ def edit(webhook: str, *, no_input: bool, **fields: Any) -> None:
         message = "Its query says what it hears of: --event would change nothing. Use --query."
         raise click.UsageError(message)
     said = given.draft(chosen)
-    changed = _edit(chosen, found) if in_editor else chosen.change(found, said)
+    changed = _edit(chosen, found) if in_editor else _changed(chosen, found, said)
     out = output()
     if changed is None:
         out.say("Nothing was changed.")
     out.one(changed or found, given.columns(said))
+    if changed is not None:
+        tell_unheard(changed)
+
+
+def _changed(instance: Instance, webhook: KnownWebhook, said: WebhookDraft) -> KnownWebhook:
+    with targets_explained(said):
+        return instance.change(webhook, said)
 
 
 def _edit(instance: Instance, webhook: KnownWebhook) -> KnownWebhook | None:
@@ -58,7 +67,7 @@ def _edit(instance: Instance, webhook: KnownWebhook) -> KnownWebhook | None:
             said = read_sheet(webhook, edited)
             if not isinstance(said.events, Absent):
                 said = replace(said, events=event_names(instance, said.events))
-            return None if said == WebhookDraft() else instance.change(webhook, said)
+            return None if said == WebhookDraft() else _changed(instance, webhook, said)
         except (Unreadable, Refused, Fault, click.UsageError) as error:
             click.confirm(
                 f"{legible(str(error))} Edit it again?", default=True, abort=True, err=True

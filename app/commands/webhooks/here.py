@@ -78,7 +78,7 @@ class Here:
         )
         return ran.payload
 
-    def trigger(self, webhook_id: str, object_id: str) -> KnownDelivery:
+    def trigger(self, webhook_id: str, object_id: str | None) -> KnownDelivery:
         return self._to_delivery(
             dry_runs.trigger_webhook(self._ports, self._actor, webhook_id, object_id)
         )
@@ -154,7 +154,8 @@ class Here:
 
 
 def _to_app(app: App) -> KnownApp:
-    return KnownApp(to_global_id("App", app.id), app.name, app.is_active)
+    held = frozenset(one.value for one in app.permissions)
+    return KnownApp(to_global_id("App", app.id), app.name, app.is_active, held)
 
 
 def _to_webhook(webhook: Webhook, app: KnownApp) -> KnownWebhook:

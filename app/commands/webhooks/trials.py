@@ -18,6 +18,9 @@ from app.domain.errors import Problem, Refused
 from app.ports.instance import Instance, KnownDelivery, KnownWebhook, WantedDeliveries
 
 _LOOKED_AT = 100
+_OBJECT_ID = (
+    "The API's id of what to tell of; repeatable. The newest object that fits if left out."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +68,7 @@ _COLUMNS = (
         ("flask webhook dry-run --query - --json < paid.graphql", "in a script"),
     ],
 )
-@click.option("--object-id", "object_ids", multiple=True, help="What to tell of; repeatable.")
+@click.option("--object-id", "object_ids", multiple=True, help=_OBJECT_ID)
 @click.option("--query", help="The subscription: its text, @FILE, or - for standard input.")
 @click.option("--webhook", help="Take query and app of this one.")
 @click.option("--app", help="Whose permissions count; yours if left out.")
@@ -106,17 +109,18 @@ def dry_run(
 
 @webhook_command(
     "trigger",
-    examples=[("flask webhook trigger hook --object-id T3JkZXI6MQ==", "send it what it would be")],
+    examples=[
+        ("flask webhook trigger hook", "tell it of the newest object that fits"),
+        ("flask webhook trigger hook --object-id T3JkZXI6MQ==", "of this one"),
+    ],
 )
 @click.argument("webhook")
-@click.option(
-    "--object-id", "object_ids", multiple=True, required=True, help="What to tell of; repeatable."
-)
+@click.option("--object-id", "object_ids", multiple=True, help=_OBJECT_ID)
 def trigger(webhook: str, object_ids: tuple[str, ...]) -> None:
     """Send a webhook what it would be told of an object, now and for real."""
     chosen = instance()
     found = find_webhook(chosen, webhook)
-    sent = [chosen.trigger(found.id, one) for one in object_ids]
+    sent = [chosen.trigger(found.id, one) for one in object_ids or (None,)]
     output().rows(sent, DELIVERIES, empty="Nothing was sent.")
 
 

@@ -44,7 +44,7 @@ class DryRunMutations(graphene.ObjectType):
     )
     webhook_trigger = graphene.Field(
         WebhookTrigger,
-        object_id=graphene.ID(required=True),
+        object_id=graphene.ID(description="The newest object that fits when left out."),
         webhook_id=graphene.ID(required=True),
     )
 
@@ -66,7 +66,7 @@ class DryRunMutations(graphene.ObjectType):
     @staticmethod
     @answers(WebhookTrigger)
     def resolve_webhook_trigger(
-        _root: object, info: GraphQLResolveInfo, object_id: str, webhook_id: str
+        _root: object, info: GraphQLResolveInfo, webhook_id: str, object_id: str | None = None
     ) -> WebhookTrigger:
         context: RequestContext = info.context
         delivery = trigger_webhook(context.ports, context.actor, webhook_id, object_id)

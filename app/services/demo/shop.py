@@ -81,6 +81,15 @@ def is_in_use(ports: Ports, actor: Actor) -> bool:
     return found != (None, None) or _is_filled(ports)
 
 
+@internal
+def sign_in_people(ports: Ports, actor: Actor) -> tuple[Person, ...]:
+    """Those who were made for the demo to sign in as, and are there still."""
+    emails = [person.email for person in PEOPLE if person.role]
+    with ports.database.reading() as session:
+        known = made_here(session, emails)
+    return tuple(person for person in PEOPLE if person.email in known)
+
+
 def _is_filled(ports: Ports) -> bool:
     mark = select(AuditRecord.id).where(AuditRecord.action == _FILLED).limit(1)
     with ports.database.reading() as session:

@@ -34,8 +34,18 @@ CASES = {
     "create-of-no-event": (
         *("create", "--app", "Warehouse", "--target-url", TARGET, "--event", "ORDER_PAYED"),
     ),
+    "create-unheard": (
+        *("create", "--app", "Bookkeeping", "--target-url", TARGET),
+        *("--event", "PRODUCT_UPDATED", "--event", "CUSTOMER_CREATED"),
+    ),
+    "create-on-this-machine": (
+        *("create", "--app", "Warehouse", "--target-url", "http://10.0.0.1:3123/hook"),
+        *("--event", "PRODUCT_UPDATED"),
+    ),
     "edit": ("edit", "plain", "--name", "renamed", "--event", "PRODUCT_CREATED", "--inactive"),
     "edit-refused": ("edit", "plain", "--target-url", "nowhere"),
+    "edit-unheard": ("edit", "plain", "--event", "ORDER_PAID", "--event", "PRODUCT_DELETED"),
+    "edit-on-this-machine": ("edit", "plain", "--target-url", "http://10.0.0.1:3123/hook"),
     "edit-without-effect": ("edit", "asking", "--event", "PRODUCT_CREATED"),
     "update": ("update", "--domain", "app.example.com", "localhost:3000", "--yes"),
     "update-previewed": ("update", "--app", "Warehouse", "--inactive", "--preview"),
@@ -50,6 +60,8 @@ CASES = {
     "dry-run-compared": ("dry-run", "--webhook", "asking", "--diff-last"),
     "dry-run-refused": ("dry-run", "--query", "subscription {"),
     "trigger": ("trigger", "asking", "--object-id", PRODUCT),
+    "trigger-newest": ("trigger", "asking"),
+    "trigger-nothing": ("trigger", "silent"),
     "trigger-refused": ("trigger", "asking", "--object-id", "nothing"),
     "deliveries": ("deliveries",),
     "deliveries-filtered": (

@@ -1,0 +1,19 @@
+"""What is told of a webhook that was made or changed: whether its app hears of anything."""
+
+from __future__ import annotations
+
+from app.commands.output import output
+from app.domain import hearing
+from app.ports.instance import KnownWebhook
+
+
+def tell_unheard(webhook: KnownWebhook) -> bool:
+    """Say of which of its events the app is never told, and why; whether that is all of them."""
+    app = webhook.app
+    if app.permissions is None:
+        return False
+    for permission, events in hearing.unheard(webhook.events, app.permissions).items():
+        need = "needs" if len(events) == 1 else "need"
+        message = f"{', '.join(events)} {need} {permission}, which {app.name} does not hold"
+        output().say(f"Warning: {message}: it is not told.")
+    return hearing.is_deaf(webhook.events, app.permissions)

@@ -1,0 +1,29 @@
+"""What helps whoever is refused a target on a machine of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+from app.domain.absent import present
+from app.domain.errors import Problem, Refused
+from app.domain.targets import is_private_target
+from app.ports.instance import WebhookDraft
+
+
+@contextmanager
+def targets_explained(said: WebhookDraft) -> Iterator[None]:
+    """Let a refusal of the target in ``said`` tell how to hear of events at a private address."""
+    try:
+        yield
+    except Refused as refused:
+        target = present(said.target_url, "")
+        raise Refused(*(_explained(one, target) for one in refused.problems)) from None
+
+
+def _explained(problem: Problem, target: str) -> Problem:
+    if problem.field != "targetUrl" or not is_private_target(target):
+        return problem
+    hint = f"On your own machine: flask webhook listen --forward-to {target}"
+    return replace(problem, message=f"{problem.message} {hint}")

@@ -1,0 +1,32 @@
+"""What an app is never told of, whatever its webhooks ask for."""
+
+from collections.abc import Collection, Mapping
+
+from app.domain.events import EVENTS
+from app.domain.webhooks import AsyncEvent
+
+
+def unheard(events: Collection[str], held: Collection[str]) -> Mapping[str, tuple[str, ...]]:
+    """Those of ``events`` that an app is not told of, by the permission that it lacks for them.
+
+    An event is delivered only while the app holds its permission (contract, "Webhooks"). Names
+    that another version has are left out, for nobody here knows what they need. Whoever asks for
+    ``ANY_EVENTS`` means those that the app may hear of: nothing is amiss unless there are none.
+    """
+    is_any = AsyncEvent.ANY_EVENTS.value in events
+    found: dict[str, tuple[str, ...]] = {}
+    for name, event in EVENTS.items():
+        needed = event.permission.value
+        if not (is_any or name.value in events):
+            continue
+        if needed not in held:
+            found[needed] = (*found.get(needed, ()), name.value)
+        elif is_any:
+            return {}
+    return found
+
+
+def is_deaf(events: Collection[str], held: Collection[str]) -> bool:
+    """Whether an app with those permissions is told of none of these events."""
+    names = {name for group in unheard(events, held).values() for name in group}
+    return bool(names) and (AsyncEvent.ANY_EVENTS.value in events or names.issuperset(events))
