@@ -15,13 +15,13 @@ from wtforms import (
 from wtforms.fields.choices import SelectChoice
 from wtforms.validators import InputRequired
 
+from app.console.catalogue import catalogue
 from app.console.forms import ConsoleForm
 from app.console.frame import done, page, refused_page
 from app.console.session import actor, ports, require
 from app.domain.absent import ABSENT, Absent
 from app.domain.apps import App
 from app.domain.errors import Refused
-from app.domain.events import EVENTS, default_query
 from app.domain.ids import to_global_id
 from app.domain.pages import PageRequest
 from app.domain.permissions import Permission
@@ -115,23 +115,9 @@ def _page(form: WebhookForm, hook: Webhook | None) -> Response:
         hook=hook,
         owner=owner,
         apps=() if hook is not None else _apps(),
-        catalogue=catalogue(owner),
+        catalogue=catalogue(owner, form.events.data or ()),
         marks=marks,
     )
-
-
-def catalogue(owner: App | None) -> list[Mapping[str, object]]:
-    """Every event: when it happens, what an app must hold to hear of it, and its usual query."""
-    return [
-        {
-            "name": name.value,
-            "description": kind.description,
-            "permission": kind.permission,
-            "is_heard": owner is None or kind.permission in owner.permissions,
-            "query": default_query(kind),
-        }
-        for name, kind in EVENTS.items()
-    ]
 
 
 def _owner(form: WebhookForm, hook: Webhook | None) -> App | None:

@@ -1,5 +1,8 @@
 """Webhooks in the console: made, checked while they are written, tested, stopped."""
 
+import re
+
+from app.console.catalogue import NOUNS
 from app.domain.actor import OPERATOR
 from app.domain.ids import to_global_id
 from app.domain.permissions import Permission
@@ -148,3 +151,24 @@ def test_a_webhook_that_the_installation_switched_off_says_why_until_it_is_switc
     desk.send(f"/console/webhooks/{key}/resume", {}, seen_at=f"/console/webhooks/{key}")
     for path in ("/console/", f"/console/webhooks/{key}"):
         assert FAILING_REASON not in desk.open(path).text
+
+
+def test_events_stand_by_what_they_are_about_and_those_chosen_stand_open(
+    staff_desk: StaffDesk, shop: Ports
+) -> None:
+    app_id, _ = make_app(shop, "Labels", Permission.MANAGE_PRODUCTS)
+    make_webhook(shop, app_id, AsyncEvent.PRODUCT_UPDATED)
+    desk = staff_desk(*MAY)
+    page = desk.open("/console/webhooks/1/edit")
+    nouns = re.findall(
+        r'<details class="lk-fold"( open)?>\s*<summary><span>(.*?)</span>', page.html
+    )
+    assert [noun for is_open, noun in nouns if is_open] == ["Products"]
+    assert [noun for _, noun in nouns] == list(NOUNS.values())
+    assert "Products 1 chosen of 3 Products Needs Manage products." in page.text
+    assert (
+        "Orders 0 chosen of 6 Orders Needs Manage orders, which Labels does not hold." in page.text
+    )
+    offered = re.findall(r'name="events" id="[^"]+" value="(\w+)"', page.html)
+    assert sorted(offered) == sorted(event.value for event in AsyncEvent)
+    assert " open>" not in desk.open("/console/webhooks/new").html

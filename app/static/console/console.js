@@ -158,12 +158,12 @@ for (const form of document.querySelectorAll("form[data-live]")) {
   if (field) narrowAsTyped(form, field);
 }
 for (const counter of document.querySelectorAll("[data-counts]")) {
-  const form = counter.closest("form");
+  const counted = counter.closest("details, form");
   const tell = () => {
-    const chosen = form.querySelectorAll(`[name="${counter.dataset.counts}"]:checked`).length;
+    const chosen = counted.querySelectorAll(`[name="${counter.dataset.counts}"]:checked`).length;
     counter.textContent = `${chosen} chosen`;
   };
-  form.addEventListener("change", tell);
+  counted.addEventListener("change", tell);
   tell();
 }
 
