@@ -1,0 +1,101 @@
+"""What a phone's width must not take away: names, ticks beside what they mark, acts."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, FloatRect, Locator, Page, ViewportSize, expect
+
+from app.domain.actor import OPERATOR
+from app.domain.permissions import Permission
+from app.domain.webhooks import AsyncEvent
+from app.services.shop import ShopUpdate, update_shop
+from tests.browser.console import ADMIN, RunningShop
+from tests.builders.apps import make_app
+from tests.builders.people import make_group, make_user
+from tests.builders.webhooks import make_many_deliveries, make_webhook
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("console")]
+
+PHONE = ViewportSize(width=390, height=844)
+IN_SIGHT = """(element) => {
+  const { left, top, width, height } = element.getBoundingClientRect();
+  return element.contains(document.elementFromPoint(left + width / 2, top + height / 2));
+}"""
+FREE_OF_THE_BAR = """() => document.activeElement.getBoundingClientRect().bottom
+  <= document.querySelector('footer.lk-pages').getBoundingClientRect().top"""
+
+
+@pytest.fixture(params=[True, False], ids=["with script", "without script"])
+def phone(
+    request: pytest.FixtureRequest, browser: Browser, small_shop: RunningShop
+) -> Iterator[Page]:
+    """A phone of somebody who may do everything."""
+    make_user(small_shop.ports, ADMIN, is_superuser=True)
+    context = browser.new_context(
+        viewport=PHONE, java_script_enabled=request.param, reduced_motion="reduce"
+    )
+    small_shop.let_in(context, ADMIN)
+    yield context.new_page()
+    context.close()
+
+
+def box(element: Locator) -> FloatRect:
+    found = element.bounding_box()
+    assert found is not None
+    return found
+
+
+def test_chosen_deliveries_are_sent_again_from_where_they_are_chosen(
+    phone: Page, small_shop: RunningShop
+) -> None:
+    app_id, _ = make_app(small_shop.ports, "Labels", Permission.MANAGE_PRODUCTS)
+    hook = make_webhook(small_shop.ports, app_id, AsyncEvent.PRODUCT_UPDATED)
+    make_many_deliveries(small_shop.ports, hook, 25)
+    phone.goto(f"{small_shop.url}/console/deliveries/")
+    again = phone.get_by_role("button", name="Redeliver chosen")
+    assert not again.evaluate(IN_SIGHT)
+    choice = phone.get_by_role("checkbox", name="Choose PRODUCT_UPDATED").first
+    event = phone.get_by_role("link", name="PRODUCT_UPDATED").first
+    assert abs(box(choice)["y"] - box(event)["y"]) < box(event)["height"]
+    choice.check()
+    assert again.evaluate(IN_SIGHT)
+    for _ in range(12):
+        phone.keyboard.press("Tab")
+        assert phone.evaluate(FREE_OF_THE_BAR)
+    again.click()
+    expect(phone.get_by_text("1 delivery is sent again now.")).to_be_visible()
+
+
+def test_events_are_found_by_what_they_are_about(phone: Page, small_shop: RunningShop) -> None:
+    make_app(small_shop.ports, "Labels", Permission.MANAGE_ORDERS)
+    phone.goto(f"{small_shop.url}/console/webhooks/new")
+    paid = phone.get_by_role("checkbox", name="ORDER_PAID")
+    expect(paid).to_be_hidden()
+    phone.locator("summary", has_text="Orders").press("Enter")
+    paid.press("Space")
+    expect(paid).to_be_checked()
+    for summary in phone.locator("summary:visible").all():
+        assert box(summary)["height"] >= 24
+    phone.get_by_label("Target").fill("https://labels.example.com/hooks")
+    phone.get_by_role("button", name="Make the webhook").click()
+    expect(phone.get_by_role("region", name="What it hears of")).to_contain_text("ORDER_PAID")
+
+
+def test_a_tick_stands_beside_the_group_it_is_of(phone: Page, small_shop: RunningShop) -> None:
+    make_group(small_shop.ports, "Support", Permission.MANAGE_ORDERS)
+    phone.goto(f"{small_shop.url}/console/staff/matrix/")
+    cell = phone.get_by_role("row", name="Manage orders MANAGE_ORDERS").locator("td:visible")
+    assert box(cell.locator("svg"))["x"] == box(cell)["x"]
+
+
+def test_the_shops_name_and_a_sorting_are_read_to_their_end(
+    phone: Page, small_shop: RunningShop
+) -> None:
+    update_shop(small_shop.ports, OPERATOR, ShopUpdate(name="Northlight Ceramics"))
+    phone.goto(f"{small_shop.url}/console/single-sign-on/")
+    name = phone.get_by_text("Northlight Ceramics", exact=True)
+    assert name.evaluate("(name) => name.scrollWidth <= name.clientWidth")
+    chosen = phone.get_by_label("Sorted by")
+    wanted = chosen.evaluate("(one) => { one.style.width = 'auto'; return one.offsetWidth; }")
+    chosen.evaluate("(one) => { one.style.width = ''; }")
+    assert box(chosen)["width"] >= wanted
