@@ -11,6 +11,7 @@ from markupsafe import Markup, escape
 from app.domain.ids import to_global_id
 from app.domain.permissions import Permission
 
+_SECOND = 1000
 _SECONDS = 60
 _MINUTES = 60
 _DAY_HOURS = 24
@@ -64,8 +65,17 @@ def counted(number: int, one: str, many: str = "") -> str:
 
 
 def milliseconds(took: float) -> str:
-    """How long something took: ``84 ms``, ``1.9 s``."""
-    return f"{took:.0f} ms" if took < 1000 else f"{took / 1000:.1f} s"  # noqa: PLR2004
+    """How long something took, on one line: ``84 ms``, ``1.9 s``."""
+    return (
+        f"{took:.0f}\N{NO-BREAK SPACE}ms"
+        if took < _SECOND
+        else f"{took / _SECOND:.1f}\N{NO-BREAK SPACE}s"
+    )
+
+
+def percent(share: float, digits: int = 0) -> str:
+    """A share of one, on one line: ``78 %``, ``77.8 %``."""
+    return f"{100 * share:.{digits}f}\N{NO-BREAK SPACE}%"
 
 
 def initials(name: str) -> str:
@@ -134,6 +144,7 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "amount": amount,
     "counted": counted,
     "milliseconds": milliseconds,
+    "percent": percent,
     "initials": initials,
     "permission_label": permission_label,
     "breakable": breakable,

@@ -92,9 +92,12 @@ def test_a_token_is_replaced_with_an_overlap_and_revoked_at_once(staff_desk: Sta
     new = secret_in(desk.send("/console/apps/1/tokens/1/rotate", {"overlap": "24"}, seen_at=asked))
     assert ask(desk, old) == ask(desk, new) == {"name": "Labels"}
     asked = "/console/apps/1?ask=revoke&token=1"
+    assert "1 other token of Labels goes on" in desk.open(asked).text
     desk.send("/console/apps/1/tokens/1/revoke", seen_at=asked)
     assert ask(desk, old) is None
     assert ask(desk, new) == {"name": "Labels"}
+    last = desk.open("/console/apps/1?ask=revoke&token=2").text
+    assert "It is the only token of Labels; without another one" in last
 
 
 def test_a_token_may_end_and_be_narrower_than_its_app(staff_desk: StaffDesk) -> None:

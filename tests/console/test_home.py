@@ -3,6 +3,9 @@
 import re
 from html import unescape
 
+import pytest
+
+from app.console.filters import milliseconds, percent
 from app.domain.actor import OPERATOR
 from app.domain.permissions import Permission
 from app.models import ForwardingRecord
@@ -121,3 +124,16 @@ def test_an_address_that_is_none_gets_its_answer_in_the_frame(admin: Desk) -> No
     assert told.status == 404
     assert "There is no such page" in told.text
     assert "Sign out" in told.text
+
+
+@pytest.mark.parametrize(
+    ("shown", "told"),
+    [
+        (percent(0.7777, 1), "77.8\N{NO-BREAK SPACE}%"),
+        (percent(1.22), "122\N{NO-BREAK SPACE}%"),
+        (milliseconds(193.4), "193\N{NO-BREAK SPACE}ms"),
+        (milliseconds(1900), "1.9\N{NO-BREAK SPACE}s"),
+    ],
+)
+def test_no_line_breaks_between_a_number_and_its_unit(shown: str, told: str) -> None:
+    assert shown == told
