@@ -5,8 +5,10 @@ from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 
+from app.domain.actor import OPERATOR
 from app.domain.permissions import Permission
 from app.ports import Ports
+from app.services.provider_settings import ProviderUpdate, save_provider
 from tests.builders.people import make_staff
 from tests.builders.providers import set_up
 from tests.console.desk import Desk, Sheet
@@ -62,3 +64,16 @@ def test_an_unattended_browser_that_a_provider_knows_proves_nothing(
     assert "did not ask who you are, so nothing is proved" in proving.text
     come_in(nobody, provider, auth_time=provider.now())
     assert nobody.open(CLOSING).status == 200
+
+
+def test_whose_provider_is_gone_is_led_out_to_come_in_another_way(
+    nobody: Desk, provider: OwnProvider, shop: Ports
+) -> None:
+    come_in(nobody, provider, auth_time=provider.now() - 3600)
+    save_provider(shop, OPERATOR, "default", ProviderUpdate({}, active=False))
+    asked = nobody.open(CLOSING)
+    proving = nobody.follow(asked)
+    assert "is not set up any more" in proving.text
+    assert '<button class="btn btn-primary"' in proving.html
+    left = nobody.send("/console/sign-out", seen_at=asked.leads_to)
+    assert left.leads_to == "/console/sign-in"
