@@ -3,13 +3,19 @@
 import csv
 import io
 
+import pytest
+
 from app.domain.actor import OPERATOR
 from app.domain.permissions import Permission
 from app.domain.shop import PasswordLoginMode
 from app.ports import Ports
+from app.services.apps import NewApp, create_app
+from app.services.customers import NewCustomer, create_customer
 from app.services.provider_settings import ProviderUpdate, save_provider
 from app.services.shop import ShopUpdate, update_shop
+from tests.builders.people import actor_of, make_staff
 from tests.console.conftest import StaffDesk, Statements
+from tests.fakes.clock import FakeClock
 
 MAY = Permission.MANAGE_STAFF
 MODE = PasswordLoginMode.CUSTOMERS_ONLY
@@ -57,6 +63,46 @@ def test_the_trail_is_narrowed_by_its_address(staff_desk: StaffDesk, shop: Ports
     told = desk.open("/console/audit/?kind=keys&q=nothing")
     assert "Nothing fits" in told.text
     assert desk.open("/console/audit/?from=yesterday&after=x&kind=y&on=z").status == 200
+
+
+@pytest.mark.parametrize(
+    ("asked", "left"),
+    [
+        ("", ["app.create", "user.create", "shop.update"]),
+        ("sort=oldest", ["shop.update", "user.create", "app.create"]),
+        ("who=user", ["user.create"]),
+        ("who=operator", ["app.create", "shop.update"]),
+        ("who=nobody", ["app.create", "user.create", "shop.update"]),
+        ("kind=doors", ["shop.update"]),
+        ("kind=people", ["user.create"]),
+        ("kind=apps", ["app.create"]),
+        ("from=2026-03-02", ["app.create", "user.create"]),
+        ("to=2026-03-01", ["shop.update"]),
+        ("from=2026-03-02&to=2026-03-02", ["app.create", "user.create"]),
+        ("to=2026-03-02", ["app.create", "user.create", "shop.update"]),
+        ("on=App:1", ["app.create"]),
+        ("on=App:2", []),
+        ("on=User:1", []),
+        ("q=KETTLE", ["user.create"]),
+        ("kind=people&who=operator", []),
+    ],
+)
+def test_the_address_leaves_exactly_what_it_asks_for(
+    staff_desk: StaffDesk, shop: Ports, clock: FakeClock, asked: str, left: list[str]
+) -> None:
+    boss = actor_of(shop, make_staff(shop, "boss@example.com", Permission.MANAGE_USERS))
+    clock.pass_(hours=11.9)
+    update_shop(shop, OPERATOR, ShopUpdate(name="Harbour Lane"))
+    clock.pass_(hours=0.1)
+    create_customer(shop, boss, NewCustomer("kettle@example.com"))
+    clock.pass_(hours=23.9)
+    create_app(shop, OPERATOR, NewApp("Warehouse", frozenset()))
+    desk = staff_desk(MAY)
+    found = desk.open(f"/console/audit/export.json?{asked}").response.json
+    assert found is not None
+    actions = [entry["action"] for entry in found]
+    # Beside the three, the keys that the first request made.
+    assert [action for action in actions if action != "keys.create"] == left
 
 
 def test_pages_are_turned_by_their_address(staff_desk: StaffDesk, shop: Ports) -> None:
