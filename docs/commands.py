@@ -26,6 +26,8 @@ Ctrl-C, is `{"errors": [{"code", "message", "field"}]}` on one line. What goes o
 (`webhook listen`, `webhook deliveries --follow`) is an object a line, those errors the last of
 them; what does many things tells of each what became of it, however it ends.
 
+A pipe that is closed early, by `head` say, changes neither what a command does nor how it ends.
+
 """
 CODES = {
     Exit.DONE: "done",

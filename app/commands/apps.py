@@ -65,9 +65,18 @@ def create(name: str, *, permissions: tuple[Permission, ...]) -> None:
     ],
 )
 @click.option("--search", default="", help="A part of the name.")
-@click.option("--active/--inactive", "is_active", default=None, help="Those alone.")
 @click.option(
-    "--limit", type=click.IntRange(1, LONGEST_PAGE), default=LONGEST_PAGE, help="How many at most."
+    "--active/--inactive",
+    "is_active",
+    default=None,
+    help="Only those that are on, or that are locked out.",
+)
+@click.option(
+    "--limit",
+    type=click.IntRange(1, LONGEST_PAGE),
+    default=LONGEST_PAGE,
+    show_default=True,
+    help="How many at most.",
 )
 @click.option("--after", default="", help="Where the last list ended, as it said.")
 def list_(*, search: str, is_active: bool | None, limit: int, after: str) -> None:

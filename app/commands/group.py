@@ -58,7 +58,11 @@ def create(name: str, *, permissions: tuple[Permission, ...]) -> None:
 @command.command("list", examples=[("flask group list --json", "for a script")])
 @click.option("--search", default="", help="A part of the name.")
 @click.option(
-    "--limit", type=click.IntRange(1, LONGEST_PAGE), default=LONGEST_PAGE, help="How many at most."
+    "--limit",
+    type=click.IntRange(1, LONGEST_PAGE),
+    default=LONGEST_PAGE,
+    show_default=True,
+    help="How many at most.",
 )
 @click.option("--after", default="", help="Where the last list ended, as it said.")
 def list_(*, search: str, limit: int, after: str) -> None:
@@ -88,14 +92,14 @@ def list_(*, search: str, limit: int, after: str) -> None:
     "added",
     type=PermissionType(),
     multiple=True,
-    help="A permission to grant; may be repeated.",
+    help="A permission to grant; repeatable.",
 )
 @click.option(
     "--remove-permission",
     "removed",
     type=PermissionType(),
     multiple=True,
-    help="A permission to take away; may be repeated.",
+    help="A permission to take away; repeatable.",
 )
 @click.option("--add-user", "joining", multiple=True, help="The email of one of the staff.")
 @click.option("--remove-user", "leaving", multiple=True, help="The email of a member.")

@@ -40,5 +40,5 @@ permission_option = click.option(
     "permissions",
     type=PermissionType(),
     multiple=True,
-    help="A permission to grant, MANAGE_ORDERS say; may be given several times.",
+    help="A permission to grant, MANAGE_ORDERS say; repeatable.",
 )

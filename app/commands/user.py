@@ -49,7 +49,7 @@ for _change in user_changes.COMMANDS:
 @click.option("--staff", is_flag=True, help="A member of the staff.")
 @click.option("--superuser", is_flag=True, help="Staff who may do everything.")
 @permission_option
-@click.option("--group", "groups", multiple=True, help="A group to join; may be repeated.")
+@click.option("--group", "groups", multiple=True, help="A group to join; repeatable.")
 @click.option("--first-name", default="", help="The first name.")
 @click.option("--last-name", default="", help="The last name.")
 @click.option("--password-stdin", is_flag=True, help="Read the password from standard input.")
@@ -101,11 +101,22 @@ def create(  # noqa: PLR0913 - one for each option
         ("flask user list --search ann --json", "for a script"),
     ],
 )
-@click.option("--staff/--customers", "is_staff", default=None, help="One kind of people alone.")
-@click.option("--active/--inactive", "is_active", default=None, help="Those alone.")
+@click.option(
+    "--staff/--customers", "is_staff", default=None, help="Only staff, or only customers."
+)
+@click.option(
+    "--active/--inactive",
+    "is_active",
+    default=None,
+    help="Only who may come in, or who is locked out.",
+)
 @click.option("--search", default="", help="The beginning of an email or a name.")
 @click.option(
-    "--limit", type=click.IntRange(1, LONGEST_PAGE), default=LONGEST_PAGE, help="How many at most."
+    "--limit",
+    type=click.IntRange(1, LONGEST_PAGE),
+    default=LONGEST_PAGE,
+    show_default=True,
+    help="How many at most.",
 )
 @click.option("--after", default="", help="Where the last list ended, as it said.")
 def list_(

@@ -30,8 +30,8 @@ from app.web.installation import installation
 @click.option("--email", "new_email", help="The address from now on, for mails and signing in.")
 @click.option("--first-name", help="The first name.")
 @click.option("--last-name", help="The last name.")
-@click.option("--add-group", "joined", multiple=True, help="A group to join; may be repeated.")
-@click.option("--remove-group", "left", multiple=True, help="A group to leave; may be repeated.")
+@click.option("--add-group", "joined", multiple=True, help="A group to join; repeatable.")
+@click.option("--remove-group", "left", multiple=True, help="A group to leave; repeatable.")
 def update(
     email: str,
     *,
@@ -67,7 +67,7 @@ def update(
     examples=[("flask user promote eve@example.com --group Support", "a customer, now staff")],
 )
 @click.argument("email")
-@click.option("--group", "joined", multiple=True, help="A group to join; may be repeated.")
+@click.option("--group", "joined", multiple=True, help="A group to join; repeatable.")
 def promote(email: str, *, joined: tuple[str, ...]) -> None:
     """Make a customer one of the staff.
 

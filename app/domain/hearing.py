@@ -6,6 +6,15 @@ from app.domain.events import EVENTS
 from app.domain.webhooks import AsyncEvent
 
 
+def needed(event: str) -> str | None:
+    """The permission that an app must hold to hear of it; ``None`` for one that nobody here knows.
+
+    ``ANY_EVENTS`` needs none of its own: an app hears of those that it may.
+    """
+    known = {name.value: kind.permission.value for name, kind in EVENTS.items()}
+    return known.get(event)
+
+
 def unheard(events: Collection[str], held: Collection[str]) -> Mapping[str, tuple[str, ...]]:
     """Those of ``events`` that an app is not told of, by the permission that it lacks for them.
 

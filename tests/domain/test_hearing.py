@@ -3,7 +3,7 @@
 import pytest
 
 from app.domain.events import EVENTS
-from app.domain.hearing import is_deaf, unheard
+from app.domain.hearing import is_deaf, needed, unheard
 
 ORDERS, PRODUCTS = "MANAGE_ORDERS", "MANAGE_PRODUCTS"
 
@@ -40,3 +40,8 @@ def test_whoever_asks_for_all_and_may_hear_of_none_is_told_of_all() -> None:
     told = unheard(["ANY_EVENTS"], ["MANAGE_DISCOUNTS"])
     assert {name for names in told.values() for name in names} == set(EVENTS)
     assert is_deaf(["ANY_EVENTS"], ["MANAGE_DISCOUNTS"])
+
+
+def test_every_event_but_all_of_them_needs_a_permission() -> None:
+    assert all(needed(name.value) == kind.permission for name, kind in EVENTS.items())
+    assert needed("ANY_EVENTS") is needed("EVENT_OF_LATER") is None

@@ -33,7 +33,10 @@ from app.ports.instance import Instance, KnownApp
         ),
     ],
 )
-@click.option("--app", help="Whose it is: an id, or a name that is unique.")
+@click.option(
+    "--app",
+    help="Whose it is: an id, or a name that is unique. Where there is one app alone, that.",
+)
 @field_options
 @click.option("--no-input", is_flag=True, help="Ask nothing; what is missing is a mistake.")
 def create(*, app: str | None, no_input: bool, **fields: Any) -> None:

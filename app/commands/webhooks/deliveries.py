@@ -44,7 +44,7 @@ _WITH_PAYLOAD = (
 status_option = click.option(
     "--status",
     type=click.Choice([one.value for one in DeliveryStatus], case_sensitive=False),
-    help="Those alone.",
+    help="Only those in this state.",
 )
 
 
@@ -60,8 +60,14 @@ status_option = click.option(
 @status_option
 @click.option("--event", shell_complete=complete_event, help="Those of this event alone.")
 @click.option("--code", type=int, help="Those that were last answered with this status of HTTP.")
-@click.option("--since", help="Those from then on: 30m, 2h, 3d ago, or a date.")
-@click.option("--limit", type=click.IntRange(1, _MOST), default=_PAGE, help="How many at most.")
+@click.option("--since", help="Only those since then: for 30m, 2h or 3d, or from a date on.")
+@click.option(
+    "--limit",
+    type=click.IntRange(1, _MOST),
+    default=_PAGE,
+    show_default=True,
+    help="How many at most.",
+)
 @click.option("--payload", is_flag=True, help="Show what was sent and what was answered, too.")
 @click.option(
     "--follow",

@@ -88,7 +88,7 @@ def field_options(function: Function) -> Function:
             "events",
             multiple=True,
             shell_complete=complete_event,
-            help="An event to hear of; may be repeated. See them: flask webhook events",
+            help="An event to hear of; repeatable. See them: flask webhook events",
         ),
         click.option(
             "--query",
@@ -99,10 +99,15 @@ def field_options(function: Function) -> Function:
             "--header", "headers", multiple=True, help="'X-Name: value', sent along; repeatable."
         ),
         click.option("--no-headers", is_flag=True, help="Send none along any more."),
-        click.option("--active/--inactive", "is_active", default=None, help="Whether it is on."),
+        click.option(
+            "--active/--inactive",
+            "is_active",
+            default=None,
+            help="Whether it is on; a new one is.",
+        ),
         click.option(
             "--secret",
-            help="generate for a new one, @FILE or - to read it, none to sign with the shop's "
+            help="'generate' for a new one, @FILE or - to read it, 'none' to sign with the shop's "
             "keys. Never the secret itself: others can read a command line.",
         ),
     ]

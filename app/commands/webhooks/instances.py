@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from app.commands.api_address import ApiAddress
-from app.commands.command import Command, standalone, version_option
+from app.commands.command import Command, standalone
 from app.commands.texts import read_file
 from app.commands.webhooks import here
 from app.domain.errors import PermissionDenied
@@ -37,7 +37,7 @@ def webhook_command(
 
 
 def _add_options(function: Callable[..., Any]) -> None:
-    """Those by which every one takes another instance, and ``-V``."""
+    """Those by which every one takes another instance."""
     address = click.Option(
         ["-u", "--instance", "--url", "instance_url"],
         type=ApiAddress(),
@@ -56,7 +56,7 @@ def _add_options(function: Callable[..., Any]) -> None:
     )
     # They are read from behind: so these come after those of the command itself.
     declared: list[click.Parameter] = function.__dict__.setdefault("__click_params__", [])
-    declared[:0] = [version_option(), token_file, address]
+    declared[:0] = [token_file, address]
 
 
 def instance() -> Instance:

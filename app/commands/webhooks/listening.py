@@ -55,8 +55,8 @@ _COLUMNS = (
         ),
     ],
 )
-@click.option("--webhook", "names", multiple=True, help="This one alone; repeatable.")
-@click.option("--event", shell_complete=complete_event, help="This event alone.")
+@click.option("--webhook", "names", multiple=True, help="Only those of this webhook; repeatable.")
+@click.option("--event", shell_complete=complete_event, help="Only deliveries of this event.")
 @click.option(
     "--forward-to",
     metavar="URL",
@@ -79,7 +79,7 @@ def listen(
 ) -> None:
     """Show deliveries as they are made, until Ctrl-C; as JSON, an object a line.
 
-    Those of webhooks that there are: without one for an event, nobody hears of it.
+    Only what webhooks are sent: an event that none of them hears of is not shown.
     """
     if forward_to is not None and not is_web_address(forward_to):
         raise click.UsageError("--forward-to must be a whole address: http://localhost:3000/hook")

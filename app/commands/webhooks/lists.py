@@ -8,10 +8,12 @@ from app.commands.output import Column, output
 from app.commands.questions import agree, yes_option
 from app.commands.webhooks.instances import instance, webhook_command
 from app.commands.webhooks.rows import WEBHOOK, WEBHOOKS, find_app, find_webhook
+from app.domain import hearing
 
 _EVENTS = (
     Column[tuple[str, str]]("name", "Event", lambda one: one[0], short=True),
     Column[tuple[str, str]]("description", "Tells", lambda one: one[1]),
+    Column[tuple[str, str]]("permission", "Needs", lambda one: hearing.needed(one[0])),
 )
 
 
@@ -24,7 +26,9 @@ _EVENTS = (
     ],
 )
 @click.option("--app", help="Those of this app alone: an id, or a name that is unique.")
-@click.option("--active/--inactive", "is_active", default=None, help="Those alone.")
+@click.option(
+    "--active/--inactive", "is_active", default=None, help="Only those that are on, or off."
+)
 def list_(*, app: str | None, is_active: bool | None) -> None:
     """List the webhooks of all apps."""
     chosen = instance()
@@ -48,7 +52,10 @@ def show(webhook: str) -> None:
 
 @webhook_command("events", examples=[("flask webhook events --short", "their names alone")])
 def events() -> None:
-    """List the events that webhooks can hear of."""
+    """List the events that webhooks can hear of.
+
+    With each, the permission that an app must hold to be told of it.
+    """
     output().rows(list(instance().event_types().items()), _EVENTS, empty="No event.")
 
 

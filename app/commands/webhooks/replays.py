@@ -59,7 +59,8 @@ _REPLAYED = (
 def retry(delivery_ids: tuple[str, ...]) -> None:
     """Make deliveries again, at once and with the same webhook-id.
 
-    Ends with 3 when one of them was refused; the others are on their way.
+    DELIVERY is an id, as `flask webhook deliveries` lists them. Ends with 3 when one of them was
+    refused; the others are on their way.
     """
     done: list[Retried] = []
     failure = _retry_all(instance(), delivery_ids, done)
@@ -106,7 +107,7 @@ def _retry(instance: Instance, delivery_id: str) -> Retried:
     ],
 )
 @click.argument("webhook")
-@click.option("--since", required=True, help="From when on: 30m, 2h, 3d ago, or a date.")
+@click.option("--since", required=True, help="Since when: for 30m, 2h or 3d, or from a date on.")
 @click.option("--failed", is_flag=True, help="Those alone that failed.")
 @click.option("--missing", is_flag=True, help="Those alone that it never got: it was off, say.")
 def replay(webhook: str, since: str, *, failed: bool, missing: bool) -> None:

@@ -70,8 +70,10 @@ _COLUMNS = (
 )
 @click.option("--object-id", "object_ids", multiple=True, help=_OBJECT_ID)
 @click.option("--query", help="The subscription: its text, @FILE, or - for standard input.")
-@click.option("--webhook", help="Take query and app of this one.")
-@click.option("--app", help="Whose permissions count; yours if left out.")
+@click.option("--webhook", help="Take query and app of this webhook.")
+@click.option(
+    "--app", help="Whose permissions count; those of --webhook's app, or yours, if left out."
+)
 @click.option(
     "--diff-last", is_flag=True, help="Compare with the last delivery of --webhook, line by line."
 )

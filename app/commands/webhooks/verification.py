@@ -64,10 +64,14 @@ _COLUMNS = (
     ],
 )
 @click.argument("body", type=click.Path(allow_dash=True))
-@click.option("--headers", "file", help="A file with the headers: lines, or a JSON object.")
+@click.option("--headers", "file", metavar="FILE", help="The headers: lines, or a JSON object.")
 @click.option("--header", "lines", multiple=True, help="'Name: value'; repeatable.")
-@click.option("--secret-file", help="A file with the webhook's secret.")
-@click.option("--key-set", help="A JSON Web Key Set: an address, or a file for offline use.")
+@click.option("--secret-file", metavar="FILE", help="Where the webhook's secret is.")
+@click.option(
+    "--key-set",
+    metavar="URL|FILE",
+    help="A JSON Web Key Set: an address, or a file for offline use.",
+)
 @click.option(
     "--tolerance",
     type=click.IntRange(1),
@@ -81,9 +85,10 @@ def verify(
     key_set: str | None,
     tolerance: int | None,
 ) -> None:
-    """Check the signatures of a delivery: BODY is a file with its exact bytes, or -.
+    """Check the signatures of a delivery: BODY is a file with its exact bytes.
 
-    Ends with 1 when one of them is not good. Needs no network with a file of keys or a secret.
+    One of body, headers and secret can be -, which is standard input. Ends with 1 when a signature
+    is not good. Needs no network with a file of keys or a secret.
     """
     if [body, file, secret_file].count("-") > 1:
         raise click.UsageError("Standard input can be one of body, headers and secret.")
