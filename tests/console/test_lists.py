@@ -68,7 +68,11 @@ def test_webhooks_are_sorted_and_stay_so_on_the_next_page(
     second = desk.open(on)
     assert order(second, "hook-99", "hook-98") == ["hook-98", "hook-99"]
     assert "hook-73" not in second.html.split("<tbody>")[1]
+    back = desk.open(next_page(second, "Before"))
     assert "sort=name" in next_page(second, "Before")
+    assert order(back, "hook-75", "hook-73", "hook-74") == ["hook-73", "hook-74", "hook-75"]
+    assert "hook-98" not in back.html.split("<tbody>")[1]
+    assert "hook-98" in desk.open(next_page(back, "More")).html.split("<tbody>")[1]
     assert order(desk.open(f"{WEBHOOKS}?sort=app"), "hook-99", "hook-73")[0] == "hook-73"
     assert chosen(desk.open(f"{WEBHOOKS}?sort=nonsense")) == ""
 

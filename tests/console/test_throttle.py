@@ -68,6 +68,7 @@ def test_the_list_is_narrowed_and_sorted_by_its_address(
     narrowed = desk.open(f"{PAGE}?why=accounts")
     assert "2001:db8::7" not in narrowed.text
     assert "1 address here" in narrowed.text
+    assert "with the longest wait" not in narrowed.text
     assert "Nothing fits" in desk.open(f"{PAGE}?q=10.9").text
 
 
@@ -78,7 +79,9 @@ def test_past_the_longest_waits_an_address_is_found_by_itself(
     desk = staff_desk(MAY)
     fail(shop, user_id=make_user(shop), times=6)
     fail(shop, "2001:db8::7", user_id=2, times=2)
-    assert "2001:db8::7" not in desk.open(PAGE).text
+    longest = desk.open(PAGE).text
+    assert "2001:db8::7" not in longest
+    assert "1 address, the 1 with the longest wait" in longest
     found = desk.open(f"{PAGE}?q=2001:DB8:0::7").text
     assert "2001:db8::7" in found
     assert "2 wrong passwords" in found
@@ -149,5 +152,6 @@ def test_a_store_that_does_not_answer_is_told_and_breaks_nothing(silent: Desk) -
     page = silent.open(PAGE)
     assert page.status == 200
     assert "The store of the login attempts does not answer" in page.text
+    assert f"Unblock {GUESSER}?" not in silent.open(ASK).text
     done = silent.follow(silent.send(f"{PAGE}unblock", {"address": GUESSER}, seen_at=PAGE))
     assert "nothing can be unblocked" in done.text
