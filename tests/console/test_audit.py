@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 
 import pytest
 
@@ -42,6 +43,18 @@ def test_changes_are_told_in_words_with_before_and_after(
     assert f"Whoever runs the server at the shell {told}" in page.text
     assert "Harbour &lt;b&gt;Lane&lt;/b&gt;" in page.html
     assert len(seen) <= 6
+
+
+def test_what_was_off_from_its_beginning_is_not_told_in_the_list(
+    staff_desk: StaffDesk, shop: Ports
+) -> None:
+    desk = staff_desk(MAY)
+    create_customer(shop, OPERATOR, NewCustomer("kettle@example.com"))
+    told = desk.open("/console/audit/?q=kettle")
+    assert "Is active: on" in told.text
+    assert "Is superuser" not in told.text
+    [entry] = set(re.findall(r'href="(/console/audit/[0-9]+)"', told.html))
+    assert re.search(r"Is superuser . off", desk.open(entry).text)
 
 
 def test_each_change_names_its_field_and_no_secret(staff_desk: StaffDesk, shop: Ports) -> None:

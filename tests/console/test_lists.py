@@ -72,6 +72,8 @@ def test_webhooks_are_sorted_and_stay_so_on_the_next_page(
     assert "sort=name" in next_page(second, "Before")
     assert order(back, "hook-75", "hook-73", "hook-74") == ["hook-73", "hook-74", "hook-75"]
     assert "hook-98" not in back.html.split("<tbody>")[1]
+    [without] = re.findall(r'class="lk-tag" href="([^"]*)"', second.html)
+    assert html.unescape(without) == f"{WEBHOOKS}?sort=name"
     assert "hook-98" in desk.open(next_page(back, "More")).html.split("<tbody>")[1]
     assert order(desk.open(f"{WEBHOOKS}?sort=app"), "hook-99", "hook-73")[0] == "hook-73"
     assert chosen(desk.open(f"{WEBHOOKS}?sort=nonsense")) == ""

@@ -51,3 +51,11 @@ def test_an_operators_event_is_sent_from_where_the_shop_is_served(
         remember_base_address(ports, OPERATOR, one)
 
     assert issuers(ports) == [f"{address}/graphql/"] * 2
+
+
+def test_where_it_is_served_counts_for_nothing_later_where_the_address_is_configured(
+    ports: Ports,
+) -> None:
+    configured = replace(ports.configuration, public_url="https://shop.example")
+    remember_base_address(replace(ports, configuration=configured), OPERATOR, "http://[::1]:9001")
+    assert issuers(ports) == ["http://localhost:8000/graphql/"] * 2

@@ -10,7 +10,7 @@ from app.models import AppRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services import finding
 from app.services.finding import EACH, LONGEST, Hit, HitKind, find_anything
-from tests.builders.apps import make_app
+from tests.builders.apps import change_app, make_app
 from tests.builders.people import NOBODY, actor_of, make_group, make_staff, make_user
 from tests.builders.sign_on import make_provider
 from tests.builders.webhooks import make_delivery, make_webhook
@@ -54,6 +54,14 @@ def test_several_words_find_what_has_them_all(ports: Ports) -> None:
     assert titles(ports, "track parcel") == [("app", "Parcelpost Tracking")]
     assert titles(ports, "ann ber") == [("customer", "Anna Berg")]
     assert titles(ports, "anna labels") == []
+
+
+def test_an_app_that_is_being_installed_is_not_found_before_it_is_there(ports: Ports) -> None:
+    app_id, _ = make_app(ports, "Warehouse")
+    change_app(ports, app_id, is_installed=False)
+    assert titles(ports, "ware") == []
+    change_app(ports, app_id, is_installed=True)
+    assert titles(ports, "ware") == [("app", "Warehouse")]
 
 
 def test_what_is_called_otherwise_now_is_found_by_its_new_name(ports: Ports) -> None:

@@ -11,6 +11,7 @@ from app.ports import Ports
 from app.services.app_lists import AppFilter, list_apps
 from app.services.catalogue import ProductFilter, list_products
 from app.services.directory import list_customers, list_staff, list_users
+from app.services.extensions import ExtensionFilter, list_extensions
 from app.services.groups import GroupFilter, list_groups
 from app.services.order_lists import OrderFilter, list_orders
 from app.services.provider_settings import list_plugins
@@ -23,6 +24,12 @@ ALL = PageRequest(100)
 SEARCHES: dict[str, Callable[[Ports, str], Page[object]]] = {
     "apps": lambda ports, text: list_apps(ports, OPERATOR, ALL, AppFilter(search=text)),
     "apps by name": lambda ports, text: list_apps(ports, OPERATOR, ALL, AppFilter(name=text)),
+    "extensions by place": lambda ports, text: list_extensions(
+        ports, OPERATOR, ALL, ExtensionFilter(mounts=("NAVIGATION", text))
+    ),
+    "extensions by target": lambda ports, text: list_extensions(
+        ports, OPERATOR, ALL, ExtensionFilter(target=text)
+    ),
     "groups": lambda ports, text: list_groups(ports, OPERATOR, ALL, GroupFilter(search=text)),
     "orders": lambda ports, text: list_orders(ports, OPERATOR, ALL, OrderFilter(search=text)),
     "orders by customer": lambda ports, text: list_orders(

@@ -162,6 +162,20 @@ def test_requests_are_told_by_kind(busy: Ports, clock: FakeClock) -> None:
     assert again.requests == 0
 
 
+def test_who_forwards_without_being_trusted_to_wants_a_look_for_a_week(
+    busy: Ports, clock: FakeClock
+) -> None:
+    busy.activity.saw_forwarding("203.0.113.7")
+    busy.activity.flush()
+    seen = []
+    for hours in (0, 8 * 24, 1):
+        clock.pass_(hours=hours)
+        told = show_overview(busy, OPERATOR).people
+        assert told is not None
+        seen.append(told.untrusted_peers)
+    assert seen == [1, 1, 0]
+
+
 def test_what_wants_a_look_is_told(ports: Ports, clock: FakeClock, hook: int) -> None:
     change_webhook(ports, hook, failing_since=clock.now())
     sign_in(ports, make_staff(ports, "tom@example.com"))
