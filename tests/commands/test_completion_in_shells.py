@@ -54,7 +54,7 @@ def test_bash_completes_by_the_script(tmp_path: Path) -> None:
 FISH = {
     "flask web": "webhook\tList, make, change, try and follow webhooks.\n",
     "flask user sign": "sign-out\tEnd all sessions of somebody, in every...\n",
-    "flask user list --inac": "--inactive\tThose alone.\n",
+    "flask user list --inac": "--inactive\tOnly who may come in, or who is locked out.\n",
     "flask group create x --permission manage-ord": "MANAGE_ORDERS\nMANAGE_ORDERS_IMPORT\n",
     "flask webhook verify ./wsgi": "./wsgi.py\n",
 }

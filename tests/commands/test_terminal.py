@@ -1,9 +1,6 @@
 """What a person at a terminal gets that a pipe does not: tables, colours, questions."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -16,7 +13,7 @@ from app.services.identity import identify
 from tests.builders.apps import make_app
 from tests.builders.people import make_group, visit
 from tests.builders.shop import set_mode
-from tests.commands.installed import PATIENCE, ROOT, Installation
+from tests.commands.installed import Installation
 from tests.commands.terminal import ESCAPE, INTERRUPT, typed
 
 
@@ -163,25 +160,6 @@ def test_a_table_names_what_a_narrow_terminal_has_no_room_for(
     make_group(ports, "Support", Permission.MANAGE_ORDERS)
     shown = typed(installed, "group", "list", COLUMNS="20")
     assert "No room for: Members, Permissions. --json shows all." in shown
-
-
-def test_nobody_hears_of_a_pipe_that_was_closed(ports: Ports, installed: Installation) -> None:
-    make_group(ports, "Support")
-    reader, writer = os.pipe()
-    os.close(reader)
-    listing = subprocess.run(
-        [sys.executable, "-m", "flask", "--app", str(ROOT / "wsgi.py"), "group", "list"],
-        cwd=installed.folder,
-        env=installed.environment,
-        stdout=writer,
-        stderr=subprocess.PIPE,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-    )
-    os.close(writer)
-    assert listing.stderr == ""
-    assert listing.returncode == 1
 
 
 def test_settings_that_cannot_be_used_are_told_in_json_too(installed: Installation) -> None:
