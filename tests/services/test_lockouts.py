@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import delete, update
 
 from app.domain.actor import Actor, ActorKind, SessionOrigin
 from app.domain.errors import PermissionDenied
@@ -22,6 +22,7 @@ from tests.builders.sign_on import (
     make_provider,
     sign_in_by_grant,
 )
+from tests.fakes.clock import FakeClock
 from tests.fixtures.statements import recorded_statements, selects
 
 SETTINGS = Permission.MANAGE_SETTINGS
@@ -93,6 +94,20 @@ def test_where_the_provider_rules_only_what_it_granted_counts(ports: Ports, acto
     assert lockout(ports, actor, RESTRICT).people == 1
 
 
+def test_what_a_provider_granted_in_a_session_that_is_over_counts_no_more(
+    ports: Ports, clock: FakeClock
+) -> None:
+    provider = make_provider(ports, use_oauth_scope_permissions=True)
+    other = make_staff(ports, "other@example.com")
+    link_identity(ports, other)
+    sign_in_by_grant(ports, other, provider, "MANAGE_SETTINGS")
+    me = Actor(ActorKind.USER, user_id=4711, permissions=frozenset({SETTINGS}))
+    clock.pass_(hours=30 * 24 - 1)
+    assert lockout(ports, me, RESTRICT).people == 1
+    clock.pass_(hours=1)
+    assert lockout(ports, me, RESTRICT).people == 0
+
+
 def test_an_app_that_may_manage_settings_could(ports: Ports, actor: Actor) -> None:
     app_id, _ = make_app(ports, "Settings", SETTINGS)
     make_app(ports, "Orders", Permission.MANAGE_ORDERS)
@@ -111,6 +126,14 @@ def test_an_app_without_a_token_for_it_could_not(
         values = {"expires_at": ports.clock.now() - timedelta(seconds=1)}
     with ports.database.transaction() as session:
         session.execute(update(AppTokenRecord).values(**values))
+    assert lockout(ports, actor, RESTRICT).is_locked_out
+
+
+def test_a_token_of_another_app_is_no_way_in(ports: Ports, actor: Actor) -> None:
+    app_id, _ = make_app(ports, "Settings", SETTINGS)
+    make_app(ports, "Orders", Permission.MANAGE_ORDERS)
+    with ports.database.transaction() as session:
+        session.execute(delete(AppTokenRecord).where(AppTokenRecord.app_id == app_id))
     assert lockout(ports, actor, RESTRICT).is_locked_out
 
 
