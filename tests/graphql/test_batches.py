@@ -106,3 +106,19 @@ def test_entries_behind_a_fault_are_answered(desk: Desk) -> None:
 
 def messages_of(entry: dict[str, list[dict[str, str]]]) -> list[str]:
     return [error["message"] for error in entry["errors"]]
+
+
+@pytest.mark.parametrize(
+    ("large", "name"),
+    [
+        (f"{{ book {'{ author { favourite ' * 8}{{ title }}{' } }' * 8} }}", "depth"),
+        ("{ books(first: 101) { totalCount } }", "page_size"),
+    ],
+)
+def test_an_entry_that_is_too_large_by_itself_is_found_behind_one_that_is_not(
+    desk: Desk, large: str, name: str
+) -> None:
+    answer = desk.post([GREETING, {"query": large}])
+    assert answer.status_code == 400
+    told = answer.json[1]["errors"][0]["extensions"]["limit"]["name"]
+    assert told == name
