@@ -2,8 +2,11 @@
 
 import pytest
 
+from app.domain.events import EventType
 from app.domain.permissions import Permission
 from app.ports import Ports
+from tests.builders.audit import trail
+from tests.builders.outbox import events
 from tests.builders.people import make_group, make_user
 from tests.builders.providers import set_up
 from tests.servers.own_provider import AUDIENCE, OwnProvider
@@ -40,6 +43,10 @@ def test_the_default_group_is_made_without_permissions_where_there_is_none(
     user = who(ports, provider.access_token()).user
     assert user is not None
     assert [(one.name, one.permissions) for one in user.groups] == [("Newcomers", frozenset())]
+    assert [one.subject_name for one in trail(ports, "group.create")] == ["Newcomers"]
+    assert [one.after for one in trail(ports, "user.join")] == [{"group": "Newcomers"}]
+    told = [one.type for one in events(ports)]
+    assert told.count(EventType.PERMISSION_GROUP_CREATED) == 1
 
 
 SCOPES = [

@@ -261,6 +261,23 @@ def test_two_workers_never_send_the_same_mail(
     other.database.close()
 
 
+def test_a_worker_that_comes_back_too_late_changes_nothing_about_what_another_has_sent(
+    posting: Ports, post: FakePost, clock: FakeClock
+) -> None:
+    class Hanging(FakePost):
+        def send(self, letter: Letter) -> None:
+            clock.pass_(minutes=6)
+            assert send_due_mail(posting, WORKER) == 1
+            raise MailUndeliverable("The mail server cannot be reached.")
+
+    _promise(posting)
+    assert send_due_mail(replace(posting, post=Hanging()), WORKER) == 0
+    clock.pass_(hours=1)
+    assert send_due_mail(posting, WORKER) == 0
+    assert len(post.sent) == 1
+    assert _records(posting)[0].last_error == ""
+
+
 def test_a_rolled_back_change_sends_nothing(posting: Ports, post: FakePost) -> None:
     def change_and_fail() -> None:
         with posting.database.transaction() as session:
