@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 from sqlalchemy import select
+from typing_extensions import override
 
 from app.domain.actor import WORKER
 from app.domain.mail import Letter, Mail, MailKind
@@ -265,6 +266,7 @@ def test_a_worker_that_comes_back_too_late_changes_nothing_about_what_another_ha
     posting: Ports, post: FakePost, clock: FakeClock
 ) -> None:
     class Hanging(FakePost):
+        @override
         def send(self, letter: Letter) -> None:
             clock.pass_(minutes=6)
             assert send_due_mail(posting, WORKER) == 1
