@@ -116,9 +116,13 @@ def finish(plugin_id: str) -> BaseResponse:
 
 @blueprint.post("/sign-out")
 def leave() -> BaseResponse:
-    """End the session, here and in every copy of its cookie."""
+    """End the session, here and in every copy of its cookie.
+
+    Whoever is to come in another way is led back to where they were.
+    """
     close_console_session()
-    return go("console.sign_in.index")
+    asked = request.args.get("next")
+    return go("console.sign_in.index", next=None if asked is None else own_path(asked))
 
 
 @blueprint.route("/prove", methods=["GET", "POST"])

@@ -82,6 +82,12 @@ def test_the_session_has_a_new_name_after_each_sign_in(staff_desk: StaffDesk) ->
     assert first.value != second.value
 
 
+def test_signing_out_leads_nobody_elsewhere(staff_desk: StaffDesk) -> None:
+    elsewhere = "/console/sign-out?next=https://evil.example/"
+    left = staff_desk().send(elsewhere, seen_at="/console/keyboard")
+    assert left.leads_to == "/console/sign-in?next=/console/"
+
+
 def test_a_copy_of_the_cookie_is_worth_nothing_after_signing_out(staff_desk: StaffDesk) -> None:
     desk = staff_desk()
     stolen = desk.client.get_cookie("latchkey")
