@@ -9,6 +9,17 @@ from app.settings import load_settings
 from tests.house.sources import ROOT
 
 EXAMPLE = ROOT / ".env.example"
+SAMPLES = {
+    "ALLOWED_CLIENT_HOSTS",
+    "DATABASE_URL",  # the default is the same file, wherever the process is started
+    "MAIL_URL",
+    "OUTGOING_ALLOWED_NETWORKS",
+    "PUBLIC_URL",
+    "REDIS_URL",
+    "TRUSTED_PROXIES",
+}
+"""Of these the default is none, which the example says in words."""
+
 _ASSIGNMENT = re.compile(r"^#?([A-Z][A-Z_]*)=(.*)$", re.MULTILINE)
 
 
@@ -45,6 +56,14 @@ def test_each_is_explained_by_a_comment_of_its_own() -> None:
 def test_a_copy_of_the_example_changes_nothing() -> None:
     written = {name: value for name, value in dotenv_values(EXAMPLE).items() if value}
     assert load_settings(written) == load_settings({})
+
+
+def test_what_stands_there_is_the_default_unless_it_is_a_sample() -> None:
+    default = load_settings({})
+    others = {
+        name for name, value in _explained().items() if load_settings({name: value}) != default
+    }
+    assert others == SAMPLES
 
 
 def test_every_value_that_stands_there_can_be_used() -> None:
