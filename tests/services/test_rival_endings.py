@@ -1,0 +1,80 @@
+"""A session that somebody ends while it is being refreshed: they wait for their turn.
+
+On PostgreSQL alone: SQLite lets nobody else write meanwhile.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from sqlalchemy import delete, event, text
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.orm import Session
+
+from app.models import SessionRecord
+from app.ports import Ports
+from app.services.external_refresh import refresh_external_session
+from app.services.tokens import refresh_token
+from tests.builders.people import NOBODY, make_user, sign_in
+from tests.fakes.clock import FakeClock
+from tests.fixtures.ports import fake_ports
+from tests.servers.own_provider import OwnProvider
+from tests.services.provider_logins import PLUGIN
+from tests.services.provider_logins import sign_in as sign_in_there
+
+
+@pytest.fixture
+def ports(postgresql_url: str, clock: FakeClock) -> Iterator[Ports]:
+    made = fake_ports(postgresql_url, clock)
+    configuration = replace(made.configuration, single_use_refresh_tokens=True)
+    yield replace(made, configuration=configuration)
+    made.database.close()
+
+
+@pytest.fixture
+def rival(postgresql_url: str, clock: FakeClock) -> Iterator[Ports]:
+    """The ports of another process on the same database."""
+    made = fake_ports(postgresql_url, clock, first_key=10)
+    yield made
+    made.database.close()
+
+
+@pytest.fixture
+def ending(rival: Ports) -> Iterator[list[str]]:
+    """What comes of ending all sessions, tried whenever a change of one is about to be written."""
+    came: list[str] = []
+
+    def end(session: Session, *_rest: object) -> None:
+        if not any(isinstance(one, SessionRecord) for one in session.dirty):
+            return
+        try:
+            with rival.database.transaction() as other:
+                other.execute(text("SET LOCAL lock_timeout = '300ms'"))
+                other.execute(delete(SessionRecord))
+        except OperationalError as error:
+            came.append("waited" if "lock timeout" in str(error) else str(error))
+        else:
+            came.append("ended")
+
+    event.listen(Session, "before_flush", end)
+    yield came
+    event.remove(Session, "before_flush", end)
+
+
+def test_whoever_ends_a_session_waits_until_it_has_been_refreshed(
+    ports: Ports, ending: list[str]
+) -> None:
+    pair = sign_in(ports, make_user(ports))
+    assert refresh_token(ports, NOBODY, token=pair.refresh).refresh
+    assert ending == ["waited"]
+
+
+def test_so_does_whoever_ends_one_that_began_at_a_provider(
+    ports: Ports, provider: OwnProvider, ending: list[str]
+) -> None:
+    tokens = sign_in_there(ports, provider)
+    ending.clear()
+    provider.grant("the first", refresh_token="the second")
+    assert refresh_external_session(ports, NOBODY, plugin_id=PLUGIN, token=tokens.refresh)
+    # Once while it takes its turn, once when it keeps what the provider has answered.
+    assert ending == ["waited", "waited"]
