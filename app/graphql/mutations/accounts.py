@@ -84,21 +84,35 @@ class AccountMutations(graphene.ObjectType):
     """What people do with their own accounts."""
 
     account_register = graphene.Field(
-        AccountRegister, input=graphene.NonNull(AccountRegisterInput)
+        AccountRegister,
+        description=(
+            "Adds a customer; anybody may. The answer is the same where the address has an "
+            "account already, and no session begins."
+        ),
+        input=graphene.NonNull(AccountRegisterInput),
     )
     confirm_account = graphene.Field(
         ConfirmAccount,
+        description="Confirms an account by the token of a mailed link; anybody who has it may.",
         email=graphene.NonNull(graphene.String),
         password=graphene.String(description="Becomes the account's password, if given."),
         token=graphene.NonNull(graphene.String),
     )
     account_update = graphene.Field(
         AccountUpdate,
+        description=(
+            "Changes the caller's own names, for signed-in people through no dashboard extension; "
+            "or a customer's, with MANAGE_USERS."
+        ),
         customer_id=graphene.ID(description="Somebody else; needs MANAGE_USERS."),
         input=graphene.NonNull(AccountInput),
     )
     request_email_change = graphene.Field(
         RequestEmailChange,
+        description=(
+            "Mails a link to a new address; nothing changes before it is used. For signed-in "
+            "people, through no dashboard extension; it takes their password."
+        ),
         channel=graphene.String(description=_UNUSED),
         new_email=graphene.NonNull(graphene.String),
         password=graphene.NonNull(graphene.String),
@@ -108,17 +122,32 @@ class AccountMutations(graphene.ObjectType):
     )
     confirm_email_change = graphene.Field(
         ConfirmEmailChange,
+        description=(
+            "Moves the caller's account to the new address by the token of the mailed link. For "
+            "signed-in people."
+        ),
         channel=graphene.String(description=_UNUSED),
         token=graphene.NonNull(graphene.String),
     )
     account_request_deletion = graphene.Field(
         AccountRequestDeletion,
+        description=(
+            "Mails the caller a link that deletes their account; nothing happens before it is "
+            "used. For signed-in customers, through no dashboard extension."
+        ),
         redirect_url=graphene.NonNull(
             graphene.String, description="Where the link leads: `token` is added to its query."
         ),
         channel=graphene.String(description=_UNUSED),
     )
-    account_delete = graphene.Field(AccountDelete, token=graphene.NonNull(graphene.String))
+    account_delete = graphene.Field(
+        AccountDelete,
+        description=(
+            "Deletes the caller's account at once, by the token of the mailed link. For signed-in "
+            "customers, through no dashboard extension."
+        ),
+        token=graphene.NonNull(graphene.String),
+    )
 
     @staticmethod
     @answers(AccountRegister)

@@ -58,16 +58,36 @@ class AppInstallationMutations(graphene.ObjectType):
     """Apps from their manifests, installed by people who hold MANAGE_APPS."""
 
     app_fetch_manifest = graphene.Field(
-        AppFetchManifest, manifest_url=graphene.String(required=True)
+        AppFetchManifest,
+        description=(
+            "Reads an app's manifest and checks it; installs and keeps nothing. For people with "
+            "MANAGE_APPS, not for apps."
+        ),
+        manifest_url=graphene.String(required=True),
     )
-    app_install = graphene.Field(AppInstall, input=AppInstallInput(required=True))
+    app_install = graphene.Field(
+        AppInstall,
+        description=(
+            "Begins to install an app from its manifest; `appsInstallations` shows what becomes "
+            "of it. For people with MANAGE_APPS, who grant no more than they hold."
+        ),
+        input=AppInstallInput(required=True),
+    )
     app_retry_install = graphene.Field(
         AppRetryInstall,
+        description=(
+            "Begins a failed installation again. For people with MANAGE_APPS, not for apps."
+        ),
         id=graphene.ID(required=True),
         activate_after_installation=graphene.Boolean(description="As before if unsaid."),
     )
     app_delete_failed_installation = graphene.Field(
-        AppDeleteFailedInstallation, id=graphene.ID(required=True)
+        AppDeleteFailedInstallation,
+        description=(
+            "Removes a failed installation from the list. For people with MANAGE_APPS, not for "
+            "apps."
+        ),
+        id=graphene.ID(required=True),
     )
 
     @staticmethod

@@ -64,16 +64,38 @@ class AppTokenVerify(AppPayload):
 class AppTokenMutations(graphene.ObjectType):
     """The tokens of apps, managed by people who hold MANAGE_APPS."""
 
-    app_token_create = graphene.Field(AppTokenCreate, input=AppTokenInput(required=True))
+    app_token_create = graphene.Field(
+        AppTokenCreate,
+        description=(
+            "Makes another token for an app and shows it this once. For people with MANAGE_APPS, "
+            "not for apps."
+        ),
+        input=AppTokenInput(required=True),
+    )
     app_token_rotate = graphene.Field(
         AppTokenRotate,
+        description=(
+            "Replaces a token by a new one, shown this once, while the old one goes on for a "
+            "time. For people with MANAGE_APPS, not for apps."
+        ),
         id=graphene.ID(required=True),
         overlap_seconds=graphene.Int(
             description=f"How long the old token goes on working: {_HOURS} hours if unsaid."
         ),
     )
-    app_token_delete = graphene.Field(AppTokenDelete, id=graphene.ID(required=True))
-    app_token_verify = graphene.Field(AppTokenVerify, token=graphene.String(required=True))
+    app_token_delete = graphene.Field(
+        AppTokenDelete,
+        description="Revokes a token at once. For people with MANAGE_APPS, not for apps.",
+        id=graphene.ID(required=True),
+    )
+    app_token_verify = graphene.Field(
+        AppTokenVerify,
+        description=(
+            "Tells whether a token opens anything right now: its app is active, and it has not "
+            "expired. Anybody may ask."
+        ),
+        token=graphene.String(required=True),
+    )
 
     @staticmethod
     @answers(AppTokenCreate)

@@ -63,13 +63,44 @@ class AppDeactivate(AppPayload):
 class AppMutations(graphene.ObjectType):
     """Apps, managed by people who hold MANAGE_APPS."""
 
-    app_create = graphene.Field(AppCreate, input=AppInput(required=True))
-    app_update = graphene.Field(
-        AppUpdate, id=graphene.ID(required=True), input=AppInput(required=True)
+    app_create = graphene.Field(
+        AppCreate,
+        description=(
+            "Makes an app and its first token, shown this once. For people with MANAGE_APPS, who "
+            "grant no more than they hold."
+        ),
+        input=AppInput(required=True),
     )
-    app_delete = graphene.Field(AppDelete, id=graphene.ID(required=True))
-    app_activate = graphene.Field(AppActivate, id=graphene.ID(required=True))
-    app_deactivate = graphene.Field(AppDeactivate, id=graphene.ID(required=True))
+    app_update = graphene.Field(
+        AppUpdate,
+        description=(
+            "Changes an app's name, identifier or permissions at once. For people with "
+            "MANAGE_APPS, not for apps."
+        ),
+        id=graphene.ID(required=True),
+        input=AppInput(required=True),
+    )
+    app_delete = graphene.Field(
+        AppDelete,
+        description=(
+            "Removes an app with its tokens, webhooks and extensions. For people with "
+            "MANAGE_APPS, not for apps."
+        ),
+        id=graphene.ID(required=True),
+    )
+    app_activate = graphene.Field(
+        AppActivate,
+        description="Lets an app in again. For people with MANAGE_APPS, not for apps.",
+        id=graphene.ID(required=True),
+    )
+    app_deactivate = graphene.Field(
+        AppDeactivate,
+        description=(
+            "Locks an app out with all its tokens, from the next request on. For people with "
+            "MANAGE_APPS, not for apps."
+        ),
+        id=graphene.ID(required=True),
+    )
 
     @staticmethod
     @answers(AppCreate)

@@ -28,10 +28,19 @@ class AvatarMutations(graphene.ObjectType):
 
     user_avatar_update = graphene.Field(
         UserAvatarUpdate,
+        description=(
+            "Shows another picture of the caller: PNG, JPEG, WebP or GIF, cut to a square and "
+            "drawn anew. For signed-in people, through no dashboard extension."
+        ),
         image=graphene.Argument("app.graphql.types.uploads.Upload", required=True),
-        description="PNG, JPEG, WebP or GIF; cut to a square and drawn anew.",
     )
-    user_avatar_delete = graphene.Field(UserAvatarDelete)
+    user_avatar_delete = graphene.Field(
+        UserAvatarDelete,
+        description=(
+            "Shows no picture of the caller any more. For signed-in people, through no dashboard "
+            "extension."
+        ),
+    )
 
     @staticmethod
     @answers(UserAvatarUpdate)

@@ -101,19 +101,66 @@ def _lines(inputs: object) -> graphene.NonNull:
 class CheckoutMutations(graphene.ObjectType):
     """Carts."""
 
-    checkout_create = graphene.Field(CheckoutCreate, input=graphene.NonNull(CheckoutCreateInput))
-    checkout_lines_add = graphene.Field(CheckoutLinesAdd, id=_ID, lines=_lines(CheckoutLineInput))
+    checkout_create = graphene.Field(
+        CheckoutCreate,
+        description=(
+            "Begins a cart; anybody may. A signed-in person's is their own; any other is open to "
+            "whoever knows its id."
+        ),
+        input=graphene.NonNull(CheckoutCreateInput),
+    )
+    checkout_lines_add = graphene.Field(
+        CheckoutLinesAdd,
+        description=(
+            "Puts more products into a cart: for its owner, or for whoever knows the id of "
+            "nobody's cart."
+        ),
+        id=_ID,
+        lines=_lines(CheckoutLineInput),
+    )
     checkout_lines_update = graphene.Field(
-        CheckoutLinesUpdate, id=_ID, lines=_lines(CheckoutLineUpdateInput)
+        CheckoutLinesUpdate,
+        description=(
+            "Says how many of each product a cart is to hold; 0 takes it out. For its owner, or "
+            "for whoever knows the id of nobody's cart."
+        ),
+        id=_ID,
+        lines=_lines(CheckoutLineUpdateInput),
     )
     checkout_lines_delete = graphene.Field(
-        CheckoutLinesDelete, id=_ID, lines_ids=_lines(graphene.ID)
+        CheckoutLinesDelete,
+        description=(
+            "Takes lines out of a cart: for its owner, or for whoever knows the id of nobody's "
+            "cart."
+        ),
+        id=_ID,
+        lines_ids=_lines(graphene.ID),
     )
     checkout_email_update = graphene.Field(
-        CheckoutEmailUpdate, id=_ID, email=graphene.NonNull(graphene.String)
+        CheckoutEmailUpdate,
+        description=(
+            "Says where to write to about a cart: for its owner, or for whoever knows the id of "
+            "nobody's cart."
+        ),
+        id=_ID,
+        email=graphene.NonNull(graphene.String),
     )
-    checkout_customer_attach = graphene.Field(CheckoutCustomerAttach, id=_ID)
-    checkout_complete = graphene.Field(CheckoutComplete, id=_ID)
+    checkout_customer_attach = graphene.Field(
+        CheckoutCustomerAttach,
+        description=(
+            "Makes nobody's cart the caller's own, as after signing in; its id alone opens it no "
+            "more. For signed-in people."
+        ),
+        id=_ID,
+    )
+    checkout_complete = graphene.Field(
+        CheckoutComplete,
+        description=(
+            "Orders what is in a cart, at the prices that it shows: for its owner, or for whoever "
+            "knows the id of nobody's cart. Asked again, it answers with the same order."
+        ),
+        id=_ID,
+    )
 
     @staticmethod
     @answers(CheckoutCreate)

@@ -66,11 +66,28 @@ class CustomerDelete(AccountPayload):
 class CustomerMutations(graphene.ObjectType):
     """Customers, managed by whoever holds MANAGE_USERS."""
 
-    customer_create = graphene.Field(CustomerCreate, input=graphene.NonNull(UserCreateInput))
-    customer_update = graphene.Field(
-        CustomerUpdate, id=graphene.ID(), input=graphene.NonNull(CustomerInput)
+    customer_create = graphene.Field(
+        CustomerCreate,
+        description=(
+            "Adds a customer, who can sign in once they have chosen a password; the link goes by "
+            "mail, if `redirectUrl` is given. Needs MANAGE_USERS."
+        ),
+        input=graphene.NonNull(UserCreateInput),
     )
-    customer_delete = graphene.Field(CustomerDelete, id=graphene.ID())
+    customer_update = graphene.Field(
+        CustomerUpdate,
+        description=(
+            "Changes a customer; whoever is deactivated is signed out everywhere. Needs "
+            "MANAGE_USERS."
+        ),
+        id=graphene.ID(),
+        input=graphene.NonNull(CustomerInput),
+    )
+    customer_delete = graphene.Field(
+        CustomerDelete,
+        description="Deletes a customer with all that is theirs. Needs MANAGE_USERS.",
+        id=graphene.ID(),
+    )
 
     @staticmethod
     @answers(CustomerCreate)

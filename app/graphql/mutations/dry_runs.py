@@ -38,12 +38,20 @@ class DryRunMutations(graphene.ObjectType):
 
     webhook_dry_run = graphene.Field(
         WebhookDryRun,
+        description=(
+            "Shows what a webhook with that query would be told; sends and writes nothing. For "
+            "staff who hold the event's permission."
+        ),
         object_id=graphene.ID(),
         query=graphene.String(),
         app=graphene.ID(description="Whose permissions count; the caller's when left out."),
     )
     webhook_trigger = graphene.Field(
         WebhookTrigger,
+        description=(
+            "Sends a webhook the payload of an object now, as its app sees it. For staff who hold "
+            "the event's permission."
+        ),
         object_id=graphene.ID(description="The newest object that fits when left out."),
         webhook_id=graphene.ID(required=True),
     )

@@ -55,19 +55,49 @@ class ExternalMutations(graphene.ObjectType):
     """Single sign-on with this service as the provider's client."""
 
     external_authentication_url = graphene.Field(
-        ExternalAuthenticationUrl, input=graphene.JSONString(), plugin_id=graphene.String()
+        ExternalAuthenticationUrl,
+        description=(
+            "Tells where to send somebody to sign in at an identity provider. Anybody may ask; an "
+            "unknown or inactive plugin gives empty data."
+        ),
+        input=graphene.JSONString(),
+        plugin_id=graphene.String(),
     )
     external_obtain_access_tokens = graphene.Field(
-        ExternalObtainAccessTokens, input=graphene.JSONString(), plugin_id=graphene.String()
+        ExternalObtainAccessTokens,
+        description=(
+            "Begins a session for the `code` and `state` that the provider sent back. Anybody "
+            "may, once for each code."
+        ),
+        input=graphene.JSONString(),
+        plugin_id=graphene.String(),
     )
     external_refresh = graphene.Field(
-        ExternalRefresh, input=graphene.JSONString(), plugin_id=graphene.String()
+        ExternalRefresh,
+        description=(
+            "Gives new tokens of a session that began at the provider, which is asked first. "
+            "Needs the refresh token alone."
+        ),
+        input=graphene.JSONString(),
+        plugin_id=graphene.String(),
     )
     external_logout = graphene.Field(
-        ExternalLogout, input=graphene.JSONString(), plugin_id=graphene.String()
+        ExternalLogout,
+        description=(
+            "Ends the caller's session and tells where to sign out at the provider, too; every "
+            "key of `input` goes into that address. Anybody may call it."
+        ),
+        input=graphene.JSONString(),
+        plugin_id=graphene.String(),
     )
     external_verify = graphene.Field(
-        ExternalVerify, input=graphene.JSONString(), plugin_id=graphene.String()
+        ExternalVerify,
+        description=(
+            "Tells whether an access token is good and its session began at that provider, and "
+            "whose it is. Anybody may ask."
+        ),
+        input=graphene.JSONString(),
+        plugin_id=graphene.String(),
     )
 
     @staticmethod

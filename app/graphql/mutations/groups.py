@@ -64,14 +64,30 @@ class GroupMutations(graphene.ObjectType):
     """Permission groups, managed by people who hold MANAGE_STAFF."""
 
     permission_group_create = graphene.Field(
-        PermissionGroupCreate, input=graphene.NonNull(PermissionGroupCreateInput)
+        PermissionGroupCreate,
+        description=(
+            "Makes a permission group. For people with MANAGE_STAFF, who grant no more than they "
+            "hold."
+        ),
+        input=graphene.NonNull(PermissionGroupCreateInput),
     )
     permission_group_update = graphene.Field(
         PermissionGroupUpdate,
+        description=(
+            "Changes a permission group, its permissions and its members at once. For people with "
+            "MANAGE_STAFF who hold all that it gives."
+        ),
         id=graphene.ID(required=True),
         input=graphene.NonNull(PermissionGroupUpdateInput),
     )
-    permission_group_delete = graphene.Field(PermissionGroupDelete, id=graphene.ID(required=True))
+    permission_group_delete = graphene.Field(
+        PermissionGroupDelete,
+        description=(
+            "Deletes a permission group; its members lose at once what it alone gave. For people "
+            "with MANAGE_STAFF who hold all that it gives."
+        ),
+        id=graphene.ID(required=True),
+    )
 
     @staticmethod
     @answers(PermissionGroupCreate)

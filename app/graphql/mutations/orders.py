@@ -43,10 +43,26 @@ class OrderFulfill(_OrderPayload):
 class OrderMutations(graphene.ObjectType):
     """The steps of an order; they need MANAGE_ORDERS."""
 
-    order_confirm = graphene.Field(OrderConfirm, id=_ID)
-    order_mark_as_paid = graphene.Field(OrderMarkAsPaid, id=_ID)
-    order_cancel = graphene.Field(OrderCancel, id=_ID)
-    order_fulfill = graphene.Field(OrderFulfill, order=_ID)
+    order_confirm = graphene.Field(
+        OrderConfirm,
+        description="Takes a new order on. Needs MANAGE_ORDERS.",
+        id=_ID,
+    )
+    order_mark_as_paid = graphene.Field(
+        OrderMarkAsPaid,
+        description="Notes that an order was paid elsewhere; moves no money. Needs MANAGE_ORDERS.",
+        id=_ID,
+    )
+    order_cancel = graphene.Field(
+        OrderCancel,
+        description="Calls an order off that has not been fulfilled. Needs MANAGE_ORDERS.",
+        id=_ID,
+    )
+    order_fulfill = graphene.Field(
+        OrderFulfill,
+        description="Notes that all of a confirmed order was sent. Needs MANAGE_ORDERS.",
+        order=_ID,
+    )
 
     @staticmethod
     @answers(OrderConfirm)

@@ -34,7 +34,10 @@ class PasswordMutations(graphene.ObjectType):
 
     request_password_reset = graphene.Field(
         RequestPasswordReset,
-        description="Mails a link to set a password, if somebody active has that address.",
+        description=(
+            "Mails a link to set a password, if somebody active has that address; the answer "
+            "never tells. Anybody may ask; refused while the password login mode is DISABLED."
+        ),
         channel=graphene.String(description="Accepted and not used."),
         email=graphene.NonNull(graphene.String),
         redirect_url=graphene.NonNull(
@@ -44,14 +47,21 @@ class PasswordMutations(graphene.ObjectType):
     )
     set_password = graphene.Field(
         SetPassword,
-        description="Sets a password by the token of a mailed link, and signs in.",
+        description=(
+            "Sets a password by the token of a mailed link, ends all sessions and signs in; "
+            "anybody who has it may. Refused while the password login mode is DISABLED."
+        ),
         email=graphene.NonNull(graphene.String),
         password=graphene.NonNull(graphene.String),
         token=graphene.NonNull(graphene.String),
     )
     password_change = graphene.Field(
         PasswordChange,
-        description="Changes the caller's own password.",
+        description=(
+            "Changes the caller's own password and ends their other sessions. For signed-in "
+            "people, through no dashboard extension; refused while the password login mode is "
+            "DISABLED."
+        ),
         new_password=graphene.NonNull(graphene.String),
         old_password=graphene.String(),
     )

@@ -40,6 +40,10 @@ class PluginMutations(graphene.ObjectType):
 
     plugin_update = graphene.Field(
         PluginUpdate,
+        description=(
+            "Changes the settings of an identity provider, all of them or, when refused, none. "
+            "Needs MANAGE_PLUGINS; null or an empty text clears a setting."
+        ),
         channel_id=graphene.ID(description="Not used: a provider is the whole shop's."),
         id=graphene.NonNull(graphene.ID),
         input=graphene.NonNull(PluginUpdateInput),

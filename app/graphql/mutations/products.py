@@ -58,9 +58,25 @@ class ProductDelete(_ProductPayload):
 class ProductMutations(graphene.ObjectType):
     """What the shop sells."""
 
-    product_create = graphene.Field(ProductCreate, input=graphene.NonNull(ProductCreateInput))
-    product_update = graphene.Field(ProductUpdate, id=_ID, input=graphene.NonNull(ProductInput))
-    product_delete = graphene.Field(ProductDelete, id=_ID)
+    product_create = graphene.Field(
+        ProductCreate,
+        description="Adds a product, unpublished unless said otherwise. Needs MANAGE_PRODUCTS.",
+        input=graphene.NonNull(ProductCreateInput),
+    )
+    product_update = graphene.Field(
+        ProductUpdate,
+        description="Changes a product; what is left out stays as it is. Needs MANAGE_PRODUCTS.",
+        id=_ID,
+        input=graphene.NonNull(ProductInput),
+    )
+    product_delete = graphene.Field(
+        ProductDelete,
+        description=(
+            "Deletes a product; orders keep what they say of it, and a cart that holds it can no "
+            "longer be completed. Needs MANAGE_PRODUCTS."
+        ),
+        id=_ID,
+    )
 
     @staticmethod
     @answers(ProductCreate)

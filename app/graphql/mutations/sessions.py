@@ -21,8 +21,21 @@ class SessionsEndOthers(AccountPayload):
 class SessionMutations(graphene.ObjectType):
     """The caller's own sessions."""
 
-    session_end = graphene.Field(SessionEnd, id=graphene.NonNull(graphene.ID))
-    sessions_end_others = graphene.Field(SessionsEndOthers)
+    session_end = graphene.Field(
+        SessionEnd,
+        description=(
+            "Ends one of the caller's own sessions; its tokens die at once. For signed-in people, "
+            "through no dashboard extension."
+        ),
+        id=graphene.NonNull(graphene.ID),
+    )
+    sessions_end_others = graphene.Field(
+        SessionsEndOthers,
+        description=(
+            "Ends every session of the caller but the one that asks; their tokens die at once. "
+            "For signed-in people, through no dashboard extension."
+        ),
+    )
 
     @staticmethod
     @answers(SessionEnd)

@@ -38,7 +38,15 @@ class ShopSettingsUpdate(graphene.ObjectType):
 class ShopMutations(graphene.ObjectType):
     """The shop's settings and its two switches."""
 
-    shop_settings_update = graphene.Field(ShopSettingsUpdate, input=ShopSettingsInput())
+    shop_settings_update = graphene.Field(
+        ShopSettingsUpdate,
+        description=(
+            "Changes the shop's settings, all that are given or, when refused, none. Needs "
+            "MANAGE_SETTINGS; whoever signed in by password cannot restrict the password login "
+            "mode."
+        ),
+        input=ShopSettingsInput(),
+    )
 
     @staticmethod
     @answers(ShopSettingsUpdate)

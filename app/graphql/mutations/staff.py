@@ -68,11 +68,32 @@ class StaffDelete(StaffPayload):
 class StaffMutations(graphene.ObjectType):
     """The staff, managed by people who hold MANAGE_STAFF."""
 
-    staff_create = graphene.Field(StaffCreate, input=graphene.NonNull(StaffCreateInput))
-    staff_update = graphene.Field(
-        StaffUpdate, id=graphene.ID(required=True), input=graphene.NonNull(StaffUpdateInput)
+    staff_create = graphene.Field(
+        StaffCreate,
+        description=(
+            "Adds somebody to the staff, or makes a customer with that address one of them; the "
+            "link to choose a password goes by mail, if `redirectUrl` is given. For people with "
+            "MANAGE_STAFF, not for apps."
+        ),
+        input=graphene.NonNull(StaffCreateInput),
     )
-    staff_delete = graphene.Field(StaffDelete, id=graphene.ID(required=True))
+    staff_update = graphene.Field(
+        StaffUpdate,
+        description=(
+            "Changes a member of the staff and their groups; whoever is deactivated is signed out "
+            "everywhere. For people with MANAGE_STAFF, not for apps."
+        ),
+        id=graphene.ID(required=True),
+        input=graphene.NonNull(StaffUpdateInput),
+    )
+    staff_delete = graphene.Field(
+        StaffDelete,
+        description=(
+            "Removes a member of the staff with all that is theirs. For people with MANAGE_STAFF, "
+            "not for apps."
+        ),
+        id=graphene.ID(required=True),
+    )
 
     @staticmethod
     @answers(StaffCreate)

@@ -49,13 +49,39 @@ class TokenMutations(graphene.ObjectType):
 
     token_create = graphene.Field(
         CreateToken,
+        description=(
+            "Begins a session by email and password, for customers and staff alike; anybody may "
+            "try. Failures block the caller's IP address for a time; refused while the password "
+            "login mode is DISABLED."
+        ),
         audience=graphene.String(description="Goes into the tokens as `custom:<audience>`."),
         email=graphene.String(),
         password=graphene.String(),
     )
-    token_refresh = graphene.Field(RefreshToken, refresh_token=graphene.String())
-    token_verify = graphene.Field(VerifyToken, token=graphene.String())
-    tokens_deactivate_all = graphene.Field(DeactivateAllUserTokens)
+    token_refresh = graphene.Field(
+        RefreshToken,
+        description=(
+            "Gives a new access token for a refresh token, which stays usable unless such tokens "
+            "are for a single use. Needs the refresh token alone; refused to sessions by password "
+            "while the password login mode is DISABLED."
+        ),
+        refresh_token=graphene.String(),
+    )
+    token_verify = graphene.Field(
+        VerifyToken,
+        description=(
+            "Tells whether an access or refresh token is good right now, and what is in it. "
+            "Anybody may ask, in every login mode."
+        ),
+        token=graphene.String(),
+    )
+    tokens_deactivate_all = graphene.Field(
+        DeactivateAllUserTokens,
+        description=(
+            "Ends every session of the caller: all access and refresh tokens die at once, the one "
+            "in use included. For signed-in people."
+        ),
+    )
 
     @staticmethod
     @answers(CreateToken)

@@ -110,22 +110,51 @@ class WebhookReplay(WebhookPayload):
 class WebhookMutations(graphene.ObjectType):
     """Webhooks: an app manages its own; staff need MANAGE_APPS."""
 
-    webhook_create = graphene.Field(WebhookCreate, input=graphene.NonNull(WebhookCreateInput))
+    webhook_create = graphene.Field(
+        WebhookCreate,
+        description=(
+            "Makes a webhook: an app its own, staff with MANAGE_APPS any app's. Only events whose "
+            "permission the app holds are delivered."
+        ),
+        input=graphene.NonNull(WebhookCreateInput),
+    )
     webhook_update = graphene.Field(
         WebhookUpdate,
+        description=(
+            "Changes a webhook: an app its own, staff with MANAGE_APPS any. For a day, a replaced "
+            "secret signs deliveries beside the new one."
+        ),
         id=graphene.ID(),
         identifier=graphene.String(),
         input=graphene.NonNull(WebhookUpdateInput),
     )
-    event_delivery_retry = graphene.Field(EventDeliveryRetry, id=_ID)
+    event_delivery_retry = graphene.Field(
+        EventDeliveryRetry,
+        description=(
+            "Makes a delivery again at once, with the same `webhook-id`: an app its own, staff "
+            "with MANAGE_APPS any."
+        ),
+        id=_ID,
+    )
     webhook_replay = graphene.Field(
         WebhookReplay,
+        description=(
+            "Makes deliveries since a moment again: those that failed and those that the webhook "
+            "never got. For people with MANAGE_APPS, not for apps."
+        ),
         id=_ID,
         since=graphene.NonNull(graphene.DateTime),
         failed=graphene.Boolean(description="Those that failed; all when left out."),
         missing=graphene.Boolean(description="Those it never got; all when left out."),
     )
-    webhook_delete = graphene.Field(WebhookDelete, id=graphene.ID(), identifier=graphene.String())
+    webhook_delete = graphene.Field(
+        WebhookDelete,
+        description=(
+            "Removes a webhook and its deliveries: an app its own, staff with MANAGE_APPS any."
+        ),
+        id=graphene.ID(),
+        identifier=graphene.String(),
+    )
 
     @staticmethod
     @answers(WebhookCreate)

@@ -59,8 +59,11 @@ class AppQueries(graphene.ObjectType):
 
     app = graphene.Field(
         _APP,
+        description=(
+            "An app, for itself, for staff and for whoever has MANAGE_APPS; without an id the one "
+            "that is calling."
+        ),
         id=graphene.ID(),
-        description="An app; without an id the one that is calling.",
     )
     apps = graphene.Field(
         AppCountableConnection,
@@ -71,14 +74,21 @@ class AppQueries(graphene.ObjectType):
     )
     apps_installations = graphene.NonNull(
         graphene.List(graphene.NonNull("app.graphql.types.installations.AppInstallation")),
-        description="Those under way, and those that have failed. Needs MANAGE_APPS.",
+        description=(
+            "The installations under way, and those that have failed. For people with "
+            "MANAGE_APPS, not for apps."
+        ),
     )
-    app_extension = graphene.Field(_EXTENSION, id=graphene.ID(required=True))
+    app_extension = graphene.Field(
+        _EXTENSION,
+        description="What one active app adds to the dashboard. For staff and apps.",
+        id=graphene.ID(required=True),
+    )
     app_extensions = graphene.Field(
         AppExtensionCountableConnection,
+        description="What active apps add to the dashboard, the oldest first. For staff and apps.",
         filter=AppExtensionFilterInput(),
         **connection_arguments(),
-        description="What active apps add to the dashboard.",
     )
 
     @staticmethod

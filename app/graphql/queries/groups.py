@@ -51,7 +51,9 @@ class GroupQueries(graphene.ObjectType):
         description="By name. Needs MANAGE_STAFF.",
     )
     permission_group = graphene.Field(
-        _GROUP, id=graphene.ID(required=True), description="Needs MANAGE_STAFF."
+        _GROUP,
+        description="One permission group by its id; null for none. Needs MANAGE_STAFF.",
+        id=graphene.ID(required=True),
     )
 
     @staticmethod

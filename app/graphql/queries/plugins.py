@@ -26,9 +26,22 @@ class PluginFilterInput(graphene.InputObjectType):
 class PluginQueries(graphene.ObjectType):
     """Identity providers and their settings, for MANAGE_PLUGINS."""
 
-    plugin = graphene.Field(_PLUGIN, id=graphene.NonNull(graphene.ID))
+    plugin = graphene.Field(
+        _PLUGIN,
+        description=(
+            "An identity provider by its plugin id, active or not; null for any other id. Needs "
+            "MANAGE_PLUGINS."
+        ),
+        id=graphene.NonNull(graphene.ID),
+    )
     plugins = graphene.Field(
-        PluginCountableConnection, filter=PluginFilterInput(), **connection_arguments()
+        PluginCountableConnection,
+        description=(
+            "The identity providers, the default one first; secrets do not read back. Needs "
+            "MANAGE_PLUGINS."
+        ),
+        filter=PluginFilterInput(),
+        **connection_arguments(),
     )
 
     @staticmethod

@@ -48,10 +48,13 @@ class ProductQueries(graphene.ObjectType):
 
     product = graphene.Field(
         _PRODUCT,
+        description=(
+            "A product by its id or its slug; null when there is none to be seen. Those that are "
+            "not published need MANAGE_PRODUCTS."
+        ),
         id=graphene.ID(),
         slug=graphene.String(),
         channel=graphene.String(description=_UNUSED),
-        description="A product by its id or its slug; null when there is none to be seen.",
     )
     products = graphene.Field(
         ProductCountableConnection,

@@ -10,7 +10,12 @@ from app.graphql.context import RequestContext
 class ShopQueries(graphene.ObjectType):
     """What the shop is."""
 
-    shop = graphene.NonNull("app.graphql.types.shop.Shop")
+    shop = graphene.NonNull(
+        "app.graphql.types.shop.Shop",
+        description=(
+            "The shop and its settings. Anybody may ask; some of its fields need a permission."
+        ),
+    )
 
     @staticmethod
     def resolve_shop(_root: object, info: GraphQLResolveInfo) -> Shop:

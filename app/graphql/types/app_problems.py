@@ -26,6 +26,7 @@ AppErrorCode = graphene.Enum(
             "UNSUPPORTED_SALEOR_VERSION",
         )
     },
+    description="Why a mutation about apps was refused, or what is wrong with a manifest.",
 )
 
 

@@ -14,8 +14,23 @@ from app.graphql.connections import asked_page, connection_arguments, make_conne
 from app.graphql.context import RequestContext
 from app.services.delivery_lists import list_attempts
 
+_STATUSES = {
+    domain.DeliveryStatus.PENDING: "It waits to be sent, for the first time or once more.",
+    domain.DeliveryStatus.SUCCESS: "The endpoint took it.",
+    domain.DeliveryStatus.FAILED: (
+        "It did not arrive. A delivery is then made again only when somebody asks for it."
+    ),
+}
+
+
+def _status(status: domain.DeliveryStatus | None) -> str:
+    if status is None:
+        return "What has become of a delivery, or of one attempt at it."
+    return _STATUSES[status]
+
+
 EventDeliveryStatusEnum = graphene.Enum.from_enum(
-    domain.DeliveryStatus, name="EventDeliveryStatusEnum"
+    domain.DeliveryStatus, name="EventDeliveryStatusEnum", description=_status
 )
 
 

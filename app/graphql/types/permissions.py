@@ -5,10 +5,11 @@ from graphql import GraphQLResolveInfo
 
 from app.domain import permissions as domain
 
+_ALL = "What people and apps may be allowed to do."
 PermissionEnum = graphene.Enum.from_enum(
     domain.Permission,
     name="PermissionEnum",
-    description=lambda value: None if value is None else value.label,
+    description=lambda value: _ALL if value is None else value.label,
 )
 
 

@@ -47,6 +47,7 @@ AccountErrorCode = graphene.Enum(
             "FILE_SIZE_LIMIT_EXCEEDED",
         )
     },
+    description="Why a mutation about an account, a session or the staff was refused.",
 )
 
 ShopErrorCode = graphene.Enum(
@@ -64,11 +65,13 @@ ShopErrorCode = graphene.Enum(
             "PASSWORD_AUTH_RESTRICTION",
         )
     },
+    description="Why the shop's settings were not changed.",
 )
 
 ProductErrorCode = graphene.Enum(
     "ProductErrorCode",
     {name: name for name in ("GRAPHQL_ERROR", "INVALID", "NOT_FOUND", "REQUIRED", "UNIQUE")},
+    description="Why a mutation about products was refused.",
 )
 
 
@@ -85,6 +88,7 @@ PluginErrorCode = graphene.Enum(
             "UNIQUE",
         )
     },
+    description="Why the settings of an identity provider were not changed.",
 )
 
 
@@ -106,6 +110,7 @@ PermissionGroupErrorCode = graphene.Enum(
             "NOT_FOUND",
         )
     },
+    description="Why a mutation about permission groups was refused.",
 )
 
 _PERMISSIONS = graphene.List(graphene.NonNull("app.graphql.types.permissions.PermissionEnum"))

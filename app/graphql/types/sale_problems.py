@@ -20,6 +20,7 @@ CheckoutErrorCode = graphene.Enum(
             "ZERO_QUANTITY",
         )
     },
+    description="Why a cart was not changed, or not ordered.",
 )
 
 OrderErrorCode = graphene.Enum(
@@ -35,6 +36,7 @@ OrderErrorCode = graphene.Enum(
             "REQUIRED",
         )
     },
+    description="Why a step was not taken with an order.",
 )
 
 

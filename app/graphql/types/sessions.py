@@ -16,7 +16,7 @@ _ORIGINS = {
 SessionOriginEnum = graphene.Enum.from_enum(
     origins.SessionOrigin,
     name="SessionOriginEnum",
-    description=lambda value: None if value is None else _ORIGINS[value.name],
+    description=lambda value: "How a session began." if value is None else _ORIGINS[value.name],
 )
 
 

@@ -12,8 +12,23 @@ from app.services.providers import ExternalAuthentication as ExternalAuthenticat
 from app.services.providers import list_external_authentications
 from app.services.shop import show_settings
 
+_MODES = {
+    domain.PasswordLoginMode.ENABLED: "Everybody may.",
+    domain.PasswordLoginMode.CUSTOMERS_ONLY: (
+        "Customers may. Staff may too, but such a session has no staff permission."
+    ),
+    domain.PasswordLoginMode.DISABLED: (
+        "Nobody may; `passwordChange`, `setPassword` and `requestPasswordReset` are refused, too."
+    ),
+}
+
+
+def _mode(mode: domain.PasswordLoginMode | None) -> str:
+    return "Who may sign in by password." if mode is None else _MODES[mode]
+
+
 PasswordLoginModeEnum = graphene.Enum.from_enum(
-    domain.PasswordLoginMode, name="PasswordLoginModeEnum"
+    domain.PasswordLoginMode, name="PasswordLoginModeEnum", description=_mode
 )
 
 

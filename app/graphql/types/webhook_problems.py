@@ -14,13 +14,15 @@ _READING = (
 )
 
 
-def _codes(name: str, *codes: str) -> type[graphene.Enum]:
-    made: type[graphene.Enum] = graphene.Enum(name, {code: code for code in codes})
+def _codes(name: str, description: str, *codes: str) -> type[graphene.Enum]:
+    members = {code: code for code in codes}
+    made: type[graphene.Enum] = graphene.Enum(name, members, description=description)
     return made
 
 
 WebhookErrorCode = _codes(
     "WebhookErrorCode",
+    "Why a mutation about webhooks or deliveries was refused.",
     "GRAPHQL_ERROR",
     "INVALID",
     "NOT_FOUND",
@@ -34,9 +36,15 @@ WebhookErrorCode = _codes(
     "INVALID_CUSTOM_HEADERS",
     "INVALID_NOTIFY_WITH_SUBSCRIPTION",
 )
-WebhookDryRunErrorCode = _codes("WebhookDryRunErrorCode", *_READING, "MISSING_EVENT")
+WebhookDryRunErrorCode = _codes(
+    "WebhookDryRunErrorCode", "Why a dry run made no payload.", *_READING, "MISSING_EVENT"
+)
 WebhookTriggerErrorCode = _codes(
-    "WebhookTriggerErrorCode", *_READING, "MISSING_QUERY", "MISSING_EVENT"
+    "WebhookTriggerErrorCode",
+    "Why a webhook was sent nothing.",
+    *_READING,
+    "MISSING_QUERY",
+    "MISSING_EVENT",
 )
 
 

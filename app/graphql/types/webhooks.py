@@ -21,9 +21,9 @@ EventDeliveryCountableConnection = make_connection(
 )
 
 
-def _told(event: domain.AsyncEvent | None) -> str | None:
+def _told(event: domain.AsyncEvent | None) -> str:
     if event is None:
-        return None
+        return "What happens in the shop, and webhooks can hear of."
     if event is domain.AsyncEvent.ANY_EVENTS:
         return domain.ANY_EVENT
     return EVENTS[EventType(event.value)].description
@@ -39,7 +39,9 @@ WebhookEventTypeSyncEnum = graphene.Enum.from_enum(
     domain.SyncEvent,
     name="WebhookEventTypeSyncEnum",
     description=lambda value: (
-        "A name that clients know; nothing here sends it." if value else None
+        "A name that clients know; nothing here sends it."
+        if value
+        else "Synchronous events: no webhook can be subscribed to one."
     ),
 )
 

@@ -1,0 +1,105 @@
+"""Whoever reads the schema is told what each operation does and whom it is for."""
+
+import re
+
+import pytest
+from graphql import GraphQLEnumType, GraphQLField
+
+from app.domain.permissions import Permission
+from app.graphql.schema import schema
+from tests.graphql.matrix.mutations import EVENT_HOLDERS, MUTATIONS
+from tests.graphql.matrix.queries import QUERIES
+from tests.graphql.matrix.rules import (
+    APP_MANAGERS,
+    APP_MANAGERS_BUT_NO_APP,
+    FINE,
+    HOLDING_PEOPLE,
+    THEMSELVES,
+    Row,
+)
+
+SCHEMA = schema.graphql_schema
+ROWS = {**QUERIES, **MUTATIONS}
+PLACEHOLDER = "An enumeration."
+"""What graphene says of an enum that nobody has described."""
+NAMED = re.compile("|".join(sorted(Permission, key=len, reverse=True)))
+
+
+def fields() -> dict[str, GraphQLField]:
+    assert SCHEMA.query_type is not None
+    assert SCHEMA.mutation_type is not None
+    return {**SCHEMA.query_type.fields, **SCHEMA.mutation_type.fields}
+
+
+def said_of(name: str) -> str:
+    """What the operation of a row says; behind its name may stand which case the row is."""
+    return fields()[name.partition(" ")[0]].description or ""
+
+
+def wanted_by(row: Row) -> set[str]:
+    if row.rule is EVENT_HOLDERS:
+        return set()  # the permission is that of whichever event is tried
+    return {
+        one.value for one in (*row.permissions, *row.rule.kinds) if isinstance(one, Permission)
+    }
+
+
+def open_to_all_staff() -> set[str]:
+    """Where a permission shows more, or lets an app in, too."""
+    return {
+        name.partition(" ")[0]
+        for name, row in ROWS.items()
+        if row.rule.outcomes["staff without"] == FINE
+    }
+
+
+def test_every_query_and_every_mutation_says_what_it_does() -> None:
+    assert [name for name, field in fields().items() if not field.description] == []
+
+
+def test_every_type_says_what_it_is() -> None:
+    dumb = [
+        name
+        for name, kind in SCHEMA.type_map.items()
+        if kind.description in (None, "", PLACEHOLDER)
+    ]
+    assert dumb == []
+
+
+def test_every_enum_that_describes_a_value_describes_them_all() -> None:
+    enums = [kind for kind in SCHEMA.type_map.values() if isinstance(kind, GraphQLEnumType)]
+    described = [
+        kind for kind in enums if any(value.description for value in kind.values.values())
+    ]
+    assert described
+    for kind in described:
+        assert all(value.description for value in kind.values.values()), kind.name
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_an_operation_names_the_permissions_that_admit_to_it(name: str) -> None:
+    assert wanted_by(ROWS[name]) <= set(NAMED.findall(said_of(name)))
+
+
+@pytest.mark.parametrize("operation", sorted(fields().keys() - open_to_all_staff()))
+def test_an_operation_names_no_permission_that_does_not_admit_to_it(operation: str) -> None:
+    rows = [row for name, row in ROWS.items() if name.partition(" ")[0] == operation]
+    admitting = set().union(*map(wanted_by, rows))
+    assert set(NAMED.findall(said_of(operation))) <= admitting
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        name
+        for name, row in ROWS.items()
+        if row.rule in (APP_MANAGERS, APP_MANAGERS_BUT_NO_APP, HOLDING_PEOPLE)
+    ],
+)
+def test_an_operation_that_no_app_may_call_says_that_it_is_for_people(name: str) -> None:
+    assert re.search(r"people with MANAGE_\w+", said_of(name))
+
+
+@pytest.mark.parametrize("name", [name for name, row in ROWS.items() if row.rule is THEMSELVES])
+def test_an_operation_that_no_extension_may_call_says_so(name: str) -> None:
+    assert "through no dashboard extension" in said_of(name)
