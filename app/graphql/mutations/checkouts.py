@@ -112,8 +112,8 @@ class CheckoutMutations(graphene.ObjectType):
     checkout_lines_add = graphene.Field(
         CheckoutLinesAdd,
         description=(
-            "Puts more products into a cart: for its owner, or for whoever knows the id of "
-            "nobody's cart."
+            "Puts more products into a cart, one's own or nobody's. Other people's need "
+            "MANAGE_CHECKOUTS or HANDLE_CHECKOUTS."
         ),
         id=_ID,
         lines=_lines(CheckoutLineInput),
@@ -121,8 +121,8 @@ class CheckoutMutations(graphene.ObjectType):
     checkout_lines_update = graphene.Field(
         CheckoutLinesUpdate,
         description=(
-            "Says how many of each product a cart is to hold; 0 takes it out. For its owner, or "
-            "for whoever knows the id of nobody's cart."
+            "Says how many of each product a cart is to hold, one's own or nobody's; 0 takes it "
+            "out. Other people's need MANAGE_CHECKOUTS or HANDLE_CHECKOUTS."
         ),
         id=_ID,
         lines=_lines(CheckoutLineUpdateInput),
@@ -130,8 +130,8 @@ class CheckoutMutations(graphene.ObjectType):
     checkout_lines_delete = graphene.Field(
         CheckoutLinesDelete,
         description=(
-            "Takes lines out of a cart: for its owner, or for whoever knows the id of nobody's "
-            "cart."
+            "Takes lines out of a cart, one's own or nobody's. Other people's need "
+            "MANAGE_CHECKOUTS or HANDLE_CHECKOUTS."
         ),
         id=_ID,
         lines_ids=_lines(graphene.ID),
@@ -139,8 +139,8 @@ class CheckoutMutations(graphene.ObjectType):
     checkout_email_update = graphene.Field(
         CheckoutEmailUpdate,
         description=(
-            "Says where to write to about a cart: for its owner, or for whoever knows the id of "
-            "nobody's cart."
+            "Says where to write to about a cart, one's own or nobody's. Other people's need "
+            "MANAGE_CHECKOUTS or HANDLE_CHECKOUTS."
         ),
         id=_ID,
         email=graphene.NonNull(graphene.String),
@@ -156,8 +156,9 @@ class CheckoutMutations(graphene.ObjectType):
     checkout_complete = graphene.Field(
         CheckoutComplete,
         description=(
-            "Orders what is in a cart, at the prices that it shows: for its owner, or for whoever "
-            "knows the id of nobody's cart. Asked again, it answers with the same order."
+            "Orders what is in a cart, one's own or nobody's, at the prices that it shows; asked "
+            "again, it answers with the same order. Other people's need MANAGE_CHECKOUTS or "
+            "HANDLE_CHECKOUTS."
         ),
         id=_ID,
     )

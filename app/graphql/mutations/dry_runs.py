@@ -39,8 +39,8 @@ class DryRunMutations(graphene.ObjectType):
     webhook_dry_run = graphene.Field(
         WebhookDryRun,
         description=(
-            "Shows what a webhook with that query would be told; sends and writes nothing. For "
-            "staff who hold the event's permission."
+            "Shows what a webhook would be told, by a query, an object or both; sends and writes "
+            "nothing. For staff who hold the event's permission."
         ),
         object_id=graphene.ID(),
         query=graphene.String(),

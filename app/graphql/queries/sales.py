@@ -50,8 +50,11 @@ class SaleQueries(graphene.ObjectType):
 
     checkout = graphene.Field(
         "app.graphql.types.checkouts.Checkout",
+        description=(
+            "A cart by its id, one's own or nobody's; null once it is an order. Other people's "
+            "need MANAGE_CHECKOUTS or HANDLE_CHECKOUTS."
+        ),
         id=_ID,
-        description="A cart, to its owner or to whoever knows its id; null once it is an order.",
     )
     order = graphene.Field(
         "app.graphql.types.orders.Order",

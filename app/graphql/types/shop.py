@@ -13,7 +13,7 @@ from app.services.providers import list_external_authentications
 from app.services.shop import show_settings
 
 _MODES = {
-    domain.PasswordLoginMode.ENABLED: "Everybody may.",
+    domain.PasswordLoginMode.ENABLED: "Whoever has a password may.",
     domain.PasswordLoginMode.CUSTOMERS_ONLY: (
         "Customers may. Staff may too, but such a session has no staff permission."
     ),
