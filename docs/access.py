@@ -23,8 +23,9 @@ _PAGE = """\
 
 Printed from the declarations above the use cases (`app/services`); `make docs` writes it anew.
 *Whoever holds* means people and apps; *people who hold* no app, whatever it was given. A dashboard
-extension counts as the person whom it acts for, with what both may do. Of several permissions any
-one is enough. Whoever holds the shell may do everything.
+extension counts as the person whom it acts for, with what both may do; of the person's own account
+it changes nothing, but it may end all of their sessions (`tokensDeactivateAll`). Of several
+permissions any one is enough. Whoever holds the shell may do everything.
 
 A use case may ask for more than stands here: that a thing is the caller's own, that a grant does
 not exceed what the granter holds. Its docstring says so, and `tests/graphql/matrix` tells for

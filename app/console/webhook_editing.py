@@ -47,7 +47,7 @@ class WebhookForm(ConsoleForm):
     events = SelectMultipleField(
         "Events", choices=[SelectChoice(event.value, event.label) for event in AsyncEvent]
     )
-    custom_headers = TextAreaField("Headers of your own")
+    custom_headers = TextAreaField("Sent with every delivery")
     secret_key = PasswordField("Secret")
     drops_secret = BooleanField("Sign with the shop's key alone (take the secret away)")
     is_active = BooleanField("Send events to it", default=True)

@@ -92,6 +92,18 @@ def write_deliveries(past: Past, session: Session, deliveries: Sequence[PastDeli
             if failing_since is not None:
                 webhook.failing_since = past.moment(failing_since)
                 webhook.disabled_reason = FAILING_REASON
+            _remember_failure(webhook, deliveries)
+
+
+def _remember_failure(webhook: WebhookRecord, deliveries: Sequence[PastDelivery]) -> None:
+    """What the last attempt at it that failed came to, if one did."""
+    mine = (one.attempts for one in deliveries if one.delivery.webhook_id == webhook.id)
+    failed = [one for tried in mine for one in tried if one.status == DeliveryStatus.FAILED.value]
+    if failed:
+        last = max(failed, key=lambda one: one.created_at)
+        webhook.last_failure_at = last.created_at
+        code = last.response_status
+        webhook.last_failure = last.response if code is None else f"HTTP {code}"
 
 
 def _names() -> Iterator[tuple[str, str, float | None]]:

@@ -91,6 +91,9 @@ def test_one_webhook_has_been_switched_off_for_only_failing(shop: Ports) -> None
     assert trouble.disabled_reason
     assert trouble.failing_since is not None
     assert trouble.failing_since + DISABLE_AFTER < shop.clock.now()
+    assert trouble.last_failure == "HTTP 402"
+    assert trouble.last_failure_at is not None
+    assert trouble.failing_since < trouble.last_failure_at < trouble.failing_since + DISABLE_AFTER
 
 
 def test_nothing_waits_to_be_sent_until_somebody_changes_something(shop: Ports) -> None:
