@@ -9,13 +9,14 @@ from app.commands.app_rows import ALL_COLUMNS, COLUMNS, NO_APP, app_key
 from app.commands.app_tokens import tokens
 from app.commands.command import Group
 from app.commands.output import output
+from app.commands.paging import page_options
 from app.commands.permissions import permission_option
 from app.commands.questions import agree, yes_option
 from app.domain.absent import ABSENT
 from app.domain.actor import OPERATOR
 from app.domain.apps import App
 from app.domain.errors import Problem, Refused
-from app.domain.pages import LONGEST_PAGE, PageRequest, read_cursor
+from app.domain.pages import PageRequest, read_cursor
 from app.domain.permissions import Permission
 from app.ports import Ports
 from app.services import app_lists, app_status, apps
@@ -71,14 +72,7 @@ def create(name: str, *, permissions: tuple[Permission, ...]) -> None:
     default=None,
     help="Only those that are on, or that are locked out.",
 )
-@click.option(
-    "--limit",
-    type=click.IntRange(1, LONGEST_PAGE),
-    default=LONGEST_PAGE,
-    show_default=True,
-    help="How many at most.",
-)
-@click.option("--after", default="", help="Where the last list ended, as it said.")
+@page_options
 def list_(*, search: str, is_active: bool | None, limit: int, after: str) -> None:
     """List the apps in the order they were made."""
     request = PageRequest(limit, cursor=read_cursor(after, "after") if after else ())

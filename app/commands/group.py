@@ -6,13 +6,14 @@ import click
 
 from app.commands.command import Group
 from app.commands.output import Column, output
+from app.commands.paging import page_options
 from app.commands.permissions import PermissionType, permission_option
 from app.commands.questions import agree, yes_option
 from app.domain.absent import ABSENT
 from app.domain.actor import OPERATOR
 from app.domain.groups import PermissionGroup
 from app.domain.ids import to_global_id
-from app.domain.pages import LONGEST_PAGE, PageRequest, read_cursor
+from app.domain.pages import PageRequest, read_cursor
 from app.domain.permissions import Permission
 from app.ports import Ports
 from app.services import directory, group_changes, groups
@@ -57,14 +58,7 @@ def create(name: str, *, permissions: tuple[Permission, ...]) -> None:
 
 @command.command("list", examples=[("flask group list --json", "for a script")])
 @click.option("--search", default="", help="A part of the name.")
-@click.option(
-    "--limit",
-    type=click.IntRange(1, LONGEST_PAGE),
-    default=LONGEST_PAGE,
-    show_default=True,
-    help="How many at most.",
-)
-@click.option("--after", default="", help="Where the last list ended, as it said.")
+@page_options
 def list_(*, search: str, limit: int, after: str) -> None:
     """List the groups by name."""
     request = PageRequest(limit, cursor=read_cursor(after, "after") if after else ())

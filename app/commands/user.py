@@ -9,10 +9,11 @@ import click
 from app.commands import user_changes
 from app.commands.command import Group
 from app.commands.output import output
+from app.commands.paging import page_options
 from app.commands.permissions import permission_option
 from app.commands.user_rows import ALL_COLUMNS, COLUMNS
 from app.domain.actor import OPERATOR
-from app.domain.pages import LONGEST_PAGE, PageRequest, read_cursor
+from app.domain.pages import PageRequest, read_cursor
 from app.domain.passwords import own_words, password_problems
 from app.domain.permissions import Permission
 from app.domain.users import User
@@ -111,14 +112,7 @@ def create(  # noqa: PLR0913 - one for each option
     help="Only who may come in, or who is locked out.",
 )
 @click.option("--search", default="", help="The beginning of an email or a name.")
-@click.option(
-    "--limit",
-    type=click.IntRange(1, LONGEST_PAGE),
-    default=LONGEST_PAGE,
-    show_default=True,
-    help="How many at most.",
-)
-@click.option("--after", default="", help="Where the last list ended, as it said.")
+@page_options
 def list_(
     *, is_staff: bool | None, is_active: bool | None, search: str, limit: int, after: str
 ) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping
 
-from app.domain.events import EVENTS
+from app.domain.events import EVENTS, EventType
 from app.domain.webhooks import AsyncEvent
 
 
@@ -11,8 +11,7 @@ def needed(event: str) -> str | None:
 
     ``ANY_EVENTS`` needs none of its own: an app hears of those that it may.
     """
-    known = {name.value: kind.permission.value for name, kind in EVENTS.items()}
-    return known.get(event)
+    return EVENTS[EventType(event)].permission.value if event in EventType.__members__ else None
 
 
 def unheard(events: Collection[str], held: Collection[str]) -> Mapping[str, tuple[str, ...]]:
@@ -25,11 +24,11 @@ def unheard(events: Collection[str], held: Collection[str]) -> Mapping[str, tupl
     is_any = AsyncEvent.ANY_EVENTS.value in events
     found: dict[str, tuple[str, ...]] = {}
     for name, event in EVENTS.items():
-        needed = event.permission.value
+        permission = event.permission.value
         if not (is_any or name.value in events):
             continue
-        if needed not in held:
-            found[needed] = (*found.get(needed, ()), name.value)
+        if permission not in held:
+            found[permission] = (*found.get(permission, ()), name.value)
         elif is_any:
             return {}
     return found

@@ -8,7 +8,7 @@ from sqlalchemy import select, update
 
 from app.domain.actor import Actor
 from app.domain.deliveries import GONE, Batch
-from app.domain.events import EVENTS, EventType
+from app.domain.hearing import needed
 from app.domain.permissions import Permission, parted_names
 from app.models import AppRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
@@ -111,18 +111,11 @@ def _permitted(
     """Those whose event the app may still hear of; for the others that is the end."""
     reasons = {}
     for one in deliveries:
-        lacking = _lacking(receiver, one)
-        if lacking is not None:
-            reasons[one.id] = f"The app no longer holds {lacking}."
+        permission = needed(one.event)  # none of a later version's: its fan-out has looked
+        if permission is not None and permission not in receiver.permissions:
+            reasons[one.id] = f"The app no longer holds {permission}."
     give_up_some(ports, batch.lease, reasons)
     return [one for one in deliveries if one.id not in reasons]
-
-
-def _lacking(receiver: _Receiver, delivery: Delivery) -> Permission | None:
-    if delivery.event not in EventType.__members__:
-        return None  # Of a later version: its fan-out has looked.
-    needed = EVENTS[EventType(delivery.event)].permission
-    return None if needed in receiver.permissions else needed
 
 
 def _begin(ports: Ports, batch: Batch) -> Sequence[Delivery]:

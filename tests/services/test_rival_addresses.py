@@ -21,8 +21,6 @@ from app.services.staff import NewStaff, StaffChanges, create_staff, update_staf
 from app.services.users import NewUser, create_user
 from tests.builders.outbox import events, mails
 from tests.builders.people import NOBODY, PASSWORD, make_staff, make_user
-from tests.fakes.clock import FakeClock
-from tests.fixtures.ports import fake_ports
 from tests.services.refusals import codes
 
 WANTED = "ann@example.com"
@@ -30,22 +28,12 @@ Taking = Callable[[Ports, str], object]
 
 
 @pytest.fixture
-def ports(postgresql_url: str, clock: FakeClock) -> Iterator[Ports]:
-    made = fake_ports(postgresql_url, clock)
-    yield made
-    made.database.close()
+def database_url(postgresql_url: str) -> str:
+    return postgresql_url
 
 
 @pytest.fixture
-def rival(postgresql_url: str, clock: FakeClock) -> Iterator[Ports]:
-    """The ports of another process on the same database."""
-    made = fake_ports(postgresql_url, clock, first_key=10)
-    yield made
-    made.database.close()
-
-
-@pytest.fixture
-def quicker(rival: Ports) -> Iterator[list[int]]:
+def quicker(elsewhere: Ports) -> Iterator[list[int]]:
     """Whoever is about to write the wanted address finds that somebody else just has."""
     keys: list[int] = []
 
@@ -53,7 +41,7 @@ def quicker(rival: Ports) -> Iterator[list[int]]:
         mine = [one for one in (*session.new, *session.dirty) if isinstance(one, UserRecord)]
         if not keys and WANTED in [one.email for one in mine]:
             keys.append(0)
-            keys[0] = make_user(rival, WANTED)
+            keys[0] = make_user(elsewhere, WANTED)
 
     event.listen(Session, "before_flush", take)
     yield keys

@@ -16,31 +16,24 @@ from app.ports import Ports
 from app.services.external_refresh import refresh_external_session
 from app.services.tokens import refresh_token
 from tests.builders.people import NOBODY, make_user, sign_in
-from tests.fakes.clock import FakeClock
-from tests.fixtures.ports import fake_ports
 from tests.servers.own_provider import OwnProvider
 from tests.services.provider_logins import PLUGIN
 from tests.services.provider_logins import sign_in as sign_in_there
 
 
 @pytest.fixture
-def ports(postgresql_url: str, clock: FakeClock) -> Iterator[Ports]:
-    made = fake_ports(postgresql_url, clock)
-    configuration = replace(made.configuration, single_use_refresh_tokens=True)
-    yield replace(made, configuration=configuration)
-    made.database.close()
+def database_url(postgresql_url: str) -> str:
+    return postgresql_url
 
 
 @pytest.fixture
-def rival(postgresql_url: str, clock: FakeClock) -> Iterator[Ports]:
-    """The ports of another process on the same database."""
-    made = fake_ports(postgresql_url, clock, first_key=10)
-    yield made
-    made.database.close()
+def ports(ports: Ports) -> Ports:
+    configuration = replace(ports.configuration, single_use_refresh_tokens=True)
+    return replace(ports, configuration=configuration)
 
 
 @pytest.fixture
-def ending(rival: Ports) -> Iterator[list[str]]:
+def ending(elsewhere: Ports) -> Iterator[list[str]]:
     """What comes of ending all sessions, tried whenever a change of one is about to be written."""
     came: list[str] = []
 
@@ -48,7 +41,7 @@ def ending(rival: Ports) -> Iterator[list[str]]:
         if not any(isinstance(one, SessionRecord) for one in session.dirty):
             return
         try:
-            with rival.database.transaction() as other:
+            with elsewhere.database.transaction() as other:
                 other.execute(text("SET LOCAL lock_timeout = '300ms'"))
                 other.execute(delete(SessionRecord))
         except OperationalError as error:

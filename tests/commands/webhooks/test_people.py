@@ -148,17 +148,8 @@ def test_a_closed_pipe_ends_a_long_list_quietly(ports: Ports, installed: Install
 @pytest.mark.parametrize("form", ["--json", "--short"])
 def test_a_full_disk_is_told(ports: Ports, installed: Installation, form: str) -> None:
     make_delivery(ports, 1)
-    flask = (sys.executable, "-m", "flask", "--app", str(ROOT / "wsgi.py"))
     with Path("/dev/full").open("w") as full:
-        done = subprocess.run(
-            [*flask, "webhook", "list", form],
-            cwd=installed.folder,
-            env=installed.environment,
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
-        )
+        done = installed.run("webhook", "list", form, into=full)
     no_room = "There is no room left for the output: nothing more of it was written."
     assert (done.returncode, done.stderr) == (1, f"Error: {no_room}\n")
 

@@ -1,0 +1,23 @@
+"""The options by which a long list is shown a page at a time."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from app.domain.pages import LONGEST_PAGE
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def page_options(function: Function) -> Function:
+    """``--limit`` and ``--after``, as the arguments ``limit`` and ``after``."""
+    limit = click.option(
+        "--limit",
+        type=click.IntRange(1, LONGEST_PAGE),
+        default=LONGEST_PAGE,
+        show_default=True,
+        help="How many at most.",
+    )
+    after = click.option("--after", default="", help="Where the last list ended, as it said.")
+    return limit(after(function))
