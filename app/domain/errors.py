@@ -1,4 +1,4 @@
-"""How a rule says no: four exceptions, and ``Problem``, the plain value most of them carry."""
+"""How a rule says no: five exceptions, and ``Problem``, the plain value most of them carry."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -97,3 +97,17 @@ class TrafficClosed(Exception):
 
     def __init__(self, message: str = MESSAGE) -> None:
         super().__init__(message)
+
+
+class TooManyRequests(Exception):
+    """A limit on how often or how much was reached; nothing was changed.
+
+    ``retry_after`` is the number of seconds after which a new request can succeed, at least 1.
+    """
+
+    CODE = "TOO_MANY_REQUESTS"
+
+    def __init__(self, retry_after: int) -> None:
+        self.retry_after = max(1, retry_after)
+        unit = "second" if self.retry_after == 1 else "seconds"
+        super().__init__(f"Too many requests. Try again in {self.retry_after} {unit}.")

@@ -7,7 +7,13 @@ from typing import Any
 import structlog
 from graphql import GraphQLError, GraphQLSyntaxError
 
-from app.domain.errors import PermissionDenied, Refused, TokenRejected, TrafficClosed
+from app.domain.errors import (
+    PermissionDenied,
+    Refused,
+    TokenRejected,
+    TooManyRequests,
+    TrafficClosed,
+)
 from app.ports import Ports
 
 Description = dict[str, Any]
@@ -103,6 +109,14 @@ def _traffic_closed(_closed: TrafficClosed) -> Description:
     return {"code": TrafficClosed.CODE}
 
 
+def _too_many_requests(limited: TooManyRequests) -> Description:
+    return {
+        "code": TooManyRequests.CODE,
+        "retryAfter": limited.retry_after,
+        "exception": {"code": TooManyRequests.CODE},
+    }
+
+
 def _refused(_refused: Refused) -> Description:
     return {"exception": {"code": REQUEST_ERROR}}
 
@@ -110,6 +124,7 @@ def _refused(_refused: Refused) -> Description:
 _KNOWN: dict[type[Exception], Callable[[Any], Description]] = {
     PermissionDenied: _permission_denied,
     TokenRejected: _token_rejected,
+    TooManyRequests: _too_many_requests,
     TrafficClosed: _traffic_closed,
     Refused: _refused,
 }

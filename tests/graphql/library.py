@@ -12,6 +12,7 @@ from app.domain.errors import (
     Refused,
     TokenFault,
     TokenRejected,
+    TooManyRequests,
     TrafficClosed,
 )
 from app.domain.permissions import Permission
@@ -76,6 +77,7 @@ class Query(graphene.ObjectType):
     denied = graphene.String()
     rejected = graphene.String()
     refused = graphene.String()
+    limited = graphene.String()
     complaint = graphene.String()
     misfit = graphene.Int()
     endless = graphene.List(graphene.String)
@@ -115,6 +117,9 @@ class Query(graphene.ObjectType):
 
     def resolve_refused(self, _info: GraphQLResolveInfo) -> str:
         raise Refused(Problem("NOT_FOUND", "There is no such thing.", "id"))
+
+    def resolve_limited(self, _info: GraphQLResolveInfo) -> str:
+        raise TooManyRequests(30)
 
     def resolve_complaint(self, _info: GraphQLResolveInfo) -> str:
         raise GraphQLError("Say first or last.")

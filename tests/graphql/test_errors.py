@@ -50,6 +50,20 @@ def test_a_field_that_a_rule_refused_says_so(
     assert error["extensions"] == {"exception": {"code": code}}
 
 
+def test_field_over_a_rate_limit_tells_when_to_retry(desk: Desk) -> None:
+    answer = desk.run("{ limited always }")
+    assert answer.status_code == 200
+    assert answer.json["data"] == {"limited": None, "always": "always"}
+    (error,) = answer.json["errors"]
+    assert error["message"] == "Too many requests. Try again in 30 seconds."
+    assert error["path"] == ["limited"]
+    assert error["extensions"] == {
+        "code": "TOO_MANY_REQUESTS",
+        "retryAfter": 30,
+        "exception": {"code": "TOO_MANY_REQUESTS"},
+    }
+
+
 def test_a_syntax_error_has_its_location_and_no_path(desk: Desk) -> None:
     (error,) = desk.run("{ greeting ").json["errors"]
     assert error["locations"] == [{"line": 1, "column": 12}]
