@@ -10,6 +10,7 @@ from app.services.access import REGISTER, Declaration, Rule
 _TOLD: Mapping[Rule, str] = {
     Rule.PUBLIC: "everybody",
     Rule.USERS: "signed-in people",
+    Rule.ACCOUNT_OWNER: "signed-in people for their own account, no extension",
     Rule.STAFF: "staff",
     Rule.APPS: "apps",
     Rule.STAFF_AND_APPS: "staff and apps",
@@ -23,8 +24,8 @@ _PAGE = """\
 
 Printed from the declarations above the use cases (`app/services`); `make docs` writes it anew.
 *Whoever holds* means people and apps; *people who hold* no app, whatever it was given. A dashboard
-extension counts as the person whom it acts for, with what both may do; of the person's own account
-it changes nothing, but it may end all of their sessions (`tokensDeactivateAll`). Of several
+extension counts as the person it acts for, with the permissions that both have, but it can't read
+or change what belongs to the person's own account: sessions, password, email, deletion. Of several
 permissions any one is enough. Whoever holds the shell may do everything.
 
 A use case may ask for more than stands here: that a thing is the caller's own, that a grant does

@@ -64,6 +64,11 @@ class Actor:
         return self.kind is ActorKind.USER
 
     @property
+    def is_account_owner(self) -> bool:
+        """Whether the caller is a signed-in person, not an extension that acts for one."""
+        return self.is_user and self.app_id is None
+
+    @property
     def is_app(self) -> bool:
         return self.kind is ActorKind.APP
 

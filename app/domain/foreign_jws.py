@@ -63,11 +63,16 @@ def claimed_key(token: str) -> str | None:
     return kid if isinstance(kid, str) else None
 
 
-def _members(token: str, place: int) -> Mapping[str, object]:
+def peek_part(token: str, place: int) -> Mapping[str, object]:
+    """The JSON object in that part of ``token``, however many parts there are; else nothing."""
     if len(token) > LONGEST_FOREIGN_TOKEN or not token.isascii():
         return {}
     try:
         parts = token.split(".")
-        return read_members(decode(parts[place])) if len(parts) == _PARTS else {}
+        return read_members(decode(parts[place])) if place < len(parts) else {}
     except TokenRejected:
         return {}
+
+
+def _members(token: str, place: int) -> Mapping[str, object]:
+    return peek_part(token, place) if token.count(".") == _PARTS - 1 else {}

@@ -7,8 +7,9 @@ RFC 9068 (access tokens), OpenID Connect Core 1.0, 3.1.3.7 (ID tokens), Back-Cha
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from app.domain import app_tokens, signatures
 from app.domain.errors import TokenFault, TokenRejected
-from app.domain.foreign_jws import peek
+from app.domain.foreign_jws import peek, peek_part
 from app.domain.providers import Provider
 from app.domain.scopes import ScopeGrant, granted_by
 
@@ -32,6 +33,10 @@ _OLDEST_LOGOUT = 300
 _ACCESS_TYPES = ("", "jwt", "at+jwt", "application/at+jwt")
 _NO_ACCESS_TYPES = ("id", "refresh", "offline", "logout")
 """What one make of providers writes into the claim ``typ`` of its other tokens."""
+
+_OUR_MARKS = (app_tokens.PREFIX, signatures.SECRET_PREFIX)
+_JWE_DOTS = 4
+"""Header, encrypted key, initialization vector, ciphertext, authentication tag."""
 
 _OF_ID_TOKENS = ("nonce", "at_hash", "c_hash", "s_hash", "events")
 
@@ -105,6 +110,19 @@ class LogoutToken:
 def is_signed(token: str) -> bool:
     """Whether ``token`` has the form of a signed one: it is then never taken for an opaque one."""
     return token.count(".") == 2  # noqa: PLR2004 - header, claims, signature
+
+
+def is_opaque(token: str) -> bool:
+    """Whether a provider may have issued ``token`` without a signature, and can be asked about it.
+
+    False for whatever may be a credential of another system, which must not be sent to the
+    provider: an app token or webhook secret of ours, complete or not, and a part of a signed
+    token. An encrypted token (RFC 7516) is opaque to everyone but the provider.
+    """
+    if is_signed(token) or any(mark in token.lower() for mark in _OUR_MARKS):
+        return False
+    is_encrypted = token.count(".") == _JWE_DOTS and "enc" in peek_part(token, 0)
+    return is_encrypted or not any(peek_part(token, place) for place in (0, 1))
 
 
 def claimed_issuer(token: str) -> str | None:

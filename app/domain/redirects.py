@@ -1,5 +1,6 @@
 """Addresses of clients that mails and sign-ins may lead to, and links built from them."""
 
+import re
 import unicodedata
 from collections.abc import Iterable
 from urllib.parse import quote, unquote_plus, urlencode, urlsplit, urlunsplit
@@ -13,6 +14,10 @@ LONGEST = 2048
 
 _INVISIBLE = ("Cc", "Cf", "Cs", "Zl", "Zp", "Zs")
 _PORTS = {"http": 80, "https": 443}
+_ADDRESS = re.compile(
+    r":/|(?<![a-z0-9+.-])(?:https?|wss?|ftp|file|blob|data|javascript|vbscript):", re.IGNORECASE
+)
+"""A scheme and a slash, or a scheme for which browsers need none."""
 
 
 def redirect_problem(
@@ -52,6 +57,16 @@ def is_plain(url: str) -> bool:
     would stand in the second.
     """
     return len(url) <= LONGEST and not any(map(_is_treacherous, url))
+
+
+def may_lead_elsewhere(text: str) -> bool:
+    """Whether a browser that is redirected to ``text`` may end up on another host.
+
+    By the URL standard of browsers: a backslash is a slash, and after ``https:`` the slashes may
+    be missing. Anything with a scheme counts, wherever it stands in ``text``.
+    """
+    read = text.strip().replace("\\", "/")
+    return read.startswith("//") or _ADDRESS.search(read) is not None
 
 
 def with_query(url: str, /, **values: str) -> str:

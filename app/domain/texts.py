@@ -13,7 +13,7 @@ def line_problem(text: str, field: str, *, longest: int, code: str = "INVALID") 
     """
     if len(text) > longest:
         return _too_long(text, field, longest, code)
-    if any(_breaks(character) for character in text):
+    if has_control_characters(text):
         return Problem(code, "Line breaks and control characters are not allowed here.", field)
     return None
 
@@ -30,6 +30,11 @@ def prose_problem(text: str, field: str, *, longest: int, code: str = "INVALID")
 def is_storable(text: str) -> bool:
     """Whether every database can hold ``text``: PostgreSQL knows no NUL, UTF-8 no half a pair."""
     return not any(character == "\0" or _is_surrogate(character) for character in text)
+
+
+def has_control_characters(text: str) -> bool:
+    """Whether ``text`` holds a control character, a line break, or half a surrogate pair."""
+    return any(_breaks(character) for character in text)
 
 
 def _too_long(text: str, field: str, longest: int, code: str) -> Problem:

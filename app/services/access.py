@@ -23,6 +23,7 @@ class Rule(StrEnum):
 
     PUBLIC = "public"
     USERS = "users"
+    ACCOUNT_OWNER = "account owner"
     STAFF = "staff"
     APPS = "apps"
     STAFF_AND_APPS = "staff and apps"
@@ -36,6 +37,7 @@ class Rule(StrEnum):
 _KINDS: Mapping[Rule, tuple[Caller, ...]] = MappingProxyType(
     {
         Rule.USERS: (Caller.USER,),
+        Rule.ACCOUNT_OWNER: (Caller.USER,),
         Rule.STAFF: (Caller.STAFF,),
         Rule.APPS: (Caller.APP,),
         Rule.STAFF_AND_APPS: (Caller.STAFF, Caller.APP),
@@ -73,7 +75,8 @@ class Declaration:
         if self.rule in (Rule.INTERNAL, Rule.PART):
             return False
         if self.rule in _KINDS:
-            return any(_IS[kind](actor) for kind in _KINDS[self.rule])
+            is_kind = any(_IS[kind](actor) for kind in _KINDS[self.rule])
+            return is_kind and (self.rule is not Rule.ACCOUNT_OWNER or actor.is_account_owner)
         if self.rule is Rule.PERMISSION_USERS_ONLY and not actor.is_user:
             return False
         if self.rule is Rule.USERS_OR_PERMISSION and actor.is_user:
@@ -133,8 +136,16 @@ def public(use_case: UseCase[Arguments, Result]) -> UseCase[Arguments, Result]:
 
 
 def users_only(use_case: UseCase[Arguments, Result]) -> UseCase[Arguments, Result]:
-    """Any signed-in person may call it; apps may not."""
+    """Any signed-in person can call it, and any extension that acts for one; apps can't.
+
+    For nothing that concerns the person's own account: that is ``account_owner_only``.
+    """
     return _declare(Rule.USERS)(use_case)
+
+
+def account_owner_only(use_case: UseCase[Arguments, Result]) -> UseCase[Arguments, Result]:
+    """Any signed-in person can call it for their own account; no app or extension can."""
+    return _declare(Rule.ACCOUNT_OWNER)(use_case)
 
 
 def staff_only(use_case: UseCase[Arguments, Result]) -> UseCase[Arguments, Result]:

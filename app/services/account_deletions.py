@@ -10,7 +10,7 @@ from app.domain.redirects import with_query
 from app.domain.users import User
 from app.models import UserRecord
 from app.ports import Ports
-from app.services.access import users_only
+from app.services.access import account_owner_only
 from app.services.audit import Change, record
 from app.services.links import WORTHLESS, make_link, open_link, require_redirect
 from app.services.outbox import put_event, put_mail
@@ -21,7 +21,7 @@ _PURPOSES = (LinkPurpose.DELETE_ACCOUNT,)
 _STAFF = Problem("DELETE_STAFF_ACCOUNT", "Staff accounts are deleted by whoever manages staff.")
 
 
-@users_only
+@account_owner_only
 def request_account_deletion(ports: Ports, actor: Actor, *, redirect_url: str) -> None:
     """Mail the caller a link that deletes their account (`accountRequestDeletion`).
 
@@ -43,7 +43,7 @@ def request_account_deletion(ports: Ports, actor: Actor, *, redirect_url: str) -
         record(ports, actor, session, change)
 
 
-@users_only
+@account_owner_only
 def delete_account(ports: Ports, actor: Actor, *, token: str) -> User:
     """Delete the caller's account by the token of a mailed link (`accountDelete`).
 

@@ -14,7 +14,7 @@ from app.domain.permissions import Caller, Permission
 from app.domain.users import User
 from app.models import UserRecord
 from app.ports import Ports
-from app.services.access import part, requires, users_only
+from app.services.access import account_owner_only, part, requires
 from app.services.audit import Change, record
 from app.services.outbox import put_event
 from app.services.people import load_caller, load_user
@@ -29,7 +29,7 @@ class Details:
     last_name: str | Absent = ABSENT
 
 
-@users_only
+@account_owner_only
 def update_account(ports: Ports, actor: Actor, details: Details) -> User:
     """Change the caller's own names (`accountUpdate`); refuses INVALID on each of them."""
     with ports.database.transaction() as session:

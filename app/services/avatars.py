@@ -12,14 +12,14 @@ from app.domain.users import User
 from app.models import AvatarRecord, UserRecord
 from app.ports import Ports
 from app.ports.pictures import NotAPicture
-from app.services.access import public, users_only
+from app.services.access import account_owner_only, public
 from app.services.accounts import put_update
 from app.services.audit import Change, record
 from app.services.people import load_caller
 from app.services.proofs import own_id
 
 
-@users_only
+@account_owner_only
 def update_avatar(ports: Ports, actor: Actor, image: Upload) -> User:
     """Show another picture of the caller (`userAvatarUpdate`).
 
@@ -44,7 +44,7 @@ def update_avatar(ports: Ports, actor: Actor, image: Upload) -> User:
         return load_caller(session, actor, user.id)
 
 
-@users_only
+@account_owner_only
 def delete_avatar(ports: Ports, actor: Actor) -> User:
     """Show no picture of the caller any more (`userAvatarDelete`); none is no problem."""
     with ports.database.transaction() as session:

@@ -14,7 +14,7 @@ from app.domain.providers import Provider
 from app.domain.shop import Shop, password_is_worthless, strips_staff_rights
 from app.domain.users import User
 from app.ports import Ports
-from app.services.access import part, public, users_only
+from app.services.access import account_owner_only, part, public
 from app.services.callers import find_session
 from app.services.doors import find_door
 from app.services.external_sign_in import Terms, enter_by_provider, lead_to
@@ -155,7 +155,7 @@ def set_password_at_console(
     return _session(entered.opened, entered.user) if entered.user.is_staff else None
 
 
-@users_only
+@account_owner_only
 def prove_again(ports: Ports, actor: Actor, *, password: str | None) -> None:
     """Refuse INVALID_CREDENTIALS on ``password`` unless it is the caller's own present one.
 
@@ -164,7 +164,7 @@ def prove_again(ports: Ports, actor: Actor, *, password: str | None) -> None:
     prove_password(ports, actor, own_account(ports, actor), password, "password")
 
 
-@users_only
+@account_owner_only
 def sign_out_of_console(ports: Ports, actor: Actor) -> None:
     """End the session that the caller is in; every copy of its cookie is then worth nothing."""
     if actor.session_id is not None:

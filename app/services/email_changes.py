@@ -15,7 +15,7 @@ from app.domain.redirects import with_query
 from app.domain.users import User
 from app.models import UserRecord
 from app.ports import Ports
-from app.services.access import users_only
+from app.services.access import account_owner_only
 from app.services.accounts import put_update
 from app.services.audit import Change, record
 from app.services.decoys import kept_if
@@ -31,7 +31,7 @@ _SAME = Problem("UNIQUE", "This is the present address.", "newEmail")
 _TAKEN = Problem("UNIQUE", "Another account has this address by now.", "newEmail")
 
 
-@users_only
+@account_owner_only
 def request_email_change(
     ports: Ports, actor: Actor, *, new_email: str, password: str, redirect_url: str
 ) -> User:
@@ -66,7 +66,7 @@ def request_email_change(
     return answer
 
 
-@users_only
+@account_owner_only
 def confirm_email_change(ports: Ports, actor: Actor, *, token: str) -> User:
     """Move the caller's account by the token of a mailed link (`confirmEmailChange`).
 

@@ -28,7 +28,7 @@ def make_extension_token(ports: Ports, actor: Actor, app: App) -> str | None:
     must not get at another's rights), for staff without a session of ours, for an app that is not
     active, and for one that was made here and has no page.
     """
-    if not actor.is_user or actor.app_id is not None or actor.user_id is None:
+    if not actor.is_account_owner or actor.user_id is None:
         return None
     if not app.is_active or app.type is not AppType.THIRDPARTY:
         return None

@@ -9,8 +9,8 @@ from app.domain.actor import Actor
 from app.domain.errors import Problem, Refused
 from app.domain.provider_tokens import LogoutToken, read_logout_token
 from app.domain.providers import Provider
-from app.domain.redirects import redirect_problem, with_query
-from app.domain.texts import is_storable
+from app.domain.redirects import may_lead_elsewhere, redirect_problem, with_query
+from app.domain.texts import has_control_characters
 from app.domain.tokens import is_access
 from app.models import ExternalIdentityRecord, SessionRecord
 from app.ports import Ports
@@ -53,7 +53,8 @@ def log_out_external(
     """Where to send the user to be signed out there, too (`externalLogout`); ends our session.
 
     ``values`` go into the query of the provider's logout address. ``None`` for a plugin that is
-    unknown, inactive or has no such address; the caller's own session ends all the same. Refuses
+    unknown, inactive or has no such address; the caller's own session ends all the same, unless
+    the caller is an extension. Refuses
     INVALID on each value that leads somewhere and not to one of ``ALLOWED_CLIENT_HOSTS``.
     """
     found = [_value_problem(ports, name, value) for name, value in values.items()]
@@ -87,11 +88,10 @@ def end_sessions_by_provider(
 
 
 def _value_problem(ports: Ports, name: str, value: str) -> Problem | None:
-    """Why ``value`` may not be copied into the logout address; any name may lead somewhere."""
-    if not is_storable(name + value):
-        return Problem("INVALID", "The input holds characters that cannot be sent.")
-    bare = value.strip()
-    if "://" not in bare and not bare.startswith(("//", "\\")):
+    """Why ``value`` can't be copied into the logout URL; the provider may redirect to any name."""
+    if has_control_characters(name + value):
+        return Problem("INVALID", "The input contains control characters.")
+    if not may_lead_elsewhere(value):
         return None
     configuration = ports.configuration
     return redirect_problem(
@@ -103,7 +103,7 @@ def _value_problem(ports: Ports, name: str, value: str) -> Problem | None:
 
 
 def _end_own_session(ports: Ports, actor: Actor) -> None:
-    if actor.session_id is None:
+    if actor.session_id is None or not actor.is_account_owner:
         return
     with ports.database.transaction() as session:
         session.execute(delete(SessionRecord).where(SessionRecord.id == actor.session_id))

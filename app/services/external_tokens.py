@@ -14,6 +14,7 @@ from app.domain.external_people import read_person
 from app.domain.provider_tokens import (
     ProviderTokenRejected,
     claimed_issuer,
+    is_opaque,
     is_signed,
     read_access_token,
 )
@@ -94,6 +95,8 @@ def _candidates(ports: Ports, token: str, version: int) -> list[Provider]:
         issuer = claimed_issuer(token)
         named = [one for one in taking if one.issuer and one.issuer == issuer]
         return named or [one for one in taking if not one.issuer]
+    if not is_opaque(token):
+        return []
     if len(taking) > 1:
         return [one for one in taking if one.slug == DEFAULT_SLUG]
     return taking

@@ -197,7 +197,7 @@ def _behind(
 @part
 def may_see_rights(actor: Actor, user: User) -> bool:
     """Whether ``actor`` gets to see what ``user`` may do: their own, or of whom they manage."""
-    own = actor.user_id == user.id and actor.app_id is None
+    own = actor.is_account_owner and actor.user_id == user.id
     return own or actor.holds(NEEDED[user.is_staff])
 
 

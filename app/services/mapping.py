@@ -12,6 +12,7 @@ from app.domain.permissions import Permission, in_order, known
 from app.domain.provider_tokens import (
     ProviderTokenRejected,
     SignedToken,
+    is_opaque,
     is_signed,
     read_access_token,
     read_id_token,
@@ -75,6 +76,8 @@ def preview_mapping(ports: Ports, actor: Actor, slug: str, token: str) -> Mappin
 
 def _read(ports: Ports, provider: Provider, token: str) -> _Read:
     if not is_signed(token):
+        if not is_opaque(token):
+            raise ProviderTokenRejected("This is not an access token of an identity provider.")
         if provider.audience or provider.use_oauth_scope_permissions:
             reason = "An opaque token does not tell which audience it is meant for."
             raise ProviderTokenRejected(reason)

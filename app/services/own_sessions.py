@@ -8,7 +8,7 @@ from app.domain.errors import Problem, Refused
 from app.domain.ids import key_of
 from app.models import SessionRecord
 from app.ports import Ports
-from app.services.access import part, users_only
+from app.services.access import account_owner_only, part
 from app.services.audit import Change, record
 from app.services.proofs import own_id
 from app.services.sessions import end_sessions
@@ -17,7 +17,7 @@ SESSION = "Session"
 """The type name in a session's global id."""
 
 
-@users_only
+@account_owner_only
 def list_sessions(ports: Ports, actor: Actor, *, most: int | None = None) -> tuple[SignedIn, ...]:
     """The caller's own sessions that are alive, the one used last first.
 
@@ -36,7 +36,7 @@ def list_sessions(ports: Ports, actor: Actor, *, most: int | None = None) -> tup
     return tuple(sorted(found, key=by_use, reverse=True))
 
 
-@users_only
+@account_owner_only
 def end_session(ports: Ports, actor: Actor, session_id: str) -> None:
     """End one of the caller's own sessions, by its global id; the present one signs them out.
 
@@ -57,7 +57,7 @@ def end_session(ports: Ports, actor: Actor, session_id: str) -> None:
         record(ports, actor, session, change)
 
 
-@users_only
+@account_owner_only
 def end_other_sessions(ports: Ports, actor: Actor) -> int:
     """End every session of the caller but the present one; how many there were."""
     user_id = own_id(actor)

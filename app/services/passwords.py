@@ -13,7 +13,7 @@ from app.domain.users import User
 from app.models import ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
-from app.services.access import part, public, users_only
+from app.services.access import account_owner_only, part, public
 from app.services.callers import switches_of
 from app.services.confirmation import confirm
 from app.services.doors import find_door
@@ -31,7 +31,7 @@ _CHANGED_MEANWHILE = Problem(
 
 
 @needs_password_login
-@users_only
+@account_owner_only
 def change_password(
     ports: Ports, actor: Actor, *, old_password: str | None, new_password: str
 ) -> User:

@@ -31,12 +31,11 @@ class OwnAccount:
 
 @part
 def own_id(actor: Actor) -> int:
-    """The key of the person who is calling themselves.
+    """Return the key of the caller of an ``account_owner_only`` use case.
 
-    Raises ``PermissionDenied`` for everybody else, an app that acts for a person included: nobody
-    but its owner decides over an account.
+    Raises ``PermissionDenied`` for the operator, who passes every declaration and has no account.
     """
-    if actor.user_id is None or actor.app_id is not None:
+    if actor.user_id is None:
         raise PermissionDenied(Caller.USER)
     return actor.user_id
 

@@ -4,18 +4,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from app.domain.actor import Actor
-from app.domain.errors import PermissionDenied, Problem, Refused, TokenFault, TokenRejected
+from app.domain.errors import Problem, Refused, TokenFault, TokenRejected
 from app.domain.foreign_jws import claimed_key
-from app.domain.permissions import Caller
 from app.domain.shop import password_is_worthless
 from app.domain.tokens import Claims, TokenType
 from app.domain.users import User
 from app.ports import Ports
-from app.services.access import part, public, users_only
+from app.services.access import account_owner_only, part, public
 from app.services.audit import Change, record
 from app.services.identity import user_in
 from app.services.keys import ring
 from app.services.login import DISABLED
+from app.services.proofs import own_id
 from app.services.refresh_tokens import SESSION_ENDED, use_up
 from app.services.sessions import OpenedSession, end_sessions, sign_access, sign_pair
 from app.services.traces import TracedToken, trace_living, trace_token
@@ -114,22 +114,14 @@ def check_token(ports: Ports, actor: Actor, *, token: str | None) -> Mapping[str
     return claims.everything
 
 
-@users_only
+@account_owner_only
 def deactivate_all_tokens(ports: Ports, actor: Actor) -> None:
     """End every session of the caller, the one in use included (`tokensDeactivateAll`)."""
-    if actor.user_id is None:
-        # The operator may call it, and has no tokens.
-        raise PermissionDenied(Caller.USER)
+    user_id = own_id(actor)
     with ports.database.transaction() as session:
-        ended = end_sessions(ports, session, actor.user_id)
-        record(
-            ports,
-            actor,
-            session,
-            Change(
-                "tokens.deactivate_all", "User", actor.user_id, actor.name, {"sessions": ended}
-            ),
-        )
+        before = {"sessions": end_sessions(ports, session, user_id)}
+        change = Change("tokens.deactivate_all", "User", user_id, actor.name, before)
+        record(ports, actor, session, change)
 
 
 @part

@@ -16,7 +16,7 @@ from app.models import (
     UserRecord,
 )
 from app.ports import Ports
-from app.services.access import requires, users_only
+from app.services.access import account_owner_only, requires
 from app.services.proofs import own_id
 from app.services.sign_on_reach import KNOWN_BY
 
@@ -47,7 +47,7 @@ def ways_in_of_staff(
         return {row[0]: _to_ways(row[1:]) for row in session.execute(query)}
 
 
-@users_only
+@account_owner_only
 def show_own_ways_in(ports: Ports, actor: Actor) -> WaysIn:
     """How the caller comes in; raises ``PermissionDenied`` for an app that acts for them."""
     query = _ways(ports).where(UserRecord.id == own_id(actor))

@@ -9,6 +9,7 @@ from app.domain.permissions import Permission
 from app.domain.provider_tokens import (
     ProviderTokenRejected,
     SignedToken,
+    is_opaque,
     is_signed,
     read_access_token,
     read_id_token,
@@ -276,3 +277,24 @@ def test_no_kind_of_token_passes_for_another() -> None:
         check(lambda it=token: read_id_token(it, PLAIN, nonce="n", now=NOW), INVALID)
     for token in (access, identity):
         check(lambda it=token: read_logout_token(it, PLAIN, now=NOW), INVALID)
+
+
+@pytest.mark.parametrize("token", ["", "opaque", "a.b", "a.b.c.d", "eyJlbmMiOiIifQ.a.b.c.d"])
+def test_token_that_tells_nothing_is_opaque(token: str) -> None:
+    assert is_opaque(token)
+
+
+@pytest.mark.parametrize(
+    "token",
+    [
+        "a.b.c",
+        "eyJhIjoxfQ",
+        "eyJhIjoxfQ.b",
+        "a.eyJhIjoxfQ",
+        "eyJlbmMiOiIifQ.a",
+        "lkapp_1",
+        "WHSEC_1",
+    ],
+)
+def test_token_that_is_signed_damaged_or_ours_is_not_opaque(token: str) -> None:
+    assert not is_opaque(token)

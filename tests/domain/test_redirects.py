@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.domain.redirects import redirect_problem, with_query
+from app.domain.redirects import may_lead_elsewhere, redirect_problem, with_query
 
 ALLOWED = (
     "shop.example.com",
@@ -116,3 +116,28 @@ def test_a_link_adds_to_the_query_and_keeps_the_rest(url: str, link: str) -> Non
 def test_an_international_address_is_encoded_in_a_link() -> None:
     link = with_query("https://s.example/", email="jörg+1@bücher.example")
     assert link == "https://s.example/?email=j%C3%B6rg%2B1%40b%C3%BCcher.example"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "https://a.example",
+        "https:/\\a.example",
+        "https:a.example",
+        "//a.example",
+        "/\\a.example",
+        " \\\\a.example",
+        "app:/callback",
+        "JavaScript:alert(1)",
+        "next=https:a.example",
+    ],
+)
+def test_text_that_a_browser_reads_as_another_host_may_lead_elsewhere(text: str) -> None:
+    assert may_lead_elsewhere(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "/bye", "bye?x=1", "user:123", "a//b", "profile:1", "xhttp:1"]
+)
+def test_other_text_stays_on_the_host(text: str) -> None:
+    assert not may_lead_elsewhere(text)

@@ -19,6 +19,7 @@ STAFF = Actor(ActorKind.USER, user_id=2, is_staff=True)
 MANAGER = Actor(ActorKind.USER, user_id=3, is_staff=True, permissions=frozenset({APPS}))
 BOSS = Actor(ActorKind.USER, user_id=4, is_staff=True, permissions=ALL_PERMISSIONS)
 APP = Actor(ActorKind.APP, app_id=1)
+EXTENSION = Actor(ActorKind.USER, user_id=4, app_id=1, is_staff=True, permissions=ALL_PERMISSIONS)
 APP_WITH = Actor(ActorKind.APP, app_id=2, permissions=frozenset({APPS}))
 CALLERS = {
     "nobody": NOBODY,
@@ -26,6 +27,7 @@ CALLERS = {
     "staff": STAFF,
     "manager": MANAGER,
     "boss": BOSS,
+    "extension": EXTENSION,
     "app": APP,
     "app with": APP_WITH,
     "operator": OPERATOR,
@@ -33,7 +35,8 @@ CALLERS = {
 }
 EVERYBODY = set(CALLERS)
 TRUSTED = {"operator", "worker"}
-PEOPLE = {"customer", "staff", "manager", "boss"}
+OWNERS = {"customer", "staff", "manager", "boss"}
+PEOPLE = OWNERS | {"extension"}
 
 
 @pytest.mark.parametrize(
@@ -41,6 +44,7 @@ PEOPLE = {"customer", "staff", "manager", "boss"}
     [
         (Declaration("x", Rule.PUBLIC), EVERYBODY, ()),
         (Declaration("x", Rule.USERS), PEOPLE | TRUSTED, ("AUTHENTICATED_USER",)),
+        (Declaration("x", Rule.ACCOUNT_OWNER), OWNERS | TRUSTED, ("AUTHENTICATED_USER",)),
         (
             Declaration("x", Rule.STAFF),
             PEOPLE - {"customer"} | TRUSTED,
@@ -54,18 +58,22 @@ PEOPLE = {"customer", "staff", "manager", "boss"}
         ),
         (
             Declaration("x", Rule.PERMISSION, (APPS,)),
-            {"manager", "boss", "app with"} | TRUSTED,
+            {"manager", "boss", "extension", "app with"} | TRUSTED,
             ("MANAGE_APPS",),
         ),
         (
             Declaration("x", Rule.PERMISSION, (ORDERS, APPS)),
-            {"manager", "boss", "app with"} | TRUSTED,
+            {"manager", "boss", "extension", "app with"} | TRUSTED,
             ("MANAGE_ORDERS", "MANAGE_APPS"),
         ),
-        (Declaration("x", Rule.PERMISSION, (ORDERS,)), {"boss"} | TRUSTED, ("MANAGE_ORDERS",)),
+        (
+            Declaration("x", Rule.PERMISSION, (ORDERS,)),
+            {"boss", "extension"} | TRUSTED,
+            ("MANAGE_ORDERS",),
+        ),
         (
             Declaration("x", Rule.PERMISSION_USERS_ONLY, (APPS,)),
-            {"manager", "boss"} | TRUSTED,
+            {"manager", "boss", "extension"} | TRUSTED,
             ("MANAGE_APPS",),
         ),
         (
@@ -113,7 +121,7 @@ def test_a_broken_credential_does_not_stand_in_the_way_of_what_is_public(
 
 def test_a_use_case_is_registered_with_its_rule() -> None:
     assert REGISTER["login.create_token"].rule is Rule.PUBLIC
-    assert REGISTER["tokens.deactivate_all_tokens"].rule is Rule.USERS
+    assert REGISTER["tokens.deactivate_all_tokens"].rule is Rule.ACCOUNT_OWNER
     shop = REGISTER["shop.update_shop"]
     assert (shop.rule, shop.permissions) == (Rule.PERMISSION, (Permission.MANAGE_SETTINGS,))
 
@@ -128,6 +136,7 @@ def test_an_edge_can_ask_before_it_shows_a_button() -> None:
     assert not may(NOBODY, update_shop)
     assert not may(NOBODY, deactivate_all_tokens)
     assert not may(APP_WITH, deactivate_all_tokens)
+    assert not may(EXTENSION, deactivate_all_tokens)
 
 
 def test_an_app_never_does_what_is_for_people_whatever_it_holds() -> None:

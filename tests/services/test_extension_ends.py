@@ -48,13 +48,12 @@ def _sign_out(ports: Ports, scene: Scene) -> None:
     [
         _sign_out,
         lambda ports, scene: deactivate_all_tokens(ports, scene.caller),
-        lambda ports, scene: deactivate_all_tokens(ports, acts(ports, scene.token)),
         lambda ports, scene: sign_out_user(ports, OPERATOR, scene.user),
         lambda ports, scene: deactivate_user(ports, OPERATOR, scene.user),
         lambda ports, scene: deactivate_app(ports, OPERATOR, scene.app.id),
         lambda ports, scene: delete_app(ports, OPERATOR, scene.app.id),
     ],
-    ids=["session", "all", "all by itself", "signed out", "user", "app off", "app gone"],
+    ids=["session", "all", "signed out", "user", "app off", "app gone"],
 )
 def test_it_dies_with_either_side_and_with_the_session(
     ports: Ports, elsewhere: Ports, end: Callable[[Ports, Scene], object]

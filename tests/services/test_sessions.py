@@ -77,16 +77,6 @@ def test_after_signing_out_everywhere_a_new_login_is_good(ports: Ports) -> None:
     assert_alive(ports, sign_in(ports, user_id))
 
 
-def test_an_extension_token_signs_its_user_out_everywhere(ports: Ports) -> None:
-    pair = sign_in(ports, make_user(ports))
-    app_id, _ = make_app(ports)
-    extension = extension_of(ports, pair.access, app_id)
-
-    deactivate_all_tokens(ports, actor(ports, extension))
-
-    assert_dead(ports, pair)
-
-
 def test_provider_tokens_from_before_signing_out_everywhere_can_be_told(
     ports: Ports, clock: FakeClock
 ) -> None:

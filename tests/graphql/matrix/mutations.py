@@ -35,7 +35,7 @@ TOKENS = {
     "tokenCreate": Row(EVERYBODY, f'email: "customer@example.com", password: "{PASSWORD}"'),
     "tokenRefresh": Row(EVERYBODY, 'refreshToken: "x"', told=("JWT_DECODE_ERROR",)),
     "tokenVerify": Row(EVERYBODY, 'token: "x"', told=("JWT_DECODE_ERROR",)),
-    "tokensDeactivateAll": Row(PEOPLE, ""),
+    "tokensDeactivateAll": Row(THEMSELVES, ""),
     "externalAuthenticationUrl": Row(EVERYBODY, _PLUGIN),
     "externalObtainAccessTokens": Row(EVERYBODY, _PLUGIN),
     "externalRefresh": Row(EVERYBODY, _PLUGIN),
@@ -68,7 +68,7 @@ ACCOUNTS = {
     "requestEmailChange": Row(
         THEMSELVES, f'newEmail: "new@example.com", password: "{PASSWORD}", redirectUrl: "{_PAGE}"'
     ),
-    "confirmEmailChange": Row(PEOPLE, 'token: "x"', told=("INVALID",)),
+    "confirmEmailChange": Row(THEMSELVES, 'token: "x"', told=("INVALID",)),
     "accountRequestDeletion": Row(CUSTOMERS_THEMSELVES, f'redirectUrl: "{_PAGE}"'),
     "accountDelete": Row(CUSTOMERS_THEMSELVES, 'token: "x"', told=("INVALID",)),
     "userAvatarUpdate": Row(THEMSELVES, "image: $$file"),

@@ -1,0 +1,1 @@
+"""Attacks that a security review reproduced, each beside a control for the legitimate use."""

@@ -1,0 +1,77 @@
+"""A dashboard extension acts for a person, but never on the person's own account."""
+
+from collections.abc import Callable
+
+import pytest
+
+from app.domain.errors import PermissionDenied
+from app.domain.ids import to_global_id
+from app.ports import Ports
+from app.services.access import REGISTER, Rule
+from app.services.external_sessions import log_out_external
+from app.services.own_sessions import end_other_sessions, end_session, list_sessions
+from app.services.passwords import change_password
+from app.services.tokens import deactivate_all_tokens
+from tests.builders.people import PASSWORD, sessions_of
+from tests.graphql.front import Front
+from tests.services.extension_scenes import Scene, acts, set_scene
+
+_SIGN_OUT = "mutation { tokensDeactivateAll { errors { code } } }"
+
+
+def test_extension_token_cannot_sign_its_user_out_everywhere(ports: Ports) -> None:
+    scene = set_scene(ports)
+
+    answer = Front(ports).ask(_SIGN_OUT, scene.token)
+
+    assert answer["errors"][0]["extensions"]["exception"]["code"] == "PermissionDenied"
+    assert len(sessions_of(ports, scene.user)) == 1
+    assert acts(ports, scene.token).is_user
+
+
+def test_person_can_sign_out_everywhere(ports: Ports) -> None:
+    scene = set_scene(ports)
+    deactivate_all_tokens(ports, scene.caller)
+    assert sessions_of(ports, scene.user) == []
+
+
+@pytest.mark.parametrize(
+    "attack",
+    [
+        lambda ports, scene: list_sessions(ports, acts(ports, scene.token)),
+        lambda ports, scene: end_other_sessions(ports, acts(ports, scene.token)),
+        lambda ports, scene: end_session(
+            ports, acts(ports, scene.token), to_global_id("Session", scene.caller.session_id or 0)
+        ),
+        lambda ports, scene: change_password(
+            ports,
+            acts(ports, scene.token),
+            old_password=PASSWORD,
+            new_password="another good long sentence",
+        ),
+    ],
+    ids=["list sessions", "end other sessions", "end session", "change password"],
+)
+def test_extension_token_cannot_touch_sessions_or_password(
+    ports: Ports, attack: Callable[[Ports, Scene], object]
+) -> None:
+    scene = set_scene(ports)
+    with pytest.raises(PermissionDenied):
+        attack(ports, scene)
+    assert len(sessions_of(ports, scene.user)) == 1
+
+
+def test_extension_token_does_not_end_the_session_by_logging_out(ports: Ports) -> None:
+    scene = set_scene(ports)
+
+    log_out_external(ports, acts(ports, scene.token), plugin_id="none", values={})
+    assert len(sessions_of(ports, scene.user)) == 1
+
+    log_out_external(ports, scene.caller, plugin_id="none", values={})
+    assert sessions_of(ports, scene.user) == []
+
+
+def test_use_cases_open_to_extensions_as_to_people_are_listed_here() -> None:
+    """A new use case about a person's own account is declared ``account_owner_only``."""
+    open_to_both = {one.name for one in REGISTER.values() if one.rule is Rule.USERS}
+    assert open_to_both == {"checkouts.attach_checkout"}
