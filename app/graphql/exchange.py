@@ -1,13 +1,15 @@
 """From a request that was read to its outcomes: who asks, may they come in, what do they get."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import orjson
 from graphql import GraphQLError, GraphQLSchema
 
-from app.domain.errors import TokenFault
+from app.domain.actor import ActorKind
+from app.domain.errors import TokenFault, TokenRejected, TrafficClosed
 from app.domain.shop import admits
 from app.domain.traffic import traffic_kind
 from app.graphql.answers import CLOSED, Outcome, executed, faulty, malformed, refused, refused_as
@@ -57,8 +59,8 @@ class Exchange:
         """One outcome for each entry, in their order.
 
         The storefront is closed to a whole request before any document is looked up. No entry is
-        executed unless all of them together are within the limits. What a mutation changes about
-        its caller holds for the entries behind it.
+        executed unless all of them together are within the limits. The caller is read again
+        after a mutation, whose changes hold for the entries behind it.
         """
         identity = self._identify(self._ports, visitor)
         self._notice(identity)
@@ -71,8 +73,8 @@ class Exchange:
             if isinstance(plan, Outcome):
                 outcomes.append(plan)
                 continue
-            if changed:
-                context = self._admit(self._identify(self._ports, visitor), visitor)
+            if changed and context is not None:
+                context = self._admit(self._again(context), visitor)
             outcomes.append(CLOSED if context is None else self._answer(plan, context))
             changed = plan.operation.is_mutation
         return outcomes
@@ -90,6 +92,28 @@ class Exchange:
         if not admits(identity.actor, identity.switches):
             return None
         return RequestContext(self._ports, visitor, identity)
+
+    def _again(self, context: RequestContext) -> Identity:
+        """The caller of this request as they are now.
+
+        A visitor whose credential was worth nothing stays anonymous, so that one request doesn't
+        ask a provider about the same unknown token again and again; only the shop is read.
+        """
+        before, visitor = context.identity, context.visitor
+        if before.actor.kind is not ActorKind.ANONYMOUS:
+            return self._identify(self._ports, visitor)
+        return replace(
+            before, shop=self._identify(self._ports, replace(visitor, credential=None)).shop
+        )
+
+    def _readmit(self, context: RequestContext) -> RequestContext:
+        """The context of a later field; raises ``TrafficClosed``, ``TokenRejected`` if expired."""
+        renewed = self._admit(self._again(context), context.visitor)
+        if renewed is None:
+            raise TrafficClosed
+        if renewed.actor.fault is TokenFault.EXPIRED:
+            raise TokenRejected(TokenFault.EXPIRED)
+        return renewed
 
     def _plan(self, entries: Sequence[Entry | BadRequest]) -> list[Plan | Outcome]:
         plans: list[Plan | Outcome] = []
@@ -132,7 +156,9 @@ class Exchange:
                 return executed(*result, self._ports)
             if plan.operation.is_introspection:
                 return self._introspect(plan, context)
-            return executed(*execute(plan.operation, plan.variables, context), self._ports)
+            readmit = partial(self._readmit, context)
+            result = execute(plan.operation, plan.variables, context, readmit)
+            return executed(*result, self._ports)
         except Exception as fault:  # noqa: BLE001 - whatever it is, the other entries go on
             return faulty(fault, self._ports)
 

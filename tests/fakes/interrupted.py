@@ -1,0 +1,59 @@
+"""A real database that lets something else happen at a known point of a transaction."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+from sqlalchemy import Select
+from sqlalchemy.orm import Session
+
+from app.ports import Database
+
+Action = Callable[[], object]
+
+
+class InterruptedDatabase:
+    """Runs actions before the begin, before the end and after the commit of a transaction.
+
+    ``before``, ``during`` and ``after`` are by the number of the transaction, the first is 1.
+    An action during a transaction can write on PostgreSQL only: SQLite has one writer at a time.
+    """
+
+    def __init__(self, inner: Database) -> None:
+        self._inner = inner
+        self.begun = 0
+        self.before: dict[int, Action] = {}
+        self.during: dict[int, Action] = {}
+        self.after: dict[int, Action] = {}
+
+    @contextmanager
+    def transaction(self) -> Iterator[Session]:
+        self.begun += 1
+        number = self.begun
+        self._run(self.before, number)
+        with self._inner.transaction() as session:
+            yield session
+            session.flush()
+            self._run(self.during, number)
+        self._run(self.after, number)
+
+    @contextmanager
+    def reading(self) -> Iterator[Session]:
+        with self._inner.reading() as session:
+            yield session
+
+    def read(
+        self, statement: Select[*tuple[object, ...]], parameters: Mapping[str, object]
+    ) -> Sequence[tuple[object, ...]]:
+        return self._inner.read(statement, parameters)
+
+    @property
+    def in_transaction(self) -> bool:
+        return self._inner.in_transaction
+
+    def close(self) -> None:
+        self._inner.close()
+
+    def _run(self, actions: dict[int, Action], number: int) -> None:
+        action = actions.pop(number, None)
+        if action is not None:
+            action()

@@ -1,0 +1,220 @@
+"""Rights that are taken away while an operation with ten mutations is running."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from sqlalchemy import delete, func, select
+
+from app.domain.actor import OPERATOR
+from app.domain.permissions import Permission
+from app.domain.shop import PasswordLoginMode
+from app.models import AppTokenRecord, ProductRecord, SessionRecord, UserPermissionRecord
+from app.ports import Ports
+from app.services.shop import ShopUpdate, update_shop
+from app.services.user_status import deactivate_user
+from tests.builders.apps import change_app, make_app
+from tests.builders.people import make_staff, make_user, sign_in
+from tests.fakes.clock import FakeClock
+from tests.fakes.interrupted import InterruptedDatabase
+from tests.fixtures.statements import recorded_statements
+from tests.graphql.front import Front
+
+APPS, PRODUCTS = Permission.MANAGE_APPS, Permission.MANAGE_PRODUCTS
+WRITTEN = 3
+"""How many of the fields are answered before anything is revoked."""
+
+FIELDS = 10
+INVALID, DENIED, EXPIRED = "InvalidTokenError", "PermissionDenied", "ExpiredSignatureError"
+CLOSED = "STOREFRONT_TRAFFIC_NOT_ALLOWED"
+TEN_PRODUCTS = (
+    "mutation {"
+    + "".join(
+        f' p{place}: productCreate(input: {{name: "Bowl {place}"}}) {{ errors {{ code }} }}'
+        for place in range(FIELDS)
+    )
+    + "}"
+)
+TEN_CARTS = (
+    "mutation {"
+    + "".join(
+        f" p{place}: checkoutCreate(input: {{lines: []}}) {{ errors {{ code }} }}"
+        for place in range(FIELDS)
+    )
+    + "}"
+)
+
+Revoke = Callable[[Ports, int], object]
+
+
+@pytest.fixture
+def database(ports: Ports) -> InterruptedDatabase:
+    return InterruptedDatabase(ports.database)
+
+
+@pytest.fixture
+def front(ports: Ports, database: InterruptedDatabase) -> Front:
+    return Front(replace(ports, database=database))
+
+
+def _delete(ports: Ports, what: Any) -> None:
+    with ports.database.transaction() as session:
+        session.execute(what)
+
+
+def deactivate(ports: Ports, user_id: int) -> None:
+    deactivate_user(ports, OPERATOR, user_id)
+
+
+def end_session(ports: Ports, user_id: int) -> None:
+    _delete(ports, delete(SessionRecord).where(SessionRecord.user_id == user_id))
+
+
+def take_permission(ports: Ports, user_id: int) -> None:
+    _delete(ports, delete(UserPermissionRecord).where(UserPermissionRecord.user_id == user_id))
+
+
+def limit_passwords_to_customers(ports: Ports, _user_id: int) -> None:
+    mode = PasswordLoginMode.CUSTOMERS_ONLY
+    update_shop(ports, OPERATOR, ShopUpdate(password_login_mode=mode))
+
+
+def switch_passwords_off(ports: Ports, _user_id: int) -> None:
+    mode = PasswordLoginMode.DISABLED
+    update_shop(ports, OPERATOR, ShopUpdate(password_login_mode=mode))
+
+
+def close_storefront(ports: Ports) -> None:
+    update_shop(ports, OPERATOR, ShopUpdate(allow_storefront_traffic=False))
+
+
+def products(ports: Ports) -> int:
+    with ports.database.reading() as session:
+        return session.scalar(select(func.count()).select_from(ProductRecord)) or 0
+
+
+def codes(answer: Any) -> dict[str, str]:
+    """The code of the error at each field that failed."""
+    return {
+        error["path"][0]: error["extensions"].get("code")
+        or error["extensions"]["exception"]["code"]
+        for error in answer.get("errors", ())
+    }
+
+
+def from_fourth(code: str) -> dict[str, str]:
+    """Every field behind the first three failed with ``code``."""
+    return {f"p{place}": code for place in range(WRITTEN, FIELDS)}
+
+
+@pytest.mark.parametrize(
+    ("revoke", "code"),
+    [
+        (deactivate, INVALID),
+        (end_session, INVALID),
+        (switch_passwords_off, INVALID),
+        (take_permission, DENIED),
+        (limit_passwords_to_customers, DENIED),
+    ],
+)
+def test_mutations_of_a_manager_stop_at_the_field_after_the_revocation(
+    ports: Ports,
+    elsewhere: Ports,
+    front: Front,
+    database: InterruptedDatabase,
+    revoke: Revoke,
+    code: str,
+) -> None:
+    manager = make_staff(ports, "manager@example.com", PRODUCTS)
+    token = sign_in(ports, manager).access
+    database.after[WRITTEN] = lambda: revoke(elsewhere, manager)
+
+    answer = front.ask(TEN_PRODUCTS, token)
+
+    assert codes(answer) == from_fourth(code)
+    assert products(ports) == WRITTEN
+
+
+def revoke_token(ports: Ports, app_id: int) -> None:
+    _delete(ports, delete(AppTokenRecord).where(AppTokenRecord.app_id == app_id))
+
+
+def deactivate_app(ports: Ports, app_id: int) -> None:
+    change_app(ports, app_id, is_active=False)
+
+
+@pytest.mark.parametrize("revoke", [revoke_token, deactivate_app])
+def test_mutations_of_an_app_stop_when_its_token_is_worth_nothing(
+    ports: Ports, elsewhere: Ports, front: Front, database: InterruptedDatabase, revoke: Revoke
+) -> None:
+    app_id, token = make_app(ports, "Stock", PRODUCTS)
+    database.after[WRITTEN] = lambda: revoke(elsewhere, app_id)
+
+    assert codes(front.ask(TEN_PRODUCTS, token)) == from_fourth(INVALID)
+    assert products(ports) == WRITTEN
+
+
+def test_a_token_that_expires_in_the_middle_fails_the_fields_that_are_left(
+    ports: Ports, front: Front, database: InterruptedDatabase, clock: FakeClock
+) -> None:
+    token = sign_in(ports, make_staff(ports, "manager@example.com", PRODUCTS)).access
+    lifetime = ports.configuration.jwt_ttl_access
+    database.after[WRITTEN] = lambda: clock.pass_(seconds=lifetime)
+
+    assert codes(front.ask(TEN_PRODUCTS, token)) == from_fourth(EXPIRED)
+
+
+@pytest.mark.parametrize("is_signed_in", [True, False])
+def test_a_storefront_that_closes_in_the_middle_stops_customers(
+    ports: Ports,
+    elsewhere: Ports,
+    front: Front,
+    database: InterruptedDatabase,
+    is_signed_in: bool,
+) -> None:
+    token = sign_in(ports, make_user(ports)).access if is_signed_in else None
+    database.after[WRITTEN] = lambda: close_storefront(elsewhere)
+
+    assert codes(front.ask(TEN_CARTS, token)) == from_fourth(CLOSED)
+
+
+def test_a_closed_storefront_stops_no_manager_and_no_app(
+    ports: Ports, elsewhere: Ports, front: Front, database: InterruptedDatabase
+) -> None:
+    token = sign_in(ports, make_staff(ports, "manager@example.com", PRODUCTS)).access
+    database.after[WRITTEN] = lambda: close_storefront(elsewhere)
+    _, app_token = make_app(ports, "Stock", PRODUCTS)
+
+    for credential in (token, app_token):
+        assert codes(front.ask(TEN_PRODUCTS, credential)) == {}
+    assert products(ports) == 2 * FIELDS
+
+
+def test_ending_ones_own_sessions_is_answered_and_ends_the_fields_behind_it(
+    ports: Ports, front: Front
+) -> None:
+    token = sign_in(ports, make_staff(ports, "manager@example.com", PRODUCTS)).access
+    end = "e: tokensDeactivateAll { errors { code } }"
+    create = 'p: productCreate(input: {name: "Bowl"}) { errors { code } }'
+
+    answer = front.ask(f"mutation {{ {end} {create} }}", token)
+
+    assert answer["data"]["e"] == {"errors": []}
+    assert codes(answer) == {"p": INVALID}
+
+
+def test_an_undisturbed_operation_writes_all_its_fields(ports: Ports, front: Front) -> None:
+    token = sign_in(ports, make_staff(ports, "manager@example.com", PRODUCTS)).access
+
+    assert codes(front.ask(TEN_PRODUCTS, token)) == {}
+    assert products(ports) == FIELDS
+
+
+def test_a_single_mutation_reads_its_caller_once(ports: Ports, front: Front) -> None:
+    token = sign_in(ports, make_user(ports)).access
+    front.ask("{ me { email } }", token)
+    with recorded_statements() as statements:
+        front.ask('mutation { tokenVerify(token: "x") { isValid } }', token)
+
+    assert len([one for one in statements if "FROM shop LEFT OUTER JOIN sessions" in one]) == 1
