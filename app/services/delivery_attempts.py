@@ -3,14 +3,17 @@
 from collections.abc import Mapping
 
 from app.domain.deliveries import LARGEST_ANSWER, LARGEST_HEADERS, TIMEOUT, read_retry_after
+from app.domain.redaction import REDACTED, Redactor
 from app.ports import Ports
 from app.ports.http import CallFailed, HttpAnswer, HttpRequest
 from app.services.access import part
+from app.services.link_secrets import holds_secret
 from app.services.outcomes import Delivery, Outcome
 from app.services.payloads import problem_of
-from app.services.signing import HIDDEN, Endpoint, sign_delivery
+from app.services.signing import Endpoint, sign_delivery
 
 _PRIVATE = frozenset(("set-cookie", "authorization", "proxy-authorization", "cookie"))
+_LINK_ANSWER = "(not stored: this event carries a link that gives access to an account)"
 
 
 @part
@@ -40,6 +43,7 @@ def make_attempt(ports: Ports, endpoint: Endpoint, delivery: Delivery) -> Outcom
     except Exception as error:  # noqa: BLE001 - raised by the caller once all is written down
         what = f"the delivery {delivery.id} of {delivery.event}"
         problem, fault = problem_of(ports, error, what, "the delivery from being made"), error
+    kept_headers, kept_body = _kept(endpoint, delivery, answer)
     return Outcome(
         delivery=delivery,
         at=at,
@@ -47,8 +51,8 @@ def make_attempt(ports: Ports, endpoint: Endpoint, delivery: Delivery) -> Outcom
         duration=max(0.0, (ports.clock.now() - at).total_seconds()),
         request_headers=endpoint.shown(headers),
         answered=None if answer is None else answer.status,
-        response_headers={} if answer is None else _shown(answer.headers),
-        response=problem if answer is None else _storable(answer.body.decode("utf-8", "replace")),
+        response_headers=kept_headers,
+        response=problem if answer is None else kept_body,
         retry_after=_retry_after(ports, answer),
         fault=fault,
     )
@@ -59,7 +63,25 @@ def _retry_after(ports: Ports, answer: HttpAnswer | None) -> float | None:
     return read_retry_after(asked, ports.clock.now())
 
 
-def _shown(headers: Mapping[str, str]) -> dict[str, str]:
+def _kept(
+    endpoint: Endpoint, delivery: Delivery, answer: HttpAnswer | None
+) -> tuple[dict[str, str], str]:
+    """Headers and body of an answer as they are stored: without the secrets of the request.
+
+    An endpoint may send back what it got, in whatever form. Of an event that carries a link
+    nothing is kept, for the link lets its holder in as somebody else.
+    """
+    if answer is None:
+        return {}, ""
+    if holds_secret(delivery.event):
+        return {}, _LINK_ANSWER
+    redact = endpoint.redactor
+    body = answer.body.decode("utf-8", "replace")
+    is_cut = len(answer.body) >= LARGEST_ANSWER
+    return _shown(answer.headers, redact), _storable(redact(body, is_cut=is_cut))
+
+
+def _shown(headers: Mapping[str, str], redact: Redactor) -> dict[str, str]:
     """The headers of an answer as they may be kept: without what an endpoint proves itself by.
 
     What is beyond ``LARGEST_HEADERS`` is left out.
@@ -70,7 +92,8 @@ def _shown(headers: Mapping[str, str]) -> dict[str, str]:
         room -= len(name) + len(value)
         if room < 0:
             break
-        shown[_storable(name)] = HIDDEN if name.lower() in _PRIVATE else _storable(value)
+        told = REDACTED if name.lower() in _PRIVATE else _storable(redact(value))
+        shown[_storable(redact(name))] = told
     return shown
 
 

@@ -9,14 +9,14 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.domain.events import EVENTS, EventType, LinkRequested
+from app.domain.redaction import REDACTED
 from app.models import DeliveryRecord, OutboxEventRecord
 from app.ports import Ports
 from app.ports.sealing import SealBroken
 from app.services.access import part
 from app.services.outbox import EVENT_SEAL
 
-HIDDEN = "(hidden)"
-_WHOLE = f'"{HIDDEN}"'
+_WHOLE = f'"{REDACTED}"'
 _SEAL = "webhook payload"
 _SEALED = "sealed:"
 """What no JSON text begins with."""
@@ -74,7 +74,7 @@ def without_secret(payload: str, secret: str) -> str:
 
     Whoever manages apps must not be able to set the password of whoever asked for a link.
     """
-    return payload.replace(secret, HIDDEN) if secret else _WHOLE
+    return payload.replace(secret, REDACTED) if secret else _WHOLE
 
 
 def _unsealed(ports: Ports, sealed: str) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
+from app.domain.redaction import REDACTED, Redactor, redactor
 from app.domain.signatures import Envelope, headers_of, hex_signature
 from app.domain.version import SCHEMA_VERSION
 from app.models import WebhookRecord
@@ -13,9 +14,6 @@ from app.services.access import part
 from app.services.keys import ring
 from app.services.outcomes import Delivery
 from app.services.stored_webhooks import SECRET_SEAL
-
-HIDDEN = "(hidden)"
-"""What is kept in place of whatever proves one side to the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +27,14 @@ class Endpoint:
     def shown(self, headers: Mapping[str, str]) -> dict[str, str]:
         """The headers of a request as they may be kept: without what proves who we are."""
         return {
-            name: HIDDEN if name in self.custom_headers else value
+            name: REDACTED if name in self.custom_headers else value
             for name, value in headers.items()
         }
+
+    @property
+    def redactor(self) -> Redactor:
+        """What removes the secrets of this endpoint from its answers."""
+        return redactor((*self.secrets, *self.custom_headers.values()))
 
 
 @part

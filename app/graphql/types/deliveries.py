@@ -48,7 +48,12 @@ class EventDeliveryAttempt(graphene.ObjectType):
     created_at = graphene.NonNull(graphene.DateTime)
     task_id = graphene.String(description="Always null: attempts have no other name.")
     duration = graphene.Float(description="Seconds.")
-    response = graphene.String(description="The answer's body, or why there was none.")
+    response = graphene.String(
+        description=(
+            "The answer's body, or why there was none. Secrets of the request are removed, and of "
+            "events that carry a link no answer is stored."
+        )
+    )
     response_headers = graphene.String(description="A JSON object.")
     response_status_code = graphene.Int()
     request_headers = graphene.String(description="A JSON object; custom values are left out.")

@@ -1,0 +1,171 @@
+"""An endpoint that echoes its request publishes no secret in the stored response."""
+
+import base64
+import html
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from urllib.parse import quote, quote_plus
+
+import pytest
+from sqlalchemy import select
+
+from app.domain.actor import OPERATOR, WORKER
+from app.domain.deliveries import LARGEST_ANSWER
+from app.domain.events import Event, ProductUpdated, StaffSetPasswordRequested
+from app.domain.ids import to_global_id
+from app.domain.permissions import Permission
+from app.domain.webhooks import AsyncEvent
+from app.models import DeliveryAttemptRecord
+from app.ports import Ports
+from app.ports.http import HttpAnswer, HttpRequest
+from app.services.fanout import fan_out_events
+from app.services.outbox import put_event
+from tests.builders.apps import make_app
+from tests.builders.deliveries import work_off
+from tests.builders.people import make_staff, sign_in
+from tests.builders.products import make_product
+from tests.builders.webhooks import make_webhook
+from tests.fakes.endpoints import FakeHttp
+from tests.graphql.front import Front
+
+LINK = "9f8e7d6c5b4a39281706f5e4d3c2b1a0sesame"
+SIGNING = 'whsec_+/"<b>&secret'
+HEADER = 'Bearer sk_live/"<i>&value'
+CREDENTIAL = HEADER.removeprefix("Bearer ")
+
+ATTEMPTS = """
+query ($id: ID!) {
+  webhook(id: $id) {
+    eventDeliveries(first: 1) { edges { node { payload attempts(first: 5) { edges { node {
+      response responseHeaders requestHeaders responseStatusCode
+    } } } } } }
+  }
+}"""
+
+
+@pytest.fixture
+def database_url(sqlite_url: str) -> str:
+    """One kind of database is enough: what is stored does not depend on it."""
+    return sqlite_url
+
+
+def echo(request: HttpRequest) -> HttpAnswer:
+    body = request.body or b""
+    headers = {"x-echo": body.decode(), "x-authorization": str(request.headers)}
+    return HttpAnswer(200, headers, body + str(request.headers).encode())
+
+
+def deliver(ports: Ports, answer: Callable[[HttpRequest], HttpAnswer], event: Event) -> None:
+    with ports.database.transaction() as session:
+        put_event(ports, OPERATOR, session, event)
+    fan_out_events(ports, WORKER)
+    work_off(replace(ports, http=FakeHttp(ports.database, answer)))
+
+
+def stored(ports: Ports) -> str:
+    """Everything that is kept of the answers, as text."""
+    with ports.database.reading() as session:
+        attempts = session.scalars(select(DeliveryAttemptRecord)).all()
+        assert attempts, "nothing was delivered"
+        return "".join(f"{one.response} {dict(one.response_headers)}" for one in attempts)
+
+
+def make_listener(ports: Ports) -> int:
+    app, _ = make_app(ports, "listener", Permission.MANAGE_STAFF, Permission.MANAGE_PRODUCTS)
+    return make_webhook(
+        ports,
+        app,
+        AsyncEvent.STAFF_SET_PASSWORD_REQUESTED,
+        AsyncEvent.PRODUCT_UPDATED,
+        secret=SIGNING,
+        custom_headers={"Authorization": HEADER, "X-Flag": "on"},
+    )
+
+
+def test_echoed_link_token_is_not_readable_in_attempts(ports: Ports) -> None:
+    webhook = make_listener(ports)
+    subject = make_staff(ports, "clerk@example.com")
+    deliver(ports, echo, StaffSetPasswordRequested(subject, token=LINK))
+
+    desk = sign_in(ports, make_staff(ports, "desk@example.com", Permission.MANAGE_APPS)).access
+    shown = Front(ports).run(ATTEMPTS, desk, id=to_global_id("Webhook", webhook))
+
+    assert '"responseStatusCode": 200' in json.dumps(shown)
+    assert LINK not in json.dumps(shown)
+    assert LINK not in stored(ports)
+
+
+def test_no_answer_to_a_link_event_is_stored_however_it_is_encoded(ports: Ports) -> None:
+    make_listener(ports)
+    subject = make_staff(ports, "clerk@example.com")
+    told = [base64.b64encode(LINK.encode()).decode(), LINK[::-1], " ".join(LINK)]
+
+    def reply(_request: HttpRequest) -> HttpAnswer:
+        return HttpAnswer(500, {"x-echo": " | ".join(told)}, " | ".join(told).encode())
+
+    deliver(ports, reply, StaffSetPasswordRequested(subject, token=LINK))
+    kept = stored(ports)
+    assert [text for text in told if text in kept] == []
+
+
+def encodings(secret: str) -> list[str]:
+    raw = secret.encode()
+    return [
+        secret,
+        secret.upper(),
+        quote(secret, safe=""),
+        quote(secret),
+        quote_plus(secret).lower(),
+        json.dumps(secret)[1:-1],
+        json.dumps(secret)[1:-1].replace("/", "\\/"),
+        html.escape(secret),
+        html.escape(secret, quote=False),
+        raw.hex(),
+        base64.b64encode(raw).decode(),
+        base64.urlsafe_b64encode(raw).decode().rstrip("="),
+        base64.b64encode(b"x: " + raw + b"; y").decode(),
+        base64.b64encode(b"x:" + raw + b"; y").decode(),
+    ]
+
+
+@pytest.mark.parametrize("secret", [SIGNING, SIGNING.removeprefix("whsec_"), HEADER, CREDENTIAL])
+def test_echoed_signing_secret_and_custom_headers_are_removed(ports: Ports, secret: str) -> None:
+    make_listener(ports)
+    told = encodings(secret)
+
+    def reply(_request: HttpRequest) -> HttpAnswer:
+        headers = {f"x-{place}": text for place, text in enumerate(told)}
+        return HttpAnswer(200, headers, "\n".join(told).encode())
+
+    deliver(ports, reply, ProductUpdated(make_product(ports, "Cup")))
+    kept = stored(ports)
+    assert [text for text in told if text in kept] == []
+
+
+@pytest.mark.parametrize("missing", [1, 5, 20])
+def test_secret_cut_off_at_the_size_limit_is_removed(ports: Ports, missing: int) -> None:
+    make_listener(ports)
+    kept = HEADER[:-missing]
+    filler = "." * (LARGEST_ANSWER - len(kept.encode()))
+
+    def reply(request: HttpRequest) -> HttpAnswer:
+        return HttpAnswer(200, {}, (filler + HEADER).encode()[: request.largest])
+
+    deliver(ports, reply, ProductUpdated(make_product(ports, "Cup")))
+    assert kept[:8] not in stored(ports)
+
+
+def test_ordinary_answers_stay_readable(ports: Ports) -> None:
+    webhook = make_listener(ports)
+
+    def reply(_request: HttpRequest) -> HttpAnswer:
+        return HttpAnswer(422, {"x-reason": "no stock"}, b'{"error": "Unknown product", "on": 1}')
+
+    deliver(ports, reply, ProductUpdated(make_product(ports, "Cup")))
+    desk = sign_in(ports, make_staff(ports, "desk@example.com", Permission.MANAGE_APPS)).access
+    shown = Front(ports).run(ATTEMPTS, desk, id=to_global_id("Webhook", webhook))
+    (delivery,) = shown["eventDeliveries"]["edges"]
+    (attempt,) = delivery["node"]["attempts"]["edges"]
+    assert attempt["node"]["response"] == '{"error": "Unknown product", "on": 1}'
+    assert json.loads(attempt["node"]["responseHeaders"]) == {"x-reason": "no stock"}
