@@ -3,12 +3,13 @@
 Every start asks for both, and loading Alembic takes longer than the answer.
 """
 
+import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from sqlalchemy import Connection, create_engine, inspect, make_url, text
-from sqlalchemy.pool import NullPool
+from sqlalchemy import Connection, create_engine, event, inspect, make_url, text
+from sqlalchemy.pool import ConnectionPoolEntry, NullPool
 
 SCRIPTS = Path(__file__).parent.parent.parent / "migrations"
 
@@ -39,6 +40,19 @@ def connection_to(url: str) -> Iterator[Connection]:
     elif parsed.database:
         Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
     engine = create_engine(parsed, poolclass=NullPool)
+    if parsed.get_backend_name() == "sqlite":
+        event.listen(engine, "connect", _leave_transactions_to_us)
+        event.listen(engine, "begin", _begin)
     with engine.begin() as connection:
         yield connection
     engine.dispose()
+
+
+def _leave_transactions_to_us(connection: sqlite3.Connection, _entry: ConnectionPoolEntry) -> None:
+    # The driver would commit before each change of a table: a migration that fails half way must
+    # leave nothing behind.
+    connection.isolation_level = None
+
+
+def _begin(connection: Connection) -> None:
+    connection.exec_driver_sql("BEGIN")

@@ -25,7 +25,6 @@ class ProductRecord(Record):
         Index("ix_products_price", "price", "id"),
         Index("ix_products_created_at", "created_at", "id"),
         Index("ix_products_updated_at", "updated_at", "id"),
-        {"sqlite_autoincrement": True},
     )
 
     id: Mapped[int] = mapped_column(BigKey, primary_key=True)

@@ -3,7 +3,17 @@
 from datetime import UTC, datetime
 from typing import ClassVar
 
-from sqlalchemy import BigInteger, DateTime, Dialect, Index, Integer, MetaData, event, text
+from sqlalchemy import (
+    BigInteger,
+    DateTime,
+    Dialect,
+    Index,
+    Integer,
+    MetaData,
+    Table,
+    event,
+    text,
+)
 from sqlalchemy.orm import DeclarativeBase, Session
 from sqlalchemy.types import JSON, TypeDecorator
 from typing_extensions import override
@@ -54,6 +64,16 @@ def tell_where(index: Index) -> None:
     if _WHERE in index.info:
         for dialect in ("sqlite", "postgresql"):
             index.dialect_kwargs[f"{dialect}_where"] = text(index.info[_WHERE])
+
+
+def never_reuse_keys(table: Table) -> None:
+    """Let SQLite number the rows of ``table`` as PostgreSQL does: never with a key it gave before.
+
+    Keys leave the process in global IDs, tokens, the audit log and caches. Without AUTOINCREMENT
+    SQLite gives the key of a deleted last row to the next one.
+    """
+    if table.autoincrement_column is not None:
+        table.dialect_kwargs["sqlite_autoincrement"] = True
 
 
 class Record(DeclarativeBase):

@@ -5,7 +5,7 @@ from functools import cache
 from sqlalchemy import MetaData
 
 import app.models
-from app.models.record import Record, tell_where
+from app.models.record import Record, never_reuse_keys, tell_where
 
 
 @cache
@@ -21,6 +21,7 @@ def complete_metadata() -> MetaData:
     """Every table as the migrations make it."""
     map_all()
     for table in Record.metadata.tables.values():
+        never_reuse_keys(table)
         for index in table.indexes:
             tell_where(index)
     return Record.metadata

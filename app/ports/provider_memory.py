@@ -25,11 +25,14 @@ class KnownProviders:
 class SeenToken:
     """A provider's token that was good by the settings at ``version``: whose, and until when.
 
+    ``issuer`` and ``subject`` are those of the identity with the key ``identity_id``.
     ``issued`` is the latest moment at which it can have been issued; times are Unix seconds.
     ``grant`` is ``None`` where rights are kept here.
     """
 
     identity_id: int
+    issuer: str
+    subject: str
     grant: ScopeGrant | None
     issued: float
     expires: float

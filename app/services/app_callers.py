@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 from sqlalchemy import Select, and_, bindparam, func, or_, select
 
 from app.domain.apps import token_permissions
-from app.domain.extensions import app_side
+from app.domain.extensions import app_side, is_older_than_app
 from app.domain.permissions import Permission, parted_names
+from app.domain.tokens import Claims
 from app.models import AppPermissionRecord, AppRecord, AppTokenRecord, SessionRecord, ShopRecord
 from app.models.shop import SHOP_ID
 from app.models.users import UserRecord
@@ -64,7 +65,7 @@ _APP: Select[*tuple[object, ...]] = (
 )
 
 _EXTENSION: Select[*tuple[object, ...]] = (
-    select(*DOOR_COLUMNS, AppRecord.id, _GRANTED, *SESSION_COLUMNS)
+    select(*DOOR_COLUMNS, AppRecord.id, AppRecord.created_at, _GRANTED, *SESSION_COLUMNS)
     .select_from(ShopRecord)
     .outerjoin(SessionRecord, IN_SESSION)
     .outerjoin(UserRecord, IS_USER)
@@ -94,15 +95,16 @@ def find_app(ports: Ports, digest: str) -> tuple[Door, AppFound | None]:
 
 
 @part
-def find_extension(
-    ports: Ports, session: str, user_id: int, app_id: int
-) -> tuple[Door, SessionFound | None]:
-    """What ``find_session`` finds, with the active app whose extension acts for that user."""
-    values = {"session": session, "user_id": user_id, "app_id": app_id}
+def find_extension(ports: Ports, claims: Claims, app_id: int) -> tuple[Door, SessionFound | None]:
+    """What ``find_session`` finds, with the active app whose extension acts for that user.
+
+    A token older than the app is not the app's: a restored backup can give its key again.
+    """
+    values = {"session": claims.session, "user_id": claims.user_id, "app_id": app_id}
     row = ports.database.read(_EXTENSION, values)[0]
-    found_id, granted, *columns = row[len(DOOR_COLUMNS) :]
-    found = read_session(columns)
-    if found is None or found_id is None:
+    found_id, created_at, granted, *columns = row[len(DOOR_COLUMNS) :]
+    found, created = read_session(columns), moment(created_at)
+    if found is None or created is None or is_older_than_app(claims, created.timestamp()):
         return read_door(row), None
     side = AppSide(int(str(found_id)), app_side(_permissions(granted)))
     return read_door(row), replace(found, app=side)

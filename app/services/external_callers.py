@@ -22,7 +22,14 @@ _IDENTITY: Select[*tuple[object, ...]] = (
         *USER_COLUMNS,
     )
     .select_from(ShopRecord)
-    .outerjoin(ExternalIdentityRecord, ExternalIdentityRecord.id == bindparam("identity_id"))
+    .outerjoin(
+        ExternalIdentityRecord,
+        and_(
+            ExternalIdentityRecord.id == bindparam("identity_id"),
+            ExternalIdentityRecord.issuer == bindparam("issuer"),
+            ExternalIdentityRecord.subject == bindparam("subject"),
+        ),
+    )
     .outerjoin(
         UserRecord,
         and_(UserRecord.id == ExternalIdentityRecord.user_id, UserRecord.is_active.is_(True)),
@@ -35,9 +42,12 @@ _IDENTITY: Select[*tuple[object, ...]] = (
 def find_bearer(ports: Ports, seen: SeenToken) -> tuple[Door, SessionFound | None]:
     """The active user whose token was ``seen``, unless it was issued before they signed out.
 
-    Signing out everywhere here, and being signed out everywhere by the provider, count alike.
+    Signing out everywhere here, and being signed out everywhere by the provider, count alike. The
+    identity's row must still name the token's issuer and subject: a restored backup can give its
+    key to somebody else.
     """
-    row = ports.database.read(_IDENTITY, {"identity_id": seen.identity_id})[0]
+    values = {"identity_id": seen.identity_id, "issuer": seen.issuer, "subject": seen.subject}
+    row = ports.database.read(_IDENTITY, values)[0]
     signed_out_there, signed_out_here, *columns = row[len(DOOR_COLUMNS) :]
     door = read_door(row)
     if columns[0] is None or is_ended(seen.issued, signed_out_here, signed_out_there):

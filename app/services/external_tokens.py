@@ -157,7 +157,15 @@ def _store(ports: Ports, actor: Actor, bearer: _Bearer, digest: bytes, version: 
             issued = min(bearer.issued, now)
         if is_ended(issued, user.tokens_valid_after, identity.tokens_valid_after):
             raise ProviderTokenRejected("Whoever this is has signed out everywhere since.")
-        return SeenToken(identity.id, bearer.arrival.rights, issued, bearer.expires, version)
+        return SeenToken(
+            identity_id=identity.id,
+            issuer=identity.issuer,
+            subject=identity.subject,
+            grant=bearer.arrival.rights,
+            issued=issued,
+            expires=bearer.expires,
+            version=version,
+        )
 
 
 def _first_seen(ports: Ports, session: Session, digest: bytes, identity_id: int) -> float:

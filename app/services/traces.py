@@ -72,7 +72,7 @@ def _find(ports: Ports, claims: Claims) -> tuple[Door, SessionFound | None]:
         return find_session(ports, claims.session, claims.user_id)
     if claims.app_id is None:
         raise TokenRejected(TokenFault.INVALID)
-    return find_extension(ports, claims.session, claims.user_id, claims.app_id)
+    return find_extension(ports, claims, claims.app_id)
 
 
 def _find_living(ports: Ports, claims: Claims) -> tuple[Door, bool]:
