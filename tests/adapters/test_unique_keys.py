@@ -16,7 +16,7 @@ from sqlalchemy.pool import NullPool
 from app.adapters import migrations, revisions
 from app.models.whole import complete_metadata
 
-BEFORE, AFTER = "0021_delivery_searches", "0022_unique_keys"
+BEFORE, AFTER = "0022_link_answers", "0023_unique_keys"
 ONE_ROW = ("shop", "worker_pulse")
 DELETED = 900
 """The key of a user that only the audit log still knows."""

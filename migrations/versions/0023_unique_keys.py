@@ -8,8 +8,8 @@ rows that are gone: the audit log and deliveries tell of those.
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0022_unique_keys"
-down_revision = "0021_delivery_searches"
+revision = "0023_unique_keys"
+down_revision = "0022_link_answers"
 
 TABLES = (
     "account_links",
