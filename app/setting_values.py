@@ -2,10 +2,11 @@
 
 import ipaddress
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from urllib.parse import urlsplit
 
 from app.domain.addresses import Network
+from app.domain.rate_limits import RATE_LIMITS, Rates, parse_rates
 
 
 def one_of(*choices: str) -> Callable[[str], str]:
@@ -68,6 +69,17 @@ def origin(text: str) -> str:
 
 def networks(text: str) -> tuple[Network, ...]:
     return tuple(ipaddress.ip_network(word) for word in words(text))
+
+
+def rate_limits(text: str) -> Mapping[str, Rates]:
+    return dict(rate_limit(word) for word in words(text))
+
+
+def rate_limit(text: str) -> tuple[str, Rates]:
+    name, _, rates = (part.strip() for part in text.partition("="))
+    if name not in RATE_LIMITS:
+        raise ValueError(f"unknown limit {name!r}; available limits: {', '.join(RATE_LIMITS)}")
+    return name, parse_rates(rates)
 
 
 def with_scheme(text: str, *schemes: str, shown: str) -> str:

@@ -12,6 +12,7 @@ from dotenv import dotenv_values
 from app import setting_values as values
 from app.domain.addresses import Network
 from app.domain.faults import Misconfigured
+from app.domain.rate_limits import RateLimitPolicy, Rates
 from app.ports.configuration import Configuration
 
 Value = TypeVar("Value")
@@ -45,6 +46,8 @@ class Settings:
     allowed_graphql_origins: tuple[str, ...] = ("*",)
     trusted_proxies: tuple[Network, ...] = ()
     outgoing_allowed_networks: tuple[Network, ...] = ()
+    rate_limits: Mapping[str, Rates] = field(default_factory=dict)
+    rate_limit_trusted_clients: tuple[Network, ...] = ()
     mail_url: str = field(default="", repr=False)
     playground_enabled: bool = True
     graphql_batch_max: int = 10
@@ -84,6 +87,7 @@ class Settings:
             reset_password_lock_time=self.reset_password_lock_time,
             allowed_client_hosts=self.allowed_client_hosts,
             outgoing_allowed_networks=self.outgoing_allowed_networks,
+            rate_limits=RateLimitPolicy(self.rate_limits, self.rate_limit_trusted_clients),
         )
 
 
@@ -154,6 +158,8 @@ class _Reader:
             allowed_graphql_origins=read("ALLOWED_GRAPHQL_ORIGINS", ("*",), values.origins),
             trusted_proxies=read("TRUSTED_PROXIES", (), values.networks),
             outgoing_allowed_networks=read("OUTGOING_ALLOWED_NETWORKS", (), values.networks),
+            rate_limits=read("RATE_LIMITS", default.rate_limits, values.rate_limits),
+            rate_limit_trusted_clients=read("RATE_LIMIT_TRUSTED_CLIENTS", (), values.networks),
             mail_url=read("MAIL_URL", "", values.mail_url),
             playground_enabled=read("PLAYGROUND_ENABLED", default=True, parse=values.flag),
             graphql_batch_max=read(

@@ -44,6 +44,10 @@ _EVERYWHERE = (ip_network("0.0.0.0/0"), ip_network("::/0"))
 """Whoever types an address at the shell may go there; what others enter is checked elsewhere."""
 
 
+_LIMITS_PATIENCE_SECONDS = 0.5
+"""How long a request waits for Redis before its use is counted in the process."""
+
+
 def connect(settings: Settings, *, late: bool = False) -> Ports:
     """The ports of an installation; nothing is opened before it is asked for.
 
@@ -66,6 +70,7 @@ def connect(settings: Settings, *, late: bool = False) -> Ports:
         signatures=_late(_signatures),
         passwords=start(_passwords),
         throttle=start(partial(_throttle, records, settings.redis_url)),
+        rate_limiter=_late(partial(_rate_limiter, now, settings)),
         sealing=start(lambda: sealing.AesSealing(settings.secret_key)),
         letters=start(_letters),
         post=start(partial(_post, settings)),
@@ -94,12 +99,22 @@ def _throttle(records: ports.Database, redis_url: str) -> ports.Throttle:
     return connect_redis(redis_url)
 
 
+def _rate_limiter(now: ports.Clock, settings: Settings) -> ports.RateLimiter:
+    name = "app.adapters.rate_limiter:connect_rate_limiter"
+    make = cast("Callable[[ports.Clock, object], ports.RateLimiter]", load(name))
+    return make(now, connect_counts(settings))
+
+
 def connect_counts(settings: Settings) -> object:
-    """The connections to Redis that limits of pages count by; ``None`` without a Redis."""
+    """The connections to Redis that rate limits count by; ``None`` without a Redis."""
     if not settings.redis_url:
         return None
     pool = cast("type[Any]", load("redis:ConnectionPool"))
-    return pool.from_url(settings.redis_url)
+    return pool.from_url(
+        settings.redis_url,
+        socket_timeout=_LIMITS_PATIENCE_SECONDS,
+        socket_connect_timeout=_LIMITS_PATIENCE_SECONDS,
+    )
 
 
 def make_installation(ports: Ports, settings: Settings) -> Installation:

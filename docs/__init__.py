@@ -8,6 +8,7 @@ from graphql import print_schema
 from app.graphql.schema import schema
 from docs.access import printed_access
 from docs.commands import printed_commands
+from docs.limits import printed_limits
 from docs.manual import printed_manual
 
 FOLDER = Path(__file__).parent
@@ -22,6 +23,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "schema.graphql": printed_schema,
     "access.md": printed_access,
     "commands.md": printed_commands,
+    "limits.md": printed_limits,
     "latchkey.1": printed_manual,
 }
 """What is written under which name."""

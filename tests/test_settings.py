@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from app.domain.faults import Misconfigured
+from app.domain.rate_limits import Rate
 from app.settings import DEVELOPMENT_SECRET, Settings, SettingsError, load_settings
 
 PRODUCTION = {
@@ -216,3 +217,20 @@ def test_the_process_s_own_environment_wins_over_the_file(
     settings = load_settings()
     assert (settings.vendor, settings.log_level) == ("fromprocess", "ERROR")
     assert settings.upload_max == Settings().upload_max
+
+
+def test_single_rate_limits_can_be_changed() -> None:
+    settings = load_settings(
+        {"RATE_LIMITS": "accountRegister=5/minute;50/hour, checkoutCreate = off"}
+    )
+    assert settings.rate_limits == {
+        "accountRegister": (Rate(5, "minute"), Rate(50, "hour")),
+        "checkoutCreate": (),
+    }
+
+
+def test_a_rate_limit_that_is_misspelled_stops_the_start() -> None:
+    (unknown,) = problems(RATE_LIMITS="accountRegisters=5/minute")
+    assert "unknown limit 'accountRegisters'; available limits: accountRegister," in unknown
+    (misspelled,) = problems(RATE_LIMITS="accountRegister=5 a minute")
+    assert "must look like 20/minute" in misspelled

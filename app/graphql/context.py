@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from graphql import GraphQLResolveInfo
+from graphql import GraphQLError, GraphQLResolveInfo
 
 from app.domain.actor import Actor
 from app.graphql.crowds import Crowd
@@ -15,13 +15,15 @@ class RequestContext:
     """``info.context`` of every resolver.
 
     ``gone`` is what a deletion is told of, by type and key: nothing belongs to it any more,
-    whether it has been deleted or a dry run takes it for deleted.
+    whether it has been deleted or a dry run takes it for deleted. ``field_errors`` are errors at
+    fields that have a value nevertheless; executing an operation takes them out.
     """
 
     ports: Ports
     visitor: Visitor
     identity: Identity
     gone: tuple[str, int] | None = None
+    field_errors: list[GraphQLError] = field(default_factory=list, repr=False, compare=False)
     _crowds: dict[str | int, Crowd] = field(default_factory=dict, repr=False, compare=False)
 
     @property

@@ -113,7 +113,7 @@ class Exchange:
             raise TrafficClosed
         if renewed.actor.fault is TokenFault.EXPIRED:
             raise TokenRejected(TokenFault.EXPIRED)
-        return renewed
+        return replace(renewed, field_errors=context.field_errors)
 
     def _plan(self, entries: Sequence[Entry | BadRequest]) -> list[Plan | Outcome]:
         plans: list[Plan | Outcome] = []

@@ -214,8 +214,14 @@ def execute(
         data = cast("Data", execution.execute_operation(operation.node, None))
     except GraphQLError as error:
         collected.add(error, None)
-        return None, collected.errors
-    return data, collected.errors
+        return None, [*collected.errors, *_field_errors(context)]
+    return data, [*collected.errors, *_field_errors(context)]
+
+
+def _field_errors(context: RequestContext) -> list[GraphQLError]:
+    found = context.field_errors.copy()
+    context.field_errors.clear()
+    return found
 
 
 def refuse(operation: Operation, variables: dict[str, Any], fault: TokenFault) -> Result:

@@ -12,6 +12,7 @@ from .pictures import Pictures
 from .ports import Ports
 from .queue import Queue
 from .randomness import Randomness
+from .rate_limiter import RateLimiter
 from .remembered import Remembered
 from .schema import Schema
 from .sealing import Sealing
@@ -33,6 +34,7 @@ __all__ = [
     "Post",
     "Queue",
     "Randomness",
+    "RateLimiter",
     "Remembered",
     "Schema",
     "Sealing",

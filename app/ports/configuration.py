@@ -1,8 +1,9 @@
 """What the operator configured, as far as use cases need to know."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from app.domain.addresses import Network
+from app.domain.rate_limits import RateLimitPolicy
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,7 @@ class Configuration:
     allowed_client_hosts: tuple[str, ...] = ()
     single_use_refresh_tokens: bool = False
     outgoing_allowed_networks: tuple[Network, ...] = ()
+    rate_limits: RateLimitPolicy = field(default_factory=RateLimitPolicy)
 
     @property
     def owner(self) -> str:

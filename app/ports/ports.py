@@ -19,6 +19,7 @@ class Ports:
     signatures: ports.SignatureCheck
     passwords: ports.PasswordHasher
     throttle: ports.Throttle
+    rate_limiter: ports.RateLimiter
     sealing: ports.Sealing
     letters: ports.Letters
     post: ports.Post

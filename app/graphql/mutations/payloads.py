@@ -5,14 +5,20 @@ from functools import wraps
 from typing import Concatenate, ParamSpec, TypeVar
 
 import graphene
-from graphql import GraphQLResolveInfo
+from graphql import GraphQLError, GraphQLResolveInfo
 
-from app.domain.errors import Refused
+from app.domain.errors import Problem, Refused, TooManyRequests
+from app.graphql.context import RequestContext
 from app.graphql.errors import PayloadProblem, payload_problems
+from app.services.rate_limits import limit_operation
 
 Arguments = ParamSpec("Arguments")
 Payload = TypeVar("Payload", bound="graphene.ObjectType")
 Resolver = Callable[Concatenate[object, GraphQLResolveInfo, Arguments], Payload]
+
+
+_ERRORS_IN_PAYLOAD_ONLY = frozenset({"tokenCreate", "tokenRefresh", "setPassword"})
+"""Contract, "What existing clients hold us to": these never have an error at the top."""
 
 
 def errors_of(type_name: str) -> graphene.Field:
@@ -41,7 +47,11 @@ class AccountPayload(graphene.ObjectType):
 def answers(
     payload: type[Payload],
 ) -> Callable[[Resolver[Arguments, Payload]], Resolver[Arguments, Payload]]:
-    """Turn what a use case refuses into a payload of this type that carries the problems."""
+    """Turn what a use case refuses into a payload of this type that carries the problems.
+
+    The mutation is counted against its rate limit first. One over the limit is an error at its
+    field with the seconds to wait; an account mutation is a payload with that error all the same.
+    """
 
     def decorate(resolver: Resolver[Arguments, Payload]) -> Resolver[Arguments, Payload]:
         @wraps(resolver)
@@ -52,12 +62,30 @@ def answers(
             *args: Arguments.args,
             **kwargs: Arguments.kwargs,
         ) -> Payload:
+            context: RequestContext = info.context
             try:
+                limit_operation(context.ports, context.actor, info.field_name)
                 return resolver(root, info, *args, **kwargs)
             except Refused as refused:
-                refusal: Payload = payload(errors=payload_problems(refused))
-                return refusal
+                return _refusal(payload, refused)
+            except TooManyRequests as limited:
+                if not issubclass(payload, AccountPayload):
+                    raise
+                if info.field_name not in _ERRORS_IN_PAYLOAD_ONLY:
+                    context.field_errors.append(_error_at(info, limited))
+                return _refusal(payload, Refused(Problem(TooManyRequests.CODE, str(limited))))
 
         return resolve
 
     return decorate
+
+
+def _refusal(payload: type[Payload], refused: Refused) -> Payload:
+    refusal: Payload = payload(errors=payload_problems(refused))
+    return refusal
+
+
+def _error_at(info: GraphQLResolveInfo, limited: TooManyRequests) -> GraphQLError:
+    return GraphQLError(
+        str(limited), info.field_nodes, path=info.path.as_list(), original_error=limited
+    )

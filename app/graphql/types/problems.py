@@ -45,6 +45,7 @@ AccountErrorCode = graphene.Enum(
             "DISABLED_AUTHENTICATION_METHOD",
             "UNKNOWN_IP_ADDRESS",
             "FILE_SIZE_LIMIT_EXCEEDED",
+            "TOO_MANY_REQUESTS",
         )
     },
     description="Why a mutation about an account, a session or the staff was refused.",

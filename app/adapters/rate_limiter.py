@@ -1,0 +1,184 @@
+"""Rate limits counted by the ``limits`` library: in Redis if there is one, else in the process.
+
+Fixed windows that begin with a client's first use: one counter a limit and client, and the end of
+the window is exactly when the client can go on.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable
+from functools import lru_cache
+from math import ceil
+from threading import Lock
+from typing import Any, TypeVar
+
+import structlog
+from limits import RateLimitItem, parse_many
+from limits.storage import RedisStorage, Storage
+from limits.strategies import FixedWindowRateLimiter
+from redis.connection import ConnectionPool
+from redis.exceptions import RedisError
+from typing_extensions import override
+
+from app.domain.rate_limits import Rates
+from app.ports.clock import Clock
+
+SCHEME = "counts"
+"""What Flask-Limiter finds ``Counts`` by: ``counts://``."""
+
+_KEY_PREFIX = "latchkey:limits"
+_MOST_WINDOWS = 50_000
+_AWAY_SECONDS = 5.0
+
+Result = TypeVar("Result")
+_log = structlog.get_logger(__name__)
+
+
+class Windows:
+    """Counters of this process, at most ``most``: the window that began first is forgotten first.
+
+    The library's own memory never forgets a key, and looks at all of them a hundred times a
+    second.
+    """
+
+    def __init__(self, clock: Clock, most: int = _MOST_WINDOWS) -> None:
+        self._clock = clock
+        self._most = most
+        self._windows: OrderedDict[str, tuple[float, int]] = OrderedDict()
+        self._lock = Lock()
+
+    def incr(self, key: str, expiry: float, amount: int) -> int:
+        now = self._clock.timestamp()
+        with self._lock:
+            end, count = self._windows.get(key, (0.0, 0))
+            if not now < end <= now + expiry:  # over, or from before the clock was put back
+                self._windows.pop(key, None)
+                end, count = now + expiry, 0
+                if len(self._windows) >= self._most:
+                    self._windows.popitem(last=False)
+            self._windows[key] = end, count + amount
+            return count + amount
+
+    def get(self, key: str) -> int:
+        end, count = self._windows.get(key, (0.0, 0))
+        return count if end > self._clock.timestamp() else 0
+
+    def get_expiry(self, key: str) -> float:
+        end, _ = self._windows.get(key, (0.0, 0))
+        return max(end, self._clock.timestamp())
+
+    def clear(self, key: str) -> None:
+        with self._lock:
+            self._windows.pop(key, None)
+
+    def reset(self) -> int:
+        with self._lock:
+            count = len(self._windows)
+            self._windows.clear()
+            return count
+
+
+class Counts(Storage):
+    """A storage of the ``limits`` library: Redis, or this process while there is none.
+
+    A Redis that does not answer is left alone for a few seconds, so that a flood does not wait
+    for it at every request.
+    """
+
+    STORAGE_SCHEME = [SCHEME]  # noqa: RUF012 - the library's own way to register
+
+    def __init__(
+        self,
+        uri: str | None = None,
+        *,
+        clock: Clock,
+        pool: ConnectionPool | None = None,
+        wrap_exceptions: bool = False,
+    ) -> None:
+        super().__init__(uri, wrap_exceptions=wrap_exceptions)
+        self._clock = clock
+        self._windows = Windows(clock)
+        self._redis = (
+            RedisStorage("redis://", connection_pool=pool, key_prefix=_KEY_PREFIX)
+            if pool is not None
+            else None
+        )
+        self._away_until = 0.0
+
+    @property
+    @override
+    def base_exceptions(self) -> type[Exception]:
+        return RedisError
+
+    @override
+    def incr(self, key: str, expiry: int, amount: int = 1) -> int:
+        return self._ask(
+            lambda redis: redis.incr(key, expiry, amount),
+            lambda: self._windows.incr(key, expiry, amount),
+        )
+
+    @override
+    def get(self, key: str) -> int:
+        return self._ask(lambda redis: redis.get(key), lambda: self._windows.get(key))
+
+    @override
+    def get_expiry(self, key: str) -> float:
+        return self._ask(
+            lambda redis: redis.get_expiry(key), lambda: self._windows.get_expiry(key)
+        )
+
+    @override
+    def check(self) -> bool:
+        return self._redis is None or bool(self._redis.check())
+
+    @override
+    def reset(self) -> int | None:
+        return self._ask(lambda redis: redis.reset(), self._windows.reset)
+
+    @override
+    def clear(self, key: str) -> None:
+        self._ask(lambda redis: redis.clear(key), lambda: self._windows.clear(key))
+
+    def _ask(
+        self, in_redis: Callable[[RedisStorage], Result], in_process: Callable[[], Result]
+    ) -> Result:
+        now = self._clock.timestamp()
+        is_left_alone = now < self._away_until <= now + _AWAY_SECONDS
+        if self._redis is None or is_left_alone:
+            return in_process()
+        try:
+            return in_redis(self._redis)
+        except RedisError as error:
+            self._away_until = now + _AWAY_SECONDS
+            _log.warning("rate_limits.redis_away", reason=str(error))
+            return in_process()
+
+
+class LimitsRateLimiter:
+    """The library's fixed windows over ``counts``."""
+
+    def __init__(self, counts: Counts, clock: Clock) -> None:
+        self._counts = counts
+        self._clock = clock
+        self._windows = FixedWindowRateLimiter(counts)
+
+    def count(self, name: str, client: str, rates: Rates) -> int:
+        waits = [
+            self._wait(item, name, client)
+            for item in _items(rates)
+            if not self._windows.hit(item, name, client)
+        ]
+        return max(waits, default=0)
+
+    def _wait(self, item: RateLimitItem, name: str, client: str) -> int:
+        end = self._counts.get_expiry(item.key_for(name, client))
+        return min(max(1, ceil(end - self._clock.timestamp())), item.get_expiry())
+
+
+def connect_rate_limiter(clock: Clock, pool: Any = None) -> LimitsRateLimiter:
+    """A limiter that counts by the connections of ``pool``, or in this process without them."""
+    return LimitsRateLimiter(Counts(clock=clock, pool=pool), clock)
+
+
+@lru_cache(maxsize=256)
+def _items(rates: Rates) -> tuple[RateLimitItem, ...]:
+    return tuple(parse_many(";".join(rate.text for rate in rates)))

@@ -1,0 +1,41 @@
+"""Rate limits by client IP, counted before the work that they bound."""
+
+from app.domain.actor import Actor
+from app.domain.errors import TooManyRequests
+from app.domain.rate_limits import API_LIMITS, Rates, client_of
+from app.ports import Ports
+from app.services.access import part
+
+
+@part
+def limit_rate(ports: Ports, name: str, address: str | None) -> None:
+    """Count one use of ``name``, an entry of ``RATE_LIMITS``, by the client at ``address``.
+
+    Raises ``TooManyRequests`` when its limit is reached.
+    """
+    rates = ports.configuration.rate_limits.rates(name, address)
+    _count(ports, name, client_of(address), rates)
+
+
+@part
+def limit_rate_of(ports: Ports, name: str, key: str) -> None:
+    """The same for something other than a client, which ``key`` names: an email, for example."""
+    _count(ports, name, key, ports.configuration.rate_limits.rates(name, None))
+
+
+@part
+def limit_operation(ports: Ports, actor: Actor, operation: str) -> None:
+    """Count one use of the mutation ``operation``; raises as ``limit_rate`` does.
+
+    Mutations without a limit, and those of apps and staff, are not counted.
+    """
+    if operation in API_LIMITS and not (actor.is_app or actor.is_staff):
+        limit_rate(ports, operation, actor.address)
+
+
+def _count(ports: Ports, name: str, key: str, rates: Rates) -> None:
+    if not rates:
+        return
+    wait = ports.rate_limiter.count(name, key, rates)
+    if wait:
+        raise TooManyRequests(wait)

@@ -1,0 +1,164 @@
+"""Floods from one address: everybody else, and the next window, are served as ever."""
+
+from typing import Any
+
+import pytest
+from werkzeug.test import Client
+
+from app.domain.permissions import Permission
+from app.domain.rate_limits import API_LIMITS
+from app.graphql.schema import schema
+from app.graphql.view import create_endpoint
+from app.ports import Ports
+from app.web.installation import Installation
+from tests.builders.people import ADDRESS, make_staff, sign_in
+from tests.builders.pictures import png
+from tests.fakes.clock import FakeClock
+from tests.graphql.desk import Reply
+from tests.graphql.front import Front
+from tests.graphql.matrix.mutations import MUTATIONS
+
+WITHOUT_LIMIT = {"tokenCreate", "tokenRefresh", "tokenVerify", "externalVerify", "appTokenVerify"}
+"""The login throttle has the first; the others check a token and store nothing for strangers."""
+
+RESET = """
+    mutation ($email: String!) {
+      requestPasswordReset(email: $email, redirectUrl: "http://localhost:3000/") {
+        errors { field code message } accountErrors { code }
+      }
+    }
+"""
+CREATE_CHECKOUT = "mutation { checkoutCreate(input: { lines: [] }) { errors { code } } }"
+
+
+class Visitors:
+    """Sends operations from whatever address a test names."""
+
+    def __init__(self, ports: Ports) -> None:
+        endpoint = create_endpoint(Installation(ports))
+        self._client = Client(endpoint, response_wrapper=Reply)
+
+    def ask(self, query: str, address: str, credential: str = "", **variables: Any) -> Any:
+        headers = {"Authorization": f"Bearer {credential}"} if credential else {}
+        answer = self._client.post(
+            "/graphql/",
+            json={"query": query, "variables": variables},
+            headers={"Host": "localhost:8000", **headers},
+            environ_overrides={"REMOTE_ADDR": address},
+        )
+        assert isinstance(answer, Reply)
+        assert answer.status_code == 200, answer.json
+        return answer.json
+
+
+@pytest.fixture
+def database_url(sqlite_url: str) -> str:
+    """One database is enough: none of them counts."""
+    return sqlite_url
+
+
+@pytest.fixture
+def front(ports: Ports) -> Front:
+    return Front(ports)
+
+
+@pytest.fixture
+def visitors(ports: Ports) -> Visitors:
+    return Visitors(ports)
+
+
+def is_limited(answer: Any) -> bool:
+    errors = answer.get("errors", [])
+    return any(error["extensions"].get("code") == "TOO_MANY_REQUESTS" for error in errors)
+
+
+def burst(name: str) -> int:
+    """How many uses in a moment the limit allows."""
+    return min(rate.times for rate in API_LIMITS[name].rates)
+
+
+def flood(visitors: Visitors, address: str = "198.51.100.1", times: int = 0) -> list[Any]:
+    times = times or burst("requestPasswordReset") + 1
+    return [visitors.ask(RESET, address, email=f"a{n}@example.com") for n in range(times)]
+
+
+def test_flood_of_password_resets_from_one_address_is_refused(
+    visitors: Visitors, clock: FakeClock
+) -> None:
+    *within, over = flood(visitors)
+    assert not any(map(is_limited, within))
+    (error,) = over["errors"]
+    assert error["path"] == ["requestPasswordReset"]
+    assert error["extensions"]["code"] == "TOO_MANY_REQUESTS"
+    assert 1 <= error["extensions"]["retryAfter"] <= 60
+    payload = over["data"]["requestPasswordReset"]
+    assert payload["accountErrors"] == [{"code": "TOO_MANY_REQUESTS"}]
+    assert payload["errors"][0]["message"] == error["message"]
+    clock.pass_(seconds=error["extensions"]["retryAfter"])
+    assert not is_limited(visitors.ask(RESET, "198.51.100.1", email="a@example.com"))
+
+
+def test_others_are_served_during_a_flood(visitors: Visitors) -> None:
+    assert is_limited(flood(visitors)[-1])
+    assert not is_limited(visitors.ask(RESET, "198.51.100.2", email="b@example.com"))
+
+
+def test_addresses_of_one_ipv6_network_are_one_client(visitors: Visitors) -> None:
+    times = burst("requestPasswordReset") + 1
+    answers = [
+        visitors.ask(RESET, f"2001:db8:0:1::{n:x}", email=f"a{n}@example.com")
+        for n in range(times)
+    ]
+    assert is_limited(answers[-1])
+    assert not is_limited(visitors.ask(RESET, "2001:db8:0:2::1", email="b@example.com"))
+
+
+def test_callers_without_an_address_share_one_limit(visitors: Visitors) -> None:
+    assert is_limited(flood(visitors, address="")[-1])
+    assert not is_limited(visitors.ask(RESET, "198.51.100.2", email="b@example.com"))
+
+
+def test_aliases_are_counted_one_by_one(visitors: Visitors) -> None:
+    field = 'requestPasswordReset(email: "a@example.com", redirectUrl: "http://localhost:3000/")'
+    aliased = " ".join(f"a{n}: {field} {{ errors {{ code }} }}" for n in range(10))
+    answers = [visitors.ask(f"mutation {{ {aliased} }}", "198.51.100.1") for _ in range(3)]
+    refused = [error["path"] for answer in answers for error in answer.get("errors", [])]
+    assert len(refused) == 30 - burst("requestPasswordReset")
+
+
+def test_staff_are_not_counted(visitors: Visitors, ports: Ports) -> None:
+    staff = make_staff(ports, "staff@example.com", Permission.MANAGE_ORDERS)
+    token = sign_in(ports, staff).access
+    times = burst("checkoutCreate") + 1
+    answers = [visitors.ask(CREATE_CHECKOUT, "198.51.100.1", token) for _ in range(times)]
+    assert not any(map(is_limited, answers))
+
+
+@pytest.mark.parametrize("name", API_LIMITS)
+def test_each_limited_mutation_is_refused_over_its_limit(
+    front: Front, ports: Ports, name: str
+) -> None:
+    rates = ports.configuration.rate_limits.rates(name, ADDRESS)
+    for _ in range(burst(name)):
+        assert ports.rate_limiter.count(name, ADDRESS, rates) == 0
+    call = MUTATIONS[name].call.replace("$$file", "$file")
+    parameters = "($file: Upload!)" if "$file" in call else ""
+    query = f"mutation{parameters} {{ {name}({call}) {{ errors {{ code }} }} }}"
+    answer = front.upload(query, png()) if parameters else front.ask(query)
+    payload = answer["data"][name]
+    assert payload is None or payload["errors"] == [{"code": "TOO_MANY_REQUESTS"}]
+    assert is_limited(answer) is (name != "setPassword")
+
+
+def test_every_mutation_that_admits_everybody_has_a_limit_or_needs_none() -> None:
+    open_to_all = {
+        name.partition(" ")[0]
+        for name, row in MUTATIONS.items()
+        if row.rule.outcomes["anonymous"] == "+"
+    }
+    assert open_to_all - set(API_LIMITS) == WITHOUT_LIMIT
+
+
+def test_every_limit_is_about_a_mutation_that_exists() -> None:
+    assert schema.graphql_schema.mutation_type is not None
+    assert set(API_LIMITS) <= set(schema.graphql_schema.mutation_type.fields)
