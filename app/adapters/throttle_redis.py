@@ -18,7 +18,10 @@ from app.adapters.throttle_scripts import BEGIN, BLOCK, COUNT, RELEASE, REMOVE, 
 from app.domain.throttling import (
     FADE_SECONDS,
     LEASE_SECONDS,
+    LONGEST_BLOCK_SECONDS,
+    LONGEST_LEASE_SECONDS,
     block_seconds,
+    blocked_until_now,
     faded_before,
     wait_seconds,
 )
@@ -49,7 +52,15 @@ class RedisThrottle:
 
     def begin(self, address: str, now: float) -> Attempt:
         lease = secrets.token_hex(16)
-        arguments = (lease, now, now + LEASE_SECONDS, FADE_SECONDS)
+        arguments = (
+            lease,
+            now,
+            now + LEASE_SECONDS,
+            FADE_SECONDS,
+            address,
+            now + LONGEST_LEASE_SECONDS,
+            LONGEST_BLOCK_SECONDS,
+        )
         with _reachable():
             blocked_until, lease_until = self._begin(self._keys(address), arguments)
         wait = wait_seconds(
@@ -64,7 +75,8 @@ class RedisThrottle:
         user = "" if user_id is None else user_id
         with _reachable():
             failures, known_failures, user_failures = self._count(
-                keys, (now, faded_before(now), user, FADE_SECONDS)
+                keys,
+                (now, faded_before(now), user, FADE_SECONDS, address, LONGEST_BLOCK_SECONDS),
             )
             seconds = block_seconds(
                 failures=failures, known_failures=known_failures, user_failures=user_failures
@@ -122,9 +134,14 @@ class RedisThrottle:
         with _reachable():
             held = self._redis.hgetall(of_address)
             if float(held.get("updated_at", 0)) > oldest:
+                until = blocked_until_now(
+                    blocked_until=float(held.get("blocked_until", 0)),
+                    counted_at=float(held["updated_at"]),
+                    now=now,
+                )
                 return BlockedAddress(
                     address,
-                    float(held.get("blocked_until", 0)),
+                    until,
                     int(held.get("known_failures", 0)),
                     int(held["failures"]),
                 )

@@ -4,10 +4,31 @@ The keys are always the same four: the address's hash, its failures by user, whe
 against each of these, and all blocked addresses by the end of their block. Times are Unix seconds.
 """
 
-BEGIN = """
+_REBASE = """
+local function rebase(address, now, longest)
+    local held = redis.call('HMGET', KEYS[1], 'blocked_until', 'updated_at')
+    local counted_at = tonumber(held[2] or '0')
+    if counted_at <= now then return end
+    local rest = math.min(math.max(tonumber(held[1] or '0') - counted_at, 0), longest)
+    local blocked_until = string.format('%.6f', now + rest)
+    local counted = string.format('%.6f', now)
+    redis.call('HSET', KEYS[1], 'blocked_until', blocked_until, 'updated_at', counted)
+    redis.call('ZADD', KEYS[4], 'XX', blocked_until, address)
+    for _, user_id in ipairs(redis.call('ZRANGEBYSCORE', KEYS[3], '(' .. counted, '+inf')) do
+        redis.call('ZADD', KEYS[3], 'XX', counted, user_id)
+    end
+end
+"""
+"""After the clock was put back: a block lasts as long from now as it was meant to last."""
+
+BEGIN = (
+    _REBASE
+    + """
+local lease, now, lease_most = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[6])
+rebase(ARGV[5], now, tonumber(ARGV[7]))
 local held = redis.call('HMGET', KEYS[1], 'blocked_until', 'lease_until', 'lease')
-local lease, now = ARGV[1], tonumber(ARGV[2])
-local running = tonumber(held[2] or '0') > now and held[3] ~= lease
+local lease_until = tonumber(held[2] or '0')
+local running = lease_until > now and lease_until <= lease_most and held[3] ~= lease
 if running or tonumber(held[1] or '0') > now then
     return {held[1] or '0', held[2] or '0'}
 end
@@ -15,10 +36,14 @@ redis.call('HSET', KEYS[1], 'lease', lease, 'lease_until', ARGV[3])
 redis.call('EXPIRE', KEYS[1], ARGV[4])
 return {'0', '0'}
 """
+)
 """Take the lease unless the address waits: why it does, until when for each reason, or zeros."""
 
-COUNT = """
+COUNT = (
+    _REBASE
+    + """
 local now, faded_before, user_id, ttl = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4]
+rebase(ARGV[5], tonumber(now), tonumber(ARGV[6]))
 if tonumber(redis.call('HGET', KEYS[1], 'updated_at') or '0') <= faded_before then
     redis.call('HDEL', KEYS[1], 'known_failures', 'failures')
 end
@@ -39,6 +64,7 @@ redis.call('EXPIRE', KEYS[2], ttl)
 redis.call('EXPIRE', KEYS[3], ttl)
 return {failures, known_failures, user_failures}
 """
+)
 """Count a failure: k, n and m of the arithmetic; no user is an empty text."""
 
 BLOCK = """

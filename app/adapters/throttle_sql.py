@@ -9,8 +9,11 @@ from sqlalchemy.orm import Session
 
 from app.domain.throttling import (
     LEASE_SECONDS,
+    LONGEST_BLOCK_SECONDS,
+    LONGEST_LEASE_SECONDS,
     RUNNING_WAIT_SECONDS,
     block_seconds,
+    blocked_until_now,
     faded_before,
     wait_seconds,
 )
@@ -23,7 +26,9 @@ _BEGIN = text("""
     VALUES (:address, :lease, :lease_until, :now)
     ON CONFLICT (address) DO UPDATE
     SET lease = excluded.lease, lease_until = excluded.lease_until
-    WHERE throttle_addresses.blocked_until <= :now AND throttle_addresses.lease_until <= :now
+    WHERE throttle_addresses.blocked_until <= :now
+        AND (throttle_addresses.lease_until <= :now
+            OR throttle_addresses.lease_until > :lease_most)
     RETURNING lease
 """)
 
@@ -60,6 +65,20 @@ _BLOCK = text("""
     RETURNING blocked_until
 """)
 
+_REBASE = text("""
+    UPDATE throttle_addresses
+    SET blocked_until = CASE WHEN blocked_until - updated_at > :longest THEN :now + :longest
+            WHEN blocked_until > updated_at THEN :now + (blocked_until - updated_at)
+            ELSE :now END,
+        updated_at = :now
+    WHERE address = :address AND updated_at > :now
+""")
+"""After the clock was put back: as ``blocked_until_now`` says, and counters fade from now."""
+
+_REBASE_USERS = text("""
+    UPDATE throttle_users SET updated_at = :now WHERE address = :address AND updated_at > :now
+""")
+
 _address = ThrottleAddressRecord
 _user = ThrottleUserRecord
 
@@ -74,7 +93,10 @@ class SqlThrottle:
         self._database = database
 
     def begin(self, address: str, now: float) -> Attempt:
-        wait = self._wait(address, now)
+        wait, is_ahead = self._wait(address, now)
+        if is_ahead:
+            with self._database.transaction() as session:
+                _rebase(session, address, now)
         if wait > 0:
             # Decided by reading: whoever hammers a blocked address makes nobody wait for a write.
             return Attempt("", wait)
@@ -83,6 +105,7 @@ class SqlThrottle:
             "address": address,
             "lease": lease,
             "lease_until": now + LEASE_SECONDS,
+            "lease_most": now + LONGEST_LEASE_SECONDS,
             "now": now,
         }
         with self._database.transaction() as session:
@@ -94,6 +117,7 @@ class SqlThrottle:
         touch = {"address": address, "now": now, "faded_before": faded_before(now)}
         known = user_id is not None
         with self._database.transaction() as session:
+            _rebase(session, address, now)
             known_failures, failures = session.execute(
                 _COUNT, {**touch, "known": int(known)}
             ).one()
@@ -137,7 +161,7 @@ class SqlThrottle:
             .limit(limit)
         )
         with self._database.reading() as session:
-            return tuple(map(_blocked_address, session.scalars(statement)))
+            return tuple(_blocked_address(found, now) for found in session.scalars(statement))
 
     def count_blocked(self, now: float) -> Select[int]:
         return select(func.count()).select_from(_address).where(_address.blocked_until > now)
@@ -164,7 +188,7 @@ class SqlThrottle:
                 select(_address).where(_address.address == address, _address.failures > 0, counted)
             )
             if found is not None:
-                return _blocked_address(found)
+                return _blocked_address(found, now)
             against_somebody = session.scalar(select(exists(against_users)))
         return BlockedAddress(address, 0.0, 0, 0) if against_somebody else None
 
@@ -199,18 +223,27 @@ class SqlThrottle:
             ).all()
         return len(addresses) + len(users)
 
-    def _wait(self, address: str, now: float) -> float:
+    def _wait(self, address: str, now: float) -> tuple[float, bool]:
+        """How long ``address`` waits, and whether its block is from before the clock went back."""
         with self._database.reading() as session:
             found = session.execute(
-                select(_address.blocked_until, _address.lease_until).where(
+                select(_address.blocked_until, _address.lease_until, _address.updated_at).where(
                     _address.address == address
                 )
             ).one_or_none()
         if found is None:
-            return 0.0
-        return wait_seconds(
-            blocked_until=found.blocked_until, lease_until=found.lease_until, now=now
+            return 0.0, False
+        until = blocked_until_now(
+            blocked_until=found.blocked_until, counted_at=found.updated_at, now=now
         )
+        wait = wait_seconds(blocked_until=until, lease_until=found.lease_until, now=now)
+        return wait, found.updated_at > now
+
+
+def _rebase(session: Session, address: str, now: float) -> None:
+    values = {"address": address, "now": now}
+    session.execute(_REBASE, {**values, "longest": float(LONGEST_BLOCK_SECONDS)})
+    session.execute(_REBASE_USERS, values)
 
 
 def _count_against(session: Session, user_id: int | None, touch: Mapping[str, object]) -> int:
@@ -227,5 +260,8 @@ def _count_against(session: Session, user_id: int | None, touch: Mapping[str, ob
     return failures
 
 
-def _blocked_address(found: ThrottleAddressRecord) -> BlockedAddress:
-    return BlockedAddress(found.address, found.blocked_until, found.known_failures, found.failures)
+def _blocked_address(found: ThrottleAddressRecord, now: float) -> BlockedAddress:
+    until = blocked_until_now(
+        blocked_until=found.blocked_until, counted_at=found.updated_at, now=now
+    )
+    return BlockedAddress(found.address, until, found.known_failures, found.failures)

@@ -13,6 +13,12 @@ Longer than any honest attempt, even on a machine so busy that a write waits for
 attempt whose lease ended early would let a second one run beside it.
 """
 
+LONGEST_LEASE_SECONDS = 2 * LEASE_SECONDS
+"""A lease that would last longer is from before the clock was put back, and counts as ended.
+
+Twice a lease's length: clocks of several machines differ by seconds.
+"""
+
 RUNNING_WAIT_SECONDS = 1
 """What an address is told to wait while another of its attempts runs: most are over by then."""
 
@@ -41,11 +47,22 @@ def faded_before(now: float) -> float:
     return now - FADE_SECONDS
 
 
+def blocked_until_now(*, blocked_until: float, counted_at: float, now: float) -> float:
+    """When a block ends that began with a failure counted at ``counted_at``.
+
+    A failure in the future means that the clock has been put back since: the block then lasts as
+    long from ``now`` as it was meant to last.
+    """
+    if counted_at <= now:
+        return blocked_until
+    return now + min(max(blocked_until - counted_at, 0.0), LONGEST_BLOCK_SECONDS)
+
+
 def wait_seconds(*, blocked_until: float, lease_until: float, now: float) -> float:
     """How long an address has to wait before another attempt; 0 when it may try at ``now``."""
     if blocked_until > now:
         return blocked_until - now
-    if lease_until > now:
+    if now < lease_until <= now + LONGEST_LEASE_SECONDS:
         return min(lease_until - now, RUNNING_WAIT_SECONDS)
     return 0.0
 

@@ -103,7 +103,9 @@ def release_batch(ports: Ports, actor: Actor, batch: Batch) -> None:
 
 
 def _due(now: datetime) -> tuple[ColumnElement[bool], ...]:
-    free = or_(DeliveryRecord.lease_until.is_(None), DeliveryRecord.lease_until <= now)
+    until = DeliveryRecord.lease_until
+    # No lease ends so late: it is from before the clock was put back.
+    free = or_(until.is_(None), until <= now, until > now + 2 * LEASE)
     return (DeliveryRecord.next_attempt_at <= now, free)
 
 
@@ -138,7 +140,7 @@ def _room(session: Session, now: datetime) -> _Room:
     # Counted here: asked to group by webhook, SQLite would go through every delivery of old.
     rows = session.execute(
         select(DeliveryRecord.webhook_id, DeliveryRecord.lease)
-        .where(DeliveryRecord.lease_until > now)
+        .where(DeliveryRecord.lease_until > now, DeliveryRecord.lease_until <= now + 2 * LEASE)
         .distinct()
     )
     failing = select(WebhookRecord.id).where(

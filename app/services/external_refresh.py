@@ -158,7 +158,9 @@ def _take_turn(ports: Ports, actor: Actor, claims: Claims, email: str) -> _Turn 
         if used and was_just_used(ports, kept, claims):
             return None
         if not used:
-            if kept.refreshing_until is not None and kept.refreshing_until > now:
+            until = kept.refreshing_until
+            # No turn ends later than twice its length: the clock has been put back since.
+            if until is not None and now < until <= now + 2 * _TURN:
                 return None
             refresh_token = kept_refresh_token(ports, kept)
             if not refresh_token:
