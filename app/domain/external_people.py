@@ -6,14 +6,15 @@ from dataclasses import dataclass
 from app.domain.emails import email_problem, normalize_email
 from app.domain.names import LONGEST, name_problems
 from app.domain.provider_tokens import ProviderTokenRejected, read_subject
+from app.domain.providers import Provider
 
 
 @dataclass(frozen=True, slots=True)
 class ExternalPerson:
     """Somebody at a provider; ``email`` is empty where it tells none that could be one.
 
-    ``is_verified`` only where the provider says so with a real boolean: a text that reads
-    ``"false"`` is true to many programs.
+    ``is_verified`` only where the provider says so with a real boolean (a text that reads
+    ``"false"`` is true to many programs), or says nothing and its emails are trusted.
     """
 
     subject: str
@@ -23,8 +24,10 @@ class ExternalPerson:
     last_name: str = ""
 
 
-def read_person(claims: Mapping[str, object], subject: str | None = None) -> ExternalPerson:
-    """The person in ``claims`` (of an ID token, or the user-info answer).
+def read_person(
+    claims: Mapping[str, object], provider: Provider, subject: str | None = None
+) -> ExternalPerson:
+    """The person in ``claims`` (of an ID token, or the user-info answer) of ``provider``.
 
     With ``subject`` the claims must be about it (OpenID Connect Core, 5.3.2); raises
     ``ProviderTokenRejected`` otherwise, and for claims about nobody.
@@ -39,10 +42,14 @@ def read_person(claims: Mapping[str, object], subject: str | None = None) -> Ext
     return ExternalPerson(
         subject=told,
         email=address,
-        is_verified=address != "" and claims.get("email_verified") is True,
+        is_verified=address != "" and _is_verified(claims.get("email_verified"), provider),
         first_name=_name(claims.get("given_name")),
         last_name=_name(claims.get("family_name")),
     )
+
+
+def _is_verified(said: object, provider: Provider) -> bool:
+    return said is True or (said is None and provider.trust_emails)
 
 
 def _name(value: object) -> str:

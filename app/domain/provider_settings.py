@@ -92,8 +92,15 @@ SETTINGS = (
         "The provider's own name, as its tokens tell it. Checked where it is known.",
         longest=900,
     ),
+    Setting(
+        "trust_emails",
+        "Trust emails from this provider",
+        "Treat emails as verified if the provider doesn't send email_verified. Turn this on only "
+        "if the provider verifies every email before it issues tokens.",
+        SettingType.BOOLEAN,
+    ),
 )
-"""In the order of the interface; ``issuer`` is ours."""
+"""In the order of the interface; ``issuer`` and ``trust_emails`` are ours."""
 
 _BY_NAME = {setting.name: setting for setting in SETTINGS}
 _DEFAULTS: Mapping[str, str | bool] = {

@@ -38,6 +38,7 @@ class Provider:
     use_oauth_scope_permissions: bool = False
     staff_user_domains: str = ""
     default_group_name_for_new_staff_users: str = ""
+    trust_emails: bool = False
 
     @property
     def takes_tokens(self) -> bool:

@@ -41,13 +41,14 @@ class IdentityProviderRecord(Record):
     default_group_name_for_new_staff_users: Mapped[str] = mapped_column(
         String(150), default="", server_default=""
     )
+    trust_emails: Mapped[bool] = mapped_column(default=False, server_default=false())
 
 
 class ExternalIdentityRecord(Record):
     """Somebody whom a provider knows, and who they are here.
 
-    ``is_verified`` tells whether the provider vouched for the address when it was linked: an
-    identity that was not is worth nothing once somebody else has shown that the address is theirs.
+    ``is_verified`` tells whether the provider has verified the address, or its emails are trusted:
+    any other identity is worth nothing once the account is confirmed or a staff member's.
     ``tokens_valid_after`` is when the provider last signed them out everywhere.
     """
 

@@ -7,7 +7,7 @@ may have registered with another's address, and there somebody may have typed on
 
 from dataclasses import dataclass, replace
 
-from sqlalchemy import delete, select
+from sqlalchemy import and_, select
 from sqlalchemy.orm import Session
 
 from app.domain.actor import Actor
@@ -15,6 +15,7 @@ from app.domain.errors import Problem, Refused
 from app.domain.external_people import ExternalPerson
 from app.domain.providers import Provider
 from app.domain.scopes import ScopeGrant
+from app.domain.users import User
 from app.models import ExternalIdentityRecord, UserRecord
 from app.ports import Ports
 from app.services.access import part
@@ -63,29 +64,25 @@ def admit(
 ) -> tuple[ExternalIdentityRecord, UserRecord]:
     """Who has arrived, in the transaction of ``session``; an account is made where there is none.
 
-    Refuses INVALID for a stranger without an email, or with one that is another's here and not
-    verified there; ACCOUNT_NOT_CONFIRMED where ours is not verified; INACTIVE.
+    Refuses INVALID for a stranger without an email, with one that is another's here and not
+    verified there, and as ``return_problem`` does; ACCOUNT_NOT_CONFIRMED where ours is not
+    verified; INACTIVE.
     """
     person = arrival.person
-    identity = session.scalar(
-        select(ExternalIdentityRecord).where(
-            ExternalIdentityRecord.issuer == arrival.provider.issuer_here(arrival.issuer),
-            ExternalIdentityRecord.subject == person.subject,
-        )
-    )
-    if identity is None:
+    identity, user = _known(session, arrival)
+    if identity is None or user is None:
         user = _account(ports, actor, session, arrival)
     else:
-        user = session.get_one(UserRecord, identity.user_id, with_for_update=True)
+        problem = return_problem(arrival, user, is_verified=identity.is_verified)
+        if problem is not None:
+            raise Refused(problem)
     if not user.is_active:
         raise Refused(INACTIVE)
     if identity is None:
         identity = _link(ports, actor, session, arrival, user)
-    keep_current(ports, actor, session, user, person)
-    if person.is_verified and person.email == user.email:
-        identity.is_verified = True
+    keep_current(ports, actor, session, identity, user, person)
     if arrival.is_staff and not user.is_staff:
-        promote(ports, actor, session, user)
+        promote(ports, actor, session, identity, user)
         _join_default_group(ports, actor, session, arrival, user)
     user.last_login = ports.clock.now()
     session.flush()
@@ -111,17 +108,35 @@ def first_arrival_problem(
 
 
 @part
-def drop_unverified(session: Session, user_id: int) -> None:
-    """Cut off whoever came in under this address before anybody had shown that it is theirs.
+def return_problem(
+    arrival: Arrival, user: UserRecord | User, *, is_verified: bool
+) -> Problem | None:
+    """Why somebody whose identity is linked to ``user`` is not let in, or ``None``.
 
-    Called when its owner has: their sessions and tokens end with the identity.
+    An identity whose email its provider hasn't verified (``is_verified``) opens an account only
+    while the account isn't trusted. Where the provider rules the rights, staff are staff by its
+    word alone, so that only a confirmed account is closed to it.
     """
-    session.execute(
-        delete(ExternalIdentityRecord).where(
-            ExternalIdentityRecord.user_id == user_id,
-            ExternalIdentityRecord.is_verified.is_(False),
-        )
+    is_trusted = user.is_confirmed or (user.is_staff and arrival.grant is None)
+    vouched = arrival.person.is_verified and arrival.person.email == user.email
+    return _TAKEN if is_trusted and not is_verified and not vouched else None
+
+
+def _known(
+    session: Session, arrival: Arrival
+) -> tuple[ExternalIdentityRecord, UserRecord] | tuple[None, None]:
+    """The identity and its account, locked first: under that lock identities are dropped."""
+    kept = ExternalIdentityRecord
+    is_it = and_(
+        kept.issuer == arrival.provider.issuer_here(arrival.issuer),
+        kept.subject == arrival.person.subject,
     )
+    user_id = session.scalar(select(kept.user_id).where(is_it))
+    if user_id is None:
+        return None, None
+    user = session.get(UserRecord, user_id, with_for_update=True)
+    identity = session.scalar(select(kept).where(is_it, kept.user_id == user_id))
+    return (None, None) if identity is None or user is None else (identity, user)
 
 
 def _account(ports: Ports, actor: Actor, session: Session, arrival: Arrival) -> UserRecord:

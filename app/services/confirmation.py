@@ -9,7 +9,7 @@ from app.domain.users import User
 from app.models import UserRecord
 from app.ports import Ports
 from app.services.access import part, public
-from app.services.arrivals import drop_unverified
+from app.services.account_trust import confirm_email
 from app.services.audit import Change, record
 from app.services.links import open_link, require_owner
 from app.services.new_passwords import hash_for_link, replace_password
@@ -48,10 +48,10 @@ def confirm(ports: Ports, actor: Actor, session: Session, user: UserRecord) -> N
     Whoever came in under this address by a provider that did not vouch for it is cut off: it is
     not known whether they are the same.
     """
-    drop_unverified(session, user.id)
-    if user.is_confirmed:
+    was_confirmed = user.is_confirmed
+    confirm_email(ports, actor, session, user)
+    if was_confirmed:
         return
-    user.is_confirmed = True
     user.updated_at = ports.clock.now()
     put_event(ports, actor, session, AccountConfirmed(user.id))
     change = Change(

@@ -88,7 +88,7 @@ def update_customer(
         if user.is_staff:
             raise Refused(_MISSING)
         changed = Changed({}, {})
-        change_details(ports, session, user, details, changed)
+        change_details(ports, actor, session, user, details, changed)
         active = details.is_active
         if isinstance(active, bool) and active is not user.is_active:
             changed.note("is_active", user.is_active, active)

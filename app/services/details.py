@@ -6,6 +6,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.domain.absent import ABSENT, Absent
+from app.domain.actor import Actor
 from app.domain.emails import email_problem, normalize_email
 from app.domain.errors import Problem, Refused
 from app.domain.mail import Mail, MailKind
@@ -13,6 +14,7 @@ from app.domain.names import name_problems
 from app.models import UserRecord
 from app.ports import Ports
 from app.services.access import part
+from app.services.account_trust import confirm_email
 from app.services.links import drop_links
 from app.services.new_passwords import in_words
 from app.services.outbox import put_mail
@@ -67,18 +69,23 @@ def detail_problems(details: Details) -> list[Problem]:
 
 @part
 def change_details(
-    ports: Ports, session: Session, user: UserRecord, details: Details, changed: Changed
+    ports: Ports,
+    actor: Actor,
+    session: Session,
+    user: UserRecord,
+    details: Details,
+    changed: Changed,
 ) -> None:
     """Write what differs to ``user``, whose row is locked, and to ``changed``.
 
     Refuses UNIQUE on ``email``. Whoever gets another address is told at the old one, and the links
-    that were mailed there are dead. Whether somebody is active is not decided here.
+    that were mailed there are dead. A confirmed account loses its unverified identities
+    (``account_trust``). Whether somebody is active is not decided here.
     """
-    wanted: dict[str, str | bool | Absent | None] = {
+    wanted: dict[str, str | Absent | None] = {
         "first_name": details.first_name,
         "last_name": details.last_name,
         "email": ABSENT if details.wanted_email is None else details.wanted_email,
-        "is_confirmed": details.is_confirmed,
     }
     old_email = user.email
     for name, value in wanted.items():
@@ -89,6 +96,12 @@ def change_details(
                 _require_free(session, str(new))
             setattr(user, name, new)
             changed.note(name, old, new)
+    if isinstance(details.is_confirmed, bool) and details.is_confirmed is not user.is_confirmed:
+        changed.note("is_confirmed", user.is_confirmed, details.is_confirmed)
+        if details.is_confirmed:
+            confirm_email(ports, actor, session, user)
+        else:
+            user.is_confirmed = False
     if user.email != old_email:
         _tell_of_new_address(ports, session, user, old_email)
 

@@ -16,6 +16,7 @@ from app.domain.users import User
 from app.models import UserRecord
 from app.ports import Ports
 from app.services.access import account_owner_only
+from app.services.account_trust import confirm_email
 from app.services.accounts import put_update
 from app.services.audit import Change, record
 from app.services.decoys import kept_if
@@ -116,7 +117,7 @@ def _move(ports: Ports, actor: Actor, session: Session, user: UserRecord, email:
     old = user.email
     user.email = email
     # Whoever opened the link reads mail at the new address.
-    user.is_confirmed = True
+    confirm_email(ports, actor, session, user)
     user.updated_at = now
     session.flush()
     drop_links(session, user.id)

@@ -121,7 +121,8 @@ def _read_signed(ports: Ports, token: str, provider: Provider) -> _Bearer:
     now = ports.clock.timestamp()
     access = read_access_token(signed, provider, now=now, shop=shop)
     told = _ask(ports, provider, token)
-    arrival = Arrival(provider, access.issuer, read_person(told, access.subject), access.grant)
+    person = read_person(told, provider, access.subject)
+    arrival = Arrival(provider, access.issuer, person, access.grant)
     return _Bearer(arrival, access.expires, access.issued)
 
 
@@ -129,7 +130,7 @@ def _read_opaque(ports: Ports, token: str, provider: Provider) -> _Bearer:
     if provider.audience or provider.use_oauth_scope_permissions:
         reason = "An opaque token does not tell which audience it is meant for."
         raise ProviderTokenRejected(reason)
-    person = read_person(_ask(ports, provider, token))
+    person = read_person(_ask(ports, provider, token), provider)
     expires = ports.clock.timestamp() + OPAQUE_SECONDS
     return _Bearer(Arrival(provider, "", person), expires, None)
 

@@ -12,9 +12,10 @@ from app.domain.events import (
     StaffUpdated,
 )
 from app.domain.external_people import ExternalPerson
-from app.models import GroupMemberRecord, GroupRecord, UserRecord
+from app.models import ExternalIdentityRecord, GroupMemberRecord, GroupRecord, UserRecord
 from app.ports import Ports
 from app.services.access import part
+from app.services.account_trust import confirm_email, make_staff
 from app.services.audit import Change, record
 from app.services.outbox import put_event
 
@@ -45,9 +46,17 @@ def make_user(
 
 @part
 def keep_current(
-    ports: Ports, actor: Actor, session: Session, user: UserRecord, person: ExternalPerson
+    ports: Ports,
+    actor: Actor,
+    session: Session,
+    identity: ExternalIdentityRecord,
+    user: UserRecord,
+    person: ExternalPerson,
 ) -> None:
-    """Take over what the provider tells by now; an email only when verified, and nobody else's."""
+    """Take over what the provider tells by now; an email only when verified, and nobody else's.
+
+    A verified email that is the account's own verifies the ``identity``, and confirms the account.
+    """
     told: dict[str, object] = {
         "first_name": person.first_name or user.first_name,
         "last_name": person.last_name or user.last_name,
@@ -56,13 +65,16 @@ def keep_current(
         if person.email != user.email and not _is_taken(session, person.email):
             told["email"] = person.email
         if told.get("email", user.email) == person.email:
+            identity.is_verified = True
             told["is_confirmed"] = True
     after = {name: value for name, value in told.items() if getattr(user, name) != value}
     if not after:
         return
     before = {name: getattr(user, name) for name in after}
-    for name, value in after.items():
-        setattr(user, name, value)
+    for name in after.keys() - {"is_confirmed"}:
+        setattr(user, name, after[name])
+    if "is_confirmed" in after:
+        confirm_email(ports, actor, session, user)
     user.updated_at = ports.clock.now()
     kind = StaffUpdated if user.is_staff else CustomerUpdated
     put_event(ports, actor, session, kind(user.id))
@@ -71,12 +83,18 @@ def keep_current(
 
 
 @part
-def promote(ports: Ports, actor: Actor, session: Session, user: UserRecord) -> None:
-    """Make a customer staff.
+def promote(
+    ports: Ports,
+    actor: Actor,
+    session: Session,
+    identity: ExternalIdentityRecord,
+    user: UserRecord,
+) -> None:
+    """Make a customer staff, by the word of the provider of ``identity``.
 
     Nobody is made a customer again by signing in: that is for whoever manages staff.
     """
-    user.is_staff = True
+    make_staff(ports, actor, session, user, identity.id)
     user.updated_at = ports.clock.now()
     put_event(ports, actor, session, StaffUpdated(user.id))
     before, after = {"is_staff": False}, {"is_staff": True}

@@ -6,7 +6,7 @@ from sqlalchemy import select
 
 from app.domain.actor import Actor
 from app.domain.errors import Problem, Refused, TokenRejected
-from app.domain.external_people import ExternalPerson, read_person
+from app.domain.external_people import read_person
 from app.domain.mapping import MappedKind, MappedTo, MappingPreview
 from app.domain.permissions import Permission, in_order, known
 from app.domain.provider_tokens import (
@@ -24,7 +24,7 @@ from app.models import ExternalIdentityRecord, GroupPermissionRecord, GroupRecor
 from app.ports import Ports
 from app.ports.http import CallFailed
 from app.services.access import requires
-from app.services.arrivals import INACTIVE, Arrival, first_arrival_problem
+from app.services.arrivals import INACTIVE, Arrival, first_arrival_problem, return_problem
 from app.services.callers import USER_COLUMNS, read_user
 from app.services.external_callers import is_ended
 from app.services.inspected_tokens import may_see_rights
@@ -81,7 +81,7 @@ def _read(ports: Ports, provider: Provider, token: str) -> _Read:
         if provider.audience or provider.use_oauth_scope_permissions:
             reason = "An opaque token does not tell which audience it is meant for."
             raise ProviderTokenRejected(reason)
-        person = read_person(_ask(ports, provider, token))
+        person = read_person(_ask(ports, provider, token), provider)
         return _Read(MappedKind.OPAQUE, Arrival(provider, "", person))
     if not provider.json_web_key_set_url:
         raise ProviderTokenRejected("Its signature cannot be verified without a key set URL.")
@@ -95,7 +95,7 @@ def _read(ports: Ports, provider: Provider, token: str) -> _Read:
 def _read_access(ports: Ports, provider: Provider, token: str, signed: SignedToken) -> _Read:
     shop, now = ports.configuration.owner, ports.clock.timestamp()
     access = read_access_token(signed, provider, now=now, shop=shop)
-    person = read_person(_ask(ports, provider, token), access.subject)
+    person = read_person(_ask(ports, provider, token), provider, access.subject)
     arrival = Arrival(provider, access.issuer, person, access.grant)
     return _Read(MappedKind.ACCESS, arrival, access.issued)
 
@@ -110,7 +110,7 @@ def _read_id(
         identity = read_id_token(signed, provider, nonce=None, now=ports.clock.timestamp())
     except ProviderTokenRejected:
         raise rejected from None
-    arrival = Arrival(provider, identity.issuer, read_person(identity.claims))
+    arrival = Arrival(provider, identity.issuer, read_person(identity.claims, provider))
     told = not provider.use_oauth_scope_permissions
     return _Read(MappedKind.ID, arrival, tells_rights=told)
 
@@ -125,7 +125,8 @@ def _ask(ports: Ports, provider: Provider, token: str) -> dict[str, object]:
 def _mapped(ports: Ports, actor: Actor, read: _Read) -> MappingPreview:
     """What ``admit`` would do with that arrival, read alone."""
     person = read.arrival.person
-    user, ended, linked = _account(ports, read)
+    user, ended, verified = _account(ports, read)
+    linked = verified is not None
     found = MappingPreview(
         read.kind,
         MappedTo.KNOWN if linked else MappedTo.MADE if user is None else MappedTo.LINKED,
@@ -134,28 +135,39 @@ def _mapped(ports: Ports, actor: Actor, read: _Read) -> MappingPreview:
         email=person.email if user is None else user.email,
         provider_rules=read.arrival.provider.use_oauth_scope_permissions,
     )
-    problem = _problem(person, user, is_linked=linked)
+    problem = _problem(read.arrival, user, is_verified=verified)
     if problem is not None or ended:
         reason = _SIGNED_OUT if problem is None else problem.message
         return replace(found, outcome=MappedTo.NOBODY, reason=reason)
     return _with_rights(ports, actor, read, found, user)
 
 
-def _problem(person: ExternalPerson, user: User | None, *, is_linked: bool) -> Problem | None:
-    problem = None
-    if not is_linked:
+def _problem(arrival: Arrival, user: User | None, *, is_verified: bool | None) -> Problem | None:
+    if user is None or is_verified is None:
         confirmed = user is not None and user.is_confirmed
-        problem = first_arrival_problem(person, is_known=user is not None, is_confirmed=confirmed)
+        problem = first_arrival_problem(
+            arrival.person, is_known=user is not None, is_confirmed=confirmed
+        )
+    else:
+        problem = return_problem(arrival, user, is_verified=is_verified)
     if problem is None and user is not None and not user.is_active:
         return INACTIVE
     return problem
 
 
-def _account(ports: Ports, read: _Read) -> tuple[User | None, bool, bool]:
-    """The account, whether the token is older than a sign-out everywhere, whether it is linked."""
+def _account(ports: Ports, read: _Read) -> tuple[User | None, bool, bool | None]:
+    """The account, and whether the token is older than a sign-out everywhere.
+
+    The last is whether its identity is verified, ``None`` where none is linked.
+    """
     arrival, identity = read.arrival, ExternalIdentityRecord
     query = (
-        select(identity.tokens_valid_after, UserRecord.tokens_valid_after, *USER_COLUMNS)
+        select(
+            identity.is_verified,
+            identity.tokens_valid_after,
+            UserRecord.tokens_valid_after,
+            *USER_COLUMNS,
+        )
         .join(UserRecord, UserRecord.id == identity.user_id)
         .where(
             identity.issuer == arrival.provider.issuer_here(arrival.issuer),
@@ -166,11 +178,11 @@ def _account(ports: Ports, read: _Read) -> tuple[User | None, bool, bool]:
     with ports.database.reading() as session:
         row = session.execute(query).one_or_none()
         if row is not None:
-            there, here, *columns = row
+            verified, there, here, *columns = row
             ended = read.issued is not None and is_ended(read.issued, here, there)
-            return read_user(columns), ended, True
+            return read_user(columns), ended, bool(verified)
         found = session.execute(by_email).one_or_none() if arrival.person.email else None
-    return (None if found is None else read_user(tuple(found))), False, False
+    return (None if found is None else read_user(tuple(found))), False, None
 
 
 def _with_rights(

@@ -65,12 +65,12 @@ def read_details(
     ports: Ports, provider: Provider, tokens: TokenAnswer, identity: IdToken
 ) -> ExternalPerson:
     """The person, by the ID token, or by user-info where that tells no verified email."""
-    person = read_person(identity.claims)
-    if person.is_verified or not provider.user_info_url:
-        return person
+    is_said = identity.claims.get("email_verified") is True
+    if is_said or not provider.user_info_url:
+        return read_person(identity.claims, provider)
     with calling(ports, provider.user_info_url):
         told = ports.identity_provider.fetch_person(provider.user_info_url, tokens.access_token)
-    return read_person({**identity.claims, **told}, identity.subject)
+    return read_person({**identity.claims, **told}, provider, identity.subject)
 
 
 @part

@@ -17,6 +17,7 @@ from app.domain.users import User
 from app.models import UserRecord
 from app.ports import Ports
 from app.services.access import requires_person
+from app.services.account_trust import make_staff
 from app.services.audit import Change, record
 from app.services.details import Changed, Details, change_details, detail_problems
 from app.services.holders import lock_grants, nothing_abandoned
@@ -125,7 +126,7 @@ def update_staff(ports: Ports, actor: Actor, staff_id: str, changes: StaffChange
         if isinstance(active, bool) and active is not user.is_active:
             switch_active(ports, actor, session, user, active=active)
             changed.note("is_active", user.is_active, active)
-        change_details(ports, session, stored, changes.details, changed)
+        change_details(ports, actor, session, stored, changes.details, changed)
         if changed.after:
             stored.updated_at = ports.clock.now()
             put_event(ports, actor, session, StaffUpdated(key))
@@ -173,12 +174,12 @@ def _promote(
 ) -> None:
     """Make a customer one of the staff; they sign in again before any of it counts.
 
-    Anybody may register any address. Unless its owner has confirmed the account, whoever did has a
-    password of their own choosing, which must not open the staff's doors.
+    Anyone can register any address. Unless its owner has confirmed the account, its password may
+    be someone else's, so it is cleared; so is every identity with an unverified email.
     """
     if user.is_staff:
         raise Refused(UNIQUE)
-    user.is_staff = True
+    make_staff(ports, actor, session, user)
     user.first_name = new.first_name or user.first_name
     user.last_name = new.last_name or user.last_name
     if new.is_active is not None:

@@ -1,10 +1,15 @@
 """What a provider tells about a person, read carefully."""
 
+from dataclasses import replace
+
 import pytest
 
 from app.domain.external_people import ExternalPerson, read_person
 from app.domain.provider_tokens import ProviderTokenRejected
+from app.domain.providers import Provider
 
+PROVIDER = Provider(1, "default", "One", active=True)
+TRUSTED = replace(PROVIDER, trust_emails=True)
 TOLD = {
     "sub": "alice",
     "email": "Alice@SSO.example",
@@ -17,7 +22,7 @@ TOLD = {
 def read(**changes: object) -> ExternalPerson:
     """The person in the usual claims, some of them otherwise; ``...`` leaves one out."""
     told = {name: value for name, value in (TOLD | changes).items() if value is not ...}
-    return read_person(told)
+    return read_person(told, PROVIDER)
 
 
 def test_a_person_is_who_the_provider_says() -> None:
@@ -41,6 +46,19 @@ def test_a_person_is_who_the_provider_says() -> None:
 )
 def test_an_address_is_verified_by_a_real_boolean_alone(told: object, is_verified: bool) -> None:
     assert read(email_verified=told).is_verified is is_verified
+
+
+@pytest.mark.parametrize(
+    ("told", "is_verified"),
+    [(True, True), (..., True), (None, True), (False, False), ("true", False), (0, False)],
+)
+def test_trusted_emails_are_verified_unless_the_provider_says_otherwise(
+    told: object, is_verified: bool
+) -> None:
+    claims = {name: value for name, value in TOLD.items() if name != "email_verified"}
+    if told is not ...:
+        claims["email_verified"] = told
+    assert read_person(claims, TRUSTED).is_verified is is_verified
 
 
 @pytest.mark.parametrize(
@@ -87,7 +105,7 @@ def test_claims_about_nobody_are_refused(subject: object) -> None:
 
 @pytest.mark.parametrize("asked", ["bob", "Alice", "alice ", ""])
 def test_claims_about_somebody_else_are_refused(asked: str) -> None:
-    assert read_person(TOLD, "alice").subject == "alice"
+    assert read_person(TOLD, PROVIDER, "alice").subject == "alice"
     with pytest.raises(ProviderTokenRejected) as rejected:
-        read_person(TOLD, asked)
+        read_person(TOLD, PROVIDER, asked)
     assert rejected.value.reason == "The provider tells about somebody else."

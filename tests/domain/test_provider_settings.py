@@ -23,7 +23,7 @@ TEXTS = [setting.name for setting in SETTINGS if setting.name not in (*URLS, *FL
 
 
 def test_the_settings_go_by_the_names_that_clients_know() -> None:
-    """Contract, "What existing clients hold us to"; ``issuer`` is ours."""
+    """Contract, "What existing clients hold us to"; ``issuer`` and ``trust_emails`` are ours."""
     assert [setting.name for setting in SETTINGS] == [
         "client_id",
         "client_secret",
@@ -38,6 +38,7 @@ def test_the_settings_go_by_the_names_that_clients_know() -> None:
         "staff_user_domains",
         "default_group_name_for_new_staff_users",
         "issuer",
+        "trust_emails",
     ]
 
 

@@ -1,0 +1,202 @@
+"""An account that becomes trusted keeps no identity whose email the provider hasn't verified."""
+
+from collections.abc import Callable
+
+import pytest
+
+from app.domain.actor import OPERATOR, Actor
+from app.domain.ids import to_global_id
+from app.domain.links import LinkPurpose
+from app.domain.permissions import Permission
+from app.ports import Ports
+from app.services.customers import update_customer
+from app.services.details import Details
+from app.services.email_changes import confirm_email_change
+from app.services.staff import NewStaff, StaffChanges, create_staff, update_staff
+from tests.builders.audit import trail
+from tests.builders.links import link_for
+from tests.builders.people import (
+    PASSWORD,
+    actor_of,
+    change_user,
+    make_group,
+    sessions_of,
+)
+from tests.builders.providers import identities, set_up, user_called
+from tests.fakes.clock import FakeClock
+from tests.servers.own_provider import AUDIENCE, OwnProvider
+from tests.services.bearers import who
+from tests.services.provider_logins import CODE, begin, finish, grant
+
+EMAIL = "boss@sso.example"
+HELD = Permission.MANAGE_STAFF
+Trust = Callable[[Ports, int], None]
+
+
+def _token(provider: OwnProvider, *, said: object = False) -> str:
+    """A new token of the same person there; ``said`` is ``email_verified``, ``...`` for none."""
+    token = provider.sign(provider.claims("attacker", jti=str(len(provider.people))))
+    provider.known(token, "attacker", email=EMAIL, email_verified=said)
+    if said is ...:
+        del provider.people[token]["email_verified"]
+    return token
+
+
+def _sign_in(ports: Ports, provider: OwnProvider) -> str:
+    """An access token of ours, by the provider's login."""
+    asked = begin(ports)
+    said = {"email": EMAIL, "email_verified": False}
+    id_token = provider.sign(provider.id_claims(asked["nonce"], "attacker", **said))
+    grant(provider, asked, "attacker", id_token=id_token)
+    provider.known(f"access for {CODE}", "attacker", **said)
+    return finish(ports, asked["state"]).access
+
+
+def _account(ports: Ports, provider: OwnProvider, *, said: object = False) -> int:
+    """The account that the first token makes."""
+    user_id = who(ports, _token(provider, said=said)).actor.user_id
+    assert user_id is not None
+    return user_id
+
+
+def _promote(ports: Ports, _user_id: int) -> None:
+    group = to_global_id("Group", make_group(ports, "managers", HELD))
+    create_staff(ports, OPERATOR, NewStaff(EMAIL, groups=(group,)))
+
+
+def _confirm(ports: Ports, user_id: int) -> None:
+    update_customer(ports, OPERATOR, to_global_id("User", user_id), Details(is_confirmed=True))
+
+
+WAYS = pytest.mark.parametrize("trust", [_promote, _confirm], ids=["promoted", "confirmed"])
+
+
+@WAYS
+def test_trusted_account_drops_unverified_identity(
+    ports: Ports, elsewhere: Ports, clock: FakeClock, provider: OwnProvider, trust: Trust
+) -> None:
+    seen = _token(provider)
+    user_id = who(ports, seen).actor.user_id
+    assert user_id is not None
+    session = _sign_in(ports, provider)
+    assert who(ports, session).actor.user_id == user_id
+
+    trust(ports, user_id)
+
+    clock.pass_(seconds=5)
+    assert identities(ports) == []
+    assert sessions_of(ports, user_id) == []
+    [row] = trail(ports, "user.unlink")
+    assert (row.subject_id, row.before) == (str(user_id), {"subjects": ["attacker"]})
+    for process in (ports, elsewhere):
+        for credential in (seen, session, _token(provider), _token(provider, said=...)):
+            assert not who(process, credential).actor.is_user
+
+
+@WAYS
+def test_trusted_account_keeps_verified_identity(
+    ports: Ports, clock: FakeClock, provider: OwnProvider, trust: Trust
+) -> None:
+    user_id = _account(ports, provider, said=True)
+    change_user(ports, user_id, is_confirmed=False)
+    trust(ports, user_id)
+    clock.pass_(seconds=5)
+    actor = who(ports, _token(provider, said=True)).actor
+    assert actor.user_id == user_id
+    assert (HELD in actor.permissions) is (trust is _promote)
+
+
+@WAYS
+def test_trusted_account_keeps_identity_of_provider_whose_emails_are_trusted(
+    ports: Ports, clock: FakeClock, provider: OwnProvider, trust: Trust
+) -> None:
+    set_up(ports, provider, trust_emails="true")
+    user_id = _account(ports, provider, said=...)
+    trust(ports, user_id)
+    clock.pass_(seconds=5)
+    assert who(ports, _token(provider, said=...)).actor.user_id == user_id
+    assert [verified for _, _, verified in identities(ports)] == [True]
+
+
+def test_trusting_a_provider_brings_back_a_person_whose_identity_was_dropped(
+    ports: Ports, clock: FakeClock, provider: OwnProvider
+) -> None:
+    user_id = _account(ports, provider, said=...)
+    _promote(ports, user_id)
+    clock.pass_(seconds=5)
+    change_user(ports, user_id, is_confirmed=True)  # as by the link of the invitation
+    assert not who(ports, _token(provider, said=...)).actor.is_user
+
+    set_up(ports, provider, trust_emails="true")
+    assert who(ports, _token(provider, said=...)).actor.permissions == {HELD}
+
+
+def test_email_that_the_provider_calls_unverified_is_not_trusted_by_the_setting(
+    ports: Ports, clock: FakeClock, provider: OwnProvider
+) -> None:
+    set_up(ports, provider, trust_emails="true")
+    user_id = _account(ports, provider, said=False)
+    _promote(ports, user_id)
+    clock.pass_(seconds=5)
+    assert not who(ports, _token(provider, said=False)).actor.is_user
+
+
+def test_identity_left_by_an_older_release_does_not_open_a_trusted_account(
+    ports: Ports, provider: OwnProvider
+) -> None:
+    """The rows as promotion left them: nothing dropped, whatever way made the account staff."""
+    user_id = _account(ports, provider)
+    change_user(ports, user_id, is_staff=True)
+    assert not who(ports, _token(provider)).actor.is_user
+    change_user(ports, user_id, is_staff=False, is_confirmed=True)
+    assert not who(ports, _token(provider)).actor.is_user
+    change_user(ports, user_id, is_confirmed=False)
+    assert who(ports, _token(provider)).actor.user_id == user_id
+
+
+def test_verified_email_of_another_account_does_not_make_an_identity_trusted(
+    ports: Ports, provider: OwnProvider
+) -> None:
+    user_id = _account(ports, provider)
+    change_user(ports, user_id, is_staff=True)
+    token = provider.sign(provider.claims("attacker", jti="mine"))
+    provider.known(token, "attacker", email="attacker@sso.example")
+    assert not who(ports, token).actor.is_user
+    assert user_called(ports, EMAIL) is not None
+
+
+def test_group_of_a_person_made_staff_by_scopes_gives_nothing_to_an_unverified_identity(
+    ports: Ports, provider: OwnProvider
+) -> None:
+    rules = {"audience": AUDIENCE, "use_oauth_scope_permissions": "true"}
+    set_up(ports, provider, **rules)
+    token = provider.sign(provider.claims("attacker", scope="openid latchkey:manage_products"))
+    provider.known(token, "attacker", email=EMAIL, email_verified=False)
+    actor = who(ports, token).actor
+    assert (actor.is_staff, actor.permissions) == (True, frozenset({Permission.MANAGE_PRODUCTS}))
+    group = to_global_id("Group", make_group(ports, "managers", HELD))
+    staff = to_global_id("User", actor.user_id or 0)
+    update_staff(ports, OPERATOR, staff, StaffChanges(add_groups=(group,)))
+    assert HELD not in who(ports, token).actor.permissions
+
+    set_up(ports, provider, use_oauth_scope_permissions="false")
+    assert not who(ports, _token(provider)).actor.is_user
+
+
+def test_email_change_confirmed_by_mail_drops_unverified_identity(
+    ports: Ports, provider: OwnProvider
+) -> None:
+    user_id = _account(ports, provider)
+    change_user(ports, user_id, password_hash=ports.passwords.hash(PASSWORD))
+    owner: Actor = actor_of(ports, user_id)
+    link = link_for(ports, user_id, LinkPurpose.CHANGE_EMAIL, "new@sso.example")
+    confirm_email_change(ports, owner, token=link)
+    assert identities(ports) == []
+
+
+def test_customer_with_an_unverified_identity_signs_in_while_the_account_is_not_trusted(
+    ports: Ports, provider: OwnProvider
+) -> None:
+    user_id = _account(ports, provider)
+    assert who(ports, _token(provider)).actor.user_id == user_id
+    assert identities(ports) == [(provider.url, "attacker", False)]

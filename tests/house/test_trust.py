@@ -1,0 +1,30 @@
+"""An existing account becomes trusted in one place, which drops unverified identities."""
+
+import ast
+
+from tests.house.sources import application
+
+COLUMNS = {"is_confirmed", "is_staff", "is_superuser"}
+ALLOWED = "app/services/account_trust.py"
+
+
+def _makes_trusted(node: ast.AST) -> bool:
+    """Whether ``node`` assigns one of the columns, or writes it by ``values(…)``."""
+    if isinstance(node, ast.Assign):
+        names = {one.attr for one in node.targets if isinstance(one, ast.Attribute)}
+        takes_away = isinstance(node.value, ast.Constant) and node.value.value is False
+        return bool(names & COLUMNS) and not takes_away
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        return node.func.attr == "values" and any(one.arg in COLUMNS for one in node.keywords)
+    return False
+
+
+def test_accounts_become_trusted_in_one_module() -> None:
+    elsewhere = [
+        f"{source.path}:{getattr(node, 'lineno', 0)}"
+        for source in application()
+        if source.path != ALLOWED
+        for node in ast.walk(source.tree)
+        if _makes_trusted(node)
+    ]
+    assert elsewhere == []
