@@ -142,7 +142,8 @@ def test_migration_keeps_every_row(url: str, engine: Engine) -> None:
     before = everything(engine)
     assert all(len(rows) == 2 for name, rows in before.items() if name not in ONE_ROW)
 
-    migrations.upgrade(url)
+    with revisions.connection_to(url) as connection:
+        upgrade(connection, AFTER)
 
     assert everything(engine) == before
     with engine.connect() as connection:
