@@ -31,7 +31,8 @@ class Actor:
     ``name`` is a person's email or an app's name, for the audit trail. ``permissions`` are the
     effective ones, after groups, login mode and intersection. ``fault`` tells what is wrong with a
     credential that was sent and is worth nothing; such a caller is anonymous. ``app_id`` beside
-    ``user_id`` is a dashboard extension acting for a user. ``grant`` is what a provider granted,
+    ``user_id`` is a dashboard extension acting for a user. ``token_limit`` is what an app token
+    was limited to when it was made, ``None`` for no limit. ``grant`` is what a provider granted,
     where it rules; there is no ``session_id`` behind a provider's own token. ``tried_by`` is
     whoever is shown what an app would be told: it has the app's rights, and not the app's secrets.
     """
@@ -44,6 +45,7 @@ class Actor:
     is_staff: bool = False
     origin: SessionOrigin = SessionOrigin.NONE
     permissions: frozenset[Permission] = frozenset()
+    token_limit: frozenset[Permission] | None = None
     grant: ScopeGrant | None = None
     address: str | None = None
     user_agent: str = ""

@@ -7,6 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from app.domain.errors import Problem
+from app.domain.webhook_rights import UNKNOWN_SAVER, Saver
 
 MOST_HEADERS = 5
 LONGEST_HEADER = 998
@@ -81,6 +82,7 @@ class Webhook:
     """Where an app hears of ``events``; ``query`` is what it wants to be told, if it said so.
 
     ``reveal`` returns the secret that signs deliveries in place of the shop's keys, or ``""``.
+    ``saver`` is who saved it last.
     """
 
     id: int
@@ -94,6 +96,7 @@ class Webhook:
     custom_headers: Mapping[str, str]
     created_at: datetime
     has_secret: bool = False
+    saver: Saver = UNKNOWN_SAVER
     reveal: Callable[[], str] = field(default=str, repr=False, compare=False)
 
 

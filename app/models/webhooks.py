@@ -15,7 +15,8 @@ class WebhookRecord(Record):
     ``old_secret_until``. ``failing_since`` is when its endpoint began to fail without a success
     since; ``disabled_reason`` is told when the installation itself has switched it off, and
     ``last_failure`` is what the last attempt that failed came to. An identifier is unique in its
-    app.
+    app. ``saved_by`` is who saved it last; ``saved_permissions``, joined by commas, what they held
+    then, NULL for no limit (``domain/webhook_rights``).
     """
 
     __tablename__ = "webhooks"
@@ -57,6 +58,9 @@ class WebhookRecord(Record):
     disabled_at: Mapped[datetime | None]
     last_failure_at: Mapped[datetime | None]
     last_failure: Mapped[str] = mapped_column(String(256), default="", server_default="")
+    saved_by_kind: Mapped[str] = mapped_column(String(16), default="", server_default="")
+    saved_by: Mapped[str] = mapped_column(String(256), default="", server_default="")
+    saved_permissions: Mapped[str | None] = mapped_column(Text)
 
 
 class WebhookEventRecord(Record):

@@ -27,12 +27,16 @@ from app.services.doors import DOOR_COLUMNS, Door, read_door
 
 @dataclass(frozen=True, slots=True)
 class AppFound:
-    """An app token that is good, and its app; ``granted`` is what this token may be used for."""
+    """An app token that is good, and its app; ``granted`` is what this token may be used for.
+
+    ``limit`` is what the token was limited to when it was made, ``None`` for no limit.
+    """
 
     app_id: int
     token_id: int
     name: str
     granted: frozenset[Permission]
+    limit: frozenset[Permission] | None
 
 
 _GRANTED = (
@@ -89,9 +93,9 @@ def find_app(ports: Ports, digest: str) -> tuple[Door, AppFound | None]:
     expires = moment(expires_at)
     if app_id is None or (expires is not None and expires <= ports.clock.now()):
         return read_door(row), None
-    asked = None if narrowed is None else parted_names(str(narrowed))
-    usable = token_permissions(_permissions(granted), asked)
-    return read_door(row), AppFound(int(str(app_id)), int(str(token_id)), str(name), usable)
+    limit = None if narrowed is None else parted_names(str(narrowed))
+    usable = token_permissions(_permissions(granted), limit)
+    return read_door(row), AppFound(int(str(app_id)), int(str(token_id)), str(name), usable, limit)
 
 
 @part

@@ -19,6 +19,7 @@ from app.services.dispatch import LEASE, release_batch
 from app.services.link_secrets import opened_payload
 from app.services.outcomes import Delivery, Outcome, give_up, give_up_some, write_outcomes
 from app.services.signing import Endpoint, endpoint_of
+from app.services.stored_webhooks import read_saver
 from app.services.subscribers import PERMISSIONS
 
 _PATIENCE = timedelta(seconds=5)
@@ -102,7 +103,9 @@ def _receiver(ports: Ports, batch: Batch) -> _Receiver | None:
     if row is None:
         return None
     webhook, held = row
-    return _Receiver(endpoint_of(ports, webhook), parted_names(held or ""))
+    saver = read_saver(webhook.saved_by_kind, webhook.saved_by, webhook.saved_permissions)
+    permitted = saver.payload_permissions(parted_names(held or ""))
+    return _Receiver(endpoint_of(ports, webhook), permitted)
 
 
 def _permitted(

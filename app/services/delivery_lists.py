@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from app.domain.actor import Actor
 from app.domain.deliveries import Attempt, DeliveryStatus, EventDelivery
 from app.domain.pages import Page, PageRequest, empty_page, with_items
+from app.domain.webhook_rights import is_within_limit
 from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.access import part, staff_and_apps
@@ -52,9 +53,10 @@ def list_deliveries(
 ) -> Page[EventDelivery]:
     """The deliveries of a webhook (`Webhook.eventDeliveries`), the newest first.
 
-    None of a webhook that the caller may not see.
+    None of a webhook that the caller may not see, or by a limited app token not change.
     """
-    if show_webhook(ports, actor, webhook_id) is None:
+    webhook = show_webhook(ports, actor, webhook_id)
+    if webhook is None or not is_within_limit(actor, webhook.saver):
         return empty_page()
     query = select(*DELIVERY_COLUMNS).where(DeliveryRecord.webhook_id == webhook_id)
     if wanted.status is not None:
@@ -82,7 +84,10 @@ def list_attempts(
 
 @staff_and_apps
 def show_delivery(ports: Ports, actor: Actor, delivery_id: int) -> EventDelivery | None:
-    """The delivery of that key: an app's own, or for staff with MANAGE_APPS any."""
+    """The delivery of that key: an app's own, or for staff with MANAGE_APPS any.
+
+    By a limited app token only one of a webhook that it may change.
+    """
     wanted = select(*DELIVERY_COLUMNS).where(DeliveryRecord.id == delivery_id)
     with ports.database.reading() as session:
         row = session.execute(
@@ -94,7 +99,10 @@ def show_delivery(ports: Ports, actor: Actor, delivery_id: int) -> EventDelivery
         show_webhook(ports, actor, 0)
         return None
     (delivery,) = found
-    return None if show_webhook(ports, actor, delivery.webhook_id) is None else delivery
+    webhook = show_webhook(ports, actor, delivery.webhook_id)
+    if webhook is None or not is_within_limit(actor, webhook.saver):
+        return None
+    return delivery
 
 
 def _shown(

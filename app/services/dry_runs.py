@@ -10,6 +10,7 @@ from app.domain.deliveries import EventDelivery
 from app.domain.errors import PermissionDenied, Problem, Refused
 from app.domain.events import Event, EventType
 from app.domain.ids import key_of
+from app.domain.webhook_rights import UNKNOWN_SAVER, Saver
 from app.domain.webhooks import Webhook
 from app.models import DeliveryRecord, WebhookRecord
 from app.ports import Ports
@@ -79,7 +80,7 @@ def trigger_webhook(
     if not kinds:
         message = "The webhook has neither a subscription query nor events: give it one."
         raise Refused(Problem("MISSING_QUERY", message, "webhookId"))
-    reader = _app_actor(ports, actor, webhook.app_id)
+    reader = _app_actor(ports, actor, webhook.app_id, webhook.saver)
     ran = _run(ports, actor, reader, kinds, object_id, query)
     issuer = issuer_of(ports, actor.issuer)
     new = NewDelivery(webhook.id, ran.event.value, ran.subject_id, ran.payload, issuer)
@@ -178,14 +179,16 @@ def _webhook(ports: Ports, key: int) -> Webhook:
         return read_webhooks(ports, session, [stored])[0]
 
 
-def _app_actor(ports: Ports, actor: Actor, app_id: int) -> Actor:
+def _app_actor(ports: Ports, actor: Actor, app_id: int, saver: Saver = UNKNOWN_SAVER) -> Actor:
+    """The app as payloads are read for it, those of a webhook that ``saver`` saved."""
     with ports.database.reading() as session:
         app = stored_app(session, app_id, "app")
     return Actor(
         ActorKind.APP,
         app_id=app.id,
         name=app.name,
-        permissions=app.permissions,
+        permissions=saver.payload_permissions(app.permissions),
+        token_limit=saver.token_limit,
         issuer=actor.issuer,
         tried_by=actor,
     )

@@ -143,14 +143,15 @@ def _tell(ports: Ports, note: OutboxEventRecord, subscribers: Sequence[Subscribe
         problem = problem_of(ports, fault, f"the event {note.id} of the outbox, a {note.type}")
         failed = tuple(_failed(note, one, issuer, problem) for one in subscribers)
         return _Told(note, failed if is_last else (), (fault,))
-    known: dict[tuple[int, str], Payload] = {}
+    known: dict[tuple[Actor, str], Payload] = {}
     deliveries = []
     for one in subscribers:
-        asked = (one.app_id, one.query)
+        reader = one.actor(issuer)
+        asked = (reader, one.query)
         if asked not in known:
             known[asked] = try_payload(
                 ports,
-                one.actor(issuer),
+                reader,
                 event,
                 one.query,
                 issued_at=note.issued_at,

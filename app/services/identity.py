@@ -204,6 +204,7 @@ def _identify_app(ports: Ports, visitor: Visitor, token: str) -> Identity:
         app_id=found.app_id,
         name=found.name,
         permissions=found.granted,
+        token_limit=found.limit,
         address=visitor.address,
         user_agent=visitor.user_agent,
         issuer=visitor.issuer,

@@ -17,6 +17,7 @@ from app.domain.errors import Refused
 from app.domain.events import AppInstalled
 from app.domain.installations import MOST_ATTEMPTS, JobStatus, shown
 from app.domain.manifests import Manifest
+from app.domain.permissions import parted_names
 from app.models import AppInstallationRecord, AppRecord
 from app.ports import Ports
 from app.services.access import internal
@@ -25,7 +26,7 @@ from app.services.handshakes import Handshake, HandshakeRefused, shake_hands
 from app.services.manifests import load_manifest
 from app.services.new_apps import store_app
 from app.services.outbox import put_event
-from app.services.requesters import requester
+from app.services.requesters import requester, requesting_saver
 
 LEASE = timedelta(minutes=2)
 """Longer than manifest and handshake together may take."""
@@ -123,7 +124,8 @@ def _make(ports: Ports, claimed: _Claimed, manifest: Manifest) -> Handshake | No
     try:
         with ports.database.transaction() as session:
             stored = _held(session, claimed)
-            made = store_app(ports, session, stored, manifest)
+            saver = requesting_saver(stored.caller, granted=parted_names(stored.permissions))
+            made = store_app(ports, session, stored, manifest, saver)
             stored.app_id, stored.updated_at = made.app_id, ports.clock.now()
     except IntegrityError:
         # Its identifier is all that can clash: another installation of it was quicker.

@@ -9,6 +9,7 @@ from app.domain.manifest_extensions import ManifestExtension
 from app.domain.manifest_webhooks import ManifestWebhook
 from app.domain.manifests import Manifest
 from app.domain.permissions import joined_names, parted_names
+from app.domain.webhook_rights import Saver
 from app.domain.webhooks import Webhook
 from app.models import (
     AppExtensionRecord,
@@ -34,11 +35,16 @@ class MadeApp:
 
 @part
 def store_app(
-    ports: Ports, session: Session, installation: AppInstallationRecord, manifest: Manifest
+    ports: Ports,
+    session: Session,
+    installation: AppInstallationRecord,
+    manifest: Manifest,
+    saver: Saver,
 ) -> MadeApp:
     """The app of ``installation``, neither installed nor active yet; its token works already.
 
-    It holds what was granted, whatever its manifest asks for.
+    It holds what was granted, whatever its manifest asks for. Its webhooks count as saved by
+    ``saver``, who installs it.
     """
     now = ports.clock.now()
     app = AppRecord(
@@ -66,7 +72,7 @@ def store_app(
     )
     session.add_all(_extension(app.id, one) for one in manifest.extensions)
     for one in manifest.webhooks:
-        store_webhook(ports, session, app.id, _webhook(app, one), now)
+        store_webhook(ports, session, app.id, _webhook(app, one, saver), now)
     token = None
     if manifest.token_target_url:
         token = store_token(ports, session, app.id, _TOKEN_NAME)
@@ -86,7 +92,7 @@ def _extension(app_id: int, extension: ManifestExtension) -> AppExtensionRecord:
     )
 
 
-def _webhook(app: AppRecord, webhook: ManifestWebhook) -> Webhook:
+def _webhook(app: AppRecord, webhook: ManifestWebhook, saver: Saver) -> Webhook:
     return Webhook(
         id=0,
         app_id=app.id,
@@ -98,4 +104,5 @@ def _webhook(app: AppRecord, webhook: ManifestWebhook) -> Webhook:
         events=webhook.events,
         custom_headers=webhook.custom_headers,
         created_at=app.created_at,
+        saver=saver,
     )

@@ -1,8 +1,11 @@
 """Who asked for something that is done later: kept with it, for audit and events."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from app.domain.actor import Actor, ActorKind
+from app.domain.permissions import Permission, known
+from app.domain.webhook_rights import Saver, saver_of
 from app.services.access import part
 
 
@@ -16,6 +19,7 @@ def kept_requester(actor: Actor) -> dict[str, object]:
         "name": actor.name,
         "address": actor.address,
         "issuer": actor.issuer,
+        "permissions": sorted(one.value for one in actor.permissions),
     }
 
 
@@ -31,3 +35,14 @@ def requester(kept: Mapping[str, object]) -> Actor:
         address=None if address is None else str(address),
         issuer=str(kept["issuer"]),
     )
+
+
+@part
+def requesting_saver(kept: Mapping[str, object], *, granted: frozenset[Permission]) -> Saver:
+    """Whoever asked, as the saver of the webhooks that come of it.
+
+    What they held was not always kept; then it is what they ``granted``, for nobody grants more
+    than they hold.
+    """
+    held = known(kept["permissions"]) if "permissions" in kept else granted
+    return saver_of(replace(requester(kept), permissions=held))

@@ -7,7 +7,10 @@ from functools import partial
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
+from app.domain.actor import ActorKind
 from app.domain.errors import Problem, Refused
+from app.domain.permissions import joined_names, parted_names
+from app.domain.webhook_rights import UNKNOWN_SAVER, Saver
 from app.domain.webhooks import AsyncEvent, Webhook
 from app.models import WebhookEventRecord, WebhookRecord
 from app.ports import Ports
@@ -18,6 +21,15 @@ SECRET_SEAL = "webhook secret"  # noqa: S105
 
 OLD_SECRET_SIGNS = timedelta(hours=24)
 """How long a secret that was replaced still signs beside the new one."""
+
+_LONGEST_NAME = 256
+
+SAVER_COLUMNS = (
+    WebhookRecord.saved_by_kind,
+    WebhookRecord.saved_by,
+    WebhookRecord.saved_permissions,
+)
+"""What ``read_saver`` expects."""
 
 _LOST = Problem(
     "INVALID",
@@ -61,10 +73,27 @@ def store_webhook(
         custom_headers=dict(webhook.custom_headers),
         created_at=created_at,
     )
+    store_saver(stored, webhook.saver)
     session.add(stored)
     session.flush()
     store_events(session, stored.id, webhook.events)
     return stored.id
+
+
+@part
+def store_saver(stored: WebhookRecord, saver: Saver) -> None:
+    """Let ``saver`` be who saved the webhook last."""
+    stored.saved_by_kind = saver.kind.value if saver.kind else ""
+    stored.saved_by = saver.name[:_LONGEST_NAME]
+    held = saver.permissions
+    stored.saved_permissions = None if held is None else joined_names(held)
+
+
+@part
+def read_saver(kind: str, name: str, permissions: str | None) -> Saver:
+    """Who saved a webhook last, from the columns that tell it."""
+    held = None if permissions is None else parted_names(permissions)
+    return Saver(ActorKind(kind), name, held) if kind else UNKNOWN_SAVER
 
 
 @part
@@ -116,6 +145,7 @@ def _webhook(ports: Ports, stored: WebhookRecord, names: Collection[str]) -> Web
         custom_headers={name: str(value) for name, value in headers.items()},
         created_at=stored.created_at,
         has_secret=bool(stored.secret),
+        saver=read_saver(stored.saved_by_kind, stored.saved_by, stored.saved_permissions),
         reveal=partial(_unsealed, ports, stored.secret),
     )
 

@@ -1,4 +1,4 @@
-"""Who hears of an event: active webhooks of active apps that hold its permission."""
+"""Who hears of an event: active webhooks of active apps, as far as both hold its permission."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -9,9 +9,11 @@ from sqlalchemy.orm import Session
 from app.domain.actor import Actor, ActorKind
 from app.domain.events import EVENTS, EventType
 from app.domain.permissions import Permission, parted_names
+from app.domain.webhook_rights import UNKNOWN_SAVER, Saver
 from app.domain.webhooks import AsyncEvent
 from app.models import AppPermissionRecord, AppRecord, WebhookEventRecord, WebhookRecord
 from app.services.access import part
+from app.services.stored_webhooks import SAVER_COLUMNS, read_saver
 
 PERMISSIONS = (
     select(func.aggregate_strings(AppPermissionRecord.permission, ","))
@@ -23,13 +25,22 @@ PERMISSIONS = (
 
 @dataclass(frozen=True, slots=True)
 class Subscriber:
-    """A webhook that hears of an event; ``query`` is empty where it wants the default."""
+    """A webhook that hears of an event; ``query`` is empty where it wants the default.
+
+    ``app_permissions`` are what its app holds, ``saver`` is who saved it last.
+    """
 
     webhook_id: int
     query: str
     app_id: int
     app_name: str
-    permissions: frozenset[Permission]
+    app_permissions: frozenset[Permission]
+    saver: Saver = UNKNOWN_SAVER
+
+    @property
+    def permissions(self) -> frozenset[Permission]:
+        """What the payload is read with."""
+        return self.saver.payload_permissions(self.app_permissions)
 
     def actor(self, issuer: str) -> Actor:
         """The app, as whom the payload is read."""
@@ -38,6 +49,7 @@ class Subscriber:
             app_id=self.app_id,
             name=self.app_name,
             permissions=self.permissions,
+            token_limit=self.saver.token_limit,
             issuer=issuer,
         )
 
@@ -56,6 +68,7 @@ def subscribers_of(
             AppRecord.id,
             AppRecord.name,
             PERMISSIONS,
+            *SAVER_COLUMNS,
         )
         .join(WebhookRecord, WebhookRecord.id == WebhookEventRecord.webhook_id)
         .join(AppRecord, AppRecord.id == WebhookRecord.app_id)
@@ -67,11 +80,11 @@ def subscribers_of(
         .order_by(WebhookRecord.id)
     ).all()
     found: dict[EventType, dict[int, Subscriber]] = {kind: {} for kind in types}
-    for name, webhook, query, app, app_name, permissions in rows:
+    for name, webhook, query, app, app_name, permissions, *saver in rows:
         held = parted_names(permissions or "")
-        subscriber = Subscriber(webhook, query, app, app_name, held)
+        subscriber = Subscriber(webhook, query, app, app_name, held, read_saver(*saver))
         wanted = types if name == AsyncEvent.ANY_EVENTS.value else [EventType(name)]
         for kind in wanted:
-            if EVENTS[kind].permission in held:
+            if EVENTS[kind].permission in subscriber.permissions:
                 found[kind][webhook] = subscriber
     return {kind: tuple(by_webhook.values()) for kind, by_webhook in found.items()}

@@ -15,6 +15,7 @@ from app.domain.ids import key_of
 from app.domain.permissions import Permission
 from app.domain.targets import target_problem
 from app.domain.texts import line_problem, prose_problem
+from app.domain.webhook_rights import saver_of
 from app.domain.webhooks import AsyncEvent, Webhook, headers_problem, sync_events_problem
 from app.models import DeliveryRecord, WebhookRecord
 from app.ports import Ports
@@ -26,9 +27,10 @@ from app.services.stored_webhooks import (
     read_webhooks,
     replace_secret,
     store_events,
+    store_saver,
     store_webhook,
 )
-from app.services.webhook_reach import require_links_within_reach
+from app.services.webhook_reach import require_reach, require_within_limit
 
 _LONGEST_NAME = 256
 _LONGEST_SECRET = 512
@@ -66,16 +68,17 @@ def create_webhook(
     Refuses REQUIRED and NOT_FOUND on ``app``, INVALID on it for links that the caller may not be
     told, REQUIRED and INVALID on ``targetUrl``, the codes of the port ``Payloads`` on ``query``,
     INVALID on ``syncEvents``, ``name`` and ``secretKey``, INVALID_CUSTOM_HEADERS, and UNIQUE on
-    ``identifier``.
+    ``identifier``. A limited app token is refused events that it lacks the permission for: INVALID
+    on ``asyncEvents`` or ``query``.
     """
     owner = _owner(actor, app_id)
     now = ports.clock.now()
     empty = Webhook(0, owner, "", "", "", True, "", (), {}, now)  # noqa: FBT003
-    webhook = _applied(ports, empty, said)
+    webhook = replace(_applied(ports, empty, said), saver=saver_of(actor))
     try:
         with ports.database.transaction() as session:
             app = stored_app(session, owner, "app")
-            require_links_within_reach(actor, app, webhook, "app")
+            require_reach(actor, app, webhook, "app")
             key = store_webhook(ports, session, owner, webhook, now)
             made = replace(webhook, id=key, app_id=owner)
             _audit(ports, actor, session, "webhook.create", made, {}, _facts(made))
@@ -91,9 +94,10 @@ def update_webhook(
     """Change a webhook (`webhookUpdate`), found by its global id or by its app's own name for it.
 
     Refuses NOT_FOUND on ``id`` (another app's is none), GRAPHQL_ERROR on it for no id of a
-    webhook, INVALID where ``create_webhook`` does on ``app``, else as that does. For a day after
-    a secret was replaced, deliveries are signed with the old one, too. Switching it on forgets
-    what it was switched off for.
+    webhook, INVALID where ``create_webhook`` does on ``app``, else as that does; INVALID on ``id``
+    to a limited app token if it was saved with more. For a day after a secret was replaced,
+    deliveries are signed with the old one, too. Switching it on forgets what it was switched off
+    for.
     """
     found = _found(actor, webhook_id, identifier)
     with ports.database.reading() as session:
@@ -104,9 +108,10 @@ def update_webhook(
         with ports.database.transaction() as session:
             stored = session.scalars(found.with_for_update()).all()
             before = _only(ports, session, stored)
+            require_within_limit(actor, before)
             after = _applied(ports, before, said, events=_events(ports, before, said))
-            app = stored_app(session, before.app_id, "id")
-            require_links_within_reach(actor, app, after, "id")
+            after = replace(after, saver=saver_of(actor))
+            require_reach(actor, stored_app(session, before.app_id, "id"), after, "id")
             _write(ports, session, stored[0], before, after)
             _audit(ports, actor, session, "webhook.update", after, _facts(before), _facts(after))
             return after
@@ -120,15 +125,18 @@ def delete_webhook(
 ) -> Webhook:
     """Remove a webhook with its deliveries (`webhookDelete`); returns what it was.
 
-    Refuses NOT_FOUND on ``id``. However many deliveries there are, others write meanwhile.
+    Refuses NOT_FOUND on ``id``, and a limited app token as ``update_webhook`` does. However many
+    deliveries there are, others write meanwhile.
     """
     found = _found(actor, webhook_id, identifier)
     with ports.database.reading() as session:
         known = _only(ports, session, session.scalars(found).all())
+    require_within_limit(actor, known)
     thin_out(ports, DeliveryRecord.webhook_id == known.id)
     with ports.database.transaction() as session:
         stored = session.scalars(found.with_for_update()).all()
         webhook = _only(ports, session, stored)
+        require_within_limit(actor, webhook)
         session.delete(stored[0])
         _audit(ports, actor, session, "webhook.delete", webhook, _facts(webhook), {})
         return webhook
@@ -238,6 +246,7 @@ def _write(
     for name in ("name", "identifier", "target_url", "query", "is_active"):
         setattr(stored, name, getattr(after, name))
     stored.custom_headers = dict(after.custom_headers)
+    store_saver(stored, after.saver)
     if after.reveal is not before.reveal:
         replace_secret(ports, stored, after.reveal())
     if after.target_url != before.target_url:

@@ -1,27 +1,74 @@
-"""Who may lead the links of mails to a webhook: they set a password, or move an address.
+"""What whoever saves or reads a webhook may have it sent, and may see of it.
 
-Contract, "Webhooks": staff need MANAGE_APPS for the webhooks of all apps. But whoever is told such
-a link is let in as somebody else, and nobody gives what they do not hold.
+Contract, "Webhooks": staff need MANAGE_APPS for the webhooks of all apps, an app manages its own.
+But whoever is sent a link is let in as somebody else, and nobody gains what they do not hold. A
+limited app token has the rights that it was limited to, also by way of a webhook.
 """
+
+from dataclasses import replace
 
 from app.domain.actor import Actor
 from app.domain.apps import App
 from app.domain.errors import Problem, Refused
 from app.domain.events import LinkRequested
 from app.domain.permissions import in_order
-from app.domain.webhooks import Webhook
+from app.domain.redaction import REDACTED
+from app.domain.webhook_rights import is_within_limit
+from app.domain.webhooks import AsyncEvent, Webhook
 from app.services.access import part
 from app.services.specimens import kinds_of
 
 
 @part
-def require_links_within_reach(actor: Actor, app: App, webhook: Webhook, field: str) -> None:
-    """Refuse INVALID on ``field`` if ``webhook`` of ``app`` hears of links that ``actor`` may not.
+def require_reach(actor: Actor, app: App, webhook: Webhook, field: str) -> None:
+    """Refuse INVALID if ``webhook`` of ``app`` would be sent what ``actor`` may not have sent.
 
-    What an app does with its own webhooks is its own affair.
+    For people on ``field``: links. For a limited app token on the events or the query: events
+    whose permission the token lacks. What an app does with its own webhooks by a token without a
+    limit is its own affair.
     """
     if actor.is_app:
+        _require_own_events(actor, webhook)
+    else:
+        _require_links(actor, app, webhook, field)
+
+
+@part
+def require_within_limit(actor: Actor, webhook: Webhook) -> None:
+    """Refuse INVALID on ``id`` to a limited app token for a webhook that was saved with more."""
+    if is_within_limit(actor, webhook.saver):
         return
+    message = (
+        "This webhook was saved with permissions that this token doesn't have. Use a token of the "
+        "app that isn't limited."
+    )
+    raise Refused(Problem("INVALID", message, "id"))
+
+
+@part
+def shown_webhook(actor: Actor, webhook: Webhook) -> Webhook:
+    """``webhook`` as ``actor`` may see it: without secrets for a token that may not change it."""
+    if is_within_limit(actor, webhook.saver):
+        return webhook
+    hidden = dict.fromkeys(webhook.custom_headers, REDACTED)
+    return replace(webhook, custom_headers=hidden, reveal=str)
+
+
+def _require_own_events(actor: Actor, webhook: Webhook) -> None:
+    if actor.token_limit is None:
+        return
+    field = "query" if webhook.query else "asyncEvents"
+    if AsyncEvent.ANY_EVENTS in webhook.events:
+        message = "A limited token can't subscribe to ANY_EVENTS. List the events instead."
+        raise Refused(Problem("INVALID", message, field))
+    lacking = {kind.permission for kind in kinds_of(webhook.events)} - actor.permissions
+    if lacking:
+        names = ", ".join(in_order(frozenset(lacking)))
+        message = f"These events need permissions that this token doesn't have: {names}."
+        raise Refused(Problem("INVALID", message, field))
+
+
+def _require_links(actor: Actor, app: App, webhook: Webhook, field: str) -> None:
     told = {
         kind.permission for kind in kinds_of(webhook.events) if issubclass(kind, LinkRequested)
     }

@@ -12,6 +12,7 @@ from app.models import WebhookRecord
 from app.ports import Ports
 from app.services.access import staff_and_apps
 from app.services.stored_webhooks import read_webhooks
+from app.services.webhook_reach import shown_webhook
 
 
 @staff_and_apps
@@ -26,7 +27,8 @@ def webhooks_of_apps(
     wanted = select(WebhookRecord).where(WebhookRecord.app_id.in_(app_ids))
     with ports.database.reading() as session:
         stored = session.scalars(wanted.order_by(WebhookRecord.id)).all()
-        webhooks = read_webhooks(ports, session, stored)
+        found = read_webhooks(ports, session, stored)
+    webhooks = [shown_webhook(actor, one) for one in found]
     return {app_id: tuple(one for one in webhooks if one.app_id == app_id) for app_id in app_ids}
 
 
@@ -36,14 +38,15 @@ def show_webhook(ports: Ports, actor: Actor, webhook_id: int) -> Webhook | None:
 
     An app sees its own alone; staff need MANAGE_APPS.
     """
-    actor = actor.onlooker
-    if not actor.is_app and not actor.holds(Permission.MANAGE_APPS):
+    onlooker = actor.onlooker
+    if not onlooker.is_app and not onlooker.holds(Permission.MANAGE_APPS):
         raise PermissionDenied(Permission.MANAGE_APPS)
     wanted = select(WebhookRecord).where(WebhookRecord.id == webhook_id)
-    if actor.is_app:
-        wanted = wanted.where(WebhookRecord.app_id == actor.app_id)
+    if onlooker.is_app:
+        wanted = wanted.where(WebhookRecord.app_id == onlooker.app_id)
     with ports.database.reading() as session:
-        return next(iter(read_webhooks(ports, session, session.scalars(wanted).all())), None)
+        found = read_webhooks(ports, session, session.scalars(wanted).all())
+    return shown_webhook(actor, found[0]) if found else None
 
 
 def _require_reach(actor: Actor, app_ids: Collection[int]) -> None:

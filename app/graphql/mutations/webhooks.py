@@ -114,7 +114,8 @@ class WebhookMutations(graphene.ObjectType):
         WebhookCreate,
         description=(
             "Makes a webhook: an app its own, staff with MANAGE_APPS any app's. Only events whose "
-            "permission the app holds are delivered."
+            "permission the app holds are delivered. A limited app token can subscribe to events "
+            "whose permission it holds, and payloads are read with the token's permissions."
         ),
         input=graphene.NonNull(WebhookCreateInput),
     )
@@ -122,7 +123,8 @@ class WebhookMutations(graphene.ObjectType):
         WebhookUpdate,
         description=(
             "Changes a webhook: an app its own, staff with MANAGE_APPS any. For a day, a replaced "
-            "secret signs deliveries beside the new one."
+            "secret signs deliveries beside the new one. A limited app token can change webhooks "
+            "that were saved with no more than its own permissions."
         ),
         id=graphene.ID(),
         identifier=graphene.String(),

@@ -9,6 +9,7 @@ from app.domain.manifest_extensions import ManifestExtension
 from app.domain.manifest_webhooks import ManifestWebhook
 from app.domain.manifests import Manifest
 from app.domain.permissions import Permission, joined_names
+from app.domain.webhook_rights import saver_of
 from app.models import AppInstallationRecord, AppRecord
 from app.services.access import part
 from app.services.audit import Change, record
@@ -62,7 +63,7 @@ def _install(past: Past) -> None:
             manifest_url=f"{_HOME}/api/manifest",
             permissions=joined_names(_PERMISSIONS),
         )
-        made = store_app(ports, session, wanted, manifest)
+        made = store_app(ports, session, wanted, manifest, saver_of(manager))
         app = session.get_one(AppRecord, made.app_id)
         app.is_installed = app.is_active = True
         put_event(ports, manager, session, AppInstalled(app.id))

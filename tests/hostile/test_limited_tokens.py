@@ -1,0 +1,278 @@
+"""An app token with fewer permissions than its app gains nothing by a webhook."""
+
+import json
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+
+from app.domain.actor import OPERATOR, WORKER
+from app.domain.events import CustomerUpdated, Event, ProductUpdated, StaffSetPasswordRequested
+from app.domain.ids import key_of, to_global_id
+from app.domain.permissions import Permission
+from app.domain.webhooks import AsyncEvent
+from app.models import WebhookEventRecord
+from app.ports import Ports
+from app.ports.http import HttpAnswer
+from app.services.app_tokens import WantedToken, create_app_token
+from app.services.apps import AppChange, update_app
+from app.services.dry_runs import trigger_webhook
+from app.services.fanout import fan_out_events
+from app.services.outbox import put_event
+from tests.builders.apps import make_app
+from tests.builders.deliveries import work_off
+from tests.builders.people import make_staff, make_user
+from tests.builders.products import make_product, product_id
+from tests.builders.webhooks import change_delivery, make_delivery, make_webhook
+from tests.fakes.endpoints import FakeHttp
+from tests.graphql.front import Front
+
+PRODUCTS, STAFF, USERS = (
+    Permission.MANAGE_PRODUCTS,
+    Permission.MANAGE_STAFF,
+    Permission.MANAGE_USERS,
+)
+MINE = "https://mine.example/"
+SIGNING = "the secret of another webhook"
+
+CREATE = """
+mutation ($input: WebhookCreateInput!) {
+  webhookCreate(input: $input) { webhook { id asyncEvents { eventType } } errors { field code } }
+}"""
+UPDATE = """
+mutation ($id: ID!, $input: WebhookUpdateInput!) {
+  webhookUpdate(id: $id, input: $input) { webhook { id name } errors { field code } }
+}"""
+DELETE = "mutation ($id: ID!) { webhookDelete(id: $id) { webhook { id } errors { field code } } }"
+RETRY = "mutation ($id: ID!) { eventDeliveryRetry(id: $id) { errors { field code } } }"
+READ = """
+query ($id: ID!) {
+  webhook(id: $id) { name targetUrl secretKey customHeaders eventDeliveries(first: 5) {
+    edges { node { payload attempts(first: 5) { edges { node { response } } } } }
+  } }
+}"""
+LIST = """
+{ app { webhooks {
+  name secretKey customHeaders eventDeliveries(first: 1) { edges { node { id } } }
+} } }"""
+HEARS_STAFF = "subscription { event { ... on StaffSetPasswordRequested { token } } }"
+PRODUCT_AND_SECRETS = """
+subscription { event { ... on ProductUpdated {
+  product { id } recipient { webhooks {
+    secretKey customHeaders eventDeliveries(first: 5) { edges { node { payload } } }
+  } }
+} } }"""
+
+
+@dataclass
+class Scene:
+    """An app that holds more than one of its tokens, and what its endpoints were sent."""
+
+    ports: Ports
+    front: Front
+    http: FakeHttp
+    app: int
+    whole: str
+
+    def token(self, *permissions: Permission) -> str:
+        wanted = WantedToken(permissions=frozenset(permissions))
+        return create_app_token(self.ports, OPERATOR, self.app, wanted).secret
+
+    def happen(self, *events: Event) -> None:
+        with self.ports.database.transaction() as session:
+            for event in events:
+                put_event(self.ports, OPERATOR, session, event)
+        fan_out_events(self.ports, WORKER)
+        work_off(replace(self.ports, http=self.http))
+
+    def create(self, token: str, **said: object) -> Any:
+        return self.front.run(CREATE, token, input={"targetUrl": MINE, **said})
+
+    @property
+    def sent(self) -> list[str]:
+        return [(one.body or b"").decode() for one in self.http.requests if one.url == MINE]
+
+
+@pytest.fixture
+def database_url(sqlite_url: str) -> str:
+    """One kind of database is enough: these rules stand above it."""
+    return sqlite_url
+
+
+@pytest.fixture
+def scene(ports: Ports) -> Scene:
+    app, whole = make_app(ports, "warehouse", PRODUCTS, STAFF, USERS)
+    http = FakeHttp(ports.database, lambda _request: HttpAnswer(200))
+    return Scene(ports, Front(ports), http, app, whole)
+
+
+def everything(ports: Ports) -> tuple[Event, ...]:
+    customer = make_user(ports, "ann@example.com", first_name="Ann")
+    clerk = make_staff(ports, "clerk@example.com")
+    return (
+        CustomerUpdated(customer),
+        StaffSetPasswordRequested(clerk, token="sesame"),
+        ProductUpdated(make_product(ports, "Cup")),
+    )
+
+
+@pytest.mark.parametrize(
+    ("said", "field"),
+    [
+        ({"asyncEvents": ["STAFF_SET_PASSWORD_REQUESTED"]}, "asyncEvents"),
+        ({"events": ["CUSTOMER_UPDATED"]}, "asyncEvents"),
+        ({"asyncEvents": ["ANY_EVENTS"]}, "asyncEvents"),
+        ({"asyncEvents": ["PRODUCT_UPDATED", "ANY_EVENTS"]}, "asyncEvents"),
+        ({"query": HEARS_STAFF}, "query"),
+        ({"asyncEvents": ["CUSTOMER_UPDATED"], "isActive": False}, "asyncEvents"),
+    ],
+)
+def test_limited_token_subscribes_to_nothing_it_lacks(
+    scene: Scene, said: dict[str, object], field: str
+) -> None:
+    for token in (scene.token(PRODUCTS), scene.token()):
+        created = scene.create(token, **said)
+        assert (created["webhook"], created["errors"]) == (
+            None,
+            [{"field": field, "code": "INVALID"}],
+        )
+    scene.happen(*everything(scene.ports))
+    assert scene.sent == []
+
+
+def test_limited_token_adds_no_event_it_lacks(scene: Scene) -> None:
+    token = scene.token(PRODUCTS)
+    mine = scene.create(token, asyncEvents=["PRODUCT_UPDATED"])["webhook"]["id"]
+    for said in ({"asyncEvents": ["ANY_EVENTS"]}, {"query": HEARS_STAFF}):
+        assert scene.front.run(UPDATE, token, id=mine, input=said)["errors"]
+    scene.happen(*everything(scene.ports))
+    (payload,) = scene.sent
+    assert "product" in payload
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"targetUrl": MINE},
+        {"isActive": True},
+        {"customHeaders": "{}"},
+        {"secretKey": "mine"},
+        {"query": "subscription { event { ... on ProductUpdated { product { id } } } }"},
+        {"asyncEvents": ["PRODUCT_UPDATED"]},
+    ],
+)
+def test_limited_token_changes_no_webhook_that_was_saved_with_more(
+    scene: Scene, said: dict[str, object]
+) -> None:
+    """Earlier deliveries would go to its own URL, and the secret would be its own."""
+    key = make_webhook(scene.ports, scene.app, AsyncEvent.CUSTOMER_UPDATED, secret=SIGNING)
+    webhook, token = to_global_id("Webhook", key), scene.token(PRODUCTS)
+    refused = [{"field": "id", "code": "INVALID"}]
+    assert scene.front.run(UPDATE, token, id=webhook, input=said)["errors"] == refused
+    assert scene.front.run(DELETE, token, id=webhook)["errors"] == refused
+    scene.happen(*everything(scene.ports))
+    assert scene.sent == []
+
+
+def test_limited_token_reads_no_secret_payload_or_answer_of_such_a_webhook(scene: Scene) -> None:
+    key = make_webhook(
+        scene.ports,
+        scene.app,
+        AsyncEvent.CUSTOMER_UPDATED,
+        secret=SIGNING,
+        custom_headers={"Authorization": "Bearer sesame"},
+    )
+    scene.http.answer = lambda request: HttpAnswer(200, {}, request.body or b"")
+    scene.happen(*everything(scene.ports))
+    delivery = make_delivery(scene.ports, key)
+
+    token, webhook = scene.token(PRODUCTS), to_global_id("Webhook", key)
+    shown = scene.front.run(READ, token, id=webhook)
+    assert (shown["name"], shown["secretKey"]) == ("hook", None)
+    assert shown["eventDeliveries"]["edges"] == []
+    listed = json.dumps(scene.front.run(LIST, token))
+    assert "hook" in listed
+    for secret in (SIGNING, "sesame", "ann@example.com", '"id"'):
+        assert secret not in json.dumps(shown) + listed
+    retried = scene.front.run(RETRY, token, id=to_global_id("EventDelivery", delivery))
+    assert retried["errors"] == [{"field": "id", "code": "NOT_FOUND"}]
+
+    whole = json.dumps(scene.front.run(READ, scene.whole, id=webhook))
+    for secret in (SIGNING, "sesame", "ann@example.com"):
+        assert secret in whole
+
+
+def test_query_of_a_limited_token_reads_with_the_rights_of_the_token(scene: Scene) -> None:
+    make_webhook(
+        scene.ports,
+        scene.app,
+        AsyncEvent.CUSTOMER_UPDATED,
+        secret=SIGNING,
+        target_url="https://app.example/",
+    )
+    customer, clerk, product = everything(scene.ports)
+    scene.happen(customer, clerk)
+    assert scene.create(scene.token(PRODUCTS), query=PRODUCT_AND_SECRETS)["errors"] == []
+    scene.happen(product)
+    (payload,) = scene.sent
+    assert "product" in payload
+    assert SIGNING not in payload
+    assert "ann@example.com" not in payload
+
+
+def test_webhook_of_a_limited_token_gains_nothing_by_a_later_grant(scene: Scene) -> None:
+    token = scene.token(PRODUCTS)
+    key = scene.create(token, asyncEvents=["PRODUCT_UPDATED"])["webhook"]["id"]
+    with scene.ports.database.transaction() as session:  # whatever else let it in
+        added = WebhookEventRecord(event="ANY_EVENTS", webhook_id=key_of(key, "Webhook"))
+        session.add(added)
+    taxes = frozenset({PRODUCTS, STAFF, USERS, Permission.MANAGE_TAXES})
+    update_app(scene.ports, OPERATOR, scene.app, AppChange(permissions=taxes))
+    scene.happen(*everything(scene.ports))
+    (payload,) = scene.sent
+    assert "product" in payload
+
+
+def test_delivery_of_an_event_that_the_limit_excludes_is_not_sent(scene: Scene) -> None:
+    token = scene.token(PRODUCTS)
+    key = key_of(scene.create(token, asyncEvents=["PRODUCT_UPDATED"])["webhook"]["id"], "Webhook")
+    change_delivery(scene.ports, make_delivery(scene.ports, key), event="CUSTOMER_UPDATED")
+    scene.happen()
+    assert scene.sent == []
+
+
+def test_triggered_delivery_is_limited_too(scene: Scene) -> None:
+    token = scene.token(PRODUCTS)
+    make_webhook(scene.ports, scene.app, secret=SIGNING, target_url="https://app.example/")
+    created = scene.create(token, query=PRODUCT_AND_SECRETS)["webhook"]["id"]
+    cup = make_product(scene.ports, "Cup")
+    sent = trigger_webhook(scene.ports, OPERATOR, created, product_id(cup))
+    assert SIGNING not in sent.payload
+
+
+def test_limited_token_manages_webhooks_within_its_limit(scene: Scene) -> None:
+    token = scene.token(PRODUCTS)
+    created = scene.create(
+        token, asyncEvents=["PRODUCT_UPDATED"], secretKey="mine", customHeaders='{"X-Key": "k1"}'
+    )
+    mine = created["webhook"]["id"]
+    said = {"name": "Products", "asyncEvents": ["PRODUCT_UPDATED", "PRODUCT_DELETED"]}
+    assert scene.front.run(UPDATE, token, id=mine, input=said)["webhook"]["name"] == "Products"
+    scene.happen(*everything(scene.ports))
+    assert [json.loads(one)["product"]["name"] for one in scene.sent] == ["Cup"]
+
+    shown = scene.front.run(READ, token, id=mine)
+    assert shown["secretKey"] == "mine"
+    assert shown["customHeaders"] == '{"X-Key": "k1"}'
+    assert "Cup" in json.dumps(shown["eventDeliveries"])
+    narrower = scene.token()
+    assert scene.front.run(READ, narrower, id=mine)["secretKey"] is None
+    assert scene.front.run(DELETE, token, id=mine)["errors"] == []
+
+
+def test_token_without_a_limit_manages_all_webhooks_of_its_app(scene: Scene) -> None:
+    limited = scene.create(scene.token(PRODUCTS), asyncEvents=["PRODUCT_UPDATED"])["webhook"]["id"]
+    said = {"asyncEvents": ["CUSTOMER_UPDATED", "PRODUCT_UPDATED"]}
+    assert scene.front.run(UPDATE, scene.whole, id=limited, input=said)["errors"] == []
+    scene.happen(*everything(scene.ports))
+    assert sorted("product" in payload for payload in scene.sent) == [False, True]
