@@ -7,6 +7,8 @@ from urllib.parse import urlsplit
 
 from app.domain.addresses import Network
 from app.domain.rate_limits import RATE_LIMITS, Rates, parse_rates
+from app.domain.redirects import split_entry
+from app.domain.web_addresses import is_web_address, read_web_address
 
 
 def one_of(*choices: str) -> Callable[[str], str]:
@@ -50,8 +52,11 @@ def hosts(text: str) -> tuple[str, ...]:
 
 def host(text: str) -> str:
     # A whole address would be compared with hosts and never be met: all links would be refused.
-    if re.search(r"[\s/?#@\\]", text) or "*" in text.removeprefix("*."):
-        raise ValueError(f"{text!r} must look like shop.example.com, with a port or not")
+    try:
+        split_entry(text)
+    except ValueError:
+        message = f"{text!r} must look like shop.example.com, with or without a port"
+        raise ValueError(message) from None
     return text
 
 
@@ -62,9 +67,15 @@ def origins(text: str) -> tuple[str, ...]:
 def origin(text: str) -> str:
     # As browsers send it, so that the two can be compared as they are.
     origin = text.lower().rstrip("/")
-    if origin != "*" and not re.fullmatch(r"[a-z][a-z0-9+.-]*://[^\s/?#@*]+", origin):
-        raise ValueError(f"{text!r} must be * or look like https://shop.example.com")
-    return origin
+    if origin == "*":
+        return origin
+    if origin.startswith(("http://", "https://")):
+        address = read_web_address(origin)
+        if address is not None and not address.rest:
+            return address.url
+    elif re.fullmatch(r"[a-z][a-z0-9+.-]*://[^\s/?#@*]+", origin):
+        return origin  # of an app or a browser extension
+    raise ValueError(f"{text!r} must be * or look like https://shop.example.com")
 
 
 def networks(text: str) -> tuple[Network, ...]:
@@ -108,11 +119,11 @@ def mail_url(text: str) -> str:
 
 
 def public_url(text: str) -> str:
-    parts = urlsplit(text)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    if not is_web_address(text):
         raise ValueError(f"{text!r} must look like https://shop.example.com")
-    if parts.query or parts.fragment or parts.username:
-        raise ValueError(f"{text!r} must have neither a query, a fragment nor a user")
+    parts = urlsplit(text)
+    if parts.query or parts.fragment:
+        raise ValueError(f"{text!r} must have neither a query nor a fragment")
     return text.rstrip("/").removesuffix("/graphql")
 
 

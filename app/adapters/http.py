@@ -19,9 +19,9 @@ from app.adapters.http_patience import Patience, within
 from app.domain.addresses import Network
 from app.domain.targets import ALLOWING
 from app.domain.version import VERSION
+from app.domain.web_addresses import LONGEST, read_web_address
 from app.ports.http import CallFailed, CallFault, HttpAnswer, HttpRequest
 
-_LONGEST_URL = 2048
 _POOL_SIZE = 16
 """Connections to one address that are kept: as many as threads make deliveries."""
 
@@ -83,19 +83,14 @@ def _prepared(request: HttpRequest) -> requests.PreparedRequest:
 
 @lru_cache(maxsize=256)
 def _canonical(url: str) -> str | None:
-    """The address as it is asked for; refuses what is no plain one, or what two could misread."""
-    try:
-        parts = urlsplit(url)
-        _ = parts.port
-    except ValueError:
-        raise CallFailed(CallFault.ADDRESS, "This is no address.") from None
-    treacherous = not url.isprintable() or any(one in url for one in " \\") or "@" in parts.netloc
-    if parts.scheme not in ("http", "https") or not parts.hostname or treacherous:
-        raise CallFailed(CallFault.ADDRESS, "Use a whole address: https://id.example.com/keys")
-    if len(url) > _LONGEST_URL:
-        raise CallFailed(CallFault.ADDRESS, f"Use at most {_LONGEST_URL} characters.")
+    """The URL as it is requested; refuses what programs could read differently."""
+    if len(url) > LONGEST:
+        raise CallFailed(CallFault.ADDRESS, f"Use at most {LONGEST} characters.")
+    address = read_web_address(url)
+    if address is None:
+        raise CallFailed(CallFault.ADDRESS, "Use a full URL: https://id.example.com/keys")
     prepared = requests.PreparedRequest()
-    prepared.prepare_url(url, None)
+    prepared.prepare_url(address.url, None)
     return prepared.url
 
 

@@ -11,9 +11,8 @@ from email.policy import SMTP, SMTPUTF8
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-import idna
-
 from app.domain.mail import Letter
+from app.domain.web_addresses import ascii_host
 from app.ports.mail import MailUndeliverable
 
 _SEVEN_BITS = SMTP.clone(cte_type="7bit")
@@ -154,8 +153,5 @@ def _address(address: str, name: str = "") -> Address:
 
 
 def _ascii(domain: str) -> str:
-    try:
-        return idna.encode(domain).decode("ascii")
-    except idna.IDNAError:
-        # Nothing that could be registered: the mail server has the last word.
-        return domain
+    # What can't be encoded can't be registered either: the mail server has the last word.
+    return ascii_host(domain) or domain

@@ -21,6 +21,7 @@ from app.console.assets import asset_url
 from app.console.filters import exact, relative
 from app.console.places import GROUPS
 from app.console.session import IDLE, caller, is_signed_in, now, ports, signed_in_by
+from app.domain.web_addresses import resolved_path
 from app.services.badges import Badges, show_badges
 from app.web.caller import base_url
 
@@ -137,11 +138,10 @@ def set_password_address() -> str:
 
 
 def own_path(wanted: str | None) -> str:
-    """``wanted`` if it is a path of the console, else its first page: nobody is led elsewhere."""
-    path = wanted or ""
-    treacherous = "\\" in path or any(ord(letter) <= ord(" ") for letter in path)
+    """The page of the console that ``wanted`` names as browsers read it, else the first page."""
+    path = resolved_path(wanted or "") or ""
     root = url_for("console.home.index")
-    if treacherous or not path.startswith(root) or path.startswith(f"{root}sign-in"):
+    if not path.startswith(root) or path.startswith(f"{root}sign-in"):
         return root
     return path
 

@@ -3,9 +3,9 @@
 from urllib.parse import urlsplit, urlunsplit
 
 from app.domain.addresses import parse_address
+from app.domain.web_addresses import LONGEST, read_web_address
 
 _PATH = "/graphql/"
-_LONGEST = 2048
 _SHOWN = "for example https://shop.example.com/graphql/"
 
 
@@ -16,21 +16,17 @@ def read_api_address(text: str) -> str:
     for one that holds a password, a query or a fragment.
     """
     text = text.strip()
-    try:
-        parts = urlsplit(text)
-        _ = parts.port
-    except ValueError:
-        raise ValueError(f"is no address; write {_SHOWN}") from None
-    if parts.scheme.lower() not in ("http", "https"):
+    if not text.lower().startswith(("http://", "https://")):
         raise ValueError(f"must start with https:// or http://, {_SHOWN}")
-    if not parts.hostname or not text.isprintable() or any(one in text for one in " \\"):
-        raise ValueError(f"names no host; write {_SHOWN}")
-    if len(text) > _LONGEST:
-        raise ValueError(f"is longer than {_LONGEST} characters; write {_SHOWN}")
-    if parts.username is not None or parts.query or parts.fragment:
-        raise ValueError(f"must hold neither a user, a query nor a fragment; write {_SHOWN}")
-    path = parts.path if parts.path not in ("", "/", "/graphql") else _PATH
-    return urlunsplit((parts.scheme.lower(), parts.netloc.lower(), path, "", ""))
+    if len(text) > LONGEST:
+        raise ValueError(f"is longer than {LONGEST} characters; write {_SHOWN}")
+    if any(mark in text for mark in "@?#"):
+        raise ValueError(f"must not contain a user, a query or a fragment; write {_SHOWN}")
+    address = read_web_address(text)
+    if address is None:
+        raise ValueError(f"is not a valid URL; write {_SHOWN}")
+    path = address.rest if address.rest not in ("", "/", "/graphql") else _PATH
+    return f"{address.scheme}://{address.host_and_port}{path}"
 
 
 def is_overheard(api_url: str) -> bool:

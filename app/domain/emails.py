@@ -3,7 +3,10 @@
 import re
 import unicodedata
 
+import idna
+
 from app.domain.errors import Problem
+from app.domain.web_addresses import ascii_host
 
 LONGEST = 254
 """Characters that fit the path of a mail (RFC 5321, 4.5.3.1.3, with erratum 1690)."""
@@ -17,8 +20,13 @@ _LABEL = re.compile(r"[^\W_](?:[^\W_]|-)*(?<!-)")
 
 
 def normalize_email(text: str) -> str:
-    """The one spelling that is stored and looked up: composed, in lower case, no blanks around."""
-    return unicodedata.normalize("NFC", text).strip().lower()
+    """The one spelling that is stored and looked up: composed, in lower case, no blanks around.
+
+    Wide letters and other variants in the domain are mapped as browsers do (UTS 46).
+    """
+    email = unicodedata.normalize("NFC", text).strip().lower()
+    local, at, domain = email.rpartition("@")
+    return email if domain.isascii() else f"{local}{at}{_mapped(domain)}"
 
 
 def email_problem(text: str, field: str = "email") -> Problem | None:
@@ -40,7 +48,16 @@ def email_problem(text: str, field: str = "email") -> Problem | None:
     return None
 
 
+def _mapped(domain: str) -> str:
+    try:
+        return idna.uts46_remap(domain, std3_rules=False, transitional=False)
+    except idna.IDNAError:
+        return domain  # which email_problem refuses
+
+
 def _is_domain(domain: str) -> bool:
+    if ascii_host(domain) is None:
+        return False
     labels = domain.split(".")
     if domain != "localhost" and (len(labels) == 1 or labels[-1].isdigit()):
         return False

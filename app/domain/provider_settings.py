@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from urllib.parse import urlsplit
 
 from app.domain.errors import Problem
 from app.domain.providers import Provider
 from app.domain.texts import line_problem
+from app.domain.web_addresses import is_web_address
 
 
 class SettingType(StrEnum):
@@ -107,7 +107,7 @@ _DEFAULTS: Mapping[str, str | bool] = {
     setting.name: getattr(Provider(0, "", "", active=False), setting.name) for setting in SETTINGS
 }
 _FLAGS = {"true": True, "false": False}
-_PLAIN_URL = "Use a whole address: https://id.example.com/authorize"
+_PLAIN_URL = "Use a full URL: https://id.example.com/authorize"
 
 _SIGNING_IN = (
     "client_id",
@@ -143,7 +143,7 @@ def read_setting(name: str, value: str | None) -> str | bool | Problem | None:
         flag = _FLAGS.get(text.lower())
         return Problem("INVALID", "Say true or false.", name) if flag is None else flag
     problem = line_problem(text, name, longest=setting.longest)
-    if problem is None and name.endswith("_url") and not _is_url(text):
+    if problem is None and name.endswith("_url") and not is_web_address(text):
         problem = Problem("INVALID", _PLAIN_URL, name)
     return problem or text
 
@@ -169,18 +169,6 @@ def activation_problem(provider: Provider) -> Problem | None:
         f"set {to_sign_in}."
     )
     return Problem("PLUGIN_MISCONFIGURED", message, "configuration")
-
-
-def _is_url(text: str) -> bool:
-    try:
-        parts = urlsplit(text)
-        _ = parts.port
-    except ValueError:
-        return False
-    plain = (
-        text.isprintable() and not any(one in text for one in " \\") and "@" not in parts.netloc
-    )
-    return parts.scheme in ("http", "https") and bool(parts.hostname) and plain
 
 
 def _shown(setting: Setting, value: str | bool) -> str | None:  # noqa: FBT001 - a value of either kind

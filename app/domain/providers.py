@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from app.domain.permissions import Permission, in_order
 from app.domain.scopes import scope_of
+from app.domain.web_addresses import ascii_host
 
 DEFAULT_SLUG = "default"
 """The provider that answers to every word which names no other."""
@@ -65,8 +66,9 @@ class Provider:
 
     def makes_staff(self, email: str) -> bool:
         """Whether whoever has this address, verified, belongs to the staff by its domain."""
-        domains = (word.strip().lower().lstrip("@") for word in self.staff_user_domains.split(","))
-        return email.rpartition("@")[2].lower() in {domain for domain in domains if domain}
+        words = (word.strip().lstrip("@") for word in self.staff_user_domains.split(","))
+        domain = ascii_host(email.rpartition("@")[2])
+        return domain is not None and domain in {ascii_host(word) for word in words if word}
 
 
 def slug_in(plugin_id: str) -> str | None:

@@ -1,19 +1,19 @@
-"""Addresses of clients that mails and sign-ins may lead to, and links built from them."""
+"""Pages of clients that mails and sign-ins can lead to, and links built from them."""
 
 import re
-import unicodedata
 from collections.abc import Iterable
 from urllib.parse import quote, unquote_plus, urlencode, urlsplit, urlunsplit
 
 from app.domain.errors import Problem
 from app.domain.tokens import is_loopback_host
+from app.domain.web_addresses import (
+    WebAddress,
+    as_browsers_read,
+    ascii_host,
+    read_web_address,
+)
 
-LONGEST = 2048
-"""Characters of an address that every browser and mail program takes."""
-
-
-_INVISIBLE = ("Cc", "Cf", "Cs", "Zl", "Zp", "Zs")
-_PORTS = {"http": 80, "https": 443}
+_SECURE_PORT = 443
 _ADDRESS = re.compile(
     r":/|(?<![a-z0-9+.-])(?:https?|wss?|ftp|file|blob|data|javascript|vbscript):", re.IGNORECASE
 )
@@ -23,40 +23,26 @@ _ADDRESS = re.compile(
 def redirect_problem(
     url: str, allowed_hosts: Iterable[str], *, development: bool, field: str = "redirectUrl"
 ) -> Problem | None:
-    """Why nobody may be led to ``url``, or ``None``: REQUIRED when it is empty, else INVALID.
+    """Why links can't lead to ``url``, or ``None``: REQUIRED if it is empty, else INVALID.
 
-    ``allowed_hosts`` (``ALLOWED_CLIENT_HOSTS``) are names for any port, ``host:port`` for one, and
-    ``*.example.com`` for what is below a name. In development every loopback host and port is
-    allowed beside them. What browsers and programs might read differently is refused: blanks,
-    backslashes, control characters, a user before the host.
+    ``allowed_hosts`` (``ALLOWED_CLIENT_HOSTS``) are names, ``host:port``, and ``*.example.com``
+    for subdomains. Hosts are compared as browsers read them. In production the URL must be
+    ``https://``, and an entry without a port means 443; in development it means any port, and
+    every loopback host and port is allowed in addition.
     """
     if not url:
         return Problem("REQUIRED", "This is required.", field)
-    if not is_plain(url):
-        return Problem("INVALID", "This is no address that anybody can be led to.", field)
-    try:
-        parts = urlsplit(url)
-        host, port = parts.hostname, parts.port
-    except ValueError:
-        parts, host, port = urlsplit(""), None, None
-    if parts.scheme not in _PORTS or not host or "@" in parts.netloc:
-        return Problem("INVALID", "Use a whole address: https://shop.example.com/reset", field)
-    if development and is_loopback_host(host):
+    address = read_web_address(url)
+    if address is None:
+        return Problem("INVALID", "Use a full URL: https://shop.example.com/reset", field)
+    if development and is_loopback_host(address.host.strip("[]")):
         return None
-    port = port or _PORTS[parts.scheme]
-    if not any(_allows(entry, host, port) for entry in allowed_hosts):
-        message = f"Nobody is led to {host}: it is not among ALLOWED_CLIENT_HOSTS."
-        return Problem("INVALID", message, field)
-    return None
-
-
-def is_plain(url: str) -> bool:
-    """Whether whoever reads ``url`` in a mail, person or program, takes all of it for one address.
-
-    Behind a blank another address could begin, and what is added to the first, a link's secret,
-    would stand in the second.
-    """
-    return len(url) <= LONGEST and not any(map(_is_treacherous, url))
+    if not development and address.scheme != "https":
+        return Problem("INVALID", "Use https://; http:// is refused in production.", field)
+    if any(_allows(entry, address, development=development) for entry in allowed_hosts):
+        return None
+    message = f"{address.host_and_port} isn't listed in ALLOWED_CLIENT_HOSTS."
+    return Problem("INVALID", message, field)
 
 
 def may_lead_elsewhere(text: str) -> bool:
@@ -70,11 +56,12 @@ def may_lead_elsewhere(text: str) -> bool:
 
 
 def with_query(url: str, /, **values: str) -> str:
-    """``url`` with ``values`` in its query; all else of it, the fragment included, stays as it is.
+    """``url`` with ``values`` in its query; the path and the fragment stay as they are.
 
-    Values of the same names that it had before are dropped, so that there is no second opinion.
+    The host is written as browsers read it, so that no other program can take it for another
+    one. Values of the same names that were in the query before are dropped.
     """
-    parts = urlsplit(url)
+    parts = urlsplit(as_browsers_read(url))
     kept = [
         pair
         for pair in parts.query.split("&")
@@ -84,28 +71,30 @@ def with_query(url: str, /, **values: str) -> str:
     return urlunsplit((parts.scheme, parts.netloc, parts.path, query, parts.fragment))
 
 
-def _allows(entry: str, host: str, port: int) -> bool:
-    name, colon, wanted = entry.rpartition(":")
+def split_entry(entry: str) -> tuple[str, int | None]:
+    """The host of an entry of ``ALLOWED_CLIENT_HOSTS`` as browsers read it, and its port, if any.
+
+    Raises ``ValueError`` for what no browser takes for a host. Subdomains keep their ``*.``.
+    """
+    name, colon, port = entry.rpartition(":")
     # A bare IPv6 address is all colons; with a port it stands in brackets.
-    if colon and wanted.isdecimal() and (":" not in name or name.endswith("]")):
-        if int(wanted) != port:
-            return False
-    else:
-        name = entry
-    name, host = _ascii(name.strip("[]")), _ascii(host)
+    if not (colon and port.isdecimal() and (":" not in name or name.endswith("]"))):
+        name, port = entry, ""
+    if ":" in name and not name.startswith("["):
+        name = f"[{name}]"
+    below = "*." if name.startswith("*.") else ""
+    host = ascii_host(name.removeprefix("*."))
+    if host is None:
+        raise ValueError(f"{entry!r} is not a host name")
+    return f"{below}{host}", int(port) if port else None
+
+
+def _allows(entry: str, address: WebAddress, *, development: bool) -> bool:
+    name, port = split_entry(entry)
+    if port is None and not development:
+        port = _SECURE_PORT
+    if port is not None and port != address.port:
+        return False
     if name.startswith("*."):
-        return host.endswith(name[1:])
-    return host == name
-
-
-def _ascii(host: str) -> str:
-    """One spelling for a host name, international ones too."""
-    lowered = host.lower().rstrip(".")
-    try:
-        return lowered.encode("idna").decode()
-    except UnicodeError:
-        return lowered
-
-
-def _is_treacherous(character: str) -> bool:
-    return character in '\\"<>' or unicodedata.category(character) in _INVISIBLE
+        return address.host.endswith(name[1:])
+    return address.host == name

@@ -1,14 +1,11 @@
 """Where deliveries may go: an address of the web that no spelling leads into a private network."""
 
 import ipaddress
-import socket
-import unicodedata
 from collections.abc import Sequence
-from urllib.parse import urlsplit
 
 from app.domain.addresses import Address, Network, is_public, parse_address
 from app.domain.errors import Problem
-from app.domain.web_addresses import is_web_address
+from app.domain.web_addresses import read_web_address
 
 ALLOWING = (
     "If it is meant to be reached, the operator can list its network in OUTGOING_ALLOWED_NETWORKS."
@@ -30,16 +27,13 @@ def target_problem(
     """
     if not url:
         return Problem("REQUIRED", "Say where deliveries go: https://app.example.com/hook", field)
-    if not is_web_address(url):
-        return Problem("INVALID", "Use a whole address: https://app.example.com/hook", field)
-    host = unicodedata.normalize("NFKC", urlsplit(url).hostname or "").lower()
-    host = host.replace("\u3002", ".").rstrip(".")  # IDNA takes that for a dot
-    if "%" in host.partition("]")[0] and ":" not in host:
-        return Problem("INVALID", "The host of an address holds no percent signs.", field)
-    address = _address(host)
+    target = read_web_address(url)
+    if target is None:
+        return Problem("INVALID", "Use a full URL: https://app.example.com/hook", field)
+    address = _address(target.host)
     if address is None or is_public(address) or any(address in one for one in allowed):
         return None
-    return Problem("INVALID", f"{host[:80]} is in a private network. {ALLOWING}", field)
+    return Problem("INVALID", f"{target.host[:80]} is in a private network. {ALLOWING}", field)
 
 
 def is_private_target(url: str) -> bool:
@@ -49,17 +43,11 @@ def is_private_target(url: str) -> bool:
 
 
 def _address(host: str) -> Address | None:
-    """The address that ``host`` spells, or stands for without anybody being asked."""
+    """The IP address that ``host`` is, or is known to mean without a lookup."""
     if host == "localhost" or host.endswith(".localhost"):
         return ipaddress.IPv4Address("127.0.0.1")
     found = parse_address(host)
-    if found is not None:
-        return _embedded(found)
-    try:
-        # What resolvers take for a number: 0x7f.1, 0177.0.0.1, 2130706433.
-        return ipaddress.IPv4Address(socket.inet_aton(host))
-    except (OSError, UnicodeEncodeError):
-        return None
+    return None if found is None else _embedded(found)
 
 
 def _embedded(address: Address) -> Address:

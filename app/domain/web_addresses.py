@@ -1,24 +1,115 @@
-"""Addresses of the web that other people's manifests and clients give us to keep."""
+"""URLs and hosts as browsers read them (WHATWG URL Standard), and the checks that follow."""
 
+import ipaddress
+import re
+import socket
 import unicodedata
-from urllib.parse import SplitResult, urlsplit
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+import idna
 
 LONGEST = 2048
-"""Characters of an address that every browser takes."""
+"""Characters of a URL that every browser accepts."""
 
-_SCHEMES = ("http", "https")
 _PORTS = {"http": 80, "https": 443}
+_LONGEST_HOST = 253
+_HIGHEST_PORT = 65_535
 _UNREADABLE = ("Cc", "Cf", "Cs", "Zl", "Zp", "Zs")
+_URL = re.compile(
+    r"(?P<scheme>https?)://"
+    r"(?P<host>\[[^\[\]/?#@]*\]|[^\[\]/?#@:]+)"
+    r"(?::(?P<port>[0-9]{0,5}))?"
+    r"(?P<rest>(?:[/?#].*)?)",
+    re.IGNORECASE,
+)
+_LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
+_NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
+_DOTS = {".": ".", "%2e": ".", "..": "..", ".%2e": "..", "%2e.": "..", "%2e%2e": ".."}
+
+
+@dataclass(frozen=True, slots=True)
+class WebAddress:
+    """An absolute HTTP URL. ``host`` is what a browser connects to; ``rest`` begins at the path.
+
+    ``host`` is lower-case ASCII without a trailing dot: internationalized names are encoded,
+    IPv4 addresses dotted, IPv6 addresses compressed and in brackets.
+    """
+
+    scheme: str
+    host: str
+    port: int
+    rest: str
+
+    @property
+    def host_and_port(self) -> str:
+        """The host, with the port unless it is the scheme's default."""
+        return self.host if self.port == _PORTS[self.scheme] else f"{self.host}:{self.port}"
+
+    @property
+    def url(self) -> str:
+        """The URL as a browser would send it; the path, query and fragment are unchanged."""
+        return f"{self.scheme}://{self.host_and_port}{self.rest}"
+
+
+def read_web_address(text: str) -> WebAddress | None:
+    r"""Parse ``text`` as a browser would; ``None`` for what programs could read differently.
+
+    This is the only reader of URLs that clients, manifests and settings send. Browsers repair a
+    lot (``https:/\host``, tabs and line breaks, backslashes, ``user@host``, percent signs in the
+    host); all of it is refused here instead, as are invisible and control characters.
+    """
+    found = _URL.fullmatch(text) if is_unambiguous(text) else None
+    if found is None:
+        return None
+    scheme = found["scheme"].lower()
+    host, port = ascii_host(found["host"]), int(found["port"] or _PORTS[scheme])
+    if host is None or not 0 < port <= _HIGHEST_PORT:
+        return None
+    return WebAddress(scheme, host, port, found["rest"])
+
+
+def ascii_host(host: str) -> str | None:
+    """The host a browser connects to for ``host``, or ``None`` if it connects to none.
+
+    Names are processed by UTS 46, non-transitional: ``busineß.com`` is ``xn--busine-gta.com``,
+    not ``business.com``. A name whose last part is a number is an IPv4 address in any spelling.
+    """
+    if host.startswith("[") and host.endswith("]"):
+        return _ipv6(host[1:-1])
+    if not host or len(host) > _LONGEST_HOST:
+        return None
+    name = host.lower()
+    if not name.isascii() or "xn--" in name:
+        try:
+            name = idna.encode(host, uts46=True, transitional=False).decode("ascii").lower()
+        except UnicodeError:  # IDNAError is one
+            return None
+    name = name.removesuffix(".")
+    labels = name.split(".")
+    if len(name) > _LONGEST_HOST or not all(map(_LABEL.fullmatch, labels)):
+        return None
+    return _ipv4(name) if _NUMBER.fullmatch(labels[-1]) else name
 
 
 def is_web_address(text: str) -> bool:
-    """Whether ``text`` is a whole address of HTTP that nobody can read in two ways.
+    """Whether ``text`` is an absolute HTTP URL that every program reads the same way."""
+    return read_web_address(text) is not None
 
-    So neither ``javascript:`` nor a relative one, no blanks, backslashes or control characters,
-    nobody's name and password before the host.
+
+def is_unambiguous(text: str) -> bool:
+    """Whether ``text`` is one URL or path to every person and program that reads it in a mail.
+
+    Behind a blank another URL could begin, and what is added to the first, a link's secret, would
+    stand in the second.
     """
-    parts = _parts(text)
-    return parts is not None and parts.scheme in _SCHEMES and bool(parts.hostname)
+    return 0 < len(text) <= LONGEST and not any(map(_is_treacherous, text))
+
+
+def as_browsers_read(url: str) -> str:
+    """``url`` with scheme, host and port in the spelling a browser sends; else unchanged."""
+    address = read_web_address(url)
+    return url if address is None else address.url
 
 
 def is_path(text: str) -> bool:
@@ -26,26 +117,42 @@ def is_path(text: str) -> bool:
 
     ``//host/`` is none: browsers take that for another host.
     """
-    parts = _parts(text)
-    return (
-        parts is not None
-        and text.startswith("/")
-        and not text.startswith("//")
-        and not parts.scheme
-        and not parts.netloc
-    )
+    return is_unambiguous(text) and text.startswith("/") and not text.startswith("//")
+
+
+def resolved_path(text: str) -> str | None:
+    """The path a browser requests for ``text``, its query included; ``None`` if it is no path.
+
+    Dot segments are resolved, encoded ones too: ``/console/%2e%2e/x`` is ``/x``. The result never
+    begins with two slashes, which would name another host.
+    """
+    if not is_path(text):
+        return None
+    path, mark, query = text.partition("#")[0].partition("?")
+    segments: list[str] = []
+    parts = path.split("/")[1:]
+    for number, part in enumerate(parts, 1):
+        dots = _DOTS.get(part.lower())
+        if dots == ".." and segments:
+            segments.pop()
+        if dots is None:
+            segments.append(part)
+        elif number == len(parts):
+            segments.append("")  # "/a/." is the folder "/a/"
+    resolved = "/" + "/".join(segments)
+    return None if resolved.startswith("//") else f"{resolved}{mark}{query}"
 
 
 def origin_of(address: str) -> tuple[str, str, int]:
-    """Scheme, host and port of a whole address: what browsers call its origin (RFC 6454)."""
-    parts = urlsplit(address)
-    host = (parts.hostname or "").rstrip(".")
-    return parts.scheme, host, parts.port or _PORTS.get(parts.scheme, 0)
+    """Scheme, host and port of an absolute URL: its origin (RFC 6454); empty if it is none."""
+    found = read_web_address(address)
+    return ("", "", 0) if found is None else (found.scheme, found.host, found.port)
 
 
 def is_same_origin(one: str, other: str) -> bool:
-    """Whether two whole addresses are of one origin."""
-    return origin_of(one) == origin_of(other)
+    """Whether two absolute URLs have the same origin."""
+    origin = origin_of(one)
+    return origin == origin_of(other) and bool(origin[1])
 
 
 def below(address: str, path: str) -> str:
@@ -64,16 +171,19 @@ def host_with_port(address: str) -> str:
     return urlsplit(address).netloc
 
 
-def _parts(text: str) -> SplitResult | None:
-    """``text`` taken apart, or ``None`` where two programs could take it for two addresses."""
-    if not text or len(text) > LONGEST or any(map(_is_treacherous, text)):
-        return None
+def _ipv6(host: str) -> str | None:
     try:
-        parts = urlsplit(text)
-        _ = parts.port
+        address = ipaddress.IPv6Address(host)
     except ValueError:
         return None
-    return None if "@" in parts.netloc else parts
+    return None if address.scope_id is not None else f"[{address.compressed}]"
+
+
+def _ipv4(host: str) -> str | None:
+    try:
+        return str(ipaddress.IPv4Address(socket.inet_aton(host)))
+    except OSError:
+        return None
 
 
 def _is_treacherous(character: str) -> bool:

@@ -13,6 +13,7 @@ from app.domain.mail import Mail, MailKind
 from app.domain.permissions import Caller
 from app.domain.redirects import with_query
 from app.domain.users import User
+from app.domain.web_addresses import as_browsers_read
 from app.models import UserRecord
 from app.ports import Ports
 from app.services.access import account_owner_only
@@ -98,9 +99,8 @@ def _promise(
         "new_email": email,
     }
     put_mail(ports, session, Mail(MailKind.EMAIL_CHANGE_REQUEST, email, values))
-    event = AccountChangeEmailRequested(
-        user.id, token=token, redirect_url=redirect_url, new_email=email
-    )
+    page = as_browsers_read(redirect_url)
+    event = AccountChangeEmailRequested(user.id, token=token, redirect_url=page, new_email=email)
     put_event(ports, actor, session, event)
 
 

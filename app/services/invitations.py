@@ -7,6 +7,7 @@ from app.domain.events import AccountSetPasswordRequested, StaffSetPasswordReque
 from app.domain.links import LinkPurpose, lifetime_in_words
 from app.domain.mail import Mail, MailKind
 from app.domain.redirects import with_query
+from app.domain.web_addresses import as_browsers_read
 from app.models import UserRecord
 from app.ports import Ports
 from app.services.access import part
@@ -24,17 +25,18 @@ def invite(
     """
     purpose = LinkPurpose.INVITATION
     token = make_link(ports, session, user, purpose)
+    page = as_browsers_read(redirect_url)
     values = {
-        "link": with_query(redirect_url, email=user.email, token=token),
+        "link": with_query(page, email=user.email, token=token),
         "lifetime": lifetime_in_words(purpose),
     }
     if user.is_staff:
         values["inviter"] = "" if actor.is_trusted else actor.name
         mail = Mail(MailKind.STAFF_INVITATION, user.email, values)
-        event = StaffSetPasswordRequested(user.id, token=token, redirect_url=redirect_url)
+        event = StaffSetPasswordRequested(user.id, token=token, redirect_url=page)
         put_event(ports, actor, session, event)
     else:
         mail = Mail(MailKind.CUSTOMER_INVITATION, user.email, values)
-        asked = AccountSetPasswordRequested(user.id, token=token, redirect_url=redirect_url)
+        asked = AccountSetPasswordRequested(user.id, token=token, redirect_url=page)
         put_event(ports, actor, session, asked)
     put_mail(ports, session, mail)

@@ -16,7 +16,8 @@ from app.domain.links import (
     digest_of,
     state_of,
 )
-from app.domain.redirects import is_plain, redirect_problem
+from app.domain.redirects import redirect_problem
+from app.domain.web_addresses import resolved_path
 from app.models import AccountLinkRecord, UserRecord
 from app.ports import Ports
 from app.services.access import part
@@ -118,12 +119,11 @@ def require_owner(opened: OpenedLink, email: str) -> None:
 
 @part
 def redirect_refusal(ports: Ports, url: str, field: str = "redirectUrl") -> Problem | None:
-    """Why mails may not lead to ``url``, or ``None``: REQUIRED, INVALID on ``field``.
+    """Why links in mails can't lead to ``url``, or ``None``: REQUIRED, INVALID on ``field``.
 
-    To pages of our own console they may, whatever hosts are allowed beside it.
+    Pages of our own console are always allowed.
     """
-    own = ports.configuration.public_url
-    if own and url.startswith(f"{own}/console/") and is_plain(url):
+    if _is_own_page(ports.configuration.public_url, url):
         return None
     return redirect_problem(
         url,
@@ -139,6 +139,12 @@ def require_redirect(ports: Ports, url: str) -> None:
     problem = redirect_refusal(ports, url)
     if problem is not None:
         raise Refused(problem)
+
+
+def _is_own_page(public_url: str, url: str) -> bool:
+    if not public_url or not url.startswith(f"{public_url}/console/"):
+        return False
+    return (resolved_path(url.removeprefix(public_url)) or "").startswith("/console/")
 
 
 def _with(token: str, purposes: Collection[LinkPurpose]) -> Select[AccountLinkRecord]:

@@ -15,6 +15,7 @@ from app.domain.mail import Mail, MailKind
 from app.domain.names import name_problems
 from app.domain.passwords import own_words, password_problems
 from app.domain.redirects import with_query
+from app.domain.web_addresses import as_browsers_read
 from app.models import ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
@@ -171,5 +172,6 @@ def _ask_to_confirm(
     link = with_query(redirect_url, email=user.email, token=token)
     values = {"link": link, "lifetime": lifetime_in_words(purpose)}
     put_mail(ports, session, Mail(MailKind.ACCOUNT_CONFIRMATION, user.email, values))
-    event = AccountConfirmationRequested(user.id, token=token, redirect_url=redirect_url)
+    page = as_browsers_read(redirect_url)
+    event = AccountConfirmationRequested(user.id, token=token, redirect_url=page)
     put_event(ports, actor, session, event)

@@ -12,6 +12,7 @@ from app.domain.links import LinkPurpose, lifetime_in_words
 from app.domain.mail import Mail, MailKind
 from app.domain.permissions import Permission
 from app.domain.redirects import with_query
+from app.domain.web_addresses import as_browsers_read
 from app.models import UserRecord
 from app.ports import Ports
 from app.services.access import part, requires
@@ -79,7 +80,7 @@ def promise_link(
     values = {"link": link, "lifetime": lifetime_in_words(purpose)}
     put_mail(ports, session, Mail(MailKind.PASSWORD_RESET, user.email, values))
     kind = StaffSetPasswordRequested if user.is_staff else AccountSetPasswordRequested
-    event = kind(user.id, token=token, redirect_url=redirect_url)
+    event = kind(user.id, token=token, redirect_url=as_browsers_read(redirect_url))
     put_event(ports, asker, session, event)
     change = Change("password.reset_link", "User", user.id, user.email)
     record(ports, asker, session, change)

@@ -132,7 +132,7 @@ def test_what_cannot_be_saved_is_told_at_its_field_and_changes_nothing(
     typed = typed_of(before, user_info_url="<nowhere>", client_secret="newly typed")
     refused = desk.send(EDIT, typed)
     assert refused.status == 422
-    assert "User info URL: Use a whole address" in refused.text
+    assert "User info URL: Use a full URL" in refused.text
     assert "&lt;nowhere&gt;" in refused.html
     assert "newly typed" not in refused.html
     gone = desk.send(EDIT, typed_of(before, json_web_key_set_url=""))

@@ -24,15 +24,15 @@ def code(url: str, *, development: bool = False) -> str | None:
     [
         "https://shop.example.com",
         "https://shop.example.com/reset?x=1#/y",
-        "http://shop.example.com:8443/",
         "HTTPS://SHOP.EXAMPLE.COM/",
         "https://shop.example.com./",
-        "http://localhost:3000/reset",
+        "https://localhost:3000/reset",
         "https://one.stores.example/",
         "https://a.b.stores.example/",
         "https://bücher.example/größe",
         "https://xn--bcher-kva.example/",
-        "http://[::1]:8080/",
+        "https://[::1]:8080/",
+        "https://shop.example.com:443/",
     ],
 )
 def test_listed_hosts_are_allowed(url: str) -> None:
@@ -49,7 +49,10 @@ def test_listed_hosts_are_allowed(url: str) -> None:
         "https://evil.example#@shop.example.com/",
         "https://evil.example\\@shop.example.com/",
         "https://shop.example.com\\.evil.example/",
-        "http://localhost:3001/",
+        "https://localhost:3001/",
+        "http://shop.example.com/",
+        "http://localhost:3000/",
+        "https://shop.example.com:8443/",
         "http://localhost/",
         "https://stores.example/",
         "https://notstores.example/",
@@ -86,6 +89,11 @@ def test_an_address_is_needed() -> None:
     ],
 )
 def test_in_development_every_loopback_host_and_port_is_allowed(url: str) -> None:
+    assert code(url, development=True) is None
+
+
+@pytest.mark.parametrize("url", ["http://shop.example.com/", "https://shop.example.com:8443/"])
+def test_in_development_a_listed_host_is_allowed_with_any_scheme_and_port(url: str) -> None:
     assert code(url, development=True) is None
 
 

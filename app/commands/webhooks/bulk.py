@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 import click
 
@@ -18,7 +17,7 @@ from app.commands.webhooks.instances import instance, webhook_command
 from app.commands.webhooks.rows import find_app, find_webhook
 from app.domain.absent import ABSENT
 from app.domain.errors import Refused
-from app.domain.web_addresses import is_web_address
+from app.domain.web_addresses import WebAddress, read_web_address
 from app.ports.instance import Instance, KnownWebhook, WebhookDraft
 
 _NEW = "a new one"
@@ -151,25 +150,22 @@ def _plan(
 
 def _moved(url: str, old: str, new: str) -> str:
     """``url`` at the host ``new`` if it was at ``old``; a port counts where one was given."""
-    parts, wanted = urlsplit(url), _host(old)
-    if wanted.netloc.lower() not in (parts.netloc.lower(), (parts.hostname or "").lower()):
+    address = read_web_address(url)
+    if address is None:
         return url
-    target = _host(new, parts.scheme)
-    moved = urlunsplit((target.scheme, target.netloc, parts.path, parts.query, parts.fragment))
-    if target.path not in ("", "/") or not is_web_address(moved):
-        raise _no_host(new)
-    return moved
+    wanted, target = _host(old, address.scheme), _host(new, address.scheme)
+    has_port = old.rstrip("/").endswith(f":{wanted.port}")
+    if wanted.host != address.host or (has_port and wanted.port != address.port):
+        return url
+    return replace(target, rest=address.rest).url
 
 
-def _host(typed: str, scheme: str = "") -> SplitResult:
-    try:
-        return urlsplit(typed if "://" in typed else f"//{typed}", scheme)
-    except ValueError:
-        raise _no_host(typed) from None
-
-
-def _no_host(typed: str) -> click.UsageError:
-    return click.UsageError(f"{typed!r} is no host: write new.example.com or localhost:3000.")
+def _host(typed: str, scheme: str) -> WebAddress:
+    address = read_web_address(typed if "://" in typed else f"{scheme}://{typed}")
+    if address is None or address.rest not in ("", "/"):
+        message = f"{typed!r} is not a host: write new.example.com or localhost:3000."
+        raise click.UsageError(message)
+    return address
 
 
 def _tell(planned: Sequence[Change]) -> None:

@@ -40,10 +40,10 @@ def at(ports: Ports, folder: Path, url: str, *more: str, token: str = SOME) -> R
     [
         ("shop.example.com/graphql/", "must start with https:// or http://"),
         ("localhost:8000", "must start with https:// or http://"),
-        ("https://", "names no host"),
-        ("https://ann:geheim@shop.example.com/", "neither a user"),
-        ("https://shop.example.com/graphql/?token=geheim", "nor a fragment"),
-        ("https://ann:geheim@[::1/", "is no address"),
+        ("https://", "is not a valid URL"),
+        ("https://ann:geheim@shop.example.com/", "must not contain a user"),
+        ("https://shop.example.com/graphql/?token=geheim", "a query or a fragment"),
+        ("https://ann:geheim@[::1/", "must not contain a user"),
     ],
 )
 @pytest.mark.parametrize("option", ["-u", "--instance", "--url"])
