@@ -19,7 +19,7 @@ EDITOR_FILES := graphiql/graphiql.min.js graphiql/graphiql.min.css \
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run test coverage check fix bench soak docs pictures lock playground venv packages dev-packages \
+.PHONY: help run test coverage check fix bench soak fuzz docs pictures lock playground venv packages dev-packages \
   node-packages editor-if-possible
 
 help: ## this list
@@ -54,6 +54,9 @@ bench: dev-packages ## measure the speed of a running server: the table in the R
 
 soak: dev-packages ## the long test: hours of load, with processes killed meanwhile
 	$(BIN)/python -m benchmarks.soak $(ARGS)
+
+fuzz: dev-packages ## random input for an hour: API, console, commands (ARGS="--minutes 5")
+	$(BIN)/python -m benchmarks.fuzz $(ARGS)
 
 docs: dev-packages ## write anew the pages that are printed from the code
 	$(BIN)/python -m docs

@@ -1,0 +1,1 @@
+"""``make fuzz``: random input for every public entry point of a running installation."""

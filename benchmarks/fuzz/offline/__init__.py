@@ -1,0 +1,1 @@
+"""What every process of a fuzzed installation loads at its start."""
