@@ -14,18 +14,31 @@ from redis.exceptions import ConnectionError as NoConnectionError
 from redis.exceptions import RedisError
 from redis.retry import Retry
 
-from app.adapters.throttle_scripts import BEGIN, BLOCK, COUNT, RELEASE, REMOVE, SUCCEED
+from app.adapters.throttle_scripts import (
+    BEGIN,
+    BLOCK,
+    COUNT,
+    GUESS,
+    RELEASE,
+    REMOVE,
+    SUCCEED,
+    TAKE_BACK,
+)
 from app.domain.throttling import (
     FADE_SECONDS,
+    GUESSES_FADE_SECONDS,
     LEASE_SECONDS,
     LONGEST_BLOCK_SECONDS,
     LONGEST_LEASE_SECONDS,
+    MOST_GUESSES,
     block_seconds,
     blocked_until_now,
     faded_before,
+    guess_wait_seconds,
+    guesses_count_between,
     wait_seconds,
 )
-from app.ports.throttle import Attempt, BlockedAddress, ThrottleUnavailable
+from app.ports.throttle import Attempt, BlockedAddress, Guess, ThrottleUnavailable
 
 _PREFIX = "latchkey:throttle"
 _KEEPS_ALL = "noeviction"
@@ -48,6 +61,8 @@ class RedisThrottle:
         self._block = redis.register_script(BLOCK)
         self._succeed = redis.register_script(SUCCEED)
         self._release = redis.register_script(RELEASE)
+        self._guess = redis.register_script(GUESS)
+        self._take_back = redis.register_script(TAKE_BACK)
         self._remove = redis.register_script(REMOVE)
 
     def begin(self, address: str, now: float) -> Attempt:
@@ -87,10 +102,27 @@ class RedisThrottle:
     def succeed(self, address: str, lease: str, user_id: int, now: float) -> None:
         with _reachable():
             self._succeed(self._keys(address), (address, lease, user_id, now))
+            self._redis.delete(self._guesses_of(user_id))
 
     def release(self, address: str, lease: str) -> None:
         with _reachable():
             self._release(self._keys(address), (lease,))
+
+    def guess(self, user_id: int, now: float) -> Guess:
+        arguments = (now, *guesses_count_between(now), MOST_GUESSES, GUESSES_FADE_SECONDS)
+        with _reachable():
+            number, guessed_at = self._guess([self._guesses_of(user_id)], arguments)
+        if number:
+            return Guess(int(number))
+        return Guess(0, guess_wait_seconds(guessed_at=float(guessed_at), now=now))
+
+    def take_back_guess(self, user_id: int) -> None:
+        with _reachable():
+            self._take_back([self._guesses_of(user_id)])
+
+    def forget_guesses(self, user_id: int) -> None:
+        with _reachable():
+            self._redis.delete(self._guesses_of(user_id))
 
     def blocked(self, now: float, limit: int = 100) -> Sequence[BlockedAddress]:
         with _reachable():
@@ -161,6 +193,9 @@ class RedisThrottle:
         with _reachable():
             self._redis.zremrangebyscore(f"{self._prefix}:blocked", "-inf", now)
         return 0
+
+    def _guesses_of(self, user_id: int) -> str:
+        return f"{self._prefix}:guesses:{user_id}"
 
     def _keys(self, address: str) -> tuple[str, str, str, str]:
         of_address, users, touched = (

@@ -99,6 +99,29 @@ redis.call('ZREM', KEYS[4], address)
 """
 """Forget what is held against the address, and its failures against the user."""
 
+GUESS = """
+local now, since, latest = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+local held = redis.call('HMGET', KEYS[1], 'guesses', 'updated_at')
+local guesses, guessed_at = tonumber(held[1] or '0'), tonumber(held[2] or '0')
+if guessed_at <= since or guessed_at > latest then
+    guesses = 0
+end
+if guesses >= tonumber(ARGV[4]) then
+    return {0, held[2]}
+end
+redis.call('HSET', KEYS[1], 'guesses', guesses + 1, 'updated_at', now)
+redis.call('EXPIRE', KEYS[1], ARGV[5])
+return {guesses + 1, now}
+"""
+"""Count a guess at a user's password, unless too many count: its number or 0, and the last."""
+
+TAKE_BACK = """
+if tonumber(redis.call('HGET', KEYS[1], 'guesses') or '0') > 0 then
+    redis.call('HINCRBY', KEYS[1], 'guesses', -1)
+end
+"""
+"""Uncount a guess that was not compared."""
+
 RELEASE = """
 if redis.call('HGET', KEYS[1], 'lease') == ARGV[1] then
     redis.call('HDEL', KEYS[1], 'lease', 'lease_until')

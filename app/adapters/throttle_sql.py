@@ -3,84 +3,39 @@
 import secrets
 from collections.abc import Collection, Mapping, Sequence
 
-from sqlalchemy import Select, delete, exists, func, select, text, update
+from sqlalchemy import Select, delete, exists, func, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
+from app.adapters.throttle_statements import (
+    BEGIN,
+    BLOCK,
+    COUNT,
+    COUNT_USER,
+    GUESS,
+    REBASE,
+    REBASE_USERS,
+)
 from app.domain.throttling import (
     LEASE_SECONDS,
     LONGEST_BLOCK_SECONDS,
     LONGEST_LEASE_SECONDS,
+    MOST_GUESSES,
     RUNNING_WAIT_SECONDS,
     block_seconds,
     blocked_until_now,
     faded_before,
+    guess_wait_seconds,
+    guesses_count_between,
     wait_seconds,
 )
-from app.models import ThrottleAddressRecord, ThrottleUserRecord
+from app.models import PasswordGuessRecord, ThrottleAddressRecord, ThrottleUserRecord
 from app.ports.database import Database
-from app.ports.throttle import Attempt, BlockedAddress
-
-_BEGIN = text("""
-    INSERT INTO throttle_addresses (address, lease, lease_until, updated_at)
-    VALUES (:address, :lease, :lease_until, :now)
-    ON CONFLICT (address) DO UPDATE
-    SET lease = excluded.lease, lease_until = excluded.lease_until
-    WHERE throttle_addresses.blocked_until <= :now
-        AND (throttle_addresses.lease_until <= :now
-            OR throttle_addresses.lease_until > :lease_most)
-    RETURNING lease
-""")
-
-_COUNT = text("""
-    INSERT INTO throttle_addresses (address, known_failures, failures, updated_at)
-    VALUES (:address, :known, 1, :now)
-    ON CONFLICT (address) DO UPDATE
-    SET known_failures = excluded.known_failures
-            + CASE WHEN throttle_addresses.updated_at > :faded_before
-                   THEN throttle_addresses.known_failures ELSE 0 END,
-        failures = 1
-            + CASE WHEN throttle_addresses.updated_at > :faded_before
-                   THEN throttle_addresses.failures ELSE 0 END,
-        updated_at = excluded.updated_at
-    RETURNING known_failures, failures
-""")
-
-_COUNT_USER = text("""
-    INSERT INTO throttle_users (address, user_id, failures, updated_at)
-    VALUES (:address, :user_id, 1, :now)
-    ON CONFLICT (address, user_id) DO UPDATE
-    SET failures = 1
-            + CASE WHEN throttle_users.updated_at > :faded_before
-                   THEN throttle_users.failures ELSE 0 END,
-        updated_at = excluded.updated_at
-    RETURNING failures
-""")
-
-_BLOCK = text("""
-    UPDATE throttle_addresses
-    SET blocked_until = CASE WHEN blocked_until > :until THEN blocked_until ELSE :until END,
-        lease_until = CASE WHEN lease = :lease THEN 0 ELSE lease_until END
-    WHERE address = :address
-    RETURNING blocked_until
-""")
-
-_REBASE = text("""
-    UPDATE throttle_addresses
-    SET blocked_until = CASE WHEN blocked_until - updated_at > :longest THEN :now + :longest
-            WHEN blocked_until > updated_at THEN :now + (blocked_until - updated_at)
-            ELSE :now END,
-        updated_at = :now
-    WHERE address = :address AND updated_at > :now
-""")
-"""After the clock was put back: as ``blocked_until_now`` says, and counters fade from now."""
-
-_REBASE_USERS = text("""
-    UPDATE throttle_users SET updated_at = :now WHERE address = :address AND updated_at > :now
-""")
+from app.ports.throttle import Attempt, BlockedAddress, Guess
 
 _address = ThrottleAddressRecord
 _user = ThrottleUserRecord
+_guesses = PasswordGuessRecord
 
 
 class SqlThrottle:
@@ -109,7 +64,7 @@ class SqlThrottle:
             "now": now,
         }
         with self._database.transaction() as session:
-            got = session.scalar(_BEGIN, values)
+            got = session.scalar(BEGIN, values)
         # None: somebody else began since we looked.
         return Attempt("", RUNNING_WAIT_SECONDS) if got is None else Attempt(lease)
 
@@ -118,16 +73,14 @@ class SqlThrottle:
         known = user_id is not None
         with self._database.transaction() as session:
             _rebase(session, address, now)
-            known_failures, failures = session.execute(
-                _COUNT, {**touch, "known": int(known)}
-            ).one()
+            known_failures, failures = session.execute(COUNT, {**touch, "known": int(known)}).one()
             seconds = block_seconds(
                 failures=failures,
                 known_failures=known_failures if known else 0,
                 user_failures=_count_against(session, user_id, touch),
             )
             blocked_until: float = session.execute(
-                _BLOCK, {"address": address, "lease": lease, "until": now + seconds}
+                BLOCK, {"address": address, "lease": lease, "until": now + seconds}
             ).scalar_one()
         return blocked_until - now
 
@@ -144,6 +97,7 @@ class SqlThrottle:
             session.execute(
                 delete(_user).where(_user.address == address, _user.user_id == user_id)
             )
+            session.execute(delete(_guesses).where(_guesses.user_id == user_id))
 
     def release(self, address: str, lease: str) -> None:
         with self._database.transaction() as session:
@@ -152,6 +106,35 @@ class SqlThrottle:
                 .where(_address.address == address, _address.lease == lease)
                 .values(lease_until=0.0)
             )
+
+    def guess(self, user_id: int, now: float) -> Guess:
+        since, latest = guesses_count_between(now)
+        values = {"user_id": user_id, "now": now, "faded_before": since, "latest": latest}
+        try:
+            with self._database.transaction() as session:
+                number = session.scalar(GUESS, {**values, "most": MOST_GUESSES})
+        except IntegrityError:
+            # Deleted a moment ago: there is nobody left whose password could be guessed.
+            number = MOST_GUESSES
+        if number is not None:
+            return Guess(number)
+        with self._database.reading() as reading:
+            guessed_at = reading.scalar(
+                select(_guesses.updated_at).where(_guesses.user_id == user_id)
+            )
+        return Guess(0, guess_wait_seconds(guessed_at=guessed_at or now, now=now))
+
+    def take_back_guess(self, user_id: int) -> None:
+        with self._database.transaction() as session:
+            session.execute(
+                update(_guesses)
+                .where(_guesses.user_id == user_id, _guesses.guesses > 0)
+                .values(guesses=_guesses.guesses - 1)
+            )
+
+    def forget_guesses(self, user_id: int) -> None:
+        with self._database.transaction() as session:
+            session.execute(delete(_guesses).where(_guesses.user_id == user_id))
 
     def blocked(self, now: float, limit: int = 100) -> Sequence[BlockedAddress]:
         statement = (
@@ -221,7 +204,12 @@ class SqlThrottle:
                 .where(_user.updated_at <= faded_before(now))
                 .returning(_user.failures)
             ).all()
-        return len(addresses) + len(users)
+            guesses = session.scalars(
+                delete(_guesses)
+                .where(_guesses.updated_at <= faded_before(now))
+                .returning(_guesses.guesses)
+            ).all()
+        return len(addresses) + len(users) + len(guesses)
 
     def _wait(self, address: str, now: float) -> tuple[float, bool]:
         """How long ``address`` waits, and whether its block is from before the clock went back."""
@@ -242,8 +230,8 @@ class SqlThrottle:
 
 def _rebase(session: Session, address: str, now: float) -> None:
     values = {"address": address, "now": now}
-    session.execute(_REBASE, {**values, "longest": float(LONGEST_BLOCK_SECONDS)})
-    session.execute(_REBASE_USERS, values)
+    session.execute(REBASE, {**values, "longest": float(LONGEST_BLOCK_SECONDS)})
+    session.execute(REBASE_USERS, values)
 
 
 def _count_against(session: Session, user_id: int | None, touch: Mapping[str, object]) -> int:
@@ -251,9 +239,7 @@ def _count_against(session: Session, user_id: int | None, touch: Mapping[str, ob
         return 0
     try:
         with session.begin_nested():
-            failures: int = session.execute(
-                _COUNT_USER, {**touch, "user_id": user_id}
-            ).scalar_one()
+            failures: int = session.execute(COUNT_USER, {**touch, "user_id": user_id}).scalar_one()
     except IntegrityError:
         # Deleted while the password was being compared: there is nobody left to count against.
         return 0

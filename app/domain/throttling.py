@@ -22,6 +22,13 @@ Twice a lease's length: clocks of several machines differ by seconds.
 RUNNING_WAIT_SECONDS = 1
 """What an address is told to wait while another of its attempts runs: most are over by then."""
 
+MOST_GUESSES = 5
+"""How often a signed-in person's own password is compared in a row before it was right."""
+
+GUESSES_FADE_SECONDS = 3600
+"""After so long without another, the guesses at a signed-in person's password count as zero."""
+
+_CLOCK_DIFFERENCE_SECONDS = 60
 _UNKNOWN_STEP = 10
 _LARGEST_EXPONENT = LONGEST_BLOCK_SECONDS.bit_length()
 
@@ -56,6 +63,20 @@ def blocked_until_now(*, blocked_until: float, counted_at: float, now: float) ->
     if counted_at <= now:
         return blocked_until
     return now + min(max(blocked_until - counted_at, 0.0), LONGEST_BLOCK_SECONDS)
+
+
+def guesses_count_between(now: float) -> tuple[float, float]:
+    """After which moment, and up to which, the last guess must be for the guesses to count.
+
+    What is in the future, beyond what clocks of several machines differ by, is from before the
+    clock was put back and counts no more.
+    """
+    return now - GUESSES_FADE_SECONDS, now + _CLOCK_DIFFERENCE_SECONDS
+
+
+def guess_wait_seconds(*, guessed_at: float, now: float) -> float:
+    """How long until another guess, when ``MOST_GUESSES`` count of which the last was then."""
+    return min(guessed_at + GUESSES_FADE_SECONDS - now, GUESSES_FADE_SECONDS)
 
 
 def wait_seconds(*, blocked_until: float, lease_until: float, now: float) -> float:

@@ -27,7 +27,7 @@ from .single_sign_on import (
     OidcStateRecord,
     ProviderTokenRecord,
 )
-from .throttle import ThrottleAddressRecord, ThrottleUserRecord
+from .throttle import PasswordGuessRecord, ThrottleAddressRecord, ThrottleUserRecord
 from .traffic import ForwardingRecord, TrafficRecord
 from .users import UserRecord
 from .webhooks import WebhookEventRecord, WebhookRecord
@@ -59,6 +59,7 @@ __all__ = [
     "OrderRecord",
     "OutboxEventRecord",
     "OutboxMailRecord",
+    "PasswordGuessRecord",
     "ProductRecord",
     "ProviderTokenRecord",
     "PulseRecord",

@@ -14,8 +14,6 @@ class SessionRecord(Record):
     ``token`` is the claim of that name in every token of the session. ``refresh_digest`` is the
     SHA-256 of the current refresh token's ``csrf_token``: what single-use refresh tokens compare
     once they are switched on, and ``refreshed_at`` when that took the place of another.
-    ``wrong_passwords`` counts wrong answers in a row where the session was asked for the password
-    again: whoever has stolen one has few guesses.
 
     A session that began at an identity provider names it and the identity it was opened for.
     ``sid`` is the provider's own name for it, ``provider_refresh_token`` (sealed) what it is
@@ -47,7 +45,6 @@ class SessionRecord(Record):
     user_agent: Mapped[str] = mapped_column(String(256), default="", server_default="")
     refresh_digest: Mapped[str] = mapped_column(String(64), default="", server_default="")
     refreshed_at: Mapped[datetime | None]
-    wrong_passwords: Mapped[int] = mapped_column(default=0, server_default="0")
     provider_id: Mapped[int | None] = mapped_column(
         ForeignKey("identity_providers.id", ondelete="CASCADE")
     )

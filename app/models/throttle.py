@@ -23,6 +23,18 @@ class ThrottleAddressRecord(Record):
     updated_at: Mapped[float] = mapped_column(index=True)
 
 
+class PasswordGuessRecord(Record):
+    """Guesses in a row at the password of a signed-in person, whatever session they came in."""
+
+    __tablename__ = "password_guesses"
+
+    user_id: Mapped[int] = mapped_column(
+        ForeignKey("users.id", ondelete="CASCADE"), primary_key=True
+    )
+    guesses: Mapped[int] = mapped_column(default=0, server_default="0")
+    updated_at: Mapped[float] = mapped_column(index=True)
+
+
 class ThrottleUserRecord(Record):
     """Failures of one address against one user: m of the contract's arithmetic."""
 

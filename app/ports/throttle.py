@@ -23,6 +23,18 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True)
+class Guess:
+    """An answer to "can this person's password be compared now?".
+
+    ``number`` counts the guesses in a row, this one included; 0 when it cannot, and ``wait`` is
+    then the number of seconds after which it can.
+    """
+
+    number: int
+    wait: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class BlockedAddress:
     """An address that has to wait: until when (Unix seconds), and the failures behind it."""
 
@@ -63,10 +75,26 @@ class Throttle(Protocol):
         """
 
     def succeed(self, address: str, lease: str, user_id: int, now: float) -> None:
-        """Forget the block and the failures of ``address``, and those against that user."""
+        """Forget the block and the failures of ``address``, and those against that user.
+
+        And the guesses at that user's password: whoever signed in with it knows it.
+        """
 
     def release(self, address: str, lease: str) -> None:
         """End an attempt that neither failed nor succeeded; counts stay as they are."""
+
+    def guess(self, user_id: int, now: float) -> Guess:
+        """Count a guess at a signed-in person's own password, before it is compared.
+
+        However many processes ask at once, ``MOST_GUESSES`` in a row are let through, whichever
+        session or token they come with.
+        """
+
+    def take_back_guess(self, user_id: int) -> None:
+        """Uncount a guess that was not compared after all."""
+
+    def forget_guesses(self, user_id: int) -> None:
+        """Begin to count at zero again: the password was right."""
 
     def blocked(self, now: float, limit: int = 100) -> Sequence[BlockedAddress]:
         """The addresses that have to wait at ``now``, the longest wait first."""

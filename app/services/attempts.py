@@ -12,7 +12,7 @@ from app.ports.throttle import ThrottleUnavailable
 from app.services.access import part
 
 _NO_ADDRESS = Problem("UNKNOWN_IP_ADDRESS", "Cannot tell which address this request comes from.")
-_UNCOUNTABLE = Problem(
+UNCOUNTABLE = Problem(
     "LOGIN_ATTEMPT_DELAYED", "Signing in is not possible right now; try again in a minute."
 )
 
@@ -53,7 +53,7 @@ def attempt(ports: Ports, address: str | None) -> Iterator[Attempt]:
         finally:
             _end(ports, address, lease, this)
     except ThrottleUnavailable as error:
-        raise Refused(_UNCOUNTABLE) from error
+        raise Refused(UNCOUNTABLE) from error
 
 
 def _begin(ports: Ports, address: str) -> str:

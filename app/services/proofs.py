@@ -1,20 +1,21 @@
 """The caller's own account, and the password that is asked for again before it changes."""
 
 from dataclasses import dataclass
+from math import ceil
 
-from sqlalchemy import delete, select, update
+from sqlalchemy import delete, select
 
 from app.domain.actor import Actor
 from app.domain.errors import PermissionDenied, Problem, Refused
 from app.domain.permissions import Caller
+from app.domain.throttling import MOST_GUESSES
 from app.models import SessionRecord, ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
+from app.ports.throttle import ThrottleUnavailable
 from app.services.access import part
+from app.services.attempts import UNCOUNTABLE
 from app.services.audit import Change, record
-
-MOST_WRONG_PASSWORDS = 5
-"""In a row; whoever has got hold of somebody's session has so many guesses before it ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,41 +65,53 @@ def prove_password(
 ) -> None:
     """Refuse INVALID_CREDENTIALS on ``field`` unless ``password`` is the account's own.
 
-    The last wrong one of ``MOST_WRONG_PASSWORDS`` in a row ends the session it came in. Never
-    called inside a transaction: comparing is slow on purpose.
+    Guesses are counted per person before they are compared, whatever credential they come with:
+    after ``MOST_GUESSES`` wrong ones in a row, LOGIN_ATTEMPT_DELAYED for an hour. The last wrong
+    one also ends the session it came in. Never called inside a transaction: comparing is slow on
+    purpose.
     """
     if password is None:
         raise Refused(Problem("INVALID_CREDENTIALS", "The present password is needed.", field))
-    right = ports.passwords.verify(account.password_hash, password)
+    try:
+        number = _count_guess(ports, account)
+        if not _is_right(ports, account, password):
+            if number >= MOST_GUESSES:
+                _end_session(ports, actor)
+            raise Refused(Problem("INVALID_CREDENTIALS", _wrong(account), field))
+        ports.throttle.forget_guesses(account.id)
+    except ThrottleUnavailable as error:
+        raise Refused(UNCOUNTABLE) from error
+
+
+def _count_guess(ports: Ports, account: OwnAccount) -> int:
+    guess = ports.throttle.guess(account.id, ports.clock.timestamp())
+    if not guess.number:
+        minutes = ceil(guess.wait / 60)
+        unit = "minute" if minutes == 1 else "minutes"
+        message = f"Too many incorrect passwords. Try again in {minutes} {unit}."
+        raise Refused(Problem("LOGIN_ATTEMPT_DELAYED", message))
+    return guess.number
+
+
+def _is_right(ports: Ports, account: OwnAccount, password: str) -> bool:
+    try:
+        return ports.passwords.verify(account.password_hash, password)
+    except Exception:
+        ports.throttle.take_back_guess(account.id)  # nothing was compared
+        raise
+
+
+def _wrong(account: OwnAccount) -> str:
     if account.password_hash is None:
-        message = "This account has no password yet. Ask for a link to set one."
-        raise Refused(Problem("INVALID_CREDENTIALS", message, field))
-    if not right:
-        _count_wrong(ports, actor)
-        raise Refused(Problem("INVALID_CREDENTIALS", "This is not the present password.", field))
-    _forget_wrong(ports, actor)
+        return "This account has no password yet. Ask for a link to set one."
+    return "This is not the present password."
 
 
-def _count_wrong(ports: Ports, actor: Actor) -> None:
+def _end_session(ports: Ports, actor: Actor) -> None:
+    if actor.session_id is None:
+        return  # a provider's token: it cannot be ended here, and gets no further guess
     with ports.database.transaction() as session:
-        wrong = session.scalar(
-            update(SessionRecord)
-            .where(SessionRecord.id == actor.session_id)
-            .values(wrong_passwords=SessionRecord.wrong_passwords + 1)
-            .returning(SessionRecord.wrong_passwords)
-        )
-        if wrong is None or wrong < MOST_WRONG_PASSWORDS:
-            return
         session.execute(delete(SessionRecord).where(SessionRecord.id == actor.session_id))
-        why = {"reason": f"{wrong} wrong passwords in a row."}
+        why = {"reason": f"{MOST_GUESSES} wrong passwords in a row."}
         change = Change("session.end", "User", actor.user_id or 0, actor.name, after=why)
         record(ports, actor, session, change)
-
-
-def _forget_wrong(ports: Ports, actor: Actor) -> None:
-    with ports.database.transaction() as session:
-        session.execute(
-            update(SessionRecord)
-            .where(SessionRecord.id == actor.session_id, SessionRecord.wrong_passwords > 0)
-            .values(wrong_passwords=0)
-        )

@@ -9,11 +9,11 @@ from app.domain.errors import PermissionDenied, Refused
 from app.domain.links import LinkPurpose
 from app.domain.mail import MailKind
 from app.domain.permissions import Permission
+from app.domain.throttling import MOST_GUESSES
 from app.domain.users import User
 from app.ports import Ports
 from app.services.email_changes import confirm_email_change, request_email_change
 from app.services.login import create_token
-from app.services.proofs import MOST_WRONG_PASSWORDS
 from tests.builders.audit import trail
 from tests.builders.links import link_for
 from tests.builders.outbox import events, mails, token_in
@@ -139,7 +139,7 @@ def test_an_international_address_is_welcome(ports: Ports) -> None:
 def test_the_password_is_asked_for_again(ports: Ports) -> None:
     user_id = make_user(ports)
     actor = actor_of(ports, user_id)
-    for number in range(MOST_WRONG_PASSWORDS):
+    for number in range(MOST_GUESSES):
         assert len(sessions_of(ports, user_id)) == 1, number
         assert asking(ports, actor, password="wrong") == [("password", "INVALID_CREDENTIALS")]
     assert sessions_of(ports, user_id) == []

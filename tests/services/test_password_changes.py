@@ -12,12 +12,12 @@ from app.domain.links import LinkPurpose
 from app.domain.mail import MailKind
 from app.domain.permissions import Permission
 from app.domain.shop import PasswordLoginMode
+from app.domain.throttling import MOST_GUESSES
 from app.models import AccountLinkRecord, UserRecord
 from app.ports import Ports
 from app.services.links import make_link
 from app.services.login import create_token
 from app.services.passwords import change_password
-from app.services.proofs import MOST_WRONG_PASSWORDS
 from tests.builders.audit import trail
 from tests.builders.outbox import events, mails
 from tests.builders.people import (
@@ -172,7 +172,7 @@ def test_whoever_came_in_without_a_password_cannot_set_one_like_this(ports: Port
 def test_a_stolen_session_has_few_guesses_at_the_old_password(ports: Ports) -> None:
     user_id = make_user(ports)
     actor = actor_of(ports, user_id)
-    for _ in range(MOST_WRONG_PASSWORDS):
+    for _ in range(MOST_GUESSES):
         assert len(sessions_of(ports, user_id)) == 1
         refusal(ports, actor, "wrong")
     assert sessions_of(ports, user_id) == []
@@ -184,7 +184,7 @@ def test_only_wrong_passwords_in_a_row_end_a_session(ports: Ports) -> None:
     user_id = make_user(ports)
     actor = actor_of(ports, user_id)
     for _ in range(2):
-        for _ in range(MOST_WRONG_PASSWORDS - 1):
+        for _ in range(MOST_GUESSES - 1):
             refusal(ports, actor, "wrong")
         change_password(ports, actor, old_password=PASSWORD, new_password=PASSWORD)
     assert len(sessions_of(ports, user_id)) == 1

@@ -1,0 +1,37 @@
+"""Guesses at a signed-in person's password are counted per user, not per session."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0026_password_guesses"
+down_revision = "0025_webhook_savers"
+
+
+def upgrade() -> None:
+    op.create_table(
+        "password_guesses",
+        sa.Column(
+            "user_id",
+            sa.BigInteger().with_variant(sa.Integer(), "sqlite"),
+            nullable=False,
+        ),
+        sa.Column("guesses", sa.Integer(), server_default="0", nullable=False),
+        sa.Column("updated_at", sa.Double(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["user_id"],
+            ["users.id"],
+            name=op.f("fk_password_guesses_user_id"),
+            ondelete="CASCADE",
+        ),
+        sa.PrimaryKeyConstraint("user_id", name=op.f("pk_password_guesses")),
+    )
+    op.create_index(op.f("ix_password_guesses_updated_at"), "password_guesses", ["updated_at"])
+    op.drop_column("sessions", "wrong_passwords")
+
+
+def downgrade() -> None:
+    op.add_column(
+        "sessions",
+        sa.Column("wrong_passwords", sa.Integer(), nullable=False, server_default="0"),
+    )
+    op.drop_table("password_guesses")

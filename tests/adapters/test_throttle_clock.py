@@ -1,0 +1,51 @@
+"""A throttle whose clock was put back, wherever it counts."""
+
+from app.domain.throttling import FADE_SECONDS, LONGEST_BLOCK_SECONDS
+from tests.adapters.throttles import ADDRESS, ANNA, Visitor
+
+
+def test_a_clock_put_back_does_not_lengthen_a_block(visitor: Visitor) -> None:
+    (wait,) = visitor.fail(ANNA)
+    visitor.now -= wait + 7200
+    put_back = visitor.now
+    told = visitor.begin().wait
+    assert 0 < told <= wait
+    assert visitor.throttle.blocked(put_back)[0].blocked_until <= put_back + wait
+    visitor.now += told
+    assert visitor.begin().lease
+
+
+def test_the_longest_block_is_an_hour_whatever_the_clock_does(visitor: Visitor) -> None:
+    visitor.fail(ANNA, times=13)
+    visitor.now -= LONGEST_BLOCK_SECONDS + 7200
+    assert visitor.begin().wait <= LONGEST_BLOCK_SECONDS
+    visitor.now += LONGEST_BLOCK_SECONDS
+    assert visitor.begin().lease
+
+
+def test_a_failure_after_the_clock_was_put_back_blocks_no_longer(visitor: Visitor) -> None:
+    visitor.fail(ANNA, times=3)
+    lease = visitor.begin().lease
+    visitor.now -= 7200
+    assert visitor.throttle.fail(ADDRESS, lease, ANNA, visitor.now) == 8
+
+
+def test_a_clock_put_back_does_not_lengthen_a_lease(visitor: Visitor) -> None:
+    assert visitor.begin().lease
+    visitor.now -= 7200
+    assert visitor.begin().lease
+
+
+def test_clocks_that_differ_by_seconds_keep_attempts_apart(visitor: Visitor) -> None:
+    assert visitor.begin().lease
+    visitor.now -= 5
+    assert not visitor.begin().lease
+
+
+def test_failures_are_counted_on_after_the_clock_was_put_back(visitor: Visitor) -> None:
+    visitor.fail(ANNA, times=4)
+    visitor.now -= 7200
+    visitor.now += visitor.begin().wait
+    assert visitor.fail(ANNA) == [16]
+    visitor.now += FADE_SECONDS
+    assert visitor.fail(ANNA) == [1]

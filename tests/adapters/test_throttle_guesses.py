@@ -1,0 +1,56 @@
+"""Guesses at the password of somebody who is signed in, wherever they are counted."""
+
+from collections.abc import Callable
+from threading import Barrier
+
+from app.domain.throttling import GUESSES_FADE_SECONDS, MOST_GUESSES
+from app.ports.throttle import Throttle
+from tests.adapters.throttles import ANNA, BELA, NOW, Visitor, run_together
+
+
+def test_few_guesses_at_a_password_are_let_through_in_a_row(throttle: Throttle) -> None:
+    numbers = [throttle.guess(ANNA, NOW + second).number for second in range(MOST_GUESSES + 1)]
+    assert numbers == [1, 2, 3, 4, 5, 0]
+    assert throttle.guess(BELA, NOW).number == 1
+    refused = throttle.guess(ANNA, NOW + MOST_GUESSES)
+    assert refused.wait == GUESSES_FADE_SECONDS - 1
+    assert throttle.guess(ANNA, NOW + MOST_GUESSES - 1 + GUESSES_FADE_SECONDS).number == 1
+
+
+def test_a_right_password_or_a_login_begins_the_count_anew(
+    throttle: Throttle, visitor: Visitor
+) -> None:
+    forgetting: list[Callable[[int], None]] = [throttle.forget_guesses, visitor.succeed]
+    for forget in forgetting:
+        numbers = [throttle.guess(ANNA, NOW).number for _ in range(MOST_GUESSES + 1)]
+        assert numbers[-1] == 0
+        forget(ANNA)
+        assert throttle.guess(ANNA, NOW).number == 1
+        throttle.forget_guesses(ANNA)
+
+
+def test_a_guess_that_is_taken_back_leaves_room_for_another(throttle: Throttle) -> None:
+    throttle.take_back_guess(ANNA)
+    for _ in range(MOST_GUESSES):
+        throttle.guess(ANNA, NOW)
+    throttle.take_back_guess(ANNA)
+    assert throttle.guess(ANNA, NOW).number == MOST_GUESSES
+    assert not throttle.guess(ANNA, NOW).number
+
+
+def test_guesses_at_the_same_moment_are_all_counted(throttle: Throttle) -> None:
+    start, numbers = Barrier(20), list[int]()
+
+    def act() -> None:
+        start.wait(60)
+        numbers.append(throttle.guess(ANNA, NOW).number)
+
+    run_together(act, 20)
+    assert sorted(filter(None, numbers)) == [1, 2, 3, 4, 5]
+
+
+def test_a_clock_put_back_does_not_lengthen_the_wait_for_a_guess(throttle: Throttle) -> None:
+    for _ in range(MOST_GUESSES):
+        throttle.guess(ANNA, NOW)
+    assert throttle.guess(ANNA, NOW - 5).wait <= GUESSES_FADE_SECONDS
+    assert throttle.guess(ANNA, NOW - 7200).number == 1

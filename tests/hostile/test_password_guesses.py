@@ -1,0 +1,194 @@
+"""Guesses at the password of a person whose session or provider token was stolen."""
+
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from threading import Barrier
+
+import pytest
+from typing_extensions import override
+
+from app.adapters.throttle_redis import connect_redis_throttle
+from app.domain.actor import Actor
+from app.domain.errors import Refused
+from app.domain.throttling import MOST_GUESSES
+from app.ports import Ports
+from app.ports.passwords import PasswordsBusy
+from app.services.console_sessions import prove_again
+from app.services.email_changes import request_email_change
+from app.services.passwords import change_password
+from tests.builders.people import (
+    PASSWORD,
+    actor_of,
+    make_user,
+    sessions_of,
+    sign_in,
+)
+from tests.fakes.clock import FakeClock
+from tests.fakes.passwords import FakeHasher
+from tests.graphql.front import Front
+from tests.services.logins import EMAIL, log_in
+
+WRONG_PASSWORD = "wrong"
+NEW = "nine lazy Störche by the sea"
+WRONG, DELAYED = "INVALID_CREDENTIALS", "LOGIN_ATTEMPT_DELAYED"
+
+
+class WaitingHasher(FakeHasher):
+    """Compares all guesses at the same moment, as parallel requests have them compared."""
+
+    def __init__(self, ports: Ports, together: Barrier) -> None:
+        super().__init__(ports.database)
+        self._together = together
+
+    @override
+    def verify(self, password_hash: str | None, password: str) -> bool:
+        self._together.wait(30)
+        return super().verify(password_hash, password)
+
+
+class BusyHasher(FakeHasher):
+    """Has no room for another hash."""
+
+    @override
+    def verify(self, password_hash: str | None, password: str) -> bool:
+        raise PasswordsBusy
+
+
+@pytest.fixture
+def user(ports: Ports) -> int:
+    return make_user(ports, EMAIL)
+
+
+def provider_token(ports: Ports, user: int) -> Actor:
+    """The caller behind a provider's access token: no session of ours stands behind it."""
+    return replace(actor_of(ports, user), session_id=None)
+
+
+def guess(ports: Ports, actor: Actor, password: str = WRONG_PASSWORD) -> str:
+    """The code that a password change is refused with; empty when it was made."""
+    return code(lambda: change_password(ports, actor, old_password=password, new_password=NEW))
+
+
+def code(act: Callable[[], object]) -> str:
+    try:
+        act()
+    except Refused as refused:
+        (problem,) = refused.problems
+        return problem.code
+    return ""
+
+
+def test_provider_token_gives_no_more_guesses_than_a_session(
+    ports: Ports, hasher: FakeHasher, user: int
+) -> None:
+    actor = provider_token(ports, user)
+    answers = Counter(guess(ports, actor) for _ in range(80))
+    assert answers == {WRONG: MOST_GUESSES, DELAYED: 80 - MOST_GUESSES}
+    assert hasher.verifications == MOST_GUESSES
+    assert guess(ports, actor, PASSWORD) == DELAYED
+
+
+def test_parallel_guesses_are_counted_before_they_are_compared(ports: Ports, user: int) -> None:
+    actor = provider_token(ports, user)
+    waiting = WaitingHasher(ports, Barrier(MOST_GUESSES))
+    slow = replace(ports, passwords=waiting)
+    with ThreadPoolExecutor(20) as threads:
+        answers = Counter(threads.map(lambda _: guess(slow, actor), range(20)))
+    assert answers == {WRONG: MOST_GUESSES, DELAYED: 20 - MOST_GUESSES}
+    assert waiting.verifications == MOST_GUESSES
+
+
+def test_parallel_guesses_are_counted_in_redis_too(
+    ports: Ports, user: int, redis_url: str
+) -> None:
+    shared = replace(ports, throttle=connect_redis_throttle(redis_url))
+    actor = provider_token(ports, user)
+    with ThreadPoolExecutor(20) as threads:
+        answers = Counter(threads.map(lambda _: guess(shared, actor), range(20)))
+    assert answers == {WRONG: MOST_GUESSES, DELAYED: 20 - MOST_GUESSES}
+
+
+def test_several_sessions_share_the_guesses_of_their_person(ports: Ports, user: int) -> None:
+    actors = [actor_of(ports, user) for _ in range(MOST_GUESSES + 1)]
+    assert [guess(ports, actor) for actor in actors] == [WRONG] * MOST_GUESSES + [DELAYED]
+
+
+def test_everything_that_asks_for_the_password_again_shares_the_guesses(
+    ports: Ports, user: int
+) -> None:
+    actor = provider_token(ports, user)
+
+    def change_email() -> object:
+        return request_email_change(
+            ports,
+            actor,
+            new_email="new@example.com",
+            password=WRONG_PASSWORD,
+            redirect_url="http://localhost:3000/",
+        )
+
+    def prove() -> object:
+        return prove_again(ports, actor, password=WRONG_PASSWORD)
+
+    answers = [
+        code(act) for _ in range(2) for act in (change_email, prove, lambda: _change(ports, actor))
+    ]
+    assert answers == [WRONG] * MOST_GUESSES + [DELAYED]
+
+
+def _change(ports: Ports, actor: Actor) -> object:
+    return change_password(ports, actor, old_password=WRONG_PASSWORD, new_password=NEW)
+
+
+def test_aliases_give_no_more_guesses(ports: Ports, hasher: FakeHasher, user: int) -> None:
+    front, token = Front(ports), sign_in(ports, user).access
+    field = f'passwordChange(oldPassword: "wrong", newPassword: "{NEW}") {{ errors {{ code }} }}'
+    aliased = " ".join(f"a{number}: {field}" for number in range(10))
+    front.ask(f"mutation {{ {aliased} }}", token)
+    assert hasher.verifications <= MOST_GUESSES
+    assert sessions_of(ports, user) == [] or hasher.verifications < MOST_GUESSES
+
+
+def test_right_password_after_wrong_ones_is_accepted_and_starts_the_count_anew(
+    ports: Ports, user: int
+) -> None:
+    actor = provider_token(ports, user)
+    for _ in range(3):
+        for _ in range(MOST_GUESSES - 1):
+            assert guess(ports, actor) == WRONG
+        assert code(lambda: prove_again(ports, actor, password=PASSWORD)) == ""
+
+
+def test_signing_in_starts_the_count_anew(ports: Ports, user: int) -> None:
+    actor = provider_token(ports, user)
+    while guess(ports, actor) != DELAYED:
+        pass
+    log_in(ports)
+    assert guess(ports, actor, PASSWORD) == ""
+
+
+def test_guesses_are_forgotten_after_an_hour(ports: Ports, user: int, clock: FakeClock) -> None:
+    actor = provider_token(ports, user)
+    while guess(ports, actor) != DELAYED:
+        pass
+    clock.pass_(minutes=59)
+    assert guess(ports, actor, PASSWORD) == DELAYED
+    clock.pass_(minutes=1)
+    assert guess(ports, actor, PASSWORD) == ""
+
+
+def test_guesses_that_were_not_compared_do_not_count(ports: Ports, user: int) -> None:
+    actor = provider_token(ports, user)
+    busy = replace(ports, passwords=BusyHasher(ports.database))
+    for _ in range(3 * MOST_GUESSES):
+        assert guess(busy, actor) == DELAYED
+    assert guess(ports, actor, PASSWORD) == ""
+
+
+def test_guesses_at_one_person_delay_nobody_else(ports: Ports, user: int) -> None:
+    while guess(ports, provider_token(ports, user)) != DELAYED:
+        pass
+    other = make_user(ports, "other@example.com")
+    assert guess(ports, actor_of(ports, other), PASSWORD) == ""
