@@ -1,13 +1,19 @@
-"""settings -> ports -> app: where every server and the ``flask`` command find the application."""
+"""settings -> ports -> app: where every server and the ``flask`` command find the application.
+
+``app`` is for any WSGI server; ``make_server`` is for granian, which ``flask serve`` starts.
+"""
 
 import gc
 import sys
+from collections.abc import Callable
+from typing import cast
 
 from flask import Flask
 
 import app as latchkey
 import cli
 from app.domain.faults import Misconfigured
+from app.loading import load
 
 
 def _make_app() -> Flask:
@@ -26,6 +32,12 @@ def _make_app() -> Flask:
         gc.enable()
     cli.register(made)
     return made
+
+
+def make_server() -> object:
+    """Return the application as an RSGI target that reads requests before it takes threads."""
+    create = cast("Callable[[Flask], object]", load("app.factory:create_server"))
+    return create(app)
 
 
 app = _make_app()

@@ -14,9 +14,10 @@ from app.settings import Settings, load_settings
 from app.web.dispatch import Application, Dispatch
 from app.web.errors import register_errors
 from app.web.headers import NOTHING_MAY_RUN, security_headers
-from app.web.installation import Installation, install
+from app.web.installation import EXTENSION, Installation, install
 from app.web.limits import set_up_limits
 from app.web.logs import set_up_logs
+from app.web.server import Server
 from app.web.sessions import ConsoleSessions, cookie_settings
 from app.wiring import connect, connect_counts, make_installation
 
@@ -50,6 +51,13 @@ def create_app(ports: Ports | None = None, settings: Settings | None = None) -> 
     mount_console(app, limiter)
     _mount_graphql(app, create_endpoint(installation), limiter)
     return app
+
+
+def create_server(app: Flask) -> Server:
+    """Return ``app`` for granian, with the sizes of bodies that its installation allows."""
+    installation: Installation = app.extensions[EXTENSION]
+    most = installation.graphql_body_max
+    return Server(app, most=most, most_marked=most + installation.upload_max)
 
 
 def run_worker(stop: Event) -> None:

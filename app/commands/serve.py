@@ -22,7 +22,12 @@ from app.web.installation import installation
 from app.web.sessions import CONSOLE
 
 _WSGI = Path(__file__).parents[2] / "wsgi.py"
-THREADS = 16
+_CONNECTIONS = 4096
+"""Open connections of a server process; more of them wait until one ends."""
+
+_HEADERS_MOST = 64 * 1024
+"""Bytes that are kept of a connection's headers, and of what is read ahead of a body."""
+
 _EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 - told apart, not listened on
 
 
@@ -97,14 +102,15 @@ def _processors() -> int:
 
 def _server(host: str, port: int, workers: int) -> list[str]:
     return [
-        *(sys.executable, "-m", "granian", "--interface", "wsgi", "--no-ws"),
+        *(sys.executable, "-m", "granian", "--interface", "rsgi", "--loop", "asyncio"),
         *("--host", host, "--port", str(port), "--workers", str(workers)),
-        # More than there are places for logins, which wait a while: they hold up nobody else.
-        *("--blocking-threads", str(THREADS)),
+        # HTTP/1 alone: its headers have a deadline from a connection's first byte on.
+        *("--http", "1", "--no-ws", "--http1-header-read-timeout", "30000"),
+        *("--http1-buffer-size", str(_HEADERS_MOST)),
+        *("--backlog", str(_CONNECTIONS), "--backpressure", str(_CONNECTIONS)),
         *("--respawn-failed-workers", "--workers-kill-timeout", "10"),
-        # Its one warning at the start is that these are many threads.
         *("--log-level", "error"),
-        f"{_WSGI}:app",
+        *("--factory", f"{_WSGI}:make_server"),
     ]
 
 

@@ -4,6 +4,7 @@ from http import HTTPStatus
 from typing import Any
 
 import orjson
+from werkzeug.exceptions import RequestEntityTooLarge
 
 DEEPEST_JSON = 100
 """How far a body may nest: variables and a batch need far less, and every reader recurses."""
@@ -34,7 +35,12 @@ def read_body(environ: dict[str, Any], most: int) -> bytes:
     if announced is None and not environ.get("wsgi.input_terminated"):
         return b""
     wanted = most + 1 if announced is None else announced
-    body = _read(environ["wsgi.input"], wanted)
+    try:
+        body = _read(environ["wsgi.input"], wanted)
+    except RequestEntityTooLarge:
+        # The server's own limit, which is lower for clients without a credential.
+        message = "The body is larger than this client can send."
+        raise BadRequest(message, HTTPStatus.REQUEST_ENTITY_TOO_LARGE) from None
     if len(body) > most:
         raise too_large("The body is", most)
     if announced is not None and len(body) < announced:

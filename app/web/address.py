@@ -5,8 +5,8 @@ needs to say who it was, and some networks give neighbours of one /64 to differe
 owns a /64 can therefore spread login attempts over it; limits on the volume of requests may count
 by network instead.
 
-WSGI gives ``X_Forwarded_For`` and ``X-Forwarded-For`` one name, and whichever comes last wins: a
-trusted proxy has to drop header names with underscores, as nginx and Apache do by themselves.
+WSGI gives ``X_Forwarded_For`` and ``X-Forwarded-For`` one name, and whichever comes last wins. Our
+own server drops header names with underscores, as nginx and Apache do; another one has to.
 """
 
 from collections.abc import Sequence

@@ -10,8 +10,8 @@ from argon2 import PasswordHasher, extract_parameters
 from typing_extensions import override
 
 from app.adapters.passwords import Argon2Hasher
-from app.commands.serve import THREADS
 from app.ports.passwords import PasswordsBusy
+from app.web.server import THREADS
 
 CHEAP = PasswordHasher(1, 8, 1)
 LONG_ENOUGH = 30.0

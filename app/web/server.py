@@ -1,0 +1,205 @@
+"""The WSGI application behind granian: read whole requests first, then take a working thread.
+
+granian speaks HTTP and calls ``Server`` by its RSGI protocol. A body is collected here, within
+deadlines and bounds, while no thread waits for it; one of ``THREADS`` threads then runs the
+application, and granian sends the answer at whatever speed the client reads. So clients that
+send or read slowly hold a connection and nothing else.
+"""
+
+import asyncio
+import ctypes
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from http import HTTPStatus
+from io import BytesIO
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import structlog
+
+from app.web.dispatch import Application
+from app.web.incoming import (
+    DEADLINES,
+    LARGE_BODIES,
+    SMALL_BODY,
+    Deadlines,
+    Incoming,
+    Refused,
+    Room,
+    TooLarge,
+    discard,
+)
+from app.web.inline_loop import Threads, run_inline
+from app.web.rsgi import Exchange, Headers, Scope, environ_of
+
+THREADS = 16
+"""Requests of one process that are worked on at once: more than there are places for logins."""
+
+_TICK_SECONDS = 0.5
+_ANSWER_IN_MEMORY = 1024 * 1024
+_FILE_SECONDS = 30.0
+"""After this long granian has opened the file of an answer, which then needs no name any more."""
+
+_SET_PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of prctl(2)
+_MARKS_OF_LARGE = ("authorization", "authorization-bearer", "cookie", "graphql-require-preflight")
+"""Headers that a client has to send with a large body; a page of another site can't by itself."""
+
+_CLOSE = ("Connection", "close")
+
+_log = structlog.get_logger(__name__)
+
+
+class Server:
+    """``application`` as granian's RSGI target.
+
+    ``most`` is how many bytes a body may have, ``most_marked`` one that comes with one of
+    ``_MARKS_OF_LARGE``, whatever that is worth.
+    """
+
+    def __init__(
+        self,
+        application: Application,
+        *,
+        most: int,
+        most_marked: int,
+        deadlines: Deadlines = DEADLINES,
+    ) -> None:
+        self._application = application
+        self._most = most
+        self._most_marked = most_marked
+        self._deadlines = deadlines
+        self._threads = Threads()
+        self._incoming: set[Incoming] = set()
+        self._room = Room(LARGE_BODIES)
+        self._files: list[tuple[float, Path]] = []
+
+    def __rsgi_init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Begin to work, in a new server process (RSGI)."""
+        if sys.platform == "linux":
+            # Without its parent it would hold the port, and nobody would ever end it.
+            ctypes.CDLL(None).prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGTERM)
+        self._threads.start(THREADS)
+        run_inline(loop)
+        self._tick(loop)
+
+    def __rsgi_del__(self, _loop: asyncio.AbstractEventLoop) -> None:
+        """Clear up at the end of a server process (RSGI)."""
+        self._remove_files(until=time.monotonic())
+
+    async def __rsgi__(self, scope: Scope, exchange: Exchange) -> None:
+        """Answer one request (RSGI)."""
+        headers = scope.headers
+        announced = headers.get("content-length")
+        if announced is None and "transfer-encoding" not in headers:
+            await self._threads.run(lambda: self._answer(scope, exchange, BytesIO()))
+            return
+        exchange.__aiter__()
+        incoming = Incoming(exchange, None if announced is None else int(announced))
+        self._incoming.add(incoming)
+        try:
+            body = await self._read(incoming, self._most_of(headers))
+            if isinstance(body, BytesIO):
+                # The deadlines are for the body: from here on it may wait for a thread.
+                self._incoming.discard(incoming)
+                await self._threads.run(lambda: self._answer(scope, exchange, body))
+            else:
+                await self._threads.run(lambda: self._answer(scope, exchange, body, _CLOSE))
+                await discard(incoming)
+        except Refused as refusal:
+            exchange.response_bytes(refusal.status, [_CLOSE, *refusal.headers], b"")
+            if refusal.status is not HTTPStatus.REQUEST_TIMEOUT:
+                await discard(incoming)
+        finally:
+            self._incoming.discard(incoming)
+            self._room.give_back(incoming.taken)
+
+    def _most_of(self, headers: Headers) -> int:
+        marked = any(name in headers for name in _MARKS_OF_LARGE)
+        return self._most_marked if marked else self._most
+
+    async def _read(self, incoming: Incoming, most: int) -> BytesIO | TooLarge:
+        if (incoming.announced or 0) > most:
+            return TooLarge()
+        chunks = []
+        while chunk := await incoming.chunk():
+            if incoming.size > most:
+                return TooLarge()
+            if incoming.size > SMALL_BODY:
+                self._room.take(len(chunk))
+                incoming.taken += len(chunk)
+            chunks.append(chunk)
+        return BytesIO(chunks[0] if len(chunks) == 1 else b"".join(chunks))
+
+    def _answer(
+        self,
+        scope: Scope,
+        exchange: Exchange,
+        body: BytesIO | TooLarge,
+        *extra: tuple[str, str],
+    ) -> None:
+        """Run the application in this thread, and hand what it answers to granian."""
+        status, headers = HTTPStatus.INTERNAL_SERVER_ERROR.value, [*extra]
+
+        def start_response(line: str, fields: list[tuple[str, str]], exc_info: Any = None) -> None:
+            nonlocal status, headers
+            status, headers = int(line[:3]), [*fields, *extra]
+
+        try:
+            result = self._application(environ_of(scope, body), start_response)
+            try:
+                content = self._content(result)
+            finally:
+                if hasattr(result, "close"):
+                    result.close()
+        except Exception:  # noqa: BLE001 - whatever it is, this thread goes on
+            _log.exception("server.fault", path=scope.path)
+            exchange.response_bytes(HTTPStatus.INTERNAL_SERVER_ERROR, [_CLOSE], b"")
+            return
+        if isinstance(content, bytes):
+            exchange.response_bytes(status, headers, content)
+        else:
+            exchange.response_file(status, headers, str(content))
+
+    def _content(self, result: Iterable[bytes]) -> bytes | Path:
+        """The body of an answer, or the file that a long one has been written to.
+
+        A slow reader then holds no memory, and this thread goes on to other requests.
+        """
+        if isinstance(result, list):
+            return b"".join(result)
+        chunks = iter(result)
+        first = b"".join(_at_most(_ANSWER_IN_MEMORY, chunks))
+        following = next(chunks, None)
+        if following is None:
+            return first
+        with tempfile.NamedTemporaryFile(prefix="latchkey-", delete=False) as file:
+            path = Path(file.name)
+            try:
+                file.writelines(chain((first, following), chunks))
+            finally:
+                self._files.append((time.monotonic(), path))
+        return path
+
+    def _tick(self, loop: asyncio.AbstractEventLoop) -> None:
+        now = time.monotonic()
+        for incoming in tuple(self._incoming):
+            incoming.end_if_late(now, self._deadlines)
+        self._remove_files(until=now - _FILE_SECONDS)
+        loop.call_later(_TICK_SECONDS, self._tick, loop)
+
+    def _remove_files(self, *, until: float) -> None:
+        while self._files and self._files[0][0] < until:
+            self._files.pop(0)[1].unlink(missing_ok=True)
+
+
+def _at_most(size: int, chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """Chunks until there are ``size`` bytes of them."""
+    for chunk in chunks:
+        yield chunk
+        size -= len(chunk)
+        if size <= 0:
+            return

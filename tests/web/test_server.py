@@ -1,0 +1,150 @@
+"""The WSGI application behind granian, for real."""
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from http.client import HTTPConnection
+from typing import Any
+
+import pytest
+
+from tests.servers.lodging import PATIENCE
+from tests.servers.run import ROOT
+from tests.web.toy import MOST, PIECE, PIECES
+
+
+@pytest.fixture(scope="module")
+def port() -> Iterator[int]:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        free: int = listener.getsockname()[1]
+    process = subprocess.Popen(
+        [
+            *(sys.executable, "-m", "granian", "--interface", "rsgi", "--loop", "asyncio"),
+            *("--http", "1", "--no-ws", "--host", "127.0.0.1", "--port", str(free)),
+            *("--log-level", "error", "tests.web.toy:server"),
+        ],
+        cwd=ROOT,
+    )
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", free)).close()
+            break
+        except OSError:
+            assert process.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+    yield free
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(PATIENCE) == 0
+
+
+def environ(port: int, sent: bytes) -> dict[str, Any]:
+    head, _, body = exchange(port, sent).partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 200 "), head
+    found: dict[str, Any] = json.loads(body)
+    return found
+
+
+def exchange(port: int, *pieces: bytes, pause: float = 0.0) -> bytes:
+    received = b""
+    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as wire:
+        try:
+            for piece in pieces:
+                wire.sendall(piece)
+                time.sleep(pause)
+        except OSError:
+            pass  # it has been closed; what it said before is still there
+        while chunk := wire.recv(65536):
+            received += chunk
+    return received
+
+
+def request(*headers: str, line: str = "GET / HTTP/1.1") -> bytes:
+    return "\r\n".join([line, "Host: shop:81", *headers, "Connection: close", "", ""]).encode()
+
+
+def test_request_becomes_an_environment(port: int) -> None:
+    line = "POST /a%20b/%C3%A9?q=%20 HTTP/1.1"
+    found = environ(port, request("Content-Length: 2", "Content-Type: a/b", line=line) + b"ok")
+    assert found["REQUEST_METHOD"] == "POST"
+    assert found["PATH_INFO"].encode("latin1").decode() == "/a b/é"
+    assert found["QUERY_STRING"] == "q=%20"
+    assert found["HTTP_HOST"] == "shop:81"
+    assert (found["CONTENT_TYPE"], found["CONTENT_LENGTH"]) == ("a/b", "2")
+    assert (found["REMOTE_ADDR"], found["SERVER_PORT"]) == ("127.0.0.1", str(port))
+    assert (found["SERVER_PROTOCOL"], found["wsgi.url_scheme"]) == ("HTTP/1.1", "http")
+    assert found["body"] == "ok"
+
+
+def test_environment_of_the_process_stays_out(port: int) -> None:
+    assert "PATH" not in environ(port, request())
+
+
+def test_repeated_headers_are_joined(port: int) -> None:
+    found = environ(port, request("X-A: 1", "X-A: 2", "Cookie: a=1", "Cookie: b=2"))
+    assert found["HTTP_X_A"] == "1,2"
+    assert found["HTTP_COOKIE"] == "a=1;b=2"
+
+
+def test_header_with_an_underscore_cannot_pass_for_another(port: int) -> None:
+    found = environ(port, request("X-Forwarded-For: 192.0.2.1", "X_Forwarded_For: 192.0.2.2"))
+    assert found["HTTP_X_FORWARDED_FOR"] == "192.0.2.1"
+
+
+def test_chunked_body_has_a_length(port: int) -> None:
+    sent = request("Transfer-Encoding: chunked", line="POST / HTTP/1.1")
+    found = environ(port, sent + b"2\r\nab\r\n3\r\ncde\r\n0\r\n\r\n")
+    assert (found["body"], found["CONTENT_LENGTH"]) == ("abcde", "5")
+    assert "HTTP_TRANSFER_ENCODING" not in found
+
+
+def test_drip_ends_at_the_deadline_of_the_whole_body(port: int) -> None:
+    head = request("Content-Length: 100", line="POST / HTTP/1.1")
+    began = time.monotonic()
+    assert exchange(port, head, *[b"x"] * 12, pause=0.3).startswith(b"HTTP/1.1 408 ")
+    assert time.monotonic() - began > 2
+
+
+def test_silence_ends_at_its_own_deadline(port: int) -> None:
+    head = request("Content-Length: 100", line="POST / HTTP/1.1")
+    began = time.monotonic()
+    assert exchange(port, head + b"x").startswith(b"HTTP/1.1 408 ")
+    assert time.monotonic() - began < 2
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [([], 413), (["Authorization: Bearer x"], 200), (["Cookie: a=b"], 200)],
+)
+def test_larger_bodies_need_a_credential(port: int, headers: list[str], status: int) -> None:
+    body = b"x" * (MOST + 1)
+    sent = request(f"Content-Length: {len(body)}", *headers, line="POST / HTTP/1.1") + body
+    assert exchange(port, sent).startswith(f"HTTP/1.1 {status} ".encode())
+
+
+def test_long_answer_arrives_whole(port: int) -> None:
+    connection = HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+    connection.request("GET", "/stream")
+    assert connection.getresponse().read() == PIECE * PIECES
+    connection.close()
+
+
+def test_slow_readers_of_a_stream_hold_no_thread(port: int) -> None:
+    readers = [HTTPConnection("127.0.0.1", port, timeout=PATIENCE) for _ in range(20)]
+    for reader in readers:
+        reader.request("GET", "/stream")
+        assert reader.getresponse().status == 200
+    assert environ(port, request())["body"] == ""
+    for reader in readers:
+        reader.close()
+
+
+def test_fault_of_the_application_is_a_500_and_ends_no_thread(port: int) -> None:
+    for _ in range(20):
+        assert exchange(port, request(line="GET /fault HTTP/1.1")).startswith(b"HTTP/1.1 500 ")
+    assert environ(port, request())["body"] == ""
