@@ -1,6 +1,7 @@
 """The production server as a process of its own, on a free port of this machine."""
 
 import contextlib
+import re
 import signal
 import socket
 import subprocess
@@ -27,6 +28,9 @@ _STOP_SECONDS = 20
 _TRACEBACKS = ("Traceback (most recent call last)", '"exception":')
 """How one begins in a log for people, and in one for machines."""
 
+_SECRET = re.compile(r"\beyJ[\w-]+\.[\w-]+\.|\blkapp_\w{20}|\$argon2|\bwhsec_|PRIVATE KEY")
+"""A JWT, an app token, a password hash, a webhook's secret, a key."""
+
 
 @dataclass(slots=True)
 class Server:
@@ -44,11 +48,15 @@ class Server:
         return f"{self.url}/graphql/"
 
     def new_faults(self) -> str:
-        """What the log has gained since somebody last asked, if there is a traceback in it."""
+        """What the log has gained since the last call, if there is a traceback or a secret in it.
+
+        So every test on a running server searches its log for tokens and password hashes.
+        """
         written = self.log.read_bytes()
         fresh = written[self._read :].decode(errors="replace")
         self._read = len(written)
-        return fresh if any(mark in fresh for mark in _TRACEBACKS) else ""
+        is_fault = any(mark in fresh for mark in _TRACEBACKS) or _SECRET.search(fresh)
+        return fresh if is_fault else ""
 
     def stop(self) -> None:
         """End it as an operator does, and wait until it is gone."""
