@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from app.domain.actor import Actor, ActorKind
 from app.domain.permissions import Permission
+from app.domain.users import User
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,13 @@ class Saver:
         limit = self.token_limit
         return of_app if limit is None else of_app & limit
 
+    def link_permissions(self, of_app: frozenset[Permission]) -> frozenset[Permission]:
+        """The permissions that count where the webhook would be sent the secret of a link.
+
+        Whoever saved it chose where it goes, so what they lacked counts too.
+        """
+        return of_app if self.permissions is None else of_app & self.permissions
+
 
 UNKNOWN_SAVER = Saver()
 
@@ -51,3 +59,20 @@ def is_within_limit(actor: Actor, saver: Saver) -> bool:
     if actor.token_limit is None:
         return True
     return saver.token_limit is not None and saver.token_limit <= actor.token_limit
+
+
+def may_receive_link(
+    held: frozenset[Permission], needed: Permission | None, subject: User | None
+) -> bool:
+    """Whether a webhook with the permissions ``held`` may be sent the secret of a link.
+
+    ``needed`` is the event's permission. ``subject`` is whom the link lets in, with every right
+    they hold; one that is gone holds none, and the link opens nothing. No app can hold all that a
+    superuser holds, so a superuser's link goes to no webhook.
+    """
+    rights = set() if subject is None else set(subject.permissions)
+    if subject is not None and subject.is_staff:
+        rights.add(Permission.MANAGE_STAFF)
+    if needed is not None:
+        rights.add(needed)
+    return rights <= held

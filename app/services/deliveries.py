@@ -1,6 +1,6 @@
 """Making deliveries: one signed request each, and a row for every attempt."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
@@ -16,7 +16,8 @@ from app.ports.sealing import SealBroken
 from app.services.access import internal
 from app.services.delivery_attempts import make_attempt
 from app.services.dispatch import LEASE, release_batch
-from app.services.link_secrets import opened_payload
+from app.services.link_recipients import SentLink, sent_links
+from app.services.link_secrets import holds_secret, opened_payload
 from app.services.outcomes import Delivery, Outcome, give_up, give_up_some, write_outcomes
 from app.services.signing import Endpoint, endpoint_of
 from app.services.stored_webhooks import read_saver
@@ -30,6 +31,10 @@ _SLOW = 1.0
 _SEALED = "The webhook's secret was sealed under another SECRET_KEY: give the webhook a new one."
 _UNREADABLE = (
     "The payload was sealed under another SECRET_KEY: the link has to be asked for again."
+)
+_BEYOND = (
+    "Not sent: this link gives access to an account with permissions that the app, or the person "
+    "who saved the webhook, doesn't have."
 )
 
 
@@ -146,13 +151,28 @@ def _begin(ports: Ports, batch: Batch) -> Sequence[Delivery]:
 
 
 def _opened(ports: Ports, batch: Batch, sealed: Sequence[Delivery]) -> Sequence[Delivery]:
-    """The deliveries with their payloads; for those that cannot be read any more it is the end."""
+    """The deliveries with their payloads; for those that may not be sent so it is the end.
+
+    A payload that cannot be read any more, or one with the secret of a link that the webhook may
+    not have by now.
+    """
+    links: Mapping[int, SentLink] = {}
+    with_link = [one.id for one in sealed if holds_secret(one.event)]
+    if with_link:
+        with ports.database.reading() as session:
+            links = sent_links(ports, session, with_link)
     opened = []
     reasons = {}
     for one in sealed:
         try:
-            opened.append(replace(one, payload=opened_payload(ports, one.payload)))
+            payload = opened_payload(ports, one.payload)
         except SealBroken:
             reasons[one.id] = _UNREADABLE
+            continue
+        link = links.get(one.id)
+        if link is None or link.may_send(payload):
+            opened.append(replace(one, payload=payload))
+        else:
+            reasons[one.id] = _BEYOND
     give_up_some(ports, batch.lease, reasons)
     return opened

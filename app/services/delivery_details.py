@@ -23,7 +23,8 @@ from app.services.access import requires_person
 from app.services.delivery_lists import ATTEMPT_COLUMNS, to_attempt
 from app.services.delivery_search import DeliveryLine, select_lines, to_line
 from app.services.keys import published_keys
-from app.services.link_secrets import holds_secret, secrets_of, shown_payload
+from app.services.link_recipients import sent_links
+from app.services.link_secrets import holds_secret, shown_payload
 from app.services.stored_webhooks import SECRET_SEAL
 
 SHOWN_ATTEMPTS = 50
@@ -79,13 +80,14 @@ def show_delivery_details(ports: Ports, actor: Actor, delivery_id: int) -> Deliv
             return None
         line = to_line(row)
         payload, api_url, *sealed, old_until = row[-5:]
-        secrets = secrets_of(ports, session, [line.id]) if holds_secret(line.event) else {}
+        links = sent_links(ports, session, [line.id]) if holds_secret(line.event) else {}
         attempts = _attempts(session, line.id)
     if old_until is None or old_until <= ports.clock.now():
         sealed = sealed[:1]
     signing = tuple(_unsealed(ports, one) for one in sealed if one)
     check = _Check(ports, keys, signing, shown_payload(ports, payload, None))
-    shown = shown_payload(ports, payload, secrets.get(line.id))
+    link = links.get(line.id)
+    shown = shown_payload(ports, payload, None if link is None else link.secret or "")
     judged = tuple(ShownAttempt(one, check.of(one)) for one in attempts)
     return DeliveryDetails(line, shown, api_url, judged)
 

@@ -14,7 +14,8 @@ from app.domain.webhook_rights import is_within_limit
 from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.access import part, staff_and_apps
-from app.services.link_secrets import holds_secret, secrets_of, shown_payload
+from app.services.link_recipients import sent_links
+from app.services.link_secrets import holds_secret, shown_payload
 from app.services.paging import Order, read_page
 from app.services.webhooks import show_webhook
 
@@ -108,11 +109,15 @@ def show_delivery(ports: Ports, actor: Actor, delivery_id: int) -> EventDelivery
 def _shown(
     ports: Ports, actor: Actor, session: Session, deliveries: Sequence[EventDelivery]
 ) -> list[EventDelivery]:
-    """As ``actor`` may see them: the secret of a link is for the app alone that it was sent to."""
+    """As ``actor`` may see them: the secret of a link is for the app alone that may be sent it."""
     sealed = [one.id for one in deliveries if holds_secret(one.event)]
     if not sealed:
         return list(deliveries)
-    secrets = {} if actor.onlooker.is_app else secrets_of(ports, session, sealed)
+    secrets = {
+        key: link.secret or ""
+        for key, link in sent_links(ports, session, sealed).items()
+        if not (actor.onlooker.is_app and link.is_allowed)
+    }
     return [
         replace(one, payload=shown_payload(ports, one.payload, secrets.get(one.id)))
         for one in deliveries

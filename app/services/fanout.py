@@ -16,6 +16,7 @@ from app.ports import Ports
 from app.ports.sealing import SealBroken
 from app.services.access import internal, part
 from app.services.base_address import issuer_of
+from app.services.link_recipients import event_for, link_subject
 from app.services.payloads import Payload, problem_of, try_payload
 from app.services.stored_deliveries import NewDelivery, insert_deliveries
 from app.services.stored_events import event_in
@@ -137,22 +138,24 @@ def _tell(ports: Ports, note: OutboxEventRecord, subscribers: Sequence[Subscribe
     try:
         issuer = issuer_of(ports, note.issuer)
         event = event_in(ports, note)
+        subject = link_subject(ports, event)
     except SealBroken:
         return _Told(note, tuple(_failed(note, one, issuer, _SEALED) for one in subscribers))
     except Exception as fault:  # noqa: BLE001 - raised by the caller; the other notes go on
         problem = problem_of(ports, fault, f"the event {note.id} of the outbox, a {note.type}")
         failed = tuple(_failed(note, one, issuer, problem) for one in subscribers)
         return _Told(note, failed if is_last else (), (fault,))
-    known: dict[tuple[Actor, str], Payload] = {}
+    known: dict[tuple[Actor, str, bool], Payload] = {}
     deliveries = []
     for one in subscribers:
         reader = one.actor(issuer)
-        asked = (reader, one.query)
+        told = event_for(one, event, subject)
+        asked = (reader, one.query, told is event)
         if asked not in known:
             known[asked] = try_payload(
                 ports,
                 reader,
-                event,
+                told,
                 one.query,
                 issued_at=note.issued_at,
                 principal=(note.principal_type, note.principal_id),

@@ -25,7 +25,7 @@ def put_event(ports: Ports, actor: Actor, session: Session, event: Event) -> Non
         for field in fields(event)
         if field.name not in ("subject_id", _SECRET)
     }
-    secret = event.token if isinstance(event, LinkRequested) else ""
+    secret = (event.token or "") if isinstance(event, LinkRequested) else ""
     session.add(
         OutboxEventRecord(
             type=event.type.value,

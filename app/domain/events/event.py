@@ -73,9 +73,12 @@ class Deletion(Event):
 
 @dataclass(frozen=True, slots=True)
 class LinkRequested(Event):
-    """Somebody asked for a link; ``token`` is the secret in it, kept sealed wherever it waits."""
+    """Somebody asked for a link; ``token`` is the secret in it, kept sealed wherever it waits.
 
-    token: str = field(default="", repr=False)
+    It is ``None`` for a webhook that may not have it.
+    """
+
+    token: str | None = field(default="", repr=False)
     redirect_url: str = ""
     new_email: str = ""
 

@@ -33,7 +33,12 @@ def _fields(event: type[domain.Event]) -> dict[str, object]:
     }
     if issubclass(event, domain.LinkRequested):
         fields |= {
-            "token": graphene.String(description="The secret of the link."),
+            "token": graphene.String(
+                description=(
+                    "The secret of the link. Null for a webhook that lacks a permission of the "
+                    "person whom the link is for."
+                )
+            ),
             "redirect_url": graphene.String(description="Where the link leads."),
             "resolve_token": staticmethod(_token),
             "resolve_redirect_url": staticmethod(_redirect_url),
