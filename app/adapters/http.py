@@ -10,7 +10,7 @@ import requests
 from requests.structures import CaseInsensitiveDict
 from requests.utils import check_header_validity
 from requests_hardened.ip_filter import InvalidIPAddress
-from urllib3.exceptions import HTTPError
+from urllib3.exceptions import ConnectTimeoutError, HTTPError
 from urllib3.response import BaseHTTPResponse
 from urllib3.util import Timeout
 
@@ -124,7 +124,8 @@ def _explained(error: BaseException, host: str, timeout: float) -> CallFailed:
         return CallFailed(CallFault.FORBIDDEN, message)
     if _is_late(error):
         message = f"{host} did not answer within {timeout:g} seconds."
-        return CallFailed(CallFault.TIMEOUT, message)
+        connecting = any(isinstance(one, ConnectTimeoutError) for one in _causes(error))
+        return CallFailed(CallFault.UNREACHABLE if connecting else CallFault.TIMEOUT, message)
     if isinstance(error, requests.exceptions.SSLError):
         message = f"{host} has no certificate that can be trusted."
         return CallFailed(CallFault.CERTIFICATE, message)

@@ -25,6 +25,8 @@ class CallFault(StrEnum):
     MALFORMED = "malformed"
     """Whatever answered does not speak HTTP, or not the format that was asked for."""
     STATUS = "status"
+    NOT_CALLED = "not called"
+    """The call was not made: too many others wait, or the last ones failed."""
 
 
 class CallFailed(Exception):
@@ -37,7 +39,12 @@ class CallFailed(Exception):
     @property
     def is_passing(self) -> bool:
         """Whether the same call may well succeed later."""
-        return self.fault in (CallFault.UNREACHABLE, CallFault.TIMEOUT)
+        return self.fault in (CallFault.UNREACHABLE, CallFault.TIMEOUT, CallFault.NOT_CALLED)
+
+    @property
+    def is_connection(self) -> bool:
+        """Whether no connection could be made, so that it is not about what was asked."""
+        return self.fault in (CallFault.UNREACHABLE, CallFault.CERTIFICATE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from app.models import ExternalIdentityRecord, SessionRecord
 from app.ports import Ports
 from app.ports.http import CallFailed
 from app.ports.identity_provider import Client, GrantRefused, TokenAnswer
+from app.ports.provider_memory import CallPurpose
 from app.services.access import public
 from app.services.audit import Change, record
 from app.services.callers import SessionFound
@@ -115,7 +116,7 @@ def _refresh(
         return ports.identity_provider.refresh(client, turn.refresh_token)
 
     try:
-        tokens = ask_for_tokens(ports, provider, refresh)
+        tokens = ask_for_tokens(ports, provider, CallPurpose.VERIFIED, refresh)
         _require_same_person(ports, provider, tokens, turn)
         granted = read_rights(ports, provider, tokens, unsaid=before)
     except (GrantRefused, TokenRejected) as refused:

@@ -19,6 +19,7 @@ from app.domain.users import User
 from app.ports import Ports
 from app.ports.http import CallFailed
 from app.ports.identity_provider import Client, GrantRefused, SignIn, TokenAnswer
+from app.ports.provider_memory import CallPurpose
 from app.services.access import part, public
 from app.services.arrivals import Arrival, admit
 from app.services.doors import find_door
@@ -195,7 +196,7 @@ def _prove(ports: Ports, provider: Provider, begun: BegunSignIn, code: str) -> _
         )
 
     try:
-        tokens = ask_for_tokens(ports, provider, exchange)
+        tokens = ask_for_tokens(ports, provider, CallPurpose.SIGN_IN, exchange)
         identity = read_identity(ports, provider, tokens, begun.nonce)
         person = read_details(ports, provider, tokens, identity)
         # Nothing is granted by silence, although it means "as requested" (RFC 6749, 5.1).

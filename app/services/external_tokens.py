@@ -9,7 +9,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from app.domain.actor import Actor
-from app.domain.errors import Refused, TokenFault, TokenRejected
+from app.domain.errors import Refused, TokenFault, TokenRejected, TooManyRequests
 from app.domain.external_people import read_person
 from app.domain.provider_tokens import (
     ProviderTokenRejected,
@@ -19,16 +19,18 @@ from app.domain.provider_tokens import (
     read_access_token,
 )
 from app.domain.providers import DEFAULT_SLUG, Provider
+from app.domain.rate_limits import EXTERNAL_TOKEN
 from app.models import ProviderTokenRecord
 from app.ports import Ports
-from app.ports.http import CallFailed
-from app.ports.provider_memory import RefusedToken, SeenToken
+from app.ports.http import CallFailed, CallFault
+from app.ports.provider_memory import CallPurpose, RefusedToken, SeenToken
 from app.services.access import part
 from app.services.arrivals import Arrival, admit
 from app.services.external_callers import is_ended
-from app.services.provider_calls import calling
+from app.services.provider_calls import FAILED_PAUSE, calling
 from app.services.provider_keys import verify_with
 from app.services.providers import known_providers
+from app.services.rate_limits import limit_rate
 
 OPAQUE_SECONDS = 60.0
 """For how long the provider's word about a token that tells no end is believed."""
@@ -61,26 +63,32 @@ def recognise_token(
     if refused is not None and refused.version == version and now < refused.until:
         raise TokenRejected(refused.fault)
     try:
-        bearer = _read(ports, token, _candidates(ports, token, version))
+        bearer = _read(ports, actor, token, digest, _candidates(ports, token, version))
         if bearer is None:
             return None
         seen = _settle(ports, actor, bearer, digest, version)
     except CallFailed as failed:
+        if failed.fault is not CallFault.NOT_CALLED:
+            _remember(ports, digest, TokenFault.PROVIDER, FAILED_PAUSE, version)
         raise TokenRejected(TokenFault.PROVIDER) from failed
+    except TooManyRequests as limited:
+        raise TokenRejected(TokenFault.PROVIDER) from limited
     except Refused as refusal:
-        _remember_refusal(ports, digest, version)
+        _remember(ports, digest, TokenFault.INVALID, _REFUSED_SECONDS, version)
         raise TokenRejected(TokenFault.INVALID) from refusal
     except ProviderTokenRejected as rejected:
         if rejected.fault is TokenFault.INVALID:
-            _remember_refusal(ports, digest, version)
+            _remember(ports, digest, TokenFault.INVALID, _REFUSED_SECONDS, version)
         raise
     memory.tokens.put(digest, seen)
     return seen
 
 
-def _remember_refusal(ports: Ports, digest: bytes, version: int) -> None:
-    until = ports.clock.timestamp() + _REFUSED_SECONDS
-    refused = RefusedToken(TokenFault.INVALID, until, version)
+def _remember(
+    ports: Ports, digest: bytes, fault: TokenFault, seconds: float, version: int
+) -> None:
+    """Answer ``fault`` for that token alone, without another call, for so many seconds."""
+    refused = RefusedToken(fault, ports.clock.timestamp() + seconds, version)
     ports.remembered.providers.refused.put(digest, refused)
 
 
@@ -102,16 +110,23 @@ def _candidates(ports: Ports, token: str, version: int) -> list[Provider]:
     return taking
 
 
-def _read(ports: Ports, token: str, candidates: list[Provider]) -> _Bearer | None:
+def _read(
+    ports: Ports, actor: Actor, token: str, digest: bytes, candidates: list[Provider]
+) -> _Bearer | None:
     if not is_signed(token):
-        return _read_opaque(ports, token, candidates[0]) if candidates else None
+        return _read_opaque(ports, actor, token, digest, candidates[0]) if candidates else None
+    failed = None
     for provider in candidates:
         try:
             return _read_signed(ports, token, provider)
+        except CallFailed as no_answer:
+            failed = no_answer
         except TokenRejected as rejected:
             # Nobody's key verifies it, and it names nobody we know: so it is nobody's.
             if provider.issuer or rejected.fault is not TokenFault.SIGNATURE:
                 raise
+    if failed is not None:
+        raise failed
     return None
 
 
@@ -120,23 +135,31 @@ def _read_signed(ports: Ports, token: str, provider: Provider) -> _Bearer:
     shop = ports.configuration.owner
     now = ports.clock.timestamp()
     access = read_access_token(signed, provider, now=now, shop=shop)
-    told = _ask(ports, provider, token)
+    told = _ask(ports, provider, token, CallPurpose.VERIFIED)
     person = read_person(told, provider, access.subject)
     arrival = Arrival(provider, access.issuer, person, access.grant)
     return _Bearer(arrival, access.expires, access.issued)
 
 
-def _read_opaque(ports: Ports, token: str, provider: Provider) -> _Bearer:
+def _read_opaque(
+    ports: Ports, actor: Actor, token: str, digest: bytes, provider: Provider
+) -> _Bearer:
     if provider.audience or provider.use_oauth_scope_permissions:
         reason = "An opaque token does not tell which audience it is meant for."
         raise ProviderTokenRejected(reason)
-    person = read_person(_ask(ports, provider, token), provider)
+    purpose = CallPurpose.VERIFIED
+    if ports.remembered.providers.tokens.get(digest) is None:
+        limit_rate(ports, EXTERNAL_TOKEN, actor.address)
+        purpose = CallPurpose.UNKNOWN
+    person = read_person(_ask(ports, provider, token, purpose), provider)
     expires = ports.clock.timestamp() + OPAQUE_SECONDS
     return _Bearer(Arrival(provider, "", person), expires, None)
 
 
-def _ask(ports: Ports, provider: Provider, token: str) -> "dict[str, object]":
-    with calling(ports, provider.user_info_url):
+def _ask(
+    ports: Ports, provider: Provider, token: str, purpose: CallPurpose
+) -> "dict[str, object]":
+    with calling(ports, provider.user_info_url, purpose):
         return dict(ports.identity_provider.fetch_person(provider.user_info_url, token))
 
 

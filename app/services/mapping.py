@@ -23,6 +23,7 @@ from app.domain.users import User
 from app.models import ExternalIdentityRecord, GroupPermissionRecord, GroupRecord, UserRecord
 from app.ports import Ports
 from app.ports.http import CallFailed
+from app.ports.provider_memory import CallPurpose
 from app.services.access import requires
 from app.services.arrivals import INACTIVE, Arrival, first_arrival_problem, return_problem
 from app.services.callers import USER_COLUMNS, read_user
@@ -118,7 +119,7 @@ def _read_id(
 def _ask(ports: Ports, provider: Provider, token: str) -> dict[str, object]:
     if not provider.user_info_url:
         raise ProviderTokenRejected("Access tokens are not taken without a user-info URL.")
-    with calling(ports, provider.user_info_url):
+    with calling(ports, provider.user_info_url, CallPurpose.VERIFIED):
         return dict(ports.identity_provider.fetch_person(provider.user_info_url, token))
 
 

@@ -16,6 +16,7 @@ from app.domain.scopes import ScopeGrant, granted_by
 from app.ports import Ports
 from app.ports.http import CallFailed
 from app.ports.identity_provider import Client, TokenAnswer
+from app.ports.provider_memory import CallPurpose
 from app.services.access import part
 from app.services.provider_calls import calling
 from app.services.provider_keys import verify_with
@@ -24,7 +25,10 @@ from app.services.providers import client_secret_of
 
 @part
 def ask_for_tokens(
-    ports: Ports, provider: Provider, ask: Callable[[Client], TokenAnswer]
+    ports: Ports,
+    provider: Provider,
+    purpose: CallPurpose,
+    ask: Callable[[Client], TokenAnswer],
 ) -> TokenAnswer:
     """What ``ask`` gets at the token endpoint, as the client that this service is there.
 
@@ -34,7 +38,7 @@ def ask_for_tokens(
         provider.oauth_token_url, provider.client_id, client_secret_of(ports, provider)
     )
     try:
-        with calling(ports, provider.oauth_token_url):
+        with calling(ports, provider.oauth_token_url, purpose):
             return ask(client)
     except CallFailed as failed:
         raise unavailable(failed) from failed
@@ -68,7 +72,7 @@ def read_details(
     is_said = identity.claims.get("email_verified") is True
     if is_said or not provider.user_info_url:
         return read_person(identity.claims, provider)
-    with calling(ports, provider.user_info_url):
+    with calling(ports, provider.user_info_url, CallPurpose.VERIFIED):
         told = ports.identity_provider.fetch_person(provider.user_info_url, tokens.access_token)
     return read_person({**identity.claims, **told}, provider, identity.subject)
 

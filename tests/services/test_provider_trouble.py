@@ -75,19 +75,19 @@ def test_keys_that_are_known_go_on_while_the_provider_is_down(
     assert fault(ports, provider.access_token(jti="a day later")) is TokenFault.PROVIDER
 
 
-def test_an_address_that_failed_is_left_alone_for_a_few_seconds(
+def test_token_that_got_no_usable_answer_is_not_asked_about_again_for_a_few_seconds(
     ports: Ports, provider: OwnProvider, clock: FakeClock
 ) -> None:
-    tokens = [provider.access_token(jti=str(number)) for number in range(10)]
+    token = provider.access_token()
     works = provider.server.routes["/userinfo"]
     provider.server.answer("/userinfo", Reply(503))
-    for token in tokens:
+    for _ in range(5):
         assert fault(ports, token) is TokenFault.PROVIDER
     assert len(provider.server.calls("/userinfo")) == 1
 
     provider.server.routes["/userinfo"] = works
     clock.pass_(seconds=FAILED_PAUSE)
-    assert fault(ports, tokens[0]) is None
+    assert fault(ports, token) is None
 
 
 def test_a_token_that_was_refused_is_not_asked_about_again_at_once(
@@ -131,10 +131,10 @@ def test_nobody_else_waits_for_a_provider_that_hangs(ports: Ports, provider: Own
     with hanging(provider), ThreadPoolExecutor(AT_ONCE) as pool:
         waiting = [pool.submit(fault, ports, token) for token in tokens]
         began = time.monotonic()
-        while time.monotonic() - began < 10 and sum(one.done() for one in waiting) < AT_ONCE - 2:
+        while time.monotonic() - began < 10 and sum(one.done() for one in waiting) < AT_ONCE - 3:
             time.sleep(0.01)
-        # Two are at the provider; whoever stood behind them has been told so already.
-        assert sum(one.done() for one in waiting) >= AT_ONCE - 2
+        # Three are at the provider; whoever stood behind them has been told so already.
+        assert sum(one.done() for one in waiting) >= AT_ONCE - 3
         before = calls(ports)
         assert fault(ports, provider.access_token(jti="late")) is TokenFault.PROVIDER
         assert calls(ports) == before
