@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 import sys
+import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +30,8 @@ _CONNECTIONS = 4096
 _HEADERS_MOST = 64 * 1024
 """Bytes that are kept of a connection's headers, and of what is read ahead of a body."""
 
+_PORT_SECONDS = 10.0
+_PORT_PAUSE = 0.1
 _EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 - told apart, not listened on
 
 
@@ -70,19 +74,20 @@ _PLAYGROUND = Column[_Served]("playground", "Playground", lambda served: served.
 def command(host: str, port: int, *, workers: int | None, no_worker: bool) -> None:
     """Serve the shop, with its background worker beside it.
 
-    Looks at settings, database and keys first. Ends on SIGTERM and Ctrl-C, after the requests that
+    Looks at settings, database and keys first, and waits up to 10 seconds for a port that is still
+    in use. Ends on SIGTERM and Ctrl-C, after the requests that
     have begun; a process that falls is started again.
     """
     ports = installation().ports
     diagnosis.require_ready(ports, OPERATOR)
+    out = output()
+    _wait_for_port(out, host, port)
     base_address.remember_base_address(ports, OPERATOR, _address(host, port))
     ports.database.close()  # from here on, the processes below have connections of their own
-    _require_free(host, port)
     count = workers or _processors()
     programs = [Program("server", _server(host, port, count))]
     if not no_worker:
         programs.append(Program("worker", _worker()))
-    out = output()
     announcement = _Announcement(out, host, port)
     if not run_together(programs, out.say, announcement.make_once_ready):
         click.get_current_context().exit(Exit.FAILED)
@@ -118,16 +123,34 @@ def _worker() -> list[str]:
     return [sys.executable, "-m", "flask", "--app", str(_WSGI), "worker"]
 
 
-def _require_free(host: str, port: int) -> None:
-    """Fail now, by name, rather than in a process that falls again and again."""
+def _wait_for_port(out: Output, host: str, port: int) -> None:
+    """Wait while another process holds the port, as those of a killed parent still do.
+
+    Fails now, by name, rather than in a process that falls again and again.
+    """
+    deadline = time.monotonic() + _PORT_SECONDS
+    waiting = False
+    while (error := _listening_error(host, port)) is not None:
+        if error.errno != errno.EADDRINUSE or time.monotonic() > deadline:
+            message = f"Cannot listen on {host}, port {port}: {error.strerror or error}."
+            raise click.ClickException(
+                f"{message} Choose another with --host and --port."
+            ) from error
+        if not waiting:
+            waiting = True
+            out.say(f"Port {port} is in use. Waiting up to {_PORT_SECONDS:.0f} s for it.")
+        time.sleep(_PORT_PAUSE)
+
+
+def _listening_error(host: str, port: int) -> OSError | None:
     try:
         family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         with socket.socket(family, kind) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind(address)
     except OSError as error:
-        message = f"Cannot listen on {host}, port {port}: {error.strerror or error}."
-        raise click.ClickException(f"{message} Choose another with --host and --port.") from error
+        return error
+    return None
 
 
 class _Announcement:

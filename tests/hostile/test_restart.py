@@ -1,0 +1,53 @@
+"""A restart right after the parent was killed, while its processes still hold the port."""
+
+import os
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.commands.installed import (
+    Installation,
+    answers,
+    end,
+    free_port,
+    is_alive,
+    offspring,
+    wait_until,
+)
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the kernel has to help")
+
+
+SERVE = ("serve", "--workers", "1", "--no-worker", "--port")
+
+
+def test_restart_after_a_killed_parent_waits_for_the_port(sqlite_url: str, tmp_path: Path) -> None:
+    installed = Installation(tmp_path, {"DATABASE_URL": sqlite_url})
+    port = free_port()
+    family: dict[int, str] = {}
+    killed = installed.start(*SERVE, str(port))
+    try:
+        wait_until(lambda: answers(port), "it answers")
+        family = offspring(killed.pid)
+        worker = max(pid for pid, command in family.items() if "granian" in command)
+        # Busy, as with requests that have begun: it keeps the port a while longer.
+        os.kill(worker, signal.SIGSTOP)
+        killed.kill()
+        killed.wait()
+        restarted = installed.start(*SERVE, str(port))
+        try:
+            wait_until(lambda: "in use" in installed.said, "it waits")
+            os.kill(worker, signal.SIGCONT)
+            wait_until(lambda: "Ctrl-C" in installed.said.partition("in use")[2], "it is up")
+            assert answers(port)
+            wait_until(lambda: not any(map(is_alive, family)), "the others have ended")
+        finally:
+            end(restarted)
+    finally:
+        end(killed)
+        for pid in filter(is_alive, family):
+            os.kill(pid, signal.SIGKILL)
+    assert f"Port {port} is in use. Waiting up to 10 s for it." in installed.said
+    assert "Cannot listen" not in installed.said
