@@ -52,6 +52,11 @@ class Settings:
     playground_enabled: bool = True
     graphql_batch_max: int = 10
     graphql_mutations_max: int = 10
+    graphql_tokens_max: int = 5000
+    graphql_depth_max: int = 16
+    graphql_aliases_max: int = 100
+    graphql_cost_max: int = 30_000
+    graphql_values_max: int = 20_000
     graphql_body_max: int = 1024 * 1024
     upload_max: int = 5 * 1024 * 1024
     log_level: str = "INFO"
@@ -167,6 +172,19 @@ class _Reader:
             ),
             graphql_mutations_max=read(
                 "GRAPHQL_MUTATIONS_MAX", default.graphql_mutations_max, values.positive
+            ),
+            graphql_tokens_max=read(
+                "GRAPHQL_TOKENS_MAX", default.graphql_tokens_max, values.positive
+            ),
+            graphql_depth_max=read(
+                "GRAPHQL_DEPTH_MAX", default.graphql_depth_max, values.positive
+            ),
+            graphql_aliases_max=read(
+                "GRAPHQL_ALIASES_MAX", default.graphql_aliases_max, values.positive
+            ),
+            graphql_cost_max=read("GRAPHQL_COST_MAX", default.graphql_cost_max, values.positive),
+            graphql_values_max=read(
+                "GRAPHQL_VALUES_MAX", default.graphql_values_max, values.positive
             ),
             graphql_body_max=read("GRAPHQL_BODY_MAX", default.graphql_body_max, values.positive),
             upload_max=read("UPLOAD_MAX", default.upload_max, values.positive),

@@ -76,7 +76,7 @@ def connect(settings: Settings, *, late: bool = False) -> Ports:
         post=start(partial(_post, settings)),
         http=http,
         identity_provider=_late(partial(_identity_provider, http)),
-        payloads=_late(_payloads),
+        payloads=_late(partial(_payloads, settings)),
         pictures=_late(_pictures),
         queue=_late(partial(_queue, settings)),
         schema=_late(partial(_schema, settings)),
@@ -126,6 +126,11 @@ def make_installation(ports: Ports, settings: Settings) -> Installation:
         playground_enabled=settings.playground_enabled,
         graphql_batch_max=settings.graphql_batch_max,
         graphql_mutations_max=settings.graphql_mutations_max,
+        graphql_tokens_max=settings.graphql_tokens_max,
+        graphql_depth_max=settings.graphql_depth_max,
+        graphql_aliases_max=settings.graphql_aliases_max,
+        graphql_cost_max=settings.graphql_cost_max,
+        graphql_values_max=settings.graphql_values_max,
         graphql_body_max=settings.graphql_body_max,
         upload_max=settings.upload_max,
     )
@@ -189,10 +194,15 @@ def _identity_provider(http: ports.Http) -> ports.IdentityProvider:
     return make(http)
 
 
-def _payloads() -> ports.Payloads:
+def _payloads(settings: Settings) -> ports.Payloads:
     # Above the adapters, for its queries run on the schema; most commands have no use for either.
-    make = cast("Callable[[], ports.Payloads]", load("app.graphql.payloads:create_payloads"))
-    return make()
+    make = cast("Callable[..., ports.Payloads]", load("app.graphql.payloads:create_payloads"))
+    return make(
+        tokens_max=settings.graphql_tokens_max,
+        depth_max=settings.graphql_depth_max,
+        aliases_max=settings.graphql_aliases_max,
+        cost_max=settings.graphql_cost_max,
+    )
 
 
 def _pictures() -> ports.Pictures:

@@ -11,6 +11,7 @@ from app.domain.web_addresses import ascii_host
 LONGEST = 254
 """Characters that fit the path of a mail (RFC 5321, 4.5.3.1.3, with erratum 1690)."""
 
+_LONGEST_TYPED = 4 * LONGEST
 _LONGEST_LOCAL = 64
 _LONGEST_LABEL = 63
 # The unquoted form (RFC 5322, 3.2.3), with letters of every script (RFC 6531, 3.3).
@@ -22,8 +23,11 @@ _LABEL = re.compile(r"[^\W_](?:[^\W_]|-)*(?<!-)")
 def normalize_email(text: str) -> str:
     """The one spelling that is stored and looked up: composed, in lower case, no blanks around.
 
-    Wide letters and other variants in the domain are mapped as browsers do (UTS 46).
+    Wide letters and other variants in the domain are mapped as browsers do (UTS 46). What is far
+    too long for an email stays as it is: it is refused, or found nowhere.
     """
+    if len(text) > _LONGEST_TYPED:
+        return text
     email = unicodedata.normalize("NFC", text).strip().lower()
     local, at, domain = email.rpartition("@")
     return email if domain.isascii() else f"{local}{at}{_mapped(domain)}"

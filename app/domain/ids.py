@@ -5,6 +5,9 @@ import binascii
 
 from app.domain.errors import Problem, Refused
 
+_LONGEST_ID = 1000
+"""Characters; the longest that we make have about a hundred."""
+
 _LONGEST_KEY = 18
 """Digits that fit every database's integer key; a longer one cannot exist."""
 
@@ -15,6 +18,8 @@ def to_global_id(type_name: str, key: int | str) -> str:
 
 def parse_global_id(value: str) -> tuple[str, str] | None:
     """Type name and key of ``value``, or ``None`` when it is no global id."""
+    if len(value) > _LONGEST_ID:
+        return None
     try:
         text = base64.b64decode(value, validate=True).decode()
     except (binascii.Error, ValueError):
@@ -35,5 +40,5 @@ def key_of(value: str, type_name: str, *, field: str = "id", code: str = "NOT_FO
 
 def parse_key(text: str) -> int | None:
     """The numeric key that ``text`` spells, or ``None``."""
-    fits = text.isascii() and text.isdigit() and len(text) <= _LONGEST_KEY
+    fits = len(text) <= _LONGEST_KEY and text.isascii() and text.isdigit()
     return int(text) if fits else None

@@ -15,6 +15,9 @@ Item_co = TypeVar("Item_co", covariant=True)
 LONGEST_PAGE = 100
 BAD_CURSOR = "Received cursor is invalid."
 
+_LONGEST_CURSOR = 16 * 1024
+"""Characters; room for two names of the greatest length, each character escaped."""
+
 _LARGEST = 2**63
 """What no key, count or number in a database reaches."""
 
@@ -91,6 +94,8 @@ def make_cursor(values: tuple[str | int, ...]) -> str:
 
 def read_cursor(text: str, field: str) -> tuple[str | int, ...]:
     """The sort values in a cursor; refuses anything that ``make_cursor`` did not make."""
+    if len(text) > _LONGEST_CURSOR:
+        raise Refused(Problem("GRAPHQL_ERROR", BAD_CURSOR, field))
     try:
         values = json.loads(base64.urlsafe_b64decode(text.encode()))
     except (binascii.Error, ValueError, RecursionError):

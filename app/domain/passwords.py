@@ -18,6 +18,7 @@ _TOO_SIMILAR = 0.7
 """The share of matching characters from which one text reads like another."""
 
 _SHORTEST_WORD = 3
+_LONGEST_WORD = 256
 _LONGEST_TRIMMING = 4
 _TRIMMING = re.compile(r"^[\W\d_]+|[\W\d_]+$")
 _LOOKALIKES = (
@@ -58,8 +59,11 @@ def password_problems(
 
 
 def own_words(email: str = "", *names: str) -> tuple[str, ...]:
-    """The words that others know about an account: its address, its names, and their parts."""
-    words = [email, *names]
+    """The words that others know about an account: its address, its names, and their parts.
+
+    Only the beginning of a text counts that is longer than any that is stored.
+    """
+    words = [text[:_LONGEST_WORD] for text in (email, *names)]
     parts = [part for word in words for part in re.split(r"[\W_]+", word)]
     return tuple(dict.fromkeys(word for word in (*words, *parts) if len(word) >= _SHORTEST_WORD))
 

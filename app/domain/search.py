@@ -9,6 +9,9 @@ LONGEST_WORD = 254
 MOST_WORDS = 16
 """Words that one person is found by; and that one search looks for."""
 
+_LONGEST_SEARCH = 4096
+"""Characters of a search that are looked at; room for all words of the greatest length."""
+
 _LAST = "\U0010ffff"
 _INSIDE = re.compile(r"[-'\u2019.]")
 
@@ -52,9 +55,11 @@ def read_search(text: str) -> tuple[str, ...] | None:
     Whoever is found has a word for each of them. No word at all finds everybody. No beginning
     begins another one, so that no word begins with two of them.
     """
+    text = text[:_LONGEST_SEARCH]
     if not is_storable(text):
         return None
-    words = list({fold(word)[:LONGEST_WORD] for word in text.split()[:MOST_WORDS]})
+    typed = text.split(maxsplit=MOST_WORDS)[:MOST_WORDS]
+    words = list({fold(word)[:LONGEST_WORD] for word in typed})
     wanted = [word for word in words if word and not _begins_another(word, words)]
     return tuple(sorted(wanted, key=lambda word: (-len(word), word)))
 

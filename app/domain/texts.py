@@ -7,6 +7,10 @@ import idna
 
 from app.domain.errors import Problem
 
+_UNSTORABLE = re.compile(r"[\0\ud800-\udfff]")
+_CONTROL = re.compile(r"[\0-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+"""Unicode's categories Cc, Cs, Zl and Zp; scanning by a pattern keeps long texts cheap."""
+
 _BLANK_LETTERS = "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0"
 """Characters that show nothing although Unicode counts them as letters, marks or symbols."""
 
@@ -50,20 +54,16 @@ def prose_problem(text: str, field: str, *, longest: int, code: str = "INVALID")
 
 def is_storable(text: str) -> bool:
     """Whether every database can hold ``text``: PostgreSQL knows no NUL, UTF-8 no half a pair."""
-    return not any(character == "\0" or _is_surrogate(character) for character in text)
+    return _UNSTORABLE.search(text) is None
 
 
 def has_control_characters(text: str) -> bool:
     """Whether ``text`` holds a control character, a line break, or half a surrogate pair."""
-    return any(_breaks(character) for character in text)
+    return _CONTROL.search(text) is not None
 
 
 def _too_long(text: str, field: str, longest: int, code: str) -> Problem:
     return Problem(code, f"Use at most {longest} characters; this has {len(text)}.", field)
-
-
-def _breaks(character: str) -> bool:
-    return unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp")
 
 
 def _is_invisible(text: str, place: int) -> bool:
@@ -90,7 +90,3 @@ def _joins(text: str, place: int) -> bool:
         return idna.valid_contextj(text, place)
     except (ValueError, IndexError):
         return False
-
-
-def _is_surrogate(character: str) -> bool:
-    return "\ud800" <= character <= "\udfff"

@@ -1,5 +1,6 @@
 """Reading a request's body, no further and no deeper than is allowed."""
 
+import re
 from http import HTTPStatus
 from typing import Any
 
@@ -8,6 +9,10 @@ from werkzeug.exceptions import RequestEntityTooLarge
 
 DEEPEST_JSON = 100
 """How far a body may nest: variables and a batch need far less, and every reader recurses."""
+
+_CONTAINERS = (dict, list)
+_STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)', re.DOTALL)
+"""A string of JSON; one without an end reaches to the end of the text."""
 
 _LONGEST_LENGTH = 18
 _MIB = 1024 * 1024
@@ -76,24 +81,36 @@ def too_large(what: str, most: int) -> BadRequest:
     return BadRequest(f"{what} larger than {told}.", HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
 
 
-def read_json(text: bytes | str, what: str) -> Any:
+def read_json(text: bytes | str, what: str, values_max: int) -> Any:
     """The value that ``text`` spells in JSON; ``what`` it is stands in the refusal.
 
-    Strict: UTF-8 alone, no ``NaN``, no lone surrogates, nothing behind the value.
+    Strict: UTF-8 alone, no ``NaN``, no lone surrogates, nothing behind the value. Each string,
+    number, object, list and constant counts as a value, of which there can be ``values_max``:
+    parsing them is slow, and reading them as GraphQL input slower by far.
     """
+    raw = text if isinstance(text, bytes) else text.encode()
+    if _values_in(raw) > values_max and _values_in(_STRING.sub(b"", raw)) > values_max:
+        raise BadRequest(
+            f"{what} contains more than {values_max} values; the limit is {values_max}."
+        )
     try:
-        value = orjson.loads(text)
+        value = orjson.loads(raw)
     except orjson.JSONDecodeError as error:
         raise BadRequest(f"{what} is not valid JSON: {error}.") from None
-    if _may_be_deep(text) and _depth(value) > DEEPEST_JSON:
+    if _containers_in(raw) > DEEPEST_JSON and _depth(value) > DEEPEST_JSON:
         raise BadRequest(f"{what} nests more than {DEEPEST_JSON} levels deep.")
     return value
 
 
-def _may_be_deep(text: bytes | str) -> bool:
+def _values_in(raw: bytes) -> int:
+    # Every value but the first of a list or an object follows a comma. Strings can hold commas
+    # and brackets as well, so that there may be fewer, but never more.
+    return 1 + raw.count(b",") + _containers_in(raw)
+
+
+def _containers_in(raw: bytes) -> int:
     # Counting brackets is a hundred times quicker than following them.
-    raw = text if isinstance(text, bytes) else text.encode()
-    return raw.count(b"[") + raw.count(b"{") > DEEPEST_JSON
+    return raw.count(b"[") + raw.count(b"{")
 
 
 def _depth(value: Any) -> int:
@@ -104,7 +121,7 @@ def _depth(value: Any) -> int:
         level = [
             inner
             for outer in level
-            for inner in (outer.values() if isinstance(outer, dict) else outer)
-            if isinstance(inner, dict | list)
+            for inner in (outer.values() if type(outer) is dict else outer)
+            if type(inner) in _CONTAINERS
         ]
     return depth

@@ -2,12 +2,13 @@
 
 from dataclasses import dataclass
 
-from graphql import GraphQLSchema
+from graphql import GraphQLError, GraphQLSchema
 
 from app.graphql.cache import Cache
 from app.graphql.errors import Description, describe_request_error
+from app.graphql.limits import Allowance, ReadingCost
 from app.graphql.operations import Document
-from app.graphql.validation import Invalid, count_tokens, read_document
+from app.graphql.validation import Invalid, read_document
 
 _BYTES_PER_TOKEN = 400
 """What a parsed document takes in memory, measured on documents of 10 to 2,000 tokens."""
@@ -18,9 +19,14 @@ _FEW_BYTES = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """A document that cannot be executed, and why."""
+    """A document that cannot be executed, and why.
+
+    ``over_limit``: not by itself, but with what the request contained before it.
+    """
 
     errors: tuple[Description, ...]
+    cost: ReadingCost
+    over_limit: bool = False
 
 
 class Documents:
@@ -29,10 +35,9 @@ class Documents:
     ``read`` counts how many had to be parsed and validated.
     """
 
-    def __init__(self, schema: GraphQLSchema, *, most_tokens: int, hide_suggestions: bool) -> None:
+    def __init__(self, schema: GraphQLSchema, *, hide_suggestions: bool) -> None:
         self.read = 0
         self._schema = schema
-        self._most_tokens = most_tokens
         self._hide_suggestions = hide_suggestions
         self._valid: Cache[str, Document] = Cache(entries=1000, size=_MANY_BYTES)
         self._invalid: Cache[str, Rejected] = Cache(entries=200, size=_FEW_BYTES)
@@ -42,24 +47,35 @@ class Documents:
         """What the valid ones take, in bytes."""
         return self._valid.used
 
-    def get(self, text: str) -> Document | Rejected:
-        """What ``text`` means, from memory where it has been seen before."""
-        return self._valid.get(text) or self._invalid.get(text) or self._read(text)
+    def get(self, text: str, allowed: Allowance) -> Document | Rejected:
+        """Return what ``text`` means, from memory where it has been seen before.
 
-    def _read(self, text: str) -> Document | Rejected:
+        A known document costs the request as much as a new one: whether a request is within its
+        limits does not depend on what others have sent.
+        """
+        known = self._valid.get(text) or self._invalid.get(text)
+        if known is None:
+            return self._read(text, allowed)
+        error = allowed.error(known.cost)
+        return known if error is None else _over_limit(known.cost, error)
+
+    def _read(self, text: str, allowed: Allowance) -> Document | Rejected:
         self.read += 1
         try:
-            tree = read_document(
-                self._schema,
-                text,
-                most_tokens=self._most_tokens,
-                hide_suggestions=self._hide_suggestions,
+            tree, cost = read_document(
+                self._schema, text, allowed, hide_suggestions=self._hide_suggestions
             )
         except Invalid as invalid:
-            rejected = Rejected(tuple(map(describe_request_error, invalid.errors)))
-            told = sum(len(error["message"]) for error in rejected.errors)
-            self._invalid.put(text, rejected, len(text) + told)
+            if invalid.over_limit:
+                return _over_limit(invalid.cost, *invalid.errors)
+            rejected = Rejected(tuple(map(describe_request_error, invalid.errors)), invalid.cost)
+            size = sum(len(error["message"]) for error in rejected.errors)
+            self._invalid.put(text, rejected, len(text) + size)
             return rejected
-        document = Document(self._schema, tree, count_tokens(tree))
-        self._valid.put(text, document, len(text) + document.tokens * _BYTES_PER_TOKEN)
+        document = Document(self._schema, tree, cost)
+        self._valid.put(text, document, len(text) + cost.tokens * _BYTES_PER_TOKEN)
         return document
+
+
+def _over_limit(cost: ReadingCost, *errors: GraphQLError) -> Rejected:
+    return Rejected(tuple(map(describe_request_error, errors)), cost, over_limit=True)

@@ -71,8 +71,15 @@ class GraphqlEndpoint:
             body=installation.graphql_body_max,
             upload=installation.upload_max,
             batch=installation.graphql_batch_max,
+            values=installation.graphql_values_max,
         )
-        limits = Limits(mutations=installation.graphql_mutations_max)
+        limits = Limits(
+            tokens=installation.graphql_tokens_max,
+            depth=installation.graphql_depth_max,
+            aliases=installation.graphql_aliases_max,
+            cost=installation.graphql_cost_max,
+            mutations=installation.graphql_mutations_max,
+        )
         self.exchange = Exchange(installation.ports, schema, limits, identify)
         self._headers = data_headers(installation.ports.configuration)
         self._by_method = {"POST": self._post, "OPTIONS": self._options}

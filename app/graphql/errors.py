@@ -2,10 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import structlog
-from graphql import GraphQLError, GraphQLSyntaxError
+from graphql import GraphQLError, GraphQLSyntaxError, SourceLocation
 
 from app.domain.errors import (
     PermissionDenied,
@@ -23,6 +24,8 @@ SYNTAX_ERROR = "GraphQLSyntaxError"
 REQUEST_ERROR = "GraphQLError"
 MASKED = "Internal Server Error"
 
+_LONGEST_MESSAGE = 1000
+_MOST_LOCATIONS = 10
 _REQUEST_ID_LENGTH = 16
 _log = structlog.get_logger(__name__)
 
@@ -138,12 +141,23 @@ def _masked(fault: Exception, ports: Ports, path: list[str | int] | None) -> Des
 
 
 def _located(error: GraphQLError, message: str, extensions: Description) -> Description:
-    description: Description = {"message": message}
-    if error.locations:
+    # A client chooses the names in its document, and how often they are at fault.
+    shown = message if len(message) <= _LONGEST_MESSAGE else f"{message[:_LONGEST_MESSAGE]}…"
+    description: Description = {"message": shown}
+    places = locations_of(error)
+    if places:
         description["locations"] = [
-            {"line": location.line, "column": location.column} for location in error.locations
+            {"line": place.line, "column": place.column} for place in places
         ]
     if error.path:
         description["path"] = error.path
     description["extensions"] = extensions
     return description
+
+
+def locations_of(error: GraphQLError) -> list[SourceLocation]:
+    """Return where in the document ``error`` is, at most ``_MOST_LOCATIONS`` places."""
+    if error.source is None:
+        return []
+    positions = islice(error.positions or (), _MOST_LOCATIONS)
+    return [error.source.get_location(position) for position in positions]

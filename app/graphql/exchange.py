@@ -18,8 +18,9 @@ from app.graphql.cache import Cache
 from app.graphql.context import RequestContext
 from app.graphql.documents import Documents, Rejected
 from app.graphql.execution import coerce_variables, execute, refuse
-from app.graphql.limits import Limits, Load, exceeded
-from app.graphql.operations import Operation
+from app.graphql.limits import Allowance, Limits, Load, exceeded
+from app.graphql.operations import Document, Operation
+from app.graphql.password_limit import LimitedHasher
 from app.graphql.request import Entry
 from app.ports import Ports
 from app.services.identity import Identity, Visitor
@@ -48,9 +49,7 @@ class Exchange:
         self._limits = limits
         self._identify = identify
         self._hide_suggestions = not ports.configuration.development
-        self.documents = Documents(
-            schema, most_tokens=limits.tokens, hide_suggestions=self._hide_suggestions
-        )
+        self.documents = Documents(schema, hide_suggestions=self._hide_suggestions)
         self.introspections: Cache[tuple[str, str | None, bytes], Outcome] = Cache(
             entries=64, size=_INTROSPECTION_BYTES
         )
@@ -69,12 +68,13 @@ class Exchange:
             return [CLOSED] * len(entries)
         outcomes = []
         changed = False
+        context = _with_limited_hasher(context)
         for plan in self._plan(entries):
             if isinstance(plan, Outcome):
                 outcomes.append(plan)
                 continue
             if changed and context is not None:
-                context = self._admit(self._again(context), visitor)
+                context = self._renew(context)
             outcomes.append(CLOSED if context is None else self._answer(plan, context))
             changed = plan.operation.is_mutation
         return outcomes
@@ -93,6 +93,13 @@ class Exchange:
             return None
         return RequestContext(self._ports, visitor, identity)
 
+    def _renew(self, context: RequestContext) -> RequestContext | None:
+        """The context of what follows a mutation; what counts for a whole request goes on."""
+        renewed = self._admit(self._again(context), context.visitor)
+        if renewed is None:
+            return None
+        return replace(renewed, ports=context.ports, field_errors=context.field_errors)
+
     def _again(self, context: RequestContext) -> Identity:
         """The caller of this request as they are now.
 
@@ -108,36 +115,39 @@ class Exchange:
 
     def _readmit(self, context: RequestContext) -> RequestContext:
         """The context of a later field; raises ``TrafficClosed``, ``TokenRejected`` if expired."""
-        renewed = self._admit(self._again(context), context.visitor)
+        renewed = self._renew(context)
         if renewed is None:
             raise TrafficClosed
         if renewed.actor.fault is TokenFault.EXPIRED:
             raise TokenRejected(TokenFault.EXPIRED)
-        return replace(renewed, field_errors=context.field_errors)
+        return renewed
 
     def _plan(self, entries: Sequence[Entry | BadRequest]) -> list[Plan | Outcome]:
         plans: list[Plan | Outcome] = []
-        load: Load | None = None
+        allowed = Allowance(self._limits.tokens)
+        load = Load()
         for entry in entries:
-            plan = self._prepare(entry)
-            plans.append(plan)
-            if isinstance(plan, Outcome):
+            if isinstance(entry, BadRequest):
+                plans.append(malformed(entry.message, entry.status))
                 continue
-            own = plan.operation.load(plan.variables)
-            load = own if load is None else load + own
-            error = exceeded(load, self._limits)
-            if error is not None:
-                refusal = refused(error)
-                known = [one if isinstance(one, Outcome) else refusal for one in plans]
-                return [*known, *[refusal] * (len(entries) - len(plans))]
+            document = self.documents.get(entry.query, allowed)
+            allowed = allowed.after(document.cost)
+            if isinstance(document, Rejected):
+                refusal = refused_as(document.errors)
+                if document.over_limit:
+                    return _refuse_all(plans, refusal, len(entries))
+                plans.append(refusal)
+                continue
+            plan = self._prepare(entry, document)
+            plans.append(plan)
+            if isinstance(plan, Plan):
+                load += plan.operation.load(plan.variables)
+                error = exceeded(load, self._limits)
+                if error is not None:
+                    return _refuse_all(plans, refused(error), len(entries))
         return plans
 
-    def _prepare(self, entry: Entry | BadRequest) -> Plan | Outcome:
-        if isinstance(entry, BadRequest):
-            return malformed(entry.message, entry.status)
-        document = self.documents.get(entry.query)
-        if isinstance(document, Rejected):
-            return refused_as(document.errors)
+    def _prepare(self, entry: Entry, document: Document) -> Plan | Outcome:
         try:
             operation = document.operation(entry.operation_name)
         except GraphQLError as error:
@@ -174,6 +184,19 @@ class Exchange:
             size = len(entry.query) + len(key[-1]) + len(outcome.body)
             self.introspections.put(key, outcome, size)
         return outcome
+
+
+def _with_limited_hasher(context: RequestContext) -> RequestContext:
+    ports = replace(context.ports, passwords=LimitedHasher(context.ports.passwords))
+    return replace(context, ports=ports)
+
+
+def _refuse_all(
+    plans: Sequence[Plan | Outcome], refusal: Outcome, entries: int
+) -> list[Plan | Outcome]:
+    """Refuse a batch that is over a limit; entries that failed by themselves keep their errors."""
+    known: list[Plan | Outcome] = [one if isinstance(one, Outcome) else refusal for one in plans]
+    return known + [refusal] * (entries - len(plans))
 
 
 def _canonical(variables: dict[str, Any]) -> bytes:

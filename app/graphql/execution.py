@@ -1,6 +1,6 @@
 """Running one operation whose document is known to be valid."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 from graphql import (
@@ -8,21 +8,30 @@ from graphql import (
     FieldNode,
     GraphQLEnumType,
     GraphQLError,
+    GraphQLInputObjectType,
+    GraphQLInputType,
+    GraphQLNamedType,
     GraphQLNonNull,
     GraphQLObjectType,
     GraphQLOutputType,
     GraphQLResolveInfo,
     GraphQLScalarType,
+    Undefined,
+    VariableDefinitionNode,
+    coerce_input_value,
     default_field_resolver,
     default_type_resolver,
     get_argument_values,
-    get_variable_values,
+    get_named_type,
+    is_leaf_type,
     is_non_null_type,
     located_error,
+    type_from_ast,
+    value_from_ast,
 )
 from graphql.execution.collect_fields import collect_fields
 from graphql.execution.execute import CollectedErrors, assume_not_awaitable, get_field_def
-from graphql.pyutils import Path, inspect
+from graphql.pyutils import Path, print_path_list
 from typing_extensions import override
 
 from app.domain.errors import TokenFault, TokenRejected, TrafficClosed
@@ -123,7 +132,8 @@ class Execution(ExecutionContext):
     ) -> None:
         """Note ``fault`` as the field's error; raises it where the field can't be null."""
         field = get_field_def(self.schema, parent_type, field_nodes[0])
-        error = located_error(fault, field_nodes, path.as_list())
+        # One place is enough: a client can repeat a field as often as it likes.
+        error = located_error(fault, field_nodes[:1], path.as_list())
         self.handle_field_error(error, field.type, path)
 
     @override
@@ -148,39 +158,71 @@ class Execution(ExecutionContext):
             raise
 
 
+class _TooManyErrors(Exception):
+    """Enough is wrong with the variables; the rest is not looked at."""
+
+
 def coerce_variables(
     operation: Operation, given: Mapping[str, Any], *, hide_suggestions: bool
 ) -> dict[str, Any] | list[GraphQLError]:
-    """The values of the operation's variables, or what is wrong with those that were given."""
-    definitions = operation.node.variable_definitions
-    if not definitions:
-        return {}
-    values = get_variable_values(
-        operation.schema, definitions, dict(given), _MOST_COERCION_ERRORS, hide_suggestions
-    )
-    return values if isinstance(values, dict) else [_unquoted(error, given) for error in values]
+    """The values of the operation's variables, or what is wrong with those that were given.
+
+    No error quotes a value, which could be a password and as long as a body.
+    """
+    values: dict[str, Any] = {}
+    errors: list[GraphQLError] = []
+    for definition in operation.node.variable_definitions:
+        name = definition.variable.name.value
+        kind = cast("GraphQLInputType", type_from_ast(operation.schema, definition.type))
+        value = given.get(name, Undefined)
+        if value is Undefined and definition.default_value is not None:
+            values[name] = value_from_ast(definition.default_value, kind)
+        elif value is not Undefined or is_non_null_type(kind):
+            report = _reporter(definition, kind, errors)
+            try:
+                values[name] = coerce_input_value(value, kind, report, None, hide_suggestions)
+            except _TooManyErrors:
+                break
+    return errors or values
 
 
-def _unquoted(error: GraphQLError, given: Mapping[str, Any]) -> GraphQLError:
-    """The error without the values that it quotes: one of them may be a password."""
-    message = error.message
-    for shown in sorted(set(_shown(given)), key=len, reverse=True):
-        message = message.replace(shown, "…")
-    return GraphQLError(message, error.nodes, path=error.path, extensions=error.extensions)
+def _reporter(
+    definition: VariableDefinitionNode, kind: GraphQLInputType, errors: list[GraphQLError]
+) -> Callable[[list[str | int], Any, GraphQLError], None]:
+    """Return what takes down an error in the value of one variable."""
+    name = definition.variable.name.value
+
+    def report(path: list[str | int], value: Any, error: GraphQLError) -> None:
+        if value is Undefined:
+            message = f"Variable '${name}' of required type '{kind}' was not provided."
+        else:
+            place = f" at '{name}{print_path_list(path)}'" if path else ""
+            problem = _problem(kind, path, value, error)
+            message = f"Variable '${name}' got an invalid value{place}: {problem}"
+        errors.append(GraphQLError(message, definition))
+        if len(errors) == _MOST_COERCION_ERRORS:
+            raise _TooManyErrors
+
+    return report
 
 
-def _shown(value: object) -> Iterator[str]:
-    """How the library shows ``value`` and whatever is in it; numbers and constants left out."""
-    if isinstance(value, str):
-        yield inspect(value)
-    elif isinstance(value, Mapping):
-        yield inspect(value)
-        for one in value.values():
-            yield from _shown(one)
-    elif isinstance(value, list):
-        yield inspect(value)
-        for one in value:
-            yield from _shown(one)
+def _problem(
+    kind: GraphQLInputType, path: list[str | int], value: Any, error: GraphQLError
+) -> str:
+    """Return what is wrong without the value; only the errors of scalars and enums quote it."""
+    wanted = _type_at(kind, path)
+    if value is None or not is_leaf_type(wanted):
+        return error.message
+    return f"Expected type '{wanted}'."
+
+
+def _type_at(kind: GraphQLInputType, path: list[str | int]) -> GraphQLNamedType:
+    """Return the named type of the value at ``path``; lists take an item for a list of one."""
+    named = get_named_type(kind)
+    for step in path:
+        if isinstance(step, str) and isinstance(named, GraphQLInputObjectType):
+            named = get_named_type(named.fields[step].type)
+    return named
 
 
 def execute(

@@ -17,19 +17,22 @@ MOST_PLACES = 100
 _LONGEST_INDEX = 6
 
 
-def read_multipart(body: bytes, boundary: str, *, text_max: int, files_max: int) -> Any:
+def read_multipart(
+    body: bytes, boundary: str, *, text_max: int, files_max: int, values_max: int
+) -> Any:
     """The ``operations`` of a form, with its files where ``map`` says that they belong.
 
     ``text_max`` and ``files_max`` are in bytes: for each text part, and for all files together.
+    ``values_max`` is the number of values in the JSON of each.
     Raises ``BadRequest`` with what is wrong.
     """
     form, files = _parts(body, boundary, text_max)
     if sum(len(upload.data) for upload in files.values()) > files_max:
         raise too_large("The files together are", files_max)
-    operations = _json_part(form, "operations")
+    operations = _json_part(form, "operations", values_max)
     if not isinstance(operations, dict):
         raise BadRequest("An upload carries one operation: `operations` must be an object.")
-    places = _json_part(form, "map")
+    places = _json_part(form, "map", values_max)
     if not isinstance(places, dict):
         raise BadRequest("`map` must be an object of file names, each with a list of paths.")
     for name, path in _pairs(places):
@@ -72,10 +75,10 @@ def _upload(stored: FileStorage) -> Upload:
     return Upload(name, stored.content_type or "", stored.stream.read())
 
 
-def _json_part(form: dict[str, str], name: str) -> Any:
+def _json_part(form: dict[str, str], name: str, values_max: int) -> Any:
     if name not in form:
         raise BadRequest(f"The form has no part `{name}`.")
-    return read_json(form[name], f"`{name}`")
+    return read_json(form[name], f"`{name}`", values_max)
 
 
 def _pairs(places: dict[str, Any]) -> list[tuple[str, str]]:

@@ -18,10 +18,12 @@ from graphql import (
     SelectionSetNode,
 )
 
-from app.graphql.limits import Load
+from app.graphql.limits import Load, ReadingCost
 from app.graphql.weights import Scales
 
 _MOST_LOADS = 64
+_LONGEST_NAME = 100
+_NO_COST = ReadingCost()
 
 
 @dataclass(slots=True)
@@ -35,7 +37,6 @@ class Operation:
     root_type: GraphQLObjectType
     node: OperationDefinitionNode
     fragments: dict[str, FragmentDefinitionNode]
-    tokens: int
     is_mutation: bool
     is_introspection: bool
     _loads: dict[tuple[object, ...], Load] = field(default_factory=dict)
@@ -48,7 +49,7 @@ class Operation:
             if known is not None:
                 return known
         scales = Scales(self.schema, self.fragments, variables)
-        load = scales.weigh(self.node, self.tokens)
+        load = scales.weigh(self.node)
         if len(self._loads) >= _MOST_LOADS:
             self._loads.clear()
         self._page_variables = names = tuple(sorted(scales.page_variables))
@@ -59,10 +60,12 @@ class Operation:
 class Document:
     """A valid document and the operations in it."""
 
-    __slots__ = ("_fragments", "_nodes", "_ready", "_schema", "tokens")
+    __slots__ = ("_fragments", "_nodes", "_ready", "_schema", "cost")
 
-    def __init__(self, schema: GraphQLSchema, tree: DocumentNode, tokens: int) -> None:
-        self.tokens = tokens
+    def __init__(
+        self, schema: GraphQLSchema, tree: DocumentNode, cost: ReadingCost = _NO_COST
+    ) -> None:
+        self.cost = cost
         self._schema = schema
         self._fragments = {
             definition.name.value: definition
@@ -85,7 +88,7 @@ class Document:
 
     def _pick(self, name: str | None) -> OperationDefinitionNode:
         if name is not None and name not in self._nodes:
-            raise GraphQLError(f"Unknown operation named {name!r}.")
+            raise GraphQLError(f"Unknown operation named {name[:_LONGEST_NAME]!r}.")
         if name is not None:
             return self._nodes[name]
         if len(self._nodes) != 1:
@@ -108,7 +111,6 @@ class Document:
             root_type=root,
             node=node,
             fragments=self._fragments,
-            tokens=self.tokens,
             is_mutation=kind is OperationType.MUTATION,
             is_introspection=kind is OperationType.QUERY
             and all(name.startswith("__") for name in self._root_fields(node.selection_set)),

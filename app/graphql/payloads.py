@@ -24,15 +24,15 @@ from app.domain.errors import Problem, Refused
 from app.domain.events import EVENTS
 from app.domain.events.occurrence import Occurrence
 from app.domain.webhooks import AsyncEvent, WebhookQuery
-from app.graphql.limits import Limits, exceeded
+from app.graphql.errors import locations_of
+from app.graphql.limits import Allowance, Limits, exceeded
 from app.graphql.schema import schema
 from app.graphql.telling import Telling
-from app.graphql.validation import Invalid, count_tokens, read_document
+from app.graphql.validation import Invalid, read_document
 from app.graphql.weights import Scales
 from app.ports import Ports
 
 _MOST_TOLD = 5
-_LIMITS = Limits()
 _EVENTS = {event.__name__: AsyncEvent(event.type.value) for event in EVENTS.values()}
 """The event of each of the schema's event types."""
 
@@ -43,15 +43,16 @@ Selected = FieldNode | InlineFragmentNode | FragmentDefinitionNode
 class SchemaPayloads:
     """Reads the subscription queries of webhooks, and runs them."""
 
-    def __init__(self, schema: GraphQLSchema) -> None:
+    def __init__(self, schema: GraphQLSchema, limits: Limits) -> None:
         self._schema = schema
-        self._telling = Telling(schema, most_tokens=_LIMITS.tokens)
+        self._limits = limits
+        self._telling = Telling(schema, tokens_max=limits.tokens)
 
     def make(self, asking: object, actor: Actor, query: str, happened: Occurrence) -> str:
         return self._telling.tell(cast("Ports", asking), actor, query, happened)
 
     def check(self, query: str) -> WebhookQuery:
-        document = _parse(query)
+        document = self._parse(query)
         subscription = _subscription(document)
         self._validate(query)
         fragments: Fragments = {
@@ -60,7 +61,7 @@ class SchemaPayloads:
             if isinstance(node, FragmentDefinitionNode)
         }
         scales = Scales(self._schema, fragments, {})
-        error = exceeded(scales.weigh(subscription, count_tokens(document)), _LIMITS)
+        error = exceeded(scales.weigh(subscription), self._limits)
         if error is not None:
             raise _refusal("INVALID", error.message)
         names = _event_types(subscription, fragments)
@@ -70,25 +71,28 @@ class SchemaPayloads:
             raise _refusal("MISSING_EVENT", message)
         return WebhookQuery(query, events)
 
-    def _validate(self, query: str) -> None:
+    def _parse(self, query: str) -> DocumentNode:
         try:
-            read_document(self._schema, query, most_tokens=_LIMITS.tokens, hide_suggestions=False)
+            return parse(query, max_tokens=self._limits.tokens)
+        except GraphQLSyntaxError as error:
+            message, lines = error.message, _lines((error,))
+        raise _refusal("SYNTAX", message, *lines)
+
+    def _validate(self, query: str) -> None:
+        allowed = Allowance(self._limits.tokens)
+        try:
+            read_document(self._schema, query, allowed, hide_suggestions=False)
         except Invalid as invalid:
             errors = invalid.errors[:_MOST_TOLD]
             raise _refusal("GRAPHQL_ERROR", _told(errors), *_lines(errors)) from None
 
 
-def create_payloads() -> SchemaPayloads:
-    """Payloads by the schema of the shop: what ``wiring`` loads when they are first needed."""
-    return SchemaPayloads(schema.graphql_schema)
-
-
-def _parse(query: str) -> DocumentNode:
-    try:
-        return parse(query, max_tokens=_LIMITS.tokens)
-    except GraphQLSyntaxError as error:
-        message, lines = error.message, _lines((error,))
-    raise _refusal("SYNTAX", message, *lines)
+def create_payloads(
+    *, tokens_max: int, depth_max: int, aliases_max: int, cost_max: int
+) -> SchemaPayloads:
+    """Return payloads by the schema of the shop: what ``wiring`` loads when first needed."""
+    limits = Limits(tokens=tokens_max, depth=depth_max, aliases=aliases_max, cost=cost_max)
+    return SchemaPayloads(schema.graphql_schema, limits)
 
 
 def _subscription(document: DocumentNode) -> OperationDefinitionNode:
@@ -143,7 +147,7 @@ def _told(errors: Iterable[GraphQLError]) -> str:
 
 
 def _lines(errors: Iterable[GraphQLError]) -> tuple[int, ...]:
-    found = {place.line for error in errors for place in error.locations or ()}
+    found = {place.line for error in errors for place in locations_of(error)}
     return tuple(sorted(found))
 
 

@@ -37,11 +37,12 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How much a request may hold; bytes, and the entries of a batch."""
+    """How much a request can hold: bytes, the entries of a batch, and the values of its JSON."""
 
     body: int
     upload: int
     batch: int
+    values: int
 
 
 def read_request(environ: dict[str, Any], sizes: Sizes, *, is_deliberate: bool) -> Request:
@@ -52,13 +53,13 @@ def read_request(environ: dict[str, Any], sizes: Sizes, *, is_deliberate: bool) 
     """
     content_type = environ.get("CONTENT_TYPE") or ""
     if content_type == JSON:
-        return _from_json(read_json(read_body(environ, sizes.body), "The body"), sizes)
+        return _from_json(_json(environ, sizes), sizes)
     kind, options = parse_options_header(content_type)
     kind = kind.lower()
     if options.get("charset", _UTF_8[0]).lower() not in _UTF_8:
         raise _unsupported("The body must be UTF-8.")
     if kind == JSON:
-        return _from_json(read_json(read_body(environ, sizes.body), "The body"), sizes)
+        return _from_json(_json(environ, sizes), sizes)
     if kind == GRAPHQL:
         return Request((_entry({"query": _text(read_body(environ, sizes.body))}),))
     if kind == MULTIPART:
@@ -68,9 +69,19 @@ def read_request(environ: dict[str, Any], sizes: Sizes, *, is_deliberate: bool) 
             )
         body = read_body(environ, sizes.body + sizes.upload)
         boundary = options.get("boundary", "")
-        operations = read_multipart(body, boundary, text_max=sizes.body, files_max=sizes.upload)
+        operations = read_multipart(
+            body,
+            boundary,
+            text_max=sizes.body,
+            files_max=sizes.upload,
+            values_max=sizes.values,
+        )
         return Request((_entry(operations),))
     raise _unsupported(f"The Content-Type must be {JSON}, {GRAPHQL} or {MULTIPART}.")
+
+
+def _json(environ: dict[str, Any], sizes: Sizes) -> Any:
+    return read_json(read_body(environ, sizes.body), "The body", sizes.values)
 
 
 @lru_cache(maxsize=256)

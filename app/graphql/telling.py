@@ -23,6 +23,7 @@ from app.graphql.cache import Cache
 from app.graphql.context import RequestContext
 from app.graphql.errors import cause_of
 from app.graphql.execution import Execution
+from app.graphql.limits import Allowance
 from app.graphql.validation import Invalid, read_document
 from app.ports import Ports
 from app.services.identity import Identity, Visitor
@@ -38,9 +39,9 @@ Subscription = tuple[OperationDefinitionNode, dict[str, FragmentDefinitionNode]]
 class Telling:
     """Runs subscription queries on a schema; those seen before are not read again."""
 
-    def __init__(self, schema: GraphQLSchema, *, most_tokens: int) -> None:
+    def __init__(self, schema: GraphQLSchema, *, tokens_max: int) -> None:
         self._schema = schema
-        self._most_tokens = most_tokens
+        self._tokens_max = tokens_max
         self._known: Cache[str, Subscription] = Cache(entries=_ENTRIES, size=_BYTES)
 
     def tell(self, ports: Ports, actor: Actor, query: str, happened: Occurrence) -> str:
@@ -81,9 +82,8 @@ class Telling:
 
     def _read(self, query: str) -> Subscription:
         try:
-            tree = read_document(
-                self._schema, query, most_tokens=self._most_tokens, hide_suggestions=True
-            )
+            allowed = Allowance(self._tokens_max)
+            tree, _ = read_document(self._schema, query, allowed, hide_suggestions=True)
         except Invalid as invalid:
             raise _refusal(error.message for error in invalid.errors) from None
         operations = [

@@ -1,106 +1,145 @@
 """From a document's text to its tree: parsed and valid, or the list of what is wrong with it."""
 
+from functools import cached_property
+from itertools import accumulate
+
 from graphql import (
     DocumentNode,
     GraphQLError,
     GraphQLSchema,
     GraphQLSyntaxError,
-    parse,
+    Source,
+    SourceLocation,
     specified_rules,
     validate,
 )
+from graphql.language.parser import Parser
 from graphql.validation.rules.overlapping_fields_can_be_merged import (
     OverlappingFieldsCanBeMergedRule,
 )
 from graphql.validation.validate import ValidationAbortedError
 from graphql.validation.validation_context import ValidationContext
+from typing_extensions import override
 
-from app.graphql.limits import limit_error
+from app.graphql.limits import Allowance, ReadingCost, limit_error
 
 DEEPEST = 200
 """Where the parser and the validation themselves give up, whatever the limits are."""
 
-COMPARISONS = 25_000
-"""How much work goes into finding out whether repeated fields fit together: at most 0.1 s of it.
-
-It grows with the square of the repetitions. Forty fragments that all select the same fields of the
-same object need 18,000, the standard introspection none.
-"""
-
 _MOST_ERRORS = 50
+_BLOCK = 4096
 
-
-class Invalid(Exception):
-    """A document that cannot be executed, and everything that is wrong with it."""
-
-    def __init__(self, *errors: GraphQLError) -> None:
-        super().__init__("; ".join(error.message for error in errors))
-        self.errors = errors
-
-
-class BoundedMergingRule(OverlappingFieldsCanBeMergedRule):
-    """Fields of the same name must fit together; gives up where the library's own bound is far."""
-
-    def __init__(self, context: ValidationContext) -> None:
-        super().__init__(context)
-        self.rule_context.remaining_complexity_budget = COMPARISONS
-
-
-RULES = (
-    *(rule for rule in specified_rules if rule is not OverlappingFieldsCanBeMergedRule),
-    BoundedMergingRule,
-)
+_RULES = tuple(rule for rule in specified_rules if rule is not OverlappingFieldsCanBeMergedRule)
 """Those of the GraphQL specification, and the library's bound on how introspection nests."""
 
 
-def read_document(
-    schema: GraphQLSchema, text: str, *, most_tokens: int, hide_suggestions: bool
-) -> DocumentNode:
-    """The valid document that ``text`` spells; raises ``Invalid``.
+class Invalid(Exception):
+    """A document that cannot be executed, and everything that is wrong with it.
 
-    ``hide_suggestions`` keeps names of the schema out of the errors.
+    ``cost`` is what reading it took. ``over_limit``: it takes more than the request has left.
     """
-    document = _parse(text, most_tokens)
+
+    def __init__(self, *errors: GraphQLError, cost: ReadingCost, over_limit: bool = False) -> None:
+        super().__init__("; ".join(error.message for error in errors))
+        self.errors = errors
+        self.cost = cost
+        self.over_limit = over_limit
+
+
+class DocumentText(Source):
+    """The text of a document, which finds the line of a position without scanning all of it.
+
+    The library scans the text from its start for every error, and for every error that names
+    several places in a way that cannot be overridden; ``hide`` gives that scan nothing to read.
+    """
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self._text = text
+        # Every kind of line end becomes one character at the same position.
+        self._lines = text.replace("\r\n", " \n").replace("\r", "\n")
+
+    def hide(self) -> None:
+        self.body = ""
+
+    def show(self) -> None:
+        self.body = self._text
+
+    @override
+    def get_location(self, position: int) -> SourceLocation:
+        block = position // _BLOCK
+        line = self._line_ends[block] + self._lines.count("\n", block * _BLOCK, position)
+        return SourceLocation(line + 1, position - self._lines.rfind("\n", 0, position))
+
+    @cached_property
+    def _line_ends(self) -> list[int]:
+        """How many lines end before each block of the text."""
+        starts = range(0, len(self._lines), _BLOCK)
+        ends = (self._lines.count("\n", start, start + _BLOCK) for start in starts)
+        return list(accumulate(ends, initial=0))
+
+
+def read_document(
+    schema: GraphQLSchema, text: str, allowed: Allowance, *, hide_suggestions: bool
+) -> tuple[DocumentNode, ReadingCost]:
+    """Return the valid document that ``text`` spells, and what reading it took.
+
+    Raises ``Invalid``. ``hide_suggestions`` keeps names of the schema out of the errors.
+    """
+    source = DocumentText(text)
+    document = _parse(source, allowed)
+    merging: list[OverlappingFieldsCanBeMergedRule] = []
+
+    class BoundedMergingRule(OverlappingFieldsCanBeMergedRule):
+        """Fields of the same name must fit together; gives up far before the library does."""
+
+        def __init__(self, context: ValidationContext) -> None:
+            super().__init__(context)
+            self.rule_context.remaining_complexity_budget = allowed.comparisons
+            merging.append(self)
+
+    source.hide()
     errors = validate(
-        schema, document, RULES, max_errors=_MOST_ERRORS, hide_suggestions=hide_suggestions
+        schema,
+        document,
+        (*_RULES, BoundedMergingRule),
+        max_errors=_MOST_ERRORS,
+        hide_suggestions=hide_suggestions,
     )
+    source.show()
+    left = merging[0].rule_context.remaining_complexity_budget
+    cost = ReadingCost(document.token_count, allowed.comparisons - left)
+    error = allowed.error(cost)
+    if error is not None:
+        raise Invalid(error, cost=cost, over_limit=True)
     if errors:
-        raise Invalid(*(_name_limit(error) for error in errors))
-    return document
+        raise Invalid(*map(_name_limit, errors), cost=cost)
+    return document, cost
 
 
-def count_tokens(document: DocumentNode) -> int:
-    """The tokens of a parsed document, comments included."""
-    count = 0
-    token = document.loc.start_token if document.loc else None
-    while token is not None:
-        count += 1
-        token = token.next
-    return count
-
-
-def _parse(text: str, most_tokens: int) -> DocumentNode:
+def _parse(source: DocumentText, allowed: Allowance) -> DocumentNode:
+    parser = Parser(source, max_tokens=allowed.tokens)
     try:
-        return parse(text, max_tokens=most_tokens)
+        return parser.parse_document()
     except GraphQLSyntaxError as error:
         # Raised further without its context, which would keep the parser and its tokens alive.
-        problem = _name_parser_limit(error, most_tokens)
-    raise Invalid(problem.with_traceback(None))
-
-
-def _name_parser_limit(error: GraphQLSyntaxError, most_tokens: int) -> GraphQLError:
-    if error.message.endswith(" tokens. Parsing aborted."):
-        told = f"The request consists of more than {most_tokens} tokens"
-        return limit_error("tokens", told, most_tokens)
-    if error.message.endswith(" nested too deeply. Parsing aborted."):
-        return limit_error("depth", f"The request nests more than {DEEPEST} levels deep", DEEPEST)
-    return error
+        problem: GraphQLError = error.with_traceback(None)
+    except RecursionError:
+        problem = _too_deep()
+    cost = ReadingCost(tokens=parser.token_count)
+    if problem.message.endswith(" tokens. Parsing aborted."):
+        cost = ReadingCost(tokens=allowed.tokens + 1)
+    over_limit = allowed.error(cost)
+    if over_limit is not None:
+        raise Invalid(over_limit, cost=cost, over_limit=True)
+    raise Invalid(problem, cost=cost)
 
 
 def _name_limit(error: GraphQLError) -> GraphQLError:
     if isinstance(error, ValidationAbortedError) and error.message == "Validation aborted.":
-        told = (
-            f"The request repeats its fields too often, or nests more than {DEEPEST} levels deep"
-        )
-        return limit_error("comparisons", told, COMPARISONS)
+        return _too_deep()
     return error
+
+
+def _too_deep() -> GraphQLError:
+    return limit_error("depth", f"The request nests more than {DEEPEST} levels deep", DEEPEST)

@@ -21,6 +21,9 @@ from app.services.provider_keys import verify_with
 from app.services.providers import provider_of
 from app.services.tokens import Verified, trace_or_refuse
 
+_LONGEST_QUERY = 16 * 1024
+"""Characters; providers take ID tokens in the URL, and servers no URL that is much longer."""
+
 _CLOCKS = timedelta(seconds=5)
 """By how much a provider's clock may be behind ours; it tells whole seconds, rounded down."""
 
@@ -55,8 +58,12 @@ def log_out_external(
     ``values`` go into the query of the provider's logout address. ``None`` for a plugin that is
     unknown, inactive or has no such address; the caller's own session ends all the same, unless
     the caller is an extension. Refuses
-    INVALID on each value that leads somewhere and not to one of ``ALLOWED_CLIENT_HOSTS``.
+    INVALID on each value that leads somewhere and not to one of ``ALLOWED_CLIENT_HOSTS``, and for
+    ``values`` that are too long for a URL.
     """
+    if sum(len(name) + len(value) for name, value in values.items()) > _LONGEST_QUERY:
+        message = f"The input must not be longer than {_LONGEST_QUERY} characters."
+        raise Refused(Problem("INVALID", message, "input"))
     found = [_value_problem(ports, name, value) for name, value in values.items()]
     problems = [problem for problem in found if problem is not None]
     if problems:

@@ -48,4 +48,4 @@ def few(values: Sequence[str], field: str) -> Sequence[str]:
 @part
 def can_match(search: str) -> bool:
     """Whether anything stored can hold ``search``: not what no database takes, nor a giant."""
-    return is_storable(search) and len(search) <= LONGEST_SEARCH
+    return len(search) <= LONGEST_SEARCH and is_storable(search)

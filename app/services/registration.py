@@ -73,8 +73,9 @@ def register_account(ports: Ports, actor: Actor, new: NewAccount) -> bool:
     try:
         _register(ports, actor, new, work)
     except IntegrityError:
-        # Somebody has registered this address in the moment since it was looked for.
-        _register(ports, actor, new, _work(ports, new))
+        # Somebody has registered this address in the moment since it was looked for. Whether by
+        # the same password makes no difference: its mail has just been sent.
+        _register(ports, actor, new, replace(work, is_same=False))
     return shop.enable_account_confirmation_by_email
 
 

@@ -7,6 +7,7 @@ from graphql import get_introspection_query
 
 from app.graphql.cache import Cache
 from app.graphql.documents import Documents
+from app.graphql.limits import Allowance
 from tests.graphql.desk import Desk
 from tests.graphql.library import LIBRARY
 
@@ -73,12 +74,12 @@ def test_a_mutation_that_asks_for_its_type_alone_is_executed(desk: Desk) -> None
 
 
 def test_what_documents_are_taken_for_is_about_what_they_take() -> None:
-    documents = Documents(LIBRARY, most_tokens=2000, hide_suggestions=False)
+    documents = Documents(LIBRARY, hide_suggestions=False)
     texts = [get_introspection_query() + f"# {number}" for number in range(20)]
-    documents.get("{ always }")
+    documents.get("{ always }", Allowance(2000))
     tracemalloc.start()
     for text in texts:
-        documents.get(text)
+        documents.get(text, Allowance(2000))
     taken = tracemalloc.get_traced_memory()[0]
     tracemalloc.stop()
     assert taken / 2 < documents.size < taken * 2

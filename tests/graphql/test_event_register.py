@@ -22,7 +22,8 @@ from app.domain.events import (
 from app.domain.events.occurrence import Occurrence
 from app.domain.ids import to_global_id
 from app.domain.permissions import ALL_PERMISSIONS
-from app.graphql.payloads import create_payloads
+from app.graphql.limits import Limits
+from app.graphql.payloads import SchemaPayloads
 from app.graphql.schema import schema
 from app.models import OutboxEventRecord
 from app.ports import Ports
@@ -80,7 +81,7 @@ def test_every_event_has_a_type_with_the_fields_of_every_event(event: type[Event
 
 @pytest.mark.parametrize("event", EVENTS.values(), ids=lambda event: event.__name__)
 def test_every_events_default_selection_is_a_query_of_that_event(event: type[Event]) -> None:
-    checked = create_payloads().check(default_query(event))
+    checked = SchemaPayloads(schema.graphql_schema, Limits()).check(default_query(event))
     assert [one.value for one in checked.events] == [event.type.value]
 
 

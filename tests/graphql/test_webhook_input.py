@@ -43,7 +43,7 @@ QUERIES = [
     ("\u202esubscription", "SYNTAX"),
     ("subscription { }", "SYNTAX"),
     ("subscription { event { } }", "SYNTAX"),
-    (f"subscription {{ {'event ' * 3000} }}", "SYNTAX"),
+    (f"subscription {{ {'event ' * 6000} }}", "SYNTAX"),
     ("subscription { event }", "GRAPHQL_ERROR"),
     ("subscription { nope }", "GRAPHQL_ERROR"),
     ("subscription { event { nope } }", "GRAPHQL_ERROR"),

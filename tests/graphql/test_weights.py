@@ -5,21 +5,21 @@ from graphql import GraphQLError, build_schema, parse
 
 from app.graphql.limits import CEILING, Load
 from app.graphql.operations import Document
+from app.graphql.weights import LOOKUP, PAGE
 from tests.graphql.library import LIBRARY
 
 
 def load_of(query: str, **variables: object) -> Load:
-    return Document(LIBRARY, parse(query), 7).operation(None).load(variables)
+    return Document(LIBRARY, parse(query)).operation(None).load(variables)
 
 
 @pytest.mark.parametrize(
     ("query", "cost"),
     [
         ("{ always }", 1),
-        ("{ always greeting }", 2),
-        ("{ always ...F } fragment F on Query { greeting }", 2),
-        ("{ always ... { greeting } }", 2),
-        ("{ always ... on Query { greeting } }", 2),
+        ("{ always caller }", 2),
+        ("{ always ...F } fragment F on Query { caller }", 2),
+        ("{ always ... { caller } }", 2),
         ("{ book { title } }", 2),
         ("{ book { tags } }", 2),
         # A plain list is taken for ten items.
@@ -41,17 +41,25 @@ def load_of(query: str, **variables: object) -> Load:
     ],
 )  # fmt: skip
 def test_the_cost_is_about_the_number_of_values(query: str, cost: int) -> None:
-    assert load_of(query).cost == cost
+    pages = query.startswith(("{ books", "{ page"))
+    assert load_of(query).cost == cost + PAGE * pages
+
+
+def test_lookups_at_the_root_cost_more() -> None:
+    assert load_of("{ always greeting caller }").cost == 2 + 1 + LOOKUP
+    assert load_of("{ a: greeting b: greeting }").cost == 2 + 2 * LOOKUP
 
 
 def test_page_sizes_in_variables_count_as_they_are() -> None:
     query = "query($n: Int) { books(first: $n) { edges { node { title } } } }"
-    assert [load_of(query, n=size).cost for size in (1, 50, None)] == [4, 102, 202]
+    assert [load_of(query, n=size).cost for size in (1, 50, None)] == [
+        PAGE + cost for cost in (4, 102, 202)
+    ]
 
 
 def test_a_document_is_weighed_anew_for_new_page_sizes_alone() -> None:
     query = "query($n: Int, $s: String) { greeting(name: $s) books(first: $n) { totalCount } }"
-    operation = Document(LIBRARY, parse(query), 7).operation(None)
+    operation = Document(LIBRARY, parse(query)).operation(None)
     first = operation.load({"n": 5, "s": "a"})
     assert operation.load({"n": 5, "s": "b"}) is first
     assert operation.load({"n": 6, "s": "a"}).page_size == 6
@@ -64,17 +72,17 @@ def test_depth_aliases_and_mutations_are_counted_through_fragments() -> None:
         "mutation { wait a: wait ...F ...F }"
         "fragment F on Mutation { b: wait ... on Mutation { c: wait } }"
     )
-    assert load_of(query) == Load(tokens=7, depth=1, aliases=5, cost=6, mutations=6)
+    assert load_of(query) == Load(depth=1, aliases=5, cost=6, mutations=6)
 
 
 def test_queries_hold_no_mutations() -> None:
     assert load_of("{ always greeting }").mutations == 0
 
 
-def test_loads_add_up_but_depth_and_page_do_not() -> None:
-    one = Load(tokens=1, depth=2, aliases=3, cost=4, page_size=5, mutations=6)
-    two = Load(tokens=10, depth=1, aliases=30, cost=40, page_size=4, mutations=60)
-    assert one + two == Load(tokens=11, depth=2, aliases=33, cost=44, page_size=5, mutations=66)
+def test_cost_and_mutations_of_a_batch_add_up_and_the_rest_is_its_largest() -> None:
+    one = Load(depth=2, aliases=3, cost=4, page_size=5, mutations=6)
+    two = Load(depth=1, aliases=30, cost=40, page_size=4, mutations=60)
+    assert one + two == Load(depth=2, aliases=30, cost=44, page_size=5, mutations=66)
 
 
 def test_counting_stops_at_a_ceiling() -> None:
@@ -85,4 +93,4 @@ def test_counting_stops_at_a_ceiling() -> None:
 def test_an_operation_that_the_schema_does_not_have_is_refused() -> None:
     schema = build_schema("type Query { always: String }")
     with pytest.raises(GraphQLError, match="The schema has no mutation operations"):
-        Document(schema, parse("mutation { always }"), 7).operation(None)
+        Document(schema, parse("mutation { always }")).operation(None)

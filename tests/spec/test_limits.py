@@ -165,8 +165,8 @@ def test_attempts_in_one_request_count_each(client: Client, world: World, aliase
 
 
 DEEP = "{ __schema { types { " + "ofType { " * 15 + "name" + " }" * 17 + " }"
-ALIASES = "{ " + " ".join(f"a{number}: __typename" for number in range(60)) + " }"
-TOKENS = "{ " + "__typename " * 2500 + "}"
+ALIASES = "{ " + " ".join(f"a{number}: __typename" for number in range(160)) + " }"
+TOKENS = "{ " + "__typename " * 6000 + "}"
 MUTATION = 'tokenVerify(token: "x") { isValid }'
 
 

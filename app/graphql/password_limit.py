@@ -1,0 +1,34 @@
+"""How many passwords one request can have hashed, over all its aliases and batch entries."""
+
+from app.domain.errors import TooManyRequests
+from app.ports import PasswordHasher
+
+MOST_HASHES = 2
+"""Enough for every single mutation; one hash takes as much CPU as hundreds of requests."""
+
+_RETRY_AFTER = 1
+
+
+class LimitedHasher:
+    """The hasher of one request; beyond ``MOST_HASHES`` it raises ``TooManyRequests``."""
+
+    def __init__(self, hasher: PasswordHasher) -> None:
+        self._hasher = hasher
+        self._left = MOST_HASHES
+
+    def hash(self, password: str) -> str:
+        self._count()
+        return self._hasher.hash(password)
+
+    def verify(self, password_hash: str | None, password: str) -> bool:
+        self._count()
+        return self._hasher.verify(password_hash, password)
+
+    def needs_rehash(self, password_hash: str) -> bool:
+        # Where no hash is left, an old one is renewed at the next sign-in.
+        return self._left > 0 and self._hasher.needs_rehash(password_hash)
+
+    def _count(self) -> None:
+        if not self._left:
+            raise TooManyRequests(_RETRY_AFTER)
+        self._left -= 1

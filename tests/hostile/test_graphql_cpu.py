@@ -1,0 +1,99 @@
+"""No GraphQL request of an anonymous client takes more than a quarter of a second of CPU."""
+
+from dataclasses import replace
+
+import orjson
+import pytest
+from werkzeug.test import EnvironBuilder, run_wsgi_app
+
+from app.graphql.view import create_endpoint
+from app.ports import Ports
+from app.web.installation import Installation
+from tests.builders.people import ADDRESS
+from tests.builders.products import make_product
+from tests.fakes.clock import FakeClock
+from tests.fixtures.ports import fake_ports
+from tests.hostile.cpu import bound, slowest
+from tests.hostile.graphql_inputs import (
+    ACCOUNTS,
+    BATCHES,
+    DOCUMENTS,
+    LINES,
+    VARIABLES,
+    Body,
+    aliased,
+    query,
+)
+
+BODY = 1024 * 1024
+
+
+@pytest.fixture
+def anonymous(sqlite_url: str, clock: FakeClock) -> Ports:
+    """A shop in production with a page of products and more."""
+    ports = fake_ports(sqlite_url, clock)
+    configuration = replace(
+        ports.configuration, development=False, public_url="https://shop.example.com"
+    )
+    for number in range(110):
+        make_product(ports, f"Ash bowl {number}")
+    return replace(ports, configuration=configuration)
+
+
+@pytest.mark.parametrize(
+    "cases",
+    [VARIABLES, DOCUMENTS, BATCHES, ACCOUNTS],
+    ids=["variables", "documents", "batches", "accounts"],
+)
+def test_request_of_any_shape_is_answered_within_the_allowed_cpu(
+    anonymous: Ports, cases: dict[str, Body]
+) -> None:
+    # The first token that a shop sees makes its signing keys.
+    send(anonymous, orjson.dumps(query('mutation { tokenVerify(token: "x") { isValid } }')))
+    taken = {name: _taken(anonymous, orjson.dumps(make())) for name, make in cases.items()}
+    assert {name: seconds for name, seconds in taken.items() if seconds > bound()} == {}
+
+
+def _taken(ports: Ports, body: bytes) -> float:
+    assert len(body) <= BODY
+    return slowest(lambda: send(ports, body))
+
+
+def send(ports: Ports, body: bytes) -> bytes:
+    """Send ``body`` to an endpoint that has not seen it before."""
+    builder = EnvironBuilder(
+        path="/graphql/",
+        method="POST",
+        data=body,
+        content_type="application/json",
+        environ_overrides={"REMOTE_ADDR": ADDRESS},
+    )
+    answer, status, _ = run_wsgi_app(create_endpoint(Installation(ports)), builder.get_environ())
+    assert status[:3] in ("200", "400"), status
+    return b"".join(answer)
+
+
+def test_wrong_values_are_reported_without_quoting_any(anonymous: Ports) -> None:
+    body = query(LINES, lines=[{"quantity": "sesame", "productId": ["sesame"]}])
+    answer = orjson.loads(send(anonymous, orjson.dumps(body)))
+    assert [error["message"] for error in answer["errors"]] == [
+        "Variable '$lines' got an invalid value at 'lines[0].productId': Expected type 'ID'.",
+        "Variable '$lines' got an invalid value at 'lines[0].quantity': Expected type 'Int'.",
+    ]
+
+
+def test_ordinary_batch_of_ten_operations_is_answered(anonymous: Ports) -> None:
+    page = (
+        "query Page($n: Int) { shop { name description } me { id email firstName lastName }"
+        + aliased("products(first: $n) { edges { node { ...Item } } pageInfo { hasNextPage } }", 8)
+        + "} fragment Item on Product { id name slug description price { currency amount } }"
+    )
+    body = [query(f"#{number}\n{page}", n=20) for number in range(10)]
+    for entry in orjson.loads(send(anonymous, orjson.dumps(body))):
+        assert len(entry["data"]["a7"]["edges"]) == 20
+
+
+def test_operation_with_a_hundred_aliases_is_answered(anonymous: Ports) -> None:
+    body = query("{" + aliased("shop { name }", 100) + "}")
+    answer = orjson.loads(send(anonymous, orjson.dumps(body)))
+    assert len(answer["data"]) == 100
