@@ -79,7 +79,7 @@ class TokenMutations(graphene.ObjectType):
         DeactivateAllUserTokens,
         description=(
             "Ends every session of the caller: all access and refresh tokens die at once, the one "
-            "in use included. For signed-in people."
+            "in use included. For signed-in people, through no dashboard extension."
         ),
     )
 
