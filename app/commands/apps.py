@@ -19,7 +19,7 @@ from app.domain.errors import Problem, Refused
 from app.domain.pages import PageRequest, read_cursor
 from app.domain.permissions import Permission
 from app.ports import Ports
-from app.services import app_lists, app_status, apps
+from app.services import app_lists, app_status, apps, webhook_grants
 from app.web.installation import installation
 
 command = Group(
@@ -104,6 +104,7 @@ def show(app: str) -> None:
 @click.option("--identifier", help="What it calls itself; no other app may have it.")
 @permission_option
 @click.option("--no-permissions", is_flag=True, help="Take all of its permissions away.")
+@yes_option
 def update(
     app: str,
     *,
@@ -111,10 +112,12 @@ def update(
     identifier: str | None,
     permissions: tuple[Permission, ...],
     no_permissions: bool,
+    yes: bool,
 ) -> None:
     """Change an app; it holds from its next request on.
 
-    The permissions that are given take the place of those it has.
+    The permissions that are given take the place of those it has. Asks first if a webhook would
+    receive links that give access to accounts, and the person who saved it lacks the permission.
     """
     if permissions and no_permissions:
         raise click.UsageError("Choose one of --permission and --no-permissions.")
@@ -127,7 +130,14 @@ def update(
         permissions=frozenset(permissions) if given else ABSENT,
     )
     ports = installation().ports
-    output().one(apps.update_app(ports, OPERATOR, app_key(ports, app), change), ALL_COLUMNS)
+    key = app_key(ports, app)
+    try:
+        updated = apps.update_app(ports, OPERATOR, key, change)
+    except webhook_grants.UnconfirmedWebhooks as unconfirmed:
+        told = " ".join(one.problem for one in unconfirmed.webhooks)
+        agree(f"{told} Grant the permissions?", yes=yes)
+        updated = apps.update_app(ports, OPERATOR, key, change, confirmed=True)
+    output().one(updated, ALL_COLUMNS)
 
 
 @command.command("deactivate", examples=[("flask app deactivate Warehouse", "lock it out")])

@@ -1,5 +1,7 @@
 """Apps: what works with the shop, what each may do, and stopping or removing it."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from http import HTTPStatus
 
 from flask import Blueprint, Response, abort, request
@@ -14,6 +16,7 @@ from app.console.permissions import PermissionsField, chips
 from app.console.session import actor, ports
 from app.domain.apps import App, AppSortField, AppType
 from app.domain.errors import Refused
+from app.domain.permissions import Permission, in_order
 from app.services.access import may
 from app.services.app_lists import AppFilter, list_apps, show_app
 from app.services.app_status import activate_app, deactivate_app
@@ -22,6 +25,7 @@ from app.services.app_tokens import tokens_of_apps
 from app.services.apps import AppChange, NewApp, create_app, delete_app, update_app
 from app.services.extensions import extensions_of_apps
 from app.services.installations import list_installations
+from app.services.webhook_grants import LinkWebhook, UnconfirmedWebhooks
 
 _NAMES = {"q": "Name", "status": "Status", "kind": "Kind", "sort": "Sorted by"}
 _STATUS = {"active": True, "inactive": False}
@@ -38,6 +42,14 @@ class AppForm(ConsoleForm):
     name = StringField("Name", validators=[InputRequired("Give the app a name.")])
     identifier = StringField("Identifier")
     permissions = PermissionsField("What it may do")
+
+
+@dataclass(frozen=True, slots=True)
+class GrantQuestion:
+    """Permissions that would have webhooks of an app sent links, which has to be confirmed."""
+
+    permissions: frozenset[Permission]
+    webhooks: Sequence[LinkWebhook]
 
 
 @blueprint.get("/")
@@ -113,9 +125,13 @@ def save_details(key: int) -> BaseResponse:
 def save_permissions(key: int) -> BaseResponse:
     """What the app may do; it holds for all its tokens, from the next request on."""
     form = AppForm()
+    change = AppChange(permissions=form.permissions.chosen)
+    confirmed = request.form.get("confirmed") == "yes"
     try:
-        change = AppChange(permissions=form.permissions.chosen)
-        app = update_app(ports(), actor(), key, change)
+        app = update_app(ports(), actor(), key, change, confirmed=confirmed)
+    except UnconfirmedWebhooks as unconfirmed:
+        question = GrantQuestion(form.permissions.chosen, unconfirmed.webhooks)
+        return show_app_page(app_or_404(key), question=question)
     except Refused as refused:
         form.refuse(refused)
         return show_app_page(app_or_404(key), form=form)
@@ -160,18 +176,24 @@ def show_app_page(
     token_id: int | None = None,
     secret: str = "",
     secret_name: str = "",
+    question: GrantQuestion | None = None,
 ) -> Response:
-    """The page of ``app``; ``secret`` is a token that has just been made, shown this once."""
+    """The page of ``app``; ``secret`` is a token that has just been made, shown this once.
+
+    With ``question`` it asks whether those permissions are granted all the same.
+    """
     manages = may(actor(), create_app)
     tokens = tokens_of_apps(ports(), actor(), (app.id,))[app.id] if manages else ()
+    given = question.permissions if question else app.permissions
+    is_fine = form is None and question is None
     told_form = form or AppForm(formdata=None, name=app.name, identifier=app.identifier)
     return page(
         "apps/show.html",
-        HTTPStatus.OK if form is None else HTTPStatus.UNPROCESSABLE_ENTITY,
+        HTTPStatus.OK if is_fine else HTTPStatus.UNPROCESSABLE_ENTITY,
         app=app,
         manages=manages,
         form=told_form,
-        chips=chips(actor(), app.permissions, for_app=True),
+        chips=chips(actor(), given, for_app=True),
         tokens=tokens,
         token=next((one for one in tokens if one.id == token_id), None),
         webhooks=list_webhooks_of_app(ports(), actor(), app.id) if manages else (),
@@ -179,4 +201,6 @@ def show_app_page(
         asked=asked,
         secret=secret,
         secret_name=secret_name,
+        given=in_order(given),
+        question=question,
     )

@@ -65,6 +65,7 @@ _DID = {
     "user.sign_out": "signed out everywhere",
     "user.sync": "brought up to date from the provider",
     "user.unlink": "removed an unverified SSO identity of",
+    "webhook.confirm": "confirmed the webhook",
     "webhook.create": "made the webhook",
     "webhook.delete": "deleted the webhook",
     "webhook.disable": "switched off the webhook",

@@ -27,6 +27,7 @@ from app.services.stored_apps import (
     store_token,
     stored_app,
 )
+from app.services.webhook_grants import confirm_webhooks
 
 _LONGEST_NAME = 256
 _UNIQUE = Problem("UNIQUE", "Another app has this identifier.", "identifier")
@@ -77,16 +78,24 @@ def create_app(ports: Ports, actor: Actor, new: NewApp) -> CreatedApp:
 
 
 @requires(Permission.MANAGE_APPS)
-def update_app(ports: Ports, actor: Actor, app_id: int, change: AppChange) -> App:
+def update_app(
+    ports: Ports, actor: Actor, app_id: int, change: AppChange, *, confirmed: bool = False
+) -> App:
     """Change an app's name, identifier or permissions (`appUpdate`); effective at once.
 
     Refuses NOT_FOUND on ``id``; OUT_OF_SCOPE_APP on it to an app, and for an app that may do what
-    the caller may not; else as ``create_app`` does.
+    the caller may not; else as ``create_app`` does. Unless ``confirmed``, refuses
+    OUT_OF_SCOPE_PERMISSION on ``permissions`` (``UnconfirmedWebhooks``) where a webhook would be
+    sent links by it that the person who saved it couldn't have had sent.
     """
     refuse_apps(actor, "id")
     try:
         with ports.database.transaction() as session:
-            return _update(ports, actor, session, locked_app(session, actor, app_id, "id"), change)
+            app = locked_app(session, actor, app_id, "id")
+            added = present(change.permissions, app.permissions) - app.permissions
+            updated = _update(ports, actor, session, app, change)
+            confirm_webhooks(ports, actor, session, app_id, added, confirmed=confirmed)
+            return updated
     except IntegrityError:
         _tell_taken(ports, present(change.identifier, "").strip(), app_id)
         raise

@@ -75,7 +75,8 @@ class AppMutations(graphene.ObjectType):
         AppUpdate,
         description=(
             "Changes an app's name, identifier or permissions at once. For people with "
-            "MANAGE_APPS, not for apps."
+            "MANAGE_APPS, not for apps. A grant is refused if a webhook of the app would receive "
+            "links by it and the person who saved the webhook lacked the permission."
         ),
         id=graphene.ID(required=True),
         input=AppInput(required=True),

@@ -1,0 +1,220 @@
+"""A webhook that waits on an app without rights gets no links by a later grant unnoticed."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from app.domain.actor import OPERATOR, WORKER
+from app.domain.events import AccountSetPasswordRequested
+from app.domain.ids import to_global_id
+from app.domain.pages import PageRequest
+from app.domain.permissions import Permission
+from app.domain.webhooks import AsyncEvent
+from app.factory import create_app
+from app.ports import Ports
+from app.ports.http import HttpAnswer
+from app.services.app_lists import list_apps
+from app.services.apps import AppChange, update_app
+from app.services.fanout import fan_out_events
+from app.services.outbox import put_event
+from app.services.webhook_changes import WebhookInput, create_webhook, update_webhook
+from app.services.webhook_grants import UnconfirmedWebhooks
+from app.settings import Settings
+from tests.builders.apps import app_as_stored, make_app
+from tests.builders.audit import trail
+from tests.builders.deliveries import work_off
+from tests.builders.people import actor_of, make_staff, make_user, sign_in
+from tests.builders.webhooks import make_webhook
+from tests.commands.shell import run
+from tests.console.desk import Desk
+from tests.fakes.endpoints import FakeHttp
+from tests.graphql.front import Front
+from tests.servers.apps import app_server
+from tests.services.installs import boss, want, work
+
+APPS, ORDERS, PRODUCTS, STAFF, USERS = (
+    Permission.MANAGE_APPS,
+    Permission.MANAGE_ORDERS,
+    Permission.MANAGE_PRODUCTS,
+    Permission.MANAGE_STAFF,
+    Permission.MANAGE_USERS,
+)
+LINKS = (AsyncEvent.STAFF_SET_PASSWORD_REQUESTED, AsyncEvent.ACCOUNT_SET_PASSWORD_REQUESTED)
+MINE = "https://mine.example/"
+UPDATE = """
+mutation ($id: ID!, $input: AppInput!) {
+  appUpdate(id: $id, input: $input) {
+    app { permissions { code } } errors { field code message permissions }
+  }
+}"""
+
+
+@pytest.fixture
+def database_url(sqlite_url: str) -> str:
+    """One kind of database is enough: the rule stands above it."""
+    return sqlite_url
+
+
+def plant(
+    ports: Ports, app: int, *held: Permission, events: tuple[AsyncEvent, ...] = LINKS
+) -> None:
+    """Save a webhook on ``app`` as somebody who manages apps and holds ``held``."""
+    desk = actor_of(ports, make_staff(ports, "desk@example.com", APPS, *held))
+    create_webhook(ports, desk, WebhookInput(name="Trap", target_url=MINE, events=events), app)
+
+
+def granter(ports: Ports) -> int:
+    return make_staff(ports, "chief@example.com", APPS, ORDERS, PRODUCTS, STAFF, USERS)
+
+
+def grant(ports: Ports, app: int, *permissions: Permission) -> Any:
+    chief = sign_in(ports, granter(ports)).access
+    said = {"permissions": [one.value for one in permissions]}
+    return Front(ports).run(UPDATE, chief, id=to_global_id("App", app), input=said)
+
+
+@pytest.mark.parametrize("events", [LINKS, (AsyncEvent.ANY_EVENTS,)])
+def test_api_refuses_a_grant_and_names_the_webhook_and_who_saved_it(
+    ports: Ports, events: tuple[AsyncEvent, ...]
+) -> None:
+    app, _ = make_app(ports, "harmless")
+    plant(ports, app, events=events)
+    answer = grant(ports, app, ORDERS, STAFF)
+    assert answer["app"] is None
+    (error,) = answer["errors"]
+    assert (error["field"], error["code"]) == ("permissions", "OUT_OF_SCOPE_PERMISSION")
+    assert error["permissions"] == ["MANAGE_STAFF"]
+    assert "Trap" in error["message"]
+    assert "desk@example.com" in error["message"]
+    assert app_as_stored(ports, app).permissions == frozenset()
+
+
+def test_changing_the_webhook_meanwhile_does_not_hide_who_saved_it(ports: Ports) -> None:
+    app, _ = make_app(ports, "harmless")
+    plant(ports, app, events=(AsyncEvent.APP_UPDATED,))
+    other = actor_of(ports, make_staff(ports, "other@example.com", APPS))
+    update_webhook(
+        ports, other, to_global_id("Webhook", 1), "", WebhookInput(events=LINKS, is_active=False)
+    )
+    (error,) = grant(ports, app, USERS)["errors"]
+    assert "other@example.com" in error["message"]
+
+
+def test_manifests_webhooks_count_as_saved_by_who_installs_it(ports: Ports) -> None:
+    links = "subscription { event { ... on AccountSetPasswordRequested { token } } }"
+    webhooks = [{"name": "Own", "targetUrl": MINE, "query": links}]
+    with app_server(webhooks=webhooks) as app:
+        want(ports, app, boss(ports))
+        work(ports)
+    [installed] = list_apps(ports, OPERATOR, PageRequest(10)).items
+    (error,) = grant(ports, installed.id, USERS)["errors"]
+    assert (error["code"], error["permissions"]) == ("OUT_OF_SCOPE_PERMISSION", ["MANAGE_USERS"])
+    assert "boss@example.com" in error["message"]
+
+
+@pytest.mark.parametrize(
+    ("held", "events"),
+    [
+        ((STAFF, USERS), LINKS),
+        ((), (AsyncEvent.STAFF_UPDATED, AsyncEvent.CUSTOMER_UPDATED)),
+        ((USERS, STAFF, ORDERS), (AsyncEvent.ANY_EVENTS,)),
+    ],
+)
+def test_grant_is_made_where_the_saver_held_the_right_or_no_link_is_sent(
+    ports: Ports, held: tuple[Permission, ...], events: tuple[AsyncEvent, ...]
+) -> None:
+    app, _ = make_app(ports, "mailer")
+    plant(ports, app, *held, events=events)
+    assert grant(ports, app, STAFF, USERS)["errors"] == []
+
+
+def test_other_grants_and_webhooks_of_unknown_savers_are_not_asked_about(ports: Ports) -> None:
+    app, _ = make_app(ports, "mailer")
+    make_webhook(ports, app, *LINKS)  # from before it was recorded who saved it
+    assert grant(ports, app, STAFF, USERS)["errors"] == []
+    app, _ = make_app(ports, "harmless")
+    plant(ports, app)
+    update_app(ports, OPERATOR, app, AppChange(name="still", permissions=frozenset({ORDERS})))
+    update_app(ports, OPERATOR, app, AppChange(permissions=frozenset()))
+
+
+def test_saving_the_webhook_again_with_the_right_lets_the_grant_through(ports: Ports) -> None:
+    app, _ = make_app(ports, "mailer")
+    plant(ports, app)
+    chief = actor_of(ports, granter(ports))
+    granted = AppChange(permissions=frozenset({STAFF, USERS}))
+    with pytest.raises(UnconfirmedWebhooks):
+        update_app(ports, chief, app, granted)
+    update_webhook(ports, chief, to_global_id("Webhook", 1), "", WebhookInput(name="Mine now"))
+    assert STAFF in update_app(ports, chief, app, granted).permissions
+
+
+def customer_link_is_sent(ports: Ports) -> bool:
+    customer = make_user(ports, "ann@example.com")
+    with ports.database.transaction() as session:
+        put_event(ports, OPERATOR, session, AccountSetPasswordRequested(customer, token="sesame"))
+    fan_out_events(ports, WORKER)
+    http = FakeHttp(ports.database, lambda _request: HttpAnswer(200))
+    work_off(replace(ports, http=http))
+    return any(b'"sesame"' in (one.body or b"") for one in http.requests)
+
+
+def test_command_line_asks_first(ports: Ports) -> None:
+    app, _ = make_app(ports, "harmless")
+    plant(ports, app)
+    command = ("app", "update", "harmless", "--permission", "MANAGE_USERS")
+    asked = run(ports, *command)
+    assert asked.exit_code == 2
+    for part in ("Trap", "desk@example.com", "MANAGE_USERS"):
+        assert part in asked.stderr
+    assert app_as_stored(ports, app).permissions == frozenset()
+
+    assert run(ports, *command, "--yes").exit_code == 0
+    assert app_as_stored(ports, app).permissions == {USERS}
+    (confirmed,) = trail(ports, "webhook.confirm")
+    assert confirmed.before == {"saved_by": "desk@example.com"}
+    assert customer_link_is_sent(ports)
+
+
+def test_command_line_asks_nothing_without_need(ports: Ports) -> None:
+    app, _ = make_app(ports, "harmless")
+    plant(ports, app)
+    assert run(ports, "app", "update", "harmless", "--permission", "MANAGE_ORDERS").exit_code == 0
+    assert app_as_stored(ports, app).permissions == {ORDERS}
+
+
+def test_console_asks_first(ports: Ports) -> None:
+    app, _ = make_app(ports, "harmless")
+    plant(ports, app)
+    granter(ports)
+    desk = Desk(create_app(ports, Settings()).test_client(), ports)
+    desk.sign_in("chief@example.com")
+    page = f"/console/apps/{app}"
+    wanted: dict[str, Any] = {"permissions": ["MANAGE_USERS", "MANAGE_ORDERS"]}
+    asked = desk.send(f"{page}/permissions", wanted, seen_at=page)
+    assert asked.status == 422
+    assert "Grant these permissions to harmless?" in asked.text
+    for part in ("Trap", "desk@example.com", "Manage users", MINE):
+        assert part in asked.text
+    assert asked.html.count('name="permissions" value="MANAGE_USERS"') == 2
+    assert app_as_stored(ports, app).permissions == frozenset()
+
+    done = desk.send(f"{page}/permissions", {**wanted, "confirmed": "yes"}, seen_at=page)
+    assert done.status == 303
+    assert app_as_stored(ports, app).permissions == {USERS, ORDERS}
+    (confirmed,) = trail(ports, "webhook.confirm")
+    assert confirmed.after == {"saved_by": "chief@example.com"}
+    assert customer_link_is_sent(ports)
+
+
+def test_confirming_does_not_grant_what_one_does_not_hold(ports: Ports) -> None:
+    app, _ = make_app(ports, "harmless")
+    plant(ports, app)
+    make_staff(ports, "chief@example.com", APPS, ORDERS)
+    desk = Desk(create_app(ports, Settings()).test_client(), ports)
+    desk.sign_in("chief@example.com")
+    page = f"/console/apps/{app}"
+    wanted: dict[str, Any] = {"permissions": ["MANAGE_USERS"], "confirmed": "yes"}
+    assert desk.send(f"{page}/permissions", wanted, seen_at=page).status == 422
+    assert app_as_stored(ports, app).permissions == frozenset()
