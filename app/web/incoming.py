@@ -1,12 +1,10 @@
 """Bodies on their way in: within deadlines, and within a bound for all of them together."""
 
 import asyncio
-import time
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from http import HTTPStatus
-from threading import Lock
-from typing import Any
+from io import BytesIO
 
 from werkzeug.exceptions import RequestEntityTooLarge
 
@@ -43,17 +41,14 @@ class Room:
 
     def __init__(self, most: int) -> None:
         self._free = most
-        self._lock = Lock()
 
     def take(self, size: int) -> None:
-        with self._lock:
-            if size > self._free:
-                raise Refused(HTTPStatus.SERVICE_UNAVAILABLE, ("Retry-After", "5"))
-            self._free -= size
+        if size > self._free:
+            raise Refused(HTTPStatus.SERVICE_UNAVAILABLE, ("Retry-After", "5"))
+        self._free -= size
 
     def give_back(self, size: int) -> None:
-        with self._lock:
-            self._free += size
+        self._free += size
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,44 +62,58 @@ class Deadlines:
 DEADLINES = Deadlines()
 
 
-@dataclass(slots=True, eq=False)
 class Incoming:
     """A body on its way; ``announced`` is ``None`` for one in chunks."""
 
-    exchange: Exchange
-    announced: int | None
-    began: float = field(default_factory=time.monotonic)
-    heard: float = field(default_factory=time.monotonic)
-    size: int = 0
-    taken: int = 0
-    pending: Any = None
+    def __init__(self, exchange: Exchange, announced: int | None, deadlines: Deadlines) -> None:
+        self._exchange = aiter(exchange)
+        self._announced = announced
+        self._deadlines = deadlines
+        self.size = 0
+        self.taken = 0
 
     async def chunk(self) -> bytes:
-        """What has come since; empty at the end. Raises ``Refused`` when the time is up."""
-        if self.announced is not None and self.size >= self.announced:
+        """Return what has arrived since; empty at the end.
+
+        Raises ``Refused`` when nothing arrives within the deadline for silence.
+        """
+        if self._announced is not None and self.size >= self._announced:
             return b""
         try:
-            self.pending = self.exchange.__anext__()
-            chunk: bytes = await self.pending
+            async with asyncio.timeout(self._deadlines.silence):
+                chunk: bytes = await self._exchange.__anext__()
         except StopAsyncIteration:
             return b""
-        except asyncio.CancelledError:
+        except TimeoutError:
             raise Refused(HTTPStatus.REQUEST_TIMEOUT) from None
-        self.heard = time.monotonic()
         self.size += len(chunk)
         return chunk
 
-    def end_if_late(self, now: float, deadlines: Deadlines) -> None:
-        """Called in another thread than ``chunk``; cancelling does nothing to what has come."""
-        late = now - self.began > deadlines.whole or now - self.heard > deadlines.silence
-        if late and self.pending is not None:
-            self.pending.cancel()
+    async def read(self, most: int, room: Room) -> BytesIO | TooLarge:
+        """Return the whole body, or ``TooLarge`` when it has more than ``most`` bytes.
 
+        Raises ``Refused`` when a deadline passes or ``room`` has no memory left.
+        """
+        if (self._announced or 0) > most:
+            return TooLarge()
+        chunks = []
+        try:
+            async with asyncio.timeout(self._deadlines.whole):
+                while chunk := await self.chunk():
+                    if self.size > most:
+                        return TooLarge()
+                    if self.size > SMALL_BODY:
+                        room.take(len(chunk))
+                        self.taken += len(chunk)
+                    chunks.append(chunk)
+        except TimeoutError:
+            raise Refused(HTTPStatus.REQUEST_TIMEOUT) from None
+        return BytesIO(b"".join(chunks))
 
-async def discard(incoming: Incoming) -> None:
-    """Read on for a while: a connection closed at once is reset, and the answer lost with it."""
-    most = incoming.size + _DISCARDED_MOST
-    incoming.began = incoming.heard = time.monotonic()
-    with suppress(Refused):
-        while incoming.size < most and await incoming.chunk():
-            pass
+    async def discard(self) -> None:
+        """Read on for a while: a connection closed at once is reset, and the answer lost."""
+        most = self.size + _DISCARDED_MOST
+        with suppress(Refused, TimeoutError):
+            async with asyncio.timeout(self._deadlines.whole):
+                while self.size < most and await self.chunk():
+                    pass

@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from http import HTTPStatus
 from io import BytesIO
 from itertools import chain
@@ -25,21 +26,18 @@ from app.web.dispatch import Application
 from app.web.incoming import (
     DEADLINES,
     LARGE_BODIES,
-    SMALL_BODY,
     Deadlines,
     Incoming,
     Refused,
     Room,
     TooLarge,
-    discard,
 )
-from app.web.inline_loop import Threads, run_inline
 from app.web.rsgi import Exchange, Headers, Scope, environ_of
 
 THREADS = 16
 """Requests of one process that are worked on at once: more than there are places for logins."""
 
-_TICK_SECONDS = 0.5
+_TICK_SECONDS = 10.0
 _ANSWER_IN_MEMORY = 1024 * 1024
 _FILE_SECONDS = 30.0
 """After this long granian has opened the file of an answer, which then needs no name any more."""
@@ -72,8 +70,7 @@ class Server:
         self._most = most
         self._most_marked = most_marked
         self._deadlines = deadlines
-        self._threads = Threads()
-        self._incoming: set[Incoming] = set()
+        self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="request")
         self._room = Room(LARGE_BODIES)
         self._files: list[tuple[float, Path]] = []
 
@@ -82,8 +79,6 @@ class Server:
         if sys.platform == "linux":
             # Without its parent it would hold the port, and nobody would ever end it.
             ctypes.CDLL(None).prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGTERM)
-        self._threads.start(THREADS)
-        run_inline(loop)
         self._tick(loop)
 
     def __rsgi_del__(self, _loop: asyncio.AbstractEventLoop) -> None:
@@ -95,44 +90,37 @@ class Server:
         headers = scope.headers
         announced = headers.get("content-length")
         if announced is None and "transfer-encoding" not in headers:
-            await self._threads.run(lambda: self._answer(scope, exchange, BytesIO()))
+            await self._run(scope, exchange, BytesIO())
             return
-        exchange.__aiter__()
-        incoming = Incoming(exchange, None if announced is None else int(announced))
-        self._incoming.add(incoming)
+        length = None if announced is None else int(announced)
+        incoming = Incoming(exchange, length, self._deadlines)
         try:
-            body = await self._read(incoming, self._most_of(headers))
+            body = await incoming.read(self._most_of(headers), self._room)
             if isinstance(body, BytesIO):
-                # The deadlines are for the body: from here on it may wait for a thread.
-                self._incoming.discard(incoming)
-                await self._threads.run(lambda: self._answer(scope, exchange, body))
+                await self._run(scope, exchange, body)
             else:
-                await self._threads.run(lambda: self._answer(scope, exchange, body, _CLOSE))
-                await discard(incoming)
+                await self._run(scope, exchange, body, _CLOSE)
+                await incoming.discard()
         except Refused as refusal:
             exchange.response_bytes(refusal.status, [_CLOSE, *refusal.headers], b"")
             if refusal.status is not HTTPStatus.REQUEST_TIMEOUT:
-                await discard(incoming)
+                await incoming.discard()
         finally:
-            self._incoming.discard(incoming)
             self._room.give_back(incoming.taken)
+
+    async def _run(
+        self,
+        scope: Scope,
+        exchange: Exchange,
+        body: BytesIO | TooLarge,
+        *extra: tuple[str, str],
+    ) -> None:
+        loop = asyncio.get_running_loop()
+        await loop.run_in_executor(self._pool, self._answer, scope, exchange, body, *extra)
 
     def _most_of(self, headers: Headers) -> int:
         marked = any(name in headers for name in _MARKS_OF_LARGE)
         return self._most_marked if marked else self._most
-
-    async def _read(self, incoming: Incoming, most: int) -> BytesIO | TooLarge:
-        if (incoming.announced or 0) > most:
-            return TooLarge()
-        chunks = []
-        while chunk := await incoming.chunk():
-            if incoming.size > most:
-                return TooLarge()
-            if incoming.size > SMALL_BODY:
-                self._room.take(len(chunk))
-                incoming.taken += len(chunk)
-            chunks.append(chunk)
-        return BytesIO(chunks[0] if len(chunks) == 1 else b"".join(chunks))
 
     def _answer(
         self,
@@ -186,8 +174,6 @@ class Server:
 
     def _tick(self, loop: asyncio.AbstractEventLoop) -> None:
         now = time.monotonic()
-        for incoming in tuple(self._incoming):
-            incoming.end_if_late(now, self._deadlines)
         self._remove_files(until=now - _FILE_SECONDS)
         loop.call_later(_TICK_SECONDS, self._tick, loop)
 
