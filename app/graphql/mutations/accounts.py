@@ -124,7 +124,7 @@ class AccountMutations(graphene.ObjectType):
         ConfirmEmailChange,
         description=(
             "Moves the caller's account to the new address by the token of the mailed link. For "
-            "signed-in people."
+            "signed-in people, through no dashboard extension."
         ),
         channel=graphene.String(description=_UNUSED),
         token=graphene.NonNull(graphene.String),
