@@ -48,8 +48,7 @@ class Exchange:
         self._ports = ports
         self._limits = limits
         self._identify = identify
-        self._hide_suggestions = not ports.configuration.development
-        self.documents = Documents(schema, hide_suggestions=self._hide_suggestions)
+        self.documents = Documents(schema, hide_suggestions=not ports.configuration.development)
         self.introspections: Cache[tuple[str, str | None, bytes], Outcome] = Cache(
             entries=64, size=_INTROSPECTION_BYTES
         )
@@ -152,9 +151,7 @@ class Exchange:
             operation = document.operation(entry.operation_name)
         except GraphQLError as error:
             return refused(error)
-        variables = coerce_variables(
-            operation, entry.variables, hide_suggestions=self._hide_suggestions
-        )
+        variables = coerce_variables(operation, entry.variables)
         if isinstance(variables, list):
             return refused(*variables)
         return Plan(entry, operation, variables)

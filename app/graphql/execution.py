@@ -163,11 +163,12 @@ class _TooManyErrors(Exception):
 
 
 def coerce_variables(
-    operation: Operation, given: Mapping[str, Any], *, hide_suggestions: bool
+    operation: Operation, given: Mapping[str, Any]
 ) -> dict[str, Any] | list[GraphQLError]:
     """The values of the operation's variables, or what is wrong with those that were given.
 
-    No error quotes a value, which could be a password and as long as a body.
+    No error quotes a value, which could be a password and as long as a body. None suggests names
+    either: the library fails at looking for names like "İ", which is longer in lower case.
     """
     values: dict[str, Any] = {}
     errors: list[GraphQLError] = []
@@ -180,7 +181,7 @@ def coerce_variables(
         elif value is not Undefined or is_non_null_type(kind):
             report = _reporter(definition, kind, errors)
             try:
-                values[name] = coerce_input_value(value, kind, report, None, hide_suggestions)
+                values[name] = coerce_input_value(value, kind, report, None, hide_suggestions=True)
             except _TooManyErrors:
                 break
     return errors or values

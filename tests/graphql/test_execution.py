@@ -9,6 +9,7 @@ from app.domain.errors import TokenFault
 from app.graphql.context import RequestContext
 from app.graphql.execution import Unservable, coerce_variables, execute, refuse
 from app.graphql.operations import Document
+from app.graphql.schema import schema
 from app.services.identity import Visitor
 from app.web.installation import Installation
 from tests.graphql.callers import Callers
@@ -83,9 +84,21 @@ def test_a_refusal_lists_the_fields_that_the_variables_leave() -> None:
 def test_variables_are_coerced_with_their_defaults() -> None:
     query = "query($n: Int = 5, $s: String) { greeting(name: $s) books(first: $n) { totalCount } }"
     operation = Document(LIBRARY, parse(query)).operation(None)
-    assert coerce_variables(operation, {"s": "x"}, hide_suggestions=False) == {"n": 5, "s": "x"}
-    problems = coerce_variables(operation, {"n": "5", "s": 1}, hide_suggestions=False)
+    assert coerce_variables(operation, {"s": "x"}) == {"n": 5, "s": "x"}
+    problems = coerce_variables(operation, {"n": "5", "s": 1})
     assert len(problems) == 2
+
+
+@pytest.mark.parametrize("name", ["İ", "serch", "a" * 10_000])
+def test_unknown_field_of_a_variable_is_refused_whatever_its_name(name: str) -> None:
+    """Development found similar names, at which the library failed for some."""
+    query = "query($f: ProductFilterInput) { products(first: 1, filter: $f) { totalCount } }"
+    operation = Document(schema.graphql_schema, parse(query)).operation(None)
+
+    problems = coerce_variables(operation, {"f": {name: 1}})
+
+    assert isinstance(problems, list)
+    assert ["is not defined by type" in problem.message for problem in problems] == [True]
 
 
 @pytest.mark.parametrize(
@@ -103,7 +116,7 @@ def test_what_is_wrong_with_a_variable_is_told_without_its_value(
     query = "query($n: Int = 5, $s: String) { greeting(name: $s) books(first: $n) { totalCount } }"
     operation = Document(LIBRARY, parse(query)).operation(None)
 
-    problems = coerce_variables(operation, variables, hide_suggestions=False)
+    problems = coerce_variables(operation, variables)
 
     assert isinstance(problems, list)
     assert [problem for problem in problems if "sesame" in problem.message] == []
