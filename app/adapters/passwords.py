@@ -17,68 +17,38 @@ from app.ports.passwords import PasswordsBusy
 _ROUNDS, _KIBIBYTES, _LANES = 2, 46 * 1024, 1
 """Twice the rounds of the first profile of OWASP's Password Storage Cheat Sheet: 90 ms a core."""
 
-_AT_ONCE = 1
-"""Hashes of one process that go on side by side: each takes a core and its memory whole."""
+_SIGN_IN_PLACES, _OTHER_PLACES = 10, 3
+"""Hashes of each kind that go on or wait; `flask serve` has more threads, the rest for others."""
 
-_PLACES = 12
-"""Hashes that go on or wait; `flask serve` has more threads than that, the rest for others."""
-
-_PATIENCE = 5.0
+_PATIENCE = 8.0
 """Seconds that a hash is waited for."""
 
-_NICENESS = 10
+_SIGN_IN_NICENESS, _OTHER_NICENESS = 5, 15
+"""A processor that has more to do than it can goes to sign-ins ten times as much as to others."""
+
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
 
-class Argon2Hasher:
-    """argon2id; without a stored hash a decoy is verified, so that the time tells nothing.
+class _Lane:
+    """Hashes of one kind: one at a time in a thread of their own, that gives way to others.
 
-    Hashes are made in a thread of their own that gives way to every other: whoever signs in
-    takes a core's spare time, not that of those who are in. More than ``places`` at once, or one
-    that gets no turn within ``patience`` seconds, raise ``PasswordsBusy``.
+    Each takes a core and its memory whole. More than ``places`` at once, or one that gets no turn
+    within ``patience`` seconds, raise ``PasswordsBusy``.
     """
 
-    def __init__(
-        self,
-        hasher: PasswordHasher | None = None,
-        *,
-        places: int = _PLACES,
-        patience: float = _PATIENCE,
-    ) -> None:
-        self._hasher = hasher or PasswordHasher(_ROUNDS, _KIBIBYTES, _LANES, type=Type.ID)
+    def __init__(self, name: str, places: int, patience: float, niceness: int) -> None:
         self._patience = patience
         self._places = BoundedSemaphore(places)
-        self._threads = ThreadPoolExecutor(_AT_ONCE, "passwords", _give_way)
+        self._thread = ThreadPoolExecutor(1, name, _give_way, (niceness,))
 
-    @cached_property
-    def _decoy(self) -> str:
-        return self._hasher.hash("a password that nobody has")
-
-    def hash(self, password: str) -> str:
-        return self._in_turn(self._hasher.hash, _bytes(password))
-
-    def verify(self, password_hash: str | None, password: str) -> bool:
-        return self._in_turn(self._verify, password_hash, _bytes(password))
-
-    def needs_rehash(self, password_hash: str) -> bool:
-        return self._hasher.check_needs_rehash(password_hash)
-
-    def _verify(self, password_hash: str | None, password: bytes) -> bool:
-        decoy = self._decoy  # made by whichever login comes first, known address or not
-        try:
-            self._hasher.verify(password_hash or decoy, password)
-        except (VerificationError, InvalidHashError):
-            return False
-        return password_hash is not None
-
-    def _in_turn(
+    def run(
         self, work: Callable[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs
     ) -> Result:
         if not self._places.acquire(blocking=False):
             raise PasswordsBusy
-        made = self._threads.submit(work, *args, **kwargs)
+        made = self._thread.submit(work, *args, **kwargs)
         # One that has begun cannot be ended: it keeps its place, waited for or not.
         made.add_done_callback(self._leave)
         try:
@@ -91,11 +61,54 @@ class Argon2Hasher:
         self._places.release()
 
 
-def _give_way() -> None:
+class Argon2Hasher:
+    """argon2id; without a stored hash a decoy is verified, so that the time tells nothing.
+
+    Sign-ins and everything else are hashed in two lanes, so that neither waits for the other.
+    Both give way to every other thread: hashing takes a core's spare time.
+    """
+
+    def __init__(
+        self,
+        hasher: PasswordHasher | None = None,
+        *,
+        places: int | None = None,
+        patience: float = _PATIENCE,
+    ) -> None:
+        self._hasher = hasher or PasswordHasher(_ROUNDS, _KIBIBYTES, _LANES, type=Type.ID)
+        self._sign_ins = _Lane("sign-ins", places or _SIGN_IN_PLACES, patience, _SIGN_IN_NICENESS)
+        self._others = _Lane("passwords", places or _OTHER_PLACES, patience, _OTHER_NICENESS)
+
+    @cached_property
+    def _decoy(self) -> str:
+        return self._hasher.hash("a password that nobody has")
+
+    def hash(self, password: str) -> str:
+        return self._others.run(self._hasher.hash, _bytes(password))
+
+    def verify(self, password_hash: str | None, password: str) -> bool:
+        return self._others.run(self._verify, password_hash, _bytes(password))
+
+    def verify_sign_in(self, password_hash: str | None, password: str) -> bool:
+        return self._sign_ins.run(self._verify, password_hash, _bytes(password))
+
+    def needs_rehash(self, password_hash: str) -> bool:
+        return self._hasher.check_needs_rehash(password_hash)
+
+    def _verify(self, password_hash: str | None, password: bytes) -> bool:
+        decoy = self._decoy  # made by whichever login comes first, known address or not
+        try:
+            self._hasher.verify(password_hash or decoy, password)
+        except (VerificationError, InvalidHashError):
+            return False
+        return password_hash is not None
+
+
+def _give_way(niceness: int) -> None:
     """Let the system prefer all other threads to this one; Linux alone can tell them apart."""
     if sys.platform == "linux":
         with suppress(OSError):  # where a sandbox forbids it, a hash is as good as ever
-            os.setpriority(os.PRIO_PROCESS, get_native_id(), _NICENESS)
+            os.setpriority(os.PRIO_PROCESS, get_native_id(), niceness)
 
 
 def _bytes(password: str) -> bytes:

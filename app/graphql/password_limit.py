@@ -24,6 +24,10 @@ class LimitedHasher:
         self._count()
         return self._hasher.verify(password_hash, password)
 
+    def verify_sign_in(self, password_hash: str | None, password: str) -> bool:
+        self._count()
+        return self._hasher.verify_sign_in(password_hash, password)
+
     def needs_rehash(self, password_hash: str) -> bool:
         # Where no hash is left, an old one is renewed at the next sign-in.
         return self._left > 0 and self._hasher.needs_rehash(password_hash)

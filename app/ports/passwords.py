@@ -19,13 +19,20 @@ class PasswordsBusy(Refused):
 
 
 class PasswordHasher(Protocol):
-    """Hashing takes a processor whole: so many may wait for it, more raise ``PasswordsBusy``."""
+    """Hashing takes a processor whole: so many may wait for it, more raise ``PasswordsBusy``.
+
+    Sign-ins have a share of their own, which nothing else takes: a flood of registrations keeps
+    nobody from signing in.
+    """
 
     def hash(self, password: str) -> str:
         """The hash to store, with its parameters and salt in it."""
 
     def verify(self, password_hash: str | None, password: str) -> bool:
         """Whether ``password`` is the one; without a hash it takes just as long and is False."""
+
+    def verify_sign_in(self, password_hash: str | None, password: str) -> bool:
+        """The same as ``verify``, in the share that is reserved for sign-ins."""
 
     def needs_rehash(self, password_hash: str) -> bool:
         """Whether the hash was made at another cost than today's."""

@@ -16,6 +16,7 @@ from app.domain.users import User
 from app.models import ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
+from app.ports.passwords import PasswordsBusy
 from app.services.access import Arguments, Result, UseCase, part, public
 from app.services.attempts import attempt
 from app.services.callers import USER_COLUMNS, read_user, switches_of
@@ -92,13 +93,11 @@ def enter_by_password(
     with attempt(ports, actor.address) as this:
         candidate = _find(ports, email)
         stored = None if candidate is None else candidate.password_hash
-        right = ports.passwords.verify(stored, password)
+        right = ports.passwords.verify_sign_in(stored, password)
         if candidate is None or stored is None or not right:
             this.fail(None if candidate is None else candidate.id)
             raise Refused(_WRONG)
-        renewed = (
-            ports.passwords.hash(password) if ports.passwords.needs_rehash(stored) else stored
-        )
+        renewed = _renewed(ports, stored, password)
         with ports.database.transaction() as session:
             switches = _enter(ports, session, candidate, renewed, staff_only=staff_only)
             opened = open_session(
@@ -131,6 +130,16 @@ def require_password_login(switches: Switches) -> None:
     """Refuse while the password login mode is DISABLED."""
     if switches.password_login_mode is PasswordLoginMode.DISABLED:
         raise Refused(DISABLED)
+
+
+def _renewed(ports: Ports, stored: str, password: str) -> str:
+    """The hash at today's cost; a later sign-in renews it if there is no room to hash it now."""
+    if not ports.passwords.needs_rehash(stored):
+        return stored
+    try:
+        return ports.passwords.hash(password)
+    except PasswordsBusy:
+        return stored
 
 
 def _missing(**arguments: str | None) -> list[Problem]:

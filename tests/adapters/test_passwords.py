@@ -2,7 +2,8 @@
 
 import os
 import sys
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from itertools import islice
 from threading import Event, get_native_id
 
 import pytest
@@ -107,3 +108,35 @@ def test_a_server_has_threads_left_when_every_place_is_taken() -> None:
         slow.go_on.set()
         refused = [one for one in logins if isinstance(one.exception(LONG_ENOUGH), PasswordsBusy)]
     assert 0 < len(refused) < THREADS
+
+
+def test_a_server_has_threads_left_when_places_of_both_kinds_are_taken() -> None:
+    slow = SlowHasher()
+    hasher = Argon2Hasher(slow)
+
+    def sign_in() -> str:
+        return str(hasher.verify_sign_in(None, "correct horse"))
+
+    with ThreadPoolExecutor(2 * THREADS) as threads:
+        waiting = [threads.submit(hasher.hash, "correct horse") for _ in range(THREADS)]
+        waiting += [threads.submit(sign_in) for _ in range(THREADS)]
+        # So many are refused at once that the others leave a server's threads free.
+        refused = list(islice(as_completed(waiting, LONG_ENOUGH), THREADS + 3))
+        slow.go_on.set()
+    assert all(isinstance(one.exception(), PasswordsBusy) for one in refused)
+
+
+def test_sign_ins_have_their_own_share() -> None:
+    slow = SlowHasher()
+    hasher = Argon2Hasher(slow)
+    stored = CHEAP.hash("correct horse")
+    slow.go_on.set()
+    assert hasher.verify_sign_in(stored, "correct horse")  # the decoy is made
+    slow.go_on.clear()
+    with ThreadPoolExecutor(THREADS) as threads:
+        flood = [threads.submit(hasher.hash, "correct horse") for _ in range(THREADS - 2)]
+        assert slow.begun.wait(LONG_ENOUGH)
+        assert threads.submit(hasher.verify_sign_in, stored, "correct horse").result(LONG_ENOUGH)
+        assert not threads.submit(hasher.verify_sign_in, stored, "wrong").result(LONG_ENOUGH)
+        slow.go_on.set()
+        assert any(one.exception(LONG_ENOUGH) is None for one in flood)

@@ -29,6 +29,9 @@ class FakeHasher:
         self.verifications += 1
         return password_hash is not None and password_hash.split("$")[-1] == _digest(password)
 
+    def verify_sign_in(self, password_hash: str | None, password: str) -> bool:
+        return self.verify(password_hash, password)
+
     def needs_rehash(self, password_hash: str) -> bool:
         return password_hash.split("$")[1] != str(self.cost)
 

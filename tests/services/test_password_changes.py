@@ -284,6 +284,9 @@ class _Interrupted:
     def verify(self, password_hash: str | None, password: str) -> bool:
         return self._hasher.verify(password_hash, password)
 
+    def verify_sign_in(self, password_hash: str | None, password: str) -> bool:
+        return self._hasher.verify_sign_in(password_hash, password)
+
     def needs_rehash(self, password_hash: str) -> bool:
         return self._hasher.needs_rehash(password_hash)
 

@@ -1,0 +1,133 @@
+"""Registrations from many addresses, each as costly as a sign-in."""
+
+import json
+import shutil
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
+from http.client import HTTPConnection
+from itertools import cycle
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import pytest
+from typing_extensions import override
+
+from app.adapters.passwords import Argon2Hasher
+from app.settings import Settings
+from app.wiring import connect
+from tests.builders.people import PASSWORD, make_user
+from tests.spec.server import SECRET, Server, running
+
+SIGN_INS = 12
+CONNECTIONS = 26
+IN_TIME = 10.0
+"""Seconds in which a sign-in must be done."""
+
+REGISTER = """
+    mutation ($input: AccountRegisterInput!) {
+      accountRegister(input: $input) { errors { code } }
+    }
+"""
+SIGN_IN = """
+    mutation ($email: String!, $password: String!) {
+      tokenCreate(email: $email, password: $password) { token errors { code message } }
+    }
+"""
+
+
+class OneHash(Argon2Hasher):
+    """Everybody's password is the same, so it is hashed once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._known = super().hash(PASSWORD)
+
+    @override
+    def hash(self, password: str) -> str:
+        return self._known
+
+
+@pytest.fixture(scope="module")
+def server(_migrated_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """One process for both floods, which believes whatever address a client says it has."""
+    folder = tmp_path_factory.mktemp("flood")
+    url = f"sqlite:///{shutil.copy(_migrated_file, folder / 'shop.sqlite3')}"
+    connected = connect(Settings(database_url=url, secret_key=SECRET))
+    ports = replace(connected, passwords=OneHash())
+    for number in range(SIGN_INS):
+        make_user(ports, email_of(number))
+    ports.database.close()
+    with running(folder, url) as started:
+        yield started
+
+
+def email_of(number: int) -> str:
+    return f"customer{number}@example.com"
+
+
+class Client:
+    """Sends operations over a connection of its own, from the address that it is told."""
+
+    def __init__(self, server: Server) -> None:
+        host, _, port = server.url.removeprefix("http://").partition(":")
+        self._connection = HTTPConnection(host, int(port), timeout=60)
+
+    def run(self, query: str, address: str, **variables: object) -> Any:
+        body = json.dumps({"query": query, "variables": variables})
+        headers = {"Content-Type": "application/json", "X-Forwarded-For": address}
+        self._connection.request("POST", "/graphql/", body, headers)
+        return json.loads(self._connection.getresponse().read())
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+def flood(server: Server, addresses: list[str], stop: Event, began: Event) -> int:
+    """Register from each address in turn, as fast as the server answers; how often."""
+    client, tried = Client(server), 0
+    for address in cycle(addresses):
+        if stop.is_set():
+            break
+        person = {"email": f"{tried}@{address}.example.com", "password": "nine lazy storks"}
+        client.run(REGISTER, address, input=person)
+        began.set()
+        tried += 1
+    client.close()
+    return tried
+
+
+def sign_in(server: Server, number: int) -> str:
+    """What kept the person ``number`` from having a token in time, if anything."""
+    client, begun = Client(server), time.monotonic()
+    answer = client.run(
+        SIGN_IN, f"198.51.100.{number + 1}", email=email_of(number), password=PASSWORD
+    )
+    client.close()
+    seconds = time.monotonic() - begun
+    errors = answer["data"]["tokenCreate"]["errors"]
+    return str(errors) if errors else f"{seconds:.1f} s" if seconds > IN_TIME else ""
+
+
+@pytest.mark.parametrize("addresses", [13, 100])
+def test_flood_of_registrations_keeps_nobody_from_signing_in(
+    server: Server, addresses: int
+) -> None:
+    stop, began = Event(), Event()
+    clients = [f"10.{addresses}.0.{number}" for number in range(addresses)]
+    with ThreadPoolExecutor(CONNECTIONS) as threads:
+        flooding = [
+            threads.submit(flood, server, clients[first::CONNECTIONS], stop, began)
+            for first in range(min(addresses, CONNECTIONS))
+        ]
+        try:
+            assert began.wait(60)
+            with ThreadPoolExecutor(4) as customers:
+                signed_in = list(customers.map(partial(sign_in, server), range(SIGN_INS)))
+        finally:
+            stop.set()
+        assert sum(one.result(60) for one in flooding) > addresses
+    assert signed_in.count("") >= 0.8 * SIGN_INS, signed_in
