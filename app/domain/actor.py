@@ -25,6 +25,21 @@ class SessionOrigin(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class ProviderToken:
+    """What names a provider's own access token that a caller sent.
+
+    ``issued`` is the latest moment at which it can have been issued (Unix seconds), ``version``
+    that of the providers' settings by which it was good.
+    """
+
+    identity_id: int
+    issuer: str
+    subject: str
+    issued: float
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
 class Actor:
     """The caller of a use case.
 
@@ -35,6 +50,8 @@ class Actor:
     was limited to when it was made, ``None`` for no limit. ``grant`` is what a provider granted,
     where it rules; there is no ``session_id`` behind a provider's own token. ``tried_by`` is
     whoever is shown what an app would be told: it has the app's rights, and not the app's secrets.
+    One of ``session_id``, ``app_token_id`` and ``provider_token`` names the credential of a
+    request; an actor without any was not made from a request.
     """
 
     kind: ActorKind
@@ -52,6 +69,8 @@ class Actor:
     issuer: str = ""
     fault: TokenFault | None = None
     tried_by: "Actor | None" = None
+    app_token_id: int | None = None
+    provider_token: ProviderToken | None = None
 
     @property
     def onlooker(self) -> "Actor":

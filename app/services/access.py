@@ -1,92 +1,42 @@
 """May they? The declarations that stand above every use case, and the register they fill."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from enum import StrEnum
+from collections.abc import Callable
 from functools import wraps
-from types import MappingProxyType
 from typing import Concatenate, ParamSpec, TypeVar
 
 from app.domain.actor import Actor
 from app.domain.errors import PermissionDenied, TokenRejected
-from app.domain.permissions import Caller, Permission
+from app.domain.permissions import Permission
 from app.ports import Ports
+from app.services.current_rights import acting_for
+from app.services.declarations import REGISTER, Declaration, Rule, name_of, part, register
+
+__all__ = [
+    "REGISTER",
+    "Arguments",
+    "Declaration",
+    "Result",
+    "Rule",
+    "UseCase",
+    "account_owner_only",
+    "apps_only",
+    "check",
+    "input_decides",
+    "internal",
+    "may",
+    "part",
+    "public",
+    "requires",
+    "requires_person",
+    "staff_and_apps",
+    "staff_only",
+    "users_only",
+    "users_or",
+]
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
-Function = TypeVar("Function", bound=Callable[..., object])
 UseCase = Callable[Concatenate[Ports, Actor, Arguments], Result]
-
-
-class Rule(StrEnum):
-    """Who may call a use case."""
-
-    PUBLIC = "public"
-    USERS = "users"
-    ACCOUNT_OWNER = "account owner"
-    STAFF = "staff"
-    APPS = "apps"
-    STAFF_AND_APPS = "staff and apps"
-    PERMISSION = "permission"
-    PERMISSION_USERS_ONLY = "permission, users only"
-    USERS_OR_PERMISSION = "users, or permission"
-    INTERNAL = "internal"
-    PART = "part of use cases"
-
-
-_KINDS: Mapping[Rule, tuple[Caller, ...]] = MappingProxyType(
-    {
-        Rule.USERS: (Caller.USER,),
-        Rule.ACCOUNT_OWNER: (Caller.USER,),
-        Rule.STAFF: (Caller.STAFF,),
-        Rule.APPS: (Caller.APP,),
-        Rule.STAFF_AND_APPS: (Caller.STAFF, Caller.APP),
-    }
-)
-"""The rules that ask for a kind of caller, any one of these."""
-
-_IS: Mapping[Caller, Callable[[Actor], bool]] = MappingProxyType(
-    {
-        Caller.USER: lambda actor: actor.is_user,
-        Caller.STAFF: lambda actor: actor.is_user and actor.is_staff,
-        Caller.APP: lambda actor: actor.is_app,
-    }
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Declaration:
-    """One use case in the access register; any one of ``permissions`` is enough."""
-
-    name: str
-    rule: Rule
-    permissions: tuple[Permission, ...] = ()
-
-    @property
-    def required(self) -> tuple[str, ...]:
-        """What a refused caller is told that it needs."""
-        if self.rule is Rule.USERS_OR_PERMISSION:
-            return (Caller.USER, *self.permissions)
-        return _KINDS.get(self.rule, self.permissions)
-
-    def admits(self, actor: Actor) -> bool:
-        if actor.is_trusted or self.rule is Rule.PUBLIC:
-            return True
-        if self.rule in (Rule.INTERNAL, Rule.PART):
-            return False
-        if self.rule in _KINDS:
-            is_kind = any(_IS[kind](actor) for kind in _KINDS[self.rule])
-            return is_kind and (self.rule is not Rule.ACCOUNT_OWNER or actor.is_account_owner)
-        if self.rule is Rule.PERMISSION_USERS_ONLY and not actor.is_user:
-            return False
-        if self.rule is Rule.USERS_OR_PERMISSION and actor.is_user:
-            return True
-        return any(permission in actor.permissions for permission in self.permissions)
-
-
-_REGISTER: dict[str, Declaration] = {}
-REGISTER: Mapping[str, Declaration] = MappingProxyType(_REGISTER)
-"""Every use case by ``module.function`` below ``app.services``."""
 
 
 def check(declaration: Declaration, actor: Actor) -> None:
@@ -104,15 +54,15 @@ def check(declaration: Declaration, actor: Actor) -> None:
 
 def may(actor: Actor, use_case: Callable[..., object]) -> bool:
     """Whether ``actor`` may call ``use_case``: what an edge asks before it shows a button."""
-    return _REGISTER[_name(use_case)].admits(actor)
+    return REGISTER[name_of(use_case)].admits(actor)
 
 
 def _declare(
-    rule: Rule, *permissions: Permission
+    rule: Rule, *permissions: Permission, acts_as_caller: bool = True
 ) -> Callable[[UseCase[Arguments, Result]], UseCase[Arguments, Result]]:
     def decorate(use_case: UseCase[Arguments, Result]) -> UseCase[Arguments, Result]:
-        declaration = Declaration(_name(use_case), rule, permissions)
-        _REGISTER[declaration.name] = declaration
+        declaration = Declaration(name_of(use_case), rule, permissions, acts_as_caller)
+        register(declaration)
 
         @wraps(use_case)
         def checked(
@@ -123,6 +73,8 @@ def _declare(
             **kwargs: Arguments.kwargs,
         ) -> Result:
             check(declaration, actor)
+            if declaration.acts_as_caller:
+                ports = acting_for(ports, actor)
             return use_case(ports, actor, *args, **kwargs)
 
         return checked
@@ -133,6 +85,15 @@ def _declare(
 def public(use_case: UseCase[Arguments, Result]) -> UseCase[Arguments, Result]:
     """Anyone may call it."""
     return _declare(Rule.PUBLIC)(use_case)
+
+
+def input_decides(use_case: UseCase[Arguments, Result]) -> UseCase[Arguments, Result]:
+    """Anyone can call it, and the caller's own rights count for nothing in it.
+
+    What counts is in the input: a password, a token, a link from a mail. So what it writes stands
+    even if the session in the request's header ended meanwhile.
+    """
+    return _declare(Rule.PUBLIC, acts_as_caller=False)(use_case)
 
 
 def users_only(use_case: UseCase[Arguments, Result]) -> UseCase[Arguments, Result]:
@@ -168,13 +129,6 @@ def internal(use_case: UseCase[Arguments, Result]) -> UseCase[Arguments, Result]
     return _declare(Rule.INTERNAL)(use_case)
 
 
-def part(function: Function) -> Function:
-    """Declare what use cases are made of, or what comes before one: it checks nobody itself."""
-    name = _name(function)
-    _REGISTER[name] = Declaration(name, Rule.PART)
-    return function
-
-
 def requires(
     *permissions: Permission,
 ) -> Callable[[UseCase[Arguments, Result]], UseCase[Arguments, Result]]:
@@ -194,7 +148,3 @@ def users_or(
 ) -> Callable[[UseCase[Arguments, Result]], UseCase[Arguments, Result]]:
     """Any signed-in person may call it, for what is their own, and whoever holds one of these."""
     return _declare(Rule.USERS_OR_PERMISSION, *permissions)
-
-
-def _name(use_case: Callable[..., object]) -> str:
-    return f"{use_case.__module__.removeprefix('app.services.')}.{use_case.__qualname__}"

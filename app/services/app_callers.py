@@ -1,8 +1,9 @@
 """Which app stands behind a token, or beside somebody: again one statement, with the switches."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from sqlalchemy import Select, and_, bindparam, func, or_, select
+from sqlalchemy import ColumnElement, Select, and_, bindparam, func, or_, select
 
 from app.domain.apps import token_permissions
 from app.domain.extensions import app_side, is_older_than_app
@@ -12,16 +13,17 @@ from app.models import AppPermissionRecord, AppRecord, AppTokenRecord, SessionRe
 from app.models.shop import SHOP_ID
 from app.models.users import UserRecord
 from app.ports import Ports
-from app.services.access import part
 from app.services.callers import (
     IN_SESSION,
     IS_USER,
+    OF_KEY,
     SESSION_COLUMNS,
     AppSide,
     SessionFound,
     moment,
     read_session,
 )
+from app.services.declarations import part
 from app.services.doors import DOOR_COLUMNS, Door, read_door
 
 
@@ -45,50 +47,69 @@ _GRANTED = (
     .scalar_subquery()
 )
 
-_APP: Select[*tuple[object, ...]] = (
-    select(
-        *DOOR_COLUMNS,
-        AppRecord.id,
-        AppRecord.name,
-        _GRANTED,
-        AppTokenRecord.id,
-        AppTokenRecord.expires_at,
-        AppTokenRecord.permissions,
-    )
-    .select_from(ShopRecord)
-    .outerjoin(AppTokenRecord, AppTokenRecord.digest == bindparam("digest"))
-    .outerjoin(
-        AppRecord,
-        and_(
-            AppRecord.id == AppTokenRecord.app_id,
-            # While an app is being installed it calls back, before it has become active.
-            or_(AppRecord.is_active.is_(True), AppRecord.is_installed.is_(False)),
-        ),
-    )
-    .where(ShopRecord.id == SHOP_ID)
-)
 
-_EXTENSION: Select[*tuple[object, ...]] = (
-    select(*DOOR_COLUMNS, AppRecord.id, AppRecord.created_at, _GRANTED, *SESSION_COLUMNS)
-    .select_from(ShopRecord)
-    .outerjoin(SessionRecord, IN_SESSION)
-    .outerjoin(UserRecord, IS_USER)
-    .outerjoin(
-        AppRecord,
-        and_(
-            AppRecord.id == bindparam("app_id"),
-            AppRecord.is_active.is_(True),
-            AppRecord.is_installed.is_(True),
-        ),
+def _app_where(condition: ColumnElement[bool]) -> Select[*tuple[object, ...]]:
+    return (
+        select(
+            *DOOR_COLUMNS,
+            AppRecord.id,
+            AppRecord.name,
+            _GRANTED,
+            AppTokenRecord.id,
+            AppTokenRecord.expires_at,
+            AppTokenRecord.permissions,
+        )
+        .select_from(ShopRecord)
+        .outerjoin(AppTokenRecord, condition)
+        .outerjoin(
+            AppRecord,
+            and_(
+                AppRecord.id == AppTokenRecord.app_id,
+                # While an app is being installed it calls back, before it has become active.
+                or_(AppRecord.is_active.is_(True), AppRecord.is_installed.is_(False)),
+            ),
+        )
+        .where(ShopRecord.id == SHOP_ID)
     )
-    .where(ShopRecord.id == SHOP_ID)
-)
+
+
+def _extension_where(condition: ColumnElement[bool]) -> Select[*tuple[object, ...]]:
+    return (
+        select(*DOOR_COLUMNS, AppRecord.id, AppRecord.created_at, _GRANTED, *SESSION_COLUMNS)
+        .select_from(ShopRecord)
+        .outerjoin(SessionRecord, condition)
+        .outerjoin(UserRecord, IS_USER)
+        .outerjoin(
+            AppRecord,
+            and_(
+                AppRecord.id == bindparam("app_id"),
+                AppRecord.is_active.is_(True),
+                AppRecord.is_installed.is_(True),
+            ),
+        )
+        .where(ShopRecord.id == SHOP_ID)
+    )
+
+
+_APP = _app_where(AppTokenRecord.digest == bindparam("digest"))
+_APP_OF_TOKEN = _app_where(AppTokenRecord.id == bindparam("token_id"))
+_EXTENSION = _extension_where(IN_SESSION)
+_EXTENSION_OF_KEY = _extension_where(OF_KEY)
 
 
 @part
 def find_app(ports: Ports, digest: str) -> tuple[Door, AppFound | None]:
     """The app whose token has that digest: active or being installed, the token not expired."""
-    row = ports.database.read(_APP, {"digest": digest})[0]
+    return _read_app(ports, ports.database.read(_APP, {"digest": digest})[0])
+
+
+@part
+def find_app_again(ports: Ports, token_id: int) -> tuple[Door, AppFound | None]:
+    """What ``find_app`` finds, by the token's key."""
+    return _read_app(ports, ports.database.read(_APP_OF_TOKEN, {"token_id": token_id})[0])
+
+
+def _read_app(ports: Ports, row: Sequence[object]) -> tuple[Door, AppFound | None]:
     app_id, name, granted, token_id, expires_at, narrowed = row[len(DOOR_COLUMNS) :]
     expires = moment(expires_at)
     if app_id is None or (expires is not None and expires <= ports.clock.now()):
@@ -106,9 +127,25 @@ def find_extension(ports: Ports, claims: Claims, app_id: int) -> tuple[Door, Ses
     """
     values = {"session": claims.session, "user_id": claims.user_id, "app_id": app_id}
     row = ports.database.read(_EXTENSION, values)[0]
-    found_id, created_at, granted, *columns = row[len(DOOR_COLUMNS) :]
-    found, created = read_session(columns), moment(created_at)
-    if found is None or created is None or is_older_than_app(claims, created.timestamp()):
+    created = moment(row[len(DOOR_COLUMNS) + 1])
+    if created is None or is_older_than_app(claims, created.timestamp()):
+        return read_door(row), None
+    return _read_extension(row)
+
+
+@part
+def find_extension_again(
+    ports: Ports, session_id: int, user_id: int, app_id: int
+) -> tuple[Door, SessionFound | None]:
+    """What ``find_extension`` finds, by the session's key."""
+    values = {"session_id": session_id, "user_id": user_id, "app_id": app_id}
+    return _read_extension(ports.database.read(_EXTENSION_OF_KEY, values)[0])
+
+
+def _read_extension(row: Sequence[object]) -> tuple[Door, SessionFound | None]:
+    found_id, _created_at, granted, *columns = row[len(DOOR_COLUMNS) :]
+    found = read_session(columns)
+    if found is None or found_id is None:
         return read_door(row), None
     side = AppSide(int(str(found_id)), app_side(_permissions(granted)))
     return read_door(row), replace(found, app=side)

@@ -1,16 +1,21 @@
 """Who stands behind a token, with the shop's switches: the one statement of the hot path."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 
-from sqlalchemy import Select, String, and_, bindparam, cast, func, select
+from sqlalchemy import ColumnElement, Select, String, and_, bindparam, cast, func, select
 
-from app.domain.actor import SessionOrigin
+from app.domain.actor import ProviderToken, SessionOrigin
 from app.domain.permissions import ALL_PERMISSIONS, Permission, known
 from app.domain.scopes import ScopeGrant, read_grant
-from app.domain.shop import PasswordLoginMode, Switches
+from app.domain.shop import (
+    PasswordLoginMode,
+    Switches,
+    effective_permissions,
+    strips_staff_rights,
+)
 from app.domain.users import Group, User
 from app.models import (
     GroupMemberRecord,
@@ -23,7 +28,7 @@ from app.models import (
 )
 from app.models.shop import SHOP_ID
 from app.ports import Ports
-from app.services.access import part
+from app.services.declarations import part
 from app.services.doors import DOOR_COLUMNS, Door, read_door
 
 _BETWEEN = "\x1e"
@@ -43,9 +48,9 @@ class AppSide:
 class SessionFound:
     """A session that is alive, and its user with every right, before any mode takes from it.
 
-    There is no ``session_id`` behind a provider's own token. ``grant`` holds the rights that a
-    provider gave where it rules, ``provider_id`` the provider at which the session began. ``app``
-    is the other side of a dashboard extension that acts for the user.
+    There is no ``session_id`` behind a provider's own token, but ``provider_token``. ``grant``
+    holds the rights that a provider gave where it rules, ``provider_id`` the provider at which the
+    session began. ``app`` is the other side of a dashboard extension that acts for the user.
     """
 
     session_id: int | None
@@ -54,6 +59,7 @@ class SessionFound:
     grant: ScopeGrant | None = None
     provider_id: int | None = None
     app: AppSide | None = None
+    provider_token: ProviderToken | None = None
 
 
 _DIRECT = (
@@ -114,19 +120,39 @@ IN_SESSION = and_(
 )
 IS_USER = and_(UserRecord.id == SessionRecord.user_id, UserRecord.is_active.is_(True))
 
-_SESSION: Select[*tuple[object, ...]] = (
-    select(*DOOR_COLUMNS, *SESSION_COLUMNS)
-    .select_from(ShopRecord)
-    .outerjoin(SessionRecord, IN_SESSION)
-    .outerjoin(UserRecord, IS_USER)
-    .where(ShopRecord.id == SHOP_ID)
+OF_KEY = and_(
+    SessionRecord.id == bindparam("session_id"), SessionRecord.user_id == bindparam("user_id")
 )
+"""The session that an actor names."""
+
+
+def _session_where(condition: ColumnElement[bool]) -> Select[*tuple[object, ...]]:
+    return (
+        select(*DOOR_COLUMNS, *SESSION_COLUMNS)
+        .select_from(ShopRecord)
+        .outerjoin(SessionRecord, condition)
+        .outerjoin(UserRecord, IS_USER)
+        .where(ShopRecord.id == SHOP_ID)
+    )
+
+
+_SESSION = _session_where(IN_SESSION)
+_SESSION_OF_KEY = _session_where(OF_KEY)
 
 
 @part
 def find_session(ports: Ports, session: str, user_id: int) -> tuple[Door, SessionFound | None]:
     """The live session with that claim ``token``, if it is that user's and the user is active."""
     row = ports.database.read(_SESSION, {"session": session, "user_id": user_id})[0]
+    return read_door(row), read_session(row[len(DOOR_COLUMNS) :])
+
+
+@part
+def find_session_again(
+    ports: Ports, session_id: int, user_id: int
+) -> tuple[Door, SessionFound | None]:
+    """What ``find_session`` finds, by the session's key."""
+    row = ports.database.read(_SESSION_OF_KEY, {"session_id": session_id, "user_id": user_id})[0]
     return read_door(row), read_session(row[len(DOOR_COLUMNS) :])
 
 
@@ -144,6 +170,36 @@ def find_living(ports: Ports, session: str, user_id: int) -> tuple[Door, bool]:
     """Whether there is that session, for whoever has no need to know what its user may do."""
     row = ports.database.read(_LIVING, {"session": session, "user_id": user_id})[0]
     return read_door(row), None not in row[len(DOOR_COLUMNS) :]
+
+
+@part
+def user_in(found: SessionFound, switches: Switches) -> User:
+    """The user of a session with the rights, and the role, that count in it right now.
+
+    An extension of an app has those that both hold (contract, "Apps and extensions").
+    """
+    user = as_seen(found.user, found.origin, switches, found.grant)
+    if found.app is None:
+        return user
+    return replace(user, permissions=user.permissions & found.app.granted)
+
+
+@part
+def as_seen(
+    user: User, origin: SessionOrigin, switches: Switches, grant: ScopeGrant | None = None
+) -> User:
+    """``user`` with the rights, and the role, that count in a session of ``origin``.
+
+    ``grant`` holds those that a provider gave, where it rules: they count instead of ours.
+    """
+    mode = switches.password_login_mode
+    stripped = strips_staff_rights(mode, origin)
+    if grant is None and not stripped:
+        return user
+    is_staff = not stripped and (user.is_staff if grant is None else grant.is_staff)
+    scopes = None if grant is None else grant.permissions
+    held = effective_permissions(user.permissions, mode=mode, origin=origin, scopes=scopes)
+    return replace(user, is_staff=is_staff, permissions=held)
 
 
 @part

@@ -8,7 +8,7 @@ from app.domain.links import LinkPurpose
 from app.domain.users import User
 from app.models import UserRecord
 from app.ports import Ports
-from app.services.access import part, public
+from app.services.access import input_decides, part
 from app.services.account_trust import confirm_email
 from app.services.audit import Change, record
 from app.services.links import open_link, require_owner
@@ -19,7 +19,7 @@ from app.services.people import load_user
 _PURPOSES = (LinkPurpose.CONFIRM_ACCOUNT,)
 
 
-@public
+@input_decides
 def confirm_account(
     ports: Ports, actor: Actor, *, email: str, token: str, password: str | None = None
 ) -> User:

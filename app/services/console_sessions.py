@@ -14,11 +14,11 @@ from app.domain.providers import Provider
 from app.domain.shop import Shop, password_is_worthless, strips_staff_rights
 from app.domain.users import User
 from app.ports import Ports
-from app.services.access import account_owner_only, part, public
-from app.services.callers import find_session
+from app.services.access import account_owner_only, input_decides, part, public
+from app.services.callers import find_session, user_in
 from app.services.doors import find_door
 from app.services.external_sign_in import Terms, enter_by_provider, lead_to
-from app.services.identity import Visitor, actor_in, user_in
+from app.services.identity import Visitor, actor_in
 from app.services.login import enter_by_password
 from app.services.own_sessions import SESSION, end_session
 from app.services.passwords import enter_by_link
@@ -96,7 +96,7 @@ def show_console_door(ports: Ports, actor: Actor) -> ConsoleDoor:
     return ConsoleDoor(door.shop, tuple(providers))
 
 
-@public
+@input_decides
 def sign_in_to_console(
     ports: Ports, actor: Actor, *, email: str | None, password: str | None
 ) -> ConsoleSession:
@@ -110,7 +110,7 @@ def sign_in_to_console(
     return _session(entered.opened, entered.user)
 
 
-@public
+@input_decides
 def begin_console_sign_in(
     ports: Ports, actor: Actor, *, plugin_id: str, redirect_uri: str, again: bool = False
 ) -> BegunConsoleSignIn:
@@ -126,7 +126,7 @@ def begin_console_sign_in(
     )
 
 
-@public
+@input_decides
 def finish_console_sign_in(
     ports: Ports, actor: Actor, *, plugin_id: str, code: str | None, state: str | None
 ) -> ConsoleSession:
@@ -141,7 +141,7 @@ def finish_console_sign_in(
     return _session(entered.opened, entered.user, provider.name, entered.proved_ago)
 
 
-@public
+@input_decides
 def set_password_at_console(
     ports: Ports, actor: Actor, *, email: str, password: str, token: str
 ) -> ConsoleSession | None:

@@ -10,7 +10,7 @@ from app.domain.shop import PasswordLoginMode, Shop, Switches
 from app.models import ShopRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
-from app.services.access import part
+from app.services.declarations import part
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,14 +4,15 @@ from datetime import datetime
 
 from sqlalchemy import Select, and_, bindparam, select
 
-from app.domain.actor import SessionOrigin
+from app.domain.actor import ProviderToken, SessionOrigin
+from app.domain.scopes import ScopeGrant
 from app.domain.users import User
 from app.models import ExternalIdentityRecord, ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.ports.provider_memory import SeenToken
-from app.services.access import part
 from app.services.callers import USER_COLUMNS, SessionFound, moment, read_user
+from app.services.declarations import part
 from app.services.doors import DOOR_COLUMNS, Door, read_door
 
 _IDENTITY: Select[*tuple[object, ...]] = (
@@ -46,14 +47,28 @@ def find_bearer(ports: Ports, seen: SeenToken) -> tuple[Door, SessionFound | Non
     identity's row must still name the token's issuer and subject: a restored backup can give its
     key to somebody else.
     """
-    values = {"identity_id": seen.identity_id, "issuer": seen.issuer, "subject": seen.subject}
+    token = ProviderToken(seen.identity_id, seen.issuer, seen.subject, seen.issued, seen.version)
+    return find_bearer_again(ports, token, seen.grant)
+
+
+@part
+def find_bearer_again(
+    ports: Ports, token: ProviderToken, grant: ScopeGrant | None
+) -> tuple[Door, SessionFound | None]:
+    """What ``find_bearer`` finds, by what an actor keeps of the token."""
+    values = {
+        "identity_id": token.identity_id,
+        "issuer": token.issuer,
+        "subject": token.subject,
+    }
     row = ports.database.read(_IDENTITY, values)[0]
     signed_out_there, signed_out_here, *columns = row[len(DOOR_COLUMNS) :]
     door = read_door(row)
-    if columns[0] is None or is_ended(seen.issued, signed_out_here, signed_out_there):
+    if columns[0] is None or is_ended(token.issued, signed_out_here, signed_out_there):
         return door, None
     user: User = read_user(columns)
-    return door, SessionFound(None, SessionOrigin.OIDC, user, seen.grant)
+    found = SessionFound(None, SessionOrigin.OIDC, user, grant, provider_token=token)
+    return door, found
 
 
 @part

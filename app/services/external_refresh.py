@@ -16,7 +16,7 @@ from app.ports import Ports
 from app.ports.http import CallFailed
 from app.ports.identity_provider import Client, GrantRefused, TokenAnswer
 from app.ports.provider_memory import CallPurpose
-from app.services.access import public
+from app.services.access import input_decides
 from app.services.audit import Change, record
 from app.services.callers import SessionFound
 from app.services.external_sign_in import ExternalTokens
@@ -55,7 +55,7 @@ class _Turn:
     subject: str
 
 
-@public
+@input_decides
 def refresh_external_session(
     ports: Ports, actor: Actor, *, plugin_id: str | None, token: str | None
 ) -> ExternalTokens | None:

@@ -14,9 +14,9 @@ from app.domain.texts import has_control_characters
 from app.domain.tokens import is_access
 from app.models import ExternalIdentityRecord, SessionRecord
 from app.ports import Ports
-from app.services.access import public
+from app.services.access import input_decides, public
 from app.services.audit import Change, record
-from app.services.identity import user_in
+from app.services.callers import user_in
 from app.services.provider_keys import verify_with
 from app.services.providers import provider_of
 from app.services.tokens import Verified, trace_or_refuse
@@ -49,7 +49,7 @@ def verify_external_token(
     return Verified(user_in(found, traced.door.switches), traced.claims.everything)
 
 
-@public
+@input_decides
 def log_out_external(
     ports: Ports, actor: Actor, *, plugin_id: str | None, values: Mapping[str, str]
 ) -> str | None:
@@ -75,7 +75,7 @@ def log_out_external(
     return with_query(provider.oauth_logout_url, **values)
 
 
-@public
+@input_decides
 def end_sessions_by_provider(
     ports: Ports, actor: Actor, *, plugin_id: str, token: str
 ) -> int | None:

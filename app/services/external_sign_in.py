@@ -20,7 +20,7 @@ from app.ports import Ports
 from app.ports.http import CallFailed
 from app.ports.identity_provider import Client, GrantRefused, SignIn, TokenAnswer
 from app.ports.provider_memory import CallPurpose
-from app.services.access import part, public
+from app.services.access import input_decides, part
 from app.services.arrivals import Arrival, admit
 from app.services.doors import find_door
 from app.services.login import NO_STAFF
@@ -89,7 +89,7 @@ class _Proven:
     proved_ago: float
 
 
-@public
+@input_decides
 def begin_sign_in(
     ports: Ports, actor: Actor, *, plugin_id: str | None, redirect_uri: str | None
 ) -> str | None:
@@ -135,7 +135,7 @@ def lead_to(ports: Ports, provider: Provider, begun: BegunSignIn, prompt: str = 
     )
 
 
-@public
+@input_decides
 def finish_sign_in(
     ports: Ports, actor: Actor, *, plugin_id: str | None, code: str | None, state: str | None
 ) -> ExternalTokens | None:

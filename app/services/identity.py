@@ -1,19 +1,12 @@
 """Who is calling: the one place where a credential becomes an ``Actor``."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from app.domain.actor import Actor, ActorKind, SessionOrigin, anonymous
+from app.domain.actor import Actor, ActorKind, anonymous
 from app.domain.app_tokens import digest_of, is_app_token
 from app.domain.errors import TokenFault, TokenRejected
 from app.domain.provider_tokens import claimed_issuer
-from app.domain.scopes import ScopeGrant
-from app.domain.shop import (
-    Shop,
-    Switches,
-    effective_permissions,
-    password_is_worthless,
-    strips_staff_rights,
-)
+from app.domain.shop import Shop, Switches, password_is_worthless
 from app.domain.tokens import (
     is_access,
     is_loopback_issuer,
@@ -23,7 +16,7 @@ from app.ports import Ports
 from app.ports.provider_memory import SeenToken
 from app.services.access import part
 from app.services.app_callers import find_app
-from app.services.callers import SessionFound
+from app.services.callers import SessionFound, user_in
 from app.services.doors import Door, find_door
 from app.services.external_callers import find_bearer
 from app.services.external_tokens import recognise_token
@@ -109,6 +102,7 @@ def actor_in(visitor: Visitor, found: SessionFound, user: User) -> Actor:
         user_id=user.id,
         app_id=None if found.app is None else found.app.id,
         session_id=found.session_id,
+        provider_token=found.provider_token,
         name=user.email,
         is_staff=user.is_staff,
         origin=found.origin,
@@ -118,36 +112,6 @@ def actor_in(visitor: Visitor, found: SessionFound, user: User) -> Actor:
         user_agent=visitor.user_agent,
         issuer=visitor.issuer,
     )
-
-
-@part
-def user_in(found: SessionFound, switches: Switches) -> User:
-    """The user of a session with the rights, and the role, that count in it right now.
-
-    An extension of an app has those that both hold (contract, "Apps and extensions").
-    """
-    user = as_seen(found.user, found.origin, switches, found.grant)
-    if found.app is None:
-        return user
-    return replace(user, permissions=user.permissions & found.app.granted)
-
-
-@part
-def as_seen(
-    user: User, origin: SessionOrigin, switches: Switches, grant: ScopeGrant | None = None
-) -> User:
-    """``user`` with the rights, and the role, that count in a session of ``origin``.
-
-    ``grant`` holds those that a provider gave, where it rules: they count instead of ours.
-    """
-    mode = switches.password_login_mode
-    stripped = strips_staff_rights(mode, origin)
-    if grant is None and not stripped:
-        return user
-    is_staff = not stripped and (user.is_staff if grant is None else grant.is_staff)
-    scopes = None if grant is None else grant.permissions
-    held = effective_permissions(user.permissions, mode=mode, origin=origin, scopes=scopes)
-    return replace(user, is_staff=is_staff, permissions=held)
 
 
 def _bearer(ports: Ports, visitor: Visitor, seen: SeenToken) -> Identity | None:
@@ -202,6 +166,7 @@ def _identify_app(ports: Ports, visitor: Visitor, token: str) -> Identity:
     actor = Actor(
         ActorKind.APP,
         app_id=found.app_id,
+        app_token_id=found.token_id,
         name=found.name,
         permissions=found.granted,
         token_limit=found.limit,

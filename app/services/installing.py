@@ -26,7 +26,7 @@ from app.services.handshakes import Handshake, HandshakeRefused, shake_hands
 from app.services.manifests import load_manifest
 from app.services.new_apps import store_app
 from app.services.outbox import put_event
-from app.services.requesters import requester, requesting_saver
+from app.services.requesters import requester, requesting_saver, require_requester
 
 LEASE = timedelta(minutes=2)
 """Longer than manifest and handshake together may take."""
@@ -54,8 +54,8 @@ class _LeaseLost(Exception):
 def install_next_app(ports: Ports, actor: Actor) -> int:
     """Install one app that is wanted; how many installations ended, well or not.
 
-    It fails with the app's own message, or with what is wrong with its manifest, and leaves no
-    app and no token behind.
+    It fails with the app's own message, with what is wrong with its manifest, or when the person
+    who asked lost the right to meanwhile, and leaves no app and no token behind.
     """
     claimed = _claim(ports)
     if claimed is None:
@@ -124,6 +124,7 @@ def _make(ports: Ports, claimed: _Claimed, manifest: Manifest) -> Handshake | No
     try:
         with ports.database.transaction() as session:
             stored = _held(session, claimed)
+            _require_requester(session, stored)
             saver = requesting_saver(stored.caller, granted=parted_names(stored.permissions))
             made = store_app(ports, session, stored, manifest, saver)
             stored.app_id, stored.updated_at = made.app_id, ports.clock.now()
@@ -141,6 +142,7 @@ def _finish(ports: Ports, claimed: _Claimed) -> None:
     asker = claimed.asker
     with ports.database.transaction() as session:
         stored = _held(session, claimed)
+        _require_requester(session, stored)
         app = session.get_one(AppRecord, stored.app_id)
         app.is_installed, app.is_active = True, stored.activate
         put_event(ports, asker, session, AppInstalled(app.id))
@@ -181,6 +183,10 @@ def _held(session: Session, claimed: _Claimed) -> AppInstallationRecord:
     if stored is None:
         raise _LeaseLost
     return stored
+
+
+def _require_requester(session: Session, stored: AppInstallationRecord) -> None:
+    require_requester(session, stored.caller, parted_names(stored.permissions))
 
 
 def _remove_app(session: Session, stored: AppInstallationRecord) -> None:

@@ -17,7 +17,7 @@ from app.models import ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.ports.passwords import PasswordsBusy
-from app.services.access import Arguments, Result, UseCase, part, public
+from app.services.access import Arguments, Result, UseCase, input_decides, part
 from app.services.attempts import attempt
 from app.services.callers import USER_COLUMNS, read_user, switches_of
 from app.services.doors import find_door
@@ -57,7 +57,7 @@ class _Candidate:
     password_hash: str | None
 
 
-@public
+@input_decides
 def create_token(
     ports: Ports, actor: Actor, *, email: str | None, password: str | None, audience: str = ""
 ) -> TokenPair:

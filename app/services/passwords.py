@@ -13,7 +13,7 @@ from app.domain.users import User
 from app.models import ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
-from app.services.access import account_owner_only, part, public
+from app.services.access import account_owner_only, input_decides, part
 from app.services.callers import switches_of
 from app.services.confirmation import confirm
 from app.services.doors import find_door
@@ -59,7 +59,7 @@ def change_password(
 
 
 @needs_password_login
-@public
+@input_decides
 def set_password(
     ports: Ports, actor: Actor, *, email: str, password: str, token: str
 ) -> TokenPair:

@@ -14,8 +14,7 @@ from app.domain.users import User
 from app.models import ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.services.access import part
-from app.services.callers import USER_COLUMNS, read_user, switches_of
-from app.services.identity import as_seen
+from app.services.callers import USER_COLUMNS, as_seen, read_user, switches_of
 
 _KEPT = (str, int, bool, type(None))
 

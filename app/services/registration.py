@@ -19,7 +19,7 @@ from app.domain.web_addresses import as_browsers_read
 from app.models import ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
-from app.services.access import public
+from app.services.access import input_decides
 from app.services.audit import Change, record
 from app.services.decoys import kept_if
 from app.services.links import make_link, redirect_refusal
@@ -52,7 +52,7 @@ class _Work:
     is_same: bool
 
 
-@public
+@input_decides
 def register_account(ports: Ports, actor: Actor, new: NewAccount) -> bool:
     """Add a customer (`accountRegister`); whether the address has to be confirmed by a mail.
 

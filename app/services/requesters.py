@@ -3,10 +3,23 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from app.domain.actor import Actor, ActorKind
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.domain.actor import Actor, ActorKind, SessionOrigin
+from app.domain.errors import Problem, Refused
 from app.domain.permissions import Permission, known
+from app.domain.scopes import read_grant, write_grant
 from app.domain.webhook_rights import Saver, saver_of
+from app.models import ShopRecord, UserRecord
+from app.models.shop import SHOP_ID
 from app.services.access import part
+from app.services.callers import USER_COLUMNS, as_seen, read_user, switches_of
+
+_LOST = Problem(
+    "OUT_OF_SCOPE_PERMISSION",
+    "The person who asked for this app doesn't have the permissions to install it anymore.",
+)
 
 
 @part
@@ -20,6 +33,8 @@ def kept_requester(actor: Actor) -> dict[str, object]:
         "address": actor.address,
         "issuer": actor.issuer,
         "permissions": sorted(one.value for one in actor.permissions),
+        "origin": actor.origin.value,
+        "grant": write_grant(actor.grant),
     }
 
 
@@ -46,3 +61,25 @@ def requesting_saver(kept: Mapping[str, object], *, granted: frozenset[Permissio
     """
     held = known(kept["permissions"]) if "permissions" in kept else granted
     return saver_of(replace(requester(kept), permissions=held))
+
+
+@part
+def require_requester(
+    session: Session, kept: Mapping[str, object], granted: frozenset[Permission]
+) -> None:
+    """Refuse OUT_OF_SCOPE_PERMISSION unless the person who asked could still grant ``granted``.
+
+    They are active and hold it, and MANAGE_APPS, in the current login mode. Whether the session in
+    which they asked goes on doesn't matter: people sign out while an app is being installed.
+    """
+    if kept["kind"] != ActorKind.USER.value:
+        return
+    is_asker = UserRecord.id == kept["user_id"], UserRecord.is_active
+    row = session.execute(select(*USER_COLUMNS).where(*is_asker)).one_or_none()
+    if row is None:
+        raise Refused(_LOST)
+    switches = switches_of(session.get_one(ShopRecord, SHOP_ID))
+    origin = SessionOrigin(str(kept.get("origin", SessionOrigin.NONE.value)))
+    user = as_seen(read_user(tuple(row)), origin, switches, read_grant(kept.get("grant")))
+    if not granted | {Permission.MANAGE_APPS} <= user.permissions:
+        raise Refused(_LOST)

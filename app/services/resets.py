@@ -13,7 +13,7 @@ from app.domain.shop import PasswordLoginMode
 from app.models import ResetRequestRecord, ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
-from app.services.access import internal, public
+from app.services.access import input_decides, internal
 from app.services.base_address import base_address
 from app.services.callers import switches_of
 from app.services.links import require_redirect
@@ -25,7 +25,7 @@ _BATCH = 100
 
 
 @needs_password_login
-@public
+@input_decides
 def request_password_reset(ports: Ports, actor: Actor, *, email: str, redirect_url: str) -> None:
     """Ask for a link to set a new password (`requestPasswordReset`); the same for every address.
 

@@ -21,7 +21,7 @@ from app.domain.users import User
 from app.models import SessionRecord, UserRecord
 from app.ports import Ports
 from app.services.access import part
-from app.services.identity import as_seen
+from app.services.callers import as_seen
 from app.services.keys import ring
 
 

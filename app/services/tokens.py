@@ -10,9 +10,9 @@ from app.domain.shop import password_is_worthless
 from app.domain.tokens import Claims, TokenType
 from app.domain.users import User
 from app.ports import Ports
-from app.services.access import account_owner_only, part, public
+from app.services.access import account_owner_only, input_decides, part, public
 from app.services.audit import Change, record
-from app.services.identity import user_in
+from app.services.callers import user_in
 from app.services.keys import ring
 from app.services.login import DISABLED
 from app.services.proofs import own_id
@@ -48,7 +48,7 @@ class Verified:
     payload: Mapping[str, object]
 
 
-@public
+@input_decides
 def refresh_token(ports: Ports, actor: Actor, *, token: str | None) -> Refreshed:
     """A new access token for a refresh token (`tokenRefresh`).
 

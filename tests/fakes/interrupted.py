@@ -12,7 +12,7 @@ Action = Callable[[], object]
 
 
 class InterruptedDatabase:
-    """Runs actions before the begin, before the end and after the commit of a transaction.
+    """Runs actions before a transaction begins, when it is open, and after its commit.
 
     ``before``, ``during`` and ``after`` are by the number of the transaction, the first is 1.
     An action during a transaction can write on PostgreSQL only: SQLite has one writer at a time.
@@ -31,9 +31,9 @@ class InterruptedDatabase:
         number = self.begun
         self._run(self.before, number)
         with self._inner.transaction() as session:
-            yield session
-            session.flush()
+            session.connection()
             self._run(self.during, number)
+            yield session
         self._run(self.after, number)
 
     @contextmanager

@@ -7,7 +7,7 @@ import pkgutil
 import app.services
 from app.services.access import REGISTER
 
-_WITHOUT_USE_CASES = {"access"}
+_WITHOUT_USE_CASES = {"access", "declarations"}
 
 
 def _public_functions() -> set[str]:
@@ -35,3 +35,26 @@ def test_every_public_function_of_the_services_is_declared() -> None:
 
 def test_the_register_knows_nothing_that_does_not_exist() -> None:
     assert set(REGISTER) - _public_functions() == set()
+
+
+def test_only_use_cases_that_go_by_their_input_write_without_reading_the_caller_again() -> None:
+    """Signing in, links from mails, refreshing, a provider's own messages."""
+    _public_functions()
+
+    assert {one.name for one in REGISTER.values() if not one.acts_as_caller} == {
+        "confirmation.confirm_account",
+        "console_sessions.begin_console_sign_in",
+        "console_sessions.finish_console_sign_in",
+        "console_sessions.set_password_at_console",
+        "console_sessions.sign_in_to_console",
+        "external_refresh.refresh_external_session",
+        "external_sessions.end_sessions_by_provider",
+        "external_sessions.log_out_external",
+        "external_sign_in.begin_sign_in",
+        "external_sign_in.finish_sign_in",
+        "login.create_token",
+        "passwords.set_password",
+        "registration.register_account",
+        "resets.request_password_reset",
+        "tokens.refresh_token",
+    }

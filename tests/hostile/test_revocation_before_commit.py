@@ -1,0 +1,379 @@
+"""Rights that are taken away between a use case's permission check and its commit."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import delete, func, select
+
+from app.domain.actor import OPERATOR, WORKER, Actor, SessionOrigin
+from app.domain.errors import PermissionDenied, TokenFault, TokenRejected
+from app.domain.permissions import Permission
+from app.domain.shop import PasswordLoginMode
+from app.models import (
+    AppPermissionRecord,
+    AppTokenRecord,
+    GroupPermissionRecord,
+    ProductRecord,
+    SessionRecord,
+    UserPermissionRecord,
+)
+from app.ports import Ports
+from app.services.app_tokens import create_app_token
+from app.services.identity import identify
+from app.services.own_sessions import end_other_sessions
+from app.services.products import ProductInput, create_product
+from app.services.replays import replay_deliveries
+from app.services.sessions import end_sessions
+from app.services.shop import ShopUpdate, update_shop
+from app.services.tokens import deactivate_all_tokens, refresh_token
+from app.services.user_status import deactivate_user
+from tests.builders.apps import change_app, make_app, make_extension_app
+from tests.builders.people import (
+    actor_of,
+    change_user,
+    make_group,
+    make_staff,
+    make_user,
+    sessions_of,
+    sign_in,
+    visit,
+)
+from tests.builders.webhooks import make_webhook
+from tests.fakes.interrupted import InterruptedDatabase
+from tests.fixtures.statements import recorded_statements
+from tests.servers.own_provider import OwnProvider
+from tests.services.extension_scenes import acts, token_for
+
+APPS, PRODUCTS = Permission.MANAGE_APPS, Permission.MANAGE_PRODUCTS
+BOWL = ProductInput(name="Ash bowl")
+
+Revoke = Callable[[Ports, Actor], object]
+
+
+@pytest.fixture
+def database(ports: Ports) -> InterruptedDatabase:
+    return InterruptedDatabase(ports.database)
+
+
+@pytest.fixture
+def here(ports: Ports, database: InterruptedDatabase) -> Ports:
+    """The ports of the process whose work is interrupted; ``elsewhere`` revokes."""
+    return replace(ports, database=database)
+
+
+def _write(ports: Ports, what: Any) -> None:
+    with ports.database.transaction() as session:
+        session.execute(what)
+
+
+def products(ports: Ports) -> int:
+    with ports.database.reading() as session:
+        return session.scalar(select(func.count()).select_from(ProductRecord)) or 0
+
+
+def app_tokens(ports: Ports, app_id: int) -> int:
+    of_app = AppTokenRecord.app_id == app_id
+    with ports.database.reading() as session:
+        return session.scalar(select(func.count()).where(of_app)) or 0
+
+
+def deactivate(ports: Ports, actor: Actor) -> None:
+    deactivate_user(ports, OPERATOR, actor.user_id or 0)
+
+
+def end_session(ports: Ports, actor: Actor) -> None:
+    _write(ports, delete(SessionRecord).where(SessionRecord.id == actor.session_id))
+
+
+def sign_out_everywhere(ports: Ports, actor: Actor) -> None:
+    with ports.database.transaction() as session:
+        end_sessions(ports, session, actor.user_id or 0)
+
+
+def take_direct_permission(ports: Ports, actor: Actor) -> None:
+    of_user = UserPermissionRecord.user_id == actor.user_id
+    _write(ports, delete(UserPermissionRecord).where(of_user))
+
+
+def take_other_permission(ports: Ports, actor: Actor) -> None:
+    """One that the use case doesn't ask for: what can be granted depends on it."""
+    is_other = UserPermissionRecord.permission == APPS.value
+    _write(ports, delete(UserPermissionRecord).where(is_other))
+
+
+def take_group_permission(ports: Ports, _actor: Actor) -> None:
+    _write(ports, delete(GroupPermissionRecord))
+
+
+def remove_from_staff(ports: Ports, actor: Actor) -> None:
+    change_user(ports, actor.user_id or 0, is_staff=False)
+
+
+def set_mode(ports: Ports, mode: PasswordLoginMode) -> None:
+    update_shop(ports, OPERATOR, ShopUpdate(password_login_mode=mode))
+
+
+def limit_to_customers(ports: Ports, _actor: Actor) -> None:
+    set_mode(ports, PasswordLoginMode.CUSTOMERS_ONLY)
+
+
+def switch_off_passwords(ports: Ports, _actor: Actor) -> None:
+    set_mode(ports, PasswordLoginMode.DISABLED)
+
+
+def refusal_of(use_case: Callable[[], object]) -> str:
+    """How ``use_case`` is refused: the token's fault, or what the caller lacks."""
+    try:
+        use_case()
+    except TokenRejected as rejected:
+        return rejected.fault.value
+    except PermissionDenied as denied:
+        return " ".join(denied.required)
+    return ""
+
+
+INVALID = TokenFault.INVALID.value
+
+OF_PEOPLE: list[tuple[Revoke, str]] = [
+    (deactivate, INVALID),
+    (end_session, INVALID),
+    (sign_out_everywhere, INVALID),
+    (switch_off_passwords, INVALID),
+    (take_direct_permission, "MANAGE_APPS"),
+    (take_other_permission, "MANAGE_APPS"),
+    (take_group_permission, "MANAGE_PRODUCTS"),
+    (remove_from_staff, "AUTHENTICATED_STAFF_USER"),
+    (limit_to_customers, "AUTHENTICATED_STAFF_USER"),
+]
+
+
+@pytest.fixture
+def manager(ports: Ports) -> Actor:
+    """Holds MANAGE_PRODUCTS by a group, and MANAGE_APPS directly."""
+    group = make_group(ports, "editors", PRODUCTS)
+    key = make_user(ports, "m@example.com", is_staff=True, permissions=[APPS], groups=[group])
+    return actor_of(ports, key)
+
+
+@pytest.mark.parametrize(("revoke", "refusal"), OF_PEOPLE)
+def test_nothing_is_written_for_a_manager_who_lost_rights_after_the_check(
+    here: Ports,
+    elsewhere: Ports,
+    database: InterruptedDatabase,
+    manager: Actor,
+    revoke: Revoke,
+    refusal: str,
+) -> None:
+    database.before[1] = lambda: revoke(elsewhere, manager)
+
+    assert refusal_of(lambda: create_product(here, manager, BOWL)) == refusal
+    assert products(elsewhere) == 0
+
+
+def test_no_app_token_is_issued_for_a_manager_who_was_deactivated_meanwhile(
+    here: Ports, elsewhere: Ports, database: InterruptedDatabase, manager: Actor
+) -> None:
+    app_id, _ = make_app(elsewhere, "Stock")
+    database.before[1] = lambda: deactivate(elsewhere, manager)
+
+    assert refusal_of(lambda: create_app_token(here, manager, app_id)) == INVALID
+    assert app_tokens(elsewhere, app_id) == 1
+
+
+def revoke_token(ports: Ports, actor: Actor) -> None:
+    _write(ports, delete(AppTokenRecord).where(AppTokenRecord.app_id == actor.app_id))
+
+
+def narrow_token(ports: Ports, actor: Actor) -> None:
+    with ports.database.transaction() as session:
+        session.scalars(select(AppTokenRecord)).one().permissions = ""
+
+
+def expire_token(ports: Ports, actor: Actor) -> None:
+    with ports.database.transaction() as session:
+        past = ports.clock.now() - timedelta(seconds=1)
+        session.scalars(select(AppTokenRecord)).one().expires_at = past
+
+
+def deactivate_app(ports: Ports, actor: Actor) -> None:
+    change_app(ports, actor.app_id or 0, is_active=False)
+
+
+def take_app_permission(ports: Ports, actor: Actor) -> None:
+    _write(ports, delete(AppPermissionRecord).where(AppPermissionRecord.app_id == actor.app_id))
+
+
+@pytest.mark.parametrize(
+    ("revoke", "refusal"),
+    [
+        (revoke_token, INVALID),
+        (expire_token, INVALID),
+        (deactivate_app, INVALID),
+        (narrow_token, "MANAGE_PRODUCTS"),
+        (take_app_permission, "MANAGE_PRODUCTS"),
+    ],
+)
+def test_nothing_is_written_for_an_app_whose_token_lost_rights_after_the_check(
+    here: Ports, elsewhere: Ports, database: InterruptedDatabase, revoke: Revoke, refusal: str
+) -> None:
+    _, token = make_app(elsewhere, "Stock", PRODUCTS)
+    app = identify(here, visit(token)).actor
+    database.before[1] = lambda: revoke(elsewhere, app)
+
+    assert refusal_of(lambda: create_product(here, app, BOWL)) == refusal
+    assert products(elsewhere) == 0
+
+
+@pytest.mark.parametrize(
+    ("revoke", "refusal"),
+    [
+        (end_session, INVALID),
+        (deactivate_app, INVALID),
+        (take_app_permission, "MANAGE_PRODUCTS"),
+        (take_group_permission, "MANAGE_PRODUCTS"),
+    ],
+)
+def test_nothing_is_written_by_an_extension_when_either_side_lost_rights(
+    here: Ports,
+    elsewhere: Ports,
+    database: InterruptedDatabase,
+    manager: Actor,
+    revoke: Revoke,
+    refusal: str,
+) -> None:
+    extension = make_extension_app(elsewhere, "extension", PRODUCTS)
+    actor = acts(here, token_for(here, manager, extension))
+    database.before[1] = lambda: revoke(elsewhere, actor)
+
+    assert refusal_of(lambda: create_product(here, actor, BOWL)) == refusal
+    assert products(elsewhere) == 0
+
+
+def sign_out_provider_tokens(ports: Ports, actor: Actor) -> None:
+    change_user(ports, actor.user_id or 0, tokens_valid_after=ports.clock.now())
+
+
+@pytest.mark.parametrize("revoke", [deactivate, sign_out_provider_tokens])
+def test_nothing_is_written_with_a_provider_token_that_was_ended_after_the_check(
+    here: Ports,
+    elsewhere: Ports,
+    database: InterruptedDatabase,
+    provider: OwnProvider,
+    revoke: Revoke,
+) -> None:
+    token = provider.access_token()
+    key = identify(elsewhere, visit(token)).actor.user_id or 0
+    change_user(elsewhere, key, is_staff=True)
+    with elsewhere.database.transaction() as session:
+        session.add(UserPermissionRecord(user_id=key, permission=PRODUCTS.value))
+    actor = identify(here, visit(token)).actor
+    create_product(here, actor, BOWL)
+    database.before[database.begun + 1] = lambda: revoke(elsewhere, actor)
+
+    assert refusal_of(lambda: create_product(here, actor, BOWL)) == INVALID
+    assert products(elsewhere) == 1
+
+
+class TestOnPostgresql:
+    """SQLite lets nobody else commit while a transaction is open."""
+
+    @pytest.fixture
+    def database_url(self, postgresql_url: str) -> str:
+        return postgresql_url
+
+    @pytest.mark.parametrize(("revoke", "refusal"), OF_PEOPLE)
+    def test_a_revocation_that_commits_while_the_transaction_is_open_wins(
+        self,
+        here: Ports,
+        elsewhere: Ports,
+        database: InterruptedDatabase,
+        manager: Actor,
+        revoke: Revoke,
+        refusal: str,
+    ) -> None:
+        database.during[1] = lambda: revoke(elsewhere, manager)
+
+        assert refusal_of(lambda: create_product(here, manager, BOWL)) == refusal
+        assert products(elsewhere) == 0
+
+
+def test_a_replay_in_steps_stops_when_its_caller_is_deactivated(
+    here: Ports, elsewhere: Ports, database: InterruptedDatabase, manager: Actor
+) -> None:
+    app_id, _ = make_app(elsewhere, "Stock")
+    webhook = make_webhook(elsewhere, app_id)
+    database.after[1] = lambda: deactivate(elsewhere, manager)
+    since = elsewhere.clock.now() - timedelta(days=1)
+
+    assert refusal_of(lambda: replay_deliveries(here, manager, webhook, since)) == INVALID
+
+
+def test_nobody_is_disturbed_by_what_happens_to_others(
+    here: Ports, elsewhere: Ports, database: InterruptedDatabase, manager: Actor
+) -> None:
+    other = actor_of(elsewhere, make_staff(elsewhere, "other@example.com", PRODUCTS))
+    database.before[1] = lambda: deactivate(elsewhere, other)
+
+    assert create_product(here, manager, BOWL).id
+    assert products(elsewhere) == 1
+
+
+def test_people_can_still_take_their_own_rights_away(here: Ports, manager: Actor) -> None:
+    end_other_sessions(here, manager)
+    deactivate_all_tokens(here, manager)
+
+    assert sessions_of(here, manager.user_id or 0) == []
+
+
+def test_one_who_gains_rights_meanwhile_is_not_refused(
+    here: Ports, elsewhere: Ports, database: InterruptedDatabase, manager: Actor
+) -> None:
+    database.before[1] = lambda: change_user(elsewhere, manager.user_id or 0, is_superuser=True)
+
+    assert create_product(here, manager, BOWL).id
+
+
+def test_a_refresh_is_answered_although_the_session_in_the_header_ended(
+    here: Ports, elsewhere: Ports, database: InterruptedDatabase, manager: Actor
+) -> None:
+    """`tokenRefresh` goes by its argument, and never fails at the top."""
+    configuration = replace(here.configuration, single_use_refresh_tokens=True)
+    other = sign_in(elsewhere, manager.user_id or 0, SessionOrigin.PASSWORD)
+    database.before[1] = lambda: end_session(elsewhere, manager)
+
+    refreshed = refresh_token(
+        replace(here, configuration=configuration), manager, token=other.refresh
+    )
+
+    assert refreshed.access
+
+
+def test_every_caller_of_a_request_names_a_credential_that_can_be_read_again(
+    ports: Ports, provider: OwnProvider, manager: Actor
+) -> None:
+    extension = token_for(ports, manager, make_extension_app(ports, "extension", PRODUCTS))
+    _, app_token = make_app(ports, "Stock", PRODUCTS)
+    session = sign_in(ports, manager.user_id or 0).access
+
+    for credential in (session, extension, app_token, provider.access_token()):
+        actor = identify(ports, visit(credential)).actor
+        named = actor.session_id, actor.app_token_id, actor.provider_token
+        assert sum(one is not None for one in named) == 1
+
+
+@pytest.mark.parametrize("trusted", [OPERATOR, WORKER])
+def test_the_operator_and_the_worker_are_not_read_again(here: Ports, trusted: Actor) -> None:
+    with recorded_statements() as statements:
+        create_product(here, trusted, BOWL)
+
+    assert not [one for one in statements if "FROM shop LEFT OUTER JOIN" in one]
+
+
+def test_a_transaction_reads_its_caller_once(here: Ports, manager: Actor) -> None:
+    with recorded_statements() as statements:
+        create_product(here, manager, BOWL)
+
+    assert len([one for one in statements if "FROM shop LEFT OUTER JOIN" in one]) == 1

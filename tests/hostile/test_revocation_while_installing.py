@@ -1,0 +1,84 @@
+"""Rights that are taken away between asking for an app and the end of its handshake."""
+
+from collections.abc import Callable
+
+import pytest
+from sqlalchemy import delete
+
+from app.domain.actor import OPERATOR, Actor
+from app.models import UserPermissionRecord
+from app.ports import Ports
+from app.services.tokens import deactivate_all_tokens
+from app.services.user_status import deactivate_user
+from tests.servers.apps import Told, app_server
+from tests.servers.http import Reply
+from tests.services.installs import GRANTED, boss, failed, left_behind, opens, want, work
+
+LOST = "The person who asked for this app doesn't have the permissions to install it anymore."
+
+Revoke = Callable[[Ports, Actor], object]
+
+
+def deactivate(ports: Ports, actor: Actor) -> None:
+    deactivate_user(ports, OPERATOR, actor.user_id or 0)
+
+
+def take_permissions(ports: Ports, _actor: Actor) -> None:
+    with ports.database.transaction() as session:
+        session.execute(delete(UserPermissionRecord))
+
+
+def take_granted_permission(ports: Ports, _actor: Actor) -> None:
+    granted = UserPermissionRecord.permission.in_([one.value for one in GRANTED])
+    with ports.database.transaction() as session:
+        session.execute(delete(UserPermissionRecord).where(granted))
+
+
+REVOCATIONS = [deactivate, take_permissions, take_granted_permission]
+
+
+@pytest.mark.parametrize("revoke", REVOCATIONS)
+def test_nothing_is_installed_for_a_person_who_lost_the_right_before_it_began(
+    ports: Ports, revoke: Revoke
+) -> None:
+    manager = boss(ports)
+    with app_server() as app:
+        want(ports, app, manager)
+        revoke(ports, manager)
+        work(ports)
+        assert app.told == []
+
+    assert failed(ports) == LOST
+    assert left_behind(ports) == {}
+
+
+@pytest.mark.parametrize("revoke", REVOCATIONS)
+def test_an_app_is_removed_when_the_right_is_lost_during_its_handshake(
+    ports: Ports, elsewhere: Ports, revoke: Revoke
+) -> None:
+    manager = boss(ports)
+
+    def answer(_told: Told) -> Reply:
+        revoke(elsewhere, manager)
+        return Reply()
+
+    with app_server() as app:
+        app.decide = answer
+        want(ports, app, manager)
+        work(ports)
+        [told] = app.told
+
+    assert failed(ports) == LOST
+    assert left_behind(ports) == {}
+    assert not opens(ports, told.token)
+
+
+def test_signing_out_does_not_stop_an_installation(ports: Ports) -> None:
+    manager = boss(ports)
+    with app_server() as app:
+        want(ports, app, manager)
+        deactivate_all_tokens(ports, manager)
+        work(ports)
+        [told] = app.told
+
+    assert opens(ports, told.token)
