@@ -68,6 +68,7 @@ def _confirm(ports: Ports, user_id: int) -> None:
     update_customer(ports, OPERATOR, to_global_id("User", user_id), Details(is_confirmed=True))
 
 
+SQLITE = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 WAYS = pytest.mark.parametrize("trust", [_promote, _confirm], ids=["promoted", "confirmed"])
 
 
@@ -93,6 +94,7 @@ def test_trusted_account_drops_unverified_identity(
             assert not who(process, credential).actor.is_user
 
 
+@SQLITE
 @WAYS
 def test_trusted_account_keeps_verified_identity(
     ports: Ports, clock: FakeClock, provider: OwnProvider, trust: Trust
@@ -106,6 +108,7 @@ def test_trusted_account_keeps_verified_identity(
     assert (HELD in actor.permissions) is (trust is _promote)
 
 
+@SQLITE
 @WAYS
 def test_trusted_account_keeps_identity_of_provider_whose_emails_are_trusted(
     ports: Ports, clock: FakeClock, provider: OwnProvider, trust: Trust
@@ -118,6 +121,7 @@ def test_trusted_account_keeps_identity_of_provider_whose_emails_are_trusted(
     assert [verified for _, _, verified in identities(ports)] == [True]
 
 
+@SQLITE
 def test_trusting_a_provider_brings_back_a_person_whose_identity_was_dropped(
     ports: Ports, clock: FakeClock, provider: OwnProvider
 ) -> None:
@@ -131,6 +135,7 @@ def test_trusting_a_provider_brings_back_a_person_whose_identity_was_dropped(
     assert who(ports, _token(provider, said=...)).actor.permissions == {HELD}
 
 
+@SQLITE
 def test_email_that_the_provider_calls_unverified_is_not_trusted_by_the_setting(
     ports: Ports, clock: FakeClock, provider: OwnProvider
 ) -> None:
@@ -141,6 +146,7 @@ def test_email_that_the_provider_calls_unverified_is_not_trusted_by_the_setting(
     assert not who(ports, _token(provider, said=False)).actor.is_user
 
 
+@SQLITE
 def test_identity_left_by_an_older_release_does_not_open_a_trusted_account(
     ports: Ports, provider: OwnProvider
 ) -> None:
@@ -154,6 +160,7 @@ def test_identity_left_by_an_older_release_does_not_open_a_trusted_account(
     assert who(ports, _token(provider)).actor.user_id == user_id
 
 
+@SQLITE
 def test_verified_email_of_another_account_does_not_make_an_identity_trusted(
     ports: Ports, provider: OwnProvider
 ) -> None:
@@ -165,6 +172,7 @@ def test_verified_email_of_another_account_does_not_make_an_identity_trusted(
     assert user_called(ports, EMAIL) is not None
 
 
+@SQLITE
 def test_group_of_a_person_made_staff_by_scopes_gives_nothing_to_an_unverified_identity(
     ports: Ports, provider: OwnProvider
 ) -> None:
@@ -183,6 +191,7 @@ def test_group_of_a_person_made_staff_by_scopes_gives_nothing_to_an_unverified_i
     assert not who(ports, _token(provider)).actor.is_user
 
 
+@SQLITE
 def test_email_change_confirmed_by_mail_drops_unverified_identity(
     ports: Ports, provider: OwnProvider
 ) -> None:
@@ -194,6 +203,7 @@ def test_email_change_confirmed_by_mail_drops_unverified_identity(
     assert identities(ports) == []
 
 
+@SQLITE
 def test_customer_with_an_unverified_identity_signs_in_while_the_account_is_not_trusted(
     ports: Ports, provider: OwnProvider
 ) -> None:

@@ -7,7 +7,6 @@ import pytest
 from app.domain.errors import PermissionDenied
 from app.domain.ids import to_global_id
 from app.ports import Ports
-from app.services.access import REGISTER, Rule
 from app.services.external_sessions import log_out_external
 from app.services.own_sessions import end_other_sessions, end_session, list_sessions
 from app.services.passwords import change_password
@@ -16,6 +15,7 @@ from tests.builders.people import PASSWORD, sessions_of
 from tests.graphql.front import Front
 from tests.services.extension_scenes import Scene, acts, set_scene
 
+pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 _SIGN_OUT = "mutation { tokensDeactivateAll { errors { code } } }"
 
 
@@ -69,9 +69,3 @@ def test_extension_token_does_not_end_the_session_by_logging_out(ports: Ports) -
 
     log_out_external(ports, scene.caller, plugin_id="none", values={})
     assert sessions_of(ports, scene.user) == []
-
-
-def test_use_cases_open_to_extensions_as_to_people_are_listed_here() -> None:
-    """A new use case about a person's own account is declared ``account_owner_only``."""
-    open_to_both = {one.name for one in REGISTER.values() if one.rule is Rule.USERS}
-    assert open_to_both == {"checkouts.attach_checkout"}

@@ -161,3 +161,9 @@ def test_no_rule_that_asks_for_a_permission_forgets_to_name_one() -> None:
     ]
 
     assert silent == []
+
+
+def test_use_cases_open_to_extensions_as_to_people_are_listed_here() -> None:
+    """A new use case about a person's own account is declared ``account_owner_only``."""
+    open_to_both = {one.name for one in REGISTER.values() if one.rule is Rule.USERS}
+    assert open_to_both <= {"checkouts.attach_checkout"}
