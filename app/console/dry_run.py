@@ -1,6 +1,5 @@
 """Dry run: what a webhook would send, without sending it."""
 
-import difflib
 from dataclasses import dataclass
 
 from flask import Blueprint, Response, request
@@ -18,6 +17,7 @@ from app.domain.apps import App
 from app.domain.errors import Problem, Refused
 from app.domain.events import EVENTS, EventType, default_query
 from app.domain.ids import parse_global_id, to_global_id
+from app.domain.line_diff import diff_lines
 from app.domain.pages import PageRequest
 from app.services.access import may
 from app.services.app_lists import list_apps
@@ -136,9 +136,10 @@ def _compared(form: DryRunForm, ran: DryRun) -> Outcome:
     if last is None:
         return Outcome(ran)
     before, after = (pretty_json(text).splitlines() for text in (last.payload, ran.payload))
-    kinds = {"- ": "del", "+ ": "ins", "  ": ""}
-    lines = (line for line in difflib.ndiff(before, after) if line[:2] in kinds)
-    return Outcome(ran, (), last, tuple(Difference(kinds[line[:2]], line) for line in lines))
+    kinds = {"-": "del", "+": "ins", " ": ""}
+    lines = diff_lines(before, after)
+    differences = (Difference(kinds[line.mark], f"{line.mark} {line.text}") for line in lines)
+    return Outcome(ran, (), last, tuple(differences))
 
 
 def _show(

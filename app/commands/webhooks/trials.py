@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from app.commands.texts import read_text
 from app.commands.webhooks.instances import instance, webhook_command
 from app.commands.webhooks.rows import DELIVERIES, find_app, find_webhook, payload_of
 from app.domain.errors import Problem, Refused
+from app.domain.line_diff import diff_lines, unified_diff
 from app.ports.instance import Instance, KnownDelivery, KnownWebhook, WantedDeliveries
 
 _LOOKED_AT = 100
@@ -135,9 +135,8 @@ def _try(plan: _Plan, object_id: str | None) -> Trial:
     last = _last(plan, object_id) if plan.diff_last and plan.webhook else None
     if last is None:
         return Trial(object_id, payload)
-    diff = difflib.unified_diff(
-        _lines(payload_of(last)), _lines(payload), f"delivery {last.id}", "dry run", lineterm=""
-    )
+    lines = diff_lines(_lines(payload_of(last)), _lines(payload))
+    diff = unified_diff(lines, f"delivery {last.id}", "dry run")
     return Trial(object_id, payload, (), last.id, tuple(diff))
 
 
