@@ -1,4 +1,4 @@
-"""Where providers tell that somebody has signed out: ``POST /oidc/<slug>/backchannel-logout``.
+"""Where providers report that a person has signed out: ``POST /oidc/<slug>/backchannel-logout``.
 
 OpenID Connect Back-Channel Logout 1.0, 2.5 to 2.8.
 """
@@ -22,7 +22,7 @@ _PLUGIN = "authentication.openidconnect"
 blueprint = Blueprint("backchannel", __name__)
 
 
-@blueprint.post("/oidc/<slug>/backchannel-logout", provide_automatic_options=False)
+@blueprint.post("/oidc/<slug:slug>/backchannel-logout", provide_automatic_options=False)
 def log_out(slug: str) -> Response:
     """200 when the sessions that the logout token means have ended, if there were any."""
     request.max_content_length = 2 * LONGEST_FOREIGN_TOKEN

@@ -11,6 +11,7 @@ from app.console.view import mount_console
 from app.graphql.view import create_endpoint
 from app.ports import Ports
 from app.settings import Settings, load_settings
+from app.web.converters import register_converters
 from app.web.dispatch import Application, Dispatch
 from app.web.errors import register_errors
 from app.web.headers import NOTHING_MAY_RUN, security_headers
@@ -41,6 +42,7 @@ def create_app(ports: Ports | None = None, settings: Settings | None = None) -> 
     app.session_interface = ConsoleSessions()
     installation = make_installation(ports or connect(chosen), chosen)
     install(app, installation)
+    register_converters(app)
     set_up_logs(level=chosen.log_level, development=chosen.development)
     register_errors(app)
     _add_headers(app, installation)

@@ -20,7 +20,7 @@ _HEADERS = {
 blueprint = Blueprint("media", __name__)
 
 
-@blueprint.get("/media/avatars/<file>")
+@blueprint.get("/media/avatars/<slug:file>")
 def avatar(file: str) -> Response:
     """What we drew, under a type of our own choosing; 404 for whatever is no picture."""
     found = read_file_name(file)

@@ -9,6 +9,7 @@ from flask.testing import FlaskClient
 from app import backchannel
 from app.ports import Ports
 from app.services.identity import identify
+from app.web.converters import register_converters
 from app.web.installation import Installation, install
 from tests.builders.people import visit
 from tests.fakes.clock import FakeClock
@@ -31,6 +32,7 @@ def ports(sqlite_url: str, clock: FakeClock) -> Iterator[Ports]:
 def client(ports: Ports) -> FlaskClient:
     app = Flask(__name__)
     install(app, Installation(ports))
+    register_converters(app)
     app.register_blueprint(backchannel.blueprint)
     return app.test_client()
 

@@ -170,7 +170,7 @@ def confirm() -> BaseResponse:
     return show("account/confirm.html", form=form, has_link=bool(token) and not form.form_errors)
 
 
-@blueprint.post("/sessions/<int:session_id>/end")
+@blueprint.post("/sessions/<key:session_id>/end")
 def end_one(session_id: int) -> BaseResponse:
     """End one of one's own sessions."""
     try:

@@ -68,14 +68,14 @@ def agree() -> BaseResponse:
     )
 
 
-@blueprint.post("/<int:key>/retry")
+@blueprint.post("/<key:key>/retry")
 def retry(key: int) -> BaseResponse:
     """Try a failed installation again."""
     installation = retry_installation(ports(), actor(), key)
     return done(f"{installation.app_name} is being installed again.", "console.apps.index")
 
 
-@blueprint.post("/<int:key>/dismiss")
+@blueprint.post("/<key:key>/dismiss")
 def dismiss(key: int) -> BaseResponse:
     """Forget a failed installation; it has left nothing behind."""
     installation = delete_failed_installation(ports(), actor(), key)

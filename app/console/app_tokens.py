@@ -24,7 +24,7 @@ from app.services.app_tokens import (
 _LIVES = {"": "Never", "30": "In 30 days", "90": "In 90 days", "365": "In a year"}
 _OVERLAPS = {"0": "At once", "1": "In an hour", "24": "In a day", "168": "In a week"}
 
-blueprint = Blueprint("app_tokens", __name__, url_prefix="/apps/<int:key>/tokens")
+blueprint = Blueprint("app_tokens", __name__, url_prefix="/apps/<key:key>/tokens")
 
 
 class TokenForm(ConsoleForm):
@@ -58,7 +58,7 @@ def make(key: int) -> BaseResponse:
     return show("apps/new_token.html", app=app, form=form, chips=_chips(app, form))
 
 
-@blueprint.post("/<int:token_id>/rotate")
+@blueprint.post("/<key:token_id>/rotate")
 def rotate(key: int, token_id: int) -> BaseResponse:
     """Replace a token; the old one works on for a while."""
     hours = request.form.get("overlap", "24")
@@ -67,7 +67,7 @@ def rotate(key: int, token_id: int) -> BaseResponse:
     return show_app_page(app_or_404(key), secret=new.secret, secret_name=new.token.name)
 
 
-@blueprint.post("/<int:token_id>/revoke")
+@blueprint.post("/<key:token_id>/revoke")
 def revoke(key: int, token_id: int) -> BaseResponse:
     """End a token, at once."""
     token = revoke_app_token(ports(), actor(), token_id)

@@ -11,7 +11,7 @@ from wtforms.validators import InputRequired
 
 from app.console.forms import ConsoleForm
 from app.console.frame import done, page, refused_page
-from app.console.lists import asked_page, tags, told, turns
+from app.console.lists import asked_key, asked_page, tags, told, turns
 from app.console.permissions import PermissionsField, chips
 from app.console.session import actor, ports
 from app.domain.apps import App, AppSortField, AppType
@@ -95,18 +95,18 @@ def connect() -> BaseResponse:
     return show_("apps/connect.html", form=form, chips=given, manages=may(actor(), create_app))
 
 
-@blueprint.get("/<int:key>")
+@blueprint.get("/<key:key>")
 def show(key: int) -> BaseResponse:
     """One app: what it may do, its tokens, webhooks and extensions; with ``ask`` a question."""
     asked = request.args.get("ask")
     return show_app_page(
         app_or_404(key),
         asked=asked if asked in _ASKED else None,
-        token_id=request.args.get("token", type=int),
+        token_id=asked_key("token"),
     )
 
 
-@blueprint.post("/<int:key>/details")
+@blueprint.post("/<key:key>/details")
 def save_details(key: int) -> BaseResponse:
     """Another name or identifier."""
     form = AppForm()
@@ -121,7 +121,7 @@ def save_details(key: int) -> BaseResponse:
     return done(f"The app is called {app.name} now.", "console.apps.show", key=key)
 
 
-@blueprint.post("/<int:key>/permissions")
+@blueprint.post("/<key:key>/permissions")
 def save_permissions(key: int) -> BaseResponse:
     """What the app may do; it holds for all its tokens, from the next request on."""
     form = AppForm()
@@ -139,21 +139,21 @@ def save_permissions(key: int) -> BaseResponse:
     return done(f"{app.name} may: {labels}.", "console.apps.show", key=key)
 
 
-@blueprint.post("/<int:key>/activate")
+@blueprint.post("/<key:key>/activate")
 def activate(key: int) -> BaseResponse:
     """Let it in again."""
     app = activate_app(ports(), actor(), key)
     return done(f"{app.name} is active: its tokens work again.", "console.apps.show", key=key)
 
 
-@blueprint.post("/<int:key>/deactivate")
+@blueprint.post("/<key:key>/deactivate")
 def deactivate(key: int) -> BaseResponse:
     """Lock it out, until it is activated again."""
     app = deactivate_app(ports(), actor(), key)
     return done(f"{app.name} is locked out.", "console.apps.show", key=key)
 
 
-@blueprint.post("/<int:key>/remove")
+@blueprint.post("/<key:key>/remove")
 def remove(key: int) -> BaseResponse:
     """Remove it with its tokens, webhooks and extensions."""
     app = delete_app(ports(), actor(), key)

@@ -40,7 +40,7 @@ class Asset:
     packed: bytes
 
 
-@blueprint.get("/<digest>/<name>")
+@blueprint.get("/<slug:digest>/<slug:name>")
 def asset(digest: str, name: str) -> Response:
     """The asset of that name; 404 when it is another one by now."""
     if name not in _SOURCES or asset_named(name).digest != digest:

@@ -3,7 +3,6 @@
 import csv
 import io
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime, timedelta
 
 import orjson
 from flask import Blueprint, Response, abort, request, stream_with_context
@@ -12,7 +11,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from app.console.changes import done_to, what_was_done, who_did
 from app.console.filters import setting_text
 from app.console.frame import page
-from app.console.lists import asked_page, tags, time_turns, told
+from app.console.lists import asked_days, asked_page, tags, time_turns, told
 from app.console.session import actor, ports
 from app.domain.audit import LONGEST_TEXT, AuditEntry, AuditFilter, Topic
 from app.domain.provider_settings import SETTINGS
@@ -55,7 +54,7 @@ def index() -> BaseResponse:
     )
 
 
-@blueprint.get("/<int:key>")
+@blueprint.get("/<key:key>")
 def show(key: int) -> BaseResponse:
     """One entry, whole."""
     entry = show_entry(ports(), actor(), key)
@@ -108,24 +107,17 @@ def _wanted() -> AuditFilter:
     args = request.args
     kind = args.get("kind", "")
     subject, _, key = args.get("on", "").partition(":")
-    until = _day(args.get("to", ""))
+    wanted_days = asked_days()
     return AuditFilter(
         actor_kind=who if (who := args.get("who", "")) in _KINDS else "",
         topic=Topic(kind) if kind in list(Topic) else None,
         subject_type=subject if key else "",
         subject_id=key,
-        since=_day(args.get("from", "")),
-        until=None if until is None else until + timedelta(days=1),
+        since=wanted_days.gte,
+        until=wanted_days.lte,
         text=args.get("q", "").strip()[:LONGEST_TEXT],
         oldest_first=args.get("sort") == "oldest",
     )
-
-
-def _day(text: str) -> datetime | None:
-    try:
-        return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC)
-    except ValueError:
-        return None
 
 
 def _with(first: AuditEntry | None, others: Iterator[AuditEntry]) -> Iterator[AuditEntry]:

@@ -45,7 +45,7 @@ def index() -> BaseResponse:
     )
 
 
-@blueprint.get("/<int:key>")
+@blueprint.get("/<key:key>")
 def show(key: int) -> BaseResponse:
     """One customer; with ``ask`` the question before something is done to them."""
     person = _person(key)
@@ -54,7 +54,7 @@ def show(key: int) -> BaseResponse:
     return page("customers/show.html", **_values(person, request.args.get("ask", "")))
 
 
-@blueprint.post("/<int:key>/details")
+@blueprint.post("/<key:key>/details")
 def save_details(key: int) -> BaseResponse:
     """Another name or address; told to them at the old one."""
     form = PersonForm()

@@ -1,19 +1,19 @@
 """Deliveries: what was sent to apps, found again by anything known of it, and sent once more."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 from flask import Blueprint, abort, flash, request
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.attempts import curl_of, size_of, status_words
+from app.console.forms import sent_key, sent_keys
 from app.console.frame import done, go, page
-from app.console.lists import asked_key, asked_page, tags, time_turns, told
+from app.console.lists import asked_days, asked_key, asked_page, tags, time_turns, told
 from app.console.session import actor, now, ports
 from app.domain.deliveries import KEPT, SCHEDULE, DeliveryStatus
 from app.domain.errors import Refused
 from app.domain.events import EventType
 from app.domain.ids import to_global_id
-from app.domain.ranges import Range
 from app.services.delivery_details import show_delivery_details
 from app.services.delivery_search import NO_ANSWER, DeliverySearch, search_deliveries
 from app.services.replays import replay_deliveries, retry_deliveries, retry_delivery
@@ -77,14 +77,14 @@ def index() -> BaseResponse:
     )
 
 
-@blueprint.get("/<int:key>")
+@blueprint.get("/<key:key>")
 def show(key: int) -> BaseResponse:
     """One delivery: what was sent, what was answered, when it is tried again."""
     found = show_delivery_details(ports(), actor(), key)
     if found is None:
         abort(404)
     attempts = found.attempts
-    chosen_id = request.args.get("attempt", type=int)
+    chosen_id = asked_key("attempt")
     chosen = next((one for one in attempts if one.attempt.id == chosen_id), None)
     chosen = chosen or (attempts[0] if attempts else None)
     return page(
@@ -102,7 +102,7 @@ def show(key: int) -> BaseResponse:
     )
 
 
-@blueprint.post("/<int:key>/redeliver")
+@blueprint.post("/<key:key>/redeliver")
 def redeliver(key: int) -> BaseResponse:
     """Send one again, at once."""
     try:
@@ -118,7 +118,7 @@ def redeliver(key: int) -> BaseResponse:
 @blueprint.post("/redeliver")
 def redeliver_chosen() -> BaseResponse:
     """Send those that are ticked again."""
-    keys = [int(key) for key in request.form.getlist("id") if key.isdecimal()]
+    keys = sent_keys("id")
     if not keys:
         flash("Choose a delivery first.", "warn")
         return go("console.deliveries.index", **told(*_NAMES, "sort"))
@@ -134,7 +134,7 @@ def redeliver_chosen() -> BaseResponse:
 @blueprint.post("/replay")
 def replay() -> BaseResponse:
     """Send what a webhook has failed to get, or never got, since a time."""
-    hook = request.form.get("webhook", type=int) or 0
+    hook = sent_key("webhook") or 0
     hours = int(chosen) if (chosen := request.form.get("since", "")) in _SINCE else 24
     missing = request.form.get("what") == "missing"
     since = now() - timedelta(hours=hours)
@@ -156,26 +156,16 @@ def _wanted() -> DeliverySearch:
     code = args.get("code", "").strip().lower()
     event = args.get("event", "")
     status = _STATUS.get(args.get("status", ""))
-    until = _day(args.get("to", ""))
     return DeliverySearch(
         webhook_id=asked_key("webhook"),
         event=EventType(event) if event in EventType.__members__ else None,
         status=None if status is None else status[0],
         response_status=NO_ANSWER if code == "none" else asked_key("code"),
-        created=Range(
-            _day(args.get("from", "")), None if until is None else until + timedelta(days=1)
-        ),
+        created=asked_days(),
         object_id=args.get("object", "").strip(),
         text=args.get("q", "").strip(),
         oldest_first=args.get("sort") == "oldest",
     )
-
-
-def _day(text: str) -> datetime | None:
-    try:
-        return datetime.fromisoformat(text).replace(tzinfo=UTC)
-    except ValueError:
-        return None
 
 
 def _called(hooks: tuple[WebhookName, ...]) -> dict[str, str]:

@@ -9,8 +9,9 @@ from wtforms.fields.choices import SelectChoice
 
 from app.console.attempts import size_of
 from app.console.filters import pretty_json
-from app.console.forms import ConsoleForm
+from app.console.forms import ConsoleForm, KeyField
 from app.console.frame import page
+from app.console.lists import asked_key
 from app.console.objects import FoundObject, find_objects
 from app.console.session import actor, ports
 from app.domain.apps import App
@@ -38,10 +39,10 @@ class DryRunForm(ConsoleForm):
     event = SelectField(
         "Event", choices=[SelectChoice(event.value, event.value) for event in EventType]
     )
-    app = StringField("Seen by")
+    app = KeyField("Seen by")
     object = StringField("Object")
     query = TextAreaField("Subscription query")
-    webhook = StringField("Webhook")
+    webhook = KeyField("Webhook")
 
     @property
     def event_type(self) -> EventType:
@@ -75,10 +76,10 @@ class Outcome:
 def index() -> BaseResponse:
     """The form; with ``webhook`` its query and its app are taken over."""
     form = DryRunForm(request.args)
-    hook_id = request.args.get("webhook", type=int)
+    hook_id = asked_key("webhook")
     hook = None if hook_id is None else show_webhook(ports(), actor(), hook_id)
     if hook is not None:
-        form.app.data = str(hook.app_id)
+        form.app.data = hook.app_id
         form.query.data = hook.query
         heard = [event for event in hook.events if event.value in EventType.__members__]
         form.event.data = heard[0].value if heard else form.event.data
@@ -112,7 +113,7 @@ def _outcome(form: DryRunForm) -> Outcome:
             actor(),
             object_id=wanted or None,
             query=query if query.strip() else default_query(EVENTS[form.event_type]),
-            app=to_global_id("App", form.app.data) if (form.app.data or "").isdecimal() else None,
+            app=None if form.app.data is None else to_global_id("App", form.app.data),
         )
     except Refused as refused:
         return Outcome(problems=_placed(refused, query))
@@ -129,10 +130,10 @@ def _placed(refused: Refused, query: str) -> tuple[Problem, ...]:
 
 def _compared(form: DryRunForm, ran: DryRun) -> Outcome:
     """The run beside the last real delivery of the webhook that the query was taken from."""
-    hook = form.webhook.data or ""
-    if not hook.isdecimal() or not may(actor(), show_latest_delivery):
+    hook = form.webhook.data
+    if hook is None or not may(actor(), show_latest_delivery):
         return Outcome(ran)
-    last = show_latest_delivery(ports(), actor(), int(hook), ran.event)
+    last = show_latest_delivery(ports(), actor(), hook, ran.event)
     if last is None:
         return Outcome(ran)
     before, after = (pretty_json(text).splitlines() for text in (last.payload, ran.payload))

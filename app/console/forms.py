@@ -3,11 +3,34 @@
 import re
 from typing import Any
 
+from flask import request
 from flask_wtf import FlaskForm
+from typing_extensions import override
+from wtforms import StringField
 
 from app.domain.errors import Problem, Refused
+from app.domain.ids import parse_key
 
 _CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
+
+
+def sent_key(name: str) -> int | None:
+    """The key that the form sends under ``name``; ``None`` for what can't be one."""
+    return parse_key(request.form.get(name, "").strip())
+
+
+def sent_keys(name: str) -> list[int]:
+    """The keys that the form sends under ``name``, without what can't be one."""
+    keys = (parse_key(text) for text in request.form.getlist(name))
+    return [key for key in keys if key is not None]
+
+
+class KeyField(StringField):  # type: ignore[misc]
+    """The key of a row; its data is ``None`` for what can't be one."""
+
+    @override
+    def process_formdata(self, valuelist: list[str]) -> None:
+        self.data = parse_key(valuelist[0].strip()) if valuelist else None
 
 
 class ConsoleForm(FlaskForm):  # type: ignore[misc]

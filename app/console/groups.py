@@ -107,13 +107,13 @@ def new() -> BaseResponse:
     return show_("groups/new.html", form=form, chips=chips(actor(), form.permissions.chosen))
 
 
-@blueprint.get("/<int:key>")
+@blueprint.get("/<key:key>")
 def show(key: int) -> BaseResponse:
     """One group; with ``ask`` the question before it is deleted."""
     return page("groups/show.html", **_values(_group(key), request.args.get("ask", "")))
 
 
-@blueprint.post("/<int:key>/save")
+@blueprint.post("/<key:key>/save")
 def save(key: int) -> BaseResponse:
     """Another name, other permissions; they count from the members' next request on."""
     group, form = _group(key), GroupForm()
@@ -134,7 +134,7 @@ def save(key: int) -> BaseResponse:
     return done(message, "console.staff.groups.show", key=key)
 
 
-@blueprint.post("/<int:key>/members")
+@blueprint.post("/<key:key>/members")
 def add_member(key: int) -> BaseResponse:
     """Put somebody into the group, by their address."""
     group, form = _group(key), MemberForm()
@@ -151,7 +151,7 @@ def add_member(key: int) -> BaseResponse:
     return refused_page("groups/show.html", **{**_values(group), "member_form": form})
 
 
-@blueprint.post("/<int:key>/members/<int:user_key>/leave")
+@blueprint.post("/<key:key>/members/<key:user_key>/leave")
 def remove_member(key: int, user_key: int) -> BaseResponse:
     """Take somebody out of the group."""
     leaving = GroupChanges(remove_users=(to_global_id("User", user_key),))
@@ -162,7 +162,7 @@ def remove_member(key: int, user_key: int) -> BaseResponse:
     return done(f"They are not in {group.name} any more.", "console.staff.groups.show", key=key)
 
 
-@blueprint.post("/<int:key>/delete")
+@blueprint.post("/<key:key>/delete")
 def delete(key: int) -> BaseResponse:
     """Delete the group; its members lose what they hold by it alone."""
     try:

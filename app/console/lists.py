@@ -2,12 +2,14 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
 from flask import request, url_for
 
 from app.domain.errors import Refused
 from app.domain.ids import parse_key
 from app.domain.pages import Page, PageRequest, read_cursor
+from app.domain.ranges import Range, days, parse_day
 
 PAGE = 25
 """Rows of a page."""
@@ -37,6 +39,14 @@ def asked_word(name: str, words: Collection[str]) -> str:
 def asked_key(name: str) -> int | None:
     """The key that the address says under ``name``; ``None`` for what can be none."""
     return parse_key(request.args.get(name, "").strip())
+
+
+def asked_days(first: str = "from", last: str = "to") -> Range[datetime]:
+    """The days that the query string names, from the beginning of one to the end of another.
+
+    An end that is no day is open.
+    """
+    return days(*(parse_day(request.args.get(name, "").strip()) for name in (first, last)))
 
 
 def here_with(**changes: str | None) -> str:

@@ -17,13 +17,13 @@ from app.services.user_status import activate_user, deactivate_user, sign_out_us
 blueprint = Blueprint("people", __name__, url_prefix="/people")
 
 
-@blueprint.get("/<int:key>")
+@blueprint.get("/<key:key>")
 def show(key: int) -> BaseResponse:
     """Somebody's page, among the staff or the customers."""
     return go(_page_of(show_person(ports(), actor(), key).user), key=key)
 
 
-@blueprint.post("/<int:key>/activate")
+@blueprint.post("/<key:key>/activate")
 def activate(key: int) -> BaseResponse:
     """Let somebody in again."""
     user = _user(key)
@@ -34,7 +34,7 @@ def activate(key: int) -> BaseResponse:
     return done(f"{name_of(user)} is active and can sign in again.", _page_of(user), key=key)
 
 
-@blueprint.post("/<int:key>/deactivate")
+@blueprint.post("/<key:key>/deactivate")
 def deactivate(key: int) -> BaseResponse:
     """Lock somebody out, with all their sessions."""
     user = _user(key)
@@ -46,7 +46,7 @@ def deactivate(key: int) -> BaseResponse:
     return done(message, _page_of(user), key=key)
 
 
-@blueprint.post("/<int:key>/remove")
+@blueprint.post("/<key:key>/remove")
 def remove(key: int) -> BaseResponse:
     """Remove somebody with all that is theirs."""
     user = _user(key)
@@ -59,7 +59,7 @@ def remove(key: int) -> BaseResponse:
     return done(f"{name_of(user)} was removed.", there)
 
 
-@blueprint.post("/<int:key>/sign-out")
+@blueprint.post("/<key:key>/sign-out")
 def sign_out(key: int) -> BaseResponse:
     """End all their sessions."""
     user = _user(key)
@@ -72,7 +72,7 @@ def sign_out(key: int) -> BaseResponse:
     return done(message, _page_of(user), key=key)
 
 
-@blueprint.post("/<int:key>/sessions/<int:session_id>/end")
+@blueprint.post("/<key:key>/sessions/<key:session_id>/end")
 def end_one(key: int, session_id: int) -> BaseResponse:
     """End one of their sessions."""
     user = _user(key)
@@ -84,7 +84,7 @@ def end_one(key: int, session_id: int) -> BaseResponse:
     return done(message, _page_of(user), key=key)
 
 
-@blueprint.post("/<int:key>/link")
+@blueprint.post("/<key:key>/link")
 def send_link(key: int) -> BaseResponse:
     """Mail them a link to set a password."""
     user = _user(key)

@@ -84,7 +84,7 @@ def new() -> BaseResponse:
     return show("single_sign_on/new.html", form=form)
 
 
-@blueprint.post("/<slug>/discover")
+@blueprint.post("/<slug:slug>/discover")
 def discover(slug: str) -> BaseResponse:
     """Fill the addresses from the provider's own description."""
     plugin = find_plugin(slug)
@@ -101,7 +101,7 @@ def discover(slug: str) -> BaseResponse:
     )
 
 
-@blueprint.route("/<slug>/edit", methods=["GET", "POST"])
+@blueprint.route("/<slug:slug>/edit", methods=["GET", "POST"])
 def edit(slug: str) -> BaseResponse:
     """Change the settings."""
     plugin = find_plugin(slug)

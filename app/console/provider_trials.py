@@ -19,7 +19,7 @@ _STEPS = {setting.name: setting.label for setting in SETTINGS} | {"active": "Way
 blueprint = Blueprint("provider_trials", __name__, url_prefix="/single-sign-on")
 
 
-@blueprint.route("/<slug>/test", methods=["GET", "POST"])
+@blueprint.route("/<slug:slug>/test", methods=["GET", "POST"])
 def test(slug: str) -> BaseResponse:
     """Try everything that the provider is needed for; nobody is signed in."""
     if request.method == "GET":
@@ -28,7 +28,7 @@ def test(slug: str) -> BaseResponse:
     return provider_page(slug, findings=findings, steps=_STEPS)
 
 
-@blueprint.route("/<slug>/preview", methods=["GET", "POST"])
+@blueprint.route("/<slug:slug>/preview", methods=["GET", "POST"])
 def preview(slug: str) -> BaseResponse:
     """What a pasted token of the provider would give; nobody is made or changed."""
     if request.method == "GET":

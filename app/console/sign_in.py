@@ -76,7 +76,7 @@ def index() -> BaseResponse:
     return _door(form, wanted)
 
 
-@blueprint.get("/sign-in/with/<plugin_id>")
+@blueprint.get("/sign-in/with/<slug:plugin_id>")
 def begin(plugin_id: str) -> BaseResponse:
     """Lead to the provider's own login."""
     again = is_signed_in()
@@ -87,7 +87,7 @@ def begin(plugin_id: str) -> BaseResponse:
     return redirect(begun.url, HTTPStatus.SEE_OTHER)
 
 
-@blueprint.get("/sign-in/with/<plugin_id>/callback")
+@blueprint.get("/sign-in/with/<slug:plugin_id>/callback")
 def finish(plugin_id: str) -> BaseResponse:
     """Where the provider sends people back to, in the browser in which they left."""
     begun = session.pop(_BEGUN, None) or {}

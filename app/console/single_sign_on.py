@@ -55,7 +55,7 @@ def index() -> BaseResponse:
     )
 
 
-@blueprint.get("/<slug>/")
+@blueprint.get("/<slug:slug>/")
 def show(slug: str) -> BaseResponse:
     """One provider; with ``ask`` the question before it is switched on or off."""
     asked = request.args.get("ask", "")
@@ -64,7 +64,7 @@ def show(slug: str) -> BaseResponse:
     return provider_page(slug, asked=asked if asked in _ASKED else "")
 
 
-@blueprint.post("/<slug>/switch")
+@blueprint.post("/<slug:slug>/switch")
 def switch(slug: str) -> BaseResponse:
     """Let people in through the provider, or no longer; not when nobody could undo it."""
     plugin = find_plugin(slug)

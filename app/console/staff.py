@@ -73,7 +73,7 @@ def index() -> BaseResponse:
     )
 
 
-@blueprint.get("/<int:key>")
+@blueprint.get("/<key:key>")
 def show(key: int) -> BaseResponse:
     """One of the staff; with ``ask`` the question before something is done to them."""
     require(Permission.MANAGE_STAFF)
@@ -83,7 +83,7 @@ def show(key: int) -> BaseResponse:
     return page("staff/show.html", **_values(person, request.args.get("ask", "")))
 
 
-@blueprint.post("/<int:key>/details")
+@blueprint.post("/<key:key>/details")
 def save_details(key: int) -> BaseResponse:
     """Another name or address; told to them at the old one."""
     form = PersonForm()
@@ -99,7 +99,7 @@ def save_details(key: int) -> BaseResponse:
     return done(f"The details of {name_of(user)} were saved.", "console.staff.show", key=key)
 
 
-@blueprint.post("/<int:key>/groups")
+@blueprint.post("/<key:key>/groups")
 def save_groups(key: int) -> BaseResponse:
     """Other groups: what was ticked since the page was shown, and what was not any more."""
     had, ticked = (frozenset(request.form.getlist(name)) for name in ("had", "groups"))

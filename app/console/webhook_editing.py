@@ -16,8 +16,9 @@ from wtforms.fields.choices import SelectChoice
 from wtforms.validators import InputRequired
 
 from app.console.catalogue import catalogue
-from app.console.forms import ConsoleForm
+from app.console.forms import ConsoleForm, KeyField, sent_key
 from app.console.frame import done, page, refused_page
+from app.console.lists import asked_key
 from app.console.session import actor, ports, require
 from app.domain.absent import ABSENT, Absent
 from app.domain.apps import App
@@ -40,7 +41,7 @@ class WebhookForm(ConsoleForm):
     """All of a webhook; a secret is never shown, and stays unless another one is typed."""
 
     names = {"asyncEvents": "events", "events": "events"}  # noqa: RUF012
-    app = StringField("App")
+    app = KeyField("App")
     name = StringField("Name")
     target_url = URLField("Target", validators=[InputRequired("Say where events are sent.")])
     query = TextAreaField("Subscription query")
@@ -58,13 +59,14 @@ def new() -> BaseResponse:
     """Make a webhook for one of the apps; a dry run sends its query and its app."""
     require(Permission.MANAGE_APPS)
     if request.form.get("from") == "dry-run":
-        taken = {name: request.form.get(name, "") for name in ("query", "app")}
-        return _page(WebhookForm(formdata=None, **taken), None)
-    form = WebhookForm(query=request.values.get("query", ""), app=request.args.get("app", ""))
+        taken = WebhookForm(
+            formdata=None, query=request.form.get("query", ""), app=sent_key("app")
+        )
+        return _page(taken, None)
+    form = WebhookForm(query=request.values.get("query", ""), app=asked_key("app"))
     if form.validate_on_submit():
         try:
-            app_id = int(form.app.data) if (form.app.data or "").isdecimal() else None
-            made = create_webhook(ports(), actor(), _said(form), app_id)
+            made = create_webhook(ports(), actor(), _said(form), form.app.data)
         except Refused as refused:
             form.refuse(refused)
         else:
@@ -74,7 +76,7 @@ def new() -> BaseResponse:
     return _page(form, None)
 
 
-@blueprint.route("/<int:key>/edit", methods=["GET", "POST"])
+@blueprint.route("/<key:key>/edit", methods=["GET", "POST"])
 def edit(key: int) -> BaseResponse:
     """Change a webhook."""
     hook = show_webhook(ports(), actor(), key)
@@ -121,8 +123,8 @@ def _page(form: WebhookForm, hook: Webhook | None) -> Response:
 
 
 def _owner(form: WebhookForm, hook: Webhook | None) -> App | None:
-    chosen = str(hook.app_id) if hook is not None else (form.app.data or "")
-    return show_app(ports(), actor(), int(chosen)) if chosen.isdecimal() else None
+    chosen = hook.app_id if hook is not None else form.app.data
+    return None if chosen is None else show_app(ports(), actor(), chosen)
 
 
 def _apps() -> tuple[App, ...]:
@@ -166,7 +168,7 @@ def _headers(form: WebhookForm) -> Mapping[str, object]:
 def _shown(hook: Webhook) -> Mapping[str, object]:
     headers = "\n".join(f"{name}: {value}" for name, value in hook.custom_headers.items())
     return {
-        "app": str(hook.app_id),
+        "app": hook.app_id,
         "name": hook.name,
         "target_url": hook.target_url,
         "query": hook.query,

@@ -59,13 +59,13 @@ def index() -> BaseResponse:
     )
 
 
-@blueprint.get("/<int:key>")
+@blueprint.get("/<key:key>")
 def show(key: int) -> BaseResponse:
     """One webhook: what it hears of, how it fares, what it was sent last."""
     return show_webhook_page(key)
 
 
-@blueprint.post("/<int:key>/pause")
+@blueprint.post("/<key:key>/pause")
 def pause(key: int) -> BaseResponse:
     """Send nothing until it is switched on again."""
     hook = _change(key, WebhookInput(is_active=False))
@@ -74,7 +74,7 @@ def pause(key: int) -> BaseResponse:
     )
 
 
-@blueprint.post("/<int:key>/resume")
+@blueprint.post("/<key:key>/resume")
 def resume(key: int) -> BaseResponse:
     """Send what happens from now on."""
     hook = _change(key, WebhookInput(is_active=True))
@@ -82,14 +82,14 @@ def resume(key: int) -> BaseResponse:
     return done(told_, "console.webhooks.show", key=key)
 
 
-@blueprint.post("/<int:key>/delete")
+@blueprint.post("/<key:key>/delete")
 def delete(key: int) -> BaseResponse:
     """Remove it with its deliveries."""
     hook = delete_webhook(ports(), actor(), to_global_id("Webhook", key))
     return done(f"{_called(hook)} was deleted.", "console.webhooks.index")
 
 
-@blueprint.post("/<int:key>/test")
+@blueprint.post("/<key:key>/test")
 def test(key: int) -> BaseResponse:
     """Send it what it would be told of an object, now."""
     chosen = request.form.get("object", "").strip()

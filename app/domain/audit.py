@@ -71,7 +71,7 @@ class AuditEntry:
 class AuditFilter:
     """Which entries are wanted; what is left empty narrows nothing.
 
-    ``since`` is the first moment, ``until`` the first one beyond. ``text`` is a part of a name
+    ``since`` is the first moment, ``until`` the last. ``text`` is a part of a name
     (of who or of what), of an address or of an action, in any case. ``oldest_first`` turns the
     trail round.
     """

@@ -8,7 +8,7 @@ from app.domain.errors import Problem, Refused
 _LONGEST_ID = 1000
 """Characters; the longest that we make have about a hundred."""
 
-_LONGEST_KEY = 18
+LONGEST_KEY = 18
 """Digits that fit every database's integer key; a longer one cannot exist."""
 
 
@@ -40,5 +40,5 @@ def key_of(value: str, type_name: str, *, field: str = "id", code: str = "NOT_FO
 
 def parse_key(text: str) -> int | None:
     """The numeric key that ``text`` spells, or ``None``."""
-    fits = len(text) <= _LONGEST_KEY and text.isascii() and text.isdigit()
+    fits = len(text) <= LONGEST_KEY and text.isascii() and text.isdigit()
     return int(text) if fits else None

@@ -1,8 +1,11 @@
 """Ranges that lists are narrowed to; both ends belong to them, and either may be open."""
 
+import re
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from typing import Generic, TypeVar
+
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 Bound_co = TypeVar("Bound_co", covariant=True)
 
@@ -26,6 +29,16 @@ def days(gte: date | None, lte: date | None) -> Range[datetime]:
         None if gte is None else datetime.combine(gte, time.min),
         None if lte is None else datetime.combine(lte, time.max),
     )
+
+
+def parse_day(text: str) -> date | None:
+    """The day that ``text`` spells as ``2026-03-01``, or ``None``."""
+    if not _DAY.fullmatch(text):
+        return None
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return None
 
 
 def in_utc(moment: datetime) -> datetime:

@@ -127,7 +127,7 @@ def _conditions(wanted: AuditFilter) -> list[ColumnElement[bool]]:
     if wanted.since is not None:
         conditions.append(AuditRecord.at >= wanted.since)
     if wanted.until is not None:
-        conditions.append(AuditRecord.at < wanted.until)
+        conditions.append(AuditRecord.at <= wanted.until)
     return conditions
 
 

@@ -15,6 +15,7 @@ from app.domain.groups import PermissionGroup
 from app.domain.ids import key_of
 from app.domain.pages import Page, PageRequest, empty_page
 from app.domain.permissions import Permission
+from app.domain.texts import is_storable
 from app.domain.users import Group, User
 from app.models import GroupMemberRecord, GroupRecord, UserRecord
 from app.ports import Ports
@@ -123,7 +124,7 @@ def find_groups(ports: Ports, actor: Actor, names: Iterable[str]) -> tuple[Group
     """The groups with exactly these names; refuses NOT_FOUND on ``group`` for any other name."""
     wanted = frozenset(names)
     with ports.database.reading() as session:
-        rows = session.execute(GROUPS.where(GroupRecord.name.in_(wanted)))
+        rows = session.execute(GROUPS.where(GroupRecord.name.in_(filter(is_storable, wanted))))
         groups = [to_group(row) for row in rows]
     missing = sorted(wanted - {group.name for group in groups})
     if missing:

@@ -101,7 +101,10 @@ def test_entries_are_found_by_who_what_and_text(
 
 def test_entries_are_found_by_time(trail: Ports, clock: FakeClock) -> None:
     since, until = clock.now() - timedelta(hours=4), clock.now() - timedelta(hours=2)
-    assert actions(trail, AuditFilter(since=since, until=until)) == ["app.update", "keys.rotate"]
+    found = actions(trail, AuditFilter(since=since, until=until))
+    assert found == ["app_token.create", "app.update", "keys.rotate"]
+    just_before = until - timedelta(microseconds=1)
+    assert actions(trail, AuditFilter(since=since, until=just_before)) == found[1:]
 
 
 def test_a_page_goes_on_where_the_last_one_ended(trail: Ports) -> None:

@@ -59,7 +59,11 @@ status_option = click.option(
 @click.argument("webhook", required=False)
 @status_option
 @click.option("--event", shell_complete=complete_event, help="Those of this event alone.")
-@click.option("--code", type=int, help="Those that were last answered with this status of HTTP.")
+@click.option(
+    "--code",
+    type=click.IntRange(100, 599),
+    help="Those that were last answered with this status of HTTP.",
+)
 @click.option("--since", help="Only those since then: for 30m, 2h or 3d, or from a date on.")
 @click.option(
     "--limit",
