@@ -3,7 +3,6 @@
 from threading import Event
 
 from flask import Flask, Response, request
-from flask_limiter import Limiter
 from werkzeug.wrappers import Response as BaseResponse
 
 from app import backchannel, media, wellknown, worker
@@ -16,14 +15,13 @@ from app.web.dispatch import Application, Dispatch
 from app.web.errors import register_errors
 from app.web.headers import NOTHING_MAY_RUN, security_headers
 from app.web.installation import EXTENSION, Installation, install
-from app.web.limits import set_up_limits
+from app.web.limits import limit_pages, set_up_limits
 from app.web.logs import set_up_logs
 from app.web.server import Server
 from app.web.sessions import ConsoleSessions, cookie_settings
-from app.wiring import connect, connect_counts, make_installation
+from app.wiring import connect, make_installation, page_counts
 
 API_PATH = "/graphql/"
-PLAYGROUND_LIMIT = "60/minute"
 
 
 def create_app(ports: Ports | None = None, settings: Settings | None = None) -> Flask:
@@ -49,9 +47,9 @@ def create_app(ports: Ports | None = None, settings: Settings | None = None) -> 
     app.register_blueprint(wellknown.blueprint)
     app.register_blueprint(backchannel.blueprint)
     app.register_blueprint(media.blueprint)
-    limiter = set_up_limits(app, connect_counts(chosen))
-    mount_console(app, limiter)
-    _mount_graphql(app, create_endpoint(installation), limiter)
+    mount_console(app)
+    _mount_graphql(app, create_endpoint(installation))
+    limit_pages(app, set_up_limits(app, page_counts(installation.ports, chosen)))
     return app
 
 
@@ -69,13 +67,13 @@ def run_worker(stop: Event) -> None:
     worker.run(connect(settings), stop)
 
 
-def _mount_graphql(app: Flask, endpoint: Application, limiter: Limiter) -> None:
+def _mount_graphql(app: Flask, endpoint: Application) -> None:
     """Requests to the API pass Flask by; its page is an ordinary view, and limited like one."""
 
     def playground() -> BaseResponse:
         return Response.from_app(endpoint, request.environ, buffered=True)
 
-    app.add_url_rule(API_PATH, view_func=limiter.limit(PLAYGROUND_LIMIT)(playground))
+    app.add_url_rule(API_PATH, view_func=playground)
     app.wsgi_app = Dispatch(app.wsgi_app, {API_PATH: endpoint})  # type: ignore[method-assign]
 
 

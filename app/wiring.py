@@ -36,7 +36,7 @@ from app.ports import Ports
 from app.remote import instance, sign_in
 from app.settings import Settings, SettingsError, load_client_settings, load_settings
 from app.web import elsewhere
-from app.web.installation import Installation
+from app.web.installation import CountStore, Installation
 
 Made = TypeVar("Made")
 
@@ -103,6 +103,13 @@ def _rate_limiter(now: ports.Clock, settings: Settings) -> ports.RateLimiter:
     name = "app.adapters.rate_limiter:connect_rate_limiter"
     make = cast("Callable[[ports.Clock, object], ports.RateLimiter]", load(name))
     return make(now, connect_counts(settings))
+
+
+def page_counts(ports: Ports, settings: Settings) -> CountStore:
+    """Where limits of pages count: as those of the API do."""
+    scheme = cast("str", load("app.adapters.rate_limiter:SCHEME"))
+    options = {"clock": ports.clock, "pool": connect_counts(settings)}
+    return CountStore(f"{scheme}://", options)
 
 
 def connect_counts(settings: Settings) -> object:

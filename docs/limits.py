@@ -6,6 +6,7 @@ from app.domain.rate_limits import (
     API_LIMITS,
     OFF,
     OTHER_LIMITS,
+    PAGE_LIMITS,
     TRUSTED_FACTOR,
     RateLimit,
 )
@@ -49,6 +50,11 @@ def printed_limits() -> str:
     """Every limit with its default and what it protects."""
     sections = (
         ("Mutations", "Apps and staff are not counted.", API_LIMITS),
+        (
+            "Pages and forms",
+            "By endpoint. Where there is a form, sending it is counted.",
+            PAGE_LIMITS,
+        ),
         ("Other limits", "", OTHER_LIMITS),
     )
     return _PAGE + "\n".join(_section(*section) for section in sections)

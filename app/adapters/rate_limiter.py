@@ -105,6 +105,11 @@ class Counts(Storage):
         self._away_until = 0.0
 
     @property
+    def storage(self) -> str:
+        """What ``flask limiter config`` shows."""
+        return "this process" if self._redis is None else "Redis"
+
+    @property
     @override
     def base_exceptions(self) -> type[Exception]:
         return RedisError

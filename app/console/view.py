@@ -1,11 +1,9 @@
 """The console's blueprint: its pages, and what stands before each of them."""
 
-from collections.abc import Callable
 from http import HTTPStatus
-from typing import Any, cast
+from typing import cast
 
 from flask import Blueprint, Flask, Response, request
-from flask_limiter import Limiter
 from flask_wtf.csrf import CSRFProtect
 from werkzeug.exceptions import NotFound
 from werkzeug.wrappers import Response as BaseResponse
@@ -59,11 +57,6 @@ OPEN = frozenset(
 )
 """The only pages for whoever is not signed in."""
 
-WRITES_FOR_NOBODY = ("console.sign_in.begin", "console.passwords.forgotten")
-"""Open pages that store something for whoever comes; signing in has its own throttle."""
-
-DOOR_LIMIT = "30/minute"
-
 WORTHLESS_TOO = OPEN | {
     "console.sign_in.leave",
     "console.preferences.keyboard",
@@ -101,7 +94,7 @@ PAGES = (
 _csrf = CSRFProtect()
 
 
-def mount_console(app: Flask, limiter: Limiter) -> None:
+def mount_console(app: Flask) -> None:
     """Give ``app`` the console below ``/console/``; other paths pay nothing for it."""
     app.config.update(WTF_CSRF_CHECK_DEFAULT=False, WTF_CSRF_TIME_LIMIT=None)
     _csrf.init_app(cast("Flask", WithoutHooks(app)))
@@ -110,9 +103,6 @@ def mount_console(app: Flask, limiter: Limiter) -> None:
         app.add_template_filter(function, name)
     app.register_blueprint(assets.blueprint)
     app.register_blueprint(make_console())
-    for endpoint in WRITES_FOR_NOBODY:
-        limited: Callable[..., Any] = limiter.limit(DOOR_LIMIT)(app.view_functions[endpoint])
-        app.view_functions[endpoint] = limited
     app.add_url_rule("/", "front", lambda: go("console.home.index"))
 
 

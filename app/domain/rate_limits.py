@@ -94,6 +94,42 @@ throttle; ``tokenRefresh``, ``tokenVerify``, ``externalVerify`` and ``appTokenVe
 token and store nothing for strangers.
 """
 
+CONSOLE_FORM = "console.form"
+
+PAGE_LIMITS: Mapping[str, RateLimit] = MappingProxyType(
+    {
+        "playground": _limit("60/minute", "Renders the playground."),
+        "backchannel.log_out": _limit("600/minute", "Verifies a logout token and ends sessions."),
+        "console.sign_in.index": _limit("60/minute;1000/hour", "Hashes a password."),
+        "console.sign_in.begin": _limit("60/minute;1000/hour", "Stores a sign-in."),
+        "console.sign_in.finish": _limit("60/minute;1000/hour", "Calls the identity provider."),
+        "console.sign_in.prove": _limit("30/minute;300/hour", "Hashes a password."),
+        "console.passwords.forgotten": _limit("20/minute;100/hour", "Sends an email."),
+        "console.passwords.choose": _limit("30/minute;300/hour", "Hashes a password."),
+        "console.account.save_password": _limit("30/minute;300/hour", "Hashes two passwords."),
+        "console.account.ask_for_email": _limit(
+            "20/minute;100/hour", "Hashes a password and sends an email."
+        ),
+        "console.account.save_picture": _limit(
+            "30/minute;300/hour", "Decodes and resizes a picture."
+        ),
+        "console.audit.export": _limit("20/minute", "Reads the audit log."),
+        "console.search.index": _limit("600/minute", "Searches all lists."),
+        "console.dry_run.run": _limit("120/minute", "Runs a subscription query."),
+        "console.webhook_editing.check": _limit("600/minute", "Validates a subscription query."),
+        "console.webhooks.test": _limit("60/minute", "Sends a delivery."),
+        "console.inspector.index": _limit("60/minute", "Verifies a token."),
+        "console.app_installation.index": _limit("60/minute", "Fetches a manifest."),
+        "console.provider_editing.discover": _limit("60/minute", "Calls an identity provider."),
+        "console.provider_trials.preview": _limit("60/minute", "Calls an identity provider."),
+        "console.provider_trials.test": _limit("60/minute", "Calls an identity provider."),
+        "console.staff.invitations.index": _limit("60/minute;600/hour", "Sends an email."),
+        "console.people.send_link": _limit("60/minute;600/hour", "Sends an email."),
+        CONSOLE_FORM: _limit("300/minute", "Every other form of the console, taken together."),
+    }
+)
+"""Pages and forms, by endpoint name. Where there is a form, sending it is counted."""
+
 EXTERNAL_TOKEN = "externalToken"
 RESET_EMAIL = "requestPasswordReset.email"
 
@@ -111,7 +147,9 @@ OTHER_LIMITS: Mapping[str, RateLimit] = MappingProxyType(
 )
 """What is counted elsewhere than at a mutation or a page."""
 
-RATE_LIMITS: Mapping[str, RateLimit] = MappingProxyType({**API_LIMITS, **OTHER_LIMITS})
+RATE_LIMITS: Mapping[str, RateLimit] = MappingProxyType(
+    {**API_LIMITS, **PAGE_LIMITS, **OTHER_LIMITS}
+)
 """Every limit with its default, by the name under which ``RATE_LIMITS`` changes it."""
 
 

@@ -1,6 +1,7 @@
 """What every HTTP edge works with: the ports, and how the operator wants the doors to be."""
 
 import ipaddress
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from flask import Flask, current_app
@@ -10,6 +11,14 @@ from app.ports import Ports
 EXTENSION = "latchkey"
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+
+@dataclass(frozen=True, slots=True)
+class CountStore:
+    """Where Flask-Limiter counts: a storage of the ``limits`` library, known by its scheme."""
+
+    uri: str
+    options: Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True)

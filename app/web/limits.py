@@ -1,34 +1,82 @@
-"""How often one address may ask for a page; the API has limits of its own kind."""
+"""Rate limits of pages and forms, by Flask-Limiter; those of the API are counted by the services.
 
-from typing import cast
+Both come from ``domain.rate_limits``, and are counted in the same kind of store.
+"""
+
+import logging
+from functools import partial
+from math import ceil
+from typing import Any, NoReturn, cast
 
 from flask import Flask, request
-from flask_limiter import Limiter
+from flask_limiter import Limiter, RequestLimit
+from werkzeug.exceptions import TooManyRequests
 
+from app.domain import errors
+from app.domain.rate_limits import CONSOLE_FORM, PAGE_LIMITS, client_of
 from app.web.caller import visitor_from
 from app.web.hooks import WithoutHooks
-from app.web.installation import installation
+from app.web.installation import CountStore, installation
+
+_CONSOLE = "console."
+_UNLIMITED = "1000000000/second"
 
 
-def set_up_limits(app: Flask, redis: object = None) -> Limiter:
-    """What views of ``app`` are limited with, by its decorator ``limit``; others cost nothing.
-
-    Counts stand in Redis, where all processes see them, or else in each process by itself. A Redis
-    that does not answer closes no page: counting goes on in the process. ``redis`` is a pool of
-    connections, not a URL, which ``flask limiter config`` would print with its password.
-    """
-    options = {} if redis is None else {"connection_pool": redis}
+def set_up_limits(app: Flask, store: CountStore) -> Limiter:
+    """Return a limiter that looks at no request by itself; ``limit_pages`` applies it."""
     limiter = Limiter(
-        _address,
-        storage_uri="redis://" if redis is not None else "memory://",
-        storage_options=cast("dict[str, str | int]", options),
-        strategy="moving-window",
-        in_memory_fallback_enabled=redis is not None,
+        _client,
+        storage_uri=store.uri,
+        storage_options=cast("dict[str, str | int]", dict(store.options)),
+        strategy="fixed-window",
         key_prefix="latchkey",
+        on_breach=_refuse,
     )
+    limiter.logger.setLevel(logging.WARNING)  # a line for each refused request is a flood, too
     limiter.init_app(cast("Flask", WithoutHooks(app)))
     return limiter
 
 
-def _address() -> str:
-    return visitor_from(request.environ, installation()).address or "unknown"
+def limit_pages(app: Flask, limiter: Limiter) -> None:
+    """Limit every page of ``PAGE_LIMITS`` and every form of the console.
+
+    Call it when all routes are there. A page that takes a form is limited in its sending alone.
+    """
+    with_forms = {rule.endpoint for rule in app.url_map.iter_rules() if _takes_form(rule.methods)}
+    for endpoint, view in app.view_functions.items():
+        has_form = endpoint in with_forms
+        name = endpoint
+        if endpoint not in PAGE_LIMITS:
+            if not has_form or not endpoint.startswith(_CONSOLE):
+                continue
+            name = CONSOLE_FORM
+        limit = limiter.shared_limit(
+            partial(_spelled, name),
+            scope=name,
+            methods=["POST"] if has_form else None,
+        )
+        app.view_functions[endpoint] = cast("Any", limit(view))
+
+
+def _takes_form(methods: set[str] | None) -> bool:
+    return "POST" in (methods or ())
+
+
+def _spelled(name: str) -> str:
+    """The rates in force for the client of this request, as Flask-Limiter reads them."""
+    rates = installation().ports.configuration.rate_limits.rates(name, _address())
+    return ";".join(rate.text for rate in rates) or _UNLIMITED
+
+
+def _address() -> str | None:
+    return visitor_from(request.environ, installation()).address
+
+
+def _client() -> str:
+    return client_of(_address())
+
+
+def _refuse(breached: RequestLimit) -> NoReturn:
+    wait = ceil(breached.window.reset_time - installation().ports.clock.timestamp())
+    refusal = errors.TooManyRequests(wait)
+    raise TooManyRequests(str(refusal), retry_after=refusal.retry_after)

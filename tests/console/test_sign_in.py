@@ -180,15 +180,6 @@ def test_a_page_costs_few_statements(staff_desk: StaffDesk, statements: Statemen
     assert len(seen) == 1
 
 
-@pytest.mark.parametrize(
-    "path", ["/console/sign-in/with/nowhere", "/console/forgotten"], ids=["provider", "password"]
-)
-def test_one_address_asks_for_a_way_in_only_so_often_a_minute(nobody: Desk, path: str) -> None:
-    pages = [nobody.open(path).status for _ in range(31)]
-    assert 429 not in pages[:30]
-    assert pages[30] == 429
-
-
 def test_the_cookie_of_a_busy_session_is_written_once_a_minute(
     staff_desk: StaffDesk, clock: FakeClock
 ) -> None:

@@ -194,7 +194,7 @@ def test_someone_quicker_wins(ports: Ports, hasher: FakeHasher) -> None:
     user_id = make_user(ports)
     actor = actor_of(ports, user_id)
     quicker = hasher.hash("set by somebody quicker")
-    slow = replace(ports, passwords=_Interrupted(hasher, ports, user_id, quicker))
+    slow = replace(ports, passwords=_Interrupted(ports, user_id, quicker))
     problems = refusal(slow, actor, PASSWORD)
     assert codes(problems) == [("oldPassword", "INVALID_CREDENTIALS")]
     assert user_as_stored(ports, user_id).password_hash == quicker
@@ -221,10 +221,10 @@ def test_disabled_is_said_before_anybody_looks_at_the_caller(ports: Ports) -> No
         assert codes(problems) == [(None, "DISABLED_AUTHENTICATION_METHOD")]
 
 
-def test_a_mode_that_comes_in_between_counts(ports: Ports, hasher: FakeHasher) -> None:
+def test_a_mode_that_comes_in_between_counts(ports: Ports) -> None:
     user_id = make_user(ports)
     actor = actor_of(ports, user_id)
-    slow = replace(ports, passwords=_Disabling(hasher, ports))
+    slow = replace(ports, passwords=_Disabling(ports))
     assert codes(refusal(slow, actor, PASSWORD)) == [(None, "DISABLED_AUTHENTICATION_METHOD")]
 
 
@@ -268,36 +268,29 @@ def _link(ports: Ports, user_id: int) -> str:
         return make_link(ports, session, user, LinkPurpose.SET_PASSWORD)
 
 
-class _Interrupted:
+class _Interrupted(FakeHasher):
     """A hasher that is so slow that somebody else sets the password meanwhile."""
 
-    def __init__(self, hasher: FakeHasher, ports: Ports, user_id: int, quicker: str) -> None:
-        self._hasher = hasher
+    def __init__(self, ports: Ports, user_id: int, quicker: str) -> None:
+        super().__init__(ports.database)
         self._ports = ports
         self._user_id = user_id
         self._quicker = quicker
 
+    @override
     def hash(self, password: str) -> str:
         change_user(self._ports, self._user_id, password_hash=self._quicker)
-        return self._hasher.hash(password)
-
-    def verify(self, password_hash: str | None, password: str) -> bool:
-        return self._hasher.verify(password_hash, password)
-
-    def verify_sign_in(self, password_hash: str | None, password: str) -> bool:
-        return self._hasher.verify_sign_in(password_hash, password)
-
-    def needs_rehash(self, password_hash: str) -> bool:
-        return self._hasher.needs_rehash(password_hash)
+        return super().hash(password)
 
 
-class _Disabling(_Interrupted):
+class _Disabling(FakeHasher):
     """A hasher that is so slow that passwords are switched off meanwhile."""
 
-    def __init__(self, hasher: FakeHasher, ports: Ports) -> None:
-        super().__init__(hasher, ports, 0, "")
+    def __init__(self, ports: Ports) -> None:
+        super().__init__(ports.database)
+        self._ports = ports
 
     @override
     def hash(self, password: str) -> str:
         set_mode(self._ports, PasswordLoginMode.DISABLED)
-        return self._hasher.hash(password)
+        return super().hash(password)
