@@ -109,7 +109,8 @@ def make_command_app() -> Flask:
     # that the end of the process would not.
     atexit.register(gc.freeze)
     # What a query says that Ctrl-C ends is nobody's to read; faults are raised besides.
-    logging.getLogger("sqlalchemy").addHandler(logging.NullHandler())
+    for name in ("app", "sqlalchemy"):
+        logging.getLogger(name).addHandler(logging.NullHandler())
     app = Flask("app")
     register(app)
     app.extensions["latchkey"] = LocalProxy(_installation)

@@ -17,7 +17,7 @@ from app.web.headers import NOTHING_MAY_RUN, security_headers
 from app.web.installation import EXTENSION, Installation, install
 from app.web.limits import limit_pages, set_up_limits
 from app.web.logs import set_up_logs
-from app.web.server import Server
+from app.web.server import THREADS, Server
 from app.web.sessions import ConsoleSessions, cookie_settings
 from app.wiring import connect, make_installation, page_counts
 
@@ -38,7 +38,7 @@ def create_app(ports: Ports | None = None, settings: Settings | None = None) -> 
         MAX_CONTENT_LENGTH=chosen.upload_max,
     )
     app.session_interface = ConsoleSessions()
-    installation = make_installation(ports or connect(chosen), chosen)
+    installation = make_installation(ports or connect(chosen, most_writers=THREADS // 2), chosen)
     install(app, installation)
     register_converters(app)
     set_up_logs(level=chosen.log_level, development=chosen.development)

@@ -8,6 +8,7 @@ from threading import Event, Lock, Thread, current_thread
 import structlog
 
 from app.domain.actor import WORKER, Actor
+from app.domain.faults import DatabaseUnavailable
 from app.ports import Ports
 from app.services.deliveries import make_deliveries
 from app.services.dispatch import lease_due_deliveries, release_batch
@@ -24,6 +25,7 @@ _LONGEST_QUEUE = 100
 """Batches that wait at most: what waits here holds a lease, which ends."""
 
 _AFTER_FAULT = 1.0
+_LONGEST_PAUSE = 15.0
 
 _LONG = 2.0
 """Seconds after which a round is held up by somebody else: twice what one takes at most that is
@@ -143,15 +145,24 @@ class _Crew:
         return sum(began > since for began in self._rounds.values())
 
     def _come_round(self) -> None:
-        """A round that fails is logged, and tried again in its turn."""
+        """A round that fails is logged, and tried again in its turn.
+
+        While the database is away, which it logs once, each round waits longer for the next.
+        """
         duty = self._duty
+        pause = max(duty.interval, _AFTER_FAULT)
         while self._goes_on():
             try:
                 done = duty.work(self._ports, WORKER)
+            except DatabaseUnavailable:
+                self._stop.wait(pause)
+                pause = min(2 * pause, max(duty.interval, _LONGEST_PAUSE))
+                continue
             except Exception:  # noqa: BLE001 - logged; a database that restarts must not end the worker
                 _log.exception("worker.round_failed", duty=duty.name)
                 self._stop.wait(max(duty.interval, _AFTER_FAULT))
                 continue
+            pause = max(duty.interval, _AFTER_FAULT)
             if not done:
                 self._stop.wait(duty.interval)
 

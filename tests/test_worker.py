@@ -4,9 +4,14 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from threading import Barrier, Event, Semaphore, Thread, active_count
+from threading import Barrier, Event, Semaphore, Thread, active_count, current_thread
+from typing import ClassVar
+
+import pytest
+from typing_extensions import override
 
 from app.domain.actor import Actor
+from app.domain.faults import DatabaseUnavailable
 from app.domain.mail import Letter, Mail, MailKind
 from app.ports import Ports
 from app.services.outbox import put_mail
@@ -116,3 +121,30 @@ def test_there_are_never_more_threads_than_may_be(ports: Ports) -> None:
         assert beginning.acquire(timeout=_PATIENCE)
         assert not beginning.acquire(timeout=3.0), "a third round began"
         released.set()
+
+
+def test_worker_backs_off_while_the_database_is_away(
+    ports: Ports, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Waits(Event):
+        """Ends the worker after six rounds, and waits for nothing."""
+
+        pauses: ClassVar[list[float]] = []
+
+        @override
+        def wait(self, timeout: float | None = None) -> bool:
+            assert timeout is not None
+            if current_thread().name == "away":
+                self.pauses.append(timeout)
+                if len(self.pauses) == 6:
+                    self.set()
+                return self.is_set()
+            return super().wait(timeout)
+
+    def fail(_ports: Ports, _actor: Actor) -> int:
+        raise DatabaseUnavailable("it is down")
+
+    run(ports, Waits(), (Duty("away", fail, 0.2),))
+
+    assert Waits.pauses == [1.0, 2.0, 4.0, 8.0, 15.0, 15.0]
+    assert "worker.round_failed" not in caplog.text

@@ -9,7 +9,7 @@ import structlog
 from sqlalchemy import bindparam, select, text, update
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.domain.faults import Fault
+from app.domain.faults import DatabaseUnavailable, Fault
 from app.domain.traffic import TrafficKind, bucket_of
 from app.models import AppTokenRecord, SessionRecord
 from app.models.record import UtcDateTime
@@ -119,6 +119,8 @@ class SqlActivity:
                 return
             try:
                 self._write(taken)
+            except DatabaseUnavailable:  # the database itself says so, once
+                self._take_back(taken)
             except (Fault, SQLAlchemyError):
                 _log.warning("activity.not_written", exc_info=True)
                 self._take_back(taken)

@@ -2,15 +2,18 @@
 
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 
 from sqlalchemy import Dialect, Engine, Select, make_url
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
 from app.adapters.database_faults import told_faults
+from app.adapters.database_outage import Outage, Turns
 from app.adapters.database_postgresql import postgresql_engines
 from app.adapters.database_sqlite import sqlite_engines
+from app.domain.faults import DatabaseBusy, DatabaseUnavailable
 
 _PING_AFTER_SECONDS = 1.0
 
@@ -40,9 +43,12 @@ class SqlDatabase:
     Single-statement reads run in autocommit, which saves PostgreSQL two round trips.
     """
 
-    def __init__(self, writing: Engine, reading: Engine) -> None:
+    def __init__(self, writing: Engine, reading: Engine, most_writers: int = 0) -> None:
         self._writing = writing
         self._reading = reading
+        self._turns = Turns(most_writers) if most_writers else None
+        self._away = Outage("unavailable")
+        self._busy = Outage("busy")
         self._dialect: Dialect = reading.dialect
         self._compiled: dict[int, tuple[Select[*tuple[object, ...]], _Compiled]] = {}
         self._local = threading.local()
@@ -53,24 +59,26 @@ class SqlDatabase:
             # On SQLite the second would wait for the first, which waits for it.
             raise RuntimeError("This thread has a transaction open already.")
         new = Session(self._writing, expire_on_commit=False)
-        with told_faults(), new as session, session.begin():
+        with self._watched(), self._turn(), new as session, session.begin():
             self._local.is_open = True
             try:
                 yield session
                 session.flush()
             finally:
                 self._local.is_open = False
+        if self._busy.is_on:
+            self._busy.end()
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
-        with told_faults(), Session(self._reading, expire_on_commit=False) as session:
+        with self._watched(), Session(self._reading, expire_on_commit=False) as session:
             yield session
 
     def read(
         self, statement: Select[*tuple[object, ...]], parameters: Mapping[str, object]
     ) -> Sequence[tuple[object, ...]]:
         compiled = self._compile(statement)
-        with told_faults(self._dialect.loaded_dbapi.Error):
+        with self._watched(self._dialect.loaded_dbapi.Error):
             return self._fetch(compiled.text, compiled.arguments(parameters))
 
     @property
@@ -81,6 +89,28 @@ class SqlDatabase:
         """Give every connection back to the system."""
         self._writing.dispose()
         self._reading.dispose()
+
+    @contextmanager
+    def _watched(self, driver_error: type[Exception] = DBAPIError) -> Iterator[None]:
+        """Name faults as the ports do, and notice when the database goes and comes back."""
+        if self._away.is_on:
+            self._away.check()
+        try:
+            with told_faults(driver_error):
+                yield
+        except DatabaseBusy as fault:
+            self._busy.begin(fault)
+            raise
+        except DatabaseUnavailable as fault:
+            self._away.begin(fault)
+            raise
+        if self._away.is_on:
+            self._away.end()
+
+    def _turn(self) -> AbstractContextManager[None]:
+        if self._turns is None:
+            return nullcontext()
+        return self._turns.turn(patiently=not self._busy.is_on)
 
     def _fetch(
         self,
@@ -134,14 +164,20 @@ class SqlDatabase:
 
 
 def connect_database(
-    url: str, *, pool_size: int = 8, ping_after: float = _PING_AFTER_SECONDS
+    url: str,
+    *,
+    pool_size: int = 8,
+    ping_after: float = _PING_AFTER_SECONDS,
+    most_writers: int = 0,
 ) -> SqlDatabase:
     """The database at ``url``; connects when first asked for something.
 
     ``ping_after`` is how long, in seconds, a connection may be idle before it is asked whether it
-    still works, where there is a server that may have closed it.
+    still works, where there is a server that may have closed it. ``most_writers`` is how many
+    transactions go on at once, where threads have to be left for reads; 0 for any number.
     """
     parsed = make_url(url)
     if parsed.get_backend_name() == "sqlite":
-        return SqlDatabase(*sqlite_engines(parsed))
-    return SqlDatabase(*postgresql_engines(parsed, pool_size=pool_size, ping_after=ping_after))
+        return SqlDatabase(*sqlite_engines(parsed), most_writers)
+    engines = postgresql_engines(parsed, pool_size=pool_size, ping_after=ping_after)
+    return SqlDatabase(*engines, most_writers)

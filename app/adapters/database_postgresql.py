@@ -9,6 +9,10 @@ from sqlalchemy.exc import InvalidatePoolError
 from sqlalchemy.pool import ConnectionPoolEntry, PoolProxiedConnection
 
 _IDLE_SINCE = "idle since"
+_CONNECT_SECONDS = 5
+_WRITE_LOCK_SECONDS = 15
+_READ_LOCK_SECONDS = 2
+"""Only changes of the tables themselves make a read wait."""
 
 
 def postgresql_engines(url: URL, *, pool_size: int, ping_after: float) -> tuple[Engine, Engine]:
@@ -16,11 +20,27 @@ def postgresql_engines(url: URL, *, pool_size: int, ping_after: float) -> tuple[
     url = url.set(drivername="postgresql+psycopg")
     # What a statement was run with, a password's hash say, stays out of errors and so of logs.
     pool = {"pool_size": pool_size, "max_overflow": pool_size, "hide_parameters": True}
-    writing = create_engine(url, **pool)
-    reading = create_engine(url, isolation_level="AUTOCOMMIT", **pool)
+    writing = create_engine(
+        url, connect_args=_arguments(url, lock_seconds=_WRITE_LOCK_SECONDS), **pool
+    )
+    reading = create_engine(
+        url,
+        isolation_level="AUTOCOMMIT",
+        connect_args=_arguments(url, lock_seconds=_READ_LOCK_SECONDS),
+        **pool,
+    )
     for engine in (writing, reading):
         _ping_after(engine, ping_after)
     return writing, reading
+
+
+def _arguments(url: URL, *, lock_seconds: int) -> dict[str, object]:
+    """Deadlines for connecting and for waiting for locks, unless the URL sets its own."""
+    options = {
+        "connect_timeout": _CONNECT_SECONDS,
+        "options": f"-c lock_timeout={lock_seconds * 1000}",
+    }
+    return {name: value for name, value in options.items() if name not in url.query}
 
 
 def _ping_after(engine: Engine, seconds: float) -> None:

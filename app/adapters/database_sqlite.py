@@ -7,7 +7,7 @@ from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import URL
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from app.domain.faults import Unreachable
+from app.domain.faults import DatabaseUnavailable
 
 _BUSY_SECONDS = 15
 """How long a writer waits for another before it gives up."""
@@ -16,7 +16,7 @@ _BUSY_SECONDS = 15
 def sqlite_engines(url: URL) -> tuple[Engine, Engine]:
     """One engine for transactions, and one whose statements commit by themselves.
 
-    Raises ``Unreachable`` when the folder of the file is not there and cannot be made.
+    Raises ``DatabaseUnavailable`` when the folder of the file is not there and cannot be made.
     """
     if url.database:
         _make_folder(Path(url.database).parent)
@@ -36,7 +36,7 @@ def _make_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         reason = f"its folder {folder} cannot be made: {error.strerror}"
-        raise Unreachable("The database", reason) from error
+        raise DatabaseUnavailable(reason) from error
 
 
 def _prepare(connection: sqlite3.Connection, _entry: ConnectionPoolEntry) -> None:

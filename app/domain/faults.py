@@ -23,6 +23,19 @@ class Unreachable(Fault):
         self.reason = reason
 
 
+class DatabaseUnavailable(Unreachable):
+    """The database does not answer; ``retry_after`` is when to ask again, in seconds."""
+
+    retry_after = 5
+
+    def __init__(self, reason: str) -> None:
+        super().__init__("The database", reason)
+
+
+class DatabaseBusy(DatabaseUnavailable):
+    """The database answers, but somebody holds a lock for too long; reads go on."""
+
+
 class SchemaBehind(Fault):
     """The tables are not those that this version works with.
 

@@ -9,6 +9,7 @@ import orjson
 from graphql import GraphQLError
 
 from app.domain.errors import TokenRejected
+from app.domain.faults import DatabaseUnavailable
 from app.graphql.errors import (
     REQUEST_ERROR,
     Description,
@@ -16,6 +17,7 @@ from app.graphql.errors import (
     describe_closed_traffic,
     describe_fault,
     describe_field_error,
+    describe_outage,
     describe_request_error,
 )
 from app.ports import Ports
@@ -31,9 +33,15 @@ class Outcome:
 
 
 def executed(data: Any, errors: Sequence[GraphQLError], ports: Ports) -> Outcome:
-    """An operation that was executed, perhaps with fields that failed."""
+    """An operation that was executed, perhaps with fields that failed.
+
+    Where the database went away before any field had a value, it may be sent again as it is.
+    """
     if not errors:
         return Outcome(HTTPStatus.OK, b'{"data":' + orjson.dumps(data) + b"}")
+    away = any(isinstance(cause_of(error), DatabaseUnavailable) for error in errors)
+    if away and not (data and any(value is not None for value in data.values())):
+        return UNAVAILABLE
     described = [describe_field_error(error, ports) for error in errors]
     rejects = any(isinstance(cause_of(error), TokenRejected) for error in errors)
     body = orjson.dumps({"errors": described, "data": data})
@@ -62,6 +70,9 @@ def faulty(fault: Exception, ports: Ports) -> Outcome:
     """An unexpected fault of ours, masked; the log has the rest."""
     return refused_as((describe_fault(fault, ports),), HTTPStatus.INTERNAL_SERVER_ERROR)
 
+
+UNAVAILABLE = refused_as((describe_outage(),), HTTPStatus.SERVICE_UNAVAILABLE)
+"""What an operation gets while the database is away."""
 
 CLOSED = refused_as((describe_closed_traffic(),), HTTPStatus.UNAUTHORIZED)
 """What a closed storefront answers, once for every entry of a batch."""

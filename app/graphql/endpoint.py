@@ -8,6 +8,7 @@ from typing import Any
 
 from graphql import GraphQLSchema
 
+from app.domain.faults import DatabaseUnavailable
 from app.graphql.answers import Outcome, faulty, joined, malformed
 from app.graphql.bodies import BadRequest
 from app.graphql.exchange import Exchange, Identify
@@ -110,6 +111,8 @@ class GraphqlEndpoint:
             status = HTTPStatus.UNAUTHORIZED
         if status is HTTPStatus.UNAUTHORIZED:
             extra = (*extra, ("WWW-Authenticate", "Bearer"))
+        if status is HTTPStatus.SERVICE_UNAVAILABLE:
+            extra = (*extra, ("Retry-After", str(DatabaseUnavailable.retry_after)))
         cors = cors_headers(environ.get("HTTP_ORIGIN"), self._installation.allowed_graphql_origins)
         media_type = GRAPHQL_RESPONSE if strict else JSON
         headers = (*self._headers, *cors.items(), ("Content-Type", media_type), *extra)

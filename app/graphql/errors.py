@@ -15,7 +15,9 @@ from app.domain.errors import (
     TooManyRequests,
     TrafficClosed,
 )
+from app.domain.faults import DatabaseUnavailable
 from app.ports import Ports
+from app.web.errors import UNAVAILABLE, UNAVAILABLE_CODE
 
 Description = dict[str, Any]
 """One entry of a top-level ``errors`` list."""
@@ -73,6 +75,8 @@ def describe_field_error(error: GraphQLError, ports: Ports) -> Description:
     cause = cause_of(error)
     if cause is None:
         return describe_request_error(error)
+    if isinstance(cause, DatabaseUnavailable):
+        return _located(error, UNAVAILABLE, {"code": UNAVAILABLE_CODE})
     for kind, extensions_of in _KNOWN.items():
         if isinstance(cause, kind):
             return _located(error, str(cause), extensions_of(cause))
@@ -82,6 +86,11 @@ def describe_field_error(error: GraphQLError, ports: Ports) -> Description:
 def describe_fault(fault: Exception, ports: Ports) -> Description:
     """An unexpected fault outside any field, masked and logged."""
     return {"message": MASKED, "extensions": _masked(fault, ports, None)}
+
+
+def describe_outage() -> Description:
+    """The database is away (contract, part 3)."""
+    return {"message": UNAVAILABLE, "extensions": {"code": UNAVAILABLE_CODE}}
 
 
 def cause_of(error: GraphQLError) -> Exception | None:

@@ -10,9 +10,19 @@ from graphql import GraphQLError, GraphQLSchema
 
 from app.domain.actor import ActorKind
 from app.domain.errors import TokenFault, TokenRejected, TrafficClosed
+from app.domain.faults import DatabaseUnavailable
 from app.domain.shop import admits
 from app.domain.traffic import traffic_kind
-from app.graphql.answers import CLOSED, Outcome, executed, faulty, malformed, refused, refused_as
+from app.graphql.answers import (
+    CLOSED,
+    UNAVAILABLE,
+    Outcome,
+    executed,
+    faulty,
+    malformed,
+    refused,
+    refused_as,
+)
 from app.graphql.bodies import BadRequest
 from app.graphql.cache import Cache
 from app.graphql.context import RequestContext
@@ -60,7 +70,10 @@ class Exchange:
         executed unless all of them together are within the limits. The caller is read again
         after a mutation, whose changes hold for the entries behind it.
         """
-        identity = self._identify(self._ports, visitor)
+        try:
+            identity = self._identify(self._ports, visitor)
+        except DatabaseUnavailable:
+            return [UNAVAILABLE] * len(entries)
         self._notice(identity)
         context = self._admit(identity, visitor)
         if context is None:
@@ -72,8 +85,12 @@ class Exchange:
             if isinstance(plan, Outcome):
                 outcomes.append(plan)
                 continue
-            if changed and context is not None:
-                context = self._renew(context)
+            try:
+                if changed and context is not None:
+                    context = self._renew(context)
+            except DatabaseUnavailable:
+                outcomes.append(UNAVAILABLE)
+                continue
             outcomes.append(CLOSED if context is None else self._answer(plan, context))
             changed = plan.operation.is_mutation
         return outcomes
@@ -166,6 +183,8 @@ class Exchange:
             readmit = partial(self._readmit, context)
             result = execute(plan.operation, plan.variables, context, readmit)
             return executed(*result, self._ports)
+        except DatabaseUnavailable:
+            return UNAVAILABLE
         except Exception as fault:  # noqa: BLE001 - whatever it is, the other entries go on
             return faulty(fault, self._ports)
 

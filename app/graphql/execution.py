@@ -35,6 +35,7 @@ from graphql.pyutils import Path, print_path_list
 from typing_extensions import override
 
 from app.domain.errors import TokenFault, TokenRejected, TrafficClosed
+from app.domain.faults import DatabaseUnavailable
 from app.graphql.context import RequestContext
 from app.graphql.operations import Operation
 
@@ -93,7 +94,7 @@ class Execution(ExecutionContext):
             try:
                 if data and self.readmit is not None:
                     self.context_value = self.readmit()
-            except (TokenRejected, TrafficClosed) as refusal:
+            except (TokenRejected, TrafficClosed, DatabaseUnavailable) as refusal:
                 self._fail(refusal, parent_type, nodes, here)
                 data[name] = None
             else:

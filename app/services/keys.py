@@ -12,6 +12,7 @@ from types import MappingProxyType
 from sqlalchemy import Select, select
 
 from app.domain.actor import WORKER, Actor
+from app.domain.faults import DatabaseUnavailable
 from app.domain.keys import KeyState, PublicKey, Ring, SigningKey
 from app.domain.permissions import Permission
 from app.models import ShopRecord
@@ -53,8 +54,18 @@ def ring(ports: Ports, version: int | None = None) -> KnownRing:
 
 @part
 def published_keys(ports: Ports) -> tuple[PublicKey, ...]:
-    """The keys that verify right now, the active one first: what the key set lists."""
-    return tuple(ring(ports).ring.published.values())
+    """The keys that verify right now, the active one first: what the key set lists.
+
+    While the database does not answer, those that this process read last, until one of them ends.
+    """
+    try:
+        known = ring(ports)
+    except DatabaseUnavailable:
+        last = ports.remembered.ring
+        if last is None or ports.clock.timestamp() >= last.good_until:
+            raise
+        known = last
+    return tuple(known.ring.published.values())
 
 
 @requires_person(Permission.MANAGE_SETTINGS)

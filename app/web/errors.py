@@ -6,13 +6,16 @@ from http import HTTPStatus
 
 import structlog
 from flask import Flask, Response, jsonify, render_template, request
-from werkzeug.exceptions import HTTPException, InternalServerError
+from werkzeug.exceptions import HTTPException, InternalServerError, ServiceUnavailable
 
+from app.domain.faults import DatabaseUnavailable
 from app.ports import Ports
 from app.web.headers import NOTHING_MAY_RUN
 from app.web.installation import installation
 
 MASKED = "Internal Server Error"
+UNAVAILABLE = "Service temporarily unavailable"
+UNAVAILABLE_CODE = "SERVICE_UNAVAILABLE"
 _JSON = "application/json"
 _PAGE = "text/html"
 _REQUEST_ID_LENGTH = 16
@@ -30,6 +33,7 @@ POLICY = f"{NOTHING_MAY_RUN}; style-src 'sha256-{_DIGEST}'"
 def register_errors(app: Flask) -> None:
     """Answer refused requests and unexpected faults of ``app`` in the form that was asked for."""
     app.register_error_handler(HTTPException, show_refusal)
+    app.register_error_handler(DatabaseUnavailable, show_outage)
     app.register_error_handler(Exception, show_fault)
 
 
@@ -42,6 +46,13 @@ def show_refusal(refusal: HTTPException) -> Response:
     return answer
 
 
+def show_outage(outage: DatabaseUnavailable) -> Response:
+    """The database is away: what helps is to come again. The log has heard of it already."""
+    answer = _answer(ServiceUnavailable(), UNAVAILABLE, code=UNAVAILABLE_CODE)
+    answer.headers["Retry-After"] = str(outage.retry_after)
+    return answer
+
+
 def show_fault(fault: Exception) -> Response:
     """Our own mistake: an id that leads whoever may read the log to the rest, nothing else."""
     request_id = _request_id(installation().ports)
@@ -49,16 +60,20 @@ def show_fault(fault: Exception) -> Response:
     return _answer(InternalServerError(), "Something went wrong on our side.", request_id)
 
 
-def _answer(error: HTTPException, message: str, request_id: str | None = None) -> Response:
+def _answer(
+    error: HTTPException, message: str, request_id: str | None = None, code: str | None = None
+) -> Response:
     status = error.code or HTTPStatus.INTERNAL_SERVER_ERROR
     if request.accept_mimetypes.best_match([_JSON, _PAGE]) == _PAGE:
         page = render_template(
             "error.html", name=error.name, message=message, request_id=request_id, style=STYLE
         )
         return Response(page, status, {"Content-Security-Policy": POLICY}, mimetype=_PAGE)
-    if request_id is None:
-        code = {"code": error.name.replace(" ", "")}
-        answer = jsonify(errors=[{"message": message, "extensions": {"exception": code}}])
+    if code is not None:
+        answer = jsonify(errors=[{"message": message, "extensions": {"code": code}}])
+    elif request_id is None:
+        kind = {"code": error.name.replace(" ", "")}
+        answer = jsonify(errors=[{"message": message, "extensions": {"exception": kind}}])
     else:
         answer = jsonify(errors=[{"message": MASKED, "extensions": {"requestId": request_id}}])
     answer.status_code = status

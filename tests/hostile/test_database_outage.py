@@ -1,0 +1,185 @@
+"""A database that is away, or locked from outside, and what goes on meanwhile."""
+
+import json
+import signal
+import sqlite3
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+import psycopg
+import pytest
+import requests
+from sqlalchemy import text
+
+from app.adapters.database import connect_database
+from app.adapters.migrations import upgrade
+from app.domain.faults import DatabaseBusy
+from tests.servers import postgresql
+from tests.servers.lodging import PATIENCE, Lodging
+from tests.servers.lodging import Server as Postgresql
+from tests.spec.server import Server, environment, flask, running
+
+UNAVAILABLE = {
+    "errors": [
+        {
+            "message": "Service temporarily unavailable",
+            "extensions": {"code": "SERVICE_UNAVAILABLE"},
+        }
+    ]
+}
+SHOP = {"query": "{ shop { name } }"}
+LOGIN = {
+    "query": 'mutation { tokenCreate(email: "a@example.com", password: "x") { errors { code } } }'
+}
+
+pytestmark = pytest.mark.xdist_group("database outage")
+
+
+@pytest.fixture
+def lodging() -> Iterator[Lodging]:
+    with tempfile.TemporaryDirectory(prefix="latchkey-outage-") as folder:
+        Path(folder).chmod(0o711)
+        yield Lodging.under(Path(folder), "postgresql")
+
+
+def test_server_outlasts_a_stopped_database(lodging: Lodging, tmp_path: Path) -> None:
+    database = postgresql.launch(lodging)
+    try:
+        upgrade(database.url)
+        with running(tmp_path, database.url) as server:
+            keys = get(server, "/.well-known/jwks.json").content
+            assert post(server, SHOP).status_code == 200
+
+            stop(database)
+            assert_unavailable(server, keys)
+            assert_command_says_so(database.url, tmp_path)
+            said = server.log.read_text()
+            assert said.count("database.unavailable") == 1
+            assert "Traceback" not in said
+
+            database = postgresql.restart(lodging, database)
+            wait_until_back(server)
+            assert get(server, "/.well-known/jwks.json").content == keys
+            assert server.log.read_text().count("database.unavailable: over") == 1
+            assert not server.new_faults()
+    finally:
+        stop(database)
+
+
+def assert_unavailable(server: Server, keys: bytes) -> None:
+    for _ in range(10):
+        answer = post(server, SHOP)
+        assert answer.status_code == 503
+        assert int(answer.headers["Retry-After"]) > 0
+        assert answer.json() == UNAVAILABLE
+    assert post(server, [SHOP, SHOP]).json() == [UNAVAILABLE, UNAVAILABLE]
+    assert post(server, LOGIN).json() == UNAVAILABLE
+    page = get(server, "/console/sign-in", Accept="text/html", Cookie="latchkey=none")
+    staff = get(server, "/console/", Accept="text/html")
+    assert {page.status_code, staff.status_code} <= {200, 303, 503}
+    assert get(server, "/media/avatars/x-128.webp").status_code in {404, 503}
+    assert get(server, "/.well-known/jwks.json").content == keys
+
+
+def assert_command_says_so(database_url: str, folder: Path) -> None:
+    ended = subprocess.run(
+        flask("user", "list"),
+        cwd=folder,
+        env=environment(database_url),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert ended.returncode != 0
+    assert ended.stderr.startswith("Error: The database cannot be reached: ")
+    assert "Traceback" not in ended.stderr
+    assert "database.unavailable" not in ended.stderr
+
+
+def wait_until_back(server: Server) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while (answer := post(server, SHOP)).status_code == 503:
+        assert answer.json() == UNAVAILABLE
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    assert answer.status_code == 200
+
+
+def test_lock_from_outside_stops_no_read(sqlite_url: str, tmp_path: Path) -> None:
+    with running(tmp_path, sqlite_url) as server:
+        keys = get(server, "/.well-known/jwks.json").content
+        with ThreadPoolExecutor(24) as pool:
+            with write_lock(sqlite_url):
+                logins = [
+                    pool.submit(post, server, LOGIN, address=f"198.51.100.{number}")
+                    for number in range(24)
+                ]
+                # All of them wait for the lock, or for their turn.
+                time.sleep(0.2)
+                for _ in range(3):
+                    began = time.monotonic()
+                    assert get(server, "/.well-known/jwks.json").content == keys
+                    assert post(server, SHOP).status_code == 200
+                    assert get(server, "/console/sign-in").status_code == 200
+                    assert time.monotonic() - began < 1.5
+            answers = [login.result() for login in logins]
+        waited = [one for one in answers if one.status_code == 200]
+        assert waited, "what waited for the lock succeeds once it is released"
+        assert {one.status_code for one in answers} == {200, 503}
+        assert all("errors" not in one.json() for one in waited)
+        assert post(server, LOGIN, address="198.51.100.99").status_code == 200
+        assert server.log.read_text().count("database.busy: too many") == 1
+        assert not server.new_faults()
+
+
+def test_lock_of_another_client_ends_a_wait_on_postgresql(postgresql_url: str) -> None:
+    mark = "&" if "?" in postgresql_url else "?"
+    database = connect_database(f"{postgresql_url}{mark}options=-c%20lock_timeout%3D100")
+    with psycopg.connect(postgresql_url) as other:
+        other.execute("LOCK TABLE shop IN ROW EXCLUSIVE MODE")
+        with database.reading() as session:
+            assert session.scalar(text("SELECT count(*) FROM shop")) == 1
+        other.execute("LOCK TABLE shop IN EXCLUSIVE MODE")
+        with pytest.raises(DatabaseBusy), database.transaction() as session:
+            session.execute(text("UPDATE shop SET name = name"))
+    with database.transaction() as session:
+        session.execute(text("UPDATE shop SET name = name"))
+    database.close()
+
+
+@contextmanager
+def write_lock(url: str) -> Iterator[None]:
+    connection = sqlite3.connect(url.removeprefix("sqlite:///"), isolation_level=None)
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    finally:
+        connection.rollback()
+        connection.close()
+
+
+def stop(database: Postgresql) -> None:
+    if database.process.poll() is None:
+        database.process.send_signal(signal.SIGINT)
+        database.process.wait(PATIENCE)
+
+
+def get(server: Server, path: str, **headers: str) -> requests.Response:
+    return requests.get(
+        f"{server.url}{path}", headers=headers, timeout=PATIENCE, allow_redirects=False
+    )
+
+
+def post(server: Server, body: object, address: str = "198.51.100.1") -> requests.Response:
+    return requests.post(
+        f"{server.url}/graphql/",
+        data=json.dumps(body),
+        headers={"Content-Type": "application/json", "X-Forwarded-For": address},
+        timeout=PATIENCE,
+    )
