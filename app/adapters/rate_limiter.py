@@ -167,12 +167,11 @@ class LimitsRateLimiter:
         self._windows = FixedWindowRateLimiter(counts)
 
     def count(self, name: str, client: str, rates: Rates) -> int:
-        waits = [
-            self._wait(item, name, client)
-            for item in _items(rates)
-            if not self._windows.hit(item, name, client)
-        ]
-        return max(waits, default=0)
+        for item in _items(rates):
+            # What one rate refuses uses nothing up of the rates behind it.
+            if not self._windows.hit(item, name, client):
+                return self._wait(item, name, client)
+        return 0
 
     def _wait(self, item: RateLimitItem, name: str, client: str) -> int:
         end = self._counts.get_expiry(item.key_for(name, client))

@@ -9,9 +9,10 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.frame import own_path, page, wants_part
 from app.console.session import actor, is_signed_in, now, ports
-from app.domain.errors import PermissionDenied, Refused, TokenRejected
+from app.domain.errors import PermissionDenied, Refused, TokenRejected, TooManyRequests
 from app.domain.permissions import known
 from app.services.grantors import list_grantors
+from app.web.errors import page_of
 
 _MISSING = ("NOT_FOUND", "INVALID_ID")
 
@@ -23,6 +24,7 @@ def register_console_errors(console: Blueprint) -> None:
     console.register_error_handler(TokenRejected, lambda _: to_sign_in())
     console.register_error_handler(Unauthorized, lambda _: to_sign_in())
     console.register_error_handler(CSRFError, show_stale)
+    console.register_error_handler(TooManyRequests, lambda limited: show_http(page_of(limited)))
     console.register_error_handler(HTTPException, show_http)
 
 

@@ -140,8 +140,8 @@ OTHER_LIMITS: Mapping[str, RateLimit] = MappingProxyType(
             "Asks an identity provider about an opaque access token that was never seen before.",
         ),
         RESET_EMAIL: _limit(
-            "3/minute;20/hour",
-            "Per email, whatever the client: further requests for a reset link are dropped.",
+            "3/minute",
+            "Per email, from all clients together: further requests for a link are dropped.",
         ),
     }
 )

@@ -18,9 +18,10 @@ def limit_rate(ports: Ports, name: str, address: str | None) -> None:
 
 
 @part
-def limit_rate_of(ports: Ports, name: str, key: str) -> None:
-    """The same for something other than a client, which ``key`` names: an email, for example."""
-    _count(ports, name, key, ports.configuration.rate_limits.rates(name, None))
+def within_rate(ports: Ports, name: str, key: str) -> bool:
+    """Count one use by something other than a client, which ``key`` names; False if over."""
+    rates = ports.configuration.rate_limits.rates(name, None)
+    return not rates or not ports.rate_limiter.count(name, key, rates)
 
 
 @part

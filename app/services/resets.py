@@ -5,10 +5,14 @@ it is, and whether a link may be made, the worker finds out afterwards, so neith
 the time it takes can tell known from unknown addresses.
 """
 
-from sqlalchemy import select
+import hashlib
+
+from sqlalchemy import delete, func, select
 
 from app.domain.actor import Actor
 from app.domain.emails import email_problem, normalize_email
+from app.domain.errors import TooManyRequests
+from app.domain.rate_limits import RESET_EMAIL
 from app.domain.shop import PasswordLoginMode
 from app.models import ResetRequestRecord, ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
@@ -18,10 +22,16 @@ from app.services.base_address import base_address
 from app.services.callers import switches_of
 from app.services.links import require_redirect
 from app.services.login import needs_password_login
+from app.services.rate_limits import within_rate
 from app.services.requesters import kept_requester, requester
 from app.services.reset_links import promise_link, take_turn
 
+MOST_WAITING = 10_000
+"""Requests that can wait for the worker: more cannot be stored, whoever asks."""
+
 _BATCH = 100
+_MOST_REMOVED = 1000
+_RETRY_AFTER = 60
 
 
 @needs_password_login
@@ -30,13 +40,20 @@ def request_password_reset(ports: Ports, actor: Actor, *, email: str, redirect_u
     """Ask for a link to set a new password (`requestPasswordReset`); the same for every address.
 
     Refuses DISABLED_AUTHENTICATION_METHOD, and INVALID on ``redirectUrl`` when mails may not lead
-    there. Nothing else is ever said: unknown, inactive, locked and known users get one answer.
+    there. Nothing else is ever said: unknown, inactive, locked and known users get one answer,
+    and so does an email for which more is asked than its limit allows, whatever clients ask.
+    Raises ``TooManyRequests`` while ``MOST_WAITING`` wait for the worker.
     """
     require_redirect(ports, redirect_url)
     address = normalize_email(email)
     if email_problem(address) is not None:
         return  # no account can have it, so there is nobody to hide
+    if not within_rate(ports, RESET_EMAIL, hashlib.sha256(address.encode()).hexdigest()):
+        return  # no more than a link in a while is made for it anyway
     with ports.database.transaction() as session:
+        some = select(ResetRequestRecord.id).limit(MOST_WAITING).subquery()
+        if (session.scalar(select(func.count()).select_from(some)) or 0) >= MOST_WAITING:
+            raise TooManyRequests(_RETRY_AFTER)
         session.add(
             ResetRequestRecord(
                 email=address,
@@ -60,17 +77,51 @@ def answer_reset_requests(ports: Ports, actor: Actor) -> int:
     One link per user and ``RESET_PASSWORD_LOCK_TIME``, of however many processes; none for an
     address that is nobody's or an inactive account's, nor while passwords are switched off.
     """
-    met, after = 0, 0
+    removed, after, answered = _remove_for_nobody(ports), 0, 0
     faults: list[Exception] = []
-    while met < _BATCH and (key := _next(ports, after)) is not None:
+    while answered < _BATCH and (key := _next(ports, after)) is not None:
         after = key
         try:
-            met += _answer(ports, key)
+            answered += _answer(ports, key)
         except Exception as fault:  # noqa: BLE001 - raised below: one that faults keeps up no other
             faults.append(fault)
     if faults:
         raise faults[0]
-    return met
+    return removed + answered
+
+
+def _remove_for_nobody(ports: Ports) -> int:
+    """Drop requests for emails without an active account, many at once: how many.
+
+    Otherwise a flood of invented emails would keep everybody else's links waiting.
+    """
+    removed = 0
+    while (dropped := _drop_for_nobody(ports)) > 0:
+        removed += dropped
+    return removed
+
+
+def _drop_for_nobody(ports: Ports) -> int:
+    someone = select(UserRecord.id).where(
+        UserRecord.email == ResetRequestRecord.email, UserRecord.is_active.is_(True)
+    )
+    nobody = (
+        select(ResetRequestRecord.id)
+        .where(~someone.exists())
+        .order_by(ResetRequestRecord.id)
+        .limit(_MOST_REMOVED)
+    )
+    with ports.database.reading() as reading:
+        keys = reading.scalars(nobody).all()
+    if not keys:
+        return 0
+    with ports.database.transaction() as session:
+        gone = session.scalars(
+            delete(ResetRequestRecord)
+            .where(ResetRequestRecord.id.in_(keys))
+            .returning(ResetRequestRecord.id)
+        ).all()
+    return len(gone)
 
 
 def _next(ports: Ports, after: int) -> int | None:

@@ -7,7 +7,9 @@ from http import HTTPStatus
 import structlog
 from flask import Flask, Response, jsonify, render_template, request
 from werkzeug.exceptions import HTTPException, InternalServerError, ServiceUnavailable
+from werkzeug.exceptions import TooManyRequests as TooManyRequestsPage
 
+from app.domain.errors import TooManyRequests
 from app.domain.faults import DatabaseUnavailable
 from app.ports import Ports
 from app.web.headers import NOTHING_MAY_RUN
@@ -34,7 +36,13 @@ def register_errors(app: Flask) -> None:
     """Answer refused requests and unexpected faults of ``app`` in the form that was asked for."""
     app.register_error_handler(HTTPException, show_refusal)
     app.register_error_handler(DatabaseUnavailable, show_outage)
+    app.register_error_handler(TooManyRequests, lambda limited: show_refusal(page_of(limited)))
     app.register_error_handler(Exception, show_fault)
+
+
+def page_of(limited: TooManyRequests) -> TooManyRequestsPage:
+    """A use case's own limit as an answer with ``Retry-After``."""
+    return TooManyRequestsPage(str(limited), retry_after=limited.retry_after)
 
 
 def show_refusal(refusal: HTTPException) -> Response:

@@ -10,11 +10,11 @@ from typing import Any, NoReturn, cast
 
 from flask import Flask, request
 from flask_limiter import Limiter, RequestLimit
-from werkzeug.exceptions import TooManyRequests
 
-from app.domain import errors
+from app.domain.errors import TooManyRequests
 from app.domain.rate_limits import CONSOLE_FORM, PAGE_LIMITS, client_of
 from app.web.caller import visitor_from
+from app.web.errors import page_of
 from app.web.hooks import WithoutHooks
 from app.web.installation import CountStore, installation
 
@@ -78,5 +78,4 @@ def _client() -> str:
 
 def _refuse(breached: RequestLimit) -> NoReturn:
     wait = ceil(breached.window.reset_time - installation().ports.clock.timestamp())
-    refusal = errors.TooManyRequests(wait)
-    raise TooManyRequests(str(refusal), retry_after=refusal.retry_after)
+    raise page_of(TooManyRequests(wait))

@@ -1,0 +1,114 @@
+"""Floods of requests for reset links: nobody's mail is late, and no table grows without bound."""
+
+from dataclasses import replace
+
+import pytest
+from sqlalchemy import func, insert, select
+
+from app.domain.actor import WORKER
+from app.domain.errors import TooManyRequests
+from app.factory import create_app
+from app.models import ResetRequestRecord
+from app.ports import Ports
+from app.services import resets
+from app.services.resets import answer_reset_requests, request_password_reset
+from app.settings import Settings
+from tests.builders.outbox import mails
+from tests.builders.people import NOBODY, make_user
+from tests.console.desk import Desk
+from tests.fakes.clock import FakeClock
+from tests.graphql.front import Front
+
+CUSTOMER, STRANGER = "customer@example.com", "stranger@example.com"
+SHOP = "http://localhost:3000/"
+ASK = f"""
+    mutation ($email: String!) {{
+      requestPasswordReset(email: $email, redirectUrl: "{SHOP}") {{ errors {{ code }} }}
+    }}
+"""
+
+
+def ask(ports: Ports, email: str, client: int = 0) -> None:
+    actor = replace(NOBODY, address=f"198.51.{client // 200}.{client % 200}")
+    request_password_reset(ports, actor, email=email, redirect_url=SHOP)
+
+
+def waiting(ports: Ports, email: str = "") -> int:
+    stored = select(func.count()).select_from(ResetRequestRecord)
+    if email:
+        stored = stored.where(ResetRequestRecord.email == email)
+    with ports.database.reading() as session:
+        return session.scalar(stored) or 0
+
+
+def flood(ports: Ports, requests: int) -> None:
+    """Requests for invented emails, as if they came from as many clients as it takes."""
+    rows = [
+        {
+            "email": f"{number}@example.com",
+            "redirect_url": SHOP,
+            "caller": {},
+            "created_at": ports.clock.now(),
+        }
+        for number in range(requests)
+    ]
+    with ports.database.transaction() as session:
+        session.execute(insert(ResetRequestRecord), rows)
+
+
+def test_flood_of_invented_emails_delays_nobodys_link(ports: Ports) -> None:
+    make_user(ports, CUSTOMER)
+    flood(ports, 2500)
+    ask(ports, CUSTOMER)
+    answer_reset_requests(ports, WORKER)
+    assert [mail.recipient for mail in mails(ports)] == [CUSTOMER]
+    assert waiting(ports) == 0
+
+
+@pytest.mark.parametrize("email", [CUSTOMER, STRANGER])
+def test_many_requests_for_one_email_are_stored_a_few_times(ports: Ports, email: str) -> None:
+    make_user(ports, CUSTOMER)
+    for client in range(200):
+        ask(ports, email, client)
+    assert waiting(ports, email) == 3
+
+
+def test_known_and_unknown_emails_get_one_answer_however_often_they_are_asked_for(
+    ports: Ports,
+) -> None:
+    make_user(ports, CUSTOMER)
+    front = Front(ports)
+    known, unknown = (
+        [front.ask(ASK, email=email) for _ in range(6)] for email in (CUSTOMER, STRANGER)
+    )
+    assert known == unknown == [{"data": {"requestPasswordReset": {"errors": []}}}] * 6
+
+
+def test_person_gets_a_link_when_a_flood_for_their_email_goes_on(
+    ports: Ports, clock: FakeClock
+) -> None:
+    make_user(ports, CUSTOMER)
+    for _ in range(3):
+        for client in range(50):
+            ask(ports, CUSTOMER, client)
+        answer_reset_requests(ports, WORKER)
+        clock.pass_(minutes=15)
+    assert [mail.recipient for mail in mails(ports)] == [CUSTOMER] * 3
+
+
+def test_a_table_that_is_full_takes_no_more_until_the_worker_has_answered(
+    ports: Ports, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(resets, "MOST_WAITING", 20)
+    make_user(ports, CUSTOMER)
+    flood(ports, 20)
+    for email in (CUSTOMER, STRANGER):
+        with pytest.raises(TooManyRequests):
+            ask(ports, email)
+    desk = Desk(create_app(ports, Settings()).test_client(), ports)
+    refused = desk.send("/console/forgotten", {"email": CUSTOMER})
+    assert refused.status == 429
+    assert refused.response.headers["Retry-After"] == "60"
+    answer_reset_requests(ports, WORKER)
+    ask(ports, CUSTOMER)
+    assert waiting(ports) == 1
