@@ -13,8 +13,9 @@ from app.ports import Ports
 from app.services.access import account_owner_only, input_decides, part, public
 from app.services.audit import Change, record
 from app.services.callers import user_in
+from app.services.doors import find_door
 from app.services.keys import ring
-from app.services.login import DISABLED
+from app.services.login import DISABLED, require_password_login
 from app.services.proofs import own_id
 from app.services.refresh_tokens import SESSION_ENDED, use_up
 from app.services.sessions import OpenedSession, end_sessions, sign_access, sign_pair
@@ -57,8 +58,18 @@ def refresh_token(ports: Ports, actor: Actor, *, token: str | None) -> Refreshed
 
     Refuses on ``refreshToken``: JWT_MISSING_TOKEN, JWT_SIGNATURE_EXPIRED, JWT_DECODE_ERROR,
     JWT_INVALID_TOKEN (not a refresh token); on no field: JWT_INVALID_TOKEN (the session has ended,
-    the user is not active), DISABLED_AUTHENTICATION_METHOD.
+    the user is not active), DISABLED_AUTHENTICATION_METHOD. While password login is DISABLED, that
+    last one is the answer to everything but the refresh token of a live SSO session (contract,
+    part 3).
     """
+    try:
+        return _refresh(ports, actor, token)
+    except Refused:
+        require_password_login(find_door(ports).switches)
+        raise
+
+
+def _refresh(ports: Ports, actor: Actor, token: str | None) -> Refreshed:
     if token is None:
         raise Refused(Problem("JWT_MISSING_TOKEN", "A refresh token is needed.", "refreshToken"))
     traced = trace_or_refuse(ports, actor, token, "refreshToken")

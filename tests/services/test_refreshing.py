@@ -192,7 +192,9 @@ def test_a_dead_session_and_an_inactive_user_are_invalid_on_no_field(
     with ports.database.transaction() as session:
         session.execute(ending)
 
-    assert refusal_of(ports, pair.refresh) == (None, "JWT_INVALID_TOKEN")
+    is_off = mode is PasswordLoginMode.DISABLED
+    code = "DISABLED_AUTHENTICATION_METHOD" if is_off else "JWT_INVALID_TOKEN"
+    assert refusal_of(ports, pair.refresh) == (None, code)
 
 
 @pytest.mark.parametrize("name", sorted(OF_NO_SESSION))

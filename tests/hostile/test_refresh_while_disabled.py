@@ -1,0 +1,107 @@
+"""`tokenRefresh` while password login is off tells nothing about the token it was sent."""
+
+import pytest
+
+from app.domain.actor import OPERATOR, SessionOrigin
+from app.domain.shop import PasswordLoginMode
+from app.ports import Ports
+from app.services.shop import ShopUpdate, update_shop
+from app.services.user_status import deactivate_user
+from tests.builders.people import make_user, sign_in
+from tests.builders.shop import set_mode
+from tests.fakes.clock import FakeClock
+from tests.graphql.front import Front
+from tests.services.broken_tokens import BROKEN, break_token
+
+REFRESH = """mutation ($token: String) {
+  tokenRefresh(refreshToken: $token) { token errors { field code } }
+}"""
+DISABLED = {
+    "token": None,
+    "errors": [{"field": None, "code": "DISABLED_AUTHENTICATION_METHOD"}],
+}
+
+
+@pytest.fixture
+def front(ports: Ports) -> Front:
+    return Front(ports)
+
+
+@pytest.fixture(params=[SessionOrigin.PASSWORD, SessionOrigin.OIDC])
+def origin(request: pytest.FixtureRequest) -> SessionOrigin:
+    return SessionOrigin(request.param)
+
+
+def test_whatever_is_wrong_with_a_token_the_answer_is_the_same(
+    ports: Ports, front: Front, origin: SessionOrigin
+) -> None:
+    pair = sign_in(ports, make_user(ports), origin)
+    set_mode(ports, PasswordLoginMode.DISABLED)
+    sent: dict[str, str | None] = {
+        name: token
+        for name in BROKEN
+        if (token := break_token(ports, pair.refresh, name)[0]).isprintable()
+    }
+    sent |= {"empty": "", "missing": None, "access token": pair.access, "garbage": "x.y.z"}
+
+    answers = {name: front.run(REFRESH, token=token) for name, token in sent.items()}
+
+    assert {name for name, answer in answers.items() if answer != DISABLED} == set()
+
+
+def test_tokens_of_sessions_that_ended_get_the_same_answer(
+    ports: Ports, front: Front, clock: FakeClock
+) -> None:
+    user = make_user(ports)
+    ended = sign_in(ports, user, SessionOrigin.OIDC).refresh
+    deactivate_user(ports, OPERATOR, user)
+    old = sign_in(ports, make_user(ports, "old@example.com"), SessionOrigin.OIDC).refresh
+    set_mode(ports, PasswordLoginMode.DISABLED)
+
+    assert front.run(REFRESH, token=ended) == DISABLED
+    clock.pass_(hours=31 * 24)
+    assert front.run(REFRESH, token=old) == DISABLED
+
+
+def test_a_missing_argument_gets_the_same_answer(ports: Ports, front: Front) -> None:
+    set_mode(ports, PasswordLoginMode.DISABLED)
+
+    assert front.run("mutation { tokenRefresh { token errors { field code } } }") == DISABLED
+
+
+def test_an_expired_token_in_the_header_comes_first(
+    ports: Ports, front: Front, clock: FakeClock
+) -> None:
+    pair = sign_in(ports, make_user(ports), SessionOrigin.OIDC)
+    set_mode(ports, PasswordLoginMode.DISABLED)
+    clock.pass_(seconds=ports.configuration.jwt_ttl_access)
+
+    assert front.code(REFRESH, pair.access, token="garbage") == "ExpiredSignatureError"
+
+
+def test_a_closed_storefront_comes_first(ports: Ports, front: Front) -> None:
+    set_mode(ports, PasswordLoginMode.DISABLED)
+    update_shop(ports, OPERATOR, ShopUpdate(allow_storefront_traffic=False))
+
+    assert front.post({"query": REFRESH, "variables": {"token": "x"}}).status_code == 401
+
+
+def test_a_live_single_sign_on_session_is_refreshed(ports: Ports, front: Front) -> None:
+    pair = sign_in(ports, make_user(ports), SessionOrigin.OIDC)
+    set_mode(ports, PasswordLoginMode.DISABLED)
+
+    refreshed = front.run(REFRESH, token=pair.refresh)
+
+    assert refreshed["errors"] == []
+    assert refreshed["token"]
+
+
+@pytest.mark.parametrize("mode", [PasswordLoginMode.ENABLED, PasswordLoginMode.CUSTOMERS_ONLY])
+def test_other_modes_tell_what_is_wrong(
+    ports: Ports, front: Front, mode: PasswordLoginMode
+) -> None:
+    set_mode(ports, mode)
+
+    [error] = front.run(REFRESH, token="garbage")["errors"]
+
+    assert error == {"field": "refreshToken", "code": "JWT_DECODE_ERROR"}
