@@ -25,6 +25,7 @@ from app.adapters.throttle_scripts import (
     TAKE_BACK,
 )
 from app.domain.throttling import (
+    CLOCK_DIFFERENCE_SECONDS,
     FADE_SECONDS,
     GUESSES_FADE_SECONDS,
     LEASE_SECONDS,
@@ -75,6 +76,7 @@ class RedisThrottle:
             address,
             now + LONGEST_LEASE_SECONDS,
             LONGEST_BLOCK_SECONDS,
+            CLOCK_DIFFERENCE_SECONDS,
         )
         with _reachable():
             blocked_until, lease_until = self._begin(self._keys(address), arguments)
@@ -91,7 +93,15 @@ class RedisThrottle:
         with _reachable():
             failures, known_failures, user_failures = self._count(
                 keys,
-                (now, faded_before(now), user, FADE_SECONDS, address, LONGEST_BLOCK_SECONDS),
+                (
+                    now,
+                    faded_before(now),
+                    user,
+                    FADE_SECONDS,
+                    address,
+                    LONGEST_BLOCK_SECONDS,
+                    CLOCK_DIFFERENCE_SECONDS,
+                ),
             )
             seconds = block_seconds(
                 failures=failures, known_failures=known_failures, user_failures=user_failures

@@ -5,11 +5,11 @@ against each of these, and all blocked addresses by the end of their block. Time
 """
 
 _REBASE = """
-local function rebase(address, now, longest)
+local function rebase(address, now, longest, ahead)
     local held = redis.call('HMGET', KEYS[1], 'blocked_until', 'updated_at')
-    local counted_at = tonumber(held[2] or '0')
-    if counted_at <= now then return end
-    local rest = math.min(math.max(tonumber(held[1] or '0') - counted_at, 0), longest)
+    local until_then, counted_at = tonumber(held[1] or '0'), tonumber(held[2] or '0')
+    if counted_at <= now + ahead and until_then <= now + longest then return end
+    local rest = math.min(math.max(until_then - counted_at, 0), longest)
     local blocked_until = string.format('%.6f', now + rest)
     local counted = string.format('%.6f', now)
     redis.call('HSET', KEYS[1], 'blocked_until', blocked_until, 'updated_at', counted)
@@ -25,7 +25,7 @@ BEGIN = (
     _REBASE
     + """
 local lease, now, lease_most = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[6])
-rebase(ARGV[5], now, tonumber(ARGV[7]))
+rebase(ARGV[5], now, tonumber(ARGV[7]), tonumber(ARGV[8]))
 local held = redis.call('HMGET', KEYS[1], 'blocked_until', 'lease_until', 'lease')
 local lease_until = tonumber(held[2] or '0')
 local running = lease_until > now and lease_until <= lease_most and held[3] ~= lease
@@ -43,7 +43,7 @@ COUNT = (
     _REBASE
     + """
 local now, faded_before, user_id, ttl = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4]
-rebase(ARGV[5], tonumber(now), tonumber(ARGV[6]))
+rebase(ARGV[5], tonumber(now), tonumber(ARGV[6]), tonumber(ARGV[7]))
 if tonumber(redis.call('HGET', KEYS[1], 'updated_at') or '0') <= faded_before then
     redis.call('HDEL', KEYS[1], 'known_failures', 'failures')
 end

@@ -2,8 +2,9 @@
 
 import secrets
 from collections.abc import Collection, Mapping, Sequence
+from typing import cast
 
-from sqlalchemy import Select, delete, exists, func, select, update
+from sqlalchemy import CursorResult, Select, delete, exists, func, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -17,6 +18,7 @@ from app.adapters.throttle_statements import (
     REBASE_USERS,
 )
 from app.domain.throttling import (
+    CLOCK_DIFFERENCE_SECONDS,
     LEASE_SECONDS,
     LONGEST_BLOCK_SECONDS,
     LONGEST_LEASE_SECONDS,
@@ -27,6 +29,7 @@ from app.domain.throttling import (
     faded_before,
     guess_wait_seconds,
     guesses_count_between,
+    is_from_the_future,
     wait_seconds,
 )
 from app.models import PasswordGuessRecord, ThrottleAddressRecord, ThrottleUserRecord
@@ -221,17 +224,19 @@ class SqlThrottle:
             ).one_or_none()
         if found is None:
             return 0.0, False
-        until = blocked_until_now(
-            blocked_until=found.blocked_until, counted_at=found.updated_at, now=now
+        block = {"blocked_until": found.blocked_until, "counted_at": found.updated_at, "now": now}
+        wait = wait_seconds(
+            blocked_until=blocked_until_now(**block), lease_until=found.lease_until, now=now
         )
-        wait = wait_seconds(blocked_until=until, lease_until=found.lease_until, now=now)
-        return wait, found.updated_at > now
+        return wait, is_from_the_future(**block)
 
 
 def _rebase(session: Session, address: str, now: float) -> None:
     values = {"address": address, "now": now}
-    session.execute(REBASE, {**values, "longest": float(LONGEST_BLOCK_SECONDS)})
-    session.execute(REBASE_USERS, values)
+    most = {"longest": float(LONGEST_BLOCK_SECONDS), "latest": now + CLOCK_DIFFERENCE_SECONDS}
+    rebased = session.execute(REBASE, {**values, **most})
+    if cast("CursorResult[object]", rebased).rowcount:
+        session.execute(REBASE_USERS, values)
 
 
 def _count_against(session: Session, user_id: int | None, touch: Mapping[str, object]) -> int:

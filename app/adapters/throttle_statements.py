@@ -52,7 +52,7 @@ REBASE = text("""
             WHEN blocked_until > updated_at THEN :now + (blocked_until - updated_at)
             ELSE :now END,
         updated_at = :now
-    WHERE address = :address AND updated_at > :now
+    WHERE address = :address AND (updated_at > :latest OR blocked_until > :now + :longest)
 """)
 """After the clock was put back: as ``blocked_until_now`` says, and counters fade from now."""
 

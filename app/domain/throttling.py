@@ -28,7 +28,12 @@ MOST_GUESSES = 5
 GUESSES_FADE_SECONDS = 3600
 """After so long without another, the guesses at a signed-in person's password count as zero."""
 
-_CLOCK_DIFFERENCE_SECONDS = 60
+CLOCK_DIFFERENCE_SECONDS = 300
+"""What is further in the future than this is from before the clock was put back.
+
+What is nearer may be due to another machine's clock, and no block gets too long by it.
+"""
+
 _UNKNOWN_STEP = 10
 _LARGEST_EXPONENT = LONGEST_BLOCK_SECONDS.bit_length()
 
@@ -54,13 +59,18 @@ def faded_before(now: float) -> float:
     return now - FADE_SECONDS
 
 
+def is_from_the_future(*, blocked_until: float, counted_at: float, now: float) -> bool:
+    """Whether the clock was put back since a block began with a failure at ``counted_at``."""
+    too_long = blocked_until > now + LONGEST_BLOCK_SECONDS
+    return too_long or counted_at > now + CLOCK_DIFFERENCE_SECONDS
+
+
 def blocked_until_now(*, blocked_until: float, counted_at: float, now: float) -> float:
     """When a block ends that began with a failure counted at ``counted_at``.
 
-    A failure in the future means that the clock has been put back since: the block then lasts as
-    long from ``now`` as it was meant to last.
+    If the clock was put back since, it lasts as long from ``now`` as it was meant to last.
     """
-    if counted_at <= now:
+    if not is_from_the_future(blocked_until=blocked_until, counted_at=counted_at, now=now):
         return blocked_until
     return now + min(max(blocked_until - counted_at, 0.0), LONGEST_BLOCK_SECONDS)
 
@@ -71,7 +81,7 @@ def guesses_count_between(now: float) -> tuple[float, float]:
     What is in the future, beyond what clocks of several machines differ by, is from before the
     clock was put back and counts no more.
     """
-    return now - GUESSES_FADE_SECONDS, now + _CLOCK_DIFFERENCE_SECONDS
+    return now - GUESSES_FADE_SECONDS, now + CLOCK_DIFFERENCE_SECONDS
 
 
 def guess_wait_seconds(*, guessed_at: float, now: float) -> float:

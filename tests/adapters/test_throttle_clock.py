@@ -49,3 +49,14 @@ def test_failures_are_counted_on_after_the_clock_was_put_back(visitor: Visitor) 
     assert visitor.fail(ANNA) == [16]
     visitor.now += FADE_SECONDS
     assert visitor.fail(ANNA) == [1]
+
+
+def test_a_failure_counted_by_a_clock_that_is_ahead_blocks_no_longer_than_an_hour(
+    visitor: Visitor,
+) -> None:
+    visitor.fail(ANNA, times=12)
+    lease = visitor.begin().lease
+    visitor.throttle.fail(ADDRESS, lease, ANNA, visitor.now + 200)
+    assert visitor.begin().wait <= LONGEST_BLOCK_SECONDS
+    visitor.now += LONGEST_BLOCK_SECONDS
+    assert visitor.begin().lease

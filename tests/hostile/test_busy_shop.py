@@ -20,7 +20,7 @@ from tests.fixtures.ports import fake_ports
 
 HOUR = 3600.0
 OFFICE, RENDERER = "203.0.113.7", "192.0.2.10"
-OFFICE_PEOPLE, RENDERED_CUSTOMERS, OTHER_CUSTOMERS = 200, 1500, 500
+OFFICE_PEOPLE, RENDERED_CUSTOMERS, OTHER_CUSTOMERS = 200, 3000, 300
 
 PURCHASE: Mapping[str, float] = {
     "checkoutCreate": 1,
