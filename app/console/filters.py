@@ -16,9 +16,11 @@ _SECONDS = 60
 _MINUTES = 60
 _DAY_HOURS = 24
 _JSON_PART = re.compile(
-    r'(?P<k>"(?:[^"\\]|\\.)*"(?=\s*:))|(?P<s>"(?:[^"\\]|\\.)*")'
+    # An unfinished string reaches to the end: it must not be tried again from each quote in it.
+    r'(?P<s>"(?:[^"\\]++|\\.)*+(?:"|\\?\Z))(?P<k>(?=\s*+:))?'
     r"|(?P<n>-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|\btrue\b|\bfalse\b|\bnull\b)"
 )
+_MARKED = Markup('<span class="{}">{}</span>')
 _INITIALS = 2
 
 
@@ -131,12 +133,12 @@ def pretty_json(value: object) -> str:
 def coloured_json(value: object) -> Markup:
     """``pretty_json`` with marks for keys, texts and numbers; everything in it is escaped."""
     text = pretty_json(value)
-    made, end = Markup(""), 0
+    made, end = [], 0
     for part in _JSON_PART.finditer(text):
-        made += escape(text[end : part.start()])
-        made += Markup('<span class="{}">{}</span>').format(part.lastgroup, part[0])
+        made.append(escape(text[end : part.start()]))
+        made.append(_MARKED.format(part.lastgroup, part[0]))
         end = part.end()
-    return made + escape(text[end:])
+    return Markup("").join([*made, escape(text[end:])])
 
 
 FILTERS: Mapping[str, Callable[..., Any]] = {

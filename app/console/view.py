@@ -91,6 +91,12 @@ PAGES = (
 )
 """The page groups, each with its ``blueprint``."""
 
+UPLOADS = ("console.account.save_picture",)
+"""Pages that take a file; the form of any other is small."""
+
+_LARGEST_FORM = 512 * 1024
+"""Bytes; room for the longest subscription query, however many bytes a character takes."""
+
 _csrf = CSRFProtect()
 
 
@@ -137,6 +143,8 @@ def guard() -> BaseResponse | None:
         )
     else:
         note_use()
+    if endpoint not in UPLOADS:
+        request.max_content_length = _LARGEST_FORM
     _csrf.protect()
     return None
 

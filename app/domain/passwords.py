@@ -19,8 +19,13 @@ _TOO_SIMILAR = 0.7
 
 _SHORTEST_WORD = 3
 _LONGEST_WORD = 256
+_LONGEST_COMPARED = 100
+"""Characters; comparing takes time that grows with the square. Longer words count if they are
+contained in the password as they are.
+"""
+
 _LONGEST_TRIMMING = 4
-_TRIMMING = re.compile(r"^[\W\d_]+|[\W\d_]+$")
+_LETTER = re.compile(r"[^\W\d_]")
 _LOOKALIKES = (
     str.maketrans("@4301!|$57", "aaeoiiisst"),
     str.maketrans("@4301!|$57", "aaeolllsst"),
@@ -101,6 +106,8 @@ def similar_word(password: str, words: Iterable[str]) -> str | None:
 
 def _is_similar(password: str, word: str) -> bool:
     # Where the lengths alone rule it out, the costly comparison is spared.
+    if max(len(password), len(word)) > _LONGEST_COMPARED:
+        return False
     if 2 * min(len(password), len(word)) < _TOO_SIMILAR * (len(password) + len(word)):
         return False
     return any(
@@ -127,7 +134,8 @@ def _candidates(text: str) -> Iterable[str]:
 
 def _trimmed(text: str) -> str:
     """``text`` without the digits and signs around it, unless they are what makes it hard."""
-    core = _TRIMMING.sub("", text)
+    first, last = _LETTER.search(text), _LETTER.search(text[::-1])
+    core = text[first.start() : len(text) - last.start()] if first and last else ""
     before, _, after = text.partition(core) if core else ("", "", text)
     spare = len(before) + len(after) <= _LONGEST_TRIMMING or all(
         len(part) <= 1 or is_made_of_runs(part) for part in (before, after)

@@ -5,6 +5,7 @@ from itertools import takewhile
 
 Version = tuple[int, int, int]
 
+_LONGEST = 256
 _PLACES = 3
 _NEVER: Version = (10**9, 0, 0)
 _WILD = ("", "x", "X", "*")
@@ -24,6 +25,8 @@ def is_within(version: Version, text: str) -> bool:
 
     As npm reads ranges, but for pre-releases, which count as the version that they precede.
     """
+    if len(text) > _LONGEST:
+        raise ValueError(f"a range of versions has at most {_LONGEST} characters")
     # All are read before any decides: one that fits must not hide another that makes no sense.
     fitting = [_fits(version, alternative.strip()) for alternative in text.split("||")]
     return any(fitting)

@@ -41,6 +41,7 @@ _REQUEST_HEADERS = (
 """What pages may send; beside them whatever else they ask for (tracing headers, for example)."""
 
 _MOST_NAMES = 50
+_LONGEST_NAMES = 8192
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
 
 
@@ -127,7 +128,7 @@ class GraphqlEndpoint:
         return joined(outcomes) if request.is_batch else outcomes[0]
 
     def _options(self, environ: Environ) -> Answer:
-        asked = environ.get("HTTP_ACCESS_CONTROL_REQUEST_HEADERS", "").lower()
+        asked = environ.get("HTTP_ACCESS_CONTROL_REQUEST_HEADERS", "").lower()[:_LONGEST_NAMES]
         names = [name for name in re.split(r"[\s,]+", asked) if _HEADER_NAME.fullmatch(name)]
         preflight = preflight_headers(
             environ.get("HTTP_ORIGIN"),

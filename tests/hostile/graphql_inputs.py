@@ -201,6 +201,12 @@ ACCOUNTS: dict[str, Body] = {
             "lastName": "abba" * 64,
         },
     ),
+    "passwords of signs that grow when they are folded": lambda: query(
+        "mutation($p: String!) {"
+        + aliased('setPassword(email: "a@example.com", password: $p, token: "x") { token }', 10)
+        + "}",
+        p="a" + "\u2474" * 1022 + "a",
+    ),
     "members of a logout": lambda: query(
         "mutation($i: JSONString!) {"
         + aliased("externalLogout(input: $i) { errors { field } }", 10)

@@ -1,0 +1,60 @@
+"""Texts made to be slow to match: each takes time that grows with its length alone."""
+
+from collections.abc import Callable
+
+import pytest
+
+from app.console.filters import coloured_json
+from app.domain.emails import email_problem
+from app.domain.passwords import password_problems
+from app.domain.search import read_search
+from app.domain.texts import line_problem
+from app.domain.version_ranges import is_within
+from app.web.logs import blank_secrets
+from tests.hostile.cpu import bound, cpu_seconds
+
+
+def _is_range(text: str) -> None:
+    with pytest.raises(ValueError, match="characters"):
+        is_within((3, 22, 0), text)
+
+
+@pytest.mark.parametrize(
+    ("match", "text"),
+    [
+        # What an endpoint answered, as the console shows it: 31 s before.
+        (coloured_json, '"' + '\\"' * 32_000),
+        (coloured_json, '"a" ' * 15_000),
+        (coloured_json, '"a"' + " " * 64_000),
+        (password_problems, "a" + "\u2474" * 1_022 + "a"),
+        (password_problems, "a" + "!" * 1_022 + "a"),
+        (email_problem, "a." * 500_000 + "@example.com"),
+        (email_problem, "a@" + "a-" * 120 + "."),
+        (read_search, "\ufdfa" * 900_000),
+        (lambda text: line_problem(text, "name", longest=1_000_000), "\u200d" * 900),
+        (_is_range, "1 " * 400_000),
+        (lambda text: blank_secrets(None, "info", {"event": text}), "eyJ" * 3_000),
+    ],
+    ids=[
+        "unfinished string",
+        "strings",
+        "blanks",
+        "folded signs",
+        "signs",
+        "local part",
+        "domain",
+        "search",
+        "joiners",
+        "range of versions",
+        "log",
+    ],
+)
+def test_text_is_matched_within_the_allowed_cpu(match: Callable[[str], object], text: str) -> None:
+    assert cpu_seconds(lambda: match(text)) < bound()
+
+
+def test_json_is_still_marked_by_kind() -> None:
+    shown = str(coloured_json({"a": 'say "b": c', "n": -1.5, "t": True}))
+    assert '<span class="k">&#34;a&#34;</span>: <span class="s">&#34;say \\&#34;b' in shown
+    assert '<span class="n">-1.5</span>' in shown
+    assert '<span class="n">true</span>' in shown
