@@ -71,7 +71,7 @@ _MESSAGES = {
     TokenFault.EXPIRED: "Signature has expired",
     TokenFault.SIGNATURE: "Signature verification failed",
     TokenFault.ALGORITHM: "The specified alg value is not allowed",
-    TokenFault.IMMATURE: "The token is not yet valid (iat)",
+    TokenFault.IMMATURE: "The token is not yet valid",
     TokenFault.UNDECODABLE: "Invalid token. It cannot be decoded.",
     TokenFault.INVALID: "Invalid token. Create new one by using tokenCreate mutation.",
     TokenFault.PROVIDER: "The identity provider that issued this token does not answer.",

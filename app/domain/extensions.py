@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from app.domain.apps import App
 from app.domain.ids import to_global_id
 from app.domain.permissions import Permission, in_order
+from app.domain.times import CLOCK_LEEWAY
 from app.domain.tokens import Claims
 from app.domain.web_addresses import below, is_path
 
@@ -16,9 +17,6 @@ DEFAULT_TARGET = "POPUP"
 
 TOKEN_LIFETIME = 300
 """Seconds (contract, "What existing clients hold us to")."""
-
-_CLOCK_DIFFERENCE = 60
-"""Seconds by which the clocks of the hosts that made the app and the token can differ."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +62,7 @@ def extension_claims(app: App, user_permissions: frozenset[Permission]) -> dict[
 
 def is_older_than_app(claims: Claims, app_created: float) -> bool:
     """Whether a token was issued before the app it names was created (Unix seconds)."""
-    return claims.iat + _CLOCK_DIFFERENCE < app_created
+    return claims.iat + CLOCK_LEEWAY < app_created
 
 
 def app_side(granted: frozenset[Permission]) -> frozenset[Permission]:

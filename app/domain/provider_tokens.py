@@ -12,6 +12,7 @@ from app.domain.errors import TokenFault, TokenRejected
 from app.domain.foreign_jws import peek, peek_part
 from app.domain.providers import Provider
 from app.domain.scopes import ScopeGrant, granted_by
+from app.domain.times import CLOCK_LEEWAY, is_time
 
 ALGORITHMS = frozenset(
     f"{family}{bits}" for family in ("RS", "PS", "ES") for bits in (256, 384, 512)
@@ -20,12 +21,6 @@ ALGORITHMS = frozenset(
 
 LONGEST_SUBJECT = 255
 LONGEST_ISSUER = 900
-_SKEW = 30
-"""Seconds that a provider's clock may be ahead of ours."""
-
-_FARTHEST = 10**11
-"""Unix seconds beyond which no time is meant (the year 5138): infinity is one of them."""
-
 _LOGOUT_EVENT = "http://schemas.openid.net/event/backchannel-logout"
 _OLDEST_LOGOUT = 300
 """Seconds after which a logout token is too old to be a message that is on its way."""
@@ -68,14 +63,15 @@ class SignedToken:
 class AccessToken:
     """An access token that may be used here; times are Unix seconds.
 
-    ``issuer`` is empty where the token names none, ``grant`` is ``None`` where rights are kept
-    here.
+    It is good from ``not_before`` on, the leeway of the clocks included. ``issuer`` is empty where
+    the token names none, ``grant`` is ``None`` where rights are kept here.
     """
 
     issuer: str
     subject: str
     expires: float
     issued: float | None
+    not_before: float
     grant: ScopeGrant | None
 
 
@@ -144,7 +140,7 @@ def read_access_token(
     issuer = _issuer(claims, provider)
     if provider.audience and provider.audience not in _audience(claims):
         raise ProviderTokenRejected("The token is meant for another audience.")
-    expires, issued = _times(claims, now)
+    expires, issued, not_before = _times(claims, now)
     grant = None
     if provider.use_oauth_scope_permissions:
         # Without an audience nobody can tell whether the scopes were granted for this service.
@@ -154,7 +150,7 @@ def read_access_token(
             if known
             else ScopeGrant()
         )
-    return AccessToken(issuer, _subject(claims), expires, issued, grant)
+    return AccessToken(issuer, _subject(claims), expires, issued, not_before, grant)
 
 
 def read_id_token(
@@ -194,7 +190,7 @@ def read_logout_token(token: SignedToken, provider: Provider, *, now: float) -> 
         raise ProviderTokenRejected("This is no logout token.")
     if "nonce" in claims:
         raise ProviderTokenRejected("A logout token holds no nonce.")
-    _, issued = _times(claims, now)
+    _, issued, _ = _times(claims, now)
     if issued is None or issued < now - _OLDEST_LOGOUT:
         raise ProviderTokenRejected("The logout token is too old.", TokenFault.EXPIRED)
     subject, sid = claims.get("sub", ""), claims.get("sid", "")
@@ -251,18 +247,21 @@ def read_subject(value: object) -> str:
     return value
 
 
-def _times(claims: Mapping[str, object], now: float) -> tuple[float, float | None]:
-    """When the token expires and was issued; refuses one that has expired or is of the future."""
+def _times(claims: Mapping[str, object], now: float) -> tuple[float, float | None, float]:
+    """When the token expires, was issued, and is good from.
+
+    Refuses one that has expired, without leeway, or that is more than the leeway ahead of us.
+    """
     expires = _moment(claims, "exp")
     if expires is None:
         raise ProviderTokenRejected("The token does not say when it expires.")
     if expires <= now:
         raise ProviderTokenRejected("The token has expired.", TokenFault.EXPIRED)
     issued = _moment(claims, "iat")
-    for moment in (issued, _moment(claims, "nbf")):
-        if moment is not None and moment > now + _SKEW:
-            raise ProviderTokenRejected("The token is of the future.", TokenFault.IMMATURE)
-    return expires, issued
+    not_before = max(issued or 0.0, _moment(claims, "nbf") or 0.0) - CLOCK_LEEWAY
+    if not_before > now:
+        raise ProviderTokenRejected("The token is of the future.", TokenFault.IMMATURE)
+    return expires, issued, not_before
 
 
 def _proved_ago(claims: Mapping[str, object]) -> float:
@@ -278,7 +277,6 @@ def _moment(claims: Mapping[str, object], name: str) -> float | None:
     value = claims.get(name)
     if value is None:
         return None
-    # A boolean is a number to Python.
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or abs(value) > _FARTHEST:
+    if not isinstance(value, (int, float)) or not is_time(value):
         raise ProviderTokenRejected(f"The token's {name} is no time.")
     return float(value)

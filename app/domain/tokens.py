@@ -13,11 +13,10 @@ from urllib.parse import urlsplit
 
 from app.domain.errors import TokenFault, TokenRejected
 from app.domain.ids import parse_global_id, parse_key, to_global_id
+from app.domain.times import CLOCK_LEEWAY, is_time
 
 SESSION_TOKEN_LENGTH = 16
 CSRF_TOKEN_LENGTH = 64
-_CLOCK_SKEW = 5
-"""Seconds by which the clocks of two of our machines may differ when one reads ``iat``."""
 
 
 class TokenType(StrEnum):
@@ -30,12 +29,13 @@ class TokenType(StrEnum):
 class Claims:
     """The claims of a token whose signature is ours.
 
-    ``exp`` and ``iat`` are Unix seconds; ``session`` is the claim ``token``; ``everything`` is the
-    whole set as it was signed, for ``tokenVerify { payload }``.
+    ``exp``, ``iat`` and ``nbf`` are Unix seconds; ``session`` is the claim ``token``;
+    ``everything`` is the whole set as it was signed, for ``tokenVerify { payload }``.
     """
 
     iat: int
     exp: int
+    nbf: int | None
     owner: str
     iss: str
     session: str
@@ -92,6 +92,7 @@ def read_claims(everything: Mapping[str, object], owner: str) -> Claims:
     claims = Claims(
         iat=_seconds(everything, "iat"),
         exp=_seconds(everything, "exp"),
+        nbf=_seconds(everything, "nbf") if "nbf" in everything else None,
         owner=_text(everything, "owner"),
         iss=_text(everything, "iss"),
         session=_text(everything, "token"),
@@ -116,7 +117,7 @@ def check_claims(claims: Claims, *, now: float, issuer: str, configured: bool) -
         raise TokenRejected(TokenFault.INVALID)
     if claims.exp <= now:
         raise TokenRejected(TokenFault.EXPIRED)
-    if claims.iat > now + _CLOCK_SKEW:
+    if max(claims.iat, claims.nbf or claims.iat) > now + CLOCK_LEEWAY:
         raise TokenRejected(TokenFault.IMMATURE)
 
 
@@ -148,8 +149,7 @@ def is_loopback_host(host: str) -> bool:
 
 def _seconds(everything: Mapping[str, object], name: str) -> int:
     value = everything.get(name)
-    # A boolean is an int to Python; a float or a string is no whole number of seconds of ours.
-    if isinstance(value, bool) or not isinstance(value, int):
+    if not isinstance(value, int) or not is_time(value):
         raise TokenRejected(TokenFault.INVALID)
     return value
 

@@ -82,7 +82,8 @@ class SeenToken:
     """A provider's token that was good by the settings at ``version``: whose, and until when.
 
     ``issuer`` and ``subject`` are those of the identity with the key ``identity_id``.
-    ``issued`` is the latest moment at which it can have been issued; times are Unix seconds.
+    ``issued`` is the latest moment at which it can have been issued, ``not_before`` the first at
+    which it is good; times are Unix seconds.
     ``grant`` is ``None`` where rights are kept here.
     """
 
@@ -93,6 +94,7 @@ class SeenToken:
     issued: float
     expires: float
     version: int
+    not_before: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,6 +45,7 @@ class _Bearer:
     arrival: Arrival
     expires: float
     issued: float | None
+    not_before: float = 0.0
 
 
 @part
@@ -138,7 +139,7 @@ def _read_signed(ports: Ports, token: str, provider: Provider) -> _Bearer:
     told = _ask(ports, provider, token, CallPurpose.VERIFIED)
     person = read_person(told, provider, access.subject)
     arrival = Arrival(provider, access.issuer, person, access.grant)
-    return _Bearer(arrival, access.expires, access.issued)
+    return _Bearer(arrival, access.expires, access.issued, access.not_before)
 
 
 def _read_opaque(
@@ -189,6 +190,7 @@ def _store(ports: Ports, actor: Actor, bearer: _Bearer, digest: bytes, version: 
             issued=issued,
             expires=bearer.expires,
             version=version,
+            not_before=bearer.not_before,
         )
 
 

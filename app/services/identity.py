@@ -119,7 +119,7 @@ def _bearer(ports: Ports, visitor: Visitor, seen: SeenToken) -> Identity | None:
 
     That is when the settings have changed, or when the provider's word is not good any more.
     """
-    if seen.expires <= ports.clock.timestamp():
+    if not seen.not_before <= ports.clock.timestamp() < seen.expires:
         return None
     door, found = find_bearer(ports, seen)
     if door.providers_version != seen.version:

@@ -154,9 +154,9 @@ def _in_time(ports: Ports, claims: Claims, findings: _Findings) -> bool:
     try:
         check_claims(claims, now=now, issuer=claims.iss, configured=True)
     except TokenRejected as rejected:
-        since = datetime.fromtimestamp(min(claims.exp, now), UTC)
+        since = datetime.fromtimestamp(max(0, min(claims.exp, now)), UTC)
         early = rejected.fault is TokenFault.IMMATURE
-        bad = "It was issued in the future: a clock is wrong." if early else ""
+        bad = "It isn't valid yet: iat or nbf is in the future." if early else ""
         bad = bad or f"It expired at {since:%Y-%m-%d %H:%M:%S} UTC."
         return findings.note(CheckName.TIME, None, bad)
     return findings.note(CheckName.TIME, "In time.")

@@ -46,11 +46,14 @@ TIMES = [
     ({"exp": NOW - 1}, EXPIRED),
     ({"exp": -1e9}, EXPIRED),
     ({"exp": NOW + 0.5}, None),
-    ({"iat": NOW + 30}, None),
-    ({"iat": NOW + 31}, IMMATURE),
+    ({"exp": float("nan")}, INVALID),
+    ({"iat": NOW + 60}, None),
+    ({"iat": NOW + 61}, IMMATURE),
     ({"iat": "now"}, INVALID),
-    ({"nbf": NOW + 30}, None),
-    ({"nbf": NOW + 31}, IMMATURE),
+    ({"nbf": NOW + 60}, None),
+    ({"nbf": float("nan")}, INVALID),
+    ({"nbf": True}, INVALID),
+    ({"nbf": NOW + 61}, IMMATURE),
     ({"nbf": [NOW]}, INVALID),
 ]
 ISSUERS = [

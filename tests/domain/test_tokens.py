@@ -72,7 +72,7 @@ def test_a_session_is_named_by_at_least_twelve_random_characters() -> None:
 @given(
     user_id=st.integers(min_value=1, max_value=10**18 - 1),
     kind=st.sampled_from(TokenType),
-    now=st.integers(min_value=0, max_value=2**40),
+    now=st.integers(min_value=0, max_value=2**36),
     lifetime=st.integers(min_value=1, max_value=10**8),
 )
 def test_what_was_made_is_read_back(
@@ -177,8 +177,8 @@ def test_only_access_and_extension_tokens_stand_in_a_header(
         (1000, 1000.001, True),
         (1000, 5000.0, True),
         (0, 1000.0, True),
-        (-(10**30), 1000.0, True),
-        (10**30, 1000.0, False),
+        (-(10**11), 1000.0, True),
+        (10**11, 1000.0, False),
     ],
 )
 def test_a_token_is_expired_from_its_very_second_on_without_any_leeway(
@@ -193,13 +193,14 @@ def test_a_token_is_expired_from_its_very_second_on_without_any_leeway(
     assert rejected.value.fault is TokenFault.EXPIRED
 
 
-def test_a_token_from_the_future_is_immature_but_clocks_may_differ_by_seconds() -> None:
-    check_claims(_claims(iat=int(NOW) + 5), now=NOW, issuer=ISSUER, configured=True)
-    assert _fault_of(_claims(iat=int(NOW) + 60)) is TokenFault.IMMATURE
+@pytest.mark.parametrize("claim", ["iat", "nbf"])
+def test_token_is_immature_when_a_start_is_more_than_the_leeway_ahead(claim: str) -> None:
+    check_claims(_claims(**{claim: int(NOW) + 60}), now=NOW, issuer=ISSUER, configured=True)
+    assert _fault_of(_claims(**{claim: int(NOW) + 61})) is TokenFault.IMMATURE
 
 
 def test_a_token_that_has_expired_is_expired_before_it_is_immature() -> None:
-    assert _fault_of(_claims(iat=int(NOW) + 60, exp=int(NOW) - 60)) is TokenFault.EXPIRED
+    assert _fault_of(_claims(iat=int(NOW) + 600, exp=int(NOW) - 60)) is TokenFault.EXPIRED
 
 
 def test_a_token_of_another_issuer_is_invalid_even_when_it_has_expired() -> None:

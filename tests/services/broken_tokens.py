@@ -82,6 +82,15 @@ _UNDECODABLE = {
     "an app token with a bad checksum": "lkapp_" + "x" * 43,
 }
 
+_NO_TIMES: dict[str, object] = {
+    "true": True,
+    "text": "4000000000",
+    "null": None,
+    "fraction": 4e9 + 0.5,
+    "list": [1],
+    "huge": 10**300,
+    "year 5138": 10**11 + 1,
+}
 BROKEN: dict[str, tuple[TokenFault, Break]] = {
     **{name: (TokenFault.UNDECODABLE, _garbage(text)) for name, text in _UNDECODABLE.items()},
     "with its scheme": (TokenFault.UNDECODABLE, lambda _, token: f"Bearer {token}"),
@@ -99,8 +108,13 @@ BROKEN: dict[str, tuple[TokenFault, Break]] = {
     "own key": (TokenFault.INVALID, _headed(jwk={"kty": "RSA"})),
     "expired": (TokenFault.EXPIRED, _with(exp=1)),
     "from the future": (TokenFault.IMMATURE, _with(iat=4_000_000_000, exp=4_000_000_300)),
+    "good later": (TokenFault.IMMATURE, _with(nbf=4_000_000_000)),
+    **{
+        f"{claim} as {kind}": (TokenFault.INVALID, _with(**{claim: value}))
+        for claim in ("iat", "exp", "nbf")
+        for kind, value in _NO_TIMES.items()
+    },
     "no exp": (TokenFault.INVALID, _with(exp=...)),
-    "exp as text": (TokenFault.INVALID, _with(exp="4000000000")),
     "no iat": (TokenFault.INVALID, _with(iat=...)),
     "no type": (TokenFault.INVALID, _with(type=...)),
     "no owner": (TokenFault.INVALID, _with(owner=...)),

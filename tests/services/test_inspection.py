@@ -155,7 +155,7 @@ def test_why_a_token_is_worth_nothing_is_told(ports: Ports, clock: FakeClock) ->
         altered(ports, token, type="other"): CheckName.CLAIMS,
         altered(ports, token, user_id=...): CheckName.CLAIMS,
         altered(ports, token, exp=int(clock.timestamp())): CheckName.TIME,
-        altered(ports, token, iat=int(clock.timestamp()) + 60): CheckName.TIME,
+        altered(ports, token, nbf=int(clock.timestamp()) + 61): CheckName.TIME,
         f"{token[:-8]}AAAAAAAA": CheckName.SIGNATURE,
     }
     for broken, name in cases.items():

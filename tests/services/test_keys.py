@@ -31,7 +31,7 @@ from tests.fixtures.ports import fake_ports
 
 TTL = 30 * 24 * 3600
 VERIFIED = VerifiedToken(
-    Claims(1, 2, "latchkey", "", "session", "access", 1, "", None, {}), Ring(1, "", {})
+    Claims(1, 2, None, "latchkey", "", "session", "access", 1, "", None, {}), Ring(1, "", {})
 )
 
 

@@ -180,7 +180,7 @@ def test_a_token_expired_a_second_ago_is_expired_and_one_of_tomorrow_too_early(
     _check_kind(client, forger.sign(forger.claims(exp=now - 1)), "ExpiredSignatureError")
     tomorrow = forger.claims(iat=now + 86_400, exp=now + 90_000)
     _check_kind(client, forger.sign(tomorrow), "ImmatureSignatureError")
-    for past in (0, -1, -(10**12)):
+    for past in (0, -1, -(10**10)):
         _check_kind(client, forger.sign(forger.claims(exp=past)), "ExpiredSignatureError")
 
 
