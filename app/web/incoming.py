@@ -92,7 +92,8 @@ class Incoming:
     async def read(self, most: int, room: Room) -> BytesIO | TooLarge:
         """Return the whole body, or ``TooLarge`` when it has more than ``most`` bytes.
 
-        Raises ``Refused`` when a deadline passes or ``room`` has no memory left.
+        Raises ``Refused`` when a deadline passes, ``room`` has no memory left, or the connection
+        ends before the announced length: half a form is a form with other values.
         """
         if (self._announced or 0) > most:
             return TooLarge()
@@ -108,6 +109,8 @@ class Incoming:
                     chunks.append(chunk)
         except TimeoutError:
             raise Refused(HTTPStatus.REQUEST_TIMEOUT) from None
+        if self.size < (self._announced or 0):
+            raise Refused(HTTPStatus.BAD_REQUEST)
         return BytesIO(b"".join(chunks))
 
     async def discard(self) -> None:

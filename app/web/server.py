@@ -47,6 +47,7 @@ _MARKS_OF_LARGE = ("authorization", "authorization-bearer", "cookie", "graphql-r
 """Headers that a client has to send with a large body; a page of another site can't by itself."""
 
 _CLOSE = ("Connection", "close")
+_FORWARDED_FOR = "x-forwarded-for"
 
 _log = structlog.get_logger(__name__)
 
@@ -88,6 +89,11 @@ class Server:
     async def __rsgi__(self, scope: Scope, exchange: Exchange) -> None:
         """Answer one request (RSGI)."""
         headers = scope.headers
+        if _FORWARDED_FOR in headers and headers.get(_FORWARDED_FOR) is None:
+            # granian leaves out values that aren't ASCII. Without this one, which can begin with
+            # what the client sent, the client would have the address of the last proxy.
+            exchange.response_bytes(HTTPStatus.BAD_REQUEST, [_CLOSE], b"")
+            return
         announced = headers.get("content-length")
         if announced is None and "transfer-encoding" not in headers:
             await self._run(scope, exchange, BytesIO())

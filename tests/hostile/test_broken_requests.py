@@ -1,0 +1,89 @@
+"""Requests that break off or can't be read are refused, and never taken for others."""
+
+import re
+import socket
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from urllib.parse import urlencode, urlsplit
+
+import pytest
+import requests
+
+from tests.spec.server import Server, running
+
+CLIENT = "203.0.113.7"
+JSON = {"Content-Type": "application/json"}
+SIGN_IN = '{"query": "mutation { tokenCreate(email: \\"a@b.c\\", password: \\"x\\") { token } }"}'
+
+pytestmark = pytest.mark.xdist_group("broken requests")
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory, _migrated_file: Path) -> Iterator[Server]:
+    folder = tmp_path_factory.mktemp("broken")
+    copied = folder / "shop.sqlite3"
+    copied.write_bytes(_migrated_file.read_bytes())
+    with running(folder, f"sqlite:///{copied}") as started:
+        yield started
+        assert not started.new_faults()
+
+
+def test_form_that_breaks_off_is_not_processed(server: Server) -> None:
+    visitor = requests.Session()
+    page = visitor.get(f"{server.url}/console/forgotten")
+    token = re.search(r'name="csrf_token" value="([^"]+)"', page.text)
+    assert token is not None
+    broken = urlencode({"csrf_token": token[1], "email": "broken@example.com"}).encode()
+    cookie = "; ".join(f"{one.name}={one.value}" for one in visitor.cookies)
+    break_off(server, broken, len(broken) + 4, cookie)
+    whole = {"csrf_token": token[1], "email": "whole@example.com"}
+    assert visitor.post(page.url, whole, headers={"Origin": server.url}).status_code == 200
+    assert requested_resets(server) == ["whole@example.com"]
+
+
+@pytest.mark.parametrize("junk", [b"\xe9", "é".encode()])
+def test_unreadable_forwarded_address_does_not_pass_for_the_proxy(
+    server: Server, junk: bytes
+) -> None:
+    """A proxy appends the client's address to whatever the client has sent."""
+    forwarded = junk + b", " + CLIENT.encode()
+    answer = requests.post(
+        f"{server.url}/graphql/",
+        SIGN_IN,
+        headers={**JSON, "X-Forwarded-For": forwarded},
+        timeout=10,
+    )
+    assert answer.status_code == 400
+    assert answer.headers["Connection"] == "close"
+
+
+def test_readable_junk_before_the_forwarded_address_is_ignored(server: Server) -> None:
+    headers = {**JSON, "X-Forwarded-For": f"nonsense, {CLIENT}"}
+    answer = requests.post(f"{server.url}/graphql/", SIGN_IN, headers=headers, timeout=10)
+    assert answer.status_code == 200
+
+
+def break_off(server: Server, sent: bytes, announced: int, cookie: str) -> None:
+    """Send ``sent`` of a form of ``announced`` bytes, and close the connection."""
+    parts = urlsplit(server.url)
+    head = [
+        "POST /console/forgotten HTTP/1.1",
+        f"Host: {parts.netloc}",
+        f"Origin: {server.url}",
+        f"Cookie: {cookie}",
+        "Content-Type: application/x-www-form-urlencoded",
+        f"Content-Length: {announced}",
+    ]
+    with socket.create_connection((parts.hostname, parts.port), timeout=10) as wire:
+        wire.sendall("\r\n".join([*head, "", ""]).encode() + sent)
+        wire.shutdown(socket.SHUT_WR)
+        while wire.recv(65536):
+            pass
+
+
+def requested_resets(server: Server) -> list[str]:
+    with closing(sqlite3.connect(server.database_url.removeprefix("sqlite:///"))) as connection:
+        rows = connection.execute("SELECT email FROM reset_requests ORDER BY id").fetchall()
+    return [email for (email,) in rows]
