@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from http.client import HTTPConnection
 from typing import Any
 
@@ -17,8 +18,9 @@ from tests.servers.run import ROOT
 from tests.web.toy import MOST, PIECE, PIECES
 
 
-@pytest.fixture(scope="module")
-def port() -> Iterator[int]:
+@contextmanager
+def serving() -> Iterator[tuple[int, "subprocess.Popen[bytes]"]]:
+    """The port of the toy, and its process, which ends with 0 when it is told to."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         free: int = listener.getsockname()[1]
     process = subprocess.Popen(
@@ -38,9 +40,17 @@ def port() -> Iterator[int]:
             assert process.poll() is None
             assert time.monotonic() < deadline
             time.sleep(0.05)
-    yield free
-    process.send_signal(signal.SIGTERM)
-    assert process.wait(PATIENCE) == 0
+    try:
+        yield free, process
+    finally:
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(PATIENCE) == 0
+
+
+@pytest.fixture(scope="module")
+def port() -> Iterator[int]:
+    with serving() as (free, _process):
+        yield free
 
 
 def environ(port: int, sent: bytes) -> dict[str, Any]:
@@ -148,3 +158,14 @@ def test_fault_of_the_application_is_a_500_and_ends_no_thread(port: int) -> None
     for _ in range(20):
         assert exchange(port, request(line="GET /fault HTTP/1.1")).startswith(b"HTTP/1.1 500 ")
     assert environ(port, request())["body"] == ""
+
+
+def test_request_that_has_begun_is_answered_when_the_server_is_told_to_end() -> None:
+    with serving() as (own_port, process):
+        connection = HTTPConnection("127.0.0.1", own_port, timeout=PATIENCE)
+        connection.request("GET", "/slow")
+        while not environ(own_port, request())["begun"]:
+            pass
+        process.send_signal(signal.SIGTERM)
+        assert connection.getresponse().status == 200
+        connection.close()

@@ -1,6 +1,6 @@
 """A small WSGI application behind ``app.web.server``, for granian to start in a test."""
 
-import os
+import time
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -14,6 +14,8 @@ from app.web.server import Server
 PIECE = b"0123456789abcdef" * 4096
 PIECES = 100
 MOST = 100_000
+begun: list[bool] = []
+"""One for each request to ``/slow`` so far."""
 
 
 class _Streamed:
@@ -24,9 +26,12 @@ class _Streamed:
 
 
 def application(environ: dict[str, Any], start_response: StartResponse, /) -> Iterable[bytes]:
-    """Answer with the environment, with a long stream, or not at all."""
+    """Answer with the environment, with a long stream, after a while, or not at all."""
     if environ["PATH_INFO"] == "/fault":
         raise RuntimeError("on purpose")
+    if environ["PATH_INFO"] == "/slow":
+        begun.append(True)
+        time.sleep(1)
     if environ["PATH_INFO"] == "/stream":
         start_response("200 OK", [("Content-Type", "text/plain")])
         return _Streamed()
@@ -37,7 +42,7 @@ def application(environ: dict[str, Any], start_response: StartResponse, /) -> It
         return []
     start_response("200 OK", [("Content-Type", "application/json")])
     shown = {key: value for key, value in environ.items() if isinstance(value, str)}
-    return [orjson.dumps({**shown, "body": body.decode(), "pid": os.getpid()})]
+    return [orjson.dumps({**shown, "body": body.decode(), "begun": len(begun)})]
 
 
 server = Server(
