@@ -140,7 +140,7 @@ OTHER_LIMITS: Mapping[str, RateLimit] = MappingProxyType(
             "Asks an identity provider about an opaque access token that was never seen before.",
         ),
         RESET_EMAIL: _limit(
-            "3/minute",
+            "20/minute",
             "Per email, from all clients together: further requests for a link are dropped.",
         ),
     }

@@ -66,22 +66,24 @@ def test_flood_of_invented_emails_delays_nobodys_link(ports: Ports) -> None:
 
 
 @pytest.mark.parametrize("email", [CUSTOMER, STRANGER])
-def test_many_requests_for_one_email_are_stored_a_few_times(ports: Ports, email: str) -> None:
+def test_few_of_many_requests_for_one_email_are_stored(ports: Ports, email: str) -> None:
     make_user(ports, CUSTOMER)
     for client in range(200):
         ask(ports, email, client)
-    assert waiting(ports, email) == 3
+    assert waiting(ports, email) == 20
 
 
 def test_known_and_unknown_emails_get_one_answer_however_often_they_are_asked_for(
     ports: Ports,
 ) -> None:
     make_user(ports, CUSTOMER)
+    for email in (CUSTOMER, STRANGER):
+        for client in range(20):
+            ask(ports, email, client)
     front = Front(ports)
-    known, unknown = (
-        [front.ask(ASK, email=email) for _ in range(6)] for email in (CUSTOMER, STRANGER)
-    )
-    assert known == unknown == [{"data": {"requestPasswordReset": {"errors": []}}}] * 6
+    known, unknown = (front.ask(ASK, email=email) for email in (CUSTOMER, STRANGER))
+    assert known == unknown == {"data": {"requestPasswordReset": {"errors": []}}}
+    assert waiting(ports, CUSTOMER) == waiting(ports, STRANGER) == 20
 
 
 def test_person_gets_a_link_when_a_flood_for_their_email_goes_on(
