@@ -15,7 +15,7 @@ from app.domain.ids import key_of
 from app.domain.permissions import Permission
 from app.domain.targets import target_problem
 from app.domain.texts import line_problem, prose_problem
-from app.domain.webhook_rights import saver_of
+from app.domain.webhook_rights import Saver, saver_of
 from app.domain.webhooks import AsyncEvent, Webhook, headers_problem, sync_events_problem
 from app.models import DeliveryRecord, WebhookRecord
 from app.ports import Ports
@@ -110,7 +110,7 @@ def update_webhook(
             before = _only(ports, session, stored)
             require_within_limit(actor, before)
             after = _applied(ports, before, said, events=_events(ports, before, said))
-            after = replace(after, saver=saver_of(actor))
+            after = replace(after, saver=_saver(actor, before, after))
             require_reach(actor, stored_app(session, before.app_id, "id"), after, "id")
             _write(ports, session, stored[0], before, after)
             _audit(ports, actor, session, "webhook.update", after, _facts(before), _facts(after))
@@ -140,6 +140,19 @@ def delete_webhook(
         session.delete(stored[0])
         _audit(ports, actor, session, "webhook.delete", webhook, _facts(webhook), {})
         return webhook
+
+
+def _saver(actor: Actor, before: Webhook, after: Webhook) -> Saver:
+    """Who counts as having saved ``after``.
+
+    The limit of an app token stays when a person changes neither what the token has sent nor
+    where it goes: switching a webhook on again would otherwise give its payloads more.
+    """
+    is_same = after.target_url == before.target_url and after.query == before.query
+    is_same = is_same and frozenset(after.events) == frozenset(before.events)
+    if is_same and before.saver.token_limit is not None and not actor.is_app:
+        return before.saver
+    return saver_of(actor)
 
 
 def _owner(actor: Actor, app_id: int | None) -> int:
