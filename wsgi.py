@@ -4,6 +4,7 @@
 """
 
 import gc
+import os
 import sys
 from collections.abc import Callable
 from typing import cast
@@ -14,6 +15,8 @@ import app as latchkey
 import cli
 from app.domain.faults import Misconfigured
 from app.loading import load
+
+_OTHERS = 0o077
 
 
 def _make_app() -> Flask:
@@ -40,4 +43,5 @@ def make_server() -> object:
     return create(app)
 
 
+os.umask(_OTHERS)  # databases, mails and whatever else is created are for this account alone
 app = _make_app()

@@ -113,9 +113,13 @@ def redis_url(text: str) -> str:
 
 
 def mail_url(text: str) -> str:
-    if not urlsplit(text).hostname:
-        raise ValueError("must look like smtp://user:password@host:587 or smtps://…")
-    return with_scheme(text, "smtp", "smtps", shown="smtp://user:password@host:587 or smtps://…")
+    shown = "smtp://user:password@host:587, smtps://… or file:/path/to/mails.txt"
+    parts = urlsplit(text)
+    if not (parts.hostname or (parts.scheme == "file" and parts.path.strip("/"))):
+        raise ValueError(f"must look like {shown}")
+    if parts.scheme == "file" and parts.netloc:
+        raise ValueError("must look like file:/path/to/mails.txt, without a host")
+    return with_scheme(text, "smtp", "smtps", "file", shown=shown)
 
 
 def public_url(text: str) -> str:

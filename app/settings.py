@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
+from urllib.parse import unquote, urlsplit
 
 from dotenv import dotenv_values
 
@@ -62,9 +63,12 @@ class Settings:
     log_level: str = "INFO"
 
     @property
-    def mail_file(self) -> Path:
-        """Where mails go without ``MAIL_URL``."""
-        return _INSTANCE / "mails.txt"
+    def mail_file(self) -> Path | None:
+        """Where mails are written instead of being sent; ``None`` with a mail server."""
+        if not self.mail_url:
+            return _INSTANCE / "mails.txt"
+        parts = urlsplit(self.mail_url)
+        return Path(unquote(parts.path)) if parts.scheme == "file" else None
 
     @property
     def queue_file(self) -> Path:
@@ -223,6 +227,11 @@ class _Reader:
             self._problems.append(
                 "PUBLIC_URL: must be set in production, for example https://shop.example.com; "
                 "it is the issuer of every token"
+            )
+        if not settings.mail_url:
+            self._problems.append(
+                "MAIL_URL: must be set in production, for example smtp://user:password@host:587; "
+                "file:/path/to/mails.txt writes mails, and the links in them, to a file"
             )
 
 

@@ -237,7 +237,7 @@ def _signatures() -> ports.SignatureCheck:
 def _post(settings: Settings) -> ports.Post:
     host = urlsplit(settings.public_url).hostname or "localhost"
     sender = f"noreply@{host}"
-    if settings.mail_url:
+    if settings.mail_file is None:
         return post.SmtpPost(settings.mail_url, sender)
     return post.FilePost(settings.mail_file, sender)
 

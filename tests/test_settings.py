@@ -12,6 +12,7 @@ PRODUCTION = {
     "APP_ENV": "production",
     "SECRET_KEY": "s" * 40,
     "PUBLIC_URL": "https://shop.example.com",
+    "MAIL_URL": "smtp://mail.example.com",
 }
 
 
@@ -122,6 +123,8 @@ def test_every_setting_can_be_given() -> None:
         ("OUTGOING_ALLOWED_NETWORKS", "everything"),
         ("MAIL_URL", "mail.example.com"),
         ("MAIL_URL", "http://mail.example.com"),
+        ("MAIL_URL", "file:"),
+        ("MAIL_URL", "file://mail.example.com/mails.txt"),
         ("PLAYGROUND_ENABLED", "2"),
         ("GRAPHQL_BATCH_MAX", "0"),
         ("GRAPHQL_MUTATIONS_MAX", "many"),
@@ -145,14 +148,34 @@ def test_everything_that_is_wrong_is_named_at_once() -> None:
 
 
 def test_production_refuses_the_default_secret_and_a_missing_address() -> None:
-    secret, address = problems(APP_ENV="production")
+    secret, address, mail = problems(APP_ENV="production")
     assert secret.startswith("SECRET_KEY: must be set in production")
     assert address.startswith("PUBLIC_URL: must be set in production")
+    assert mail.startswith("MAIL_URL: must be set in production")
     [written_out] = problems(**{**PRODUCTION, "SECRET_KEY": DEVELOPMENT_SECRET})
     assert written_out.startswith("SECRET_KEY: ")
     [short] = problems(**{**PRODUCTION, "SECRET_KEY": "s" * 31})
     assert "at least 32 characters" in short
     assert not load_settings(PRODUCTION).development
+
+
+@pytest.mark.parametrize(
+    ("url", "file"),
+    [
+        ("file:/var/mail/my%20shop.txt", "/var/mail/my shop.txt"),
+        ("file:///var/mail/shop.txt", "/var/mail/shop.txt"),
+        ("file:mails.txt", "mails.txt"),
+    ],
+)
+def test_mails_can_be_written_to_a_file(url: str, file: str) -> None:
+    assert load_settings({**PRODUCTION, "MAIL_URL": url}).mail_file == Path(file)
+
+
+def test_mails_go_to_the_instance_folder_in_development() -> None:
+    mail_file = load_settings({}).mail_file
+    assert mail_file is not None
+    assert mail_file.parts[-2:] == ("instance", "mails.txt")
+    assert load_settings({"MAIL_URL": "smtps://mail"}).mail_file is None
 
 
 def test_a_refresh_token_outlives_its_access_tokens() -> None:

@@ -1,12 +1,14 @@
 """Engines on SQLite."""
 
 import sqlite3
+from contextlib import suppress
 from pathlib import Path
 
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import URL
 from sqlalchemy.pool import ConnectionPoolEntry
 
+from app.adapters.private_files import make_private_database, make_private_folder
 from app.domain.faults import DatabaseUnavailable
 
 _BUSY_SECONDS = 15
@@ -16,10 +18,12 @@ _BUSY_SECONDS = 15
 def sqlite_engines(url: URL) -> tuple[Engine, Engine]:
     """One engine for transactions, and one whose statements commit by themselves.
 
-    Raises ``DatabaseUnavailable`` when the folder of the file is not there and cannot be made.
+    Only this account can open the file. Raises ``DatabaseUnavailable`` when its folder can't be
+    created.
     """
-    if url.database:
-        _make_folder(Path(url.database).parent)
+    is_file = url.database not in (None, "", ":memory:")
+    if is_file:
+        _make_folder(Path(url.database or "").parent)
     arguments = {"check_same_thread": False, "timeout": _BUSY_SECONDS}
     # What a statement was run with, a password's hash say, stays out of errors and so of logs.
     writing, reading = (
@@ -27,16 +31,26 @@ def sqlite_engines(url: URL) -> tuple[Engine, Engine]:
     )
     for engine in (writing, reading):
         event.listen(engine, "connect", _prepare)
+        if is_file:
+            event.listen(engine, "do_connect", _keep_private)
     event.listen(writing, "begin", _begin_immediate)
     return writing, reading
 
 
 def _make_folder(folder: Path) -> None:
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_private_folder(folder)
     except OSError as error:
         reason = f"its folder {folder} cannot be made: {error.strerror}"
         raise DatabaseUnavailable(reason) from error
+
+
+def _keep_private(
+    _dialect: object, _record: object, arguments: list[str], _options: object
+) -> None:
+    # What stands in the way of that, opening the file tells better.
+    with suppress(OSError):
+        make_private_database(Path(arguments[0]))
 
 
 def _prepare(connection: sqlite3.Connection, _entry: ConnectionPoolEntry) -> None:

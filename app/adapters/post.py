@@ -11,6 +11,7 @@ from email.policy import SMTP, SMTPUTF8
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from app.adapters.private_files import make_private_file
 from app.domain.mail import Letter
 from app.domain.web_addresses import ascii_host
 from app.ports.mail import MailUndeliverable
@@ -89,7 +90,11 @@ class SmtpPost:
 
 
 class FilePost:
-    """Development: every mail is appended to a readable file and shown on the console."""
+    """Every mail is appended to a file that only this account can read: for development.
+
+    Standard error, which is often kept as a log, tells where it is and nothing of its text: the
+    links in it open accounts.
+    """
 
     def __init__(self, path: Path, sender_address: str) -> None:
         self._path = path
@@ -106,12 +111,10 @@ class FilePost:
             "-" * 72,
         )
         readable = "".join(f"{line}\n" for line in lines)
-        self._path.parent.mkdir(parents=True, exist_ok=True)
+        make_private_file(self._path)
         with self._path.open("a", encoding="utf-8") as file:
             file.write(readable)
-        sys.stderr.write(
-            f"Mail to {letter.recipient} ({letter.subject}): {self._path}\n{readable}"
-        )
+        sys.stderr.write(f"Mail to {letter.recipient} written to {self._path}\n")
 
     def check(self) -> bool:
         return False

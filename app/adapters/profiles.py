@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 
+from app.adapters.private_files import make_private_folder
 from app.domain.faults import Fault
 from app.ports.profiles import Profile
 
 _OWNER_READS = 0o600
-_OWNER_ENTERS = 0o700
 
 
 class FileProfiles:
@@ -56,7 +56,7 @@ class FileProfiles:
         fresh = self._file.with_name(f".profiles-{os.getpid()}.json")
         text = json.dumps([asdict(one) for one in profiles], indent=2)
         try:
-            self._file.parent.mkdir(mode=_OWNER_ENTERS, parents=True, exist_ok=True)
+            make_private_folder(self._file.parent)
             with contextlib.suppress(FileNotFoundError):
                 fresh.unlink()
             opened = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _OWNER_READS)

@@ -10,6 +10,7 @@ from typing import Any
 from huey.storage import RedisStorage, SqliteStorage
 from typing_extensions import override
 
+from app.adapters.private_files import make_private_database
 from app.domain.deliveries import Batch
 
 _NAME = "latchkey-deliveries"
@@ -75,7 +76,7 @@ class SqliteQueue:
 
     def _opened(self) -> Any:
         if self._storage is None:
-            self._file.parent.mkdir(parents=True, exist_ok=True)
+            make_private_database(self._file)
             self._storage = _File(_NAME, filename=str(self._file))
         return self._storage
 

@@ -11,6 +11,8 @@ from pathlib import Path
 from sqlalchemy import Connection, create_engine, event, inspect, make_url, text
 from sqlalchemy.pool import ConnectionPoolEntry, NullPool
 
+from app.adapters.private_files import make_private_database
+
 SCRIPTS = Path(__file__).parent.parent.parent / "migrations"
 
 _KEPT_IN = "alembic_version"
@@ -37,8 +39,8 @@ def connection_to(url: str) -> Iterator[Connection]:
     parsed = make_url(url)
     if parsed.get_backend_name() == "postgresql":
         parsed = parsed.set(drivername="postgresql+psycopg")
-    elif parsed.database:
-        Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
+    elif parsed.database and parsed.database != ":memory:":
+        make_private_database(Path(parsed.database))
     engine = create_engine(parsed, poolclass=NullPool)
     if parsed.get_backend_name() == "sqlite":
         event.listen(engine, "connect", _leave_transactions_to_us)

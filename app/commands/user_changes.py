@@ -117,8 +117,7 @@ def reset_password(email: str, *, page: str) -> None:
 
     Without --page, to the shop's customer-set-password-url or, where none is set, to a page of the
     console. One link goes out per person and RESET_PASSWORD_LOCK_TIME, however often it is asked
-    for. Without MAIL_URL the worker shows mails where it runs, and keeps them in
-    instance/mails.txt.
+    for. Without MAIL_URL mails are written to instance/mails.txt.
     """
     ports = installation().ports
     user = directory.find_user(ports, OPERATOR, email)

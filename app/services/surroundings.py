@@ -55,10 +55,10 @@ def mail_finding(ports: Ports) -> Finding:
         return Finding("mail", State.FAILED, str(error), remedy)
     if leaves:
         return Finding("mail", State.FINE, "The mail server takes mails from us.")
-    message = "Without MAIL_URL, mails go to a file and reach nobody."
+    message = "Mails are written to a file and not sent."
     if ports.configuration.development:
         return Finding("mail", State.FINE, message)
-    return Finding("mail", State.WARNING, message, "Set MAIL_URL.")
+    return Finding("mail", State.WARNING, message, "Set MAIL_URL to a mail server.")
 
 
 @part

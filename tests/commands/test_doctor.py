@@ -83,7 +83,11 @@ def test_production_without_trusted_proxies_is_worth_a_warning(ports: Ports) -> 
         ({"TRUSTED_PROXIES": "nonsense"}, "settings", "failed", ".env.example"),
         ({}, "worker", "warning", "flask worker"),
         (
-            {"APP_ENV": "production", "PUBLIC_URL": "https://shop.example.com"},
+            {
+                "APP_ENV": "production",
+                "PUBLIC_URL": "https://shop.example.com",
+                "MAIL_URL": "file:mails.txt",
+            },
             *("proxies", "warning", "TRUSTED_PROXIES"),
         ),
     ],

@@ -167,7 +167,7 @@ def test_settings_that_cannot_be_used_are_told_in_json_too(installed: Installati
     failed = Installation(installed.folder, wrong).run("user", "list", "--json")
     assert failed.returncode == 1
     told = [error["message"].partition(":")[0] for error in json.loads(failed.stdout)["errors"]]
-    assert told == ["SECRET_KEY", "PUBLIC_URL"]
+    assert told == ["SECRET_KEY", "PUBLIC_URL", "MAIL_URL"]
 
 
 def test_a_name_that_is_no_group_is_told_in_json_too(installed: Installation) -> None:

@@ -111,7 +111,7 @@ def test_production_without_a_mail_server_is_worth_a_warning(at: Later) -> None:
     assert found(at(), "mail")[0].state is State.FINE
     configuration = replace(at().configuration, development=False)
     [finding] = found(replace(at(), configuration=configuration), "mail")
-    assert (finding.state, finding.remedy) == (State.WARNING, "Set MAIL_URL.")
+    assert (finding.state, finding.remedy) == (State.WARNING, "Set MAIL_URL to a mail server.")
 
 
 def test_a_redis_that_may_lose_counters_is_told(at: Later, redis_url: str) -> None:

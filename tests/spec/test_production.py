@@ -31,6 +31,7 @@ def standing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Client,
     world.issuer = ISSUER
     settings = {
         "APP_ENV": "production",
+        "MAIL_URL": f"file:{folder / 'mails.txt'}",
         "PUBLIC_URL": PUBLIC_URL,
         "PLAYGROUND_ENABLED": "false",
         "ALLOWED_GRAPHQL_ORIGINS": "https://shop.example.com",
