@@ -7,6 +7,7 @@ from graphql import print_schema
 
 from app.graphql.schema import schema
 from docs.access import printed_access
+from docs.asvs import printed_requirements
 from docs.commands import printed_commands
 from docs.limits import printed_limits
 from docs.manual import printed_manual
@@ -25,5 +26,6 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "commands.md": printed_commands,
     "limits.md": printed_limits,
     "latchkey.1": printed_manual,
+    "security/asvs.md": printed_requirements,
 }
 """What is written under which name."""

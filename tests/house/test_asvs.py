@@ -1,0 +1,49 @@
+"""Every security requirement names the tests that show it, and each of them exists."""
+
+import ast
+
+import pytest
+
+from docs.asvs import sections
+from tests.house.sources import python_sources
+
+SECTIONS = (
+    *("Passwords", "Sessions", "Tokens", "Sign-in", "Single sign-on", "Apps", "GraphQL"),
+    *("Console", "Outgoing calls", "Secrets", "Audit log", "Supply", "Since the hostile review"),
+)
+
+
+@pytest.fixture(scope="module")
+def existing() -> set[str]:
+    """The id of every test function in the project."""
+    return {
+        f"{source.path}::{node.name}"
+        for source in python_sources()
+        if source.path.startswith("tests/")
+        for node in source.tree.body
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
+    }
+
+
+def test_every_named_test_exists(existing: set[str]) -> None:
+    named = {test for items in sections().values() for one in items for test in one.tests}
+    assert sorted(named - existing) == [], "correct docs/security/asvs.toml, then run `make docs`"
+
+
+def test_every_requirement_is_shown_by_tests_or_says_what_is_missing() -> None:
+    assert tuple(sections()) == SECTIONS
+    unshown = [
+        one.what
+        for items in sections().values()
+        for one in items
+        if not (one.tests or one.missing)
+    ]
+    assert unshown == []
+
+
+def test_every_attack_is_listed(existing: set[str]) -> None:
+    """A module of tests/hostile that shows no requirement is one that the page has forgotten."""
+    named = {test for items in sections().values() for one in items for test in one.tests}
+    attacks = {test.partition("::")[0] for test in existing if test.startswith("tests/hostile/")}
+    forgotten = attacks - {test.partition("::")[0] for test in named}
+    assert sorted(forgotten) == [], "name one of its tests in docs/security/asvs.toml"
