@@ -1,5 +1,6 @@
 """The installation that is attacked: a demo shop, served by real processes on this machine."""
 
+import logging
 import os
 import signal
 import subprocess
@@ -98,6 +99,7 @@ def fuzzed_shop(folder: Path) -> Iterator[FuzzedShop]:
     ports = connect(settings)
     fill_shop(ports, OPERATOR, lambda _made: None)
     _, app_token = make_app(ports, "fuzz", *(set(Permission) - {Permission.MANAGE_APPS}))
+    logging.getLogger("mail.log").setLevel(logging.ERROR)
     log, port = folder / "server.log", free_port()
     with smtp_server() as (_mailbox, mail), log.open("ab") as output:
         process = subprocess.Popen(
