@@ -47,9 +47,14 @@ def prose_problem(text: str, field: str, *, longest: int, code: str = "INVALID")
         return _too_long(text, field, longest, code)
     if not is_storable(text):
         return Problem(code, "It holds characters that cannot be stored.", field)
-    if _TURNS_TEXT_AROUND.search(text):
+    if turns_text_around(text):
         return Problem(code, "Characters that change the text direction are not allowed.", field)
     return None
+
+
+def turns_text_around(text: str) -> bool:
+    """Whether ``text`` holds a character that reverses the order of the text around it."""
+    return _TURNS_TEXT_AROUND.search(text) is not None
 
 
 def is_storable(text: str) -> bool:

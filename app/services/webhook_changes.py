@@ -14,7 +14,7 @@ from app.domain.errors import PermissionDenied, Problem, Refused
 from app.domain.ids import key_of
 from app.domain.permissions import Permission
 from app.domain.targets import target_problem
-from app.domain.texts import line_problem, prose_problem
+from app.domain.texts import is_storable, line_problem, prose_problem, turns_text_around
 from app.domain.webhook_rights import Saver, saver_of
 from app.domain.webhooks import AsyncEvent, Webhook, headers_problem, sync_events_problem
 from app.models import DeliveryRecord, WebhookRecord
@@ -219,7 +219,7 @@ def _applied(
         line_problem(after.name, "name", longest=_LONGEST_NAME),
         line_problem(after.identifier, "identifier", longest=_LONGEST_NAME),
         line_problem(present(said.secret_key, ""), "secretKey", longest=_LONGEST_SECRET),
-        prose_problem(after.query, "query", longest=_LONGEST_QUERY),
+        _query_problem(after.query),
         sync_events_problem(said.sync_events),
         headers_problem(headers),
     ]
@@ -231,6 +231,14 @@ def _applied(
         custom_headers={name: str(value) for name, value in headers.items()},
         events=_events(ports, before, said) if events is None else events,
     )
+
+
+def _query_problem(query: str) -> Problem | None:
+    """Why ``query`` can't be stored; whether it can be run is for the port ``Payloads``."""
+    if is_storable(query) and turns_text_around(query):
+        message = "Characters that change the text direction are not allowed."
+        return Problem("SYNTAX", message, "query")
+    return prose_problem(query, "query", longest=_LONGEST_QUERY)
 
 
 def _target_problem(
