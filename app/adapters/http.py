@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from http.client import HTTPException
+from ssl import SSLEOFError
 from urllib.parse import urlsplit
 
 import requests
@@ -29,6 +30,7 @@ _POOL_SIZE = 16
 _HEADERS = {"Accept": "*/*", "Accept-Encoding": "identity"}
 
 _DEPTH = 6
+_RESETS = (ConnectionResetError, BrokenPipeError, SSLEOFError)
 
 
 class GuardedHttp:
@@ -126,12 +128,22 @@ def _explained(error: BaseException, host: str, timeout: float) -> CallFailed:
         message = f"{host} did not answer within {timeout:g} seconds."
         connecting = any(isinstance(one, ConnectTimeoutError) for one in _causes(error))
         return CallFailed(CallFault.UNREACHABLE if connecting else CallFault.TIMEOUT, message)
+    if isinstance(error, ValueError):
+        return CallFailed(CallFault.ADDRESS, "This is no address.")
+    return _broken(error, host)
+
+
+def _broken(error: BaseException, host: str) -> CallFailed:
+    """What is wrong with a connection."""
+    if _speaks_wrongly(error):
+        return CallFailed(CallFault.MALFORMED, f"{host} does not answer as HTTP asks.")
+    if _is_reset(error):
+        message = f"{host} closed the connection without an answer."
+        return CallFailed(CallFault.INTERRUPTED, message)
     if isinstance(error, requests.exceptions.SSLError):
         message = f"{host} has no certificate that can be trusted."
         return CallFailed(CallFault.CERTIFICATE, message)
-    if isinstance(error, ValueError):
-        return CallFailed(CallFault.ADDRESS, "This is no address.")
-    if isinstance(error, requests.ConnectionError) and not _speaks_wrongly(error):
+    if isinstance(error, requests.ConnectionError):
         return CallFailed(CallFault.UNREACHABLE, f"{host} cannot be reached.")
     return CallFailed(CallFault.MALFORMED, f"{host} does not answer as HTTP asks.")
 
@@ -139,6 +151,10 @@ def _explained(error: BaseException, host: str, timeout: float) -> CallFailed:
 def _is_late(error: BaseException) -> bool:
     """Whether a time limit is at the bottom of it, however often it was wrapped."""
     return any(isinstance(one, (TimeoutError, requests.Timeout)) for one in _causes(error))
+
+
+def _is_reset(error: BaseException) -> bool:
+    return any(isinstance(one, _RESETS) for one in _causes(error))
 
 
 def _speaks_wrongly(error: BaseException) -> bool:

@@ -19,6 +19,9 @@ class CallFault(StrEnum):
     FORBIDDEN = "forbidden"
     """It leads into a private network that ``OUTGOING_ALLOWED_NETWORKS`` does not list."""
     UNREACHABLE = "unreachable"
+    """No connection could be made."""
+    INTERRUPTED = "interrupted"
+    """The connection was reset before there was an answer, perhaps because of what was asked."""
     TIMEOUT = "timeout"
     CERTIFICATE = "certificate"
     TOO_LARGE = "too large"
@@ -27,6 +30,14 @@ class CallFault(StrEnum):
     STATUS = "status"
     NOT_CALLED = "not called"
     """The call was not made: too many others wait, or the last ones failed."""
+
+
+_PASSING = (
+    CallFault.UNREACHABLE,
+    CallFault.INTERRUPTED,
+    CallFault.TIMEOUT,
+    CallFault.NOT_CALLED,
+)
 
 
 class CallFailed(Exception):
@@ -39,7 +50,7 @@ class CallFailed(Exception):
     @property
     def is_passing(self) -> bool:
         """Whether the same call may well succeed later."""
-        return self.fault in (CallFault.UNREACHABLE, CallFault.TIMEOUT, CallFault.NOT_CALLED)
+        return self.fault in _PASSING
 
     @property
     def is_connection(self) -> bool:

@@ -117,7 +117,7 @@ def test_what_does_not_speak_http_is_told_so(
     local: GuardedHttp, server: HttpServer, nonsense: bytes
 ) -> None:
     url = server.answer("/", Reply(raw=lambda connection: connection.sendall(nonsense)))
-    assert fault_of(local, HttpRequest(url)) in (CallFault.MALFORMED, CallFault.UNREACHABLE)
+    assert fault_of(local, HttpRequest(url)) in (CallFault.MALFORMED, CallFault.INTERRUPTED)
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"<html>", b'{"a": 1, "a": 2}', b"\xff", b"NaN"])

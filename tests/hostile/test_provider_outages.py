@@ -1,6 +1,7 @@
 """Junk tokens and single failures at an identity provider don't stop anyone else's sign-in."""
 
 import socket
+import struct
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -41,6 +42,12 @@ def failing_for(provider: OwnProvider, token: str, reply: Reply) -> Iterator[Non
     provider.server.routes[USER_INFO] = works
 
 
+def reset(connection: socket.socket) -> None:
+    """End it as firewalls end requests that they don't like, and servers those too large."""
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    connection.close()
+
+
 @pytest.mark.parametrize(
     "reply",
     [
@@ -49,8 +56,9 @@ def failing_for(provider: OwnProvider, token: str, reply: Reply) -> Iterator[Non
         Reply(500),
         Reply(200, b"<h1>Down for maintenance</h1>"),
         Reply(raw=lambda connection: connection.close()),
+        Reply(raw=reset),
     ],
-    ids=["404", "429", "500", "maintenance", "hang up"],
+    ids=["404", "429", "500", "maintenance", "hang up", "reset"],
 )
 def test_failure_for_one_token_does_not_refuse_others(
     ports: Ports, provider: OwnProvider, reply: Reply
