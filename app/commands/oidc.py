@@ -12,12 +12,13 @@ from app.commands.command import Group
 from app.commands.exits import Exit
 from app.commands.output import Column, Shown, output
 from app.commands.questions import ask_secret, may_ask, yes_option
+from app.commands.texts import read_secret
 from app.domain.actor import OPERATOR
 from app.domain.errors import Problem, Refused
 from app.domain.findings import Finding, State
 from app.domain.lockouts import LocksOut
 from app.domain.pages import LONGEST_PAGE, PageRequest
-from app.domain.provider_settings import SETTINGS
+from app.domain.provider_settings import SECRET_NAMES, SETTINGS
 from app.domain.providers import DEFAULT_SLUG
 from app.services import provider_checks, provider_settings
 from app.web.installation import installation
@@ -110,10 +111,11 @@ def show(provider: str, *, everyone: bool) -> None:
 def set_(setting: str, value: str, provider: str, *, yes: bool) -> None:
     """Change one setting; it holds from the next request on, in every process.
 
-    VALUE - reads it from standard input, or asks for it without showing what is typed. An empty
-    one clears the setting. What would keep out everybody who could undo it is asked about first.
+    VALUE - reads it from standard input, or asks for it without showing what is typed. A secret
+    can also be @FILE. An empty one clears the setting. What would keep out everybody who could
+    undo it is asked about first.
     """
-    given = ask_secret("Value") if value == "-" else value
+    given = _given(setting, value)
     active = read_switch(given) if setting == "active" else None
 
     def save(*, asks_first: bool) -> None:
@@ -158,6 +160,12 @@ def test(provider: str) -> None:
     output().rows(findings, _FINDINGS, empty="")
     if any(finding.state is State.FAILED for finding in findings):
         click.get_current_context().exit(Exit.FAILED)
+
+
+def _given(setting: str, value: str) -> str:
+    if value == "-":
+        return ask_secret("Value")
+    return read_secret(value, setting) if value and setting in SECRET_NAMES else value
 
 
 def _unless_locked_out(act: _Act, *, yes: bool) -> None:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from app.commands.output import write
+
 _LARGEST = 4 * 1024 * 1024
 
 
@@ -18,6 +20,27 @@ def read_text(given: str) -> str:
     if given == "-":
         return read_input()
     return read_file(given[1:]) if given.startswith("@") else given
+
+
+def read_secret(given: str, option: str) -> str:
+    """As ``read_text``, with a warning when the value itself was given to ``option``."""
+    if not is_read(given):
+        warn_of_exposure(option)
+    return read_text(given).strip()
+
+
+def is_read(given: str) -> bool:
+    """Whether ``given`` names a place to read from instead of being the text itself."""
+    return given == "-" or given.startswith("@")
+
+
+def warn_of_exposure(option: str) -> None:
+    """Say that others on this machine can read the command line."""
+    write(
+        f"Warning: other users of this machine can read the command line. To keep the value of "
+        f"{option} secret, use @FILE or - for standard input.",
+        err=True,
+    )
 
 
 def read_file(name: str) -> str:

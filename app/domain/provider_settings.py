@@ -102,6 +102,8 @@ SETTINGS = (
 )
 """In the order of the interface; ``issuer`` and ``trust_emails`` are ours."""
 
+SECRET_NAMES = frozenset(one.name for one in SETTINGS if one.type is SettingType.SECRET)
+
 _BY_NAME = {setting.name: setting for setting in SETTINGS}
 _DEFAULTS: Mapping[str, str | bool] = {
     setting.name: getattr(Provider(0, "", "", active=False), setting.name) for setting in SETTINGS

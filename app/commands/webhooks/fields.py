@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import base64
 import difflib
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import click
 
 from app.commands.output import Column, visible
-from app.commands.texts import read_text
+from app.commands.texts import is_read, read_text, warn_of_exposure
 from app.commands.webhooks.rows import WEBHOOK, with_secret
 from app.domain.absent import ABSENT, Absent, present
 from app.domain.signatures import SECRET_PREFIX
@@ -22,6 +23,8 @@ from app.web import elsewhere
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _SECRET_BYTES = 24
+_LOOKS_SECRET = re.compile(r"[?&][^=&]*(?:token|secret|key|sig|auth|pass)[^=&]*=", re.IGNORECASE)
+"""A URL with a query parameter that is called like a secret."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +61,12 @@ class Given:
         if self.events and self.query is not None:
             message = "A query says itself what it is about: give --query or --event, not both."
             raise click.UsageError(message)
-        if self.query == self.secret == "-":
-            raise click.UsageError("Standard input can be the query or the secret, not both.")
+        if [self.target_url, self.query, self.secret, *self.headers].count("-") > 1:
+            message = "Standard input can be one of target URL, query, header and secret."
+            raise click.UsageError(message)
         return WebhookDraft(
             name=_or_absent(self.name),
-            target_url=_or_absent(self.target_url),
+            target_url=ABSENT if self.target_url is None else _target(self.target_url),
             events=event_names(instance, self.events) if self.events else ABSENT,
             query=ABSENT if self.query is None else _query(self.query),
             custom_headers=self._headers(),
@@ -75,14 +79,17 @@ class Given:
             raise click.UsageError("Give --header or --no-headers, not both.")
         if not self.headers:
             return {} if self.no_headers else ABSENT
-        return dict(map(_header, self.headers))
+        return dict(_headers(self.headers))
 
 
 def field_options(function: Function) -> Function:
     """An option for each field of a webhook; together they are the arguments of ``Given``."""
     options = [
         click.option("--name", help="What to call it."),
-        click.option("--target-url", help="Where deliveries go: https://app.example.com/hook"),
+        click.option(
+            "--target-url",
+            help="Endpoint URL: https://app.example.com/hook, or @FILE or - to read it.",
+        ),
         click.option(
             "--event",
             "events",
@@ -96,7 +103,11 @@ def field_options(function: Function) -> Function:
             "input.",
         ),
         click.option(
-            "--header", "headers", multiple=True, help="'X-Name: value', sent along; repeatable."
+            "--header",
+            "headers",
+            multiple=True,
+            help="A custom header: 'X-Name: value', or @FILE or - to read lines of them; "
+            "repeatable. Keep secrets in a file: others can read a command line.",
         ),
         click.option("--no-headers", is_flag=True, help="Send none along any more."),
         click.option(
@@ -156,10 +167,27 @@ def _query(typed: str) -> str:
     return text
 
 
+def _target(given: str) -> str:
+    if is_read(given):
+        return read_text(given).strip()
+    if _LOOKS_SECRET.search(given):
+        warn_of_exposure("--target-url")
+    return given
+
+
+def _headers(given: Iterable[str]) -> Iterator[tuple[str, str]]:
+    if not all(map(is_read, given)):
+        warn_of_exposure("--header")
+    for one in given:
+        lines = read_text(one).splitlines() if is_read(one) else [one]
+        yield from (_header(line) for line in lines if line.strip() or not is_read(one))
+
+
 def _header(typed: str) -> tuple[str, str]:
     name, colon, value = typed.partition(":")
     if not colon or not name.strip():
-        raise click.UsageError(f"{typed[:80]!r} is no header: write 'X-Name: value'.")
+        # What follows the colon may be secret, and files are mistaken for others easily.
+        raise click.UsageError("A header is written 'X-Name: value'; this has no name or colon.")
     return name.strip(), value.strip()
 
 
@@ -168,7 +196,7 @@ def _secret(typed: str) -> str:
         return new_secret()
     if typed == "none":
         return ""
-    if typed == "-" or typed.startswith("@"):
+    if is_read(typed):
         return read_text(typed).strip()
     raise click.UsageError(
         "--secret is generate, none, @FILE or -. The secret itself would stay in the shell's "
