@@ -7,10 +7,12 @@ from datetime import datetime
 from enum import StrEnum
 
 from app.domain.errors import Problem
+from app.domain.texts import is_storable, prose_problem, turns_text_around
 from app.domain.webhook_rights import UNKNOWN_SAVER, Saver
 
 MOST_HEADERS = 5
 LONGEST_HEADER = 998
+LONGEST_QUERY = 100_000
 
 _HEADER = re.compile(
     r"X-[!#$%&'*+.^_`|~0-9A-Z-]+|Authorization[0-9A-Z-]*|BrokerProperties",
@@ -117,6 +119,14 @@ def sync_events_problem(names: Iterable[str], field: str = "syncEvents") -> Prob
     if not told:
         return None
     return Problem("INVALID", f"Synchronous events are not sent here: {told}.", field)
+
+
+def query_problem(query: str) -> Problem | None:
+    """Why ``query`` can't be stored; whether it can be run is for the port ``Payloads``."""
+    if is_storable(query) and turns_text_around(query):
+        message = "Characters that change the text direction are not allowed."
+        return Problem("SYNTAX", message, "query")
+    return prose_problem(query, "query", longest=LONGEST_QUERY)
 
 
 def headers_problem(headers: Mapping[str, object], field: str = "customHeaders") -> Problem | None:

@@ -14,9 +14,15 @@ from app.domain.errors import PermissionDenied, Problem, Refused
 from app.domain.ids import key_of
 from app.domain.permissions import Permission
 from app.domain.targets import target_problem
-from app.domain.texts import is_storable, line_problem, prose_problem, turns_text_around
-from app.domain.webhook_rights import Saver, saver_of
-from app.domain.webhooks import AsyncEvent, Webhook, headers_problem, sync_events_problem
+from app.domain.texts import line_problem
+from app.domain.webhook_rights import saver_of
+from app.domain.webhooks import (
+    AsyncEvent,
+    Webhook,
+    headers_problem,
+    query_problem,
+    sync_events_problem,
+)
 from app.models import DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.access import staff_and_apps
@@ -30,11 +36,10 @@ from app.services.stored_webhooks import (
     store_saver,
     store_webhook,
 )
-from app.services.webhook_reach import require_reach, require_within_limit
+from app.services.webhook_reach import require_reach, require_within_limit, saver_after
 
 _LONGEST_NAME = 256
 _LONGEST_SECRET = 512
-_LONGEST_QUERY = 100_000
 
 _NOT_FOUND = "There is no such webhook."
 _UNIQUE = Problem("UNIQUE", "Another webhook of this app has this identifier.", "identifier")
@@ -110,7 +115,7 @@ def update_webhook(
             before = _only(ports, session, stored)
             require_within_limit(actor, before)
             after = _applied(ports, before, said, events=_events(ports, before, said))
-            after = replace(after, saver=_saver(actor, before, after))
+            after = replace(after, saver=saver_after(actor, before, after))
             require_reach(actor, stored_app(session, before.app_id, "id"), after, "id")
             _write(ports, session, stored[0], before, after)
             _audit(ports, actor, session, "webhook.update", after, _facts(before), _facts(after))
@@ -140,19 +145,6 @@ def delete_webhook(
         session.delete(stored[0])
         _audit(ports, actor, session, "webhook.delete", webhook, _facts(webhook), {})
         return webhook
-
-
-def _saver(actor: Actor, before: Webhook, after: Webhook) -> Saver:
-    """Who counts as having saved ``after``.
-
-    The limit of an app token stays when a person changes neither what the token has sent nor
-    where it goes: switching a webhook on again would otherwise give its payloads more.
-    """
-    is_same = after.target_url == before.target_url and after.query == before.query
-    is_same = is_same and frozenset(after.events) == frozenset(before.events)
-    if is_same and before.saver.token_limit is not None and not actor.is_app:
-        return before.saver
-    return saver_of(actor)
 
 
 def _owner(actor: Actor, app_id: int | None) -> int:
@@ -219,7 +211,7 @@ def _applied(
         line_problem(after.name, "name", longest=_LONGEST_NAME),
         line_problem(after.identifier, "identifier", longest=_LONGEST_NAME),
         line_problem(present(said.secret_key, ""), "secretKey", longest=_LONGEST_SECRET),
-        _query_problem(after.query),
+        query_problem(after.query),
         sync_events_problem(said.sync_events),
         headers_problem(headers),
     ]
@@ -231,14 +223,6 @@ def _applied(
         custom_headers={name: str(value) for name, value in headers.items()},
         events=_events(ports, before, said) if events is None else events,
     )
-
-
-def _query_problem(query: str) -> Problem | None:
-    """Why ``query`` can't be stored; whether it can be run is for the port ``Payloads``."""
-    if is_storable(query) and turns_text_around(query):
-        message = "Characters that change the text direction are not allowed."
-        return Problem("SYNTAX", message, "query")
-    return prose_problem(query, "query", longest=_LONGEST_QUERY)
 
 
 def _target_problem(

@@ -13,7 +13,7 @@ from app.domain.errors import Problem, Refused
 from app.domain.events import LinkRequested
 from app.domain.permissions import in_order
 from app.domain.redaction import REDACTED
-from app.domain.webhook_rights import is_within_limit
+from app.domain.webhook_rights import Saver, is_within_limit, saver_of
 from app.domain.webhooks import AsyncEvent, Webhook
 from app.services.access import part
 from app.services.specimens import kinds_of
@@ -52,6 +52,20 @@ def shown_webhook(actor: Actor, webhook: Webhook) -> Webhook:
         return webhook
     hidden = dict.fromkeys(webhook.custom_headers, REDACTED)
     return replace(webhook, custom_headers=hidden, reveal=str)
+
+
+@part
+def saver_after(actor: Actor, before: Webhook, after: Webhook) -> Saver:
+    """Who counts as having saved ``after``, to which ``actor`` changes ``before``.
+
+    The limit of an app token stays when a person changes neither what the token has sent nor
+    where it goes: switching a webhook on again would otherwise give its payloads more.
+    """
+    is_same = after.target_url == before.target_url and after.query == before.query
+    is_same = is_same and frozenset(after.events) == frozenset(before.events)
+    if is_same and before.saver.token_limit is not None and not actor.is_app:
+        return before.saver
+    return saver_of(actor)
 
 
 def _require_own_events(actor: Actor, webhook: Webhook) -> None:

@@ -19,7 +19,6 @@ from app.services.apps import AppChange, update_app
 from app.services.dry_runs import trigger_webhook
 from app.services.fanout import fan_out_events
 from app.services.outbox import put_event
-from app.services.webhook_changes import WebhookInput, update_webhook
 from tests.builders.apps import make_app
 from tests.builders.deliveries import work_off
 from tests.builders.people import make_staff, make_user
@@ -249,43 +248,6 @@ def test_triggered_delivery_is_limited_too(scene: Scene) -> None:
     cup = make_product(scene.ports, "Cup")
     sent = trigger_webhook(scene.ports, OPERATOR, created, product_id(cup))
     assert SIGNING not in sent.payload
-
-
-@pytest.mark.parametrize("said", [WebhookInput(is_active=True), WebhookInput(name="Cups")])
-def test_person_who_switches_a_webhook_on_or_renames_it_keeps_its_limit(
-    scene: Scene, said: WebhookInput
-) -> None:
-    key = webhook_of_a_limited_token(scene)
-    update_webhook(scene.ports, OPERATOR, key, "", replace(said, is_active=True))
-    scene.happen(ProductUpdated(make_product(scene.ports, "Cup")))
-    (payload,) = scene.sent
-    assert "product" in payload
-    assert SIGNING not in payload
-
-
-def test_person_who_saves_the_same_query_and_target_again_keeps_the_limit(scene: Scene) -> None:
-    key = webhook_of_a_limited_token(scene)
-    said = WebhookInput(target_url=MINE, query=PRODUCT_AND_SECRETS, is_active=True)
-    update_webhook(scene.ports, OPERATOR, key, "", said)
-    scene.happen(ProductUpdated(make_product(scene.ports, "Cup")))
-    assert SIGNING not in scene.sent[0]
-
-
-def test_person_who_chooses_the_target_lifts_the_limit(scene: Scene) -> None:
-    key = webhook_of_a_limited_token(scene)
-    said = WebhookInput(target_url="https://theirs.example/", is_active=True)
-    update_webhook(scene.ports, OPERATOR, key, "", said)
-    update_webhook(scene.ports, OPERATOR, key, "", WebhookInput(target_url=MINE))
-    scene.happen(ProductUpdated(make_product(scene.ports, "Cup")))
-    assert SIGNING in scene.sent[0]
-
-
-def webhook_of_a_limited_token(scene: Scene) -> str:
-    """A webhook that is off, and whose query asks for more than its token can read."""
-    make_webhook(scene.ports, scene.app, secret=SIGNING, target_url="https://app.example/")
-    said = {"query": PRODUCT_AND_SECRETS, "isActive": False}
-    created: str = scene.create(scene.token(PRODUCTS), **said)["webhook"]["id"]
-    return created
 
 
 def test_limited_token_manages_webhooks_within_its_limit(scene: Scene) -> None:

@@ -1,0 +1,74 @@
+"""A webhook of a limited app token keeps its limit until a person chooses what it sends."""
+
+from dataclasses import replace
+
+import pytest
+
+from app.domain.actor import OPERATOR
+from app.domain.events import ProductUpdated
+from app.ports import Ports
+from app.ports.http import HttpAnswer
+from app.services.webhook_changes import WebhookInput, update_webhook
+from tests.builders.apps import make_app
+from tests.builders.products import make_product
+from tests.builders.webhooks import make_webhook
+from tests.fakes.endpoints import FakeHttp
+from tests.graphql.front import Front
+from tests.hostile.test_limited_tokens import (
+    MINE,
+    PRODUCT_AND_SECRETS,
+    PRODUCTS,
+    SIGNING,
+    USERS,
+    Scene,
+)
+
+
+@pytest.fixture
+def database_url(sqlite_url: str) -> str:
+    """One kind of database is enough: these rules stand above it."""
+    return sqlite_url
+
+
+@pytest.fixture
+def scene(ports: Ports) -> Scene:
+    app, whole = make_app(ports, "warehouse", PRODUCTS, USERS)
+    http = FakeHttp(ports.database, lambda _request: HttpAnswer(200))
+    return Scene(ports, Front(ports), http, app, whole)
+
+
+@pytest.mark.parametrize("said", [WebhookInput(is_active=True), WebhookInput(name="Cups")])
+def test_person_who_switches_a_webhook_on_or_renames_it_keeps_its_limit(
+    scene: Scene, said: WebhookInput
+) -> None:
+    key = webhook_of_a_limited_token(scene)
+    update_webhook(scene.ports, OPERATOR, key, "", replace(said, is_active=True))
+    scene.happen(ProductUpdated(make_product(scene.ports, "Cup")))
+    (payload,) = scene.sent
+    assert "product" in payload
+    assert SIGNING not in payload
+
+
+def test_person_who_saves_the_same_query_and_target_again_keeps_the_limit(scene: Scene) -> None:
+    key = webhook_of_a_limited_token(scene)
+    said = WebhookInput(target_url=MINE, query=PRODUCT_AND_SECRETS, is_active=True)
+    update_webhook(scene.ports, OPERATOR, key, "", said)
+    scene.happen(ProductUpdated(make_product(scene.ports, "Cup")))
+    assert SIGNING not in scene.sent[0]
+
+
+def test_person_who_chooses_the_target_lifts_the_limit(scene: Scene) -> None:
+    key = webhook_of_a_limited_token(scene)
+    said = WebhookInput(target_url="https://theirs.example/", is_active=True)
+    update_webhook(scene.ports, OPERATOR, key, "", said)
+    update_webhook(scene.ports, OPERATOR, key, "", WebhookInput(target_url=MINE))
+    scene.happen(ProductUpdated(make_product(scene.ports, "Cup")))
+    assert SIGNING in scene.sent[0]
+
+
+def webhook_of_a_limited_token(scene: Scene) -> str:
+    """A webhook that is off, and whose query asks for more than its token can read."""
+    make_webhook(scene.ports, scene.app, secret=SIGNING, target_url="https://app.example/")
+    said = {"query": PRODUCT_AND_SECRETS, "isActive": False}
+    created: str = scene.create(scene.token(PRODUCTS), **said)["webhook"]["id"]
+    return created
