@@ -32,8 +32,12 @@ A use case may ask for more than stands here: that a thing is the caller's own, 
 not exceed what the granter holds. Its docstring says so, and `tests/graphql/matrix` tells for
 every operation of the schema what becomes of every kind of caller.
 
-| use case | who |
-|---|---|
+In the console, use cases with a *fresh proof* ask staff for their password, or to sign in again at
+their identity provider, unless they did in the last five minutes. The API and the command line
+don't ask.
+
+| use case | who | fresh proof |
+|---|---|---|
 """
 
 
@@ -47,7 +51,8 @@ def printed_access() -> str:
 def _lines() -> Iterator[str]:
     for name, declaration in sorted(REGISTER.items()):
         if declaration.rule is not Rule.PART:
-            yield f"| `{name}` | {_who(declaration)} |\n"
+            proof = "" if declaration.proof is None else declaration.proof.told
+            yield f"| `{name}` | {_who(declaration)} | {proof} |\n"
 
 
 def _who(declaration: Declaration) -> str:

@@ -4,11 +4,12 @@ from flask import Blueprint, flash, redirect, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.frame import done, go, page, refused_page
-from app.console.session import actor, is_proved, ports
+from app.console.session import actor, ports
 from app.domain.errors import Problem, Refused
 from app.domain.lockouts import DoorChange, Lockout
 from app.domain.permissions import Permission
 from app.domain.shop import PasswordLoginMode
+from app.services.access import needs_proof
 from app.services.consequences import Consequences, show_consequences
 from app.services.lockouts import lockout
 from app.services.shop import ShopUpdate, update_shop
@@ -27,7 +28,6 @@ _DONE_OPEN = {
     False: "The storefront is closed: only staff and apps with a valid token pass.",
 }
 _OPEN = {"true": True, "false": False}
-_NEEDS_PROOF = ("DISABLED", "false")
 
 blueprint = Blueprint("access", __name__, url_prefix="/access")
 
@@ -37,8 +37,11 @@ def index() -> BaseResponse:
     """Both switches; with ``ask`` the question that stands before a change."""
     asked = _asked(request.args.get("ask"), request.args.get("mode"), request.args.get("open"))
     found = show_consequences(ports(), actor())
-    weighty = asked is not None and asked.value in _NEEDS_PROOF and not asked.refusal(found)
-    if asked is not None and weighty and not is_proved():
+    if (
+        asked is not None
+        and not asked.refusal(found)
+        and needs_proof(ports(), actor(), update_shop, asked.update)
+    ):
         return _prove(asked)
     return _show(found, asked)
 
@@ -49,15 +52,10 @@ def set_mode() -> BaseResponse:
     asked = _asked("mode", request.form.get("mode"), None)
     if asked is None:
         return go("console.access.index")
-    mode = asked.mode
-    if mode is PasswordLoginMode.DISABLED:
-        if not is_proved():
-            return _prove(asked)
-        if request.form.get("phrase", "").strip().upper() != PHRASE:
-            return _refuse(asked, [f"Type {PHRASE} to go on. Nothing was changed."])
-    return _change(
-        asked, DoorChange(password_login_mode=mode), ShopUpdate(password_login_mode=mode)
-    )
+    mode, phrase = asked.mode, request.form.get("phrase", "").strip().upper()
+    if mode is PasswordLoginMode.DISABLED and phrase != PHRASE:
+        return _refuse(asked, [f"Type {PHRASE} to go on. Nothing was changed."])
+    return _change(asked, DoorChange(password_login_mode=mode))
 
 
 @blueprint.post("/storefront")
@@ -67,13 +65,7 @@ def set_storefront() -> BaseResponse:
     if asked is None:
         return go("console.access.index")
     allow = _OPEN[asked.value]
-    if not allow and not is_proved():
-        return _prove(asked)
-    return _change(
-        asked,
-        DoorChange(allow_storefront_traffic=allow),
-        ShopUpdate(allow_storefront_traffic=allow),
-    )
+    return _change(asked, DoorChange(allow_storefront_traffic=allow))
 
 
 class Asked:
@@ -90,6 +82,13 @@ class Asked:
     @property
     def mode(self) -> PasswordLoginMode:
         return PasswordLoginMode(self.value)
+
+    @property
+    def update(self) -> ShopUpdate:
+        """The change that it is about."""
+        if self.is_mode:
+            return ShopUpdate(password_login_mode=self.mode)
+        return ShopUpdate(allow_storefront_traffic=_OPEN[self.value])
 
     def address(self) -> str:
         """The page with the question."""
@@ -113,10 +112,10 @@ def _asked(switch: str | None, mode: str | None, open_: str | None) -> Asked | N
     return None
 
 
-def _change(asked: Asked, change: DoorChange, update: ShopUpdate) -> BaseResponse:
+def _change(asked: Asked, change: DoorChange) -> BaseResponse:
     try:
         _guard(change)
-        update_shop(ports(), actor(), update)
+        update_shop(ports(), actor(), asked.update)
     except Refused as refused:
         return _refuse(None, [problem.message for problem in refused.problems])
     if asked.is_mode:

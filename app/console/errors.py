@@ -8,8 +8,15 @@ from werkzeug.exceptions import HTTPException, NotFound, Unauthorized
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.frame import own_path, page, wants_part
+from app.console.proof import ask_for_form
 from app.console.session import actor, is_signed_in, now, ports
-from app.domain.errors import PermissionDenied, Refused, TokenRejected, TooManyRequests
+from app.domain.errors import (
+    PermissionDenied,
+    ProofRequired,
+    Refused,
+    TokenRejected,
+    TooManyRequests,
+)
 from app.domain.permissions import known
 from app.services.grantors import list_grantors
 from app.web.errors import page_of
@@ -20,6 +27,7 @@ _MISSING = ("NOT_FOUND", "INVALID_ID")
 def register_console_errors(console: Blueprint) -> None:
     """Answer in the console's own frame."""
     console.register_error_handler(PermissionDenied, show_denied)
+    console.register_error_handler(ProofRequired, lambda _: ask_for_form())
     console.register_error_handler(Refused, show_refused)
     console.register_error_handler(TokenRejected, lambda _: to_sign_in())
     console.register_error_handler(Unauthorized, lambda _: to_sign_in())

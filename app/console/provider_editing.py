@@ -10,7 +10,7 @@ from wtforms.validators import InputRequired, Length
 
 from app.console.forms import ConsoleForm
 from app.console.frame import done, page, refused_page
-from app.console.session import actor, is_proved, ports, require
+from app.console.session import actor, ports, require
 from app.console.single_sign_on import find_plugin, values_of
 from app.domain.errors import Problem, Refused
 from app.domain.permissions import Permission
@@ -29,11 +29,6 @@ _NO_WORD = Problem(
     "Use small letters, digits and hyphens, beginning with a letter or a digit.",
     "provider",
 )
-_PROVE = (
-    "Prove once more that it is you, then save again: whoever changes a provider decides who "
-    "comes in. Nothing was changed; what you typed stands below, but for a secret."
-)
-
 blueprint = Blueprint("provider_editing", __name__, url_prefix="/single-sign-on")
 
 
@@ -90,7 +85,6 @@ def discover(slug: str) -> BaseResponse:
     plugin = find_plugin(slug)
     issuer = request.form.get("issuer", "").strip()
     try:
-        _ask_for_proof(plugin)
         discover_provider(ports(), actor(), slug, issuer)
     except Refused as refused:
         return _page(plugin, _form_of(plugin, is_sent=False), refused=refused, issuer=issuer)
@@ -108,7 +102,6 @@ def edit(slug: str) -> BaseResponse:
     form = _form_of(plugin)
     if form.validate_on_submit():
         try:
-            _ask_for_proof(plugin)
             changes = ProviderUpdate(_typed(form), name=form.name.data, asks_first=True)
             save_provider(ports(), actor(), slug, changes)
         except Refused as refused:
@@ -119,12 +112,6 @@ def edit(slug: str) -> BaseResponse:
             slug=slug,
         )
     return _page(plugin, form)
-
-
-def _ask_for_proof(plugin: Plugin) -> None:
-    """Refuse to change what decides who comes in, unless it is surely still the same person."""
-    if plugin.active and not is_proved():
-        raise Refused(Problem("PROOF", _PROVE))
 
 
 def _add(form: AddingForm) -> str:
@@ -197,6 +184,5 @@ def _page(
         issuer=issuer if discovering else values_of(plugin)["issuer"],
         wrong=[one.message for one in refused.problems] if refused and discovering else [],
         has_secret=bool(values_of(plugin)[_SECRET]),
-        needs_proof=plugin.active and not is_proved(),
         people=_people_of(plugin),
     )

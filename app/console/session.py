@@ -1,6 +1,6 @@
 """Who is signed in to the console: flask-login, over a session that stands in the database."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import cast
 
@@ -128,7 +128,7 @@ def caller() -> ConsoleCaller:
 
 def actor() -> Actor:
     """The actor of the use cases that a page calls."""
-    return caller().actor
+    return replace(caller().actor, proof_is_old=not is_proved())
 
 
 def require(permission: Permission) -> None:

@@ -10,24 +10,20 @@ from wtforms.validators import InputRequired
 from app.console.forms import ConsoleForm
 from app.console.frame import go, own_address, own_path, page, refused_page
 from app.console.places import all_places
+from app.console.proof import ask
 from app.console.session import (
     actor,
-    caller,
     close_console_session,
     is_proved,
     is_signed_in,
     nobody,
     open_console_session,
     ports,
-    prove_now,
-    signed_in_by,
 )
-from app.domain.actor import SessionOrigin
 from app.domain.errors import Problem, Refused
 from app.services.console_sessions import (
     begin_console_sign_in,
     finish_console_sign_in,
-    prove_again,
     show_console_door,
     sign_in_to_console,
     sign_out_of_console,
@@ -46,12 +42,6 @@ class PasswordForm(ConsoleForm):
 
     email = EmailField("Email", validators=[InputRequired("Say which email you sign in with.")])
     password = PasswordField("Password", validators=[InputRequired("The password is needed.")])
-
-
-class ProofForm(ConsoleForm):
-    """The present password, once more."""
-
-    password = PasswordField("Your password", validators=[InputRequired("It is needed.")])
 
 
 @blueprint.route("/sign-in", methods=["GET", "POST"])
@@ -127,22 +117,11 @@ def leave() -> BaseResponse:
 
 @blueprint.route("/prove", methods=["GET", "POST"])
 def prove() -> BaseResponse:
-    """Ask, before the worst of changes, whether it is still the same person."""
+    """Ask again who it is, and lead on; a password that came with it was looked at before."""
     wanted = own_path(request.args.get("next"))
-    door = show_console_door(ports(), actor())
-    by = signed_in_by()
-    form = ProofForm()
-    if by.origin is SessionOrigin.PASSWORD and form.is_submitted() and form.validate():
-        try:
-            prove_again(ports(), actor(), password=form.password.data)
-        except Refused as refused:
-            form.refuse(refused)
-        else:
-            prove_now()
-            return redirect(wanted, HTTPStatus.SEE_OTHER)
-    provider = next((one for one in door.providers if one[1] == by.provider), None)
-    show = refused_page if form.is_submitted() else page
-    return show("prove.html", form=form, wanted=wanted, provider=provider, user=caller().user)
+    if request.method == "POST" and is_proved():
+        return redirect(wanted, HTTPStatus.SEE_OTHER)
+    return ask(HTTPStatus.OK, wanted=wanted)
 
 
 def _door(form: PasswordForm, wanted: str) -> BaseResponse:

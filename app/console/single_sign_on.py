@@ -7,11 +7,12 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.frame import done, go, page, refused_page
 from app.console.lists import asked_page, tags, told, turns
-from app.console.session import actor, is_proved, ports
+from app.console.session import actor, ports
 from app.domain.actor import SessionOrigin
 from app.domain.errors import Problem, Refused
 from app.domain.lockouts import DoorChange
 from app.domain.providers import DEFAULT_SLUG
+from app.services.access import needs_proof
 from app.services.lockouts import lockout
 from app.services.provider_reach import show_provider_closing, show_provider_reach
 from app.services.provider_settings import (
@@ -24,6 +25,9 @@ from app.services.provider_settings import (
 from app.web.caller import base_url
 
 _ASKED = {"on": True, "off": False}
+_SWITCH = {
+    word: ProviderUpdate({}, active=active, asks_first=True) for word, active in _ASKED.items()
+}
 _SIGNING_IN = (
     "client_id",
     "oauth_authorization_url",
@@ -59,7 +63,7 @@ def index() -> BaseResponse:
 def show(slug: str) -> BaseResponse:
     """One provider; with ``ask`` the question before it is switched on or off."""
     asked = request.args.get("ask", "")
-    if asked in _ASKED and not is_proved():
+    if asked in _ASKED and needs_proof(ports(), actor(), save_provider, slug, _SWITCH[asked]):
         return _prove(slug, asked)
     return provider_page(slug, asked=asked if asked in _ASKED else "")
 
@@ -71,12 +75,9 @@ def switch(slug: str) -> BaseResponse:
     asked = request.form.get("to", "")
     if asked not in _ASKED:
         return go("console.single_sign_on.show", slug=slug)
-    if not is_proved():
-        return _prove(slug, asked)
     active = _ASKED[asked]
     try:
-        changes = ProviderUpdate({}, active=active, asks_first=True)
-        save_provider(ports(), actor(), slug, changes)
+        save_provider(ports(), actor(), slug, _SWITCH[asked])
     except Refused as refused:
         wrong = [problem.message for problem in refused.problems]
         return provider_page(slug, wrong=wrong)

@@ -39,6 +39,7 @@ from app.console.attempts import answer_words
 from app.console.errors import register_console_errors, to_sign_in
 from app.console.filters import FILTERS
 from app.console.frame import HEADERS, frame_values, go, page
+from app.console.proof import answer_proof
 from app.console.session import actor, caller, is_signed_in, note_use, ports, set_up_sessions
 from app.services.console_sessions import Worth, show_console_door
 from app.web.hooks import WithoutHooks
@@ -146,7 +147,7 @@ def guard() -> BaseResponse | None:
     if endpoint not in UPLOADS:
         request.max_content_length = _LARGEST_FORM
     _csrf.protect()
-    return None
+    return answer_proof() if is_signed_in() else None
 
 
 def add_headers(answer: Response) -> Response:

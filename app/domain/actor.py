@@ -50,8 +50,10 @@ class Actor:
     was limited to when it was made, ``None`` for no limit. ``grant`` is what a provider granted,
     where it rules; there is no ``session_id`` behind a provider's own token. ``tried_by`` is
     whoever is shown what an app would be told: it has the app's rights, and not the app's secrets.
-    One of ``session_id``, ``app_token_id`` and ``provider_token`` names the credential of a
-    request; an actor without any was not made from a request.
+    ``proof_is_old``: the person at the console proved some time ago who they are, and has to again
+    before a use case that asks for it. One of ``session_id``, ``app_token_id`` and
+    ``provider_token`` names the credential of a request; an actor without any was not made from a
+    request.
     """
 
     kind: ActorKind
@@ -70,6 +72,7 @@ class Actor:
     fault: TokenFault | None = None
     tried_by: "Actor | None" = None
     app_token_id: int | None = None
+    proof_is_old: bool = False
     provider_token: ProviderToken | None = None
 
     @property

@@ -1,4 +1,4 @@
-"""How a rule says no: five exceptions, and ``Problem``, the plain value most of them carry."""
+"""How a rule says no: its exceptions, and ``Problem``, the plain value most of them carry."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -87,6 +87,10 @@ class TokenRejected(Exception):
     def __init__(self, fault: TokenFault, message: str = "") -> None:
         super().__init__(message or fault.message)
         self.fault = fault
+
+
+class ProofRequired(Exception):
+    """The caller has to prove again who they are before this can be done."""
 
 
 class TrafficClosed(Exception):

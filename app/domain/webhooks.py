@@ -148,3 +148,17 @@ def headers_problem(headers: Mapping[str, object], field: str = "customHeaders")
         elif len(name) + len(value) > LONGEST_HEADER:
             message = f"{name[:80]} is longer than {LONGEST_HEADER} characters."
     return Problem("INVALID_CUSTOM_HEADERS", message, field) if message else None
+
+
+def facts_of(webhook: Webhook) -> dict[str, object]:
+    """Return what the audit log tells; of secret and headers only whether there are any."""
+    return {
+        "name": webhook.name,
+        "identifier": webhook.identifier,
+        "target_url": webhook.target_url,
+        "is_active": webhook.is_active,
+        "query": webhook.query,
+        "events": [event.value for event in webhook.events],
+        "custom_headers": sorted(webhook.custom_headers),
+        "has_secret": webhook.has_secret,
+    }

@@ -1,15 +1,24 @@
 """May they? The declarations that stand above every use case, and the register they fill."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import wraps
 from typing import Concatenate, ParamSpec, TypeVar
 
 from app.domain.actor import Actor
-from app.domain.errors import PermissionDenied, TokenRejected
+from app.domain.errors import PermissionDenied, ProofRequired, TokenRejected
 from app.domain.permissions import Permission
 from app.ports import Ports
 from app.services.current_rights import acting_for
-from app.services.declarations import REGISTER, Declaration, Rule, name_of, part, register
+from app.services.declarations import (
+    REGISTER,
+    Declaration,
+    FreshProof,
+    Rule,
+    name_of,
+    part,
+    register,
+)
 
 __all__ = [
     "REGISTER",
@@ -21,9 +30,11 @@ __all__ = [
     "account_owner_only",
     "apps_only",
     "check",
+    "fresh_proof",
     "input_decides",
     "internal",
     "may",
+    "needs_proof",
     "part",
     "public",
     "requires",
@@ -57,6 +68,14 @@ def may(actor: Actor, use_case: Callable[..., object]) -> bool:
     return REGISTER[name_of(use_case)].admits(actor)
 
 
+def needs_proof(
+    ports: Ports, actor: Actor, use_case: Callable[..., object], *args: object
+) -> bool:
+    """Whether ``use_case``, called so, would raise ``ProofRequired``: to ask before."""
+    proof = REGISTER[name_of(use_case)].proof
+    return proof is not None and actor.proof_is_old and proof.when(ports, actor, *args)
+
+
 def _declare(
     rule: Rule, *permissions: Permission, acts_as_caller: bool = True
 ) -> Callable[[UseCase[Arguments, Result]], UseCase[Arguments, Result]]:
@@ -85,6 +104,38 @@ def _declare(
 def public(use_case: UseCase[Arguments, Result]) -> UseCase[Arguments, Result]:
     """Anyone may call it."""
     return _declare(Rule.PUBLIC)(use_case)
+
+
+def fresh_proof(
+    told: str, when: Callable[Concatenate[Ports, Actor, Arguments], bool]
+) -> Callable[[UseCase[Arguments, Result]], UseCase[Arguments, Result]]:
+    """Have staff at the console prove again who they are, above one of the other declarations.
+
+    Raises ``ProofRequired`` while the actor's ``proof_is_old`` and ``when`` says so of the input;
+    ``told`` is the same for the page of who can do what.
+    """
+
+    def decorate(use_case: UseCase[Arguments, Result]) -> UseCase[Arguments, Result]:
+        declaration = replace(REGISTER[name_of(use_case)], proof=FreshProof(told, when))
+        register(declaration)
+
+        @wraps(use_case)
+        def proven(
+            ports: Ports,
+            actor: Actor,
+            /,
+            *args: Arguments.args,
+            **kwargs: Arguments.kwargs,
+        ) -> Result:
+            if actor.proof_is_old:
+                check(declaration, actor)
+                if when(ports, actor, *args, **kwargs):
+                    raise ProofRequired
+            return use_case(ports, actor, *args, **kwargs)
+
+        return proven
+
+    return decorate
 
 
 def input_decides(use_case: UseCase[Arguments, Result]) -> UseCase[Arguments, Result]:

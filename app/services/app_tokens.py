@@ -27,7 +27,7 @@ from app.domain.ranges import moments
 from app.domain.texts import line_problem
 from app.models import AppTokenRecord
 from app.ports import Ports
-from app.services.access import public, requires, requires_person
+from app.services.access import fresh_proof, public, requires, requires_person
 from app.services.app_callers import find_app
 from app.services.audit import Change, record
 from app.services.stored_apps import locked_app, refuse_apps, store_token, stored_app, to_token
@@ -47,6 +47,13 @@ class WantedToken:
 ANY_TOKEN = WantedToken()
 
 
+def _never_expires(
+    _ports: Ports, _actor: Actor, app_id: int, wanted: WantedToken = ANY_TOKEN
+) -> bool:
+    return wanted.expires_at is None
+
+
+@fresh_proof("without expiry", _never_expires)
 @requires(Permission.MANAGE_APPS)
 def create_app_token(
     ports: Ports, actor: Actor, app_id: int, wanted: WantedToken = ANY_TOKEN
@@ -71,6 +78,15 @@ def create_app_token(
         return new
 
 
+def _goes_on_forever(
+    ports: Ports, _actor: Actor, token_id: int, overlap: timedelta = DEFAULT_OVERLAP
+) -> bool:
+    with ports.database.reading() as session:
+        stored = session.get(AppTokenRecord, token_id)
+        return stored is not None and stored.expires_at is None
+
+
+@fresh_proof("without expiry", _goes_on_forever)
 @requires_person(Permission.MANAGE_APPS)
 def rotate_app_token(
     ports: Ports, actor: Actor, token_id: int, overlap: timedelta = DEFAULT_OVERLAP

@@ -16,7 +16,7 @@ from app.domain.permissions import Permission
 from app.domain.texts import line_problem
 from app.models import AppPermissionRecord, AppRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
-from app.services.access import requires, requires_person
+from app.services.access import fresh_proof, requires, requires_person
 from app.services.audit import Change, record
 from app.services.delivery_removal import thin_out
 from app.services.outbox import put_event
@@ -59,6 +59,7 @@ class AppChange:
     permissions: frozenset[Permission] | Absent = ABSENT
 
 
+@fresh_proof("with permissions", lambda _ports, _actor, new: bool(new.permissions))
 @requires_person(Permission.MANAGE_APPS)
 def create_app(ports: Ports, actor: Actor, new: NewApp) -> CreatedApp:
     """Make an app and its first token (`appCreate`).
@@ -77,6 +78,15 @@ def create_app(ports: Ports, actor: Actor, new: NewApp) -> CreatedApp:
         raise
 
 
+def _grants(
+    ports: Ports, _actor: Actor, app_id: int, change: AppChange, *, confirmed: bool = False
+) -> bool:
+    with ports.database.reading() as session:
+        held = stored_app(session, app_id, "id").permissions
+    return bool(present(change.permissions, held) - held)
+
+
+@fresh_proof("when it adds permissions", _grants)
 @requires(Permission.MANAGE_APPS)
 def update_app(
     ports: Ports, actor: Actor, app_id: int, change: AppChange, *, confirmed: bool = False

@@ -49,17 +49,29 @@ _IS: Mapping[Caller, Callable[[Actor], bool]] = MappingProxyType(
 
 
 @dataclass(frozen=True, slots=True)
+class FreshProof:
+    """When staff at the console prove again who they are before a use case.
+
+    ``when`` gets what the use case gets; ``told`` says the same in words.
+    """
+
+    told: str
+    when: Callable[..., bool]
+
+
+@dataclass(frozen=True, slots=True)
 class Declaration:
     """One use case in the access register; any one of ``permissions`` is enough.
 
     ``acts_as_caller``: what it writes depends on the caller's rights, which are checked again
-    before each commit.
+    before each commit. ``proof``: the console asks staff to prove again who they are.
     """
 
     name: str
     rule: Rule
     permissions: tuple[Permission, ...] = ()
     acts_as_caller: bool = True
+    proof: FreshProof | None = None
 
     @property
     def required(self) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from app.domain.permissions import Permission
 from app.domain.staff import duplicate_problem, last_group_problem
 from app.models import GroupMemberRecord, GroupPermissionRecord, GroupRecord
 from app.ports import Ports
-from app.services.access import requires_person
+from app.services.access import fresh_proof, requires_person
 from app.services.audit import Change, record
 from app.services.holders import lock_grants, nothing_abandoned
 from app.services.memberships import join, leave, manageable_staff
@@ -44,6 +44,11 @@ class GroupChanges:
     remove_users: tuple[str, ...] = ()
 
 
+def _gives(_ports: Ports, _actor: Actor, group_id: str, changes: GroupChanges) -> bool:
+    return bool(changes.add_permissions or changes.add_users)
+
+
+@fresh_proof("when it adds permissions or members", _gives)
 @requires_person(Permission.MANAGE_STAFF)
 def update_group(
     ports: Ports, actor: Actor, group_id: str, changes: GroupChanges

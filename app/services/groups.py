@@ -19,7 +19,7 @@ from app.domain.texts import is_storable
 from app.domain.users import Group, User
 from app.models import GroupMemberRecord, GroupRecord, UserRecord
 from app.ports import Ports
-from app.services.access import part, requires, requires_person
+from app.services.access import fresh_proof, part, requires, requires_person
 from app.services.audit import Change, record
 from app.services.callers import USER_COLUMNS, read_user
 from app.services.containing import containing
@@ -68,6 +68,9 @@ class GroupFilter:
 _ALL = GroupFilter()
 
 
+@fresh_proof(
+    "with permissions or members", lambda _ports, _actor, new: bool(new.permissions or new.users)
+)
 @requires_person(Permission.MANAGE_STAFF)
 def create_group(ports: Ports, actor: Actor, new: NewGroup) -> PermissionGroup:
     """Make a group (`permissionGroupCreate`).

@@ -15,7 +15,7 @@ from app.domain.permissions import Permission, joined_names, parted_names
 from app.domain.texts import line_problem
 from app.models import AppInstallationRecord
 from app.ports import Ports
-from app.services.access import part, requires_person
+from app.services.access import fresh_proof, part, requires_person
 from app.services.audit import Change, record
 from app.services.manifests import manifest_url_problem
 from app.services.requesters import kept_requester
@@ -33,6 +33,7 @@ class WantedApp:
     activate: bool = True
 
 
+@fresh_proof("with permissions", lambda _ports, _actor, wanted: bool(wanted.permissions))
 @requires_person(Permission.MANAGE_APPS)
 def install_app(ports: Ports, actor: Actor, wanted: WantedApp) -> Installation:
     """Note that an app is wanted (`appInstall`); the worker installs it, in moments.
@@ -76,6 +77,7 @@ def install_app(ports: Ports, actor: Actor, wanted: WantedApp) -> Installation:
         return to_installation(stored)
 
 
+@fresh_proof("always", lambda *_args, **_options: True)
 @requires_person(Permission.MANAGE_APPS)
 def retry_installation(
     ports: Ports, actor: Actor, installation_id: int, *, activate: bool | None = None

@@ -13,7 +13,7 @@ from app.domain.providers import Provider
 from app.ports import Ports
 from app.ports.http import CallFailed, HttpRequest
 from app.ports.identity_provider import Client, GrantRefused
-from app.services.access import requires
+from app.services.access import fresh_proof, requires
 from app.services.provider_settings import ProviderUpdate, save_provider
 from app.services.providers import client_secret_of, known_providers
 
@@ -22,6 +22,7 @@ _REFUSED = 400
 _BROKEN = 500
 
 
+@fresh_proof("always", lambda *_args, **_options: True)
 @requires(Permission.MANAGE_PLUGINS)
 def discover_provider(
     ports: Ports, actor: Actor, slug: str, issuer: str, *, asks_first: bool = False

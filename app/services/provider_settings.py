@@ -26,7 +26,7 @@ from app.domain.texts import line_problem
 from app.models import ExternalIdentityRecord, IdentityProviderRecord, ShopRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
-from app.services.access import part, requires
+from app.services.access import fresh_proof, part, requires
 from app.services.audit import Change, record
 from app.services.containing import containing
 from app.services.narrowing import can_match
@@ -111,6 +111,7 @@ def update_plugin(ports: Ports, actor: Actor, plugin_id: str, changes: ProviderU
     return _plugin(change_provider(ports, actor, provider.slug, changes), plugin_id)
 
 
+@fresh_proof("always", lambda *_args: True)
 @requires(Permission.MANAGE_PLUGINS)
 def save_provider(ports: Ports, actor: Actor, slug: str, changes: ProviderUpdate) -> Provider:
     """Change the settings of the provider ``slug``, which is added if there is none.

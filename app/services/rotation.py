@@ -13,7 +13,7 @@ from app.domain.permissions import Permission
 from app.models import ShopRecord, SigningKeyRecord
 from app.ports import Ports
 from app.ports.keys import KeyPair
-from app.services.access import internal, requires_person
+from app.services.access import fresh_proof, internal, requires_person
 from app.services.audit import Change, record
 from app.services.keys import list_keys, ring
 from app.services.stored_keys import (
@@ -35,6 +35,7 @@ _CHANGED = Problem(
 )
 
 
+@fresh_proof("always", lambda *_args, **_options: True)
 @requires_person(Permission.MANAGE_SETTINGS)
 def rotate_keys(ports: Ports, actor: Actor, *, force: bool = False) -> tuple[SigningKey, ...]:
     """Let the next key sign and retire the active one; returns the ring as it is then.

@@ -12,7 +12,7 @@ from app.domain.texts import line_problem, prose_problem
 from app.models import ShopRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
-from app.services.access import part, requires
+from app.services.access import fresh_proof, part, requires
 from app.services.audit import Change, record
 from app.services.links import redirect_refusal
 
@@ -58,6 +58,12 @@ def show_settings(ports: Ports, actor: Actor) -> Shop:
     return _read(ports)
 
 
+def _shuts(_ports: Ports, _actor: Actor, update: ShopUpdate) -> bool:
+    is_off = update.password_login_mode is PasswordLoginMode.DISABLED
+    return is_off or update.allow_storefront_traffic is False
+
+
+@fresh_proof("when it turns off password login or closes the storefront", _shuts)
 @requires(Permission.MANAGE_SETTINGS)
 def update_shop(ports: Ports, actor: Actor, update: ShopUpdate) -> Shop:
     """Change settings (`shopSettingsUpdate`); all of ``update`` or, when refused, nothing of it.

@@ -16,7 +16,7 @@ from app.domain.staff import deletion_problem, duplicate_problem
 from app.domain.users import User
 from app.models import UserRecord
 from app.ports import Ports
-from app.services.access import requires_person
+from app.services.access import fresh_proof, requires_person
 from app.services.account_trust import make_staff
 from app.services.audit import Change, record
 from app.services.details import Changed, Details, change_details, detail_problems
@@ -58,6 +58,7 @@ class StaffChanges:
     remove_groups: tuple[str, ...] = ()
 
 
+@fresh_proof("always", lambda *_args: True)
 @requires_person(Permission.MANAGE_STAFF)
 def create_staff(ports: Ports, actor: Actor, new: NewStaff) -> User:
     """Add somebody to the staff (`staffCreate`); a customer with that address is promoted.
@@ -96,6 +97,9 @@ def create_staff(ports: Ports, actor: Actor, new: NewStaff) -> User:
         return load_user(session, user.id)
 
 
+@fresh_proof(
+    "when it adds groups", lambda _ports, _actor, staff_id, changes: bool(changes.add_groups)
+)
 @requires_person(Permission.MANAGE_STAFF)
 def update_staff(ports: Ports, actor: Actor, staff_id: str, changes: StaffChanges) -> User:
     """Change one of the staff (`staffUpdate`); all of ``changes`` or, when refused, nothing.

@@ -155,3 +155,25 @@ def _unsealed(ports: Ports, sealed: str) -> str:
         return ports.sealing.unseal(SECRET_SEAL, sealed) if sealed else ""
     except SealBroken:
         raise Refused(_LOST) from None
+
+
+@part
+def change_webhook(
+    ports: Ports, session: Session, stored: WebhookRecord, before: Webhook, after: Webhook
+) -> None:
+    """Write ``after`` over the stored webhook, which is as ``before``."""
+    for name in ("name", "identifier", "target_url", "query", "is_active"):
+        setattr(stored, name, getattr(after, name))
+    stored.custom_headers = dict(after.custom_headers)
+    store_saver(stored, after.saver)
+    if after.reveal is not before.reveal:
+        replace_secret(ports, stored, after.reveal())
+    if after.target_url != before.target_url:
+        # Another endpoint: that the old one only failed is not held against it.
+        stored.failing_since = None
+    if after.is_active and not before.is_active:
+        stored.failing_since = stored.disabled_at = None
+        stored.disabled_reason = ""
+    session.flush()
+    if after.events != before.events:
+        store_events(session, stored.id, after.events)

@@ -19,24 +19,24 @@ from app.domain.webhook_rights import saver_of
 from app.domain.webhooks import (
     AsyncEvent,
     Webhook,
+    facts_of,
     headers_problem,
     query_problem,
     sync_events_problem,
 )
 from app.models import DeliveryRecord, WebhookRecord
 from app.ports import Ports
-from app.services.access import staff_and_apps
+from app.services.access import fresh_proof, staff_and_apps
 from app.services.audit import Change, record
 from app.services.delivery_removal import thin_out
 from app.services.stored_apps import stored_app
-from app.services.stored_webhooks import (
-    read_webhooks,
-    replace_secret,
-    store_events,
-    store_saver,
-    store_webhook,
+from app.services.stored_webhooks import change_webhook, read_webhooks, store_webhook
+from app.services.webhook_reach import (
+    carries_links,
+    require_reach,
+    require_within_limit,
+    saver_after,
 )
-from app.services.webhook_reach import require_reach, require_within_limit, saver_after
 
 _LONGEST_NAME = 256
 _LONGEST_SECRET = 512
@@ -64,6 +64,14 @@ class WebhookInput:
     secret_key: str | Absent = field(default=ABSENT, repr=False)
 
 
+def _begins_with_links(
+    ports: Ports, _actor: Actor, said: WebhookInput, app_id: int | None = None
+) -> bool:
+    query, events = present(said.query, ""), present(said.events, ())
+    return carries_links(ports.payloads.check(query).events if query else events)
+
+
+@fresh_proof("for events that carry links", _begins_with_links)
 @staff_and_apps
 def create_webhook(
     ports: Ports, actor: Actor, said: WebhookInput, app_id: int | None = None
@@ -86,12 +94,24 @@ def create_webhook(
             require_reach(actor, app, webhook, "app")
             key = store_webhook(ports, session, owner, webhook, now)
             made = replace(webhook, id=key, app_id=owner)
-            _audit(ports, actor, session, "webhook.create", made, {}, _facts(made))
+            _audit(ports, actor, session, "webhook.create", made, {}, facts_of(made))
             return made
     except IntegrityError:
         raise Refused(_UNIQUE) from None
 
 
+def _goes_on_with_links(
+    ports: Ports, actor: Actor, webhook_id: str | None, identifier: str, said: WebhookInput
+) -> bool:
+    if said == WebhookInput(is_active=False):
+        return False
+    found = _found(actor, webhook_id, identifier)
+    with ports.database.reading() as session:
+        before = _only(ports, session, session.scalars(found).all())
+    return carries_links((*before.events, *_events(ports, before, said)))
+
+
+@fresh_proof("for events that carry links, unless it only disables", _goes_on_with_links)
 @staff_and_apps
 def update_webhook(
     ports: Ports, actor: Actor, webhook_id: str | None, identifier: str, said: WebhookInput
@@ -117,8 +137,10 @@ def update_webhook(
             after = _applied(ports, before, said, events=_events(ports, before, said))
             after = replace(after, saver=saver_after(actor, before, after))
             require_reach(actor, stored_app(session, before.app_id, "id"), after, "id")
-            _write(ports, session, stored[0], before, after)
-            _audit(ports, actor, session, "webhook.update", after, _facts(before), _facts(after))
+            change_webhook(ports, session, stored[0], before, after)
+            _audit(
+                ports, actor, session, "webhook.update", after, facts_of(before), facts_of(after)
+            )
             return after
     except IntegrityError:
         raise Refused(_UNIQUE) from None
@@ -143,7 +165,7 @@ def delete_webhook(
         webhook = _only(ports, session, stored)
         require_within_limit(actor, webhook)
         session.delete(stored[0])
-        _audit(ports, actor, session, "webhook.delete", webhook, _facts(webhook), {})
+        _audit(ports, actor, session, "webhook.delete", webhook, facts_of(webhook), {})
         return webhook
 
 
@@ -243,40 +265,6 @@ def _events(ports: Ports, before: Webhook, said: WebhookInput) -> tuple[AsyncEve
     if query:
         return ports.payloads.check(query).events
     return before.events if before.query else present(said.events, before.events)
-
-
-def _write(
-    ports: Ports, session: Session, stored: WebhookRecord, before: Webhook, after: Webhook
-) -> None:
-    for name in ("name", "identifier", "target_url", "query", "is_active"):
-        setattr(stored, name, getattr(after, name))
-    stored.custom_headers = dict(after.custom_headers)
-    store_saver(stored, after.saver)
-    if after.reveal is not before.reveal:
-        replace_secret(ports, stored, after.reveal())
-    if after.target_url != before.target_url:
-        # Another endpoint: that the old one only failed is not held against it.
-        stored.failing_since = None
-    if after.is_active and not before.is_active:
-        stored.failing_since = stored.disabled_at = None
-        stored.disabled_reason = ""
-    session.flush()
-    if after.events != before.events:
-        store_events(session, stored.id, after.events)
-
-
-def _facts(webhook: Webhook) -> dict[str, object]:
-    """What the audit trail tells; of secret and headers only whether there are any."""
-    return {
-        "name": webhook.name,
-        "identifier": webhook.identifier,
-        "target_url": webhook.target_url,
-        "is_active": webhook.is_active,
-        "query": webhook.query,
-        "events": [event.value for event in webhook.events],
-        "custom_headers": sorted(webhook.custom_headers),
-        "has_secret": webhook.has_secret,
-    }
 
 
 def _audit(

@@ -5,6 +5,7 @@ But whoever is sent a link is let in as somebody else, and nobody gains what the
 limited app token has the rights that it was limited to, also by way of a webhook.
 """
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from app.domain.actor import Actor
@@ -66,6 +67,12 @@ def saver_after(actor: Actor, before: Webhook, after: Webhook) -> Saver:
     if is_same and before.saver.token_limit is not None and not actor.is_app:
         return before.saver
     return saver_of(actor)
+
+
+@part
+def carries_links(events: Iterable[AsyncEvent]) -> bool:
+    """Whether one of ``events`` carries a link that lets whoever has it in as somebody else."""
+    return any(issubclass(kind, LinkRequested) for kind in kinds_of(events))
 
 
 def _require_own_events(actor: Actor, webhook: Webhook) -> None:

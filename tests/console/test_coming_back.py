@@ -86,7 +86,7 @@ def test_whoever_came_in_by_a_provider_proves_it_there_and_not_by_a_password(
     clock.pass_(minutes=6)
     asked = nobody.open("/console/access/?ask=storefront&open=false").leads_to
     assert asked.startswith("/console/prove?next=")
-    assert nobody.send(asked, {"password": PASSWORD}, seen_at=INSIDE).status == 422
+    assert nobody.send(asked, {"proof_password": PASSWORD}, seen_at=INSIDE).status == 422
     assert nobody.open("/console/access/?ask=storefront&open=false").leads_to == asked
 
 

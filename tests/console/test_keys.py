@@ -48,7 +48,8 @@ def test_a_key_is_rotated_after_a_question_and_nobody_is_signed_out(
     assert "signed verifies until 31 Mar 2026, 12:06:00 UTC" in asked
     query = "{ me { email } }"
     headers = {"Authorization": f"Bearer {token}"}
-    done = desk.follow(desk.send("/console/keys/rotate", seen_at=ASK))
+    confirmed = {"proof_password": PASSWORD}
+    done = desk.follow(desk.send("/console/keys/rotate", confirmed, seen_at=ASK))
     assert "The signing key was rotated. New tokens carry" in done.text
     assert "Retired" in done.text
     clock.pass_(minutes=-2)

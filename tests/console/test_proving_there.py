@@ -62,7 +62,7 @@ def test_an_unattended_browser_that_a_provider_knows_proves_nothing(
     assert nobody.follow(came).leads_to.startswith("/console/prove?next=")
     again = come_in(nobody, provider, auth_time=morning)
     proving = nobody.follow(nobody.follow(again))
-    assert "Is it still you?" in proving.text
+    assert "Confirm it's you" in proving.text
     assert "did not ask who you are, so nothing is proved" in proving.text
     come_in(nobody, provider, auth_time=provider.now())
     assert nobody.open(CLOSING).status == 200
@@ -75,7 +75,7 @@ def test_whose_provider_is_gone_is_led_out_to_come_in_another_way(
     save_provider(shop, OPERATOR, "default", ProviderUpdate({}, active=False))
     asked = nobody.open(CLOSING)
     proving = nobody.follow(asked)
-    assert "is not set up any more" in proving.text
+    assert "isn't set up anymore" in proving.text
     assert '<button class="btn btn-primary"' in proving.html
     *_, way_out = re.findall(r'action="(/console/sign-out[^"]*)"', proving.html)
     left = nobody.send(html.unescape(way_out), seen_at=asked.leads_to)

@@ -105,7 +105,7 @@ def test_staff_come_in_by_a_real_provider_and_restrict_password_login(
     asked = desk.open(NOBODY)
     assert asked.leads_to.startswith("/console/prove?next=")
     proving = desk.follow(asked)
-    assert "Northlight ID will ask you to sign in once more" in proving.text
+    assert "Northlight ID will ask you to sign in again" in proving.text
     begun = _WITH.search(proving.html)
     assert begun is not None
     assert "prompt=login" in desk.open(unescape(begun[1])).leads_to
