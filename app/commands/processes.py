@@ -1,22 +1,22 @@
 """Processes that live and die together: one that falls is set up again, or all of them end."""
 
-import ctypes
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from threading import Event
 from types import FrameType
+
+from app.web.parent import end_with_parent
 
 _TICK = 0.2
 _GRACE = 20.0
 _QUICK = 10.0
 _FALLS = 5
 _LONGEST_PAUSE = 8.0
-_SET_PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of prctl(2)
 
 Say = Callable[[str], None]
 
@@ -80,7 +80,7 @@ class Program:
             self._command,
             stdin=subprocess.DEVNULL,
             start_new_session=True,
-            preexec_fn=_end_with_parent if sys.platform == "linux" else None,  # noqa: PLW1509 - no thread is running
+            preexec_fn=partial(end_with_parent, os.getpid()),  # noqa: PLW1509 - no thread is running
         )
 
 
@@ -119,8 +119,3 @@ def _end(programs: Sequence[Program], say: Say) -> None:
             say(f"The {program.name} does not end by itself and is killed.")
         program.kill()
         program.wait_for_end(_GRACE)
-
-
-def _end_with_parent() -> None:
-    """In the new process: get SIGTERM should the one that started it be killed."""
-    ctypes.CDLL(None).prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGTERM)

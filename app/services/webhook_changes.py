@@ -29,14 +29,10 @@ from app.ports import Ports
 from app.services.access import fresh_proof, staff_and_apps
 from app.services.audit import Change, record
 from app.services.delivery_removal import thin_out
+from app.services.limited_tokens import require_within_limit, saver_after
 from app.services.stored_apps import stored_app
 from app.services.stored_webhooks import change_webhook, read_webhooks, store_webhook
-from app.services.webhook_reach import (
-    carries_links,
-    require_reach,
-    require_within_limit,
-    saver_after,
-)
+from app.services.webhook_reach import carries_links, require_reach
 
 _LONGEST_NAME = 256
 _LONGEST_SECRET = 512

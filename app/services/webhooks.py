@@ -11,8 +11,8 @@ from app.domain.webhooks import Webhook
 from app.models import WebhookRecord
 from app.ports import Ports
 from app.services.access import staff_and_apps
+from app.services.limited_tokens import shown_webhook
 from app.services.stored_webhooks import read_webhooks
-from app.services.webhook_reach import shown_webhook
 
 
 @staff_and_apps

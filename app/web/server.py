@@ -7,9 +7,7 @@ send or read slowly hold a connection and nothing else.
 """
 
 import asyncio
-import ctypes
-import signal
-import sys
+import multiprocessing
 import tempfile
 import time
 from collections.abc import Iterable, Iterator
@@ -32,6 +30,7 @@ from app.web.incoming import (
     Room,
     TooLarge,
 )
+from app.web.parent import end_with_parent
 from app.web.rsgi import Exchange, Headers, Scope, environ_of
 
 THREADS = 16
@@ -42,7 +41,6 @@ _ANSWER_IN_MEMORY = 1024 * 1024
 _FILE_SECONDS = 30.0
 """After this long granian has opened the file of an answer, which then needs no name any more."""
 
-_SET_PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of prctl(2)
 _MARKS_OF_LARGE = ("authorization", "authorization-bearer", "cookie", "graphql-require-preflight")
 """Headers that a client has to send with a large body; a page of another site can't by itself."""
 
@@ -77,9 +75,9 @@ class Server:
 
     def __rsgi_init__(self, loop: asyncio.AbstractEventLoop) -> None:
         """Begin to work, in a new server process (RSGI)."""
-        if sys.platform == "linux":
-            # Without its parent it would hold the port, and nobody would ever end it.
-            ctypes.CDLL(None).prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGTERM)
+        parent = multiprocessing.parent_process()
+        if parent is not None and parent.pid is not None:
+            end_with_parent(parent.pid)
         self._tick(loop)
 
     def __rsgi_del__(self, _loop: asyncio.AbstractEventLoop) -> None:

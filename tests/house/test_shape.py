@@ -6,7 +6,7 @@ from statistics import median
 
 from tests.house.sources import application, python_sources
 
-LONGEST = 300
+LONGEST = 400
 MEDIAN = 100
 LONG_FUNCTION = 40
 NAMES_THAT_SAY_NOTHING = {
@@ -17,7 +17,7 @@ GENERATED = "migrations/versions/"
 """A migration is as long as what it changes, and is never touched again."""
 
 
-def test_no_file_is_longer_than_300_lines() -> None:
+def test_no_file_is_longer_than_400_lines() -> None:
     too_long = {
         source.path: source.length
         for source in python_sources()

@@ -1,0 +1,21 @@
+"""Server processes end when the process that started them does, even by SIGKILL."""
+
+import ctypes
+import os
+import signal
+import sys
+
+_SET_PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of prctl(2)
+
+
+def end_with_parent(parent: int) -> None:
+    """Have this process get SIGTERM when ``parent``, its parent's process ID, has ended.
+
+    Otherwise it would hold the port, and nothing would ever end it. Linux alone has such a
+    signal. A parent that ended before this call sends none, so that is checked afterwards.
+    """
+    if sys.platform != "linux":
+        return
+    ctypes.CDLL(None).prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGTERM)
+    if os.getppid() != parent:
+        os.kill(os.getpid(), signal.SIGTERM)
