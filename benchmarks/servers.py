@@ -57,9 +57,9 @@ def empty_flask() -> Iterator[Server]:
     """The yardstick: one view of Flask that answers nothing, on the same server."""
     port = free_port()
     command = [
-        *("-m", "granian", "--interface", "wsgi", "--workers", "1", "--blocking-threads", "4"),
-        *("--no-ws", "--host", "127.0.0.1", "--port", str(port), "--log-level", "error"),
-        "benchmarks.empty:app",
+        *("-m", "granian", "--interface", "rsgi", "--loop", "asyncio", "--workers", "1"),
+        *("--http", "1", "--no-ws", "--host", "127.0.0.1", "--port", str(port)),
+        *("--log-level", "error", "benchmarks.empty:server"),
     ]
     with _running(command, port, {}, "/") as server:
         yield server
