@@ -23,7 +23,7 @@ from app.web.installation import install
 from app.wiring import connect, make_installation
 from benchmarks.fuzz.findings import Attempt, Findings
 from benchmarks.fuzz.shop import SECRET
-from benchmarks.fuzz.values import numbers, texts
+from benchmarks.fuzz.values import encodable, numbers, texts
 from docs.commands import entries
 
 _OUT = {
@@ -116,7 +116,8 @@ def _words_of(parameter: click.Parameter) -> st.SearchStrategy[list[str]]:
 
 
 def _value_of(kind: click.ParamType[Any]) -> st.SearchStrategy[str]:
-    odd = st.one_of(texts, st.sampled_from(["-", "@file", "@missing", "@-", "file", "--", "1"]))
+    words = ["-", "@file", "@missing", "@-", "file", "--", "1", "\udcff"]
+    odd = st.one_of(encodable, st.sampled_from(words))
     odd = odd.filter(lambda text: not text.startswith(("/", "..")))
     choices: Any = getattr(kind, "choices", None)
     if choices:
