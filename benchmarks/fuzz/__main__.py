@@ -96,7 +96,8 @@ def _run(
                 warm = shop.memory()
     except ServerEnded:
         print("The server ended: the run ends here.")
-    _report(findings, shop, warm, time.monotonic() - began)
+    finally:
+        _report(findings, shop, warm, time.monotonic() - began)
 
 
 def _turn(part: Part, seed: int, end: float) -> None:

@@ -139,7 +139,8 @@ class Pages:
         self._cookie = ""
         shown = self._client.send(self.name, seed, Request("GET", SIGN_IN))
         self._keep_cookie(shown)
-        fields = {**_read(shown).forms[0].fields, "email": EMAIL, "password": PASSWORD}
+        form = next(iter(_read(shown).forms), Form("POST", SIGN_IN))
+        fields = {**form.fields, "email": EMAIL, "password": PASSWORD}
         headers = {**_FORM, "Cookie": self._cookie}
         request = Request("POST", SIGN_IN, headers, _encoded(fields).encode())
         self._keep_cookie(self._client.send(self.name, seed, request))

@@ -44,6 +44,7 @@ class FuzzedShop:
     process: "subprocess.Popen[bytes]"
     log: Path
     app_token: str
+    password_hash: str
     access: str = ""
     customer: str = ""
     _read: int = 0
@@ -58,7 +59,7 @@ class FuzzedShop:
 
     def restore_password(self) -> None:
         """Give the superuser the password that is typed into the console again."""
-        self._change(EMAIL, password_hash=self.ports.passwords.hash(PASSWORD))
+        self._change(EMAIL, password_hash=self.password_hash)
 
     def _token_of(self, email: str, *, is_superuser: bool) -> str:
         with self.ports.database.reading() as session:
@@ -111,7 +112,8 @@ def fuzzed_shop(folder: Path) -> Iterator[FuzzedShop]:
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
-        shop = FuzzedShop(port, ports, settings, process, log, app_token)
+        hashed = ports.passwords.hash(PASSWORD)
+        shop = FuzzedShop(port, ports, settings, process, log, app_token, hashed)
         try:
             _wait(shop)
             shop.restore()
