@@ -69,9 +69,19 @@ def downgrade() -> None:
 
 
 def _rebuild(table: str, *, autoincrement: bool) -> None:
+    connection = op.get_bind()
+    found = sa.text(
+        "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND tbl_name = :table "
+        "AND sql IS NOT NULL ORDER BY rowid"
+    )
+    indexes = connection.execute(found, {"table": table}).all()
     options = {"sqlite_autoincrement": autoincrement}
     with op.batch_alter_table(table, recreate="always", table_kwargs=options):
         pass
+    # Of two indexes that serve equally well, SQLite takes the one that was created last.
+    for name, statement in indexes:
+        op.drop_index(name, table)
+        connection.exec_driver_sql(statement)
 
 
 def _highest_known(table: str) -> int:
