@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from io import BytesIO
 
+import orjson
 from werkzeug.exceptions import RequestEntityTooLarge
 
 from app.web.rsgi import Exchange
@@ -18,13 +19,27 @@ _DISCARDED_MOST = 16 * 1024 * 1024
 """How much of a refused body is read and thrown away, so that its sender sees the answer."""
 
 
+_MESSAGES = {
+    HTTPStatus.BAD_REQUEST: "The request ended before its announced length, or can't be read.",
+    HTTPStatus.REQUEST_TIMEOUT: "The request body did not arrive in time.",
+    HTTPStatus.SERVICE_UNAVAILABLE: "Service temporarily unavailable",
+}
+
+
 class Refused(Exception):
-    """A body that is not read on; ``status`` is the answer."""
+    """A body that is not read on; ``status``, ``headers`` and ``body`` are the answer."""
 
     def __init__(self, status: HTTPStatus, *headers: tuple[str, str]) -> None:
         super().__init__(status.phrase)
         self.status = status
-        self.headers = headers
+        self.headers = (*headers, ("Content-Type", "application/json"))
+
+    @property
+    def body(self) -> bytes:
+        """The answer in the form of the API's other errors."""
+        code = {"code": self.status.phrase.replace(" ", "")}
+        error = {"message": _MESSAGES[self.status], "extensions": {"exception": code}}
+        return orjson.dumps({"errors": [error]})
 
 
 class TooLarge:

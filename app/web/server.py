@@ -90,7 +90,7 @@ class Server:
         if _FORWARDED_FOR in headers and headers.get(_FORWARDED_FOR) is None:
             # granian leaves out values that aren't ASCII. Without this one, which can begin with
             # what the client sent, the client would have the address of the last proxy.
-            exchange.response_bytes(HTTPStatus.BAD_REQUEST, [_CLOSE], b"")
+            self._refuse(exchange, Refused(HTTPStatus.BAD_REQUEST))
             return
         announced = headers.get("content-length")
         if announced is None and "transfer-encoding" not in headers:
@@ -106,11 +106,14 @@ class Server:
                 await self._run(scope, exchange, body, _CLOSE)
                 await incoming.discard()
         except Refused as refusal:
-            exchange.response_bytes(refusal.status, [_CLOSE, *refusal.headers], b"")
+            self._refuse(exchange, refusal)
             if refusal.status is not HTTPStatus.REQUEST_TIMEOUT:
                 await incoming.discard()
         finally:
             self._room.give_back(incoming.taken)
+
+    def _refuse(self, exchange: Exchange, refusal: Refused) -> None:
+        exchange.response_bytes(refusal.status, [_CLOSE, *refusal.headers], refusal.body)
 
     async def _run(
         self,

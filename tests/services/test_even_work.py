@@ -98,5 +98,5 @@ def kind_of(statement: str) -> str:
         return "savepoint"
     if statement.startswith(("RELEASE", "ROLLBACK TO")):
         return "savepoint kept or not"
-    found = _KIND.match(statement)
+    found = _KIND.match(statement.strip())
     return statement if found is None else found[0]

@@ -72,6 +72,10 @@ class World:
         assert isinstance(version, int)
         return version
 
+    def content(self) -> list[str]:
+        """Every row of every table, as SQL."""
+        return list(self._file.iterdump())
+
     def traces(self) -> int:
         """How many rows the audit trail has."""
         [count] = self._file.execute("SELECT count(*) FROM audit").fetchone()
