@@ -8,12 +8,12 @@ from http import HTTPStatus
 import orjson
 from flask import Blueprint, Response, request
 
-from app.domain.actor import anonymous
-from app.domain.errors import TokenRejected
-from app.domain.foreign_jws import LONGEST_FOREIGN_TOKEN
-from app.domain.provider_tokens import reason_of
+from app.domain.authorization.actor import anonymous
+from app.domain.single_sign_on.provider_jws import LONGEST_FOREIGN_TOKEN
+from app.domain.single_sign_on.provider_tokens import reason_of
+from app.domain.values.errors import TokenRejected
 from app.ports.http import CallFailed
-from app.services.external_sessions import end_sessions_by_provider
+from app.services.single_sign_on.provider_sessions import end_sessions_by_provider
 from app.web.caller import visitor_from
 from app.web.installation import installation
 

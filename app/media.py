@@ -2,9 +2,9 @@
 
 from flask import Blueprint, Response, abort, request
 
-from app.domain.actor import anonymous
-from app.domain.avatars import read_file_name
-from app.services.avatars import show_avatar
+from app.domain.accounts.avatars import read_file_name
+from app.domain.authorization.actor import anonymous
+from app.services.accounts.avatars import show_avatar
 from app.web.headers import NOTHING_MAY_RUN
 from app.web.installation import installation
 

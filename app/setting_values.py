@@ -5,10 +5,10 @@ import re
 from collections.abc import Callable, Mapping
 from urllib.parse import urlsplit
 
-from app.domain.addresses import Network
-from app.domain.rate_limits import RATE_LIMITS, Rates, parse_rates
-from app.domain.redirects import split_entry
-from app.domain.web_addresses import is_web_address, read_web_address
+from app.domain.sign_in.rate_limits import RATE_LIMITS, Rates, parse_rates
+from app.domain.urls.redirects import split_entry
+from app.domain.urls.web_urls import is_web_address, read_web_address
+from app.domain.values.ip_addresses import Network
 
 
 def one_of(*choices: str) -> Callable[[str], str]:

@@ -11,9 +11,9 @@ from urllib.parse import unquote, urlsplit
 from dotenv import dotenv_values
 
 from app import setting_values as values
-from app.domain.addresses import Network
-from app.domain.faults import Misconfigured
-from app.domain.rate_limits import RateLimitPolicy, Rates
+from app.domain.sign_in.rate_limits import RateLimitPolicy, Rates
+from app.domain.values.faults import Misconfigured
+from app.domain.values.ip_addresses import Network
 from app.ports.configuration import Configuration
 
 Value = TypeVar("Value")

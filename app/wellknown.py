@@ -7,9 +7,9 @@ from functools import lru_cache
 import orjson
 from flask import Blueprint, Response, request
 
-from app.domain.jws import ALGORITHM
-from app.domain.keys import CACHE_TIME, PublicKey
-from app.services.keys import published_keys
+from app.domain.keys.ring import CACHE_TIME, PublicKey
+from app.domain.sign_in.jws import ALGORITHM
+from app.services.keys.ring import published_keys
 from app.web.installation import installation
 from app.web.origins import cors_headers, preflight_headers
 

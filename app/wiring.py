@@ -30,7 +30,7 @@ from app.adapters import (
     signatures,
     throttle_sql,
 )
-from app.domain.addresses import Network
+from app.domain.values.ip_addresses import Network
 from app.loading import load, postponed
 from app.ports import Ports
 from app.remote import instance, sign_in

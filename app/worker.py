@@ -7,16 +7,16 @@ from threading import Event, Lock, Thread, current_thread
 
 import structlog
 
-from app.domain.actor import WORKER, Actor
-from app.domain.faults import DatabaseUnavailable
+from app.domain.authorization.actor import WORKER, Actor
+from app.domain.values.faults import DatabaseUnavailable
 from app.ports import Ports
-from app.services.deliveries import make_deliveries
-from app.services.dispatch import lease_due_deliveries, release_batch
-from app.services.fanout import fan_out_events
-from app.services.housekeeping import tidy
-from app.services.installing import install_next_app
-from app.services.mail import send_due_mail
-from app.services.pulse import beat
+from app.services.app_lifecycle.installation_worker import install_next_app
+from app.services.deliveries.dispatch import lease_due_deliveries, release_batch
+from app.services.deliveries.fanout import fan_out_events
+from app.services.deliveries.sending import make_deliveries
+from app.services.mail.sending import send_due_mail
+from app.services.operations.cleanup import tidy
+from app.services.operations.worker_heartbeat import beat
 
 _PATIENCE = 0.5
 """Seconds that a thread waits for a batch before it looks whether the worker is to end."""

@@ -11,8 +11,8 @@ import threading
 import time
 from pathlib import Path
 
-from app.domain.actor import OPERATOR
-from app.services.shop import ShopUpdate, update_shop
+from app.domain.authorization.actor import OPERATOR
+from app.services.shop.settings import ShopUpdate, update_shop
 from benchmarks import changes, deliveries, load, paths, servers, single_sign_on
 from benchmarks.report import Report
 from benchmarks.shop import BenchShop

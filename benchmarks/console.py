@@ -15,8 +15,8 @@ from flask.testing import FlaskClient
 from sqlalchemy import select
 
 from app.adapters.migrations import upgrade
-from app.domain.actor import OPERATOR
-from app.domain.deliveries import DeliveryStatus
+from app.domain.authorization.actor import OPERATOR
+from app.domain.deliveries.deliveries import DeliveryStatus
 from app.factory import create_app
 from app.models import (
     AppRecord,

@@ -6,8 +6,8 @@ from functools import partial
 
 from sqlalchemy import insert, select
 
-from app.domain.actor import SessionOrigin
-from app.domain.search import words_of
+from app.domain.accounts.search import words_of
+from app.domain.authorization.actor import SessionOrigin
 from app.models import (
     AuditRecord,
     ExternalIdentityRecord,

@@ -15,10 +15,10 @@ from threading import Event, Thread
 from sqlalchemy import func, insert, select
 
 from app.adapters.migrations import upgrade
-from app.domain.deliveries import DeliveryStatus
+from app.domain.deliveries.deliveries import DeliveryStatus
 from app.models import AppPermissionRecord, AppRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
-from app.services.keys import ring
+from app.services.keys.ring import ring
 from app.settings import Settings
 from app.web.logs import set_up_logs
 from app.wiring import connect

@@ -18,14 +18,14 @@ import psycopg
 from sqlalchemy import delete, func, select, text
 
 from app.adapters.migrations import upgrade
-from app.domain.actor import OPERATOR, WORKER
-from app.domain.permissions import Permission
+from app.domain.authorization.actor import OPERATOR, WORKER
+from app.domain.authorization.permissions import Permission
 from app.models import DeliveryRecord, OutboxEventRecord
 from app.ports import Ports
-from app.services.deliveries import make_deliveries
-from app.services.dispatch import lease_due_deliveries
-from app.services.fanout import fan_out_events
-from app.services.products import ProductInput, update_product
+from app.services.commerce.products import ProductInput, update_product
+from app.services.deliveries.dispatch import lease_due_deliveries
+from app.services.deliveries.fanout import fan_out_events
+from app.services.deliveries.sending import make_deliveries
 from app.settings import Settings
 from app.wiring import connect
 from benchmarks import servers

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import psycopg
 from sqlalchemy import make_url
 
-from app.domain.message_ids import CHANCE
+from app.domain.deliveries.message_ids import CHANCE
 from app.models import DeliveryAttemptRecord, DeliveryRecord, OutboxEventRecord
 from app.models.record import Record
 

@@ -11,12 +11,12 @@ import psycopg
 from sqlalchemy import make_url
 
 from app.adapters.migrations import upgrade
-from app.domain.actor import OPERATOR
-from app.domain.directory import UserFilter, UserSort
-from app.domain.pages import PageRequest
-from app.domain.search import words_of
+from app.domain.accounts.directory import UserFilter, UserSort
+from app.domain.accounts.search import words_of
+from app.domain.authorization.actor import OPERATOR
+from app.domain.values.pages import PageRequest
 from app.ports import Ports
-from app.services.directory import list_customers
+from app.services.accounts.directory import list_customers
 from app.settings import Settings, default_database_url, load_settings
 from app.wiring import connect
 

@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from app.adapters.migrations import upgrade
-from app.domain.permissions import Permission
-from app.domain.webhooks import AsyncEvent
+from app.domain.authorization.permissions import Permission
+from app.domain.webhooks.webhooks import AsyncEvent
 from app.ports import Ports
 from app.settings import Settings
 from app.wiring import connect

@@ -4,7 +4,8 @@ Every operation that takes an email without a token is asked about several kinds
 turn, 200 times each and more, each time from another internet address and for another person. The
 medians of one operation must lie within 5 % of one another. It takes some three minutes, most of
 them spent on hashing passwords; who else may have an address (somebody without a password, whoever
-was mailed a moment ago) is looked at statement by statement in ``tests/services/test_even_work``.
+was mailed a moment ago) is looked at statement by statement in
+``tests/services/passwords/test_even_work``.
 """
 
 import json
@@ -22,10 +23,10 @@ from pathlib import Path
 import psycopg
 
 from app.adapters.migrations import upgrade
-from app.domain.actor import OPERATOR
+from app.domain.authorization.actor import OPERATOR
 from app.models import UserRecord
 from app.ports import Ports
-from app.services.shop import ShopUpdate, update_shop
+from app.services.shop.settings import ShopUpdate, update_shop
 from app.settings import Settings
 from app.wiring import connect
 from benchmarks import load, servers

@@ -5,7 +5,7 @@ import pkgutil
 from collections.abc import Iterator, Mapping
 
 import app.services
-from app.services.access import REGISTER, Declaration, Rule
+from app.services.authorization.register import REGISTER, Declaration, Rule
 
 _TOLD: Mapping[Rule, str] = {
     Rule.PUBLIC: "everybody",

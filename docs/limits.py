@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from app.domain.rate_limits import (
+from app.domain.sign_in.rate_limits import (
     API_LIMITS,
     OFF,
     OTHER_LIMITS,
@@ -14,9 +14,9 @@ from app.domain.rate_limits import (
 _PAGE = f"""\
 # Rate limits
 
-Printed from `app/domain/rate_limits.py`; `make docs` writes it anew. Each limit counts one client
-IP address (IPv6: the /64 network); callers whose address cannot be told count together as one
-client. Normal storefront traffic stays below every limit.
+Printed from `app/domain/sign_in/rate_limits.py`; `make docs` writes it anew. Each limit counts
+one client IP address (IPv6: the /64 network); callers whose address cannot be told
+count together as one client. Normal storefront traffic stays below every limit.
 
 - Change a limit by its name with `RATE_LIMITS`, for example
   `RATE_LIMITS=accountRegister=50/minute;500/hour,checkoutCreate={OFF}`. Rates are per second,

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import click
 
-from app.domain.version import VERSION
+from app.domain.values.version import VERSION
 from docs.commands import CODES, Entry, entries
 
 _HEAD = f"""\

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from app.adapters.clock import SystemClock
 from app.adapters.migrations import upgrade
-from app.domain.actor import OPERATOR, SessionOrigin
+from app.domain.authorization.actor import OPERATOR, SessionOrigin
 from app.models import UserRecord
 from app.services.demo.shop import fill_shop
 from tests.browser.chromium import chromium_path, switches

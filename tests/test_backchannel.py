@@ -8,7 +8,7 @@ from flask.testing import FlaskClient
 
 from app import backchannel
 from app.ports import Ports
-from app.services.identity import identify
+from app.services.identity.identify import identify
 from app.web.converters import register_converters
 from app.web.installation import Installation, install
 from tests.builders.people import visit

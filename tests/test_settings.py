@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from app.domain.faults import Misconfigured
-from app.domain.rate_limits import Rate
+from app.domain.sign_in.rate_limits import Rate
+from app.domain.values.faults import Misconfigured
 from app.settings import DEVELOPMENT_SECRET, Settings, SettingsError, load_settings
 
 PRODUCTION = {

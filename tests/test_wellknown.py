@@ -9,10 +9,10 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from app import wellknown
-from app.domain.actor import OPERATOR
+from app.domain.authorization.actor import OPERATOR
 from app.ports import Ports
-from app.services.keys import ring
-from app.services.rotation import rotate_keys
+from app.services.keys.ring import ring
+from app.services.keys.rotation import rotate_keys
 from app.web.installation import Installation, install
 from tests.fakes.clock import FakeClock
 from tests.fakes.known_keys import KnownKeyStore

@@ -10,11 +10,11 @@ from typing import ClassVar
 import pytest
 from typing_extensions import override
 
-from app.domain.actor import Actor
-from app.domain.faults import DatabaseUnavailable
-from app.domain.mail import Letter, Mail, MailKind
+from app.domain.accounts.mail import Letter, Mail, MailKind
+from app.domain.authorization.actor import Actor
+from app.domain.values.faults import DatabaseUnavailable
 from app.ports import Ports
-from app.services.outbox import put_mail
+from app.services.outbox.publisher import put_mail
 from app.worker import DUTIES, Duty, run
 
 _PATIENCE = 20.0

@@ -9,8 +9,8 @@ import structlog
 from sqlalchemy import bindparam, select, text, update
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.domain.faults import DatabaseUnavailable, Fault
-from app.domain.traffic import TrafficKind, bucket_of
+from app.domain.shop.traffic import TrafficKind, bucket_of
+from app.domain.values.faults import DatabaseUnavailable, Fault
 from app.models import AppTokenRecord, SessionRecord
 from app.models.record import UtcDateTime
 from app.ports.clock import Clock

@@ -13,7 +13,7 @@ from app.adapters.database_faults import told_faults
 from app.adapters.database_outage import Outage, Turns
 from app.adapters.database_postgresql import postgresql_engines
 from app.adapters.database_sqlite import sqlite_engines
-from app.domain.faults import DatabaseBusy, DatabaseUnavailable
+from app.domain.values.faults import DatabaseBusy, DatabaseUnavailable
 
 _PING_AFTER_SECONDS = 1.0
 

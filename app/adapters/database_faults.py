@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as NoConnection
 
-from app.domain.faults import DatabaseBusy, DatabaseUnavailable, Fault, SchemaBehind
+from app.domain.values.faults import DatabaseBusy, DatabaseUnavailable, Fault, SchemaBehind
 
 _BEHIND = ("no such table", "no such column")
 _UNREADABLE = (

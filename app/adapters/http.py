@@ -17,10 +17,10 @@ from urllib3.util import Timeout
 
 from app.adapters.http_guard import GuardedAdapter
 from app.adapters.http_patience import Patience, within
-from app.domain.addresses import Network
-from app.domain.targets import ALLOWING
-from app.domain.version import VERSION
-from app.domain.web_addresses import LONGEST, read_web_address
+from app.domain.urls.delivery_targets import ALLOWING
+from app.domain.urls.web_urls import LONGEST, read_web_address
+from app.domain.values.ip_addresses import Network
+from app.domain.values.version import VERSION
 from app.ports.http import CallFailed, CallFault, HttpAnswer, HttpRequest
 
 _POOL_SIZE = 16

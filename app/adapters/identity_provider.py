@@ -9,9 +9,9 @@ from urllib.parse import quote_plus, urlencode
 from authlib.oauth2 import OAuth2Client, OAuth2Error
 
 from app.adapters.provider_keys import read_keys, verify_signature
-from app.domain.errors import TokenRejected
-from app.domain.jws import read_members
-from app.domain.provider_tokens import ProviderTokenRejected, SignedToken
+from app.domain.sign_in.jws import read_members
+from app.domain.single_sign_on.provider_tokens import ProviderTokenRejected, SignedToken
+from app.domain.values.errors import TokenRejected
 from app.ports.http import CallFailed, CallFault, Http, HttpAnswer, HttpRequest, json_members
 from app.ports.identity_provider import Client, GrantRefused, ProviderKey, SignIn, TokenAnswer
 

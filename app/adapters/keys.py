@@ -17,10 +17,10 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from app.adapters.sealing import AesSealing
-from app.domain.errors import TokenFault, TokenRejected
-from app.domain.faults import KeyUnreadable
-from app.domain.jws import ALGORITHM, read_members, read_token
-from app.domain.keys import PublicKey
+from app.domain.keys.ring import PublicKey
+from app.domain.sign_in.jws import ALGORITHM, read_members, read_token
+from app.domain.values.errors import TokenFault, TokenRejected
+from app.domain.values.faults import KeyUnreadable
 from app.ports.keys import KeyPair
 from app.ports.memory import Memory
 from app.ports.sealing import SealBroken

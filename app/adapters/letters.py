@@ -4,8 +4,8 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 
-from app.domain.mail import Letter, Mail
-from app.domain.shop import Shop
+from app.domain.accounts.mail import Letter, Mail
+from app.domain.shop.settings import Shop
 
 _TEMPLATES = Path(__file__).parent.parent / "templates"
 

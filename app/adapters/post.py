@@ -12,8 +12,8 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from app.adapters.private_files import make_private_file
-from app.domain.mail import Letter
-from app.domain.web_addresses import ascii_host
+from app.domain.accounts.mail import Letter
+from app.domain.urls.web_urls import ascii_host
 from app.ports.mail import MailUndeliverable
 
 _SEVEN_BITS = SMTP.clone(cte_type="7bit")

@@ -7,10 +7,10 @@ import jwt
 from cryptography.exceptions import UnsupportedAlgorithm
 from jwt.algorithms import ECAlgorithm, OKPAlgorithm, RSAAlgorithm
 
-from app.domain.errors import TokenFault, TokenRejected
-from app.domain.foreign_jws import ForeignToken, read_foreign_token
-from app.domain.jws import read_members
-from app.domain.provider_tokens import ALGORITHMS, SignedToken
+from app.domain.sign_in.jws import read_members
+from app.domain.single_sign_on.provider_jws import ForeignToken, read_foreign_token
+from app.domain.single_sign_on.provider_tokens import ALGORITHMS, SignedToken
+from app.domain.values.errors import TokenFault, TokenRejected
 from app.ports.identity_provider import ProviderKey
 
 _MOST_KEYS = 100

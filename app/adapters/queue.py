@@ -11,7 +11,7 @@ from huey.storage import RedisStorage, SqliteStorage
 from typing_extensions import override
 
 from app.adapters.private_files import make_private_database
-from app.domain.deliveries import Batch
+from app.domain.deliveries.deliveries import Batch
 
 _NAME = "latchkey-deliveries"
 _GLANCE = 0.25

@@ -19,7 +19,7 @@ from redis.connection import ConnectionPool
 from redis.exceptions import RedisError
 from typing_extensions import override
 
-from app.domain.rate_limits import Rates
+from app.domain.sign_in.rate_limits import Rates
 from app.ports.clock import Clock
 
 SCHEME = "counts"

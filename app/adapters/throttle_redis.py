@@ -24,7 +24,7 @@ from app.adapters.throttle_scripts import (
     SUCCEED,
     TAKE_BACK,
 )
-from app.domain.throttling import (
+from app.domain.sign_in.throttling import (
     CLOCK_DIFFERENCE_SECONDS,
     FADE_SECONDS,
     GUESSES_FADE_SECONDS,

@@ -7,7 +7,7 @@ from typing import Any
 import click
 from typing_extensions import override
 
-from app.domain.api_addresses import is_overheard, read_api_address
+from app.domain.urls.api_urls import is_overheard, read_api_address
 
 
 class ApiAddress(click.ParamType[str]):

@@ -15,16 +15,18 @@ from app.commands.command import Group, standalone
 from app.commands.output import Column, output, visible
 from app.commands.permissions import permission_option
 from app.commands.questions import agree, yes_option
-from app.domain.actor import OPERATOR, Actor
-from app.domain.apps import App, AppSortField
-from app.domain.errors import Problem, Refused
-from app.domain.installations import Installation, JobStatus
-from app.domain.manifests import Manifest
-from app.domain.pages import LONGEST_PAGE, PageRequest
-from app.domain.permissions import Permission
+from app.domain.apps.apps import App, AppSortField
+from app.domain.apps.installations import Installation, JobStatus
+from app.domain.apps.manifests import Manifest
+from app.domain.authorization.actor import OPERATOR, Actor
+from app.domain.authorization.permissions import Permission
+from app.domain.values.errors import Problem, Refused
+from app.domain.values.pages import LONGEST_PAGE, PageRequest
 from app.ports import Ports
-from app.services import app_lists, installing, manifests
-from app.services import installations as installations_cases
+from app.services.app_lifecycle import installation_requests as installations_cases
+from app.services.app_lifecycle import installation_worker as installing
+from app.services.app_lifecycle import manifests
+from app.services.apps import lists as app_lists
 from app.web.installation import installation
 
 _PAUSE = 0.2

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from app.commands.output import Column
-from app.domain.actor import OPERATOR
-from app.domain.apps import App
-from app.domain.errors import Problem, Refused
-from app.domain.pages import PageRequest
+from app.domain.apps.apps import App
+from app.domain.authorization.actor import OPERATOR
+from app.domain.values.errors import Problem, Refused
+from app.domain.values.pages import PageRequest
 from app.ports import Ports
-from app.services import app_lists
+from app.services.apps import lists as app_lists
 
 LARGEST_KEY = 10**18
 """Fits every database's integer; a larger one cannot exist."""

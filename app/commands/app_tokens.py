@@ -13,10 +13,10 @@ from app.commands.exits import Exit
 from app.commands.output import Column, output
 from app.commands.permissions import permission_option
 from app.commands.questions import ask_secret, no_input_option
-from app.domain.actor import OPERATOR
-from app.domain.apps import DEFAULT_OVERLAP, LONGEST_OVERLAP, AppToken, NewAppToken
-from app.domain.permissions import Permission
-from app.services import app_tokens
+from app.domain.apps.apps import DEFAULT_OVERLAP, LONGEST_OVERLAP, AppToken, NewAppToken
+from app.domain.authorization.actor import OPERATOR
+from app.domain.authorization.permissions import Permission
+from app.services.apps import tokens as app_tokens
 from app.web.installation import installation
 
 tokens = Group(

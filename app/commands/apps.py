@@ -12,14 +12,17 @@ from app.commands.output import output
 from app.commands.paging import page_options
 from app.commands.permissions import permission_option
 from app.commands.questions import agree, yes_option
-from app.domain.absent import ABSENT
-from app.domain.actor import OPERATOR
-from app.domain.apps import App
-from app.domain.errors import Problem, Refused
-from app.domain.pages import PageRequest, read_cursor
-from app.domain.permissions import Permission
+from app.domain.apps.apps import App
+from app.domain.authorization.actor import OPERATOR
+from app.domain.authorization.permissions import Permission
+from app.domain.values.absent import ABSENT
+from app.domain.values.errors import Problem, Refused
+from app.domain.values.pages import PageRequest, read_cursor
 from app.ports import Ports
-from app.services import app_lists, app_status, apps, webhook_grants
+from app.services.app_lifecycle import changes as apps
+from app.services.apps import lists as app_lists
+from app.services.apps import status as app_status
+from app.services.webhooks import permission_grants as webhook_grants
 from app.web.installation import installation
 
 command = Group(

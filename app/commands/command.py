@@ -10,7 +10,7 @@ from typing_extensions import override
 
 from app.commands.exits import INTERRUPTION, Failure, failure_of, is_unwritable
 from app.commands.output import Form, choose_form, drop_output, form_of, write, write_troubles
-from app.domain.version import VERSION
+from app.domain.values.version import VERSION
 
 Function = Callable[..., None]
 Examples = Sequence[tuple[str, str]]

@@ -8,8 +8,8 @@ import click
 
 from app.commands.command import standalone
 from app.commands.output import Column, output
-from app.domain.actor import OPERATOR
-from app.domain.errors import Problem, Refused
+from app.domain.authorization.actor import OPERATOR
+from app.domain.values.errors import Problem, Refused
 from app.services.demo import shop as demo
 from app.web.installation import installation
 

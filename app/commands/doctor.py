@@ -9,10 +9,10 @@ import click
 from app.commands.command import standalone
 from app.commands.exits import Exit
 from app.commands.output import Column, output
-from app.domain.actor import OPERATOR
-from app.domain.faults import Misconfigured
-from app.domain.findings import Finding, State
-from app.services import diagnosis
+from app.domain.authorization.actor import OPERATOR
+from app.domain.values.faults import Misconfigured
+from app.domain.values.findings import Finding, State
+from app.services.operations import health_checks as diagnosis
 from app.web.installation import installation
 
 _COLUMNS = (

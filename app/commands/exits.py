@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from app.commands.output import legible
-from app.domain.errors import PermissionDenied, Refused, TokenRejected, TrafficClosed
-from app.domain.faults import Fault, KeyUnreadable, Misconfigured, Unreachable
+from app.domain.values.errors import PermissionDenied, Refused, TokenRejected, TrafficClosed
+from app.domain.values.faults import Fault, KeyUnreadable, Misconfigured, Unreachable
 
 
 class Exit(IntEnum):

@@ -9,14 +9,16 @@ from app.commands.output import Column, output
 from app.commands.paging import page_options
 from app.commands.permissions import PermissionType, permission_option
 from app.commands.questions import agree, yes_option
-from app.domain.absent import ABSENT
-from app.domain.actor import OPERATOR
-from app.domain.groups import PermissionGroup
-from app.domain.ids import to_global_id
-from app.domain.pages import PageRequest, read_cursor
-from app.domain.permissions import Permission
+from app.domain.authorization.actor import OPERATOR
+from app.domain.authorization.groups import PermissionGroup
+from app.domain.authorization.permissions import Permission
+from app.domain.values.absent import ABSENT
+from app.domain.values.ids import to_global_id
+from app.domain.values.pages import PageRequest, read_cursor
 from app.ports import Ports
-from app.services import directory, group_changes, groups
+from app.services.accounts import directory
+from app.services.groups import changes as group_changes
+from app.services.groups import lists as groups
 from app.web.installation import installation
 
 command = Group(

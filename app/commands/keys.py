@@ -6,10 +6,10 @@ import click
 
 from app.commands.command import Group
 from app.commands.output import Column, output
-from app.domain.actor import OPERATOR
-from app.domain.keys import SigningKey
-from app.services import keys as keys_cases
-from app.services import rotation
+from app.domain.authorization.actor import OPERATOR
+from app.domain.keys.ring import SigningKey
+from app.services.keys import ring as keys_cases
+from app.services.keys import rotation
 from app.web.installation import installation
 
 command = Group(

@@ -12,7 +12,7 @@ _WAITS = (
     "app.services.",
     "app.ports.statements",
     "app.domain.events",
-    "app.domain.hearing",
+    "app.domain.webhooks.subscribable_events",
     "app.commands.tables",
     "app.web.elsewhere",
 )

@@ -13,14 +13,14 @@ from app.commands.exits import Exit
 from app.commands.output import Column, Shown, output
 from app.commands.questions import ask_secret, may_ask, yes_option
 from app.commands.texts import read_secret
-from app.domain.actor import OPERATOR
-from app.domain.errors import Problem, Refused
-from app.domain.findings import Finding, State
-from app.domain.lockouts import LocksOut
-from app.domain.pages import LONGEST_PAGE, PageRequest
-from app.domain.provider_settings import SECRET_NAMES, SETTINGS
-from app.domain.providers import DEFAULT_SLUG
-from app.services import provider_checks, provider_settings
+from app.domain.authorization.actor import OPERATOR
+from app.domain.shop.lockouts import LocksOut
+from app.domain.single_sign_on.provider_settings import SECRET_NAMES, SETTINGS
+from app.domain.single_sign_on.providers import DEFAULT_SLUG
+from app.domain.values.errors import Problem, Refused
+from app.domain.values.findings import Finding, State
+from app.domain.values.pages import LONGEST_PAGE, PageRequest
+from app.services.single_sign_on import provider_checks, provider_settings
 from app.web.installation import installation
 
 command = Group(

@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 import click
 
-from app.domain.pages import LONGEST_PAGE
+from app.domain.values.pages import LONGEST_PAGE
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

@@ -6,7 +6,7 @@ import click
 from click.shell_completion import CompletionItem
 from typing_extensions import override
 
-from app.domain.permissions import Permission
+from app.domain.authorization.permissions import Permission
 
 _NAMES = tuple(permission.value for permission in Permission)
 

@@ -17,9 +17,10 @@ from app.commands.command import standalone
 from app.commands.exits import Exit
 from app.commands.output import Column, Form, Output, output
 from app.commands.processes import Program, run_together
-from app.domain.actor import OPERATOR
-from app.domain.version import VERSION
-from app.services import base_address, diagnosis
+from app.domain.authorization.actor import OPERATOR
+from app.domain.values.version import VERSION
+from app.services.operations import health_checks as diagnosis
+from app.services.outbox import base_url as base_address
 from app.web.installation import installation
 from app.web.sessions import CONSOLE
 

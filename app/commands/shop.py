@@ -11,9 +11,9 @@ import click
 from app.commands.choices import Word, read_switch
 from app.commands.command import Group
 from app.commands.output import Column, Shown, output
-from app.domain.actor import OPERATOR
-from app.domain.shop import PasswordLoginMode, Shop
-from app.services import shop as shop_cases
+from app.domain.authorization.actor import OPERATOR
+from app.domain.shop.settings import PasswordLoginMode, Shop
+from app.services.shop import settings as shop_cases
 from app.web.installation import installation
 
 command = Group(

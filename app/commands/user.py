@@ -12,14 +12,15 @@ from app.commands.output import output
 from app.commands.paging import page_options
 from app.commands.permissions import permission_option
 from app.commands.user_rows import ALL_COLUMNS, COLUMNS
-from app.domain.actor import OPERATOR
-from app.domain.pages import PageRequest, read_cursor
-from app.domain.passwords import own_words, password_problems
-from app.domain.permissions import Permission
-from app.domain.users import User
+from app.domain.accounts.users import User
+from app.domain.authorization.actor import OPERATOR
+from app.domain.authorization.permissions import Permission
+from app.domain.passwords.passwords import own_words, password_problems
+from app.domain.values.pages import PageRequest, read_cursor
 from app.ports import Ports
-from app.services import directory, user_status, users
-from app.services import groups as groups_cases
+from app.services.accounts import directory, user_status
+from app.services.accounts import new_users as users
+from app.services.groups import lists as groups_cases
 from app.web.installation import installation
 
 command = Group(

@@ -1,7 +1,7 @@
 """People on the command line: how they are shown."""
 
 from app.commands.output import Column
-from app.domain.users import User
+from app.domain.accounts.users import User
 
 COLUMNS = (
     Column[User]("id", "Id", lambda user: user.id),

@@ -10,8 +10,8 @@ from flask import current_app
 
 from app.commands.command import standalone
 from app.commands.output import Form, output
-from app.domain.actor import OPERATOR
-from app.services import diagnosis
+from app.domain.authorization.actor import OPERATOR
+from app.services.operations import health_checks as diagnosis
 from app.web.installation import installation
 
 EXTENSION = "latchkey.worker"

@@ -5,14 +5,14 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.frame import done, go, page, refused_page
 from app.console.session import actor, ports
-from app.domain.errors import Problem, Refused
-from app.domain.lockouts import DoorChange, Lockout
-from app.domain.permissions import Permission
-from app.domain.shop import PasswordLoginMode
-from app.services.access import needs_proof
-from app.services.consequences import Consequences, show_consequences
-from app.services.lockouts import lockout
-from app.services.shop import ShopUpdate, update_shop
+from app.domain.authorization.permissions import Permission
+from app.domain.shop.lockouts import DoorChange, Lockout
+from app.domain.shop.settings import PasswordLoginMode
+from app.domain.values.errors import Problem, Refused
+from app.services.authorization.register import needs_proof
+from app.services.shop.impact import Consequences, show_consequences
+from app.services.shop.lockout_guard import lockout
+from app.services.shop.settings import ShopUpdate, update_shop
 
 PHRASE = "NOBODY"
 """What is typed before password login is switched off for everybody."""

@@ -8,16 +8,21 @@ from wtforms.validators import InputRequired
 from app.console.forms import ConsoleForm
 from app.console.frame import done, go, page, refused_page
 from app.console.session import actor, caller, ports
-from app.domain.avatars import LARGEST_FILE, avatar_path
-from app.domain.errors import Refused
-from app.domain.ids import to_global_id
-from app.domain.uploads import Upload
-from app.services.accounts import Details, update_account
-from app.services.avatars import delete_avatar, update_avatar
-from app.services.email_changes import confirm_email_change, request_email_change
-from app.services.own_sessions import SESSION, end_other_sessions, end_session, list_sessions
-from app.services.passwords import change_password
-from app.services.ways_in import show_own_ways_in
+from app.domain.accounts.avatars import LARGEST_FILE, avatar_path
+from app.domain.values.errors import Refused
+from app.domain.values.ids import to_global_id
+from app.domain.values.uploads import Upload
+from app.services.accounts.account_details import Details, update_account
+from app.services.accounts.avatars import delete_avatar, update_avatar
+from app.services.accounts.email_changes import confirm_email_change, request_email_change
+from app.services.console.sign_in_methods import show_own_ways_in
+from app.services.passwords.password_changes import change_password
+from app.services.sign_in.own_sessions import (
+    SESSION,
+    end_other_sessions,
+    end_session,
+    list_sessions,
+)
 from app.web.caller import base_url
 
 _LINK = "email_link"

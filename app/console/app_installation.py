@@ -9,15 +9,15 @@ from app.console.forms import ConsoleForm
 from app.console.frame import done, page, refused_page
 from app.console.permissions import PermissionsField, chips
 from app.console.session import actor, ports
-from app.domain.errors import Refused
-from app.domain.manifests import Manifest
-from app.services.installations import (
+from app.domain.apps.manifests import Manifest
+from app.domain.values.errors import Refused
+from app.services.app_lifecycle.installation_requests import (
     WantedApp,
     delete_failed_installation,
     install_app,
     retry_installation,
 )
-from app.services.manifests import fetch_manifest
+from app.services.app_lifecycle.manifests import fetch_manifest
 
 blueprint = Blueprint("app_installation", __name__, url_prefix="/apps/install")
 

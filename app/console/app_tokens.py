@@ -12,9 +12,9 @@ from app.console.forms import ConsoleForm
 from app.console.frame import done, page, refused_page
 from app.console.permissions import Chip, PermissionsField, chips
 from app.console.session import actor, now, ports
-from app.domain.apps import App
-from app.domain.errors import Refused
-from app.services.app_tokens import (
+from app.domain.apps.apps import App
+from app.domain.values.errors import Refused
+from app.services.apps.tokens import (
     WantedToken,
     create_app_token,
     revoke_app_token,

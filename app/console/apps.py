@@ -14,18 +14,24 @@ from app.console.frame import done, page, refused_page
 from app.console.lists import asked_key, asked_page, tags, told, turns
 from app.console.permissions import PermissionsField, chips
 from app.console.session import actor, ports
-from app.domain.apps import App, AppSortField, AppType
-from app.domain.errors import Refused
-from app.domain.permissions import Permission, in_order
-from app.services.access import may
-from app.services.app_lists import AppFilter, list_apps, show_app
-from app.services.app_status import activate_app, deactivate_app
-from app.services.app_summaries import list_webhooks_of_app, summaries_of_apps
-from app.services.app_tokens import tokens_of_apps
-from app.services.apps import AppChange, NewApp, create_app, delete_app, update_app
-from app.services.extensions import extensions_of_apps
-from app.services.installations import list_installations
-from app.services.webhook_grants import LinkWebhook, UnconfirmedWebhooks
+from app.domain.apps.apps import App, AppSortField, AppType
+from app.domain.authorization.permissions import Permission, in_order
+from app.domain.values.errors import Refused
+from app.services.app_lifecycle.changes import (
+    AppChange,
+    NewApp,
+    create_app,
+    delete_app,
+    update_app,
+)
+from app.services.app_lifecycle.installation_requests import list_installations
+from app.services.apps.extensions import extensions_of_apps
+from app.services.apps.lists import AppFilter, list_apps, show_app
+from app.services.apps.status import activate_app, deactivate_app
+from app.services.apps.summaries import list_webhooks_of_app, summaries_of_apps
+from app.services.apps.tokens import tokens_of_apps
+from app.services.authorization.register import may
+from app.services.webhooks.permission_grants import LinkWebhook, UnconfirmedWebhooks
 
 _NAMES = {"q": "Name", "status": "Status", "kind": "Kind", "sort": "Sorted by"}
 _STATUS = {"active": True, "inactive": False}

@@ -3,9 +3,9 @@
 import shlex
 from http import HTTPStatus
 
-from app.domain.deliveries import DeliveryStatus
-from app.services.delivery_details import DeliveryDetails, ShownAttempt
-from app.services.delivery_search import DeliveryLine
+from app.domain.deliveries.deliveries import DeliveryStatus
+from app.services.deliveries.details import DeliveryDetails, ShownAttempt
+from app.services.deliveries.search import DeliveryLine
 
 _KILO = 1024
 

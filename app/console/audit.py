@@ -13,9 +13,9 @@ from app.console.filters import setting_text
 from app.console.frame import page
 from app.console.lists import asked_days, asked_page, tags, time_turns, told
 from app.console.session import actor, ports
-from app.domain.audit import LONGEST_TEXT, AuditEntry, AuditFilter, Topic
-from app.domain.provider_settings import SETTINGS
-from app.services.audit_lists import export_entries, list_entries, show_entry
+from app.domain.audit.entries import LONGEST_TEXT, AuditEntry, AuditFilter, Topic
+from app.domain.single_sign_on.provider_settings import SETTINGS
+from app.services.audit.entries import export_entries, list_entries, show_entry
 
 _NAMES = {"q": "Text", "who": "Who", "kind": "What", "from": "From", "to": "To", "on": "About"}
 _KINDS = {"user": "People", "app": "Apps", "operator": "Whoever runs the server"}

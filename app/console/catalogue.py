@@ -4,9 +4,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import groupby
 
-from app.domain.apps import App
+from app.domain.apps.apps import App
+from app.domain.authorization.permissions import Permission
 from app.domain.events import EVENTS, Event, EventType, default_query
-from app.domain.permissions import Permission
 
 NOUNS = {
     "ACCOUNT": "Accounts",

@@ -1,6 +1,6 @@
 """Entries of the audit trail as sentences."""
 
-from app.domain.audit import AuditEntry
+from app.domain.audit.entries import AuditEntry
 
 _DID = {
     "account.avatar": "changed the picture of",

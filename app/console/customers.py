@@ -8,17 +8,17 @@ from app.console.frame import done, go, page, refused_page
 from app.console.lists import asked_page, tags, told, turns
 from app.console.people import name_of
 from app.console.session import actor, ports
-from app.domain.directory import UserSort
-from app.domain.errors import PermissionDenied, Problem, Refused
-from app.domain.grants import is_within_reach
-from app.domain.ids import to_global_id
-from app.domain.pages import PageRequest
-from app.domain.permissions import Permission
-from app.services.access import may
-from app.services.customers import delete_customer, update_customer
-from app.services.directory import list_customers, show_user
-from app.services.order_lists import list_newest_orders_of
-from app.services.user_sessions import Person, show_person
+from app.domain.accounts.directory import UserSort
+from app.domain.authorization.grants import is_within_reach
+from app.domain.authorization.permissions import Permission
+from app.domain.values.errors import PermissionDenied, Problem, Refused
+from app.domain.values.ids import to_global_id
+from app.domain.values.pages import PageRequest
+from app.services.accounts.customers import delete_customer, update_customer
+from app.services.accounts.directory import list_customers, show_user
+from app.services.accounts.user_sessions import Person, show_person
+from app.services.authorization.register import may
+from app.services.commerce.order_lists import list_newest_orders_of
 
 _SORTS = {
     "newest": (UserSort.CREATED_AT, True),

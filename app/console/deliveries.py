@@ -10,14 +10,14 @@ from app.console.forms import sent_key, sent_keys
 from app.console.frame import done, go, page
 from app.console.lists import asked_days, asked_key, asked_page, tags, time_turns, told
 from app.console.session import actor, now, ports
-from app.domain.deliveries import KEPT, SCHEDULE, DeliveryStatus
-from app.domain.errors import Refused
+from app.domain.deliveries.deliveries import KEPT, SCHEDULE, DeliveryStatus
 from app.domain.events import EventType
-from app.domain.ids import to_global_id
-from app.services.delivery_details import show_delivery_details
-from app.services.delivery_search import NO_ANSWER, DeliverySearch, search_deliveries
-from app.services.replays import replay_deliveries, retry_deliveries, retry_delivery
-from app.services.webhook_names import WebhookName, list_webhook_names
+from app.domain.values.errors import Refused
+from app.domain.values.ids import to_global_id
+from app.services.deliveries.details import show_delivery_details
+from app.services.deliveries.replays import replay_deliveries, retry_deliveries, retry_delivery
+from app.services.deliveries.search import NO_ANSWER, DeliverySearch, search_deliveries
+from app.services.webhooks.names import WebhookName, list_webhook_names
 
 _NAMES = {
     "q": "Text",

@@ -7,9 +7,9 @@ from wtforms import EmailField, StringField
 
 from app.console.forms import ConsoleForm
 from app.console.lists import asked_word
-from app.domain.directory import SignInWay, UserFilter, UserSort
-from app.domain.users import User
-from app.services.details import Details
+from app.domain.accounts.directory import SignInWay, UserFilter, UserSort
+from app.domain.accounts.users import User
+from app.services.accounts.person_details import Details
 
 NAMES = {"q": "Name or email", "status": "Status"}
 """What both lists are narrowed by."""

@@ -14,18 +14,18 @@ from app.console.frame import page
 from app.console.lists import asked_key
 from app.console.objects import FoundObject, find_objects
 from app.console.session import actor, ports
-from app.domain.apps import App
-from app.domain.errors import Problem, Refused
+from app.domain.apps.apps import App
 from app.domain.events import EVENTS, EventType, default_query
-from app.domain.ids import parse_global_id, to_global_id
-from app.domain.line_diff import diff_lines
-from app.domain.pages import PageRequest
-from app.services.access import may
-from app.services.app_lists import list_apps
-from app.services.delivery_details import DeliveryDetails, show_latest_delivery
-from app.services.dry_runs import DryRun, dry_run_webhook
-from app.services.webhook_queries import check_query
-from app.services.webhooks import show_webhook
+from app.domain.values.errors import Problem, Refused
+from app.domain.values.ids import parse_global_id, to_global_id
+from app.domain.values.line_diff import diff_lines
+from app.domain.values.pages import PageRequest
+from app.services.apps.lists import list_apps
+from app.services.authorization.register import may
+from app.services.deliveries.details import DeliveryDetails, show_latest_delivery
+from app.services.deliveries.dry_runs import DryRun, dry_run_webhook
+from app.services.webhooks.details import show_webhook
+from app.services.webhooks.queries import check_query
 
 _MOST_APPS = 100
 

@@ -10,15 +10,15 @@ from werkzeug.wrappers import Response as BaseResponse
 from app.console.frame import own_path, page, wants_part
 from app.console.proof import ask_for_form
 from app.console.session import actor, is_signed_in, now, ports
-from app.domain.errors import (
+from app.domain.authorization.permissions import known
+from app.domain.values.errors import (
     PermissionDenied,
     ProofRequired,
     Refused,
     TokenRejected,
     TooManyRequests,
 )
-from app.domain.permissions import known
-from app.services.grantors import list_grantors
+from app.services.groups.permission_granters import list_grantors
 from app.web.errors import page_of
 
 _MISSING = ("NOT_FOUND", "INVALID_ID")

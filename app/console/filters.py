@@ -8,8 +8,8 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from app.domain.ids import to_global_id
-from app.domain.permissions import Permission
+from app.domain.authorization.permissions import Permission
+from app.domain.values.ids import to_global_id
 
 _SECOND = 1000
 _SECONDS = 60

@@ -8,8 +8,8 @@ from flask_wtf import FlaskForm
 from typing_extensions import override
 from wtforms import StringField
 
-from app.domain.errors import Problem, Refused
-from app.domain.ids import parse_key
+from app.domain.values.errors import Problem, Refused
+from app.domain.values.ids import parse_key
 
 _CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
 

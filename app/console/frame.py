@@ -21,8 +21,8 @@ from app.console.assets import asset_url
 from app.console.filters import exact, relative
 from app.console.places import GROUPS
 from app.console.session import IDLE, caller, is_signed_in, now, ports, signed_in_by
-from app.domain.web_addresses import resolved_path
-from app.services.badges import Badges, show_badges
+from app.domain.urls.web_urls import resolved_path
+from app.services.console.navigation_badges import Badges, show_badges
 from app.web.caller import base_url
 
 THEMES = ("auto", "light", "dark")

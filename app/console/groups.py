@@ -14,16 +14,16 @@ from app.console.lists import Turns, asked_page, asked_word, tags, told, turns
 from app.console.people import name_of
 from app.console.permissions import PermissionsField, chips
 from app.console.session import actor, ports, require
-from app.domain.directory import UserFilter
-from app.domain.errors import Problem, Refused
-from app.domain.grants import reach_problem
-from app.domain.groups import PermissionGroup
-from app.domain.ids import to_global_id
-from app.domain.pages import LONGEST_PAGE, PageRequest
-from app.domain.permissions import Permission
-from app.services.directory import find_user, list_staff
-from app.services.group_changes import GroupChanges, delete_group, update_group
-from app.services.groups import (
+from app.domain.accounts.directory import UserFilter
+from app.domain.authorization.grants import reach_problem
+from app.domain.authorization.groups import PermissionGroup
+from app.domain.authorization.permissions import Permission
+from app.domain.values.errors import Problem, Refused
+from app.domain.values.ids import to_global_id
+from app.domain.values.pages import LONGEST_PAGE, PageRequest
+from app.services.accounts.directory import find_user, list_staff
+from app.services.groups.changes import GroupChanges, delete_group, update_group
+from app.services.groups.lists import (
     GroupFilter,
     NewGroup,
     create_group,

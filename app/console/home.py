@@ -7,7 +7,7 @@ from app.console.changes import done_to, what_was_done, who_did
 from app.console.charts import spark, stacked
 from app.console.frame import page
 from app.console.session import actor, ports
-from app.services.overview import Overview, show_overview
+from app.services.console.home import Overview, show_overview
 
 blueprint = Blueprint("home", __name__)
 

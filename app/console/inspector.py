@@ -15,10 +15,10 @@ from werkzeug.wrappers import Response as BaseResponse
 from app.console.filters import exact, relative
 from app.console.frame import page
 from app.console.session import actor, now, ports
-from app.domain.actor import SessionOrigin
-from app.domain.foreign_jws import LONGEST_FOREIGN_TOKEN
-from app.domain.inspection import CheckOutcome, Inspection, LostTo, TokenKind
-from app.services.inspection import inspect_token
+from app.domain.authorization.actor import SessionOrigin
+from app.domain.inspector.token_inspection import CheckOutcome, Inspection, LostTo, TokenKind
+from app.domain.single_sign_on.provider_jws import LONGEST_FOREIGN_TOKEN
+from app.services.inspector.inspect import inspect_token
 
 _TIMES = ("iat", "exp", "nbf", "auth_time", "updated_at")
 _FARTHEST = 10**11

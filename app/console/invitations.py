@@ -9,10 +9,10 @@ from app.console.forms import ConsoleForm
 from app.console.frame import done, page, refused_page, set_password_address
 from app.console.groups import every_group, group_chips
 from app.console.session import actor, ports, require
-from app.domain.errors import Refused
-from app.domain.ids import to_global_id
-from app.domain.permissions import Permission
-from app.services.staff import NewStaff, create_staff
+from app.domain.authorization.permissions import Permission
+from app.domain.values.errors import Refused
+from app.domain.values.ids import to_global_id
+from app.services.accounts.staff import NewStaff, create_staff
 
 blueprint = Blueprint("invitations", __name__, url_prefix="/invite")
 

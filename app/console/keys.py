@@ -8,10 +8,10 @@ from werkzeug.wrappers import Response as BaseResponse
 from app.console.filters import exact
 from app.console.frame import done, go, own_address, page
 from app.console.session import actor, now, ports
-from app.domain.errors import Refused
-from app.domain.keys import CACHE_TIME, KeyState, SigningKey
-from app.services.keys import list_keys
-from app.services.rotation import rotate_keys
+from app.domain.keys.ring import CACHE_TIME, KeyState, SigningKey
+from app.domain.values.errors import Refused
+from app.services.keys.ring import list_keys
+from app.services.keys.rotation import rotate_keys
 
 blueprint = Blueprint("keys", __name__, url_prefix="/keys")
 

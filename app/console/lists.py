@@ -6,10 +6,10 @@ from datetime import datetime
 
 from flask import request, url_for
 
-from app.domain.errors import Refused
-from app.domain.ids import parse_key
-from app.domain.pages import Page, PageRequest, read_cursor
-from app.domain.ranges import Range, days, parse_day
+from app.domain.values.errors import Refused
+from app.domain.values.ids import parse_key
+from app.domain.values.pages import Page, PageRequest, read_cursor
+from app.domain.values.ranges import Range, days, parse_day
 
 PAGE = 25
 """Rows of a page."""

@@ -7,11 +7,11 @@ from app.console.frame import page
 from app.console.lists import asked_page, turns
 from app.console.people import name_of
 from app.console.session import actor, ports
-from app.domain.pages import Page
-from app.domain.permissions import ALL_PERMISSIONS, in_order
-from app.domain.users import User
-from app.services.directory import list_staff
-from app.services.groups import list_groups
+from app.domain.accounts.users import User
+from app.domain.authorization.permissions import ALL_PERMISSIONS, in_order
+from app.domain.values.pages import Page
+from app.services.accounts.directory import list_staff
+from app.services.groups.lists import list_groups
 
 COLUMNS = 6
 """Groups or people beside each other: more would not be readable."""

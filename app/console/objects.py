@@ -2,15 +2,15 @@
 
 from dataclasses import dataclass
 
-from app.domain.actor import Actor
-from app.domain.errors import PermissionDenied, Refused
+from app.domain.authorization.actor import Actor
 from app.domain.events import EVENTS, EventType
-from app.domain.ids import to_global_id
-from app.domain.pages import PageRequest
+from app.domain.values.errors import PermissionDenied, Refused
+from app.domain.values.ids import to_global_id
+from app.domain.values.pages import PageRequest
 from app.ports import Ports
-from app.services.catalogue import ProductFilter, list_products
-from app.services.finding import HitKind, find_anything
-from app.services.order_lists import OrderFilter, list_orders
+from app.services.commerce.catalogue import ProductFilter, list_products
+from app.services.commerce.order_lists import OrderFilter, list_orders
+from app.services.console.search import HitKind, find_anything
 
 _MOST = 8
 _HITS = {

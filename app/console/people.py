@@ -5,14 +5,14 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.frame import done, go, set_password_address
 from app.console.session import actor, ports
-from app.domain.errors import Refused
-from app.domain.ids import to_global_id
-from app.domain.users import User
-from app.services.customers import delete_customer
-from app.services.reset_links import send_reset_link
-from app.services.staff import delete_staff
-from app.services.user_sessions import end_user_session, show_person
-from app.services.user_status import activate_user, deactivate_user, sign_out_user
+from app.domain.accounts.users import User
+from app.domain.values.errors import Refused
+from app.domain.values.ids import to_global_id
+from app.services.accounts.customers import delete_customer
+from app.services.accounts.staff import delete_staff
+from app.services.accounts.user_sessions import end_user_session, show_person
+from app.services.accounts.user_status import activate_user, deactivate_user, sign_out_user
+from app.services.passwords.reset_links import send_reset_link
 
 blueprint = Blueprint("people", __name__, url_prefix="/people")
 

@@ -7,9 +7,9 @@ from wtforms import SelectMultipleField
 from wtforms.fields.choices import SelectChoice
 from wtforms.widgets import CheckboxInput, ListWidget
 
-from app.domain.actor import Actor
-from app.domain.apps import grantable_problem
-from app.domain.permissions import ALL_PERMISSIONS, Permission, in_order, known
+from app.domain.apps.apps import grantable_problem
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission, in_order, known
 
 
 @dataclass(frozen=True, slots=True)

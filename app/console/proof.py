@@ -16,9 +16,9 @@ from wtforms.validators import InputRequired
 from app.console.forms import ConsoleForm
 from app.console.frame import own_path, page
 from app.console.session import actor, caller, ports, prove_now, signed_in_by
-from app.domain.actor import SessionOrigin
-from app.domain.errors import Refused
-from app.services.console_sessions import prove_again, show_console_door
+from app.domain.authorization.actor import SessionOrigin
+from app.domain.values.errors import Refused
+from app.services.console.console_sessions import prove_again, show_console_door
 
 ANSWER = "proof_password"
 """The field of the password that comes with a form that is sent again."""

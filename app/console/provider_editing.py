@@ -12,14 +12,19 @@ from app.console.forms import ConsoleForm
 from app.console.frame import done, page, refused_page
 from app.console.session import actor, ports, require
 from app.console.single_sign_on import find_plugin, values_of
-from app.domain.errors import Problem, Refused
-from app.domain.permissions import Permission
-from app.domain.provider_settings import SETTINGS, SettingType
-from app.domain.providers import is_slug
-from app.services.door_numbers import Tally
-from app.services.provider_checks import discover_provider
-from app.services.provider_reach import show_provider_reach
-from app.services.provider_settings import Plugin, ProviderUpdate, save_provider, show_plugin
+from app.domain.authorization.permissions import Permission
+from app.domain.single_sign_on.provider_settings import SETTINGS, SettingType
+from app.domain.single_sign_on.providers import is_slug
+from app.domain.values.errors import Problem, Refused
+from app.services.shop.sign_in_counts import Tally
+from app.services.single_sign_on.provider_checks import discover_provider
+from app.services.single_sign_on.provider_coverage import show_provider_reach
+from app.services.single_sign_on.provider_settings import (
+    Plugin,
+    ProviderUpdate,
+    save_provider,
+    show_plugin,
+)
 
 _LONGEST_NAME = 256
 _SECRET = "client_secret"  # noqa: S105 - the name of a setting

@@ -9,10 +9,10 @@ from werkzeug.wrappers import Response as BaseResponse
 from app.console.frame import go
 from app.console.session import actor, ports
 from app.console.single_sign_on import provider_page
-from app.domain.errors import Refused
-from app.domain.provider_settings import SETTINGS
-from app.services.mapping import preview_mapping
-from app.services.provider_checks import check_provider
+from app.domain.single_sign_on.provider_settings import SETTINGS
+from app.domain.values.errors import Refused
+from app.services.single_sign_on.attribute_mapping import preview_mapping
+from app.services.single_sign_on.provider_checks import check_provider
 
 _STEPS = {setting.name: setting.label for setting in SETTINGS} | {"active": "Ways in"}
 

@@ -9,7 +9,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from app.console.frame import page
 from app.console.places import Place, all_places
 from app.console.session import actor, ports
-from app.services.finding import Hit, HitKind, find_anything
+from app.services.console.search import Hit, HitKind, find_anything
 
 _ALSO = (
     Place(

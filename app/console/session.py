@@ -8,17 +8,17 @@ from flask import Flask, request, session
 from flask_login import LoginManager, UserMixin, current_user, login_user, logout_user
 from werkzeug.exceptions import Unauthorized
 
-from app.domain.actor import Actor, SessionOrigin, anonymous
-from app.domain.errors import PermissionDenied
-from app.domain.permissions import Permission
+from app.domain.authorization.actor import Actor, SessionOrigin, anonymous
+from app.domain.authorization.permissions import Permission
+from app.domain.values.errors import PermissionDenied
 from app.ports import Ports
-from app.services.console_sessions import (
+from app.services.console.console_sessions import (
     ConsoleCaller,
     ConsoleSession,
     recognise_session,
     sign_out_of_console,
 )
-from app.services.identity import Visitor
+from app.services.identity.identify import Visitor
 from app.web.caller import visitor_from
 from app.web.installation import installation
 

@@ -20,8 +20,8 @@ from app.console.session import (
     open_console_session,
     ports,
 )
-from app.domain.errors import Problem, Refused
-from app.services.console_sessions import (
+from app.domain.values.errors import Problem, Refused
+from app.services.console.console_sessions import (
     begin_console_sign_in,
     finish_console_sign_in,
     show_console_door,

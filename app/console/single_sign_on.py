@@ -8,14 +8,17 @@ from werkzeug.wrappers import Response as BaseResponse
 from app.console.frame import done, go, page, refused_page
 from app.console.lists import asked_page, tags, told, turns
 from app.console.session import actor, ports
-from app.domain.actor import SessionOrigin
-from app.domain.errors import Problem, Refused
-from app.domain.lockouts import DoorChange
-from app.domain.providers import DEFAULT_SLUG
-from app.services.access import needs_proof
-from app.services.lockouts import lockout
-from app.services.provider_reach import show_provider_closing, show_provider_reach
-from app.services.provider_settings import (
+from app.domain.authorization.actor import SessionOrigin
+from app.domain.shop.lockouts import DoorChange
+from app.domain.single_sign_on.providers import DEFAULT_SLUG
+from app.domain.values.errors import Problem, Refused
+from app.services.authorization.register import needs_proof
+from app.services.shop.lockout_guard import lockout
+from app.services.single_sign_on.provider_coverage import (
+    show_provider_closing,
+    show_provider_reach,
+)
+from app.services.single_sign_on.provider_settings import (
     Plugin,
     ProviderUpdate,
     list_plugins,

@@ -13,16 +13,16 @@ from app.console.groups import every_group, group_chips, group_names
 from app.console.lists import asked_key, asked_page, asked_word, tags, told, turns
 from app.console.people import name_of
 from app.console.session import actor, ports, require
-from app.domain.directory import SignInWay, UserSort
-from app.domain.errors import Refused
-from app.domain.grants import is_within_reach
-from app.domain.ids import to_global_id
-from app.domain.permissions import Permission, in_order
-from app.domain.users import User
-from app.services.directory import list_staff
-from app.services.staff import StaffChanges, update_staff
-from app.services.user_sessions import Person, show_person
-from app.services.ways_in import ways_in_of_staff
+from app.domain.accounts.directory import SignInWay, UserSort
+from app.domain.accounts.users import User
+from app.domain.authorization.grants import is_within_reach
+from app.domain.authorization.permissions import Permission, in_order
+from app.domain.values.errors import Refused
+from app.domain.values.ids import to_global_id
+from app.services.accounts.directory import list_staff
+from app.services.accounts.staff import StaffChanges, update_staff
+from app.services.accounts.user_sessions import Person, show_person
+from app.services.console.sign_in_methods import ways_in_of_staff
 
 _NAMES = {**NAMES, "group": "Group", "by": "Signs in by"}
 _WAYS: Mapping[str, str] = {

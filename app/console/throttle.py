@@ -6,11 +6,11 @@ from werkzeug.wrappers import Response as BaseResponse
 from app.console.frame import done, go, page
 from app.console.lists import here_with, tags, told
 from app.console.session import actor, ports, visitor_here
-from app.domain.addresses import parse_address
-from app.domain.errors import Refused
+from app.domain.values.errors import Refused
+from app.domain.values.ip_addresses import parse_address
 from app.ports.throttle import ThrottleUnavailable
-from app.services.throttle import ExplainedBlock, explain_blocked, unblock_address
-from app.services.traffic import list_untrusted_forwarding
+from app.services.shop.traffic import list_untrusted_forwarding
+from app.services.sign_in.login_throttle import ExplainedBlock, explain_blocked, unblock_address
 from app.web.installation import installation
 
 LISTED = 100

@@ -41,7 +41,7 @@ from app.console.filters import FILTERS
 from app.console.frame import HEADERS, frame_values, go, page
 from app.console.proof import answer_proof
 from app.console.session import actor, caller, is_signed_in, note_use, ports, set_up_sessions
-from app.services.console_sessions import Worth, show_console_door
+from app.services.console.console_sessions import Worth, show_console_door
 from app.web.hooks import WithoutHooks
 
 OPEN = frozenset(

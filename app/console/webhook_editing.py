@@ -20,17 +20,17 @@ from app.console.forms import ConsoleForm, KeyField, sent_key
 from app.console.frame import done, page, refused_page
 from app.console.lists import asked_key
 from app.console.session import actor, ports, require
-from app.domain.absent import ABSENT, Absent
-from app.domain.apps import App
-from app.domain.errors import Refused
-from app.domain.ids import to_global_id
-from app.domain.pages import PageRequest
-from app.domain.permissions import Permission
-from app.domain.webhooks import AsyncEvent, Webhook
-from app.services.app_lists import list_apps, show_app
-from app.services.webhook_changes import WebhookInput, create_webhook, update_webhook
-from app.services.webhook_queries import check_query
-from app.services.webhooks import show_webhook
+from app.domain.apps.apps import App
+from app.domain.authorization.permissions import Permission
+from app.domain.values.absent import ABSENT, Absent
+from app.domain.values.errors import Refused
+from app.domain.values.ids import to_global_id
+from app.domain.values.pages import PageRequest
+from app.domain.webhooks.webhooks import AsyncEvent, Webhook
+from app.services.apps.lists import list_apps, show_app
+from app.services.webhooks.changes import WebhookInput, create_webhook, update_webhook
+from app.services.webhooks.details import show_webhook
+from app.services.webhooks.queries import check_query
 
 _MOST_APPS = 100
 

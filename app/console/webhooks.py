@@ -8,13 +8,13 @@ from werkzeug.wrappers import Response as BaseResponse
 from app.console.frame import done, go, page
 from app.console.lists import asked_key, asked_page, asked_word, tags, told, turns
 from app.console.session import actor, ports
-from app.domain.errors import Refused
-from app.domain.ids import to_global_id
-from app.domain.webhooks import AsyncEvent, Webhook
-from app.services.delivery_search import DeliverySearch, search_deliveries
-from app.services.dry_runs import trigger_webhook
-from app.services.webhook_changes import WebhookInput, delete_webhook, update_webhook
-from app.services.webhook_lists import (
+from app.domain.values.errors import Refused
+from app.domain.values.ids import to_global_id
+from app.domain.webhooks.webhooks import AsyncEvent, Webhook
+from app.services.deliveries.dry_runs import trigger_webhook
+from app.services.deliveries.search import DeliverySearch, search_deliveries
+from app.services.webhooks.changes import WebhookInput, delete_webhook, update_webhook
+from app.services.webhooks.lists import (
     ListedWebhook,
     WebhookFilter,
     WebhookSort,

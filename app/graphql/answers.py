@@ -8,8 +8,8 @@ from typing import Any
 import orjson
 from graphql import GraphQLError
 
-from app.domain.errors import TokenRejected
-from app.domain.faults import DatabaseUnavailable
+from app.domain.values.errors import TokenRejected
+from app.domain.values.faults import DatabaseUnavailable
 from app.graphql.errors import (
     REQUEST_ERROR,
     Description,

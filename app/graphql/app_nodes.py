@@ -5,15 +5,15 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import TypeVar
 
-from app.domain.apps import App, AppToken
-from app.domain.extensions import Extension
-from app.domain.pages import Page
-from app.domain.webhooks import Webhook
+from app.domain.apps.apps import App, AppToken
+from app.domain.apps.extensions import Extension
+from app.domain.values.pages import Page
+from app.domain.webhooks.webhooks import Webhook
 from app.graphql.context import RequestContext
-from app.services.app_tokens import tokens_of_apps
-from app.services.extension_tokens import make_extension_token
-from app.services.extensions import extensions_of_apps
-from app.services.webhooks import webhooks_of_apps
+from app.services.apps.extension_tokens import make_extension_token
+from app.services.apps.extensions import extensions_of_apps
+from app.services.apps.tokens import tokens_of_apps
+from app.services.webhooks.details import webhooks_of_apps
 
 Item = TypeVar("Item")
 Node = TypeVar("Node")

@@ -7,7 +7,7 @@ from typing import Any
 import graphene
 from graphql import GraphQLResolveInfo
 
-from app.domain.pages import Page, PageRequest, read_page_request
+from app.domain.values.pages import Page, PageRequest, read_page_request
 
 _ARGUMENTS = ("before", "after", "first", "last")
 

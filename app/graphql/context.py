@@ -4,10 +4,10 @@ from dataclasses import dataclass, field
 
 from graphql import GraphQLError, GraphQLResolveInfo
 
-from app.domain.actor import Actor
+from app.domain.authorization.actor import Actor
 from app.graphql.crowds import Crowd
 from app.ports import Ports
-from app.services.identity import Identity, Visitor
+from app.services.identity.identify import Identity, Visitor
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable
 
-from app.domain.actor import Actor
-from app.domain.groups import PermissionGroup
-from app.domain.users import User
+from app.domain.accounts.users import User
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.groups import PermissionGroup
 from app.ports import Ports
-from app.services.groups import all_groups, list_members
+from app.services.groups.lists import all_groups, list_members
 
 
 class Crowd:

@@ -8,7 +8,7 @@ from typing import Any
 
 from graphql import GraphQLSchema
 
-from app.domain.faults import DatabaseUnavailable
+from app.domain.values.faults import DatabaseUnavailable
 from app.graphql.answers import Outcome, faulty, joined, malformed
 from app.graphql.bodies import BadRequest
 from app.graphql.exchange import Exchange, Identify
@@ -21,7 +21,7 @@ from app.graphql.request import (
     read_request,
     wants_graphql_response,
 )
-from app.services.identity import identify as identify_caller
+from app.services.identity.identify import identify as identify_caller
 from app.web.caller import visitor_from
 from app.web.headers import Headers, data_headers
 from app.web.installation import Installation

@@ -8,14 +8,14 @@ from typing import Any
 import structlog
 from graphql import GraphQLError, GraphQLSyntaxError, SourceLocation
 
-from app.domain.errors import (
+from app.domain.values.errors import (
     PermissionDenied,
     Refused,
     TokenRejected,
     TooManyRequests,
     TrafficClosed,
 )
-from app.domain.faults import DatabaseUnavailable
+from app.domain.values.faults import DatabaseUnavailable
 from app.ports import Ports
 from app.web.errors import UNAVAILABLE, UNAVAILABLE_CODE
 

@@ -8,11 +8,11 @@ from typing import Any
 import orjson
 from graphql import GraphQLError, GraphQLSchema
 
-from app.domain.actor import ActorKind
-from app.domain.errors import TokenFault, TokenRejected, TrafficClosed
-from app.domain.faults import DatabaseUnavailable
-from app.domain.shop import admits
-from app.domain.traffic import traffic_kind
+from app.domain.authorization.actor import ActorKind
+from app.domain.shop.settings import admits
+from app.domain.shop.traffic import traffic_kind
+from app.domain.values.errors import TokenFault, TokenRejected, TrafficClosed
+from app.domain.values.faults import DatabaseUnavailable
 from app.graphql.answers import (
     CLOSED,
     UNAVAILABLE,
@@ -33,7 +33,7 @@ from app.graphql.operations import Document, Operation
 from app.graphql.password_limit import LimitedHasher
 from app.graphql.request import Entry
 from app.ports import Ports
-from app.services.identity import Identity, Visitor
+from app.services.identity.identify import Identity, Visitor
 
 Identify = Callable[[Ports, Visitor], Identity]
 

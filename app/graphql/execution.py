@@ -34,8 +34,8 @@ from graphql.execution.execute import CollectedErrors, assume_not_awaitable, get
 from graphql.pyutils import Path, print_path_list
 from typing_extensions import override
 
-from app.domain.errors import TokenFault, TokenRejected, TrafficClosed
-from app.domain.faults import DatabaseUnavailable
+from app.domain.values.errors import TokenFault, TokenRejected, TrafficClosed
+from app.domain.values.faults import DatabaseUnavailable
 from app.graphql.context import RequestContext
 from app.graphql.operations import Operation
 

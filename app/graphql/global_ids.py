@@ -1,6 +1,6 @@
 """Global ids that a client sends, read so that nobody learns more from them than they may."""
 
-from app.domain.ids import parse_global_id, parse_key
+from app.domain.values.ids import parse_global_id, parse_key
 
 NO_KEY = 0
 """What nothing has for a key: nothing will be found by it."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from graphql import GraphQLError
 
-from app.domain.pages import LONGEST_PAGE
+from app.domain.values.pages import LONGEST_PAGE
 
 CEILING = 1_000_000_000
 """Where counting stops: an operation this large needs no exact figure."""

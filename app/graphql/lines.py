@@ -3,8 +3,8 @@
 import graphene
 from graphql import GraphQLResolveInfo
 
-from app.domain import lines as domain
-from app.domain.money import Money
+from app.domain.commerce import lines as domain
+from app.domain.commerce.money import Money
 
 _MONEY = "app.graphql.types.money.TaxedMoney"
 

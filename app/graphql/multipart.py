@@ -9,7 +9,7 @@ from werkzeug.datastructures import FileStorage
 from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.formparser import MultiPartParser
 
-from app.domain.uploads import Upload
+from app.domain.values.uploads import Upload
 from app.graphql.bodies import BadRequest, read_json, too_large
 
 MOST_PARTS = 32

@@ -1,6 +1,6 @@
 """How many passwords one request can have hashed, over all its aliases and batch entries."""
 
-from app.domain.errors import TooManyRequests
+from app.domain.values.errors import TooManyRequests
 from app.ports import PasswordHasher
 
 MOST_HASHES = 2

@@ -19,11 +19,11 @@ from graphql import (
     parse,
 )
 
-from app.domain.actor import Actor
-from app.domain.errors import Problem, Refused
+from app.domain.authorization.actor import Actor
 from app.domain.events import EVENTS
 from app.domain.events.occurrence import Occurrence
-from app.domain.webhooks import AsyncEvent, WebhookQuery
+from app.domain.values.errors import Problem, Refused
+from app.domain.webhooks.webhooks import AsyncEvent, WebhookQuery
 from app.graphql.errors import locations_of
 from app.graphql.limits import Allowance, Limits, exceeded
 from app.graphql.schema import schema

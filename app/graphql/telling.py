@@ -15,10 +15,10 @@ from graphql import (
 )
 from graphql.execution.execute import CollectedErrors, assume_not_awaitable
 
-from app.domain.actor import WORKER, Actor
-from app.domain.errors import PermissionDenied, Problem, Refused
+from app.domain.authorization.actor import WORKER, Actor
 from app.domain.events import Deletion
 from app.domain.events.occurrence import Occurrence
+from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.graphql.cache import Cache
 from app.graphql.context import RequestContext
 from app.graphql.errors import cause_of
@@ -26,8 +26,8 @@ from app.graphql.execution import Execution
 from app.graphql.limits import Allowance
 from app.graphql.validation import Invalid, read_document
 from app.ports import Ports
-from app.services.identity import Identity, Visitor
-from app.services.shop import show_settings
+from app.services.identity.identify import Identity, Visitor
+from app.services.shop.settings import show_settings
 
 _MOST_TOLD = 5
 _ENTRIES, _BYTES = 1000, 8 * 1024 * 1024

@@ -25,7 +25,7 @@ from graphql import (
 )
 from graphql.execution.execute import get_field_def
 
-from app.domain.pages import LONGEST_PAGE
+from app.domain.values.pages import LONGEST_PAGE
 from app.graphql.limits import CEILING, Load
 
 PAGE_ARGUMENTS = ("first", "last")

@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 from sqlalchemy import Connection, ForeignKey, Index, delete, event, insert, inspect
 from sqlalchemy.orm import Mapped, Mapper, mapped_column
 
-from app.domain.search import words_in
+from app.domain.accounts.search import words_in
 from app.models.apps import AppRecord
 from app.models.record import Record
 from app.models.webhooks import WebhookRecord
@@ -16,7 +16,7 @@ _OF_WEBHOOKS = ("name", "target_url")
 
 
 class AppWordRecord(Record):
-    """One word of one app, folded (``app.domain.search``)."""
+    """One word of one app, folded (``app.domain.accounts.search``)."""
 
     __tablename__ = "app_words"
     __table_args__ = (

@@ -16,7 +16,7 @@ class WebhookRecord(Record):
     since; ``disabled_reason`` is told when the installation itself has switched it off, and
     ``last_failure`` is what the last attempt that failed came to. An identifier is unique in its
     app. ``saved_by`` is who saved it last; ``saved_permissions``, joined by commas, what they held
-    then, NULL for no limit (``domain/webhook_rights``).
+    then, NULL for no limit (``domain/webhooks/permissions``).
     """
 
     __tablename__ = "webhooks"

@@ -3,7 +3,7 @@
 from sqlalchemy import Connection, ForeignKey, Index, String, delete, event, insert, inspect
 from sqlalchemy.orm import Mapped, Mapper, mapped_column
 
-from app.domain.search import LONGEST_WORD, words_of
+from app.domain.accounts.search import LONGEST_WORD, words_of
 from app.models.record import Record
 from app.models.users import UserRecord
 
@@ -14,7 +14,7 @@ _KEPT = ("email", "first_name", "last_name", "is_staff")
 
 
 class UserWordRecord(Record):
-    """One word of one person, folded (``app.domain.search``); ``is_staff`` is the person's."""
+    """A word that finds a person, folded by ``app.domain.accounts.search``."""
 
     __tablename__ = "user_words"
     __table_args__ = (

@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from app.domain.traffic import TrafficKind
+from app.domain.shop.traffic import TrafficKind
 
 
 class Activity(Protocol):

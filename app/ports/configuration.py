@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, field
 
-from app.domain.addresses import Network
-from app.domain.rate_limits import RateLimitPolicy
+from app.domain.sign_in.rate_limits import RateLimitPolicy
+from app.domain.values.ip_addresses import Network
 
 
 @dataclass(frozen=True, slots=True)

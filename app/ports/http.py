@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
-from app.domain.errors import TokenRejected
-from app.domain.jws import read_members
+from app.domain.sign_in.jws import read_members
+from app.domain.values.errors import TokenRejected
 
 _GOOD = range(200, 300)
 

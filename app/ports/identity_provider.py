@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from app.domain.provider_tokens import SignedToken
+from app.domain.single_sign_on.provider_tokens import SignedToken
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
-from app.domain.absent import ABSENT, Absent
-from app.domain.deliveries import Replayed
+from app.domain.deliveries.deliveries import Replayed
+from app.domain.values.absent import ABSENT, Absent
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,8 @@
 
 from typing import Protocol
 
-from app.domain.mail import Letter, Mail
-from app.domain.shop import Shop
+from app.domain.accounts.mail import Letter, Mail
+from app.domain.shop.settings import Shop
 
 
 class MailUndeliverable(Exception):

@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from app.domain.errors import Problem, Refused
+from app.domain.values.errors import Problem, Refused
 
 _SECONDS = 2
 _BUSY = Problem(

@@ -2,9 +2,9 @@
 
 from typing import Protocol
 
-from app.domain.actor import Actor
+from app.domain.authorization.actor import Actor
 from app.domain.events.occurrence import Occurrence
-from app.domain.webhooks import WebhookQuery
+from app.domain.webhooks.webhooks import WebhookQuery
 
 
 class Payloads(Protocol):

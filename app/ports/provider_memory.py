@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from threading import BoundedSemaphore, Lock
 
-from app.domain.errors import TokenFault
-from app.domain.providers import Provider
-from app.domain.scopes import ScopeGrant
+from app.domain.authorization.scopes import ScopeGrant
+from app.domain.single_sign_on.providers import Provider
+from app.domain.values.errors import TokenFault
 from app.ports.identity_provider import ProviderKey
 from app.ports.memory import Memory
 

@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from app.domain.deliveries import Batch
+from app.domain.deliveries.deliveries import Batch
 
 
 class Queue(Protocol):

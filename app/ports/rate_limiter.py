@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from app.domain.rate_limits import Rates
+from app.domain.sign_in.rate_limits import Rates
 
 
 class RateLimiter(Protocol):

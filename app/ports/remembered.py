@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 from math import inf
 from threading import Lock
 
-from app.domain.keys import Ring
-from app.domain.tokens import Claims
+from app.domain.keys.ring import Ring
+from app.domain.sign_in.tokens import Claims
 from app.ports.keys import KeyPair
 from app.ports.memory import Memory
 from app.ports.provider_memory import ProviderMemory

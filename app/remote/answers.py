@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
 from typing import Any, TypeVar
 
-from app.domain.errors import (
+from app.domain.values.errors import (
     PermissionDenied,
     Problem,
     Refused,
@@ -13,7 +13,7 @@ from app.domain.errors import (
     TokenRejected,
     TrafficClosed,
 )
-from app.domain.faults import Fault, Unreachable
+from app.domain.values.faults import Fault, Unreachable
 from app.ports.http import HttpAnswer
 
 Read = TypeVar("Read")

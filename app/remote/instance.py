@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from typing import TypeVar
 
-from app.domain.absent import Absent
-from app.domain.api_addresses import key_set_address
-from app.domain.deliveries import Replayed
-from app.domain.errors import PermissionDenied, Problem, Refused
-from app.domain.faults import Unreachable
+from app.domain.deliveries.deliveries import Replayed
+from app.domain.urls.api_urls import key_set_address
+from app.domain.values.absent import Absent
+from app.domain.values.errors import PermissionDenied, Problem, Refused
+from app.domain.values.faults import Unreachable
 from app.ports.http import Http
 from app.ports.instance import (
     DeliveryPage,

@@ -1,6 +1,6 @@
 """Logins on other instances: a person's by password, an app's by its token."""
 
-from app.domain.errors import PermissionDenied, Refused
+from app.domain.values.errors import PermissionDenied, Refused
 from app.ports.http import Http
 from app.ports.profiles import Profile
 from app.remote.answers import read_as, read_text

@@ -1,5 +1,5 @@
-"""The use cases: one function each, ``(ports, actor, input) -> value``, declared in ``access``.
+"""The use cases: one function each, ``(ports, actor, input) -> value``, in a package per subject.
 
-A use case says above itself who may call it, opens its own transaction, and is the only place
-where the thing happens. What it returns is a plain value.
+A use case declares above itself who can call it (``authorization``), opens its own transaction,
+and returns a plain value. The packages form an order without circles, held by import-linter.
 """

@@ -11,7 +11,7 @@ own server drops header names with underscores, as nginx and Apache do; another 
 
 from collections.abc import Sequence
 
-from app.domain.addresses import Address, Network, parse_address
+from app.domain.values.ip_addresses import Address, Network, parse_address
 
 _LONGEST_PORT = 5
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from app.services.identity import Visitor
+from app.services.identity.identify import Visitor
 from app.web.address import client_address, is_forwarded_by_stranger
 from app.web.installation import Installation
 

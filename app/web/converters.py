@@ -4,7 +4,7 @@ from flask import Flask
 from typing_extensions import override
 from werkzeug.routing import BaseConverter
 
-from app.domain.ids import LONGEST_KEY
+from app.domain.values.ids import LONGEST_KEY
 
 
 class KeyConverter(BaseConverter):

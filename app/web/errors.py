@@ -9,8 +9,8 @@ from flask import Flask, Response, jsonify, render_template, request
 from werkzeug.exceptions import HTTPException, InternalServerError, ServiceUnavailable
 from werkzeug.exceptions import TooManyRequests as TooManyRequestsPage
 
-from app.domain.errors import TooManyRequests
-from app.domain.faults import DatabaseUnavailable
+from app.domain.values.errors import TooManyRequests
+from app.domain.values.faults import DatabaseUnavailable
 from app.ports import Ports
 from app.web.headers import NOTHING_MAY_RUN
 from app.web.installation import installation

@@ -11,8 +11,8 @@ from typing import Any, NoReturn, cast
 from flask import Flask, request
 from flask_limiter import Limiter, RequestLimit
 
-from app.domain.errors import TooManyRequests
-from app.domain.rate_limits import CONSOLE_FORM, PAGE_LIMITS, client_of
+from app.domain.sign_in.rate_limits import CONSOLE_FORM, PAGE_LIMITS, client_of
+from app.domain.values.errors import TooManyRequests
 from app.web.caller import visitor_from
 from app.web.errors import page_of
 from app.web.hooks import WithoutHooks

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import cli
 from app.adapters.migrations import upgrade
-from app.domain.actor import OPERATOR
+from app.domain.authorization.actor import OPERATOR
 from app.services.demo.shop import fill_shop
 from app.settings import Settings
 from app.web.installation import install

@@ -14,8 +14,8 @@ from pathlib import Path
 from sqlalchemy import select, update
 
 from app.adapters.migrations import upgrade
-from app.domain.actor import OPERATOR
-from app.domain.permissions import Permission
+from app.domain.authorization.actor import OPERATOR
+from app.domain.authorization.permissions import Permission
 from app.models import ShopRecord, UserRecord
 from app.ports import Ports
 from app.services.demo.shop import fill_shop

@@ -4,9 +4,9 @@ import re
 
 from hypothesis import strategies as st
 
-from app.domain.ids import to_global_id
-from app.domain.permissions import Permission
-from app.domain.webhooks import AsyncEvent
+from app.domain.authorization.permissions import Permission
+from app.domain.values.ids import to_global_id
+from app.domain.webhooks.webhooks import AsyncEvent
 
 TYPES = (
     *("User", "Group", "App", "AppToken", "AppInstallation", "AppExtension", "Webhook"),

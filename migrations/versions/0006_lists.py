@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-from app.domain.search import words_of
+from app.domain.accounts.search import words_of
 
 revision = "0006_lists"
 down_revision = "0005_apps"

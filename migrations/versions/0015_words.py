@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 import sqlalchemy as sa
 from alembic import op
 
-from app.domain.search import words_in
+from app.domain.accounts.search import words_in
 
 revision = "0015_words"
 down_revision = "0014_worker_pulse"

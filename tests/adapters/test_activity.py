@@ -13,12 +13,12 @@ from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
 from app.adapters.activity import MOST, SqlActivity
-from app.domain.faults import Unreachable
-from app.domain.ids import to_global_id
-from app.domain.traffic import TrafficKind
+from app.domain.shop.traffic import TrafficKind
+from app.domain.values.faults import Unreachable
+from app.domain.values.ids import to_global_id
 from app.models import AppTokenRecord, ForwardingRecord, TrafficRecord
 from app.ports import Ports
-from app.services.own_sessions import end_session
+from app.services.sign_in.own_sessions import end_session
 from tests.builders.apps import make_app
 from tests.builders.people import actor_of, make_user, sessions_of, sign_in
 from tests.fakes.clock import FakeClock
@@ -216,7 +216,7 @@ import multiprocessing, sys
 from app.adapters.activity import SqlActivity
 from app.adapters.clock import SystemClock
 from app.adapters.database import connect_database
-from app.domain.traffic import TrafficKind
+from app.domain.shop.traffic import TrafficKind
 
 def see():
     activity = SqlActivity(connect_database(sys.argv[1]), SystemClock())

@@ -5,10 +5,10 @@ import pytest
 from sqlalchemy import Select, bindparam, func, literal, select, update
 
 from app.adapters.database import connect_database
-from app.domain.faults import Unreachable
+from app.domain.values.faults import Unreachable
 from app.models import ShopRecord, UserRecord
 from app.ports import Database
-from app.services.callers import moment
+from app.services.authorization.live_sessions import moment
 from tests.adapters.rows import NOON, USER, new_user, rename_shop, shop_name
 from tests.fixtures.statements import recorded_statements
 

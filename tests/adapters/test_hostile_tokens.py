@@ -20,8 +20,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.adapters.keys import RsaKeyStore
-from app.domain.errors import TokenFault, TokenRejected
-from app.domain.keys import PublicKey
+from app.domain.keys.ring import PublicKey
+from app.domain.values.errors import TokenFault, TokenRejected
 from app.ports.keys import KeyPair
 
 CLAIMS = {"iat": 1, "exp": 2, "owner": "latchkey", "user_id": "VXNlcjox"}

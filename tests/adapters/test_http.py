@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from app.adapters.http import GuardedHttp
-from app.domain.version import VERSION
+from app.domain.values.version import VERSION
 from app.ports.http import CallFailed, CallFault, HttpRequest
 from tests.adapters.http_calls import fault_of
 from tests.fakes.http import LOOPBACK

@@ -20,8 +20,8 @@ from joserfc import jwk
 from joserfc import jwt as joserfc_jwt
 
 from app.adapters.keys import RsaKeyStore
-from app.domain.faults import KeyUnreadable
-from app.domain.keys import PublicKey
+from app.domain.keys.ring import PublicKey
+from app.domain.values.faults import KeyUnreadable
 from app.ports.keys import KeyPair
 from app.settings import Settings, SettingsError
 from app.wiring import connect

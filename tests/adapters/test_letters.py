@@ -8,8 +8,8 @@ from jinja2.meta import find_undeclared_variables
 from markupsafe import escape
 
 from app.adapters.letters import JinjaLetters
-from app.domain.mail import Letter, Mail, MailKind
-from app.domain.shop import PasswordLoginMode, Shop
+from app.domain.accounts.mail import Letter, Mail, MailKind
+from app.domain.shop.settings import PasswordLoginMode, Shop
 
 TEMPLATES = Path(__file__).parents[2] / "app" / "templates" / "mail"
 LINK = "https://shop.example.com/?a=1&token=sesame"

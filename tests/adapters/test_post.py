@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis.strategies import sampled_from, text
 
 from app.adapters.post import FilePost, SmtpPost
-from app.domain.mail import Letter
-from app.domain.texts import line_problem
+from app.domain.accounts.mail import Letter
+from app.domain.values.texts import line_problem
 from app.ports.mail import MailUndeliverable
 from tests.servers.certificates import certificate_for
 from tests.servers.smtp import smtp_server

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from app.adapters.profiles import FileProfiles
-from app.domain.faults import Fault
+from app.domain.values.faults import Fault
 from app.ports.profiles import Profile
 
 URL = "https://shop.example.com/graphql/"

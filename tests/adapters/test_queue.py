@@ -9,7 +9,7 @@ import pytest
 from huey.storage import SqliteStorage
 
 from app.adapters.queue import connect_queue
-from app.domain.deliveries import Batch
+from app.domain.deliveries.deliveries import Batch
 from app.ports.queue import Queue
 
 Places = tuple[str, Path]

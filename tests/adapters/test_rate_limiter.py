@@ -8,7 +8,7 @@ from redis import ConnectionPool
 
 from app.adapters.clock import SystemClock
 from app.adapters.rate_limiter import LimitsRateLimiter, Windows, connect_rate_limiter
-from app.domain.rate_limits import parse_rates
+from app.domain.sign_in.rate_limits import parse_rates
 from tests.fakes.clock import FakeClock
 
 RATES = parse_rates("3/minute")

@@ -1,6 +1,6 @@
 """What every throttle must do, wherever it counts: SQLite, PostgreSQL, Redis."""
 
-from app.domain.throttling import (
+from app.domain.sign_in.throttling import (
     FADE_SECONDS,
     LEASE_SECONDS,
 )

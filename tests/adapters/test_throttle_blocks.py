@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.domain.throttling import FADE_SECONDS
+from app.domain.sign_in.throttling import FADE_SECONDS
 from app.ports.throttle import BlockedAddress, Throttle
 from tests.adapters.throttles import (
     ADDRESS,

@@ -1,6 +1,6 @@
 """A throttle whose clock was put back, wherever it counts."""
 
-from app.domain.throttling import FADE_SECONDS, LONGEST_BLOCK_SECONDS
+from app.domain.sign_in.throttling import FADE_SECONDS, LONGEST_BLOCK_SECONDS
 from tests.adapters.throttles import ADDRESS, ANNA, Visitor
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from threading import Barrier
 
-from app.domain.throttling import GUESSES_FADE_SECONDS, MOST_GUESSES
+from app.domain.sign_in.throttling import GUESSES_FADE_SECONDS, MOST_GUESSES
 from app.ports.throttle import Throttle
 from tests.adapters.throttles import ANNA, BELA, NOW, Visitor, run_together
 

@@ -7,7 +7,7 @@ import pytest
 from redis import Redis
 
 from app.adapters.throttle_redis import RedisThrottle, connect_redis_throttle
-from app.domain.throttling import FADE_SECONDS
+from app.domain.sign_in.throttling import FADE_SECONDS
 from app.ports.throttle import Throttle, ThrottleUnavailable
 from tests.adapters.throttles import ADDRESS, ANNA, NOW, Visitor
 

@@ -5,7 +5,7 @@ from threading import Barrier
 
 import pytest
 
-from app.domain.throttling import LEASE_SECONDS
+from app.domain.sign_in.throttling import LEASE_SECONDS
 from app.ports.throttle import BlockedAddress, Throttle
 from tests.adapters.throttles import (
     ADDRESS,

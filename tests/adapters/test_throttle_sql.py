@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import func, select, update
 
 from app.adapters.throttle_sql import SqlThrottle
-from app.domain.throttling import FADE_SECONDS
+from app.domain.sign_in.throttling import FADE_SECONDS
 from app.models import ThrottleAddressRecord, ThrottleUserRecord
 from app.ports import Ports
 from tests.adapters.throttles import ADDRESS, NOW, OTHER_ADDRESS, Visitor

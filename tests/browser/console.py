@@ -12,12 +12,12 @@ from flask import Flask
 from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Request
 from werkzeug.serving import make_server
 
-from app.domain.actor import WORKER, SessionOrigin
+from app.domain.authorization.actor import WORKER, SessionOrigin
 from app.factory import create_app
 from app.models import SessionRecord
 from app.ports import Ports
-from app.services.deliveries import make_deliveries
-from app.services.dispatch import lease_due_deliveries
+from app.services.deliveries.dispatch import lease_due_deliveries
+from app.services.deliveries.sending import make_deliveries
 from app.settings import Settings
 from tests.console.desk import Desk
 

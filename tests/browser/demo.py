@@ -7,7 +7,7 @@ from pathlib import Path
 from sqlalchemy import select, update
 
 from app.adapters.clock import SystemClock
-from app.domain.actor import OPERATOR
+from app.domain.authorization.actor import OPERATOR
 from app.models import UserRecord
 from app.ports import Ports
 from app.services.demo.shop import fill_shop

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page
 
-from app.domain.actor import SessionOrigin
+from app.domain.authorization.actor import SessionOrigin
 from tests.browser.console import ADMIN, RunningShop, Watch
 from tests.browser.demo import STAFF, customer_key
 from tests.browser.pages import BEFORE_SIGNING_IN, page_addresses

@@ -6,10 +6,10 @@ import re
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from app.domain.actor import WORKER, SessionOrigin
-from app.domain.permissions import Permission
-from app.domain.webhooks import AsyncEvent
-from app.services.installing import install_next_app
+from app.domain.authorization.actor import WORKER, SessionOrigin
+from app.domain.authorization.permissions import Permission
+from app.domain.webhooks.webhooks import AsyncEvent
+from app.services.app_lifecycle.installation_worker import install_next_app
 from tests.browser.console import ADMIN, PROVIDER, RunningShop, Watch, ask, work
 from tests.builders.apps import make_app
 from tests.builders.people import PASSWORD, make_staff, make_user

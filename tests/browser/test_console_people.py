@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from app.domain.mail import MailKind
-from app.domain.permissions import Permission
+from app.domain.accounts.mail import MailKind
+from app.domain.authorization.permissions import Permission
 from tests.browser.console import ADMIN, RunningShop, ask
 from tests.builders.outbox import mails
 from tests.builders.people import (

@@ -9,11 +9,11 @@ import jwt
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from app.domain.actor import OPERATOR
-from app.domain.mail import MailKind
-from app.domain.permissions import Permission
-from app.services.provider_checks import discover_provider
-from app.services.provider_settings import ProviderUpdate, save_provider
+from app.domain.accounts.mail import MailKind
+from app.domain.authorization.actor import OPERATOR
+from app.domain.authorization.permissions import Permission
+from app.services.single_sign_on.provider_checks import discover_provider
+from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
 from tests.browser.console import ADMIN, PROVIDER, RunningShop, Watch, ask
 from tests.builders.outbox import mails
 from tests.builders.people import PASSWORD, make_group, make_staff, make_user, sign_in

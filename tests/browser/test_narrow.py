@@ -5,10 +5,10 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, FloatRect, Locator, Page, ViewportSize, expect
 
-from app.domain.actor import OPERATOR
-from app.domain.permissions import Permission
-from app.domain.webhooks import AsyncEvent
-from app.services.shop import ShopUpdate, update_shop
+from app.domain.authorization.actor import OPERATOR
+from app.domain.authorization.permissions import Permission
+from app.domain.webhooks.webhooks import AsyncEvent
+from app.services.shop.settings import ShopUpdate, update_shop
 from tests.browser.console import ADMIN, RunningShop
 from tests.builders.apps import make_app
 from tests.builders.people import make_group, make_user

@@ -3,8 +3,8 @@
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from app.domain.permissions import Permission
-from app.domain.webhooks import AsyncEvent
+from app.domain.authorization.permissions import Permission
+from app.domain.webhooks.webhooks import AsyncEvent
 from tests.browser.console import ADMIN, RunningShop, Watch, ask, work
 from tests.builders.apps import make_app
 from tests.builders.people import PASSWORD, make_group, make_user, sign_in

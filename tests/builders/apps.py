@@ -2,13 +2,13 @@
 
 from sqlalchemy import update
 
-from app.domain.actor import OPERATOR
-from app.domain.app_tokens import RANDOM_LENGTH, digest_of, last_four, make_app_token
-from app.domain.apps import App, AppType
-from app.domain.permissions import Permission
+from app.domain.apps.app_tokens import RANDOM_LENGTH, digest_of, last_four, make_app_token
+from app.domain.apps.apps import App, AppType
+from app.domain.authorization.actor import OPERATOR
+from app.domain.authorization.permissions import Permission
 from app.models import AppPermissionRecord, AppRecord, AppTokenRecord
 from app.ports import Ports
-from app.services.app_lists import show_app
+from app.services.apps.lists import show_app
 
 
 def make_app(

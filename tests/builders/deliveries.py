@@ -2,12 +2,12 @@
 
 from datetime import datetime
 
-from app.domain.actor import WORKER
-from app.domain.deliveries import DeliveryStatus
+from app.domain.authorization.actor import WORKER
+from app.domain.deliveries.deliveries import DeliveryStatus
 from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
-from app.services.deliveries import make_deliveries
-from app.services.dispatch import lease_due_deliveries
+from app.services.deliveries.dispatch import lease_due_deliveries
+from app.services.deliveries.sending import make_deliveries
 from tests.builders.people import ISSUER
 
 

@@ -2,7 +2,7 @@
 
 from sqlalchemy import func, select
 
-from app.domain.actor import OPERATOR, Actor
+from app.domain.authorization.actor import OPERATOR, Actor
 from app.models import (
     AppExtensionRecord,
     AppRecord,

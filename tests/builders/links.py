@@ -1,9 +1,9 @@
 """Links as mails would carry them."""
 
-from app.domain.links import LinkPurpose
+from app.domain.passwords.email_links import LinkPurpose
 from app.models import UserRecord
 from app.ports import Ports
-from app.services.links import make_link
+from app.services.passwords.email_links import make_link
 
 
 def link_for(ports: Ports, user_id: int, purpose: LinkPurpose, new_email: str = "") -> str:

@@ -2,15 +2,15 @@
 
 from decimal import Decimal
 
-from app.domain.actor import Actor
-from app.domain.checkouts import Checkout
-from app.domain.ids import to_global_id
-from app.domain.orders import Order, OrderStatus
+from app.domain.authorization.actor import Actor
+from app.domain.commerce.checkouts import Checkout
+from app.domain.commerce.orders import Order, OrderStatus
+from app.domain.values.ids import to_global_id
 from app.models import OrderRecord
 from app.ports import Ports
-from app.services.cart_lines import Wanted
-from app.services.checkouts import create_checkout
-from app.services.completion import complete_checkout
+from app.services.commerce.cart_lines import Wanted
+from app.services.commerce.checkout_completion import complete_checkout
+from app.services.commerce.checkouts import create_checkout
 from tests.builders.people import NOBODY
 from tests.builders.products import make_product, product_id
 

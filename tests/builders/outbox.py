@@ -6,10 +6,10 @@ from urllib.parse import parse_qs, urlsplit
 
 from sqlalchemy import select
 
-from app.domain.mail import Mail, MailKind
+from app.domain.accounts.mail import Mail, MailKind
 from app.models import OutboxEventRecord, OutboxMailRecord
 from app.ports import Ports
-from app.services.outbox import EVENT_SEAL, MAIL_SEAL
+from app.services.outbox.publisher import EVENT_SEAL, MAIL_SEAL
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 from sqlalchemy import select, update
 
-from app.domain.actor import Actor, SessionOrigin, anonymous
-from app.domain.permissions import Permission
+from app.domain.authorization.actor import Actor, SessionOrigin, anonymous
+from app.domain.authorization.permissions import Permission
 from app.models import (
     GroupMemberRecord,
     GroupPermissionRecord,
@@ -15,9 +15,9 @@ from app.models import (
     UserRecord,
 )
 from app.ports import Ports
-from app.services.callers import find_session
-from app.services.identity import Visitor, identify
-from app.services.sessions import TokenPair, open_session, sign_pair
+from app.services.authorization.live_sessions import find_session
+from app.services.identity.identify import Visitor, identify
+from app.services.sign_in.sessions import TokenPair, open_session, sign_pair
 
 PASSWORD = "correct horse battery staple"
 ADDRESS = "203.0.113.7"

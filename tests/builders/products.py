@@ -2,9 +2,9 @@
 
 from decimal import Decimal
 
-from app.domain.ids import to_global_id
-from app.domain.money import CURRENCY, price
-from app.domain.search import fold
+from app.domain.accounts.search import fold
+from app.domain.commerce.money import CURRENCY, price
+from app.domain.values.ids import to_global_id
 from app.models import ProductRecord
 from app.models.products import NO_PRICE
 from app.ports import Ports

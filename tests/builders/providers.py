@@ -2,11 +2,11 @@
 
 from sqlalchemy import select
 
-from app.domain.actor import OPERATOR
-from app.domain.providers import Provider
+from app.domain.authorization.actor import OPERATOR
+from app.domain.single_sign_on.providers import Provider
 from app.models import ExternalIdentityRecord, UserRecord
 from app.ports import Ports
-from app.services.provider_settings import ProviderUpdate, save_provider
+from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
 from tests.servers.own_provider import OwnProvider
 
 

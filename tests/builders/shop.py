@@ -2,7 +2,7 @@
 
 from sqlalchemy import update
 
-from app.domain.shop import PasswordLoginMode
+from app.domain.shop.settings import PasswordLoginMode
 from app.models import ShopRecord
 from app.ports import Ports
 

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from app.domain.ids import to_global_id
+from app.domain.values.ids import to_global_id
 from app.ports import Ports
-from app.services.keys import ring
+from app.services.keys.ring import ring
 
 
 def claims_in(ports: Ports, token: str) -> dict[str, Any]:

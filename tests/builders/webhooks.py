@@ -2,11 +2,11 @@
 
 from sqlalchemy import insert, update
 
-from app.domain.deliveries import DeliveryStatus
-from app.domain.webhooks import AsyncEvent
+from app.domain.deliveries.deliveries import DeliveryStatus
+from app.domain.webhooks.webhooks import AsyncEvent
 from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookEventRecord, WebhookRecord
 from app.ports import Ports
-from app.services.stored_webhooks import sealed_secret
+from app.services.webhooks.stored_webhooks import sealed_secret
 from tests.builders.people import ISSUER
 
 TARGET = "https://app.example.com/hook"

@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from app.domain.actor import OPERATOR, WORKER
-from app.domain.permissions import Permission
+from app.domain.authorization.actor import OPERATOR, WORKER
+from app.domain.authorization.permissions import Permission
 from app.ports import Ports
-from app.services.identity import identify
-from app.services.installations import list_installations
-from app.services.installing import install_next_app
+from app.services.app_lifecycle.installation_requests import list_installations
+from app.services.app_lifecycle.installation_worker import install_next_app
+from app.services.identity.identify import identify
 from tests.builders.apps import make_app
 from tests.builders.audit import trail
 from tests.builders.people import visit

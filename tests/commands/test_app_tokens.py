@@ -2,9 +2,9 @@
 
 import pytest
 
-from app.domain.permissions import Permission
+from app.domain.authorization.permissions import Permission
 from app.ports import Ports
-from app.services.identity import identify
+from app.services.identity.identify import identify
 from tests.builders.apps import make_app
 from tests.builders.people import visit
 from tests.commands.shell import run, run_json

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from app.domain.permissions import Permission
+from app.domain.authorization.permissions import Permission
 from app.ports import Ports
-from app.services.identity import identify
+from app.services.identity.identify import identify
 from tests.builders.apps import app_as_stored, make_app
 from tests.builders.audit import trail
 from tests.builders.people import visit

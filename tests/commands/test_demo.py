@@ -2,12 +2,12 @@
 
 from dataclasses import replace
 
-from app.domain.actor import OPERATOR, WORKER
-from app.domain.mail import MailKind
+from app.domain.accounts.mail import MailKind
+from app.domain.authorization.actor import OPERATOR, WORKER
 from app.ports import Ports
 from app.services.demo.shop import is_in_use
-from app.services.login import create_token
-from app.services.resets import answer_reset_requests
+from app.services.passwords.password_resets import answer_reset_requests
+from app.services.sign_in.password_login import create_token
 from tests.builders.outbox import mails
 from tests.builders.people import NOBODY, make_user
 from tests.commands.shell import run, run_json

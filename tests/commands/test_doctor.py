@@ -10,9 +10,9 @@ import pytest
 
 from app.adapters.clock import SystemClock
 from app.adapters.schema import AlembicSchema
-from app.domain.actor import WORKER
+from app.domain.authorization.actor import WORKER
 from app.ports import Ports
-from app.services.pulse import beat
+from app.services.operations.worker_heartbeat import beat
 from tests.builders.people import make_user
 from tests.commands.installed import ROOT, Installation
 from tests.commands.shell import run, run_json

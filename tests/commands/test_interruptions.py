@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from app.domain.webhooks import AsyncEvent
+from app.domain.webhooks.webhooks import AsyncEvent
 from app.ports import Ports
 from tests.builders.apps import make_app
 from tests.builders.people import make_group, make_user

@@ -10,9 +10,9 @@ from flask import Flask
 
 from app.adapters.keys import RsaKeyStore
 from app.commands.keys import command
-from app.domain.actor import OPERATOR
+from app.domain.authorization.actor import OPERATOR
 from app.ports import Ports
-from app.services.keys import list_keys, ring
+from app.services.keys.ring import list_keys, ring
 from app.web.installation import Installation, install
 from tests.fakes.clock import FakeClock
 from tests.fakes.keys import SECRET

@@ -12,9 +12,9 @@ import pytest
 import cli
 from app.commands.command import Command, Group
 from app.commands.exits import Exit, failure_of
-from app.domain.errors import PermissionDenied, Problem, Refused, TokenFault, TokenRejected
-from app.domain.faults import KeyUnreadable, Misconfigured, SchemaBehind, Unreachable
-from app.domain.version import VERSION
+from app.domain.values.errors import PermissionDenied, Problem, Refused, TokenFault, TokenRejected
+from app.domain.values.faults import KeyUnreadable, Misconfigured, SchemaBehind, Unreachable
+from app.domain.values.version import VERSION
 from app.ports import Ports
 from app.ports.throttle import ThrottleUnavailable
 from app.settings import Settings

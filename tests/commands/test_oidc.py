@@ -1,10 +1,10 @@
 """``flask oidc``."""
 
 from app.adapters.clock import SystemClock
-from app.domain.permissions import Permission
-from app.domain.shop import PasswordLoginMode
+from app.domain.authorization.permissions import Permission
+from app.domain.shop.settings import PasswordLoginMode
 from app.ports import Ports
-from app.services.providers import client_secret_of, known_providers
+from app.services.identity.providers import client_secret_of, known_providers
 from tests.builders.people import make_staff
 from tests.builders.providers import set_up
 from tests.builders.shop import set_mode

@@ -14,12 +14,12 @@ from string import ascii_letters
 import pytest
 
 from app.adapters.clock import SystemClock
-from app.domain.actor import OPERATOR, WORKER
-from app.domain.permissions import Permission
+from app.domain.authorization.actor import OPERATOR, WORKER
+from app.domain.authorization.permissions import Permission
 from app.ports import Ports
-from app.services.keys import ring
-from app.services.provider_settings import ProviderUpdate, save_provider
-from app.services.pulse import beat
+from app.services.keys.ring import ring
+from app.services.operations.worker_heartbeat import beat
+from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
 from tests.builders.apps import make_app
 from tests.builders.people import make_group, make_user, sign_in
 from tests.commands.agreement import FORMS, GOLDEN, agreed, outcome

@@ -2,9 +2,9 @@
 
 import pytest
 
-from app.domain.shop import PasswordLoginMode
+from app.domain.shop.settings import PasswordLoginMode
 from app.ports import Ports
-from app.services.doors import find_door
+from app.services.authorization.shop_state import find_door
 from tests.builders.audit import trail
 from tests.builders.shop import close_storefront, set_mode
 from tests.commands.shell import run, run_json

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from app.domain.permissions import Permission
-from app.domain.shop import PasswordLoginMode
+from app.domain.authorization.permissions import Permission
+from app.domain.shop.settings import PasswordLoginMode
 from app.ports import Ports
-from app.services.doors import find_door
-from app.services.identity import identify
+from app.services.authorization.shop_state import find_door
+from app.services.identity.identify import identify
 from tests.builders.apps import make_app
 from tests.builders.people import make_group, visit
 from tests.builders.shop import set_mode

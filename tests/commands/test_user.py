@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from app.domain.actor import OPERATOR
-from app.domain.permissions import ALL_PERMISSIONS
+from app.domain.authorization.actor import OPERATOR
+from app.domain.authorization.permissions import ALL_PERMISSIONS
 from app.ports import Ports
-from app.services.directory import find_user
-from app.services.login import create_token
+from app.services.accounts.directory import find_user
+from app.services.sign_in.password_login import create_token
 from tests.builders.people import (
     NOBODY,
     make_group,

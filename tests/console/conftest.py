@@ -10,7 +10,7 @@ from flask import Flask
 from sqlalchemy import event
 from sqlalchemy.pool import Pool
 
-from app.domain.permissions import Permission
+from app.domain.authorization.permissions import Permission
 from app.factory import create_app
 from app.ports import Ports
 from app.settings import Settings

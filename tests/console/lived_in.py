@@ -2,8 +2,8 @@
 
 from flask import Flask
 
-from app.domain.permissions import Permission
-from app.domain.webhooks import AsyncEvent
+from app.domain.authorization.permissions import Permission
+from app.domain.webhooks.webhooks import AsyncEvent
 from app.ports import Ports
 from tests.builders.apps import make_app
 from tests.builders.deliveries import store_attempt

@@ -5,13 +5,13 @@ from html import unescape
 
 import pytest
 
-from app.domain.actor import OPERATOR, SessionOrigin
-from app.domain.permissions import Permission
-from app.domain.shop import PasswordLoginMode
-from app.domain.traffic import TrafficKind, bucket_of
+from app.domain.authorization.actor import OPERATOR, SessionOrigin
+from app.domain.authorization.permissions import Permission
+from app.domain.shop.settings import PasswordLoginMode
+from app.domain.shop.traffic import TrafficKind, bucket_of
 from app.models import SessionRecord, TrafficRecord
 from app.ports import Ports
-from app.services.shop import ShopUpdate, show_settings, update_shop
+from app.services.shop.settings import ShopUpdate, show_settings, update_shop
 from tests.builders.people import change_user, make_staff, make_user
 from tests.console.conftest import StaffDesk, Statements
 from tests.console.desk import Desk

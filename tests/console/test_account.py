@@ -2,8 +2,8 @@
 
 from io import BytesIO
 
-from app.domain.mail import MailKind
-from app.domain.permissions import Permission
+from app.domain.accounts.mail import MailKind
+from app.domain.authorization.permissions import Permission
 from app.ports import Ports
 from tests.builders.outbox import mails
 from tests.builders.people import (

@@ -2,7 +2,7 @@
 
 import re
 
-from app.domain.permissions import Permission
+from app.domain.authorization.permissions import Permission
 from app.ports import Ports
 from tests.console.conftest import StaffDesk, Statements
 from tests.console.desk import Desk, Sheet

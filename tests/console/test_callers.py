@@ -7,7 +7,7 @@ import pytest
 from flask import Flask
 from werkzeug.test import TestResponse
 
-from app.domain.permissions import Permission
+from app.domain.authorization.permissions import Permission
 from app.ports import Ports
 from tests.builders.people import make_staff
 from tests.console.desk import Desk

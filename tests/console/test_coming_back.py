@@ -5,7 +5,7 @@ from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 
-from app.domain.permissions import Permission
+from app.domain.authorization.permissions import Permission
 from app.factory import create_app
 from app.ports import Ports
 from app.settings import Settings

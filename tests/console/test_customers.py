@@ -1,7 +1,7 @@
 """Customers in the console: found, looked at, helped, locked out, removed."""
 
-from app.domain.mail import MailKind
-from app.domain.permissions import Permission
+from app.domain.accounts.mail import MailKind
+from app.domain.authorization.permissions import Permission
 from app.ports import Ports
 from tests.builders.orders import make_order
 from tests.builders.outbox import mails

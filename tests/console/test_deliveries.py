@@ -1,8 +1,8 @@
 """Deliveries in the console: found, looked at, sent again."""
 
-from app.domain.deliveries import DeliveryStatus
-from app.domain.permissions import Permission
-from app.domain.webhooks import AsyncEvent
+from app.domain.authorization.permissions import Permission
+from app.domain.deliveries.deliveries import DeliveryStatus
+from app.domain.webhooks.webhooks import AsyncEvent
 from app.models import DeliveryAttemptRecord, DeliveryRecord
 from app.ports import Ports
 from tests.builders.apps import make_app

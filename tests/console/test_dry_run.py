@@ -1,8 +1,8 @@
 """The dry run in the console: what would be sent, or why nothing would."""
 
-from app.domain.ids import to_global_id
-from app.domain.permissions import Permission
-from app.domain.webhooks import AsyncEvent
+from app.domain.authorization.permissions import Permission
+from app.domain.values.ids import to_global_id
+from app.domain.webhooks.webhooks import AsyncEvent
 from app.models import DeliveryRecord
 from app.ports import Ports
 from tests.builders.apps import make_app

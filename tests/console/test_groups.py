@@ -3,7 +3,7 @@
 import html
 import re
 
-from app.domain.permissions import Permission
+from app.domain.authorization.permissions import Permission
 from app.ports import Ports
 from tests.builders.people import make_group, make_staff, make_user
 from tests.console.conftest import StaffDesk

@@ -6,11 +6,11 @@ from html import unescape
 import pytest
 
 from app.console.filters import milliseconds, percent
-from app.domain.actor import OPERATOR
-from app.domain.permissions import Permission
+from app.domain.authorization.actor import OPERATOR
+from app.domain.authorization.permissions import Permission
 from app.models import ForwardingRecord
 from app.ports import Ports
-from app.services.provider_settings import ProviderUpdate, save_provider
+from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
 from tests.builders.apps import make_app
 from tests.builders.people import make_user
 from tests.builders.sign_on import ISSUER_THERE, link_identity, make_provider

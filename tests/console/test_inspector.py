@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from app.domain.actor import SessionOrigin
-from app.domain.permissions import Permission
-from app.domain.shop import PasswordLoginMode
+from app.domain.authorization.actor import SessionOrigin
+from app.domain.authorization.permissions import Permission
+from app.domain.shop.settings import PasswordLoginMode
 from app.models import SessionRecord
 from app.ports import Ports
 from tests.builders.apps import change_app, make_app

@@ -1,6 +1,6 @@
 """The ring of signing keys, looked at and rotated."""
 
-from app.domain.permissions import Permission
+from app.domain.authorization.permissions import Permission
 from tests.builders.people import PASSWORD
 from tests.console.conftest import StaffDesk, Statements
 from tests.fakes.clock import FakeClock

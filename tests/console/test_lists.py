@@ -6,12 +6,12 @@ import re
 import pytest
 from sqlalchemy import update
 
-from app.domain.actor import OPERATOR
-from app.domain.permissions import Permission
+from app.domain.authorization.actor import OPERATOR
+from app.domain.authorization.permissions import Permission
 from app.models import WebhookRecord
 from app.ports import Ports
-from app.services.provider_settings import ProviderUpdate, save_provider
-from app.services.shop import ShopUpdate, update_shop
+from app.services.shop.settings import ShopUpdate, update_shop
+from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
 from tests.builders.apps import make_app
 from tests.builders.people import make_group, make_user
 from tests.builders.sign_on import make_provider

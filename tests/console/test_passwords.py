@@ -1,9 +1,9 @@
 """A forgotten password, from the question to the session that follows."""
 
-from app.domain.actor import WORKER
-from app.domain.links import LinkPurpose
+from app.domain.authorization.actor import WORKER
+from app.domain.passwords.email_links import LinkPurpose
 from app.ports import Ports
-from app.services.resets import answer_reset_requests
+from app.services.passwords.password_resets import answer_reset_requests
 from tests.builders.links import link_for
 from tests.builders.people import make_staff, make_user
 from tests.console.desk import Desk

@@ -2,12 +2,12 @@
 
 import re
 
-from app.domain.actor import OPERATOR
-from app.domain.permissions import Permission
-from app.domain.providers import Provider
+from app.domain.authorization.actor import OPERATOR
+from app.domain.authorization.permissions import Permission
+from app.domain.single_sign_on.providers import Provider
 from app.ports import Ports
-from app.services.provider_settings import ProviderUpdate, save_provider
-from app.services.providers import client_secret_of, known_providers
+from app.services.identity.providers import client_secret_of, known_providers
+from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
 from tests.builders.providers import set_up
 from tests.console.conftest import StaffDesk
 from tests.fakes.clock import FakeClock

@@ -1,9 +1,9 @@
 """Trying a provider at the console: the connection, and what a token would give."""
 
-from app.domain.actor import OPERATOR
-from app.domain.permissions import Permission
+from app.domain.authorization.actor import OPERATOR
+from app.domain.authorization.permissions import Permission
 from app.ports import Ports
-from app.services.provider_settings import ProviderUpdate, save_provider
+from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
 from tests.builders.people import make_user
 from tests.builders.providers import identities, set_up, user_called
 from tests.console.conftest import StaffDesk

@@ -7,10 +7,10 @@ from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 
-from app.domain.actor import OPERATOR
-from app.domain.permissions import Permission
+from app.domain.authorization.actor import OPERATOR
+from app.domain.authorization.permissions import Permission
 from app.ports import Ports
-from app.services.provider_settings import ProviderUpdate, save_provider
+from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
 from tests.builders.people import make_staff
 from tests.builders.providers import set_up
 from tests.console.desk import Desk, Sheet

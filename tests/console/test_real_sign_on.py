@@ -8,12 +8,12 @@ from urllib.parse import urlencode
 
 import pytest
 
-from app.domain.actor import OPERATOR
-from app.domain.permissions import Permission
-from app.domain.shop import PasswordLoginMode
+from app.domain.authorization.actor import OPERATOR
+from app.domain.authorization.permissions import Permission
+from app.domain.shop.settings import PasswordLoginMode
 from app.factory import create_app
 from app.ports import Ports
-from app.services.shop import show_settings
+from app.services.shop.settings import show_settings
 from app.settings import Settings
 from tests.builders.people import make_staff
 from tests.builders.providers import user_called

@@ -1,6 +1,6 @@
 """The search box and the palette: pages, things to do, and what the shop has."""
 
-from app.domain.permissions import Permission
+from app.domain.authorization.permissions import Permission
 from app.ports import Ports
 from tests.builders.people import make_group, make_user
 from tests.builders.sign_on import make_provider

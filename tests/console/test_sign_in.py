@@ -4,10 +4,10 @@ from typing import cast
 
 import pytest
 
-from app.domain.actor import OPERATOR
-from app.domain.shop import PasswordLoginMode
+from app.domain.authorization.actor import OPERATOR
+from app.domain.shop.settings import PasswordLoginMode
 from app.ports import Ports
-from app.services.shop import ShopUpdate, update_shop
+from app.services.shop.settings import ShopUpdate, update_shop
 from tests.builders.people import PASSWORD, make_staff, make_user, sessions_of
 from tests.console.conftest import StaffDesk, Statements
 from tests.console.desk import Desk

@@ -1,12 +1,12 @@
 """Identity providers at the console: listed, looked at, switched on and off."""
 
-from app.domain.actor import OPERATOR, SessionOrigin
-from app.domain.permissions import Permission
-from app.domain.shop import PasswordLoginMode
+from app.domain.authorization.actor import OPERATOR, SessionOrigin
+from app.domain.authorization.permissions import Permission
+from app.domain.shop.settings import PasswordLoginMode
 from app.models import SessionRecord
 from app.ports import Ports
-from app.services.provider_settings import ProviderUpdate, save_provider
-from app.services.providers import known_providers
+from app.services.identity.providers import known_providers
+from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
 from tests.builders.people import make_staff, make_user
 from tests.builders.shop import set_mode
 from tests.builders.sign_on import ISSUER_THERE, link_identity, make_provider, sign_in_by_grant

@@ -2,9 +2,9 @@
 
 import re
 
-from app.domain.ids import to_global_id
-from app.domain.mail import MailKind
-from app.domain.permissions import Permission
+from app.domain.accounts.mail import MailKind
+from app.domain.authorization.permissions import Permission
+from app.domain.values.ids import to_global_id
 from app.ports import Ports
 from tests.builders.outbox import mails
 from tests.builders.people import (

@@ -7,7 +7,7 @@ import pytest
 
 from app.adapters.throttle_redis import connect_redis_throttle
 from app.console import throttle
-from app.domain.permissions import Permission
+from app.domain.authorization.permissions import Permission
 from app.factory import create_app
 from app.models import ForwardingRecord
 from app.ports import Ports

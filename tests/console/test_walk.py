@@ -7,8 +7,8 @@ from flask import Flask
 from sqlalchemy import select, update
 
 from app.console.view import OPEN, WORTHLESS_TOO
-from app.domain.actor import SessionOrigin
-from app.domain.shop import PasswordLoginMode
+from app.domain.authorization.actor import SessionOrigin
+from app.domain.shop.settings import PasswordLoginMode
 from app.models import (
     AppRecord,
     DeliveryAttemptRecord,

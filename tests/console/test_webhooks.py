@@ -3,15 +3,15 @@
 import re
 
 from app.console.catalogue import NOUNS
-from app.domain.actor import OPERATOR
-from app.domain.ids import to_global_id
-from app.domain.permissions import Permission
-from app.domain.webhooks import AsyncEvent
+from app.domain.authorization.actor import OPERATOR
+from app.domain.authorization.permissions import Permission
+from app.domain.values.ids import to_global_id
+from app.domain.webhooks.webhooks import AsyncEvent
 from app.models import DeliveryRecord, WebhookRecord
 from app.ports import Ports
-from app.services.disabling import disable_webhook
-from app.services.outcomes import FAILING_REASON
-from app.services.webhooks import show_webhook
+from app.services.deliveries.attempt_results import FAILING_REASON
+from app.services.webhooks.details import show_webhook
+from app.services.webhooks.disabling import disable_webhook
 from tests.builders.apps import make_app
 from tests.builders.products import make_product
 from tests.builders.webhooks import change_webhook, make_webhook

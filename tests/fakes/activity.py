@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from app.domain.traffic import TrafficKind
+from app.domain.shop.traffic import TrafficKind
 
 
 class FakeActivity:

@@ -3,10 +3,10 @@
 import json
 from collections.abc import Callable
 
-from app.domain.actor import Actor
-from app.domain.errors import Problem, Refused
+from app.domain.authorization.actor import Actor
 from app.domain.events.occurrence import Occurrence
-from app.domain.webhooks import AsyncEvent, WebhookQuery
+from app.domain.values.errors import Problem, Refused
+from app.domain.webhooks.webhooks import AsyncEvent, WebhookQuery
 from app.ports import Database
 
 

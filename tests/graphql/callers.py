@@ -1,10 +1,10 @@
 """A stand-in for the identity service: each credential is somebody by its name."""
 
-from app.domain.actor import Actor, ActorKind, anonymous
-from app.domain.errors import TokenFault
-from app.domain.shop import PasswordLoginMode, Shop
+from app.domain.authorization.actor import Actor, ActorKind, anonymous
+from app.domain.shop.settings import PasswordLoginMode, Shop
+from app.domain.values.errors import TokenFault
 from app.ports import Ports
-from app.services.identity import Identity, Visitor
+from app.services.identity.identify import Identity, Visitor
 
 EXPIRED = "expired"
 FORGED = "forged"

@@ -6,7 +6,8 @@ import graphene
 from graphene.types.generic import GenericScalar
 from graphql import GraphQLError, GraphQLResolveInfo
 
-from app.domain.errors import (
+from app.domain.authorization.permissions import Permission
+from app.domain.values.errors import (
     PermissionDenied,
     Problem,
     Refused,
@@ -15,8 +16,7 @@ from app.domain.errors import (
     TooManyRequests,
     TrafficClosed,
 )
-from app.domain.permissions import Permission
-from app.domain.uploads import Upload
+from app.domain.values.uploads import Upload
 from app.graphql.context import RequestContext
 from tests.fakes.clock import FakeClock
 

@@ -3,19 +3,19 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from app.domain.actor import Actor
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.permissions import Permission
 from app.domain.events import Event, EventType
-from app.domain.ids import to_global_id
-from app.domain.links import LinkPurpose
-from app.domain.permissions import Permission
+from app.domain.passwords.email_links import LinkPurpose
+from app.domain.values.ids import to_global_id
 from app.models import GroupMemberRecord
 from app.ports import Ports
-from app.services.account_deletions import delete_account
-from app.services.apps import delete_app
-from app.services.customers import delete_customer
-from app.services.group_changes import delete_group
-from app.services.products import delete_product
-from app.services.staff import delete_staff
+from app.services.accounts.account_deletions import delete_account
+from app.services.accounts.customers import delete_customer
+from app.services.accounts.staff import delete_staff
+from app.services.app_lifecycle.changes import delete_app
+from app.services.commerce.products import delete_product
+from app.services.groups.changes import delete_group
 from tests.builders.apps import make_app
 from tests.builders.links import link_for
 from tests.builders.orders import checkout_id, make_cart, make_order, order_id

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from app.domain.ids import to_global_id
-from app.domain.links import LinkPurpose
-from app.domain.permissions import Permission
+from app.domain.authorization.permissions import Permission
+from app.domain.passwords.email_links import LinkPurpose
+from app.domain.values.ids import to_global_id
 from app.ports import Ports
 from tests.builders.apps import make_app
 from tests.builders.links import link_for

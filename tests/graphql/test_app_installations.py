@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from app.domain.actor import WORKER
-from app.domain.ids import to_global_id
-from app.domain.permissions import Permission
+from app.domain.authorization.actor import WORKER
+from app.domain.authorization.permissions import Permission
+from app.domain.values.ids import to_global_id
 from app.ports import Ports
-from app.services.app_status import deactivate_app
-from app.services.identity import identify
-from app.services.installing import install_next_app
+from app.services.app_lifecycle.installation_worker import install_next_app
+from app.services.apps.status import deactivate_app
+from app.services.identity.identify import identify
 from tests.builders.people import make_staff, make_user, sign_in, visit
 from tests.graphql.front import Front
 from tests.servers.apps import accept, app_server, refuse

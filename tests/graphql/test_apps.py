@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from app.domain.ids import to_global_id
-from app.domain.permissions import ALL_PERMISSIONS, Permission
+from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
+from app.domain.values.ids import to_global_id
 from app.ports import Ports
-from app.services.identity import identify
+from app.services.identity.identify import identify
 from tests.builders.apps import change_app, make_app
 from tests.builders.people import make_staff, make_user, sign_in, visit
 from tests.builders.webhooks import make_webhook

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from app.domain.ids import to_global_id
-from app.domain.permissions import Permission
+from app.domain.authorization.permissions import Permission
+from app.domain.values.ids import to_global_id
 from app.ports import Ports
 from tests.builders.apps import make_app
 from tests.builders.people import make_staff, make_user, sign_in

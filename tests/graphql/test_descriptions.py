@@ -5,7 +5,7 @@ import re
 import pytest
 from graphql import GraphQLEnumType, GraphQLField
 
-from app.domain.permissions import Permission
+from app.domain.authorization.permissions import Permission
 from app.graphql.schema import schema
 from tests.graphql.matrix.mutations import EVENT_HOLDERS, MUTATIONS
 from tests.graphql.matrix.queries import QUERIES

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import pytest
 from sqlalchemy import delete, func, select
 
-from app.domain.actor import OPERATOR, WORKER, Actor
-from app.domain.errors import Refused
+from app.domain.authorization.actor import OPERATOR, WORKER, Actor
+from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.events import (
     EVENTS,
     AccountConfirmed,
@@ -25,15 +25,15 @@ from app.domain.events import (
     StaffUpdated,
     default_query,
 )
-from app.domain.ids import to_global_id
-from app.domain.permissions import ALL_PERMISSIONS, Permission
-from app.domain.webhooks import AsyncEvent
+from app.domain.values.errors import Refused
+from app.domain.values.ids import to_global_id
+from app.domain.webhooks.webhooks import AsyncEvent
 from app.models import AuditRecord, DeliveryRecord, OutboxEventRecord
 from app.ports import Ports
-from app.services.dry_runs import dry_run_webhook, trigger_webhook
-from app.services.fanout import fan_out_events
-from app.services.link_secrets import opened_payload
-from app.services.outbox import put_event
+from app.services.deliveries.dry_runs import dry_run_webhook, trigger_webhook
+from app.services.deliveries.fanout import fan_out_events
+from app.services.outbox.link_secrets import opened_payload
+from app.services.outbox.publisher import put_event
 from tests.builders.apps import make_app
 from tests.builders.people import actor_of, make_staff, make_user
 from tests.builders.products import make_product, product_id

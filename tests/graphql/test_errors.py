@@ -4,10 +4,10 @@ import pytest
 from structlog.testing import capture_logs
 from typing_extensions import override
 
-from app.domain.errors import Problem, Refused
+from app.domain.values.errors import Problem, Refused
 from app.graphql.errors import PayloadProblem, payload_problems
 from app.ports import Ports
-from app.services.identity import Identity, Visitor
+from app.services.identity.identify import Identity, Visitor
 from app.web.installation import Installation
 from tests.graphql.callers import Callers
 from tests.graphql.desk import Desk

@@ -7,19 +7,19 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select
 
-from app.domain.actor import OPERATOR, WORKER
+from app.domain.authorization.actor import OPERATOR, WORKER
+from app.domain.authorization.permissions import Permission
 from app.domain.events import AppUpdated
-from app.domain.ids import to_global_id
-from app.domain.permissions import Permission
-from app.domain.webhooks import AsyncEvent
+from app.domain.values.ids import to_global_id
+from app.domain.webhooks.webhooks import AsyncEvent
 from app.models import AuditRecord, DeliveryRecord, OutboxEventRecord
 from app.ports import Ports
 from app.ports.http import HttpAnswer
-from app.services.deliveries import make_deliveries
-from app.services.dispatch import lease_due_deliveries
-from app.services.fanout import fan_out_events
-from app.services.outbox import put_event
-from app.services.replays import replay_deliveries
+from app.services.deliveries.dispatch import lease_due_deliveries
+from app.services.deliveries.fanout import fan_out_events
+from app.services.deliveries.replays import replay_deliveries
+from app.services.deliveries.sending import make_deliveries
+from app.services.outbox.publisher import put_event
 from tests.builders.apps import make_app
 from tests.builders.people import make_staff, sign_in
 from tests.builders.webhooks import make_delivery, make_webhook

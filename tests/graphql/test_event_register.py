@@ -7,8 +7,8 @@ import pytest
 from graphql import GraphQLObjectType
 from sqlalchemy import select
 
-from app.domain.actor import Actor, ActorKind
-from app.domain.errors import Refused
+from app.domain.authorization.actor import Actor, ActorKind
+from app.domain.authorization.permissions import ALL_PERMISSIONS
 from app.domain.events import (
     EVENTS,
     CheckoutUpdated,
@@ -20,15 +20,15 @@ from app.domain.events import (
     default_query,
 )
 from app.domain.events.occurrence import Occurrence
-from app.domain.ids import to_global_id
-from app.domain.permissions import ALL_PERMISSIONS
+from app.domain.values.errors import Refused
+from app.domain.values.ids import to_global_id
 from app.graphql.limits import Limits
 from app.graphql.payloads import SchemaPayloads
 from app.graphql.schema import schema
 from app.models import OutboxEventRecord
 from app.ports import Ports
-from app.services.dry_runs import dry_run_webhook
-from app.services.stored_events import event_in
+from app.services.deliveries.dry_runs import dry_run_webhook
+from app.services.outbox.stored_events import event_in
 from tests.builders.apps import make_app
 from tests.builders.orders import checkout_id, make_cart, make_order, order_id
 from tests.builders.people import actor_of, make_user

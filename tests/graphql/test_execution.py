@@ -5,12 +5,12 @@ from graphql import execute_sync, parse
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from app.domain.errors import TokenFault
+from app.domain.values.errors import TokenFault
 from app.graphql.context import RequestContext
 from app.graphql.execution import Unservable, coerce_variables, execute, refuse
 from app.graphql.operations import Document
 from app.graphql.schema import schema
-from app.services.identity import Visitor
+from app.services.identity.identify import Visitor
 from app.web.installation import Installation
 from tests.graphql.callers import Callers
 from tests.graphql.library import LIBRARY

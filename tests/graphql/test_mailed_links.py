@@ -12,10 +12,10 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from app.adapters.post import SmtpPost
-from app.domain.actor import OPERATOR, WORKER
+from app.domain.authorization.actor import OPERATOR, WORKER
 from app.ports import Ports
-from app.services.mail import send_due_mail
-from app.services.shop import ShopUpdate, update_shop
+from app.services.mail.sending import send_due_mail
+from app.services.shop.settings import ShopUpdate, update_shop
 from tests.builders.people import PASSWORD, make_user, sign_in
 from tests.fakes.clock import FakeClock
 from tests.graphql.front import Front

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from app.domain.actor import WORKER
-from app.domain.permissions import Permission
-from app.domain.shop import PasswordLoginMode
+from app.domain.authorization.actor import WORKER
+from app.domain.authorization.permissions import Permission
+from app.domain.shop.settings import PasswordLoginMode
 from app.ports import Ports
-from app.services.resets import answer_reset_requests
+from app.services.passwords.password_resets import answer_reset_requests
 from tests.builders.apps import make_app
 from tests.builders.outbox import mails, token_in
 from tests.builders.people import PASSWORD, make_user, sign_in

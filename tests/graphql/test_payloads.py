@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from app.domain.actor import Actor, ActorKind
-from app.domain.errors import Refused
+from app.domain.authorization.actor import Actor, ActorKind
+from app.domain.authorization.permissions import Permission
 from app.domain.events import AppUpdated, default_query
 from app.domain.events.occurrence import Occurrence
-from app.domain.ids import to_global_id
-from app.domain.permissions import Permission
+from app.domain.values.errors import Refused
+from app.domain.values.ids import to_global_id
 from app.ports import Ports
 from tests.builders.apps import make_app
 from tests.builders.people import ISSUER

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from app.domain.actor import SessionOrigin
-from app.domain.ids import to_global_id
-from app.domain.permissions import ALL_PERMISSIONS, Permission
-from app.domain.shop import PasswordLoginMode
+from app.domain.authorization.actor import SessionOrigin
+from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
+from app.domain.shop.settings import PasswordLoginMode
+from app.domain.values.ids import to_global_id
 from app.models import ShopRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from app.domain.actor import SessionOrigin
-from app.domain.permissions import ALL_PERMISSIONS, Permission
-from app.domain.provider_settings import MASK, SETTINGS
-from app.domain.shop import PasswordLoginMode
+from app.domain.authorization.actor import SessionOrigin
+from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
+from app.domain.shop.settings import PasswordLoginMode
+from app.domain.single_sign_on.provider_settings import MASK, SETTINGS
 from app.ports import Ports
-from app.services.providers import client_secret_of, known_providers
+from app.services.identity.providers import client_secret_of, known_providers
 from tests.builders.apps import make_app
 from tests.builders.people import make_staff, make_user, sign_in
 from tests.builders.shop import set_mode

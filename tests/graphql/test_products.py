@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from app.domain.permissions import Permission
+from app.domain.authorization.permissions import Permission
 from app.ports import Ports
 from tests.builders.apps import make_app
 from tests.builders.people import make_staff, make_user, sign_in

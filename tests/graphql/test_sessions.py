@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from app.domain.actor import SessionOrigin
-from app.domain.permissions import Permission
-from app.domain.traffic import TrafficKind
+from app.domain.authorization.actor import SessionOrigin
+from app.domain.authorization.permissions import Permission
+from app.domain.shop.traffic import TrafficKind
 from app.ports import Ports
 from tests.builders.apps import make_app
 from tests.builders.people import ADDRESS, NOBODY, make_staff, make_user, sessions_of, sign_in

@@ -8,7 +8,7 @@ import pytest
 from app.graphql.context import RequestContext
 from app.graphql.schema import schema
 from app.ports import Ports
-from app.services.identity import identify
+from app.services.identity.identify import identify
 from tests.builders.people import make_user, sign_in, visit
 from tests.fakes.clock import FakeClock
 

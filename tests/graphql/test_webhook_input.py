@@ -8,27 +8,27 @@ import pytest
 from sqlalchemy import func, select
 
 from app.adapters.http import GuardedHttp
-from app.domain.actor import WORKER
+from app.domain.authorization.actor import WORKER
+from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.events import CustomerUpdated
-from app.domain.ids import to_global_id
-from app.domain.permissions import ALL_PERMISSIONS, Permission
-from app.domain.webhooks import AsyncEvent
+from app.domain.values.ids import to_global_id
+from app.domain.webhooks.webhooks import AsyncEvent
 from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
-from app.services.deliveries import make_deliveries
-from app.services.dispatch import lease_due_deliveries
-from app.services.fanout import fan_out_events
+from app.services.deliveries.dispatch import lease_due_deliveries
+from app.services.deliveries.fanout import fan_out_events
+from app.services.deliveries.sending import make_deliveries
 from tests.adapters.test_http import INTERNAL as INTERNAL_HOSTS
 from tests.builders.apps import make_app
 from tests.builders.people import make_user, sign_in
 from tests.builders.products import make_product, product_id
 from tests.builders.webhooks import TARGET, make_delivery, make_webhook
-from tests.domain.test_targets import INTERNAL, NO_ADDRESSES
+from tests.domain.urls.test_delivery_targets import INTERNAL, NO_ADDRESSES
 from tests.fixtures.network import take_attempts
 from tests.graphql.front import Front
 from tests.graphql.test_event_deliveries import DRY_RUN, TRIGGER
 from tests.graphql.test_webhooks import CREATE, UPDATE
-from tests.services.test_fanout import happen
+from tests.services.deliveries.test_fanout import happen
 
 SPELLINGS = tuple(dict.fromkeys((*INTERNAL, *(f"https://{host}/" for host in INTERNAL_HOSTS))))
 GOOD = "subscription { event { ... on ProductCreated { product { id } } } }"

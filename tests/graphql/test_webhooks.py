@@ -8,11 +8,11 @@ import pytest
 from sqlalchemy import select
 
 from app.adapters.sealing import AesSealing
-from app.domain.ids import to_global_id
-from app.domain.permissions import Permission
+from app.domain.authorization.permissions import Permission
+from app.domain.values.ids import to_global_id
 from app.models import AuditRecord, WebhookRecord
 from app.ports import Ports
-from app.services.signing import endpoint_of
+from app.services.deliveries.signing import endpoint_of
 from tests.builders.apps import make_app
 from tests.builders.people import make_staff, sign_in
 from tests.builders.webhooks import make_webhook

@@ -6,10 +6,10 @@ from typing import Any
 
 from sqlalchemy import delete, func, select
 
-from app.domain.actor import OPERATOR, Actor
-from app.domain.errors import PermissionDenied, TokenFault, TokenRejected
-from app.domain.permissions import Permission
-from app.domain.shop import PasswordLoginMode
+from app.domain.authorization.actor import OPERATOR, Actor
+from app.domain.authorization.permissions import Permission
+from app.domain.shop.settings import PasswordLoginMode
+from app.domain.values.errors import PermissionDenied, TokenFault, TokenRejected
 from app.models import (
     AppPermissionRecord,
     AppTokenRecord,
@@ -19,9 +19,9 @@ from app.models import (
     UserPermissionRecord,
 )
 from app.ports import Ports
-from app.services.sessions import end_sessions
-from app.services.shop import ShopUpdate, update_shop
-from app.services.user_status import deactivate_user
+from app.services.accounts.user_status import deactivate_user
+from app.services.shop.settings import ShopUpdate, update_shop
+from app.services.sign_in.sessions import end_sessions
 from tests.builders.apps import change_app
 from tests.builders.people import change_user
 

@@ -4,15 +4,15 @@ from collections.abc import Callable
 
 import pytest
 
-from app.domain.actor import OPERATOR, Actor
-from app.domain.ids import to_global_id
-from app.domain.links import LinkPurpose
-from app.domain.permissions import Permission
+from app.domain.authorization.actor import OPERATOR, Actor
+from app.domain.authorization.permissions import Permission
+from app.domain.passwords.email_links import LinkPurpose
+from app.domain.values.ids import to_global_id
 from app.ports import Ports
-from app.services.customers import update_customer
-from app.services.details import Details
-from app.services.email_changes import confirm_email_change
-from app.services.staff import NewStaff, StaffChanges, create_staff, update_staff
+from app.services.accounts.customers import update_customer
+from app.services.accounts.email_changes import confirm_email_change
+from app.services.accounts.person_details import Details
+from app.services.accounts.staff import NewStaff, StaffChanges, create_staff, update_staff
 from tests.builders.audit import trail
 from tests.builders.links import link_for
 from tests.builders.people import (

@@ -5,21 +5,21 @@ from typing import Any
 
 import pytest
 
-from app.domain.actor import OPERATOR, WORKER
+from app.domain.authorization.actor import OPERATOR, WORKER
+from app.domain.authorization.permissions import Permission
 from app.domain.events import AccountSetPasswordRequested
-from app.domain.ids import to_global_id
-from app.domain.pages import PageRequest
-from app.domain.permissions import Permission
-from app.domain.webhooks import AsyncEvent
+from app.domain.values.ids import to_global_id
+from app.domain.values.pages import PageRequest
+from app.domain.webhooks.webhooks import AsyncEvent
 from app.factory import create_app
 from app.ports import Ports
 from app.ports.http import HttpAnswer
-from app.services.app_lists import list_apps
-from app.services.apps import AppChange, update_app
-from app.services.fanout import fan_out_events
-from app.services.outbox import put_event
-from app.services.webhook_changes import WebhookInput, create_webhook, update_webhook
-from app.services.webhook_grants import UnconfirmedWebhooks
+from app.services.app_lifecycle.changes import AppChange, update_app
+from app.services.apps.lists import list_apps
+from app.services.deliveries.fanout import fan_out_events
+from app.services.outbox.publisher import put_event
+from app.services.webhooks.changes import WebhookInput, create_webhook, update_webhook
+from app.services.webhooks.permission_grants import UnconfirmedWebhooks
 from app.settings import Settings
 from tests.builders.apps import app_as_stored, make_app
 from tests.builders.audit import trail

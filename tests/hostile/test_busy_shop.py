@@ -10,10 +10,10 @@ from ipaddress import IPv4Address, ip_network
 import pytest
 
 from app.adapters.rate_limiter import connect_rate_limiter
-from app.domain.errors import TooManyRequests
-from app.domain.rate_limits import EXTERNAL_TOKEN, RateLimitPolicy
+from app.domain.sign_in.rate_limits import EXTERNAL_TOKEN, RateLimitPolicy
+from app.domain.values.errors import TooManyRequests
 from app.ports import Ports
-from app.services.rate_limits import limit_operation, limit_rate
+from app.services.authorization.rate_limits import limit_operation, limit_rate
 from tests.builders.people import NOBODY
 from tests.fakes.clock import START, FakeClock
 from tests.fixtures.ports import fake_ports

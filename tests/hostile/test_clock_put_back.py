@@ -1,9 +1,9 @@
 """A clock that is put back two hours lengthens no block and no lease."""
 
-from app.domain.actor import WORKER
-from app.domain.throttling import LONGEST_BLOCK_SECONDS
+from app.domain.authorization.actor import WORKER
+from app.domain.sign_in.throttling import LONGEST_BLOCK_SECONDS
 from app.ports import Ports
-from app.services.dispatch import lease_due_deliveries
+from app.services.deliveries.dispatch import lease_due_deliveries
 from tests.builders.apps import make_app
 from tests.builders.people import make_user
 from tests.builders.webhooks import make_delivery, make_webhook

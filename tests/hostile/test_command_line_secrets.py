@@ -9,10 +9,10 @@ import pytest
 from click.testing import Result
 
 import cli
-from app.domain.actor import OPERATOR
-from app.domain.webhooks import Webhook
+from app.domain.authorization.actor import OPERATOR
+from app.domain.webhooks.webhooks import Webhook
 from app.ports import Ports
-from app.services.webhooks import show_webhook
+from app.services.webhooks.details import show_webhook
 from tests.builders.apps import make_app
 from tests.builders.sign_on import make_provider
 from tests.commands.shell import run, run_json

@@ -18,7 +18,7 @@ from sqlalchemy import text
 
 from app.adapters.database import connect_database
 from app.adapters.migrations import upgrade
-from app.domain.faults import DatabaseBusy
+from app.domain.values.faults import DatabaseBusy
 from tests.servers import postgresql
 from tests.servers.lodging import PATIENCE, Lodging
 from tests.servers.lodging import Server as Postgresql

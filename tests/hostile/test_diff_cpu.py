@@ -5,10 +5,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from app.domain.ids import to_global_id
-from app.domain.line_diff import diff_lines
-from app.domain.permissions import Permission
-from app.domain.webhooks import AsyncEvent
+from app.domain.authorization.permissions import Permission
+from app.domain.values.ids import to_global_id
+from app.domain.values.line_diff import diff_lines
+from app.domain.webhooks.webhooks import AsyncEvent
 from app.factory import create_app
 from app.models import DeliveryRecord
 from app.ports import Ports

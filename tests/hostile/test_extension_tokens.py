@@ -4,13 +4,13 @@ from collections.abc import Callable
 
 import pytest
 
-from app.domain.errors import PermissionDenied
-from app.domain.ids import to_global_id
+from app.domain.values.errors import PermissionDenied
+from app.domain.values.ids import to_global_id
 from app.ports import Ports
-from app.services.external_sessions import log_out_external
-from app.services.own_sessions import end_other_sessions, end_session, list_sessions
-from app.services.passwords import change_password
-from app.services.tokens import deactivate_all_tokens
+from app.services.passwords.password_changes import change_password
+from app.services.sign_in.own_sessions import end_other_sessions, end_session, list_sessions
+from app.services.sign_in.tokens import deactivate_all_tokens
+from app.services.single_sign_on.provider_sessions import log_out_external
 from tests.builders.people import PASSWORD, sessions_of
 from tests.graphql.front import Front
 from tests.services.extension_scenes import Scene, acts, set_scene

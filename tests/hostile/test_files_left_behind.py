@@ -16,8 +16,8 @@ from sqlalchemy import text
 from app.adapters.post import FilePost
 from app.adapters.profiles import FileProfiles
 from app.adapters.queue import SqliteQueue
-from app.domain.deliveries import Batch
-from app.domain.mail import Letter
+from app.domain.accounts.mail import Letter
+from app.domain.deliveries.deliveries import Batch
 from app.ports.profiles import Profile
 from app.settings import SettingsError, load_settings
 from app.wiring import connect

@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from app.domain.actor import WORKER
-from app.domain.errors import Refused
-from app.domain.providers import Provider
-from app.domain.targets import target_problem
-from app.domain.web_addresses import is_same_origin
+from app.domain.authorization.actor import WORKER
+from app.domain.single_sign_on.providers import Provider
+from app.domain.urls.delivery_targets import target_problem
+from app.domain.urls.web_urls import is_same_origin
+from app.domain.values.errors import Refused
 from app.ports import Ports
-from app.services.external_sign_in import begin_sign_in
-from app.services.resets import answer_reset_requests, request_password_reset
+from app.services.passwords.password_resets import answer_reset_requests, request_password_reset
+from app.services.single_sign_on.sign_in import begin_sign_in
 from app.settings import SettingsError, load_settings
 from tests.builders.outbox import events, mails
 from tests.builders.people import NOBODY, make_user

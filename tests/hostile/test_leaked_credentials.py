@@ -2,11 +2,11 @@
 
 import pytest
 
-from app.domain.actor import OPERATOR
-from app.domain.app_tokens import PREFIX, RANDOM_LENGTH, make_app_token
-from app.domain.mapping import MappedTo
+from app.domain.apps.app_tokens import PREFIX, RANDOM_LENGTH, make_app_token
+from app.domain.authorization.actor import OPERATOR
+from app.domain.single_sign_on.attribute_mapping import MappedTo
 from app.ports import Ports
-from app.services.mapping import preview_mapping
+from app.services.single_sign_on.attribute_mapping import preview_mapping
 from tests.builders.people import make_user, sign_in
 from tests.servers.own_provider import OwnProvider
 from tests.services.bearers import EMAIL, calls, fault, who

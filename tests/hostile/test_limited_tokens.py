@@ -6,19 +6,19 @@ from typing import Any
 
 import pytest
 
-from app.domain.actor import OPERATOR, WORKER
+from app.domain.authorization.actor import OPERATOR, WORKER
+from app.domain.authorization.permissions import Permission
 from app.domain.events import CustomerUpdated, Event, ProductUpdated, StaffSetPasswordRequested
-from app.domain.ids import key_of, to_global_id
-from app.domain.permissions import Permission
-from app.domain.webhooks import AsyncEvent
+from app.domain.values.ids import key_of, to_global_id
+from app.domain.webhooks.webhooks import AsyncEvent
 from app.models import WebhookEventRecord
 from app.ports import Ports
 from app.ports.http import HttpAnswer
-from app.services.app_tokens import WantedToken, create_app_token
-from app.services.apps import AppChange, update_app
-from app.services.dry_runs import trigger_webhook
-from app.services.fanout import fan_out_events
-from app.services.outbox import put_event
+from app.services.app_lifecycle.changes import AppChange, update_app
+from app.services.apps.tokens import WantedToken, create_app_token
+from app.services.deliveries.dry_runs import trigger_webhook
+from app.services.deliveries.fanout import fan_out_events
+from app.services.outbox.publisher import put_event
 from tests.builders.apps import make_app
 from tests.builders.deliveries import work_off
 from tests.builders.people import make_staff, make_user

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from app.domain.actor import OPERATOR
+from app.domain.authorization.actor import OPERATOR
 from app.domain.events import ProductUpdated
 from app.ports import Ports
 from app.ports.http import HttpAnswer
-from app.services.webhook_changes import WebhookInput, update_webhook
+from app.services.webhooks.changes import WebhookInput, update_webhook
 from tests.builders.apps import make_app
 from tests.builders.products import make_product
 from tests.builders.webhooks import make_webhook

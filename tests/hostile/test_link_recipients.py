@@ -6,17 +6,17 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from app.domain.actor import OPERATOR, WORKER, Actor, ActorKind
-from app.domain.errors import Refused
+from app.domain.authorization.actor import OPERATOR, WORKER, Actor, ActorKind
+from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.events import (
     AccountChangeEmailRequested,
     AccountSetPasswordRequested,
     LinkRequested,
     StaffSetPasswordRequested,
 )
-from app.domain.ids import to_global_id
-from app.domain.permissions import ALL_PERMISSIONS, Permission
-from app.domain.webhooks import AsyncEvent
+from app.domain.values.errors import Refused
+from app.domain.values.ids import to_global_id
+from app.domain.webhooks.webhooks import AsyncEvent
 from app.models import (
     AppPermissionRecord,
     DeliveryRecord,
@@ -25,13 +25,13 @@ from app.models import (
 )
 from app.ports import Ports
 from app.ports.http import HttpAnswer
-from app.services.apps import AppChange, update_app
-from app.services.delivery_lists import show_delivery
-from app.services.fanout import fan_out_events
-from app.services.outbox import put_event
-from app.services.replays import replay_deliveries, retry_delivery
-from app.services.resets import answer_reset_requests, request_password_reset
-from app.services.webhook_changes import WebhookInput, create_webhook
+from app.services.app_lifecycle.changes import AppChange, update_app
+from app.services.deliveries.fanout import fan_out_events
+from app.services.deliveries.lists import show_delivery
+from app.services.deliveries.replays import replay_deliveries, retry_delivery
+from app.services.outbox.publisher import put_event
+from app.services.passwords.password_resets import answer_reset_requests, request_password_reset
+from app.services.webhooks.changes import WebhookInput, create_webhook
 from tests.builders.apps import make_app
 from tests.builders.deliveries import work_off
 from tests.builders.outbox import mails, token_in

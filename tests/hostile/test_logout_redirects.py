@@ -2,9 +2,9 @@
 
 import pytest
 
-from app.domain.errors import Refused
+from app.domain.values.errors import Refused
 from app.ports import Ports
-from app.services.external_sessions import log_out_external
+from app.services.single_sign_on.provider_sessions import log_out_external
 from tests.builders.people import NOBODY
 from tests.servers.own_provider import OwnProvider
 

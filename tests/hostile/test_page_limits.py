@@ -7,7 +7,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from app.domain.rate_limits import PAGE_LIMITS, RateLimitPolicy, Rates, parse_rates
+from app.domain.sign_in.rate_limits import PAGE_LIMITS, RateLimitPolicy, Rates, parse_rates
 from app.factory import create_app
 from app.ports import Ports
 from app.settings import Settings

@@ -10,14 +10,14 @@ import pytest
 from typing_extensions import override
 
 from app.adapters.throttle_redis import connect_redis_throttle
-from app.domain.actor import Actor
-from app.domain.errors import Refused
-from app.domain.throttling import MOST_GUESSES
+from app.domain.authorization.actor import Actor
+from app.domain.sign_in.throttling import MOST_GUESSES
+from app.domain.values.errors import Refused
 from app.ports import Ports
 from app.ports.passwords import PasswordsBusy
-from app.services.console_sessions import prove_again
-from app.services.email_changes import request_email_change
-from app.services.passwords import change_password
+from app.services.accounts.email_changes import request_email_change
+from app.services.console.console_sessions import prove_again
+from app.services.passwords.password_changes import change_password
 from tests.builders.people import (
     PASSWORD,
     actor_of,

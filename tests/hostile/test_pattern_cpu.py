@@ -5,11 +5,11 @@ from collections.abc import Callable
 import pytest
 
 from app.console.filters import coloured_json
-from app.domain.emails import email_problem
-from app.domain.passwords import password_problems
-from app.domain.search import read_search
-from app.domain.texts import line_problem
-from app.domain.version_ranges import is_within
+from app.domain.accounts.emails import email_problem
+from app.domain.accounts.search import read_search
+from app.domain.apps.version_ranges import is_within
+from app.domain.passwords.passwords import password_problems
+from app.domain.values.texts import line_problem
 from app.web.logs import blank_secrets
 from tests.hostile.cpu import bound, cpu_seconds
 

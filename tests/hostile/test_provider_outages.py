@@ -10,11 +10,11 @@ from dataclasses import replace
 
 import pytest
 
-from app.domain.errors import TokenFault
-from app.domain.rate_limits import EXTERNAL_TOKEN, RateLimitPolicy, parse_rates
+from app.domain.sign_in.rate_limits import EXTERNAL_TOKEN, RateLimitPolicy, parse_rates
+from app.domain.values.errors import TokenFault
 from app.ports import Ports
-from app.services.identity import identify
-from app.services.provider_calls import FAILED_PAUSE, MOST_FAILURES
+from app.services.identity.identify import identify
+from app.services.identity.provider_calls import FAILED_PAUSE, MOST_FAILURES
 from tests.builders.people import visit
 from tests.builders.providers import set_up
 from tests.fakes.clock import FakeClock

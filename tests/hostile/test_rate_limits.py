@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from werkzeug.test import Client
 
-from app.domain.permissions import Permission
-from app.domain.rate_limits import API_LIMITS
+from app.domain.authorization.permissions import Permission
+from app.domain.sign_in.rate_limits import API_LIMITS
 from app.graphql.schema import schema
 from app.graphql.view import create_endpoint
 from app.ports import Ports

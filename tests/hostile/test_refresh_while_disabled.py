@@ -2,11 +2,11 @@
 
 import pytest
 
-from app.domain.actor import OPERATOR, SessionOrigin
-from app.domain.shop import PasswordLoginMode
+from app.domain.authorization.actor import OPERATOR, SessionOrigin
+from app.domain.shop.settings import PasswordLoginMode
 from app.ports import Ports
-from app.services.shop import ShopUpdate, update_shop
-from app.services.user_status import deactivate_user
+from app.services.accounts.user_status import deactivate_user
+from app.services.shop.settings import ShopUpdate, update_shop
 from tests.builders.people import make_user, sign_in
 from tests.builders.shop import set_mode
 from tests.fakes.clock import FakeClock

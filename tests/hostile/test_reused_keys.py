@@ -3,10 +3,10 @@
 import pytest
 from sqlalchemy import delete, insert, update
 
-from app.domain.actor import OPERATOR
-from app.domain.errors import TokenFault
-from app.domain.ids import to_global_id
-from app.domain.permissions import Permission
+from app.domain.authorization.actor import OPERATOR
+from app.domain.authorization.permissions import Permission
+from app.domain.values.errors import TokenFault
+from app.domain.values.ids import to_global_id
 from app.models import (
     AppPermissionRecord,
     AppRecord,
@@ -14,8 +14,8 @@ from app.models import (
     UserRecord,
 )
 from app.ports import Ports
-from app.services.apps import delete_app
-from app.services.customers import delete_customer
+from app.services.accounts.customers import delete_customer
+from app.services.app_lifecycle.changes import delete_app
 from tests.builders.apps import change_app, make_app, make_extension_app
 from tests.builders.people import make_user
 from tests.fakes.clock import FakeClock

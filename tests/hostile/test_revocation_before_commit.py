@@ -5,18 +5,18 @@ from datetime import timedelta
 
 import pytest
 
-from app.domain.actor import OPERATOR, WORKER, Actor, SessionOrigin
-from app.domain.permissions import Permission
+from app.domain.authorization.actor import OPERATOR, WORKER, Actor, SessionOrigin
+from app.domain.authorization.permissions import Permission
 from app.models import (
     UserPermissionRecord,
 )
 from app.ports import Ports
-from app.services.app_tokens import create_app_token
-from app.services.identity import identify
-from app.services.own_sessions import end_other_sessions
-from app.services.products import ProductInput, create_product
-from app.services.replays import replay_deliveries
-from app.services.tokens import deactivate_all_tokens, refresh_token
+from app.services.apps.tokens import create_app_token
+from app.services.commerce.products import ProductInput, create_product
+from app.services.deliveries.replays import replay_deliveries
+from app.services.identity.identify import identify
+from app.services.sign_in.own_sessions import end_other_sessions
+from app.services.sign_in.tokens import deactivate_all_tokens, refresh_token
 from tests.builders.apps import make_app, make_extension_app
 from tests.builders.people import (
     actor_of,

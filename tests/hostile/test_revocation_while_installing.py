@@ -5,11 +5,11 @@ from collections.abc import Callable
 import pytest
 from sqlalchemy import delete
 
-from app.domain.actor import OPERATOR, Actor
+from app.domain.authorization.actor import OPERATOR, Actor
 from app.models import UserPermissionRecord
 from app.ports import Ports
-from app.services.tokens import deactivate_all_tokens
-from app.services.user_status import deactivate_user
+from app.services.accounts.user_status import deactivate_user
+from app.services.sign_in.tokens import deactivate_all_tokens
 from tests.servers.apps import Told, app_server
 from tests.servers.http import Reply
 from tests.services.installs import GRANTED, boss, failed, left_behind, opens, want, work

@@ -10,17 +10,17 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.domain.actor import OPERATOR, SessionOrigin
-from app.domain.ids import to_global_id
-from app.domain.installations import JobStatus
-from app.domain.permissions import Permission
-from app.domain.webhooks import AsyncEvent
+from app.domain.apps.installations import JobStatus
+from app.domain.authorization.actor import OPERATOR, SessionOrigin
+from app.domain.authorization.permissions import Permission
+from app.domain.values.ids import to_global_id
+from app.domain.webhooks.webhooks import AsyncEvent
 from app.factory import create_app
 from app.models import AppInstallationRecord, SessionRecord
 from app.ports import Ports
-from app.services.access import REGISTER
-from app.services.declarations import name_of
-from app.services.installations import WantedApp, install_app
+from app.services.app_lifecycle.installation_requests import WantedApp, install_app
+from app.services.authorization.declarations import name_of
+from app.services.authorization.register import REGISTER
 from app.settings import Settings
 from tests.builders.people import PASSWORD
 from tests.builders.webhooks import make_webhook

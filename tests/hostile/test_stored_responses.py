@@ -10,17 +10,17 @@ from urllib.parse import quote, quote_plus
 import pytest
 from sqlalchemy import select
 
-from app.domain.actor import OPERATOR, WORKER
-from app.domain.deliveries import LARGEST_ANSWER
+from app.domain.authorization.actor import OPERATOR, WORKER
+from app.domain.authorization.permissions import Permission
+from app.domain.deliveries.deliveries import LARGEST_ANSWER
 from app.domain.events import Event, ProductUpdated, StaffSetPasswordRequested
-from app.domain.ids import to_global_id
-from app.domain.permissions import Permission
-from app.domain.webhooks import AsyncEvent
+from app.domain.values.ids import to_global_id
+from app.domain.webhooks.webhooks import AsyncEvent
 from app.models import DeliveryAttemptRecord
 from app.ports import Ports
 from app.ports.http import HttpAnswer, HttpRequest
-from app.services.fanout import fan_out_events
-from app.services.outbox import put_event
+from app.services.deliveries.fanout import fan_out_events
+from app.services.outbox.publisher import put_event
 from tests.builders.apps import make_app
 from tests.builders.deliveries import work_off
 from tests.builders.people import make_staff, sign_in

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from app.domain.errors import TokenFault
+from app.domain.values.errors import TokenFault
 from app.ports import Ports
-from app.services.identity import identify
+from app.services.identity.identify import identify
 from tests.builders.people import make_user, sign_in, visit
 from tests.builders.tokens import altered
 from tests.fakes.clock import FakeClock

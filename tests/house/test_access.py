@@ -5,9 +5,9 @@ import inspect
 import pkgutil
 
 import app.services
-from app.services.access import REGISTER
+from app.services.authorization.register import REGISTER
 
-_WITHOUT_USE_CASES = {"access", "declarations"}
+_WITHOUT_USE_CASES = {"authorization.register", "authorization.declarations"}
 
 
 def _public_functions() -> set[str]:
@@ -42,19 +42,19 @@ def test_only_use_cases_that_go_by_their_input_write_without_reading_the_caller_
     _public_functions()
 
     assert {one.name for one in REGISTER.values() if not one.acts_as_caller} == {
-        "confirmation.confirm_account",
-        "console_sessions.begin_console_sign_in",
-        "console_sessions.finish_console_sign_in",
-        "console_sessions.set_password_at_console",
-        "console_sessions.sign_in_to_console",
-        "external_refresh.refresh_external_session",
-        "external_sessions.end_sessions_by_provider",
-        "external_sessions.log_out_external",
-        "external_sign_in.begin_sign_in",
-        "external_sign_in.finish_sign_in",
-        "login.create_token",
-        "passwords.set_password",
-        "registration.register_account",
-        "resets.request_password_reset",
-        "tokens.refresh_token",
+        "passwords.account_confirmation.confirm_account",
+        "console.console_sessions.begin_console_sign_in",
+        "console.console_sessions.finish_console_sign_in",
+        "console.console_sessions.set_password_at_console",
+        "console.console_sessions.sign_in_to_console",
+        "single_sign_on.refresh.refresh_external_session",
+        "single_sign_on.provider_sessions.end_sessions_by_provider",
+        "single_sign_on.provider_sessions.log_out_external",
+        "single_sign_on.sign_in.begin_sign_in",
+        "single_sign_on.sign_in.finish_sign_in",
+        "sign_in.password_login.create_token",
+        "passwords.password_changes.set_password",
+        "accounts.registration.register_account",
+        "passwords.password_resets.request_password_reset",
+        "sign_in.tokens.refresh_token",
     }

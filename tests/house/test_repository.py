@@ -5,7 +5,7 @@ import tomllib
 
 import pytest
 
-from app.domain.version import VERSION
+from app.domain.values.version import VERSION
 from tests.house.sources import ROOT, project_files
 
 PLACE_OF_A_MACHINE = re.compile(rb"(?<![\w.~$}*-])/(?:home|root|Users|work)/[\w.]")
@@ -54,6 +54,6 @@ def test_the_version_stands_in_one_place() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     assert "version" in project["project"]["dynamic"]
     assert project["tool"]["setuptools"]["dynamic"]["version"]["attr"] == (
-        "app.domain.version.VERSION"
+        "app.domain.values.version.VERSION"
     )
     assert re.fullmatch(r"\d+\.\d+\.\d+", VERSION)

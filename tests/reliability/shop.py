@@ -13,9 +13,9 @@ from pathlib import Path
 import requests
 from sqlalchemy import func, select
 
-from app.domain.ids import to_global_id
-from app.domain.permissions import Permission
-from app.domain.webhooks import AsyncEvent
+from app.domain.authorization.permissions import Permission
+from app.domain.values.ids import to_global_id
+from app.domain.webhooks.webhooks import AsyncEvent
 from app.models import DeliveryRecord, OutboxEventRecord
 from app.ports import Ports
 from app.settings import Settings

@@ -14,11 +14,11 @@ from sqlalchemy import func, select
 from app.adapters.clock import SystemClock
 from app.adapters.http import GuardedHttp
 from app.adapters.queue import connect_queue
-from app.domain.deliveries import LARGEST_ANSWER
-from app.domain.permissions import Permission
+from app.domain.authorization.permissions import Permission
+from app.domain.deliveries.deliveries import LARGEST_ANSWER
 from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
-from app.services.dispatch import BATCH, MOST_LEASES
+from app.services.deliveries.dispatch import BATCH, MOST_LEASES
 from app.worker import DUTIES, run
 from tests.builders.apps import make_app
 from tests.builders.webhooks import make_webhook

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from app.adapters.profiles import FileProfiles
-from app.domain.errors import PermissionDenied, TokenRejected
+from app.domain.values.errors import PermissionDenied, TokenRejected
 from app.ports.profiles import Profile
 from app.remote.instance import connect_by_profile, connect_by_token
 from app.remote.sign_in import sign_in_app, sign_in_person

@@ -1,8 +1,8 @@
 """Whoever brings a provider's token, and how many calls that cost."""
 
-from app.domain.errors import TokenFault
+from app.domain.values.errors import TokenFault
 from app.ports import Ports
-from app.services.identity import Identity, identify
+from app.services.identity.identify import Identity, identify
 from tests.builders.people import visit
 from tests.fakes.http import WatchedHttp
 

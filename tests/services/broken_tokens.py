@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from app.domain.errors import TokenFault
+from app.domain.values.errors import TokenFault
 from app.ports import Ports
 from tests.builders.tokens import altered
 from tests.fakes.keys import ReadyKeyStore

@@ -2,8 +2,8 @@
 
 import pytest
 
-from app.domain.actor import Actor
-from app.domain.permissions import Permission
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.permissions import Permission
 from app.ports import Ports
 from tests.builders.people import actor_of, make_staff
 

@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
-from app.domain.actor import Actor
-from app.domain.apps import App
-from app.domain.permissions import Permission
+from app.domain.apps.apps import App
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.permissions import Permission
 from app.ports import Ports
-from app.services.extension_tokens import make_extension_token
-from app.services.identity import identify
+from app.services.apps.extension_tokens import make_extension_token
+from app.services.identity.identify import identify
 from tests.builders.apps import make_extension_app
 from tests.builders.people import actor_of, make_group, make_user, visit
 

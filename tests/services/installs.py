@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from sqlalchemy import func, select
 from typing_extensions import override
 
-from app.domain.actor import OPERATOR, WORKER, Actor
-from app.domain.installations import Installation
-from app.domain.permissions import Permission
+from app.domain.apps.installations import Installation
+from app.domain.authorization.actor import OPERATOR, WORKER, Actor
+from app.domain.authorization.permissions import Permission
 from app.models import (
     AppExtensionRecord,
     AppPermissionRecord,
@@ -18,9 +18,13 @@ from app.models import (
 )
 from app.ports import Http, Ports
 from app.ports.http import HttpAnswer, HttpRequest
-from app.services.identity import identify
-from app.services.installations import WantedApp, install_app, list_installations
-from app.services.installing import install_next_app
+from app.services.app_lifecycle.installation_requests import (
+    WantedApp,
+    install_app,
+    list_installations,
+)
+from app.services.app_lifecycle.installation_worker import install_next_app
+from app.services.identity.identify import identify
 from tests.builders.people import ISSUER, actor_of, make_staff, visit
 from tests.servers.apps import AppServer
 

@@ -3,12 +3,12 @@
 import pytest
 from sqlalchemy import select
 
-from app.domain.actor import Actor
-from app.domain.errors import Problem, Refused
+from app.domain.authorization.actor import Actor
+from app.domain.values.errors import Problem, Refused
 from app.models import SessionRecord
 from app.ports import Ports
-from app.services.login import create_token
-from app.services.sessions import TokenPair
+from app.services.sign_in.password_login import create_token
+from app.services.sign_in.sessions import TokenPair
 from tests.builders.people import ADDRESS, NOBODY, PASSWORD
 
 EMAIL = "customer@example.com"

@@ -4,9 +4,9 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from app.domain.errors import Refused
+from app.domain.values.errors import Refused
 from app.ports import Ports
-from app.services.external_sign_in import ExternalTokens, begin_sign_in, finish_sign_in
+from app.services.single_sign_on.sign_in import ExternalTokens, begin_sign_in, finish_sign_in
 from tests.builders.people import NOBODY
 from tests.servers.own_provider import OwnProvider
 

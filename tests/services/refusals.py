@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.domain.errors import Refused
+from app.domain.values.errors import Refused
 
 
 def codes(refused: pytest.ExceptionInfo[Refused]) -> list[tuple[str | None, str]]:

@@ -1,7 +1,7 @@
 """What tests of the staff say in short: permissions, ids, the page that an invitation leads to."""
 
-from app.domain.ids import to_global_id
-from app.domain.permissions import Permission
+from app.domain.authorization.permissions import Permission
+from app.domain.values.ids import to_global_id
 
 STAFF = Permission.MANAGE_STAFF
 USERS = Permission.MANAGE_USERS

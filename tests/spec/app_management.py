@@ -4,9 +4,9 @@ import re
 
 import jwt
 
-from app.domain.app_tokens import last_four
-from app.domain.apps import AppType
-from app.domain.permissions import Permission
+from app.domain.apps.app_tokens import last_four
+from app.domain.apps.apps import AppType
+from app.domain.authorization.permissions import Permission
 from app.models import AppPermissionRecord, AppRecord, AppTokenRecord
 from tests.spec.exchanges import Exchange
 from tests.spec.forging import Forger

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 
-from app.domain.actor import OPERATOR
-from app.domain.pages import PageRequest
-from app.domain.permissions import Permission
-from app.domain.shop import PasswordLoginMode
-from app.services.directory import list_customers
+from app.domain.authorization.actor import OPERATOR
+from app.domain.authorization.permissions import Permission
+from app.domain.shop.settings import PasswordLoginMode
+from app.domain.values.pages import PageRequest
+from app.services.accounts.directory import list_customers
 from tests.builders.people import PASSWORD, make_user
 from tests.spec.app_management import add_apps
 from tests.spec.client import Client, new_address

@@ -12,8 +12,8 @@ from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from app.domain.ids import to_global_id
-from app.domain.tokens import CSRF_TOKEN_LENGTH, TokenType
+from app.domain.sign_in.tokens import CSRF_TOKEN_LENGTH, TokenType
+from app.domain.values.ids import to_global_id
 from tests.spec.world import DOMAIN, World
 
 Claims = dict[str, object]

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from app.domain.permissions import Permission
+from app.domain.authorization.permissions import Permission
 
 GROUPS = {
     "Full Access": tuple(Permission),

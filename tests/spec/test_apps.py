@@ -14,7 +14,7 @@ import jwt
 import pytest
 from jwt.algorithms import RSAAlgorithm
 
-from app.domain.shop import PasswordLoginMode
+from app.domain.shop.settings import PasswordLoginMode
 from tests.servers.apps import AppServer, Told, app_server, ask_api, fetch_key_set, refuse
 from tests.servers.http import Reply
 from tests.spec.client import Client

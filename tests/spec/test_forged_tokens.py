@@ -6,7 +6,7 @@ from collections.abc import Callable
 import jwt
 import pytest
 
-from app.domain.ids import to_global_id
+from app.domain.values.ids import to_global_id
 from tests.spec.client import Answer, Client
 from tests.spec.documents import REFRESH, VERIFY, WHO
 from tests.spec.forging import Forger, broken_signature, encode, stranger

@@ -4,8 +4,8 @@ from itertools import product
 
 import pytest
 
-from app.domain.actor import SessionOrigin
-from app.domain.shop import PasswordLoginMode
+from app.domain.authorization.actor import SessionOrigin
+from app.domain.shop.settings import PasswordLoginMode
 from tests.builders.people import PASSWORD
 from tests.spec.client import Answer, Client
 from tests.spec.documents import DEACTIVATE_ALL, LOGIN, ME, REFRESH, SHOP, UPDATE_SHOP, VERIFY, WHO

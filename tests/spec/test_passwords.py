@@ -5,7 +5,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from app.domain.shop import PasswordLoginMode
+from app.domain.shop.settings import PasswordLoginMode
 from tests.builders.people import PASSWORD
 from tests.spec.client import Client
 from tests.spec.documents import (

@@ -154,7 +154,7 @@ def test_the_log_of_a_fault_tells_where_but_no_secret(public: Client, people: Wo
     for answer in (login, refreshed):
         assert answer.errors[0]["message"] == "Internal Server Error"
     log = public.server.new_faults()
-    assert "/app/services/login.py" in log
+    assert "/app/services/sign_in/password_login.py" in log
     session = jwt.decode(refresh, options={"verify_signature": False})
     for secret in (PASSWORD, "$argon2", refresh, session["token"], session["csrf_token"]):
         assert secret not in log

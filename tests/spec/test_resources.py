@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from app.domain.permissions import Permission
+from app.domain.authorization.permissions import Permission
 from tests.spec.client import Client
 from tests.spec.world import World
 

@@ -8,10 +8,10 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from app.domain.actor import OPERATOR
-from app.domain.shop import PasswordLoginMode
-from app.services.provider_checks import discover_provider
-from app.services.provider_settings import ProviderUpdate, save_provider
+from app.domain.authorization.actor import OPERATOR
+from app.domain.shop.settings import PasswordLoginMode
+from app.services.single_sign_on.provider_checks import discover_provider
+from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
 from tests.servers.provider import CALLBACK, RESOURCE, IdentityProvider, Visitor, identity_provider
 from tests.spec.client import Client
 from tests.spec.documents import DEACTIVATE_ALL, REFRESH, UPDATE_SHOP, WHO

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select
 
-from app.domain.actor import SessionOrigin
-from app.domain.shop import PasswordLoginMode
+from app.domain.authorization.actor import SessionOrigin
+from app.domain.shop.settings import PasswordLoginMode
 from app.models import SessionRecord
 from tests.builders.people import PASSWORD
 from tests.spec.client import JSON, Answer, Client

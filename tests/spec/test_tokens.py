@@ -7,7 +7,7 @@ from typing import Any
 import jwt
 import pytest
 
-from app.domain.permissions import Permission
+from app.domain.authorization.permissions import Permission
 from tests.builders.people import PASSWORD
 from tests.spec.client import Client
 from tests.spec.documents import LOGIN, ME, REFRESH

@@ -13,7 +13,7 @@ from psycopg import sql
 from sqlalchemy import delete
 
 from app.adapters.migrations import upgrade
-from app.domain.actor import SessionOrigin
+from app.domain.authorization.actor import SessionOrigin
 from app.models import AppTokenRecord
 from tests.builders.people import PASSWORD
 from tests.servers.run import server_url

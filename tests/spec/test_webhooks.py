@@ -15,13 +15,13 @@ from urllib.parse import urlsplit
 import pytest
 from jwcrypto import jwk, jws
 
-from app.domain.actor import WORKER
-from app.domain.ids import to_global_id
-from app.domain.permissions import Permission
+from app.domain.authorization.actor import WORKER
+from app.domain.authorization.permissions import Permission
+from app.domain.values.ids import to_global_id
 from app.models import AppPermissionRecord
-from app.services.deliveries import make_deliveries
-from app.services.dispatch import lease_due_deliveries
-from app.services.fanout import fan_out_events
+from app.services.deliveries.dispatch import lease_due_deliveries
+from app.services.deliveries.fanout import fan_out_events
+from app.services.deliveries.sending import make_deliveries
 from tests.fakes.clock import FakeClock
 from tests.servers.http import HttpServer, Received, Reply, http_server
 from tests.spec.client import Client

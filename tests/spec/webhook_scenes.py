@@ -1,7 +1,7 @@
 """The product and the webhooks that the exchanges about webhooks speak of by their ids."""
 
-from app.domain.money import CURRENCY
-from app.domain.search import fold
+from app.domain.accounts.search import fold
+from app.domain.commerce.money import CURRENCY
 from app.models import ProductRecord, WebhookEventRecord, WebhookRecord
 from tests.spec.exchanges import Exchange
 from tests.spec.replay import Replay

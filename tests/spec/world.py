@@ -10,11 +10,11 @@ from typing_extensions import override
 
 from app.adapters.keys import RsaKeyStore
 from app.adapters.passwords import Argon2Hasher
-from app.domain.actor import WORKER, SessionOrigin, anonymous
-from app.domain.links import LinkPurpose
-from app.domain.mail import Letter
-from app.domain.permissions import Permission
-from app.domain.shop import PasswordLoginMode
+from app.domain.accounts.mail import Letter
+from app.domain.authorization.actor import WORKER, SessionOrigin, anonymous
+from app.domain.authorization.permissions import Permission
+from app.domain.passwords.email_links import LinkPurpose
+from app.domain.shop.settings import PasswordLoginMode
 from app.models import (
     GroupPermissionRecord,
     SessionRecord,
@@ -26,11 +26,11 @@ from app.models import (
 from app.models.whole import complete_metadata
 from app.ports import Ports
 from app.ports.keys import KeyPair
-from app.services.keys import ring
-from app.services.links import make_link
-from app.services.mail import send_due_mail
-from app.services.resets import answer_reset_requests
-from app.services.sessions import TokenPair, open_session
+from app.services.keys.ring import ring
+from app.services.mail.sending import send_due_mail
+from app.services.passwords.email_links import make_link
+from app.services.passwords.password_resets import answer_reset_requests
+from app.services.sign_in.sessions import TokenPair, open_session
 from app.settings import Settings
 from app.wiring import connect
 from tests.builders.apps import make_app

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 import structlog
 
-from app.domain.app_tokens import RANDOM_LENGTH, make_app_token
+from app.domain.apps.app_tokens import RANDOM_LENGTH, make_app_token
 from app.web.logs import set_up_logs
 
 JWT = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl"

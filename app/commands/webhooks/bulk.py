@@ -15,9 +15,9 @@ from app.commands.questions import agree, yes_option
 from app.commands.webhooks.fields import new_secret
 from app.commands.webhooks.instances import instance, webhook_command
 from app.commands.webhooks.rows import find_app, find_webhook
-from app.domain.absent import ABSENT
-from app.domain.errors import Refused
-from app.domain.web_addresses import WebAddress, read_web_address
+from app.domain.urls.web_urls import WebAddress, read_web_address
+from app.domain.values.absent import ABSENT
+from app.domain.values.errors import Refused
 from app.ports.instance import Instance, KnownWebhook, WebhookDraft
 
 _NEW = "a new one"

@@ -14,8 +14,8 @@ from app.commands.webhooks.hearing import tell_unheard
 from app.commands.webhooks.instances import instance, webhook_command
 from app.commands.webhooks.rows import find_app
 from app.commands.webhooks.targets import targets_explained
-from app.domain.errors import Problem, Refused
-from app.domain.web_addresses import is_web_address
+from app.domain.urls.web_urls import is_web_address
+from app.domain.values.errors import Problem, Refused
 from app.ports.instance import Instance, KnownApp
 
 

@@ -15,7 +15,7 @@ from app.commands.webhooks.fields import complete_event, event_names
 from app.commands.webhooks.following import Follower, Sent
 from app.commands.webhooks.instances import instance, webhook_command
 from app.commands.webhooks.rows import DELIVERIES, find_webhook, payload_of
-from app.domain.deliveries import DeliveryStatus
+from app.domain.deliveries.deliveries import DeliveryStatus
 from app.ports.instance import Instance, KnownDelivery, KnownWebhook, WantedDeliveries
 from app.web.elsewhere import elsewhere
 

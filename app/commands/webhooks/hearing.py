@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.commands.output import output
-from app.domain import hearing
+from app.domain.webhooks import subscribable_events as hearing
 from app.ports.instance import KnownWebhook
 
 

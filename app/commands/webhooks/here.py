@@ -7,15 +7,15 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from app.domain import events
-from app.domain.absent import ABSENT, Absent
-from app.domain.actor import OPERATOR
-from app.domain.apps import App
-from app.domain.deliveries import DeliveryStatus, EventDelivery, Replayed
-from app.domain.errors import Problem, Refused
-from app.domain.ids import key_of, to_global_id
-from app.domain.jws import ALGORITHM
-from app.domain.pages import LONGEST_PAGE, PageRequest, read_cursor
-from app.domain.webhooks import ANY_EVENT, AsyncEvent, Webhook
+from app.domain.apps.apps import App
+from app.domain.authorization.actor import OPERATOR
+from app.domain.deliveries.deliveries import DeliveryStatus, EventDelivery, Replayed
+from app.domain.sign_in.jws import ALGORITHM
+from app.domain.values.absent import ABSENT, Absent
+from app.domain.values.errors import Problem, Refused
+from app.domain.values.ids import key_of, to_global_id
+from app.domain.values.pages import LONGEST_PAGE, PageRequest, read_cursor
+from app.domain.webhooks.webhooks import ANY_EVENT, AsyncEvent, Webhook
 from app.ports import Ports
 from app.ports.instance import (
     DeliveryPage,
@@ -26,15 +26,12 @@ from app.ports.instance import (
     WantedDeliveries,
     WebhookDraft,
 )
-from app.services import (
-    app_lists,
-    delivery_lists,
-    dry_runs,
-    keys,
-    replays,
-    webhook_changes,
-    webhooks,
-)
+from app.services.apps import lists as app_lists
+from app.services.deliveries import dry_runs, replays
+from app.services.deliveries import lists as delivery_lists
+from app.services.keys import ring as keys
+from app.services.webhooks import changes as webhook_changes
+from app.services.webhooks import details as webhooks
 
 
 class Here:

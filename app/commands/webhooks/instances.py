@@ -12,7 +12,7 @@ from app.commands.api_address import ApiAddress
 from app.commands.command import Command, standalone
 from app.commands.texts import read_file
 from app.commands.webhooks import here
-from app.domain.errors import PermissionDenied
+from app.domain.values.errors import PermissionDenied
 from app.ports.instance import Instance
 from app.web import elsewhere
 from app.web.installation import installation

@@ -13,8 +13,8 @@ from app.commands.webhooks.fields import complete_event, event_names
 from app.commands.webhooks.following import Follower, Sent
 from app.commands.webhooks.instances import instance, webhook_command
 from app.commands.webhooks.rows import find_webhook, payload_of
-from app.domain.deliveries import TIMEOUT
-from app.domain.web_addresses import is_web_address
+from app.domain.deliveries.deliveries import TIMEOUT
+from app.domain.urls.web_urls import is_web_address
 from app.ports.http import CallFailed, HttpRequest
 from app.ports.instance import KnownDelivery, WantedDeliveries
 from app.web.elsewhere import elsewhere

@@ -8,7 +8,7 @@ from app.commands.output import Column, output
 from app.commands.questions import agree, yes_option
 from app.commands.webhooks.instances import instance, webhook_command
 from app.commands.webhooks.rows import WEBHOOK, WEBHOOKS, find_app, find_webhook
-from app.domain import hearing
+from app.domain.webhooks import subscribable_events as hearing
 
 _EVENTS = (
     Column[tuple[str, str]]("name", "Event", lambda one: one[0], short=True),

@@ -14,8 +14,8 @@ from app.commands.output import Column, output
 from app.commands.progress import note, steps
 from app.commands.webhooks.instances import instance, webhook_command
 from app.commands.webhooks.rows import DELIVERIES, find_webhook
-from app.domain.deliveries import Replayed
-from app.domain.errors import Refused
+from app.domain.deliveries.deliveries import Replayed
+from app.domain.values.errors import Refused
 from app.ports.instance import Instance, KnownDelivery
 from app.web.elsewhere import elsewhere
 

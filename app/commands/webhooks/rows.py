@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from app.commands.output import Column, Shown
-from app.domain.errors import Problem, Refused
+from app.domain.values.errors import Problem, Refused
 from app.ports.instance import Instance, KnownApp, KnownAttempt, KnownDelivery, KnownWebhook
 
 Named = TypeVar("Named", KnownApp, KnownWebhook)

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from app.domain.absent import present
-from app.domain.errors import Problem, Refused
-from app.domain.targets import is_private_target
+from app.domain.urls.delivery_targets import is_private_target
+from app.domain.values.absent import present
+from app.domain.values.errors import Problem, Refused
 from app.ports.instance import WebhookDraft
 
 

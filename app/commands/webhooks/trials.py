@@ -13,8 +13,8 @@ from app.commands.output import Column, Form, json_text, output, write
 from app.commands.texts import read_text
 from app.commands.webhooks.instances import instance, webhook_command
 from app.commands.webhooks.rows import DELIVERIES, find_app, find_webhook, payload_of
-from app.domain.errors import Problem, Refused
-from app.domain.line_diff import diff_lines, unified_diff
+from app.domain.values.errors import Problem, Refused
+from app.domain.values.line_diff import diff_lines, unified_diff
 from app.ports.instance import Instance, KnownDelivery, KnownWebhook, WantedDeliveries
 
 _LOOKED_AT = 100

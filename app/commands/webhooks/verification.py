@@ -14,11 +14,11 @@ from app.commands.exits import Exit
 from app.commands.output import Column, output
 from app.commands.texts import read_bytes, read_file
 from app.commands.webhooks.instances import instance, webhook_command
-from app.domain.errors import Problem, Refused, TokenRejected
-from app.domain.faults import Unreachable
-from app.domain.jws import read_members
-from app.domain.keys import PublicKey, read_key_set
-from app.domain.signatures import hex_signature, standard_signature
+from app.domain.deliveries.signatures import hex_signature, standard_signature
+from app.domain.keys.ring import PublicKey, read_key_set
+from app.domain.sign_in.jws import read_members
+from app.domain.values.errors import Problem, Refused, TokenRejected
+from app.domain.values.faults import Unreachable
 from app.ports.http import CallFailed, CallFault, HttpRequest, json_members
 from app.web.elsewhere import elsewhere
 

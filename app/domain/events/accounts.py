@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
+from app.domain.authorization.permissions import Permission
 from app.domain.events.event import Deletion, Event, EventType, LinkRequested
-from app.domain.permissions import Permission
 
 _USER = "user { id email firstName lastName isActive isConfirmed }"
 _LINK = f"{_USER} token redirectUrl"

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
+from app.domain.authorization.permissions import Permission
 from app.domain.events.event import Event, EventType
-from app.domain.permissions import Permission
 
 _CHECKOUT = (
     "checkout { id email totalPrice { gross { amount currency } } created updatedAt lines "

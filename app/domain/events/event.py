@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import ClassVar
 
-from app.domain.permissions import Permission
+from app.domain.authorization.permissions import Permission
 
 
 class EventType(StrEnum):

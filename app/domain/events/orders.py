@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
+from app.domain.authorization.permissions import Permission
 from app.domain.events.event import Event, EventType
-from app.domain.permissions import Permission
 
 _ORDER = (
     "order { id number status isPaid userEmail total { gross { amount currency } } created "

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
+from app.domain.authorization.permissions import Permission
 from app.domain.events.event import Deletion, Event, EventType
-from app.domain.permissions import Permission
 
 _PRODUCT = "product { id name slug isPublished price { amount currency } created updatedAt }"
 

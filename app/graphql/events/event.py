@@ -6,14 +6,15 @@ from typing import Any
 import graphene
 from graphql import GraphQLResolveInfo
 
-from app.domain import apps, users
+from app.domain.accounts import users
+from app.domain.apps import apps
 from app.domain.events.occurrence import Occurrence
-from app.domain.version import INTERFACE_VERSION
+from app.domain.values.version import INTERFACE_VERSION
 from app.graphql.app_nodes import AppNode, app_node
 from app.graphql.context import RequestContext
 from app.graphql.types.apps import App
 from app.graphql.types.users import User
-from app.services.occurrences import principal_of, recipient_of
+from app.services.webhooks.event_subjects import principal_of, recipient_of
 
 EVENT_TYPES: dict[str, type[graphene.ObjectType]] = {}
 """The type of each event by the name of its class; ``subscription`` fills it."""

@@ -6,11 +6,11 @@ from types import MappingProxyType
 
 from graphql import GraphQLResolveInfo
 
-from app.domain import apps
+from app.domain.apps import apps
 from app.domain.events.occurrence import Occurrence
 from app.graphql.app_nodes import app_node
 from app.graphql.context import RequestContext
-from app.services.occurrences import subject_of
+from app.services.webhooks.event_subjects import subject_of
 
 Resolver = Callable[[Occurrence, GraphQLResolveInfo], object]
 

@@ -5,14 +5,14 @@ from typing import Any
 import graphene
 from graphql import GraphQLResolveInfo
 
-from app.domain.absent import ABSENT, Absent
+from app.domain.values.absent import ABSENT, Absent
 from app.graphql.context import RequestContext
 from app.graphql.mutations.payloads import AccountPayload, answers
-from app.services.account_deletions import delete_account, request_account_deletion
-from app.services.accounts import Details, update_account, update_customer_account
-from app.services.confirmation import confirm_account
-from app.services.email_changes import confirm_email_change, request_email_change
-from app.services.registration import NewAccount, register_account
+from app.services.accounts.account_deletions import delete_account, request_account_deletion
+from app.services.accounts.account_details import Details, update_account, update_customer_account
+from app.services.accounts.email_changes import confirm_email_change, request_email_change
+from app.services.accounts.registration import NewAccount, register_account
+from app.services.passwords.account_confirmation import confirm_account
 
 _USER = "app.graphql.types.users.User"
 _UNUSED = "Accepted and not used."

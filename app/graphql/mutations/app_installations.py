@@ -9,13 +9,13 @@ from app.graphql.context import RequestContext
 from app.graphql.global_ids import key_in
 from app.graphql.mutations.app_payloads import AppPayload
 from app.graphql.mutations.payloads import answers
-from app.services.installations import (
+from app.services.app_lifecycle.installation_requests import (
     WantedApp,
     delete_failed_installation,
     install_app,
     retry_installation,
 )
-from app.services.manifests import fetch_manifest
+from app.services.app_lifecycle.manifests import fetch_manifest
 
 _INSTALLATION = "app.graphql.types.installations.AppInstallation"
 _KIND = "AppInstallation"

@@ -6,12 +6,12 @@ from typing import Any
 import graphene
 from graphql import GraphQLResolveInfo
 
-from app.domain.apps import DEFAULT_OVERLAP
+from app.domain.apps.apps import DEFAULT_OVERLAP
 from app.graphql.context import RequestContext
 from app.graphql.global_ids import key_in
 from app.graphql.mutations.app_payloads import AppPayload
 from app.graphql.mutations.payloads import answers
-from app.services.app_tokens import (
+from app.services.apps.tokens import (
     WantedToken,
     create_app_token,
     revoke_app_token,

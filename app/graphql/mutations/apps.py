@@ -6,17 +6,23 @@ from typing import Any
 import graphene
 from graphql import GraphQLResolveInfo
 
-from app.domain.absent import ABSENT
-from app.domain.actor import Actor
-from app.domain.apps import App
+from app.domain.apps.apps import App
+from app.domain.authorization.actor import Actor
+from app.domain.values.absent import ABSENT
 from app.graphql.app_nodes import AppNode, app_node
 from app.graphql.context import RequestContext
 from app.graphql.global_ids import key_in
 from app.graphql.mutations.app_payloads import AppPayload
 from app.graphql.mutations.payloads import answers
 from app.ports import Ports
-from app.services.app_status import activate_app, deactivate_app
-from app.services.apps import AppChange, NewApp, create_app, delete_app, update_app
+from app.services.app_lifecycle.changes import (
+    AppChange,
+    NewApp,
+    create_app,
+    delete_app,
+    update_app,
+)
+from app.services.apps.status import activate_app, deactivate_app
 
 _APP = "app.graphql.types.apps.App"
 

@@ -3,10 +3,10 @@
 import graphene
 from graphql import GraphQLResolveInfo
 
-from app.domain.uploads import Upload
+from app.domain.values.uploads import Upload
 from app.graphql.context import RequestContext
 from app.graphql.mutations.payloads import AccountPayload, answers
-from app.services.avatars import delete_avatar, update_avatar
+from app.services.accounts.avatars import delete_avatar, update_avatar
 
 _USER = "app.graphql.types.users.User"
 

@@ -9,8 +9,9 @@ from graphql import GraphQLResolveInfo
 from app.graphql.context import RequestContext
 from app.graphql.errors import PayloadProblem
 from app.graphql.mutations.payloads import answers
-from app.services.cart_lines import Wanted
-from app.services.checkouts import (
+from app.services.commerce.cart_lines import Wanted
+from app.services.commerce.checkout_completion import complete_checkout
+from app.services.commerce.checkouts import (
     add_checkout_lines,
     attach_checkout,
     create_checkout,
@@ -18,7 +19,6 @@ from app.services.checkouts import (
     update_checkout_email,
     update_checkout_lines,
 )
-from app.services.completion import complete_checkout
 
 _ID = graphene.NonNull(graphene.ID)
 

@@ -7,13 +7,13 @@ from graphql import GraphQLResolveInfo
 
 from app.graphql.context import RequestContext
 from app.graphql.mutations.payloads import AccountPayload, answers
-from app.services.customers import (
+from app.services.accounts.customers import (
     NewCustomer,
     create_customer,
     delete_customer,
     update_customer,
 )
-from app.services.details import Details
+from app.services.accounts.person_details import Details
 
 _USER = "app.graphql.types.users.User"
 _NO_TYPES = "There are no types of customers here: any id is refused."

@@ -8,7 +8,7 @@ from graphql import GraphQLResolveInfo
 from app.graphql.context import RequestContext
 from app.graphql.errors import PayloadProblem
 from app.graphql.mutations.payloads import answers
-from app.services.dry_runs import dry_run_webhook, trigger_webhook
+from app.services.deliveries.dry_runs import dry_run_webhook, trigger_webhook
 
 _PROBLEMS = "app.graphql.types.webhook_problems"
 

@@ -8,9 +8,9 @@ from graphql import GraphQLResolveInfo
 
 from app.graphql.context import RequestContext
 from app.graphql.mutations.payloads import AccountPayload, answers
-from app.services.external_refresh import refresh_external_session
-from app.services.external_sessions import log_out_external, verify_external_token
-from app.services.external_sign_in import begin_sign_in, finish_sign_in
+from app.services.single_sign_on.provider_sessions import log_out_external, verify_external_token
+from app.services.single_sign_on.refresh import refresh_external_session
+from app.services.single_sign_on.sign_in import begin_sign_in, finish_sign_in
 
 _USER = "app.graphql.types.users.User"
 

@@ -5,12 +5,12 @@ from typing import Any
 import graphene
 from graphql import GraphQLResolveInfo
 
-from app.domain.absent import ABSENT
+from app.domain.values.absent import ABSENT
 from app.graphql.context import RequestContext
 from app.graphql.errors import PayloadProblem
 from app.graphql.mutations.payloads import answers, errors_of
-from app.services.group_changes import GroupChanges, delete_group, update_group
-from app.services.groups import NewGroup, create_group
+from app.services.groups.changes import GroupChanges, delete_group, update_group
+from app.services.groups.lists import NewGroup, create_group
 
 _GROUP = "app.graphql.types.groups.Group"
 _PERMISSIONS = graphene.List(graphene.NonNull("app.graphql.types.permissions.PermissionEnum"))

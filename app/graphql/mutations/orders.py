@@ -6,7 +6,12 @@ from graphql import GraphQLResolveInfo
 from app.graphql.context import RequestContext
 from app.graphql.errors import PayloadProblem
 from app.graphql.mutations.payloads import answers
-from app.services.orders import cancel_order, confirm_order, fulfill_order, mark_order_paid
+from app.services.commerce.orders import (
+    cancel_order,
+    confirm_order,
+    fulfill_order,
+    mark_order_paid,
+)
 
 _ID = graphene.NonNull(graphene.ID)
 

@@ -7,10 +7,10 @@ from typing import Concatenate, ParamSpec, TypeVar
 import graphene
 from graphql import GraphQLError, GraphQLResolveInfo
 
-from app.domain.errors import Problem, Refused, TooManyRequests
+from app.domain.values.errors import Problem, Refused, TooManyRequests
 from app.graphql.context import RequestContext
 from app.graphql.errors import PayloadProblem, payload_problems
-from app.services.rate_limits import limit_operation
+from app.services.authorization.rate_limits import limit_operation
 
 Arguments = ParamSpec("Arguments")
 Payload = TypeVar("Payload", bound="graphene.ObjectType")

@@ -8,7 +8,7 @@ from graphql import GraphQLResolveInfo
 from app.graphql.context import RequestContext
 from app.graphql.errors import PayloadProblem
 from app.graphql.mutations.payloads import answers, errors_of
-from app.services.provider_settings import ProviderUpdate, update_plugin
+from app.services.single_sign_on.provider_settings import ProviderUpdate, update_plugin
 
 
 class ConfigurationItemInput(graphene.InputObjectType):

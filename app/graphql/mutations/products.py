@@ -8,8 +8,8 @@ from graphql import GraphQLResolveInfo
 from app.graphql.context import RequestContext
 from app.graphql.errors import PayloadProblem
 from app.graphql.mutations.payloads import answers, errors_of
-from app.services.products import ProductInput as Said
-from app.services.products import create_product, delete_product, update_product
+from app.services.commerce.products import ProductInput as Said
+from app.services.commerce.products import create_product, delete_product, update_product
 
 _PRODUCT = "app.graphql.types.products.Product"
 _ID = graphene.NonNull(graphene.ID)

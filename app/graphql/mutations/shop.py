@@ -8,7 +8,7 @@ from graphql import GraphQLResolveInfo
 from app.graphql.context import RequestContext
 from app.graphql.errors import PayloadProblem
 from app.graphql.mutations.payloads import answers, errors_of
-from app.services.shop import ShopUpdate, update_shop
+from app.services.shop.settings import ShopUpdate, update_shop
 
 
 class ShopSettingsInput(graphene.InputObjectType):

@@ -4,12 +4,12 @@ import graphene
 from graphene.types.generic import GenericScalar
 from graphql import FieldNode, GraphQLResolveInfo
 
-from app.domain.errors import Refused
+from app.domain.values.errors import Refused
 from app.graphql.context import RequestContext
 from app.graphql.errors import payload_problems
 from app.graphql.mutations.payloads import AccountPayload, answers
-from app.services import tokens
-from app.services.login import create_token
+from app.services.sign_in import tokens
+from app.services.sign_in.password_login import create_token
 
 _USER = "app.graphql.types.users.User"
 

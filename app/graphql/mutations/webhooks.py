@@ -7,15 +7,15 @@ from typing import Any
 import graphene
 from graphql import GraphQLResolveInfo
 
-from app.domain.absent import ABSENT
-from app.domain.errors import Problem, Refused
-from app.domain.ranges import in_utc
+from app.domain.values.absent import ABSENT
+from app.domain.values.errors import Problem, Refused
+from app.domain.values.ranges import in_utc
 from app.graphql.context import RequestContext
 from app.graphql.errors import PayloadProblem
 from app.graphql.global_ids import key_in
 from app.graphql.mutations.payloads import answers
-from app.services.replays import replay_deliveries, retry_delivery
-from app.services.webhook_changes import (
+from app.services.deliveries.replays import replay_deliveries, retry_delivery
+from app.services.webhooks.changes import (
     WebhookInput,
     create_webhook,
     delete_webhook,

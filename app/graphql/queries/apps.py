@@ -5,9 +5,9 @@ from typing import Any
 import graphene
 from graphql import GraphQLResolveInfo
 
-from app.domain.apps import AppSortField
-from app.domain.installations import Installation
-from app.domain.pages import Page
+from app.domain.apps.apps import AppSortField
+from app.domain.apps.installations import Installation
+from app.domain.values.pages import Page
 from app.graphql.app_nodes import (
     AppNode,
     ExtensionNode,
@@ -19,9 +19,9 @@ from app.graphql.app_nodes import (
 from app.graphql.connections import asked_page, connection_arguments, make_connection
 from app.graphql.context import RequestContext
 from app.graphql.global_ids import key_in
-from app.services.app_lists import AppFilter, list_apps, show_app, show_calling_app
-from app.services.extensions import ExtensionFilter, list_extensions, show_extension
-from app.services.installations import list_installations
+from app.services.app_lifecycle.installation_requests import list_installations
+from app.services.apps.extensions import ExtensionFilter, list_extensions, show_extension
+from app.services.apps.lists import AppFilter, list_apps, show_app, show_calling_app
 
 _APP = "app.graphql.types.apps.App"
 _EXTENSION = "app.graphql.types.extensions.AppExtension"

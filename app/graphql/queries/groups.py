@@ -6,11 +6,11 @@ from typing import Any
 import graphene
 from graphql import GraphQLResolveInfo
 
-from app.domain.groups import PermissionGroup
-from app.domain.pages import Page
+from app.domain.authorization.groups import PermissionGroup
+from app.domain.values.pages import Page
 from app.graphql.connections import asked_page, connection_arguments, make_connection
 from app.graphql.context import RequestContext
-from app.services.groups import GroupFilter, list_groups, show_group
+from app.services.groups.lists import GroupFilter, list_groups, show_group
 
 _GROUP = "app.graphql.types.groups.Group"
 

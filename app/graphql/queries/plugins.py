@@ -5,11 +5,11 @@ from typing import Any
 import graphene
 from graphql import GraphQLResolveInfo
 
-from app.domain.pages import Page, empty_page
-from app.domain.provider_settings import Scope
+from app.domain.single_sign_on.provider_settings import Scope
+from app.domain.values.pages import Page, empty_page
 from app.graphql.connections import asked_page, connection_arguments, make_connection
 from app.graphql.context import RequestContext
-from app.services.provider_settings import Plugin, list_plugins, show_plugin
+from app.services.single_sign_on.provider_settings import Plugin, list_plugins, show_plugin
 
 _PLUGIN = "app.graphql.types.plugins.Plugin"
 PluginCountableConnection = make_connection("Plugin", _PLUGIN)

@@ -5,8 +5,8 @@ from typing import Any
 import graphene
 from graphql import GraphQLResolveInfo
 
-from app.domain.pages import Page
-from app.domain.products import Product
+from app.domain.commerce.products import Product
+from app.domain.values.pages import Page
 from app.graphql.connections import asked_page, connection_arguments, make_connection
 from app.graphql.context import RequestContext
 from app.graphql.types.lists import (
@@ -16,7 +16,7 @@ from app.graphql.types.lists import (
     moments_in,
     prices_in,
 )
-from app.services.catalogue import ProductFilter, list_products, show_product
+from app.services.commerce.catalogue import ProductFilter, list_products, show_product
 
 _PRODUCT = "app.graphql.types.products.Product"
 _UNUSED = "Accepted and not used."

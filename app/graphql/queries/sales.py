@@ -5,9 +5,9 @@ from typing import Any
 import graphene
 from graphql import GraphQLResolveInfo
 
-from app.domain.checkouts import Checkout
-from app.domain.orders import Order
-from app.domain.pages import Page
+from app.domain.commerce.checkouts import Checkout
+from app.domain.commerce.orders import Order
+from app.domain.values.pages import Page
 from app.graphql.connections import asked_page, connection_arguments
 from app.graphql.context import RequestContext
 from app.graphql.types.lists import (
@@ -17,8 +17,8 @@ from app.graphql.types.lists import (
     days_in,
     moments_in,
 )
-from app.services.checkout_lists import show_checkout
-from app.services.order_lists import OrderFilter, list_orders, show_order
+from app.services.commerce.checkout_lists import show_checkout
+from app.services.commerce.order_lists import OrderFilter, list_orders, show_order
 
 _ID = graphene.NonNull(graphene.ID)
 _UNUSED = "Accepted and not used."

@@ -3,7 +3,7 @@
 import graphene
 from graphql import GraphQLResolveInfo
 
-from app.domain.shop import Shop
+from app.domain.shop.settings import Shop
 from app.graphql.context import RequestContext
 
 

@@ -5,13 +5,13 @@ from typing import Any
 import graphene
 from graphql import GraphQLResolveInfo
 
-from app.domain.directory import UserFilter, UserSort
-from app.domain.errors import TokenRejected
-from app.domain.pages import Page
-from app.domain.users import User
+from app.domain.accounts.directory import UserFilter, UserSort
+from app.domain.accounts.users import User
+from app.domain.values.errors import TokenRejected
+from app.domain.values.pages import Page
 from app.graphql.connections import asked_page, connection_arguments, make_connection
 from app.graphql.context import RequestContext
-from app.services.directory import list_customers, list_staff, show_user
+from app.services.accounts.directory import list_customers, list_staff, show_user
 
 _USER = "app.graphql.types.users.User"
 _SEARCH = "The beginnings of words in email or name, whatever their case and accents."

@@ -5,10 +5,10 @@ from datetime import datetime
 import graphene
 from graphql import GraphQLResolveInfo
 
-from app.domain import apps as domain
-from app.domain.ids import to_global_id
-from app.domain.permissions import Permission, in_order
-from app.domain.webhooks import Webhook
+from app.domain.apps import apps as domain
+from app.domain.authorization.permissions import Permission, in_order
+from app.domain.values.ids import to_global_id
+from app.domain.webhooks.webhooks import Webhook
 from app.graphql.app_nodes import AppNode, ExtensionNode, extension_node
 
 AppTypeEnum = graphene.Enum.from_enum(domain.AppType, name="AppTypeEnum")

@@ -3,10 +3,10 @@
 import graphene
 from graphql import GraphQLResolveInfo
 
-from app.domain import checkouts as domain
-from app.domain import lines
-from app.domain.ids import to_global_id
-from app.domain.money import Money
+from app.domain.commerce import checkouts as domain
+from app.domain.commerce import lines
+from app.domain.commerce.money import Money
+from app.domain.values.ids import to_global_id
 from app.graphql.connections import make_connection
 from app.graphql.lines import Line
 

@@ -6,13 +6,13 @@ from typing import Any
 import graphene
 from graphql import GraphQLResolveInfo
 
-from app.domain import deliveries as domain
-from app.domain.ids import to_global_id
-from app.domain.pages import Page
-from app.domain.webhooks import AsyncEvent
+from app.domain.deliveries import deliveries as domain
+from app.domain.values.ids import to_global_id
+from app.domain.values.pages import Page
+from app.domain.webhooks.webhooks import AsyncEvent
 from app.graphql.connections import asked_page, connection_arguments, make_connection
 from app.graphql.context import RequestContext
-from app.services.delivery_lists import list_attempts
+from app.services.deliveries.lists import list_attempts
 
 _STATUSES = {
     domain.DeliveryStatus.PENDING: "It waits to be sent, for the first time or once more.",

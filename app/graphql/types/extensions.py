@@ -5,9 +5,9 @@ from collections.abc import Mapping
 import graphene
 from graphql import GraphQLResolveInfo
 
-from app.domain import extensions as domain
-from app.domain.ids import to_global_id
-from app.domain.permissions import Permission, in_order
+from app.domain.apps import extensions as domain
+from app.domain.authorization.permissions import Permission, in_order
+from app.domain.values.ids import to_global_id
 from app.graphql.app_nodes import ExtensionNode
 
 

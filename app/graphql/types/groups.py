@@ -3,10 +3,10 @@
 import graphene
 from graphql import GraphQLResolveInfo
 
-from app.domain import users as domain
-from app.domain.grants import is_within_reach
-from app.domain.ids import to_global_id
-from app.domain.permissions import Permission, in_order
+from app.domain.accounts import users as domain
+from app.domain.authorization.grants import is_within_reach
+from app.domain.authorization.permissions import Permission, in_order
+from app.domain.values.ids import to_global_id
 from app.graphql.context import RequestContext
 
 

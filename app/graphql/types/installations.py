@@ -3,8 +3,8 @@
 import graphene
 from graphql import GraphQLResolveInfo
 
-from app.domain import installations as domain
-from app.domain.ids import to_global_id
+from app.domain.apps import installations as domain
+from app.domain.values.ids import to_global_id
 
 JobStatusEnum = graphene.Enum.from_enum(domain.JobStatus, name="JobStatusEnum")
 

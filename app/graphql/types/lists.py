@@ -7,7 +7,7 @@ from enum import StrEnum
 
 import graphene
 
-from app.domain.ranges import Range, days, moments
+from app.domain.values.ranges import Range, days, moments
 
 
 class Direction(StrEnum):

@@ -5,11 +5,11 @@ from collections.abc import Mapping
 import graphene
 from graphql import GraphQLResolveInfo
 
-from app.domain import manifests as domain
-from app.domain.manifest_extensions import ManifestExtension
-from app.domain.manifest_webhooks import ManifestWebhook
-from app.domain.permissions import Permission, in_order
-from app.domain.webhooks import AsyncEvent, SyncEvent
+from app.domain.apps import manifests as domain
+from app.domain.apps.manifest_extensions import ManifestExtension
+from app.domain.apps.manifest_webhooks import ManifestWebhook
+from app.domain.authorization.permissions import Permission, in_order
+from app.domain.webhooks.webhooks import AsyncEvent, SyncEvent
 
 _PERMISSION = "app.graphql.types.permissions.Permission"
 

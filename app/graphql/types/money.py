@@ -13,7 +13,7 @@ from graphql import (
     ValueNode,
 )
 
-from app.domain import money as domain
+from app.domain.commerce import money as domain
 
 _DECIMAL = re.compile(r"[+-]?[0-9]{1,100}(\.[0-9]{1,100})?([eE][+-]?[0-9]{1,3})?")
 

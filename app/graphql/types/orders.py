@@ -3,10 +3,10 @@
 import graphene
 from graphql import GraphQLResolveInfo
 
-from app.domain import lines
-from app.domain import orders as domain
-from app.domain.ids import to_global_id
-from app.domain.users import User
+from app.domain.accounts.users import User
+from app.domain.commerce import lines
+from app.domain.commerce import orders as domain
+from app.domain.values.ids import to_global_id
 from app.graphql.connections import make_connection
 from app.graphql.context import RequestContext
 from app.graphql.lines import Line

@@ -3,7 +3,7 @@
 import graphene
 from graphql import GraphQLResolveInfo
 
-from app.domain.pages import Page
+from app.domain.values.pages import Page
 
 
 class PageInfo(graphene.ObjectType):

@@ -3,7 +3,7 @@
 import graphene
 from graphql import GraphQLResolveInfo
 
-from app.domain import permissions as domain
+from app.domain.authorization import permissions as domain
 
 _ALL = "What people and apps may be allowed to do."
 PermissionEnum = graphene.Enum.from_enum(

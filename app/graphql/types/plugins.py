@@ -3,8 +3,8 @@
 import graphene
 from graphql import GraphQLResolveInfo
 
-from app.domain import provider_settings as domain
-from app.services.provider_settings import Plugin as PluginValue
+from app.domain.single_sign_on import provider_settings as domain
+from app.services.single_sign_on.provider_settings import Plugin as PluginValue
 
 ConfigurationTypeFieldEnum = graphene.Enum.from_enum(
     domain.SettingType, name="ConfigurationTypeFieldEnum"

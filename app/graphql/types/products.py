@@ -3,8 +3,8 @@
 import graphene
 from graphql import GraphQLResolveInfo
 
-from app.domain import products as domain
-from app.domain.ids import to_global_id
+from app.domain.commerce import products as domain
+from app.domain.values.ids import to_global_id
 
 ProductOrderField = graphene.Enum.from_enum(domain.ProductSortField, name="ProductOrderField")
 

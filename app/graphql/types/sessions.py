@@ -3,10 +3,10 @@
 import graphene
 from graphql import GraphQLResolveInfo
 
-from app.domain import actor as origins
-from app.domain import devices as domain
-from app.domain.ids import to_global_id
-from app.services.own_sessions import SESSION
+from app.domain.authorization import actor as origins
+from app.domain.sign_in import devices as domain
+from app.domain.values.ids import to_global_id
+from app.services.sign_in.own_sessions import SESSION
 
 _ORIGINS = {
     "PASSWORD": "By email and password.",

@@ -3,14 +3,14 @@
 import graphene
 from graphql import GraphQLResolveInfo
 
-from app.domain import shop as domain
-from app.domain.ids import to_global_id
-from app.domain.permissions import Permission, in_order
-from app.domain.version import INTERFACE_VERSION, SCHEMA_VERSION
+from app.domain.authorization.permissions import Permission, in_order
+from app.domain.shop import settings as domain
+from app.domain.values.ids import to_global_id
+from app.domain.values.version import INTERFACE_VERSION, SCHEMA_VERSION
 from app.graphql.context import RequestContext
-from app.services.providers import ExternalAuthentication as ExternalAuthenticationValue
-from app.services.providers import list_external_authentications
-from app.services.shop import show_settings
+from app.services.identity.providers import ExternalAuthentication as ExternalAuthenticationValue
+from app.services.identity.providers import list_external_authentications
+from app.services.shop.settings import show_settings
 
 _MODES = {
     domain.PasswordLoginMode.ENABLED: "Whoever has a password may.",

@@ -6,21 +6,21 @@ from typing import Any
 import graphene
 from graphql import GraphQLResolveInfo
 
-from app.domain import users as domain
-from app.domain.avatars import avatar_path
-from app.domain.checkouts import Checkout
-from app.domain.devices import SignedIn
-from app.domain.errors import Problem, Refused
-from app.domain.groups import PermissionGroup
-from app.domain.ids import to_global_id
-from app.domain.orders import Order
-from app.domain.pages import Page
-from app.domain.permissions import Permission, in_order
+from app.domain.accounts import users as domain
+from app.domain.accounts.avatars import avatar_path
+from app.domain.authorization.groups import PermissionGroup
+from app.domain.authorization.permissions import Permission, in_order
+from app.domain.commerce.checkouts import Checkout
+from app.domain.commerce.orders import Order
+from app.domain.sign_in.devices import SignedIn
+from app.domain.values.errors import Problem, Refused
+from app.domain.values.ids import to_global_id
+from app.domain.values.pages import Page
 from app.graphql.connections import asked_page, connection_arguments
 from app.graphql.context import RequestContext
-from app.services.checkout_lists import list_checkouts
-from app.services.order_lists import list_orders_of
-from app.services.own_sessions import list_sessions
+from app.services.commerce.checkout_lists import list_checkouts
+from app.services.commerce.order_lists import list_orders_of
+from app.services.sign_in.own_sessions import list_sessions
 
 
 @dataclass(frozen=True, slots=True)

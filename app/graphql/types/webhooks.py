@@ -5,16 +5,16 @@ from typing import Any
 import graphene
 from graphql import GraphQLResolveInfo
 
-from app.domain import webhooks as domain
-from app.domain.deliveries import EventDelivery
+from app.domain.deliveries.deliveries import EventDelivery
 from app.domain.events import EVENTS, EventType
-from app.domain.ids import to_global_id
-from app.domain.pages import Page
+from app.domain.values.ids import to_global_id
+from app.domain.values.pages import Page
+from app.domain.webhooks import webhooks as domain
 from app.graphql.app_nodes import AppNode, app_node
 from app.graphql.connections import asked_page, connection_arguments, make_connection
 from app.graphql.context import RequestContext
-from app.services.app_lists import show_app
-from app.services.delivery_lists import DeliveryFilter, list_deliveries
+from app.services.apps.lists import show_app
+from app.services.deliveries.lists import DeliveryFilter, list_deliveries
 
 EventDeliveryCountableConnection = make_connection(
     "EventDelivery", "app.graphql.types.deliveries.EventDelivery"

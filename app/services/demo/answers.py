@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import accumulate
 
-from app.domain.deliveries import DISABLE_AFTER, SCHEDULE, TIMEOUT
-from app.services.access import part
+from app.domain.deliveries.deliveries import DISABLE_AFTER, SCHEDULE, TIMEOUT
+from app.services.authorization.register import part
 
 _OK = (200, '{"ok":true}')
 _BUSY = (503, "Service Unavailable")

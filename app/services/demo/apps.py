@@ -6,16 +6,16 @@ from functools import partial
 
 from sqlalchemy import String, cast, select
 
-from app.domain.permissions import Permission
-from app.domain.webhooks import AsyncEvent
+from app.domain.authorization.permissions import Permission
+from app.domain.webhooks.webhooks import AsyncEvent
 from app.models import AppRecord, AppTokenRecord, AuditRecord, WebhookRecord
-from app.services.access import part
-from app.services.app_status import deactivate_app
-from app.services.app_tokens import WantedToken, create_app_token
-from app.services.apps import NewApp, create_app
+from app.services.app_lifecycle.changes import NewApp, create_app
+from app.services.apps.status import deactivate_app
+from app.services.apps.tokens import WantedToken, create_app_token
+from app.services.authorization.register import part
 from app.services.demo.past import DAY, MAKER, Happening, Past
 from app.services.demo.people import MANAGER
-from app.services.webhook_changes import WebhookInput, create_webhook
+from app.services.webhooks.changes import WebhookInput, create_webhook
 
 WAREHOUSE = "Demo warehouse"
 

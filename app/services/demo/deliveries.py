@@ -12,9 +12,9 @@ from urllib.parse import urlsplit
 from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
-from app.domain.deliveries import DeliveryStatus
-from app.domain.message_ids import CHANCE, make_message_id
-from app.domain.permissions import parted_names
+from app.domain.authorization.permissions import parted_names
+from app.domain.deliveries.deliveries import DeliveryStatus
+from app.domain.deliveries.message_ids import CHANCE, make_message_id
 from app.models import (
     AppPermissionRecord,
     AppRecord,
@@ -24,17 +24,17 @@ from app.models import (
     WebhookEventRecord,
     WebhookRecord,
 )
-from app.services.access import part
+from app.services.authorization.register import part
+from app.services.deliveries.attempt_results import FAILING_REASON, Delivery
+from app.services.deliveries.fanout import tell_again
+from app.services.deliveries.signing import Endpoint, endpoint_of, sign_delivery
+from app.services.deliveries.stored_deliveries import NewDelivery
 from app.services.demo.answers import Answer, answers, refusals
 from app.services.demo.apps import demo_webhooks
 from app.services.demo.parcels import NAME as PARCELS
 from app.services.demo.parcels import WEBHOOK as PARCELS_WEBHOOK
 from app.services.demo.past import DAY, Past
-from app.services.fanout import tell_again
-from app.services.outcomes import FAILING_REASON, Delivery
-from app.services.signing import Endpoint, endpoint_of, sign_delivery
-from app.services.stored_deliveries import NewDelivery
-from app.services.subscribers import Subscriber
+from app.services.webhooks.subscribers import Subscriber
 
 _TOLD = 3 * DAY
 _TOLD_IN_TROUBLE = 9 * DAY

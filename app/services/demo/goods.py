@@ -7,13 +7,13 @@ from functools import partial
 
 from sqlalchemy import select
 
-from app.domain.ids import to_global_id
+from app.domain.values.ids import to_global_id
 from app.models import ProductRecord
 from app.models.products import NO_PRICE
-from app.services.access import part
+from app.services.authorization.register import part
+from app.services.commerce.products import ProductInput, create_product, update_product
 from app.services.demo.past import Happening, Past
 from app.services.demo.people import EDITOR, MANAGER, OPENED
-from app.services.products import ProductInput, create_product, update_product
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,19 +4,19 @@ from collections.abc import Iterator
 
 from sqlalchemy import select
 
+from app.domain.apps.manifest_extensions import ManifestExtension
+from app.domain.apps.manifest_webhooks import ManifestWebhook
+from app.domain.apps.manifests import Manifest
+from app.domain.authorization.permissions import Permission, joined_names
 from app.domain.events import AppInstalled
-from app.domain.manifest_extensions import ManifestExtension
-from app.domain.manifest_webhooks import ManifestWebhook
-from app.domain.manifests import Manifest
-from app.domain.permissions import Permission, joined_names
-from app.domain.webhook_rights import saver_of
+from app.domain.webhooks.permissions import saver_of
 from app.models import AppInstallationRecord, AppRecord
-from app.services.access import part
-from app.services.audit import Change, record
+from app.services.app_lifecycle.new_apps import store_app
+from app.services.audit.log import Change, record
+from app.services.authorization.register import part
 from app.services.demo.past import DAY, Happening, Past
 from app.services.demo.people import MANAGER
-from app.services.new_apps import store_app
-from app.services.outbox import put_event
+from app.services.outbox.publisher import put_event
 
 NAME, IDENTIFIER, WEBHOOK = "Parcel Post", "example.parcel-post", "Parcels to send"
 

@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import select
 
-from app.domain.actor import OPERATOR, Actor, ActorKind
-from app.domain.permissions import ALL_PERMISSIONS
+from app.domain.authorization.actor import OPERATOR, Actor, ActorKind
+from app.domain.authorization.permissions import ALL_PERMISSIONS
 from app.models import UserRecord
 from app.ports import Ports
 

@@ -8,14 +8,14 @@ from functools import partial
 from sqlalchemy import String, cast, select
 from sqlalchemy.orm import Session
 
-from app.domain.actor import Actor
-from app.domain.errors import Refused
-from app.domain.permissions import ALL_PERMISSIONS, Permission
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
+from app.domain.values.errors import Refused
 from app.models import AuditRecord, UserRecord
-from app.services.access import part
+from app.services.accounts.new_users import NewUser, create_user
+from app.services.authorization.register import part
 from app.services.demo.past import DAY, MAKER, Happening, Past
-from app.services.groups import NewGroup, create_group, find_groups
-from app.services.users import NewUser, create_user
+from app.services.groups.lists import NewGroup, create_group, find_groups
 
 OPENED = 60 * DAY
 """When the shop was opened."""

@@ -6,19 +6,24 @@ from functools import partial
 
 from sqlalchemy import select
 
-from app.domain.actor import Actor
-from app.domain.ids import to_global_id
-from app.domain.orders import OrderStatus
+from app.domain.authorization.actor import Actor
+from app.domain.commerce.orders import OrderStatus
+from app.domain.values.ids import to_global_id
 from app.models import CheckoutRecord, OrderRecord
 from app.ports import Ports
-from app.services.access import part
-from app.services.cart_lines import Wanted
-from app.services.checkouts import create_checkout
-from app.services.completion import complete_checkout
+from app.services.authorization.register import part
+from app.services.commerce.cart_lines import Wanted
+from app.services.commerce.checkout_completion import complete_checkout
+from app.services.commerce.checkouts import create_checkout
+from app.services.commerce.orders import (
+    cancel_order,
+    confirm_order,
+    fulfill_order,
+    mark_order_paid,
+)
 from app.services.demo.goods import PUBLISHED, goods_on_sale
 from app.services.demo.past import Happening, Past
 from app.services.demo.people import CUSTOMERS, MANAGER, SUPPORT, customer
-from app.services.orders import cancel_order, confirm_order, fulfill_order, mark_order_paid
 
 _COUNT = 52
 _EVERY_CART_LEFT = 6

@@ -6,13 +6,14 @@ from dataclasses import dataclass, field
 from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
-from app.domain.actor import Actor
-from app.domain.app_tokens import RANDOM_LENGTH, digest_of, last_four, make_app_token
+from app.domain.apps.app_tokens import RANDOM_LENGTH, digest_of, last_four, make_app_token
+from app.domain.authorization.actor import Actor
 from app.models import AppRecord, AppTokenRecord, AuditRecord, ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
-from app.services.access import internal
-from app.services.audit import Change, record
+from app.services.audit.log import Change, record
+from app.services.authorization.register import internal
+from app.services.deliveries.fanout import fan_out_events
 from app.services.demo.apps import APP_NAMES, WAREHOUSE, app_made_here, made_apps
 from app.services.demo.deliveries import past_deliveries, write_deliveries
 from app.services.demo.goods import assortment, new_prices
@@ -22,7 +23,6 @@ from app.services.demo.past import MAKER, Past
 from app.services.demo.people import PEOPLE, Person, comings, made_here
 from app.services.demo.sales import sales
 from app.services.demo.traces import block_guesser, write_traces
-from app.services.fanout import fan_out_events
 
 SHOP_NAME = "Northlight Ceramics"
 

@@ -7,15 +7,15 @@ from math import pi, sin
 from sqlalchemy import insert, select, update
 from sqlalchemy.orm import Session
 
-from app.domain.throttling import block_seconds
-from app.domain.traffic import BUCKET, TrafficKind, bucket_of
+from app.domain.shop.traffic import BUCKET, TrafficKind, bucket_of
+from app.domain.sign_in.throttling import block_seconds
 from app.models import (
     AppTokenRecord,
     ExternalIdentityRecord,
     TrafficRecord,
     UserRecord,
 )
-from app.services.access import part
+from app.services.authorization.register import part
 from app.services.demo.past import Past
 from app.services.demo.people import PEOPLE, Person, made_here
 

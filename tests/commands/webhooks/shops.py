@@ -8,12 +8,12 @@ from pathlib import Path
 
 from click.testing import Result
 
-from app.domain.deliveries import DeliveryStatus
-from app.domain.permissions import Permission
-from app.domain.webhooks import AsyncEvent
+from app.domain.authorization.permissions import Permission
+from app.domain.deliveries.deliveries import DeliveryStatus
+from app.domain.webhooks.webhooks import AsyncEvent
 from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
-from app.services.keys import published_keys
+from app.services.keys.ring import published_keys
 from app.settings import Settings
 from app.web.elsewhere import Elsewhere
 from app.wiring import connect

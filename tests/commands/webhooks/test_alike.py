@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from app.domain.ids import to_global_id
+from app.domain.values.ids import to_global_id
 from tests.commands import agreement
 from tests.commands.webhooks.shops import QUERY, Shops, shown
 

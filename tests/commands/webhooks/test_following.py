@@ -7,8 +7,8 @@ from itertools import islice
 import pytest
 
 from app.commands.webhooks.following import Follower
-from app.domain.errors import Problem, Refused
-from app.domain.faults import Fault, Unreachable
+from app.domain.values.errors import Problem, Refused
+from app.domain.values.faults import Fault, Unreachable
 from app.ports.instance import (
     DeliveryPage,
     KnownApp,

@@ -10,7 +10,7 @@ from click.shell_completion import ShellComplete
 from click.testing import Result
 
 from app.commands.webhook import command
-from app.domain.version import VERSION
+from app.domain.values.version import VERSION
 from app.ports import Ports
 from tests.builders.apps import make_app
 from tests.builders.elsewhere import make_elsewhere

@@ -12,15 +12,15 @@ from click.testing import Result
 from sqlalchemy import update
 
 from app.adapters.http import GuardedHttp
-from app.domain.actor import OPERATOR, WORKER
+from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.events import ProductUpdated
-from app.domain.webhooks import AsyncEvent
+from app.domain.webhooks.webhooks import AsyncEvent
 from app.models import WebhookRecord
 from app.ports import Ports
-from app.services.deliveries import make_deliveries
-from app.services.dispatch import lease_due_deliveries
-from app.services.fanout import fan_out_events
-from app.services.outbox import put_event
+from app.services.deliveries.dispatch import lease_due_deliveries
+from app.services.deliveries.fanout import fan_out_events
+from app.services.deliveries.sending import make_deliveries
+from app.services.outbox.publisher import put_event
 from tests.builders.elsewhere import make_elsewhere
 from tests.builders.webhooks import make_webhook
 from tests.commands.other_shop import asked, operation, other_shop

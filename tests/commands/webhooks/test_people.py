@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.domain.webhooks import AsyncEvent
+from app.domain.webhooks.webhooks import AsyncEvent
 from app.ports import Ports
 from tests.builders.apps import make_app
 from tests.builders.webhooks import make_delivery, make_webhook

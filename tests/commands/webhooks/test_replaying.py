@@ -6,15 +6,15 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import func, select
 
-from app.domain.actor import OPERATOR, WORKER
+from app.domain.authorization.actor import OPERATOR, WORKER
+from app.domain.authorization.permissions import Permission
 from app.domain.events import ProductUpdated
-from app.domain.permissions import Permission
-from app.domain.webhooks import AsyncEvent
+from app.domain.webhooks.webhooks import AsyncEvent
 from app.models import DeliveryRecord
 from app.ports import Ports
-from app.services import replays
-from app.services.fanout import fan_out_events
-from app.services.outbox import put_event
+from app.services.deliveries import replays
+from app.services.deliveries.fanout import fan_out_events
+from app.services.outbox.publisher import put_event
 from tests.builders.apps import make_app
 from tests.builders.webhooks import make_webhook
 from tests.commands.shell import run_json

@@ -16,7 +16,7 @@ from graphql import (
 )
 from graphql.language import FieldNode, OperationDefinitionNode
 
-from app.domain.ids import to_global_id
+from app.domain.values.ids import to_global_id
 
 TEXTS: Mapping[str, str] = {
     "nothing": "",

@@ -1,7 +1,7 @@
 """Every mutation, and who may ask for it."""
 
-from app.domain.ids import to_global_id
-from app.domain.permissions import Caller, Permission
+from app.domain.authorization.permissions import Caller, Permission
+from app.domain.values.ids import to_global_id
 from tests.builders.people import PASSWORD
 from tests.graphql.matrix.rules import (
     ANY_WEBHOOK,

@@ -1,6 +1,6 @@
 """Every query, and the fields of what they show that not everybody may see who sees the rest."""
 
-from app.domain.permissions import Caller, Permission
+from app.domain.authorization.permissions import Caller, Permission
 from tests.graphql.matrix.rules import (
     ANY_WEBHOOK,
     APP_MANAGERS,

@@ -7,7 +7,7 @@ every permission but these. An extension *without* is one where either side lack
 
 from dataclasses import dataclass, field
 
-from app.domain.permissions import Caller, Permission
+from app.domain.authorization.permissions import Caller, Permission
 
 FINE, DENIED, NONE, TOLD = "+", "-", "o", "!"
 """Let in; ``PermissionDenied``; told that there is no such thing; refused with the rule's code."""

@@ -7,13 +7,13 @@ from string import Template
 
 from sqlalchemy import select
 
-from app.domain.ids import to_global_id
-from app.domain.installations import JobStatus
-from app.domain.permissions import ALL_PERMISSIONS, Permission
-from app.domain.webhooks import AsyncEvent
+from app.domain.apps.installations import JobStatus
+from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
+from app.domain.values.ids import to_global_id
+from app.domain.webhooks.webhooks import AsyncEvent
 from app.models import AppExtensionRecord, AppInstallationRecord, AppTokenRecord
 from app.ports import Ports
-from app.services.extension_tokens import make_extension_token
+from app.services.apps.extension_tokens import make_extension_token
 from tests.builders.apps import make_app, make_extension_app
 from tests.builders.orders import checkout_id, line_id, make_cart, make_order, order_id
 from tests.builders.people import NOBODY, actor_of, make_group, make_staff, make_user, sign_in

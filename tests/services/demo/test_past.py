@@ -5,12 +5,12 @@ from datetime import timedelta
 
 from sqlalchemy import func, select
 
-from app.domain.actor import OPERATOR, WORKER
-from app.domain.deliveries import DISABLE_AFTER, SCHEDULE
-from app.domain.orders import OrderStatus
-from app.domain.pages import PageRequest
-from app.domain.permissions import ALL_PERMISSIONS
-from app.domain.traffic import TrafficKind
+from app.domain.authorization.actor import OPERATOR, WORKER
+from app.domain.authorization.permissions import ALL_PERMISSIONS
+from app.domain.commerce.orders import OrderStatus
+from app.domain.deliveries.deliveries import DISABLE_AFTER, SCHEDULE
+from app.domain.shop.traffic import TrafficKind
+from app.domain.values.pages import PageRequest
 from app.models import (
     CheckoutRecord,
     DeliveryAttemptRecord,
@@ -20,15 +20,15 @@ from app.models import (
     WebhookRecord,
 )
 from app.ports import Ports
+from app.services.accounts.directory import list_users
+from app.services.commerce.products import ProductInput, create_product
+from app.services.deliveries.dispatch import lease_due_deliveries
+from app.services.deliveries.fanout import fan_out_events
 from app.services.demo.goods import GOODS, PUBLISHED
 from app.services.demo.people import GROUPS, STAFF
-from app.services.directory import list_users
-from app.services.dispatch import lease_due_deliveries
-from app.services.fanout import fan_out_events
-from app.services.groups import list_groups
-from app.services.products import ProductInput, create_product
-from app.services.throttle import list_blocked
-from app.services.traffic import count_traffic
+from app.services.groups.lists import list_groups
+from app.services.shop.traffic import count_traffic
+from app.services.sign_in.login_throttle import list_blocked
 from tests.builders.demo import DEMO_ROWS, demo_rows, fill_demo
 
 EVERYTHING = PageRequest(100)

@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import select
 
-from app.domain.actor import OPERATOR, anonymous
-from app.domain.errors import PermissionDenied
-from app.domain.permissions import Permission
+from app.domain.authorization.actor import OPERATOR, anonymous
+from app.domain.authorization.permissions import Permission
+from app.domain.values.errors import PermissionDenied
 from app.models import (
     CheckoutRecord,
     DeliveryRecord,
@@ -16,12 +16,12 @@ from app.models import (
     UserRecord,
 )
 from app.ports import Ports, Randomness
+from app.services.accounts.directory import find_user
+from app.services.accounts.new_users import NewUser, create_user
 from app.services.demo.shop import SignIn, fill_shop, is_in_use
-from app.services.directory import find_user
-from app.services.groups import NewGroup, create_group
-from app.services.identity import identify
-from app.services.login import create_token
-from app.services.users import NewUser, create_user
+from app.services.groups.lists import NewGroup, create_group
+from app.services.identity.identify import identify
+from app.services.sign_in.password_login import create_token
 from tests.builders.apps import make_app
 from tests.builders.demo import DEMO_ROWS, demo_rows, fill_demo
 from tests.builders.people import NOBODY, change_user, make_user, visit

@@ -1,0 +1,4 @@
+"""People: emails, names, avatars, mails, and rules for staff.
+
+Records become these values before they leave a use case.
+"""

@@ -1,0 +1,68 @@
+"""Email addresses: one spelling each, and a check of their form that asks nobody."""
+
+import re
+import unicodedata
+
+import idna
+
+from app.domain.urls.web_urls import ascii_host
+from app.domain.values.errors import Problem
+
+LONGEST = 254
+"""Characters that fit the path of a mail (RFC 5321, 4.5.3.1.3, with erratum 1690)."""
+
+_LONGEST_TYPED = 4 * LONGEST
+_LONGEST_LOCAL = 64
+_LONGEST_LABEL = 63
+# The unquoted form (RFC 5322, 3.2.3), with letters of every script (RFC 6531, 3.3).
+_ATOM = r"[\w!#$%&'*+/=?^`{|}~-]+"
+_LOCAL = re.compile(rf"{_ATOM}(?:\.{_ATOM})*")
+_LABEL = re.compile(r"[^\W_](?:[^\W_]|-)*(?<!-)")
+
+
+def normalize_email(text: str) -> str:
+    """The one spelling that is stored and looked up: composed, in lower case, no blanks around.
+
+    Wide letters and other variants in the domain are mapped as browsers do (UTS 46). What is far
+    too long for an email stays as it is: it is refused, or found nowhere.
+    """
+    if len(text) > _LONGEST_TYPED:
+        return text
+    email = unicodedata.normalize("NFC", text).strip().lower()
+    local, at, domain = email.rpartition("@")
+    return email if domain.isascii() else f"{local}{at}{_mapped(domain)}"
+
+
+def email_problem(text: str, field: str = "email") -> Problem | None:
+    """Why ``text`` is no email address, or ``None``: REQUIRED when it is empty, else INVALID.
+
+    Only the form is looked at; whether mail arrives shows when some is sent. Quoted local parts
+    and addresses of machines in brackets are refused: hardly anybody has one, and many programs
+    read them wrongly.
+    """
+    if not text:
+        return Problem("REQUIRED", "This is required.", field)
+    if len(text) > LONGEST:
+        return Problem("INVALID", f"Use at most {LONGEST} characters.", field)
+    local, at, domain = text.rpartition("@")
+    if not at or len(local) > _LONGEST_LOCAL or not _LOCAL.fullmatch(local):
+        return Problem("INVALID", "Enter a valid email address.", field)
+    if not _is_domain(domain):
+        return Problem("INVALID", "Enter a valid email address: check what follows @.", field)
+    return None
+
+
+def _mapped(domain: str) -> str:
+    try:
+        return idna.uts46_remap(domain, std3_rules=False, transitional=False)
+    except idna.IDNAError:
+        return domain  # which email_problem refuses
+
+
+def _is_domain(domain: str) -> bool:
+    if ascii_host(domain) is None:
+        return False
+    labels = domain.split(".")
+    if domain != "localhost" and (len(labels) == 1 or labels[-1].isdigit()):
+        return False
+    return all(len(label) <= _LONGEST_LABEL and _LABEL.fullmatch(label) for label in labels)

@@ -1,0 +1,73 @@
+"""How people are searched for: by the beginnings of words, whatever their case and accents."""
+
+import re
+import unicodedata
+
+from app.domain.values.texts import is_storable
+
+LONGEST_WORD = 254
+MOST_WORDS = 16
+"""Words that one person is found by; and that one search looks for."""
+
+_LONGEST_SEARCH = 4096
+"""Characters of a search that are looked at; room for all words of the greatest length."""
+
+_LAST = "\U0010ffff"
+_INSIDE = re.compile(r"[-'\u2019.]")
+
+
+def fold(text: str) -> str:
+    """``text`` as it is compared: without case and accents, ``Łódź`` is still ``łodz``."""
+    apart = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
+    return "".join(one for one in apart if not unicodedata.combining(one))
+
+
+def words_of(email: str, first_name: str, last_name: str) -> frozenset[str]:
+    """The words somebody is found by: the email, what follows its ``@``, and those of both names.
+
+    The parts of a double name count too, ``Jean-Luc`` is found as ``luc``. A word that another one
+    begins with is left out: whatever finds it finds the other.
+    """
+    return _kept([email, email.rpartition("@")[2], *_parts(last_name), *_parts(first_name)])
+
+
+def words_in(*texts: str) -> frozenset[str]:
+    """The words that something with these names is found by, as ``words_of`` has it of people."""
+    return _kept([part for text in texts for part in _parts(text)])
+
+
+def _parts(name: str) -> list[str]:
+    found = []
+    for word in name.split():
+        found += [word, *(word[place.end() :] for place in _INSIDE.finditer(word))]
+    return found
+
+
+def _kept(words: list[str]) -> frozenset[str]:
+    folded = list(dict.fromkeys(fold(word)[:LONGEST_WORD] for word in words))
+    kept = [word for word in folded if word and not _begins_another(word, folded)]
+    return frozenset(kept[:MOST_WORDS])
+
+
+def read_search(text: str) -> tuple[str, ...] | None:
+    """The beginnings of words that ``text`` looks for, longest first; ``None`` if none can be.
+
+    Whoever is found has a word for each of them. No word at all finds everybody. No beginning
+    begins another one, so that no word begins with two of them.
+    """
+    text = text[:_LONGEST_SEARCH]
+    if not is_storable(text):
+        return None
+    typed = text.split(maxsplit=MOST_WORDS)[:MOST_WORDS]
+    words = list({fold(word)[:LONGEST_WORD] for word in typed})
+    wanted = [word for word in words if word and not _begins_another(word, words)]
+    return tuple(sorted(wanted, key=lambda word: (-len(word), word)))
+
+
+def end_of(beginning: str) -> str:
+    """What sorts after every word that has this ``beginning``, by code points."""
+    return beginning + _LAST
+
+
+def _begins_another(word: str, words: list[str]) -> bool:
+    return any(other != word and other.startswith(word) for other in words)

@@ -1,0 +1,92 @@
+"""Who may remove whom, and what must never be left without anybody."""
+
+from collections.abc import Collection
+
+from app.domain.accounts.users import User
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.permissions import Permission
+from app.domain.values.errors import Problem
+
+
+def deactivation_problem(actor: Actor, user: User) -> Problem | None:
+    """Why ``actor`` may not lock ``user`` out, or ``None``: nobody themselves, nor a superuser.
+
+    The operator may, and is the way back in.
+    """
+    if actor.user_id == user.id:
+        message = "You cannot deactivate your own account."
+        return Problem("DEACTIVATE_OWN_ACCOUNT", message, "isActive")
+    if user.is_superuser and not actor.is_trusted:
+        message = "Cannot deactivate superuser's account."
+        return Problem("DEACTIVATE_SUPERUSER_ACCOUNT", message, "isActive")
+    return None
+
+
+def activation_problem(actor: Actor, user: User) -> Problem | None:
+    """Why ``actor`` may not let ``user`` in again, or ``None``."""
+    if user.is_superuser and not actor.is_trusted:
+        message = "Cannot activate superuser's account."
+        return Problem("ACTIVATE_SUPERUSER_ACCOUNT", message, "isActive")
+    return None
+
+
+def deletion_problem(actor: Actor, user: User, *, is_staff: bool) -> Problem | None:
+    """Why ``actor`` may not delete ``user`` as one of the staff, or as a customer, or ``None``."""
+    if user.is_staff and not is_staff:
+        message = "Cannot delete a staff account: use `staffDelete`."
+        return Problem("DELETE_STAFF_ACCOUNT", message, "id")
+    if is_staff and not user.is_staff:
+        message = "Cannot delete a non-staff user: use `customerDelete`."
+        return Problem("DELETE_NON_STAFF_USER", message, "id")
+    if actor.user_id == user.id:
+        return Problem("DELETE_OWN_ACCOUNT", "You cannot delete your own account.", "id")
+    if user.is_superuser and not actor.is_trusted:
+        message = "Cannot delete superuser's account."
+        return Problem("DELETE_SUPERUSER_ACCOUNT", message, "id")
+    return None
+
+
+def abandonment_problem(
+    before: frozenset[Permission], after: frozenset[Permission], field: str
+) -> Problem | None:
+    """Why a change may not be made that leaves permissions which nobody can manage, or ``None``.
+
+    ``before`` and ``after`` are what active staff with MANAGE_STAFF hold together: what is gone
+    from there, nobody could give to anybody any more. MANAGE_STAFF itself is among them, so the
+    last person who manages staff stays.
+    """
+    abandoned = tuple(sorted(permission.value for permission in before - after))
+    if not abandoned:
+        return None
+    message = f"Nobody would be left who can manage these permissions: {', '.join(abandoned)}."
+    return Problem("LEFT_NOT_MANAGEABLE_PERMISSION", message, field, permissions=abandoned)
+
+
+def last_group_problem(actor: Actor, groups_left: int, field: str) -> Problem | None:
+    """Why ``actor`` may not leave a group, or ``None``: nobody gives up their last one."""
+    if groups_left or not actor.is_user:
+        return None
+    message = "You cannot remove yourself from your last group."
+    return Problem("CANNOT_REMOVE_FROM_LAST_GROUP", message, field)
+
+
+def duplicate_problem(
+    added: Collection[str], removed: Collection[str], field: str | None, kind: str
+) -> Problem | None:
+    """Why one thing may not be both added and removed, or ``None``.
+
+    ``kind`` is what they are: ``groups``, ``users`` or ``permissions``.
+    """
+    both = tuple(sorted(set(added) & set(removed)))
+    if not both:
+        return None
+    message = "The same object cannot be in both list for adding and removing items."
+    named = {"groups": (), "users": (), "permissions": ()} | {kind: both}
+    return Problem(
+        "DUPLICATED_INPUT_ITEM",
+        message,
+        field,
+        permissions=named["permissions"],
+        groups=named["groups"],
+        users=named["users"],
+    )

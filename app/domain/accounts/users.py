@@ -1,0 +1,41 @@
+"""People and permission groups, as use cases return them."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from app.domain.authorization.permissions import Permission
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A permission group, and what it gives to its members."""
+
+    id: int
+    name: str
+    permissions: frozenset[Permission] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """A person, with what they may do and the groups they are in.
+
+    ``permissions`` are the effective ones: those of the groups and direct grants (every one for a
+    superuser), less what the login mode takes from the session that is looking; ``is_staff`` is
+    false in a session that works as a customer's (contract, "Modes, precisely"). ``avatar`` names
+    the picture, empty without one.
+    """
+
+    id: int
+    email: str
+    first_name: str
+    last_name: str
+    is_staff: bool
+    is_active: bool
+    is_confirmed: bool
+    is_superuser: bool
+    date_joined: datetime
+    updated_at: datetime
+    last_login: datetime | None
+    permissions: frozenset[Permission] = frozenset()
+    groups: tuple[Group, ...] = ()
+    avatar: str = ""

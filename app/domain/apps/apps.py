@@ -1,0 +1,152 @@
+"""Apps: integrations with permissions of their own, and the tokens that they come in by."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from app.domain.authorization.permissions import Permission
+from app.domain.values.errors import Problem
+
+DEFAULT_OVERLAP = timedelta(hours=24)
+"""How long a token that has been rotated goes on working, unless somebody says otherwise."""
+
+LONGEST_OVERLAP = timedelta(days=30)
+
+EXPIRED_TOKEN_KEPT = timedelta(days=30)
+"""How long a token that has expired can still be seen: whoever misses it finds out why."""
+
+LONGEST_LIFE = timedelta(days=36_525)
+"""How far ahead a token may end: not every database and client reads the year 9999 alike."""
+
+
+class AppType(StrEnum):
+    """``LOCAL`` was created here, ``THIRDPARTY`` installed from its manifest."""
+
+    LOCAL = "LOCAL"
+    THIRDPARTY = "THIRDPARTY"
+
+
+class AppSortField(StrEnum):
+    """By what lists of apps can be sorted."""
+
+    NAME = "NAME"
+    CREATION_DATE = "CREATION_DATE"
+
+
+@dataclass(frozen=True, slots=True)
+class App:
+    """An app and what it may do. What its manifest said is empty for one made here."""
+
+    id: int
+    name: str
+    identifier: str
+    type: AppType
+    is_active: bool
+    created_at: datetime
+    permissions: frozenset[Permission]
+    about: str = ""
+    author: str = ""
+    version: str = ""
+    audience: str = ""
+    app_url: str = ""
+    data_privacy_url: str = ""
+    homepage_url: str = ""
+    manifest_url: str = ""
+    support_url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AppToken:
+    """What may be told of an app's token.
+
+    ``expires_at`` is ``None`` for one without end, ``permissions`` for one that may be used for
+    all that its app holds, ``replaced_at`` unless another one has taken its place.
+    """
+
+    id: int
+    app_id: int
+    name: str
+    last_four: str
+    created_at: datetime
+    expires_at: datetime | None
+    last_used_at: datetime | None
+    last_used_address: str = ""
+    permissions: frozenset[Permission] | None = None
+    replaced_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NewAppToken:
+    """A token that has just been made; ``secret`` is told now and never again."""
+
+    token: AppToken
+    secret: str = field(repr=False)
+
+
+def grantable_problem(
+    permissions: Iterable[Permission], field: str = "permissions"
+) -> Problem | None:
+    """Why no app can hold ``permissions``, whoever grants them, or ``None``."""
+    if Permission.MANAGE_APPS not in permissions:
+        return None
+    message = "No app can hold MANAGE_APPS: managing apps is for people."
+    return Problem("INVALID_PERMISSION", message, field, permissions=(Permission.MANAGE_APPS,))
+
+
+def token_permissions(
+    granted: frozenset[Permission], narrowed: frozenset[Permission] | None
+) -> frozenset[Permission]:
+    """What a token may be used for: what its app is ``granted``, less what it was not made for."""
+    return granted if narrowed is None else granted & narrowed
+
+
+def narrowing_problem(
+    granted: frozenset[Permission], narrowed: frozenset[Permission] | None
+) -> Problem | None:
+    """Why a token of an app that is ``granted`` so much cannot be made for ``narrowed``."""
+    beyond = tuple(sorted(one.value for one in (narrowed or frozenset()) - granted))
+    if not beyond:
+        return None
+    message = f"The app itself does not hold {', '.join(beyond)}."
+    return Problem("INVALID_PERMISSION", message, "permissions", permissions=beyond)
+
+
+def expiry_problem(expires_at: datetime | None, now: datetime) -> Problem | None:
+    """Why a token made now cannot end at ``expires_at``, or ``None``."""
+    if expires_at is None:
+        return None
+    if expires_at <= now:
+        return Problem("INVALID", "Choose a moment that is still to come.", "expiresAt")
+    if expires_at > now + LONGEST_LIFE:
+        message = "Choose a moment within a hundred years, or none at all."
+        return Problem("INVALID", message, "expiresAt")
+    return None
+
+
+def overlap_problem(overlap: timedelta) -> Problem | None:
+    """Why a rotated token cannot go on for ``overlap``, or ``None``."""
+    if timedelta(0) <= overlap <= LONGEST_OVERLAP:
+        return None
+    message = f"Choose 0 to {int(LONGEST_OVERLAP.total_seconds())} seconds."
+    return Problem("INVALID", message, "overlapSeconds")
+
+
+def rotation_problem(token: AppToken, now: datetime) -> Problem | None:
+    """Why nothing can take the place of ``token`` now, or ``None``."""
+    if token.replaced_at is not None:
+        return Problem("INVALID", "This token has been replaced already.", "id")
+    if token.expires_at is not None and token.expires_at <= now:
+        return Problem("INVALID", "This token has expired: make a new one.", "id")
+    return None
+
+
+def rotated_end(token: AppToken, now: datetime, overlap: timedelta) -> datetime:
+    """When ``token`` ends that is replaced now: after ``overlap``, or sooner by itself."""
+    end = now + overlap
+    return end if token.expires_at is None else min(end, token.expires_at)
+
+
+def successor_end(token: AppToken, now: datetime) -> datetime | None:
+    """When the token ends that replaces ``token`` now: it is good for as long as that one was."""
+    return None if token.expires_at is None else now + (token.expires_at - token.created_at)

@@ -1,0 +1,58 @@
+"""Installations of apps: asked for, under way, failed; gone once the app is there."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from app.domain.authorization.permissions import Permission
+from app.domain.values.texts import is_storable
+
+MOST_ATTEMPTS = 3
+"""How often an installation is begun whose worker died in the middle of it."""
+
+LONGEST_MESSAGE = 1000
+
+
+class JobStatus(StrEnum):
+    """What has become of a job; an installation that succeeded is no longer to be seen."""
+
+    PENDING = "PENDING"
+    SUCCESS = "SUCCESS"
+    FAILED = "FAILED"
+    DELETED = "DELETED"
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """An app that somebody wants; ``message`` says why it has failed, in the app's own words."""
+
+    id: int
+    app_name: str
+    manifest_url: str
+    status: JobStatus
+    message: str
+    permissions: frozenset[Permission]
+    activate: bool
+    created_at: datetime
+    updated_at: datetime
+
+
+def refusal_in(answer: Mapping[str, object], *, good: bool) -> str | None:
+    """Why an app refuses to be installed, or ``None`` when it does not.
+
+    ``answer`` is the JSON of its token target, empty for none; ``good`` whether the status was
+    2xx. ``success: false`` is a refusal whatever the status (contract, "What existing clients hold
+    us to": the message is ``error.message``).
+    """
+    if good and answer.get("success") is not False:
+        return None
+    error = answer.get("error")
+    told = error.get("message") if isinstance(error, Mapping) else None
+    return shown(told) if isinstance(told, str) and told.strip() else ""
+
+
+def shown(message: str) -> str:
+    """A message of somebody else's, fit to be stored and shown on one line."""
+    plain = "".join(one if one.isprintable() else " " for one in message if is_storable(one))
+    return " ".join(plain.split())[:LONGEST_MESSAGE]

@@ -1,0 +1,109 @@
+"""What a manifest adds to the dashboard."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from app.domain.apps.extensions import APP_PAGE, DEFAULT_TARGET
+from app.domain.apps.manifest_members import Identifiers, Members
+from app.domain.authorization.permissions import Permission
+from app.domain.urls.web_urls import LONGEST, is_path, is_same_origin, is_web_address
+
+_MOST = 100
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,127}")
+_FORMS = {"NEW_TAB": "newTabTarget", "WIDGET": "widgetTarget"}
+"""The targets that the dashboard may open by POST, and the setting that asks for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ManifestExtension:
+    """One entry; ``mount`` and ``target`` in capitals, ``url`` an address or a path."""
+
+    label: str
+    url: str
+    mount: str
+    target: str
+    identifier: str
+    permissions: frozenset[Permission]
+    settings: Mapping[str, object]
+
+
+def read_extensions(
+    members: Members, app_url: str | None, permissions: frozenset[Permission] | None
+) -> tuple[ManifestExtension, ...]:
+    """The extensions of a manifest whose app has ``app_url`` and asks for ``permissions``.
+
+    ``app_url`` is empty when there is none; each is ``None`` when it was refused already: what
+    follows from that is not told again.
+    """
+    identifiers = Identifiers()
+    return tuple(
+        _read(part, app_url, permissions, identifiers)
+        for part in members.parts("extensions", most=_MOST)
+    )
+
+
+def _read(
+    part: Members,
+    app_url: str | None,
+    permissions: frozenset[Permission] | None,
+    identifiers: Identifiers,
+) -> ManifestExtension:
+    settings = part.mapping("options" if "options" in part.values else "settings")
+    target = _name(part, "target") or DEFAULT_TARGET
+    extension = ManifestExtension(
+        label=part.line("label", required=True),
+        url=_url(part, target, app_url, settings),
+        mount=_name(part, "mount", required=True),
+        target=target,
+        identifier=part.line("identifier"),
+        permissions=part.permissions(),
+        settings=settings,
+    )
+    if not identifiers.is_new(extension.identifier):
+        message = f"Another extension is called {extension.identifier!r}, too."
+        part.refuse("identifier", "DUPLICATED_EXTENSION_IDENTIFIER", message)
+    beyond = sorted(one.value for one in extension.permissions - (permissions or frozenset()))
+    if permissions is not None and beyond:
+        message = f"The app itself does not ask for {', '.join(beyond)}."
+        part.refuse("permissions", "OUT_OF_SCOPE_PERMISSION", message, beyond)
+    return extension
+
+
+def _name(part: Members, name: str, *, required: bool = False) -> str:
+    text = part.line(name, required=required)
+    if text and not _NAME.fullmatch(text):
+        part.refuse(name, "INVALID", "Use letters, digits and underscores.")
+        return ""
+    return text.upper()
+
+
+def _url(part: Members, target: str, app_url: str | None, settings: Mapping[str, object]) -> str:
+    url = part.line("url", required=True, longest=LONGEST)
+    problem = _url_problem(url, target, app_url, settings) if url else ""
+    if problem:
+        part.refuse("url", "INVALID_URL_FORMAT", problem)
+        return ""
+    return url
+
+
+def _url_problem(
+    url: str, target: str, app_url: str | None, settings: Mapping[str, object]
+) -> str:
+    """Why an extension may not open ``url``; empty when it may."""
+    if is_path(url):
+        return "A path needs the manifest's appUrl to be relative to." if app_url == "" else ""
+    if not is_web_address(url):
+        return "Use a path, /settings say, or a whole address of http or https."
+    if target == APP_PAGE:
+        return f"The target {APP_PAGE} stays with the app: use a path."
+    # The dashboard would post the extension's token there.
+    if app_url is not None and _is_posted(target, settings) and not is_same_origin(url, app_url):
+        return "What is opened by POST must be of the same origin as the manifest's appUrl."
+    return ""
+
+
+def _is_posted(target: str, settings: Mapping[str, object]) -> bool:
+    options = settings.get(_FORMS.get(target, ""))
+    method = options.get("method") if isinstance(options, Mapping) else None
+    return isinstance(method, str) and method.upper() == "POST"

@@ -1,0 +1,70 @@
+"""Where the app of a manifest wants to hear of events."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from app.domain.apps.manifest_members import Identifiers, Members
+from app.domain.webhooks.webhooks import AsyncEvent, headers_problem, sync_events_problem
+
+_MOST = 100
+
+
+@dataclass(frozen=True, slots=True)
+class ManifestWebhook:
+    """One webhook. Without ``events`` it is about those that its ``query`` is about.
+
+    Whether the query makes sense is for those who know the schema to say; ``place`` names the
+    webhook in what they say.
+    """
+
+    name: str
+    identifier: str
+    target_url: str
+    query: str
+    events: tuple[AsyncEvent, ...]
+    is_active: bool
+    custom_headers: Mapping[str, str]
+    place: str
+
+
+def read_webhooks(members: Members) -> tuple[ManifestWebhook, ...]:
+    """The webhooks of a manifest."""
+    identifiers = Identifiers()
+    return tuple(_read(part, identifiers) for part in members.parts("webhooks", most=_MOST))
+
+
+def _read(part: Members, identifiers: Identifiers) -> ManifestWebhook:
+    identifier = part.line("identifier")
+    if not identifiers.is_new(identifier):
+        message = f"Another webhook is called {identifier!r}, too."
+        part.refuse("identifier", "DUPLICATED_WEBHOOK_IDENTIFIER", message)
+    problem = sync_events_problem(part.names("syncEvents"))
+    if problem is not None:
+        part.refuse("syncEvents", problem.code, problem.message)
+    return ManifestWebhook(
+        name=part.line("name", required=True),
+        identifier=identifier,
+        target_url=part.address("targetUrl", required=True),
+        query=part.prose("query", required=True),
+        events=_events(part),
+        is_active=part.flag("isActive", otherwise=True),
+        custom_headers=_headers(part),
+        place=part.place,
+    )
+
+
+def _events(part: Members) -> tuple[AsyncEvent, ...]:
+    names = part.names("asyncEvents")
+    strange = [name[:80] for name in names if name not in AsyncEvent.__members__]
+    if strange:
+        part.refuse("asyncEvents", "INVALID", f"There is no event {', '.join(strange)}.")
+    return tuple(event for event in AsyncEvent if event.value in names)
+
+
+def _headers(part: Members) -> Mapping[str, str]:
+    headers = part.mapping("customHeaders")
+    problem = headers_problem(headers)
+    if problem is not None:
+        part.refuse("customHeaders", problem.code, problem.message)
+        return {}
+    return {name: str(value) for name, value in headers.items()}

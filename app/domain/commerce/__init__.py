@@ -1,0 +1,4 @@
+"""Products, carts, orders and money.
+
+Amounts are exact decimals.
+"""

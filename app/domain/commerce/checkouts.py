@@ -1,0 +1,124 @@
+"""Checkouts: carts of products, and what has to be true before one becomes an order."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.permissions import Permission
+from app.domain.commerce.lines import Line
+from app.domain.commerce.money import Money, total
+from app.domain.commerce.products import Product, sees_unpublished
+from app.domain.values.errors import Problem
+
+MOST_LINES = 100
+MOST_PIECES = 1000
+"""Of one product in one cart."""
+
+TOKEN_LENGTH = 32
+"""Letters and digits: 190 bits, which nobody guesses."""
+
+FORGOTTEN_AFTER = timedelta(days=90)
+"""How long a cart that nobody touches is kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckoutLine(Line):
+    """At the price, and by the name, that were told when it was put in."""
+
+    @property
+    def is_available(self) -> bool:
+        """Whether the product can still be bought."""
+        product = self.product
+        return product is not None and product.is_published and product.price is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Checkout:
+    """A cart; ``user_id`` is its owner's, ``None`` for whoever knows the ``token``."""
+
+    id: int
+    token: str
+    user_id: int | None
+    email: str
+    lines: tuple[CheckoutLine, ...]
+    created_at: datetime
+    updated_at: datetime
+
+    @property
+    def total(self) -> Money:
+        return total(line.total for line in self.lines)
+
+    @property
+    def quantity(self) -> int:
+        return sum(line.quantity for line in self.lines)
+
+
+def manages_checkouts(actor: Actor) -> bool:
+    """Whether ``actor`` gets to see, and to change, the carts of others."""
+    return actor.holds(Permission.MANAGE_CHECKOUTS) or actor.holds(Permission.HANDLE_CHECKOUTS)
+
+
+def may_open(actor: Actor, owner_id: int | None) -> bool:
+    """Whether ``actor``, who knows the token of a cart, may use it: its owner's or nobody's."""
+    return owner_id is None or owner_id == actor.user_id or manages_checkouts(actor)
+
+
+def product_problem(product: Product | None, actor: Actor) -> Problem | None:
+    """Why ``product`` cannot be put into a cart, or ``None``.
+
+    Nobody learns that a product exists which they do not get to see.
+    """
+    if product is None or not (product.is_published or sees_unpublished(actor)):
+        return Problem("NOT_FOUND", "There is no such product.", "productId")
+    if not product.is_published:
+        message = f"{product.name!r} is not published."
+        return Problem("PRODUCT_NOT_PUBLISHED", message, "productId")
+    if product.price is None:
+        message = f"{product.name!r} has no price yet."
+        return Problem("PRODUCT_UNAVAILABLE_FOR_PURCHASE", message, "productId")
+    return None
+
+
+def quantity_problem(quantity: int, *, least: int = 1) -> Problem | None:
+    """Why a cart cannot hold ``quantity`` of a product, or ``None``."""
+    if quantity < least:
+        return Problem("ZERO_QUANTITY", f"Ask for at least {least}.", "quantity")
+    if quantity > MOST_PIECES:
+        message = f"One cart holds at most {MOST_PIECES} of a product."
+        return Problem("QUANTITY_GREATER_THAN_LIMIT", message, "quantity")
+    return None
+
+
+def size_problem(lines: int, field: str = "lines") -> Problem | None:
+    """Why a cart cannot have so many ``lines``, or ``None``."""
+    if lines <= MOST_LINES:
+        return None
+    return Problem("INVALID", f"One cart holds at most {MOST_LINES} products.", field)
+
+
+def lines_problem(lines: int, field: str = "lines") -> Problem | None:
+    """Why so many ``lines`` cannot be changed at once, or ``None``."""
+    if not lines:
+        return Problem("REQUIRED", "Name at least one.", field)
+    return size_problem(lines, field)
+
+
+def completion_problems(lines: Sequence[CheckoutLine], email: str) -> list[Problem]:
+    """What has to be put right before a cart with these lines can become an order."""
+    found = []
+    if not lines:
+        found.append(Problem("NO_LINES", "There is nothing in it.", "lines"))
+    found += [
+        Problem(
+            "PRODUCT_UNAVAILABLE_FOR_PURCHASE",
+            f"{line.product_name!r} is no longer sold: take it out.",
+            "lines",
+        )
+        for line in lines
+        if not line.is_available
+    ]
+    if not email:
+        message = "Say where to write to: set an email first."
+        found.append(Problem("EMAIL_NOT_SET", message, "email"))
+    return found

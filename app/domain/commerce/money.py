@@ -1,0 +1,83 @@
+"""Amounts of money: exact decimals with the code of their currency (ISO 4217)."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+
+from app.domain.values.errors import Problem
+from app.domain.values.ranges import Range
+
+CURRENCY = "EUR"
+"""What this shop calculates in; nothing is ever converted."""
+
+MOST = Decimal("9999999.99")
+"""The highest price of one piece: whole carts stay exact in JSON, whose numbers end at 2^53."""
+
+_PLACES = 2
+_UNITS = 10**_PLACES
+
+
+@dataclass(frozen=True, slots=True)
+class Money:
+    """``amount`` has the two decimal places of the currency, no more and no fewer."""
+
+    amount: Decimal
+    currency: str = CURRENCY
+
+    def times(self, quantity: int) -> "Money":
+        return Money(self.amount * quantity, self.currency)
+
+    @property
+    def units(self) -> int:
+        """The amount in the smallest units of the currency: 12.50 euros are 1250."""
+        return int(self.amount * _UNITS)
+
+
+def of_units(units: int, currency: str = CURRENCY) -> Money:
+    """The money that ``units`` of the smallest kind are."""
+    return Money(Decimal(units).scaleb(-_PLACES), currency)
+
+
+def total(amounts: Iterable[Money]) -> Money:
+    """All of ``amounts``, which are in the shop's currency, together; nothing is 0.00."""
+    return of_units(sum(one.units for one in amounts))
+
+
+def price_problem(
+    amount: Decimal, currency: str | None, field: str = "price", code: str = "INVALID"
+) -> Problem | None:
+    """Why a piece cannot cost ``amount``, or ``None``; no ``currency`` stands for the shop's.
+
+    Refuses on ``field`` what is negative, above ``MOST`` or finer than a cent, and on
+    ``currency`` any but the shop's.
+    """
+    if currency is not None and currency != CURRENCY:
+        message = f"Prices are in {CURRENCY} here, not in {currency[:10]!r}."
+        return Problem("INVALID", message, "currency")
+    if not amount.is_finite() or not 0 <= amount <= MOST:
+        return Problem(code, f"A price is an amount from 0 to {MOST}.", field)
+    if _rounded(amount) != amount:
+        return Problem(code, f"A price has at most {_PLACES} decimal places.", field)
+    return None
+
+
+def price(amount: Decimal) -> Money:
+    """The price of ``amount``, in which ``price_problem`` found nothing."""
+    return Money(_rounded(amount))
+
+
+def units_within(amounts: Range[Decimal]) -> Range[int]:
+    """The prices within ``amounts`` in the smallest units, never beyond what a price can be."""
+    return Range(
+        0 if amounts.gte is None else max(_bounded(amounts.gte, ROUND_CEILING), 0),
+        None if amounts.lte is None else _bounded(amounts.lte, ROUND_FLOOR),
+    )
+
+
+def _bounded(amount: Decimal, rounding: str) -> int:
+    nearest = min(max(amount, Decimal(-1)), MOST + 1)
+    return int((nearest * _UNITS).to_integral_value(rounding))
+
+
+def _rounded(amount: Decimal) -> Decimal:
+    return amount.quantize(Decimal(1).scaleb(-_PLACES))

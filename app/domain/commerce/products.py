@@ -1,0 +1,108 @@
+"""Products: what the shop sells, and the rules for their names, slugs and visibility."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from app.domain.accounts.search import fold
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.permissions import Permission
+from app.domain.commerce.money import Money, of_units
+from app.domain.values.errors import Problem
+from app.domain.values.texts import line_problem
+
+LONGEST_NAME = 250
+LONGEST_SLUG = 255
+LONGEST_DESCRIPTION = 20_000
+
+_SLUG = re.compile(r"[\w-]+")
+_BETWEEN_WORDS = re.compile(r"[\W_]+")
+_NAMELESS = "product"
+_ROOM = 20
+"""What a slug made from a name leaves for the number that tells it from others."""
+
+
+class ProductSortField(StrEnum):
+    """By what lists of products can be sorted."""
+
+    NAME = "NAME"
+    PRICE = "PRICE"
+    CREATED_AT = "CREATED_AT"
+    LAST_MODIFIED_AT = "LAST_MODIFIED_AT"
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """Something to sell. Without a ``price`` nobody can put it into a cart."""
+
+    id: int
+    name: str
+    slug: str
+    description: str
+    price: Money | None
+    is_published: bool
+    created_at: datetime
+    updated_at: datetime
+
+
+def sees_unpublished(actor: Actor) -> bool:
+    """Whether ``actor`` gets to see products that are not published."""
+    return actor.holds(Permission.MANAGE_PRODUCTS)
+
+
+def name_problem(name: str) -> Problem | None:
+    """Why a product cannot be called ``name`` (without the space around it), or ``None``."""
+    if not name:
+        return Problem("REQUIRED", "Give the product a name.", "name")
+    return line_problem(name, "name", longest=LONGEST_NAME)
+
+
+def slug_problem(slug: str) -> Problem | None:
+    """Why ``slug`` cannot stand in an address, or ``None``: letters, digits, ``-`` and ``_``."""
+    if len(slug) > LONGEST_SLUG:
+        message = f"Use at most {LONGEST_SLUG} characters; this has {len(slug)}."
+        return Problem("INVALID", message, "slug")
+    if not _SLUG.fullmatch(slug):
+        message = "A slug consists of letters, digits, hyphens and underscores."
+        return Problem("INVALID", message, "slug")
+    return None
+
+
+def slug_of(name: str) -> str:
+    """The slug of a product that is called ``name``: "Crème Brûlée" is ``creme-brulee``."""
+    words = _BETWEEN_WORDS.sub("-", fold(name)).strip("-")
+    return words[: LONGEST_SLUG - _ROOM].strip("-") or _NAMELESS
+
+
+def snapshot_of(product: Product) -> dict[str, object]:
+    """What the event of its deletion keeps of ``product``, as JSON can hold it."""
+    price = product.price
+    return {
+        "id": product.id,
+        "name": product.name,
+        "slug": product.slug,
+        "description": product.description,
+        "price": None if price is None else price.units,
+        "currency": None if price is None else price.currency,
+        "is_published": product.is_published,
+        "created_at": product.created_at.isoformat(),
+        "updated_at": product.updated_at.isoformat(),
+    }
+
+
+def from_snapshot(kept: Mapping[str, Any]) -> Product:
+    """The product that ``snapshot_of`` kept."""
+    price = kept["price"]
+    return Product(
+        id=kept["id"],
+        name=kept["name"],
+        slug=kept["slug"],
+        description=kept["description"],
+        price=None if price is None else of_units(price, kept["currency"]),
+        is_published=kept["is_published"],
+        created_at=datetime.fromisoformat(kept["created_at"]),
+        updated_at=datetime.fromisoformat(kept["updated_at"]),
+    )

@@ -1,0 +1,231 @@
+"""What a pasted token is, check by check, and what whoever brings it may do."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from app.domain.authorization.actor import SessionOrigin
+from app.domain.authorization.permissions import Permission, in_order
+from app.domain.shop.settings import PasswordLoginMode, effective_permissions, strips_staff_rights
+
+
+class TokenKind(StrEnum):
+    """What a text is taken for, before anything about it is believed."""
+
+    ACCESS = "access token"
+    REFRESH = "refresh token"
+    EXTENSION = "extension token"
+    APP = "app token"
+    PROVIDER = "provider's token"
+    FOREIGN = "token of somebody else"
+    UNREADABLE = "no token that can be read"
+
+
+class CheckName(StrEnum):
+    """What is looked at, in this order; a check that fails ends it."""
+
+    FORM = "form"
+    KEY = "key"
+    SIGNATURE = "signature"
+    CLAIMS = "claims"
+    ISSUER = "issuer"
+    TIME = "time"
+    SESSION = "session"
+    PERSON = "person"
+    APP = "app"
+    LOGIN_MODE = "login mode"
+
+
+class CheckOutcome(StrEnum):
+    PASSED = "passed"
+    WARNING = "warning"
+    FAILED = "failed"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at; ``text`` says in plain words what was found."""
+
+    name: CheckName
+    outcome: CheckOutcome
+    text: str
+
+
+class KeyStanding(StrEnum):
+    """What the key is that a token names."""
+
+    ACTIVE = "active"
+    NEXT = "next"
+    RETIRED = "retired"
+    ENDED = "ended"
+    PROVIDER = "provider's"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class NamedKey:
+    """The key that a token names; ``verifies_until`` for one that is retired."""
+
+    kid: str
+    standing: KeyStanding
+    verifies_until: datetime | None = None
+
+
+class LostTo(StrEnum):
+    """Why a permission does not count."""
+
+    PERSON = "the person does not hold it"
+    PROVIDER = "the provider did not grant it"
+    APP = "the app does not hold it"
+    TOKEN = "the token was not made for it"
+    LOGIN_MODE = "the login mode takes it away"
+
+
+@dataclass(frozen=True, slots=True)
+class Right:
+    """One permission: who of those concerned holds it (``None``: is not concerned).
+
+    ``lost_to`` is why it does not count; without it, it does.
+    """
+
+    permission: Permission
+    by_person: bool | None = None
+    by_provider: bool | None = None
+    by_app: bool | None = None
+    lost_to: LostTo | None = None
+
+    @property
+    def is_effective(self) -> bool:
+        return self.lost_to is None
+
+
+@dataclass(frozen=True, slots=True)
+class Bearer:
+    """The person behind a token."""
+
+    id: int
+    email: str
+    name: str
+    is_staff: bool
+    is_active: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AppBehind:
+    """The app behind a token; ``last_four`` and ``token_name`` for a token of its own."""
+
+    id: int
+    name: str
+    is_active: bool
+    last_four: str = ""
+    token_name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionBehind:
+    """The session that a token belongs to."""
+
+    id: int
+    origin: SessionOrigin
+    created_at: datetime
+    expires_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """Everything that is told of a token; the token itself is not in it.
+
+    ``header`` and ``claims`` are as they stand there, whoever signed them. ``rights`` are ``None``
+    where there are none to tell, or (``rights_hidden``) where the caller may not see them;
+    ``by_sign_on`` are those that the same person would have in a single sign-on session.
+    """
+
+    kind: TokenKind
+    checks: tuple[Check, ...]
+    header: Mapping[str, object] = field(default_factory=dict, repr=False)
+    claims: Mapping[str, object] = field(default_factory=dict, repr=False)
+    key: NamedKey | None = None
+    bearer: Bearer | None = None
+    app: AppBehind | None = None
+    session: SessionBehind | None = None
+    provider: str = ""
+    rights: tuple[Right, ...] | None = None
+    rights_hidden: bool = False
+    by_sign_on: tuple[Permission, ...] = ()
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether every check has passed: it could be used now, as what it is."""
+        return bool(self.checks) and all(
+            check.outcome in (CheckOutcome.PASSED, CheckOutcome.WARNING) for check in self.checks
+        )
+
+    @property
+    def effective(self) -> tuple[Permission, ...]:
+        """What whoever brings it may do; nothing unless it is valid."""
+        if not self.is_valid:
+            return ()
+        return tuple(right.permission for right in self.rights or () if right.is_effective)
+
+
+def passed(name: CheckName, text: str) -> Check:
+    return Check(name, CheckOutcome.PASSED, text)
+
+
+def failed(name: CheckName, text: str) -> Check:
+    return Check(name, CheckOutcome.FAILED, text)
+
+
+def person_rights(
+    held: frozenset[Permission],
+    *,
+    mode: PasswordLoginMode,
+    origin: SessionOrigin,
+    scopes: frozenset[Permission] | None = None,
+    app: frozenset[Permission] | None = None,
+) -> tuple[Right, ...]:
+    """Each permission that anybody concerned holds, and why it counts or does not.
+
+    The same arithmetic as ``effective_permissions``, told one by one.
+    """
+    effective = effective_permissions(held, mode=mode, origin=origin, scopes=scopes, app=app)
+    stripped = strips_staff_rights(mode, origin)
+    everything = held | (scopes or frozenset()) | (app or frozenset())
+
+    def lost(one: Permission) -> LostTo | None:
+        if one in effective:
+            return None
+        if scopes is None and one not in held:
+            return LostTo.PERSON
+        if scopes is not None and one not in scopes:
+            return LostTo.PROVIDER
+        if app is not None and one not in app:
+            return LostTo.APP
+        return LostTo.LOGIN_MODE if stripped else LostTo.PERSON
+
+    return tuple(
+        Right(
+            one,
+            by_person=one in held,
+            by_provider=None if scopes is None else one in scopes,
+            by_app=None if app is None else one in app,
+            lost_to=lost(one),
+        )
+        for one in in_order(everything)
+    )
+
+
+def app_rights(
+    granted: frozenset[Permission], narrowed: frozenset[Permission] | None
+) -> tuple[Right, ...]:
+    """What an app's own token may be used for, of all that its app holds."""
+    return tuple(
+        Right(
+            one,
+            by_app=True,
+            lost_to=None if narrowed is None or one in narrowed else LostTo.TOKEN,
+        )
+        for one in in_order(granted)
+    )

@@ -1,0 +1,153 @@
+"""Which passwords are good enough to be set, and what is said about those that are not."""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from difflib import SequenceMatcher
+
+from app.domain.passwords.common_names import COMMON_NAMES
+from app.domain.passwords.common_words import COMMON_WORDS
+from app.domain.passwords.keyboards import is_made_of_runs
+from app.domain.values.errors import Problem
+
+SHORTEST = 8
+LONGEST = 1024
+"""Characters; nobody types more, and hashing stays a matter of milliseconds."""
+
+_TOO_SIMILAR = 0.7
+"""The share of matching characters from which one text reads like another."""
+
+_SHORTEST_WORD = 3
+_LONGEST_WORD = 256
+_LONGEST_COMPARED = 100
+"""Characters; comparing takes time that grows with the square. Longer words count if they are
+contained in the password as they are.
+"""
+
+_LONGEST_TRIMMING = 4
+_LETTER = re.compile(r"[^\W\d_]")
+_LOOKALIKES = (
+    str.maketrans("@4301!|$57", "aaeoiiisst"),
+    str.maketrans("@4301!|$57", "aaeolllsst"),
+)
+
+
+def password_problems(
+    password: str, field: str = "password", words: Iterable[str] = ()
+) -> tuple[Problem, ...]:
+    """What is wrong with ``password`` as a new one; nothing at all when it may be set.
+
+    PASSWORD_TOO_SHORT and INVALID (too long) are said alone; PASSWORD_TOO_COMMON,
+    PASSWORD_TOO_SIMILAR (to ``words``: the account's own, in any spelling) and
+    PASSWORD_ENTIRELY_NUMERIC together. Every character of Unicode is welcome and counts as one;
+    what is set is exactly what was typed (NIST SP 800-63B-4, 3.1.1.2). Folding happens here, for
+    comparing, and nowhere else.
+    """
+    if len(password) < SHORTEST:
+        message = f"Use at least {SHORTEST} characters; this has {len(password)}."
+        return (Problem("PASSWORD_TOO_SHORT", message, field),)
+    if len(password) > LONGEST:
+        message = f"Use at most {LONGEST} characters; this has {len(password)}."
+        return (Problem("INVALID", message, field),)
+    problems = []
+    if is_common(password):
+        message = "Too many people use this password, or one much like it: it is guessed first."
+        problems.append(Problem("PASSWORD_TOO_COMMON", message, field))
+    similar = similar_word(password, words)
+    if similar is not None:
+        message = f"This is too much like {similar!r}, which others know about this account."
+        problems.append(Problem("PASSWORD_TOO_SIMILAR", message, field))
+    if password.isdecimal():
+        message = "Use more than digits."
+        problems.append(Problem("PASSWORD_ENTIRELY_NUMERIC", message, field))
+    return tuple(problems)
+
+
+def own_words(email: str = "", *names: str) -> tuple[str, ...]:
+    """The words that others know about an account: its address, its names, and their parts.
+
+    Only the beginning of a text counts that is longer than any that is stored.
+    """
+    words = [text[:_LONGEST_WORD] for text in (email, *names)]
+    parts = [part for word in words for part in re.split(r"[\W_]+", word)]
+    return tuple(dict.fromkeys(word for word in (*words, *parts) if len(word) >= _SHORTEST_WORD))
+
+
+def is_common(password: str) -> bool:
+    """Whether many people have thought of ``password`` before.
+
+    That is a word of the lists, also in capitals, with digits and signs before and after it, with
+    look-alikes for its letters, backwards or repeated; and whatever the keyboard or the alphabet
+    puts side by side.
+    """
+    folded = _fold(password)
+    if any(is_made_of_runs(text) for text in (folded, _trimmed(folded))):
+        return True
+    return any(_is_listed(block) for block in (folded, _repeated_block(folded)))
+
+
+def similar_word(password: str, words: Iterable[str]) -> str | None:
+    """The one of ``words`` that ``password`` is hardly different from, if there is one.
+
+    Also the first of them in a ``password`` that is made of little else.
+    """
+    folded = _fold(password)
+    known = [(word, _fold(word)) for word in words if len(word) >= _SHORTEST_WORD]
+    for word, plain in known:
+        if _is_similar(folded, plain):
+            return word
+    rest = folded
+    for _, plain in sorted(known, key=lambda pair: -len(pair[1])):
+        rest = rest.replace(plain, " ")
+    if sum(character.isalnum() for character in rest) > _LONGEST_TRIMMING:
+        return None
+    return next((word for word, plain in known if plain in folded), None)
+
+
+def _is_similar(password: str, word: str) -> bool:
+    # Where the lengths alone rule it out, the costly comparison is spared.
+    if max(len(password), len(word)) > _LONGEST_COMPARED:
+        return False
+    if 2 * min(len(password), len(word)) < _TOO_SIMILAR * (len(password) + len(word)):
+        return False
+    return any(
+        matcher.quick_ratio() >= _TOO_SIMILAR and matcher.ratio() >= _TOO_SIMILAR
+        for text in (password, *(password.translate(table) for table in _LOOKALIKES))
+        for matcher in [SequenceMatcher(None, text, word)]
+    )
+
+
+def _is_listed(text: str) -> bool:
+    return any(word in COMMON_WORDS or word in COMMON_NAMES for word in _candidates(text))
+
+
+def _candidates(text: str) -> Iterable[str]:
+    """The words that ``text`` may be a disguise of."""
+    core = _trimmed(text)
+    for plain in dict.fromkeys((text, core)):
+        yield plain
+        yield plain[::-1]
+        for table in _LOOKALIKES:
+            yield plain.translate(table)
+            yield _trimmed(plain.translate(table))
+
+
+def _trimmed(text: str) -> str:
+    """``text`` without the digits and signs around it, unless they are what makes it hard."""
+    first, last = _LETTER.search(text), _LETTER.search(text[::-1])
+    core = text[first.start() : len(text) - last.start()] if first and last else ""
+    before, _, after = text.partition(core) if core else ("", "", text)
+    spare = len(before) + len(after) <= _LONGEST_TRIMMING or all(
+        len(part) <= 1 or is_made_of_runs(part) for part in (before, after)
+    )
+    return core if spare else text
+
+
+def _repeated_block(text: str) -> str:
+    """The shortest text that ``text`` repeats; ``text`` itself when it repeats none."""
+    length = (text + text).find(text, 1)
+    return text[:length]
+
+
+def _fold(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).casefold()

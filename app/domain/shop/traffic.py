@@ -1,0 +1,36 @@
+"""Requests by the kind of caller they come from: what closing the storefront would turn away."""
+
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from app.domain.authorization.actor import Actor
+
+BUCKET = timedelta(minutes=10)
+"""Requests are counted by spans of this length, from the full hour on."""
+
+KEPT = timedelta(days=8)
+"""How long counts are kept."""
+
+
+class TrafficKind(StrEnum):
+    """Who sent a request; ``INVALID`` is somebody with a credential that is worth nothing."""
+
+    ANONYMOUS = "anonymous"
+    INVALID = "invalid"
+    CUSTOMER = "customer"
+    STAFF = "staff"
+    APP = "app"
+
+
+def traffic_kind(actor: Actor) -> TrafficKind:
+    if actor.is_app:
+        return TrafficKind.APP
+    if actor.is_user:
+        return TrafficKind.STAFF if actor.is_staff else TrafficKind.CUSTOMER
+    return TrafficKind.ANONYMOUS if actor.fault is None else TrafficKind.INVALID
+
+
+def bucket_of(moment: datetime) -> datetime:
+    """The beginning of the span that ``moment`` is counted in."""
+    past = timedelta(minutes=moment.minute, seconds=moment.second, microseconds=moment.microsecond)
+    return moment - past % BUCKET

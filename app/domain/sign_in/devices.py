@@ -1,0 +1,67 @@
+"""Sessions as their owner sees them, and user agents in plain words."""
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+
+from app.domain.authorization.actor import SessionOrigin
+
+UNKNOWN = "Unknown device"
+
+# In this order: many a browser also names those that it wants to be taken for.
+_BROWSERS = (
+    ("Edge", r"Edg(?:e|A|iOS)?/"),
+    ("Opera", r"OPR/|Opera"),
+    ("Samsung Internet", r"SamsungBrowser/"),
+    ("Vivaldi", r"Vivaldi/"),
+    ("Firefox", r"Firefox/|FxiOS/"),
+    ("Chrome", r"Chrome/|CriOS/|Chromium/"),
+    ("Safari", r"Safari/"),
+)
+_SYSTEMS = (
+    ("iPhone", r"iPhone"),
+    ("iPad", r"iPad"),
+    ("Android", r"Android"),
+    ("ChromeOS", r"CrOS"),
+    ("Windows", r"Windows"),
+    ("macOS", r"Mac OS X|Macintosh"),
+    ("Linux", r"Linux|X11"),
+)
+_PROGRAM = re.compile(r"([A-Za-z][A-Za-z0-9._+-]{0,39})(?:/([0-9]+(?:\.[0-9]+)?))?")
+
+
+@dataclass(frozen=True, slots=True)
+class SignedIn:
+    """A session of somebody: ``device`` in plain words, ``is_current`` when it is asking itself.
+
+    ``last_used_at`` may be a minute old: it is gathered in memory first.
+    """
+
+    id: int
+    device: str
+    address: str
+    created_at: datetime
+    last_used_at: datetime | None
+    origin: SessionOrigin
+    is_current: bool
+
+
+@lru_cache(maxsize=1024)
+def device_of(user_agent: str) -> str:
+    """``user_agent`` as people would say it: ``Firefox on Windows``, ``curl 8.5``.
+
+    Only words of ours and a program's own name come out: whatever else somebody has put into that
+    header is not repeated.
+    """
+    browser, system = _first(_BROWSERS, user_agent), _first(_SYSTEMS, user_agent)
+    if browser and system:
+        return f"{browser} on {system}"
+    found = _PROGRAM.match(user_agent)
+    if browser or system or found is None or found[1] == "Mozilla":
+        return browser or system or UNKNOWN
+    return f"{found[1]} {found[2]}" if found[2] else found[1]
+
+
+def _first(known: tuple[tuple[str, str], ...], user_agent: str) -> str:
+    return next((name for name, pattern in known if re.search(pattern, user_agent)), "")

@@ -1,0 +1,174 @@
+"""The claims of our own tokens: what goes in, and what must be found when one comes back.
+
+Contract, "Access and refresh tokens" and "Credentials, precisely".
+"""
+
+import ipaddress
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+from hashlib import sha256
+from urllib.parse import urlsplit
+
+from app.domain.values.errors import TokenFault, TokenRejected
+from app.domain.values.ids import parse_global_id, parse_key, to_global_id
+from app.domain.values.times import CLOCK_LEEWAY, is_time
+
+SESSION_TOKEN_LENGTH = 16
+CSRF_TOKEN_LENGTH = 64
+
+
+class TokenType(StrEnum):
+    ACCESS = "access"
+    REFRESH = "refresh"
+    EXTENSION = "thirdparty"
+
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """The claims of a token whose signature is ours.
+
+    ``exp``, ``iat`` and ``nbf`` are Unix seconds; ``session`` is the claim ``token``;
+    ``everything`` is the whole set as it was signed, for ``tokenVerify { payload }``.
+    """
+
+    iat: int
+    exp: int
+    nbf: int | None
+    owner: str
+    iss: str
+    session: str
+    type: str
+    user_id: int
+    csrf_token: str
+    app_id: int | None
+    everything: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """Whom a token is made for, and how."""
+
+    user_id: int
+    email: str
+    is_staff: bool
+    session: str
+    issuer: str
+    owner: str
+
+
+def successor_of(csrf_token: str) -> str:
+    """The ``csrf_token`` of the refresh token that follows the one with ``csrf_token``.
+
+    The same for whoever asks, so that two who use one token at once get the same successor. It is
+    no secret from whoever holds the token: nobody but us can sign another one.
+    """
+    return sha256(f"after {csrf_token}".encode()).hexdigest()
+
+
+def make_claims(
+    subject: Subject, token_type: TokenType, *, now: float, expires: float
+) -> dict[str, object]:
+    """The claim set of an access or refresh token; times in Unix seconds."""
+    return {
+        "iat": int(now),
+        "owner": subject.owner,
+        "iss": subject.issuer,
+        "exp": int(expires),
+        "token": subject.session,
+        "email": subject.email,
+        "type": token_type.value,
+        "user_id": to_global_id("User", subject.user_id),
+        "is_staff": subject.is_staff,
+    }
+
+
+def read_claims(everything: Mapping[str, object], owner: str) -> Claims:
+    """The claims of a verified token; raises ``TokenRejected`` INVALID when it is none of ours.
+
+    Only what never changes is looked at here, so that the result may be remembered: form, owner.
+    """
+    claims = Claims(
+        iat=_seconds(everything, "iat"),
+        exp=_seconds(everything, "exp"),
+        nbf=_seconds(everything, "nbf") if "nbf" in everything else None,
+        owner=_text(everything, "owner"),
+        iss=_text(everything, "iss"),
+        session=_text(everything, "token"),
+        type=_text(everything, "type"),
+        user_id=_key(_text(everything, "user_id"), "User"),
+        csrf_token=_optional_text(everything, "csrf_token"),
+        app_id=_key(_text(everything, "app"), "App") if "app" in everything else None,
+        everything=everything,
+    )
+    if claims.owner != owner:
+        raise TokenRejected(TokenFault.INVALID)
+    return claims
+
+
+def check_claims(claims: Claims, *, now: float, issuer: str, configured: bool) -> None:
+    """Refuse a token of another issuer, an expired one, one from the future; in this order.
+
+    ``issuer`` is the one this request stands for. When none is configured (development), every
+    loopback issuer is accepted beside it (contract, "The operator's surface").
+    """
+    if claims.iss != issuer and (configured or not is_loopback_issuer(claims.iss)):
+        raise TokenRejected(TokenFault.INVALID)
+    if claims.exp <= now:
+        raise TokenRejected(TokenFault.EXPIRED)
+    if max(claims.iat, claims.nbf or claims.iat) > now + CLOCK_LEEWAY:
+        raise TokenRejected(TokenFault.IMMATURE)
+
+
+def is_access(claims: Claims) -> bool:
+    """Whether the token may stand in a header: an access token, or an extension's."""
+    return claims.type in (TokenType.ACCESS, TokenType.EXTENSION)
+
+
+@lru_cache(maxsize=256)
+def is_loopback_issuer(issuer: str) -> bool:
+    try:
+        parts = urlsplit(issuer)
+    except ValueError:
+        return False
+    if parts.scheme not in ("http", "https") or parts.path != "/graphql/":
+        return False
+    return is_loopback_host(parts.hostname or "")
+
+
+def is_loopback_host(host: str) -> bool:
+    """Whether ``host`` is this machine: ``localhost`` or an address of the loopback networks."""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _seconds(everything: Mapping[str, object], name: str) -> int:
+    value = everything.get(name)
+    if not isinstance(value, int) or not is_time(value):
+        raise TokenRejected(TokenFault.INVALID)
+    return value
+
+
+def _text(everything: Mapping[str, object], name: str) -> str:
+    value = everything.get(name)
+    if not isinstance(value, str) or not value:
+        raise TokenRejected(TokenFault.INVALID)
+    return value
+
+
+def _optional_text(everything: Mapping[str, object], name: str) -> str:
+    value = everything.get(name, "")
+    return value if isinstance(value, str) else ""
+
+
+def _key(global_id: str, type_name: str) -> int:
+    parsed = parse_global_id(global_id)
+    key = parse_key(parsed[1]) if parsed is not None and parsed[0] == type_name else None
+    if key is None:
+        raise TokenRejected(TokenFault.INVALID)
+    return key

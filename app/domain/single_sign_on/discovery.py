@@ -1,0 +1,62 @@
+"""A provider's own description (OpenID Connect Discovery 1.0, 3): read into our settings."""
+
+from collections.abc import Mapping
+
+from app.domain.single_sign_on.provider_settings import read_setting
+from app.domain.single_sign_on.provider_tokens import ALGORITHMS
+from app.domain.values.errors import Problem
+
+_ENDPOINTS = {
+    "oauth_authorization_url": "authorization_endpoint",
+    "oauth_token_url": "token_endpoint",
+    "json_web_key_set_url": "jwks_uri",
+    "user_info_url": "userinfo_endpoint",
+    "oauth_logout_url": "end_session_endpoint",
+}
+_NEEDED = ("oauth_authorization_url", "oauth_token_url", "json_web_key_set_url")
+
+_CHOICES: Mapping[str, tuple[frozenset[str], tuple[str, ...]]] = {
+    # member: what we can do, and what its absence means
+    "response_types_supported": (frozenset({"code"}), ("code",)),
+    "code_challenge_methods_supported": (frozenset({"S256"}), ("S256",)),
+    "token_endpoint_auth_methods_supported": (
+        frozenset({"client_secret_basic", "none"}),
+        ("client_secret_basic",),
+    ),
+    "id_token_signing_alg_values_supported": (ALGORITHMS, ("RS256",)),
+}
+
+
+def read_description(
+    document: Mapping[str, object], issuer: str
+) -> tuple[dict[str, str], list[Problem]]:
+    """The settings that ``document`` tells, and what is wrong with it: INVALID on ``issuer``.
+
+    It must be of ``issuer`` itself, but for a slash at the end: whoever answers in another's name
+    is not believed (4.3). What is reached by HTTPS must not lead to what is not.
+    """
+    told = document.get("issuer")
+    if not isinstance(told, str) or told.rstrip("/") != issuer.rstrip("/"):
+        message = f"The configuration is that of another issuer: {told!r}."
+        return {}, [Problem("INVALID", message, "issuer")]
+    settings, problems = {"issuer": told}, []
+    for name, member in _ENDPOINTS.items():
+        url = document.get(member)
+        if url is None and name not in _NEEDED:
+            continue
+        read = read_setting(name, url) if isinstance(url, str) and url else None
+        if not isinstance(read, str):
+            problems.append(_problem(f"{member} is missing, or no address."))
+        elif told.startswith("https:") and not read.startswith("https:"):
+            problems.append(_problem(f"{member} leads from https to {read}."))
+        else:
+            settings[name] = read
+    for member, (usable, default) in _CHOICES.items():
+        offered = document.get(member, default)
+        if not isinstance(offered, (list, tuple)) or not usable.intersection(map(str, offered)):
+            problems.append(_problem(f"{member} offers none of {', '.join(sorted(usable))}."))
+    return settings, problems
+
+
+def _problem(message: str) -> Problem:
+    return Problem("INVALID", message, "issuer")

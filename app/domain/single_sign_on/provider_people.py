@@ -1,0 +1,60 @@
+"""What a provider tells about a person: read carefully, for it becomes an account here."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from app.domain.accounts.emails import email_problem, normalize_email
+from app.domain.accounts.names import LONGEST, name_problems
+from app.domain.single_sign_on.provider_tokens import ProviderTokenRejected, read_subject
+from app.domain.single_sign_on.providers import Provider
+
+
+@dataclass(frozen=True, slots=True)
+class ExternalPerson:
+    """Somebody at a provider; ``email`` is empty where it tells none that could be one.
+
+    ``is_verified`` only where the provider says so with a real boolean (a text that reads
+    ``"false"`` is true to many programs), or says nothing and its emails are trusted.
+    """
+
+    subject: str
+    email: str = ""
+    is_verified: bool = False
+    first_name: str = ""
+    last_name: str = ""
+
+
+def read_person(
+    claims: Mapping[str, object], provider: Provider, subject: str | None = None
+) -> ExternalPerson:
+    """The person in ``claims`` (of an ID token, or the user-info answer) of ``provider``.
+
+    With ``subject`` the claims must be about it (OpenID Connect Core, 5.3.2); raises
+    ``ProviderTokenRejected`` otherwise, and for claims about nobody.
+    """
+    told = read_subject(claims.get("sub"))
+    if subject is not None and told != subject:
+        raise ProviderTokenRejected("The provider tells about somebody else.")
+    email = claims.get("email")
+    address = normalize_email(email) if isinstance(email, str) else ""
+    if email_problem(address) is not None:
+        address = ""
+    return ExternalPerson(
+        subject=told,
+        email=address,
+        is_verified=address != "" and _is_verified(claims.get("email_verified"), provider),
+        first_name=_name(claims.get("given_name")),
+        last_name=_name(claims.get("family_name")),
+    )
+
+
+def _is_verified(said: object, provider: Provider) -> bool:
+    return said is True or (said is None and provider.trust_emails)
+
+
+def _name(value: object) -> str:
+    """A name as it can be stored; what cannot is left out, for it keeps nobody from signing in."""
+    if not isinstance(value, str):
+        return ""
+    name = value.strip()[:LONGEST]
+    return "" if name_problems(name, "") else name

@@ -1,0 +1,181 @@
+"""The settings of an identity provider, as clients write and read them: texts, by name."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from app.domain.single_sign_on.providers import Provider
+from app.domain.urls.web_urls import is_web_address
+from app.domain.values.errors import Problem
+from app.domain.values.texts import line_problem
+
+
+class SettingType(StrEnum):
+    """What kind of a value a setting has (`ConfigurationTypeFieldEnum`)."""
+
+    STRING = "STRING"
+    MULTILINE = "MULTILINE"
+    BOOLEAN = "BOOLEAN"
+    SECRET = "SECRET"
+    PASSWORD = "PASSWORD"
+    SECRETMULTILINE = "SECRETMULTILINE"
+    OUTPUT = "OUTPUT"
+
+
+class Scope(StrEnum):
+    """What a plugin is configured for; a provider is the whole shop's."""
+
+    PER_CHANNEL = "PER_CHANNEL"
+    GLOBAL = "GLOBAL"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One setting: its name, how it is called, what it does, how long it may be."""
+
+    name: str
+    label: str
+    help: str
+    type: SettingType = SettingType.STRING
+    longest: int = 2048
+
+
+MASK = "****"
+"""What a secret reads back as; sent back, it leaves the secret as it is."""
+
+SETTINGS = (
+    Setting("client_id", "Client ID", "The name of this service at the provider.", longest=1024),
+    Setting(
+        "client_secret",
+        "Client secret",
+        "What the token URL is called with (client_secret_basic). It is never shown again.",
+        SettingType.SECRET,
+        longest=1024,
+    ),
+    Setting(
+        "enable_refresh_token",
+        "Enable refreshing tokens",
+        "Ask for offline_access, so that sessions can be refreshed at the provider.",
+        SettingType.BOOLEAN,
+    ),
+    Setting("oauth_authorization_url", "Authorization URL", "Where users sign in."),
+    Setting("oauth_token_url", "Token URL", "Where codes and refresh tokens are exchanged."),
+    Setting("json_web_key_set_url", "JSON Web Key Set URL", "The keys that verify its tokens."),
+    Setting("oauth_logout_url", "Logout URL", "Where users are sent to sign out there, too."),
+    Setting("user_info_url", "User info URL", "Where an access token tells whose it is."),
+    Setting(
+        "audience",
+        "Audience",
+        "What access tokens must be made for. Needed when the provider grants permissions.",
+        longest=1024,
+    ),
+    Setting(
+        "use_oauth_scope_permissions",
+        "Use the service scope permissions",
+        "Whether the permissions granted at the provider count, instead of those kept here.",
+        SettingType.BOOLEAN,
+    ),
+    Setting(
+        "staff_user_domains",
+        "Staff user domains",
+        "Domains of email addresses, by commas: whoever has one, verified, is made staff.",
+    ),
+    Setting(
+        "default_group_name_for_new_staff_users",
+        "Default permission group name for new staff users",
+        "The group that they join; it is made, without permissions, if there is none.",
+        longest=150,
+    ),
+    Setting(
+        "issuer",
+        "Issuer",
+        "The provider's own name, as its tokens tell it. Checked where it is known.",
+        longest=900,
+    ),
+    Setting(
+        "trust_emails",
+        "Trust emails from this provider",
+        "Treat emails as verified if the provider doesn't send email_verified. Turn this on only "
+        "if the provider verifies every email before it issues tokens.",
+        SettingType.BOOLEAN,
+    ),
+)
+"""In the order of the interface; ``issuer`` and ``trust_emails`` are ours."""
+
+SECRET_NAMES = frozenset(one.name for one in SETTINGS if one.type is SettingType.SECRET)
+
+_BY_NAME = {setting.name: setting for setting in SETTINGS}
+_DEFAULTS: Mapping[str, str | bool] = {
+    setting.name: getattr(Provider(0, "", "", active=False), setting.name) for setting in SETTINGS
+}
+_FLAGS = {"true": True, "false": False}
+_PLAIN_URL = "Use a full URL: https://id.example.com/authorize"
+
+_SIGNING_IN = (
+    "client_id",
+    "oauth_authorization_url",
+    "oauth_token_url",
+    "json_web_key_set_url",
+)
+_TAKING_TOKENS = ("json_web_key_set_url", "user_info_url")
+
+
+@dataclass(frozen=True, slots=True)
+class SettingValue:
+    """A setting as it reads back: a secret as ``MASK``, ``None`` where it is not set."""
+
+    setting: Setting
+    value: str | None
+
+
+def read_setting(name: str, value: str | None) -> str | bool | Problem | None:
+    """What ``value`` means for the setting ``name``; ``None`` leaves it as it is.
+
+    Nothing, and an empty text, clear a setting. A problem (INVALID) stands on the name.
+    """
+    setting = _BY_NAME.get(name)
+    if setting is None:
+        return Problem("INVALID", f"There is no setting {name}.", name)
+    text = (value or "").strip()
+    if setting.type is SettingType.SECRET and text == MASK:
+        return None
+    if not text:
+        return _DEFAULTS[name]
+    if setting.type is SettingType.BOOLEAN:
+        flag = _FLAGS.get(text.lower())
+        return Problem("INVALID", "Say true or false.", name) if flag is None else flag
+    problem = line_problem(text, name, longest=setting.longest)
+    if problem is None and name.endswith("_url") and not is_web_address(text):
+        problem = Problem("INVALID", _PLAIN_URL, name)
+    return problem or text
+
+
+def show_settings(provider: Provider) -> tuple[SettingValue, ...]:
+    """Every setting of ``provider`` as it reads back."""
+    return tuple(
+        SettingValue(setting, _shown(setting, getattr(provider, setting.name)))
+        for setting in SETTINGS
+    )
+
+
+def activation_problem(provider: Provider) -> Problem | None:
+    """Why ``provider`` cannot be active with its settings, or ``None``: PLUGIN_MISCONFIGURED."""
+    if not provider.active or provider.signs_in or provider.takes_tokens:
+        return None
+    to_sign_in, to_take = (
+        ", ".join(name for name in names if not getattr(provider, name))
+        for names in (_SIGNING_IN, _TAKING_TOKENS)
+    )
+    message = (
+        f"To take the provider's access tokens, set {to_take}; to lead users through its login, "
+        f"set {to_sign_in}."
+    )
+    return Problem("PLUGIN_MISCONFIGURED", message, "configuration")
+
+
+def _shown(setting: Setting, value: str | bool) -> str | None:  # noqa: FBT001 - a value of either kind
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if not value:
+        return None
+    return MASK if setting.type is SettingType.SECRET else value

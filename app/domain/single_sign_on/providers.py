@@ -1,0 +1,98 @@
+"""Identity providers: their settings, what these allow, and the plugin ids that name them.
+
+Contract, "Single sign-on" and "What existing clients hold us to".
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from app.domain.authorization.permissions import Permission, in_order
+from app.domain.authorization.scopes import scope_of
+from app.domain.urls.web_urls import ascii_host
+
+DEFAULT_SLUG = "default"
+"""The provider that answers to every word which names no other."""
+
+_PLUGIN_ID = re.compile(r"([A-Za-z0-9_-]{1,64})\.authentication\.openidconnect")
+_SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """An identity provider; ``client_secret`` is sealed. The names are those that clients know."""
+
+    id: int
+    slug: str
+    name: str
+    active: bool
+    issuer: str = ""
+    client_id: str = ""
+    client_secret: str = field(default="", repr=False)
+    enable_refresh_token: bool = True
+    oauth_authorization_url: str = ""
+    oauth_token_url: str = ""
+    json_web_key_set_url: str = ""
+    oauth_logout_url: str = ""
+    user_info_url: str = ""
+    audience: str = ""
+    use_oauth_scope_permissions: bool = False
+    staff_user_domains: str = ""
+    default_group_name_for_new_staff_users: str = ""
+    trust_emails: bool = False
+
+    @property
+    def takes_tokens(self) -> bool:
+        """Whether a client may bring an access token of this provider."""
+        return bool(self.json_web_key_set_url and self.user_info_url)
+
+    @property
+    def signs_in(self) -> bool:
+        """Whether this service can lead a client through the provider's login."""
+        needed = (self.client_id, self.oauth_authorization_url, self.oauth_token_url)
+        return bool(self.json_web_key_set_url) and all(needed)
+
+    def plugin_id(self, vendor: str) -> str:
+        word = vendor.lower() if self.slug == DEFAULT_SLUG else self.slug
+        return f"{word}.authentication.openidconnect"
+
+    def issuer_here(self, told: str) -> str:
+        """Under which name the people of the issuer that a token told are kept.
+
+        One that nobody configured is believed for this provider alone: it must not be able to
+        speak for another's people.
+        """
+        return self.issuer or f"{self.slug}|{told}"
+
+    def makes_staff(self, email: str) -> bool:
+        """Whether whoever has this address, verified, belongs to the staff by its domain."""
+        words = (word.strip().lstrip("@") for word in self.staff_user_domains.split(","))
+        domain = ascii_host(email.rpartition("@")[2])
+        return domain is not None and domain in {ascii_host(word) for word in words if word}
+
+
+def slug_in(plugin_id: str) -> str | None:
+    """The word of a plugin id; ``None`` for what is no id of this kind of plugin."""
+    found = _PLUGIN_ID.fullmatch(plugin_id)
+    return found[1].lower() if found else None
+
+
+def is_slug(text: str) -> bool:
+    """Whether a provider may be called that: it becomes part of plugin ids and addresses."""
+    return _SLUG.fullmatch(text) is not None
+
+
+def choose(providers: Iterable[Provider], slug: str) -> Provider | None:
+    """The provider that answers to ``slug``: its own, or the default one."""
+    by_slug = {provider.slug: provider for provider in providers}
+    return by_slug.get(slug) or by_slug.get(DEFAULT_SLUG)
+
+
+def requested_scope(provider: Provider, shop: str) -> str:
+    """What a sign-in asks for."""
+    words = ["openid", "profile", "email"]
+    if provider.enable_refresh_token:
+        words.append("offline_access")
+    if provider.use_oauth_scope_permissions:
+        words += [scope_of(permission, shop) for permission in in_order(frozenset(Permission))]
+    return " ".join(words)

@@ -1,0 +1,44 @@
+"""Global object ids: base64 of ``Type:key``, as existing clients store and send them."""
+
+import base64
+import binascii
+
+from app.domain.values.errors import Problem, Refused
+
+_LONGEST_ID = 1000
+"""Characters; the longest that we make have about a hundred."""
+
+LONGEST_KEY = 18
+"""Digits that fit every database's integer key; a longer one cannot exist."""
+
+
+def to_global_id(type_name: str, key: int | str) -> str:
+    return base64.b64encode(f"{type_name}:{key}".encode()).decode()
+
+
+def parse_global_id(value: str) -> tuple[str, str] | None:
+    """Type name and key of ``value``, or ``None`` when it is no global id."""
+    if len(value) > _LONGEST_ID:
+        return None
+    try:
+        text = base64.b64decode(value, validate=True).decode()
+    except (binascii.Error, ValueError):
+        return None
+    type_name, colon, key = text.partition(":")
+    return (type_name, key) if colon and type_name and key else None
+
+
+def key_of(value: str, type_name: str, *, field: str = "id", code: str = "NOT_FOUND") -> int:
+    """The numeric key in a global id of ``type_name``; refuses anything else on ``field``."""
+    parsed = parse_global_id(value)
+    key = parse_key(parsed[1]) if parsed is not None and parsed[0] == type_name else None
+    if key is None:
+        message = f"Couldn't resolve to a {type_name}: {value[:80]!r} is no id of one."
+        raise Refused(Problem(code, message, field))
+    return key
+
+
+def parse_key(text: str) -> int | None:
+    """The numeric key that ``text`` spells, or ``None``."""
+    fits = len(text) <= LONGEST_KEY and text.isascii() and text.isdigit()
+    return int(text) if fits else None

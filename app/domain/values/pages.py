@@ -1,0 +1,116 @@
+"""Pages of long lists: by cursor, never by offset, so that any depth costs the same."""
+
+import base64
+import binascii
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from app.domain.values.errors import Problem, Refused
+from app.domain.values.texts import is_storable
+
+Item_co = TypeVar("Item_co", covariant=True)
+
+LONGEST_PAGE = 100
+BAD_CURSOR = "Received cursor is invalid."
+
+_LONGEST_CURSOR = 16 * 1024
+"""Characters; room for two names of the greatest length, each character escaped."""
+
+_LARGEST = 2**63
+"""What no key, count or number in a database reaches."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageRequest:
+    """Which part of a list is wanted: ``size`` items after or before a place in it.
+
+    ``cursor`` holds the sort values of the row it stands for, the key last; empty at either end.
+    """
+
+    size: int
+    backwards: bool = False
+    cursor: tuple[str | int, ...] = ()
+
+    @property
+    def cursor_field(self) -> str:
+        """The argument that the cursor came in."""
+        return "before" if self.backwards else "after"
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[Item_co]):
+    """A part of a list, in its order. ``count`` tells how many there are in all, when asked."""
+
+    items: tuple[Item_co, ...]
+    cursors: tuple[str, ...]
+    has_next: bool
+    has_previous: bool
+    count: Callable[[], int]
+
+
+def empty_page() -> Page[Item_co]:
+    """A page of a list that holds nothing."""
+    return Page(items=(), cursors=(), has_next=False, has_previous=False, count=lambda: 0)
+
+
+def with_items(page: Page[object], items: Iterable[Item_co]) -> Page[Item_co]:
+    """``page`` with one of ``items`` for each of its own."""
+    return Page(tuple(items), page.cursors, page.has_next, page.has_previous, page.count)
+
+
+def read_page_request(
+    name: str,
+    *,
+    first: int | None = None,
+    last: int | None = None,
+    after: str | None = None,
+    before: str | None = None,
+) -> PageRequest:
+    """The page that relay's four arguments ask for; refuses what makes no sense, by field."""
+    if first is None and last is None:
+        message = f"You must provide a `first` or `last` value to paginate `{name}`."
+        raise Refused(Problem("GRAPHQL_ERROR", message, "first"))
+    if first is not None and last is not None:
+        message = f"Passing both `first` and `last` to paginate `{name}` is not supported."
+        raise Refused(Problem("GRAPHQL_ERROR", message, "last"))
+    backwards = first is None
+    field, size = ("last", last) if backwards else ("first", first)
+    if size is None or not 0 < size <= LONGEST_PAGE:
+        message = f"Ask for 1 to {LONGEST_PAGE} at once: `{field}` of `{name}` is {size}."
+        raise Refused(Problem("GRAPHQL_ERROR", message, field))
+    place, other = ("before", "after") if backwards else ("after", "before")
+    text, stray = (before, after) if backwards else (after, before)
+    if stray:
+        message = f"Argument `{field}` cannot be combined with `{other}`."
+        raise Refused(Problem("GRAPHQL_ERROR", message, other))
+    return PageRequest(size, backwards, read_cursor(text, place) if text else ())
+
+
+def make_cursor(values: tuple[str | int, ...]) -> str:
+    return base64.urlsafe_b64encode(json.dumps(values).encode()).decode()
+
+
+def read_cursor(text: str, field: str) -> tuple[str | int, ...]:
+    """The sort values in a cursor; refuses anything that ``make_cursor`` did not make."""
+    if len(text) > _LONGEST_CURSOR:
+        raise Refused(Problem("GRAPHQL_ERROR", BAD_CURSOR, field))
+    try:
+        values = json.loads(base64.urlsafe_b64decode(text.encode()))
+    except (binascii.Error, ValueError, RecursionError):
+        values = None
+    if (
+        not isinstance(values, list)
+        or not values
+        or not all(map(_is_value, values))
+        or make_cursor(tuple(values)) != text
+    ):
+        raise Refused(Problem("GRAPHQL_ERROR", BAD_CURSOR, field))
+    return tuple(values)
+
+
+def _is_value(value: object) -> bool:
+    if isinstance(value, str):
+        return is_storable(value)
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < _LARGEST

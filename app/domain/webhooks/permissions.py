@@ -1,0 +1,78 @@
+"""Whose rights a webhook has: those of its app, as far as whoever saved it last held them."""
+
+from dataclasses import dataclass
+
+from app.domain.accounts.users import User
+from app.domain.authorization.actor import Actor, ActorKind
+from app.domain.authorization.permissions import Permission
+
+
+@dataclass(frozen=True, slots=True)
+class Saver:
+    """Who saved a webhook last, and the permissions they held then; ``None`` for no limit.
+
+    ``kind`` is empty where that is not known: the webhook is older than this record of it.
+    """
+
+    kind: ActorKind | None = None
+    name: str = ""
+    permissions: frozenset[Permission] | None = None
+
+    @property
+    def token_limit(self) -> frozenset[Permission] | None:
+        """The limit of the app token that saved it; ``None`` for a token without one, or people.
+
+        People who manage apps decide what an app is sent, whatever they hold themselves.
+        """
+        return self.permissions if self.kind is ActorKind.APP else None
+
+    def payload_permissions(self, of_app: frozenset[Permission]) -> frozenset[Permission]:
+        """The permissions that the webhook's payloads are read with."""
+        limit = self.token_limit
+        return of_app if limit is None else of_app & limit
+
+    def link_permissions(self, of_app: frozenset[Permission]) -> frozenset[Permission]:
+        """The permissions that count where the webhook would be sent the secret of a link.
+
+        Whoever saved it chose where it goes, so what they lacked counts too.
+        """
+        return of_app if self.permissions is None else of_app & self.permissions
+
+
+UNKNOWN_SAVER = Saver()
+
+
+def saver_of(actor: Actor) -> Saver:
+    """``actor`` as whoever saves a webhook now."""
+    if actor.is_trusted:
+        return Saver(actor.kind, actor.name)
+    held = actor.token_limit if actor.is_app else actor.permissions
+    return Saver(actor.kind, actor.name, held)
+
+
+def is_within_limit(actor: Actor, saver: Saver) -> bool:
+    """Whether ``actor`` gains nothing by a webhook that ``saver`` saved.
+
+    A limited app token does by every webhook that was saved with more than its limit: it could
+    read what that was sent, or have it sent elsewhere.
+    """
+    if actor.token_limit is None:
+        return True
+    return saver.token_limit is not None and saver.token_limit <= actor.token_limit
+
+
+def may_receive_link(
+    held: frozenset[Permission], needed: Permission | None, subject: User | None
+) -> bool:
+    """Whether a webhook with the permissions ``held`` may be sent the secret of a link.
+
+    ``needed`` is the event's permission. ``subject`` is whom the link lets in, with every right
+    they hold; one that is gone holds none, and the link opens nothing. No app can hold all that a
+    superuser holds, so a superuser's link goes to no webhook.
+    """
+    rights = set() if subject is None else set(subject.permissions)
+    if subject is not None and subject.is_staff:
+        rights.add(Permission.MANAGE_STAFF)
+    if needed is not None:
+        rights.add(needed)
+    return rights <= held

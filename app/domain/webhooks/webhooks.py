@@ -1,0 +1,164 @@
+"""Webhooks: which events there are to hear of, and what may be said where an app wants to hear."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from app.domain.values.errors import Problem
+from app.domain.values.texts import is_storable, prose_problem, turns_text_around
+from app.domain.webhooks.permissions import UNKNOWN_SAVER, Saver
+
+MOST_HEADERS = 5
+LONGEST_HEADER = 998
+LONGEST_QUERY = 100_000
+
+_HEADER = re.compile(
+    r"X-[!#$%&'*+.^_`|~0-9A-Z-]+|Authorization[0-9A-Z-]*|BrokerProperties",
+    re.IGNORECASE | re.ASCII,
+)
+_VALUE = re.compile(r"[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?")
+
+
+ANY_EVENT = "All the events there are, those of later versions too."
+"""What ``ANY_EVENTS`` tells."""
+
+
+class AsyncEvent(StrEnum):
+    """The events that webhooks can hear of, in the catalogue's order; all of them, or each."""
+
+    ANY_EVENTS = "ANY_EVENTS"
+    ACCOUNT_CONFIRMATION_REQUESTED = "ACCOUNT_CONFIRMATION_REQUESTED"
+    ACCOUNT_CHANGE_EMAIL_REQUESTED = "ACCOUNT_CHANGE_EMAIL_REQUESTED"
+    ACCOUNT_EMAIL_CHANGED = "ACCOUNT_EMAIL_CHANGED"
+    ACCOUNT_SET_PASSWORD_REQUESTED = "ACCOUNT_SET_PASSWORD_REQUESTED"
+    ACCOUNT_CONFIRMED = "ACCOUNT_CONFIRMED"
+    ACCOUNT_DELETED = "ACCOUNT_DELETED"
+    APP_INSTALLED = "APP_INSTALLED"
+    APP_UPDATED = "APP_UPDATED"
+    APP_DELETED = "APP_DELETED"
+    APP_STATUS_CHANGED = "APP_STATUS_CHANGED"
+    ORDER_CREATED = "ORDER_CREATED"
+    ORDER_CONFIRMED = "ORDER_CONFIRMED"
+    ORDER_PAID = "ORDER_PAID"
+    ORDER_UPDATED = "ORDER_UPDATED"
+    ORDER_CANCELLED = "ORDER_CANCELLED"
+    ORDER_FULFILLED = "ORDER_FULFILLED"
+    CUSTOMER_CREATED = "CUSTOMER_CREATED"
+    CUSTOMER_UPDATED = "CUSTOMER_UPDATED"
+    CUSTOMER_DELETED = "CUSTOMER_DELETED"
+    PRODUCT_CREATED = "PRODUCT_CREATED"
+    PRODUCT_UPDATED = "PRODUCT_UPDATED"
+    PRODUCT_DELETED = "PRODUCT_DELETED"
+    CHECKOUT_CREATED = "CHECKOUT_CREATED"
+    CHECKOUT_UPDATED = "CHECKOUT_UPDATED"
+    PERMISSION_GROUP_CREATED = "PERMISSION_GROUP_CREATED"
+    PERMISSION_GROUP_UPDATED = "PERMISSION_GROUP_UPDATED"
+    PERMISSION_GROUP_DELETED = "PERMISSION_GROUP_DELETED"
+    STAFF_CREATED = "STAFF_CREATED"
+    STAFF_UPDATED = "STAFF_UPDATED"
+    STAFF_DELETED = "STAFF_DELETED"
+    STAFF_SET_PASSWORD_REQUESTED = "STAFF_SET_PASSWORD_REQUESTED"
+
+    @property
+    def label(self) -> str:
+        """The event in plain words: ``APP_STATUS_CHANGED`` is "App status changed"."""
+        return self.value.replace("_", " ").capitalize()
+
+
+class SyncEvent(StrEnum):
+    """Synchronous events: names that clients know, and that nothing here sends."""
+
+    CHECKOUT_CALCULATE_TAXES = "CHECKOUT_CALCULATE_TAXES"
+    ORDER_CALCULATE_TAXES = "ORDER_CALCULATE_TAXES"
+
+    @property
+    def label(self) -> str:
+        """The event in plain words."""
+        return self.value.replace("_", " ").capitalize()
+
+
+@dataclass(frozen=True, slots=True)
+class Webhook:
+    """Where an app hears of ``events``; ``query`` is what it wants to be told, if it said so.
+
+    ``reveal`` returns the secret that signs deliveries in place of the shop's keys, or ``""``.
+    ``saver`` is who saved it last.
+    """
+
+    id: int
+    app_id: int
+    name: str
+    identifier: str
+    target_url: str
+    is_active: bool
+    query: str
+    events: tuple[AsyncEvent, ...]
+    custom_headers: Mapping[str, str]
+    created_at: datetime
+    has_secret: bool = False
+    saver: Saver = UNKNOWN_SAVER
+    reveal: Callable[[], str] = field(default=str, repr=False, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookQuery:
+    """A subscription query that can be run: the events it is about, in the catalogue's order."""
+
+    text: str
+    events: tuple[AsyncEvent, ...]
+
+
+def sync_events_problem(names: Iterable[str], field: str = "syncEvents") -> Problem | None:
+    """Why nobody can subscribe to these synchronous events, or ``None`` when there are none.
+
+    Contract, "Webhooks": they exist as names only; subscribing to one is never silently accepted.
+    """
+    told = ", ".join(names)
+    if not told:
+        return None
+    return Problem("INVALID", f"Synchronous events are not sent here: {told}.", field)
+
+
+def query_problem(query: str) -> Problem | None:
+    """Why ``query`` can't be stored; whether it can be run is for the port ``Payloads``."""
+    if is_storable(query) and turns_text_around(query):
+        message = "Characters that change the text direction are not allowed."
+        return Problem("SYNTAX", message, "query")
+    return prose_problem(query, "query", longest=LONGEST_QUERY)
+
+
+def headers_problem(headers: Mapping[str, object], field: str = "customHeaders") -> Problem | None:
+    """Why deliveries cannot carry ``headers``, or ``None``.
+
+    Their names are limited as clients know it, so that none can stand in for one of ours. As
+    everywhere in HTTP, capitals make no other name (RFC 9110, 5.1).
+    """
+    message = ""
+    if len({name.lower() for name in headers}) < len(headers):
+        message = "One of them is there twice, in other capitals."
+    if len(headers) > MOST_HEADERS:
+        message = f"There may be {MOST_HEADERS} headers at most; these are {len(headers)}."
+    for name, value in headers.items():
+        if not _HEADER.fullmatch(name):
+            message = f"{name[:80]!r} is not allowed: use X-*, Authorization* or BrokerProperties."
+        elif not isinstance(value, str) or not _VALUE.fullmatch(value):
+            message = f"The value of {name[:80]} must be a line of printable ASCII characters."
+        elif len(name) + len(value) > LONGEST_HEADER:
+            message = f"{name[:80]} is longer than {LONGEST_HEADER} characters."
+    return Problem("INVALID_CUSTOM_HEADERS", message, field) if message else None
+
+
+def facts_of(webhook: Webhook) -> dict[str, object]:
+    """Return what the audit log tells; of secret and headers only whether there are any."""
+    return {
+        "name": webhook.name,
+        "identifier": webhook.identifier,
+        "target_url": webhook.target_url,
+        "is_active": webhook.is_active,
+        "query": webhook.query,
+        "events": [event.value for event in webhook.events],
+        "custom_headers": sorted(webhook.custom_headers),
+        "has_secret": webhook.has_secret,
+    }

@@ -1,0 +1,86 @@
+"""The account's own details, changed by its owner or by whoever manages customers."""
+
+from dataclasses import dataclass
+
+from sqlalchemy.orm import Session
+
+from app.domain.accounts.names import name_problems
+from app.domain.accounts.users import User
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.permissions import Caller, Permission
+from app.domain.events import CustomerUpdated, StaffUpdated
+from app.domain.values.absent import ABSENT, Absent, present
+from app.domain.values.errors import PermissionDenied, Problem, Refused
+from app.domain.values.ids import key_of
+from app.models import UserRecord
+from app.ports import Ports
+from app.services.audit.log import Change, record
+from app.services.authorization.register import account_owner_only, part, requires
+from app.services.identity.users import load_caller, load_user
+from app.services.outbox.publisher import put_event
+from app.services.sign_in.reauthentication import own_id
+
+
+@dataclass(frozen=True, slots=True)
+class Details:
+    """What is to change; ``ABSENT`` leaves a name as it is."""
+
+    first_name: str | Absent = ABSENT
+    last_name: str | Absent = ABSENT
+
+
+@account_owner_only
+def update_account(ports: Ports, actor: Actor, details: Details) -> User:
+    """Change the caller's own names (`accountUpdate`); refuses INVALID on each of them."""
+    with ports.database.transaction() as session:
+        user = session.get(UserRecord, own_id(actor), with_for_update=True)
+        if user is None:
+            raise PermissionDenied(Caller.USER)
+        _update(ports, actor, session, user, details)
+        return load_caller(session, actor, user.id)
+
+
+@requires(Permission.MANAGE_USERS)
+def update_customer_account(
+    ports: Ports, actor: Actor, customer_id: str, details: Details
+) -> User:
+    """Change a customer's names for them (`accountUpdate` with ``customerId``, a global id).
+
+    Refuses NOT_FOUND on ``customerId`` for whoever is no customer, INVALID on each name.
+    """
+    key = key_of(customer_id, "User", field="customerId")
+    with ports.database.transaction() as session:
+        user = session.get(UserRecord, key, with_for_update=True)
+        if user is None or user.is_staff:
+            message = "There is no customer with this id."
+            raise Refused(Problem("NOT_FOUND", message, "customerId"))
+        _update(ports, actor, session, user, details)
+        return load_user(session, user.id)
+
+
+@part
+def put_update(ports: Ports, actor: Actor, session: Session, user: UserRecord) -> None:
+    """Note that ``user`` has changed, for those who keep customers or staff elsewhere."""
+    kind = StaffUpdated if user.is_staff else CustomerUpdated
+    put_event(ports, actor, session, kind(user.id))
+
+
+def _update(
+    ports: Ports, actor: Actor, session: Session, user: UserRecord, details: Details
+) -> None:
+    names = {
+        "first_name": present(details.first_name, user.first_name),
+        "last_name": present(details.last_name, user.last_name),
+    }
+    problems = name_problems(names["first_name"], names["last_name"])
+    if problems:
+        raise Refused(*problems)
+    after = {name: value for name, value in names.items() if getattr(user, name) != value}
+    before = {name: getattr(user, name) for name in after}
+    if after:
+        for name, value in after.items():
+            setattr(user, name, value)
+        user.updated_at = ports.clock.now()
+        put_update(ports, actor, session, user)
+        change = Change("account.update", "User", user.id, user.email, before, after)
+        record(ports, actor, session, change)

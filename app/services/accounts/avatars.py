@@ -1,0 +1,79 @@
+"""Pictures that people show of themselves."""
+
+from sqlalchemy import delete, select
+from sqlalchemy.orm import Session
+
+from app.domain.accounts.avatars import LARGEST_FILE, NAME_LENGTH, SIZES
+from app.domain.accounts.users import User
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.permissions import Caller
+from app.domain.values.errors import PermissionDenied, Problem, Refused
+from app.domain.values.uploads import Upload
+from app.models import AvatarRecord, UserRecord
+from app.ports import Ports
+from app.ports.pictures import NotAPicture
+from app.services.accounts.account_details import put_update
+from app.services.audit.log import Change, record
+from app.services.authorization.register import account_owner_only, public
+from app.services.identity.users import load_caller
+from app.services.sign_in.reauthentication import own_id
+
+
+@account_owner_only
+def update_avatar(ports: Ports, actor: Actor, image: Upload) -> User:
+    """Show another picture of the caller (`userAvatarUpdate`).
+
+    It is drawn anew from the file's pixels, under a name that nobody can guess. Refuses on
+    ``image``: FILE_SIZE_LIMIT_EXCEEDED, and INVALID for what is no picture, or one too large.
+    """
+    if len(image.data) > LARGEST_FILE:
+        message = f"Use a file of at most {LARGEST_FILE // (1024 * 1024)} MiB."
+        raise Refused(Problem("FILE_SIZE_LIMIT_EXCEEDED", message, "image"))
+    try:
+        squares = ports.pictures.squares(image.data, SIZES)
+    except NotAPicture as reason:
+        raise Refused(Problem("INVALID", str(reason), "image")) from None
+    name = ports.randomness.token(NAME_LENGTH)
+    with ports.database.transaction() as session:
+        user = _own(session, actor)
+        _replace(ports, actor, session, user, name)
+        session.add_all(
+            AvatarRecord(name=name, size=size, user_id=user.id, data=data)
+            for size, data in squares.items()
+        )
+        return load_caller(session, actor, user.id)
+
+
+@account_owner_only
+def delete_avatar(ports: Ports, actor: Actor) -> User:
+    """Show no picture of the caller any more (`userAvatarDelete`); none is no problem."""
+    with ports.database.transaction() as session:
+        user = _own(session, actor)
+        if user.avatar:
+            _replace(ports, actor, session, user, "")
+        return load_caller(session, actor, user.id)
+
+
+@public
+def show_avatar(ports: Ports, actor: Actor, name: str, size: int) -> bytes | None:
+    """The picture of that name in that size, WebP; ``None`` when there is none (any more)."""
+    wanted = select(AvatarRecord.data).where(AvatarRecord.name == name, AvatarRecord.size == size)
+    with ports.database.reading() as session:
+        return session.scalar(wanted)
+
+
+def _own(session: Session, actor: Actor) -> UserRecord:
+    user = session.get(UserRecord, own_id(actor), with_for_update=True)
+    if user is None:
+        raise PermissionDenied(Caller.USER)
+    return user
+
+
+def _replace(ports: Ports, actor: Actor, session: Session, user: UserRecord, name: str) -> None:
+    session.execute(delete(AvatarRecord).where(AvatarRecord.user_id == user.id))
+    before, after = {"avatar": bool(user.avatar)}, {"avatar": bool(name)}
+    user.avatar = name
+    user.updated_at = ports.clock.now()
+    put_update(ports, actor, session, user)
+    change = Change("account.avatar", "User", user.id, user.email, before, after)
+    record(ports, actor, session, change)

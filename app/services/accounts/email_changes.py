@@ -1,0 +1,142 @@
+"""Moving an account to another address: asked for with the password, done by a link."""
+
+from sqlalchemy import select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from app.domain.accounts.emails import email_problem, normalize_email
+from app.domain.accounts.mail import Mail, MailKind
+from app.domain.accounts.users import User
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.permissions import Caller
+from app.domain.events import AccountChangeEmailRequested, AccountEmailChanged
+from app.domain.passwords.email_links import LinkPurpose, lifetime_in_words
+from app.domain.urls.redirects import with_query
+from app.domain.urls.web_urls import as_browsers_read
+from app.domain.values.errors import PermissionDenied, Problem, Refused
+from app.models import UserRecord
+from app.ports import Ports
+from app.services.accounts.account_details import put_update
+from app.services.audit.log import Change, record
+from app.services.authorization.register import account_owner_only
+from app.services.identity.account_trust import confirm_email
+from app.services.identity.users import load_caller
+from app.services.outbox.publisher import put_event, put_mail
+from app.services.passwords.email_links import (
+    WORTHLESS,
+    drop_links,
+    make_link,
+    open_link,
+    redirect_refusal,
+)
+from app.services.passwords.mailbox_notices import tell_of_account
+from app.services.passwords.new_passwords import in_words
+from app.services.sign_in.reauthentication import own_account, own_id, prove_password
+from app.services.sign_in.timing_equalizer import kept_if
+
+_PURPOSES = (LinkPurpose.CHANGE_EMAIL,)
+_SAME = Problem("UNIQUE", "This is the present address.", "newEmail")
+_TAKEN = Problem("UNIQUE", "Another account has this address by now.", "newEmail")
+
+
+@account_owner_only
+def request_email_change(
+    ports: Ports, actor: Actor, *, new_email: str, password: str, redirect_url: str
+) -> User:
+    """Mail a link to the new address (`requestEmailChange`); nothing changes before it is opened.
+
+    Refuses REQUIRED and INVALID on ``newEmail``, UNIQUE for the present one; REQUIRED and INVALID
+    on ``redirectUrl``; INVALID_CREDENTIALS on ``password``. That another account has the address
+    is told to its owner by mail, and never to the caller, not even by the time it takes.
+    """
+    account = own_account(ports, actor)
+    email = normalize_email(new_email)
+    found = [email_problem(email, "newEmail"), redirect_refusal(ports, redirect_url)]
+    if email == account.email:
+        found.append(_SAME)
+    problems = [problem for problem in found if problem is not None]
+    if problems:
+        raise Refused(*problems)
+    prove_password(ports, actor, account, password, "password")
+    with ports.database.transaction() as session:
+        user = session.get(UserRecord, account.id, with_for_update=True)
+        if user is None:
+            raise PermissionDenied(Caller.USER)
+        owner = session.scalar(select(UserRecord.id).where(UserRecord.email == email))
+        with kept_if(session, keep=owner is None):
+            _promise(ports, actor, session, user, email, redirect_url)
+        change = Change("account.email_change_request", "User", user.id, user.email)
+        record(ports, actor, session, change)
+        answer = load_caller(session, actor, user.id)
+    # On its own: two people who want each other's address must not wait for one another. Where
+    # nobody has it, the same work is done for the caller, and undone.
+    _tell(ports, account.id if owner is None else owner, keep=owner is not None)
+    return answer
+
+
+@account_owner_only
+def confirm_email_change(ports: Ports, actor: Actor, *, token: str) -> User:
+    """Move the caller's account by the token of a mailed link (`confirmEmailChange`).
+
+    Refuses INVALID on ``token`` for a bad, used, expired or foreign one; UNIQUE on ``newEmail``
+    when somebody has taken the address meanwhile. The old address is told; links that were mailed
+    to it are dead.
+    """
+    try:
+        with ports.database.transaction() as session:
+            opened = open_link(ports, session, _PURPOSES, token)
+            if opened.user.id != own_id(actor):
+                raise Refused(WORTHLESS)
+            _move(ports, actor, session, opened.user, opened.new_email)
+            return load_caller(session, actor, opened.user.id)
+    except IntegrityError:
+        raise Refused(_TAKEN) from None
+
+
+def _promise(
+    ports: Ports, actor: Actor, session: Session, user: UserRecord, email: str, redirect_url: str
+) -> None:
+    purpose = LinkPurpose.CHANGE_EMAIL
+    token = make_link(ports, session, user, purpose, email)
+    values = {
+        "link": with_query(redirect_url, token=token),
+        "lifetime": lifetime_in_words(purpose),
+        "old_email": user.email,
+        "new_email": email,
+    }
+    put_mail(ports, session, Mail(MailKind.EMAIL_CHANGE_REQUEST, email, values))
+    page = as_browsers_read(redirect_url)
+    event = AccountChangeEmailRequested(user.id, token=token, redirect_url=page, new_email=email)
+    put_event(ports, actor, session, event)
+
+
+def _tell(ports: Ports, owner: int, *, keep: bool) -> None:
+    with ports.database.transaction() as session:
+        user = session.get(UserRecord, owner, with_for_update=True)
+        if user is not None:
+            with kept_if(session, keep):
+                tell_of_account(ports, session, user)
+
+
+def _move(ports: Ports, actor: Actor, session: Session, user: UserRecord, email: str) -> None:
+    now = ports.clock.now()
+    old = user.email
+    user.email = email
+    # Whoever opened the link reads mail at the new address.
+    confirm_email(ports, actor, session, user)
+    user.updated_at = now
+    session.flush()
+    drop_links(session, user.id)
+    values = {
+        "old_email": old,
+        "new_email": email,
+        "when": in_words(now),
+        "address": actor.address or "",
+    }
+    put_mail(ports, session, Mail(MailKind.EMAIL_CHANGED, old, values))
+    put_event(ports, actor, session, AccountEmailChanged(user.id))
+    put_update(ports, actor, session, user)
+    change = Change(
+        "account.email_change", "User", user.id, email, {"email": old}, {"email": email}
+    )
+    record(ports, actor, session, change)

@@ -1,0 +1,178 @@
+"""Accounts that people make themselves, and their confirmation by a link."""
+
+from dataclasses import dataclass, field, replace
+
+from sqlalchemy import select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from app.domain.accounts.emails import email_problem, normalize_email
+from app.domain.accounts.mail import Mail, MailKind
+from app.domain.accounts.names import name_problems
+from app.domain.authorization.actor import Actor
+from app.domain.events import AccountConfirmationRequested, CustomerCreated
+from app.domain.passwords.email_links import LinkPurpose, lifetime_in_words
+from app.domain.passwords.passwords import own_words, password_problems
+from app.domain.urls.redirects import with_query
+from app.domain.urls.web_urls import as_browsers_read
+from app.domain.values.errors import Problem, Refused
+from app.models import ShopRecord, UserRecord
+from app.models.shop import SHOP_ID
+from app.ports import Ports
+from app.services.audit.log import Change, record
+from app.services.authorization.register import input_decides
+from app.services.outbox.publisher import put_event, put_mail
+from app.services.passwords.email_links import make_link, redirect_refusal
+from app.services.passwords.mailbox_notices import tell_of_account, was_mailed
+from app.services.sign_in.password_login import needs_confirmation
+from app.services.sign_in.timing_equalizer import kept_if
+
+_DECOY_LENGTH = 16
+
+
+@dataclass(frozen=True, slots=True)
+class NewAccount:
+    """What somebody typed to register; ``redirect_url`` is where a confirmation leads."""
+
+    email: str
+    password: str = field(repr=False)
+    first_name: str = ""
+    last_name: str = ""
+    redirect_url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """What every registration costs, whoever has the address: one hash made, one compared.
+
+    ``is_same`` when the address has an account with this very password.
+    """
+
+    password_hash: str = field(repr=False)
+    is_same: bool
+
+
+@input_decides
+def register_account(ports: Ports, actor: Actor, new: NewAccount) -> bool:
+    """Add a customer (`accountRegister`); whether the address has to be confirmed by a mail.
+
+    One answer, after the same work, for new addresses and for those that have an account: nothing
+    about an existing one changes, and its owner is told by mail. Refuses REQUIRED and INVALID on
+    ``email``; a weak one on ``password`` (PASSWORD_…); INVALID on ``firstName``, ``lastName``;
+    where accounts are confirmed by mail, REQUIRED and INVALID on ``redirectUrl``. Opens no session
+    and works in every login mode. Whatever the setting, an account counts as confirmed only once
+    its owner has opened a link from that mailbox.
+    """
+    new = replace(new, email=normalize_email(new.email))
+    with ports.database.reading() as reading:
+        shop = reading.get_one(ShopRecord, SHOP_ID)
+    problems = _problems(ports, new, shop)
+    if problems:
+        raise Refused(*problems)
+    work = _work(ports, new)
+    try:
+        _register(ports, actor, new, work)
+    except IntegrityError:
+        # Somebody has registered this address in the moment since it was looked for. Whether by
+        # the same password makes no difference: its mail has just been sent.
+        _register(ports, actor, new, replace(work, is_same=False))
+    return shop.enable_account_confirmation_by_email
+
+
+def _problems(ports: Ports, new: NewAccount, shop: ShopRecord) -> list[Problem]:
+    words = own_words(new.email, new.first_name, new.last_name, shop.name)
+    found = [
+        email_problem(new.email),
+        *password_problems(new.password, "password", words),
+        *name_problems(new.first_name, new.last_name),
+    ]
+    if shop.enable_account_confirmation_by_email:
+        found.append(redirect_refusal(ports, new.redirect_url))
+    return [problem for problem in found if problem is not None]
+
+
+def _work(ports: Ports, new: NewAccount) -> _Work:
+    with ports.database.reading() as reading:
+        stored = reading.scalar(
+            select(UserRecord.password_hash).where(UserRecord.email == new.email)
+        )
+    return _Work(ports.passwords.hash(new.password), ports.passwords.verify(stored, new.password))
+
+
+def _register(ports: Ports, actor: Actor, new: NewAccount, work: _Work) -> None:
+    """Make an account and tell somebody of one: one of the two is kept, both take their time."""
+    with ports.database.transaction() as session:
+        shop = session.get_one(ShopRecord, SHOP_ID)
+        existing = session.scalar(
+            select(UserRecord).where(UserRecord.email == new.email).with_for_update()
+        )
+        if existing is None:
+            user = _create(ports, actor, session, shop, new, work)
+            with kept_if(session, keep=False):
+                _register_again(ports, actor, session, shop, user, new, is_same=work.is_same)
+        else:
+            decoy = replace(new, email=f"{ports.randomness.token(_DECOY_LENGTH)}@decoy.invalid")
+            with kept_if(session, keep=False):
+                _create(ports, actor, session, shop, decoy, work)
+            _register_again(ports, actor, session, shop, existing, new, is_same=work.is_same)
+
+
+def _create(
+    ports: Ports, actor: Actor, session: Session, shop: ShopRecord, new: NewAccount, work: _Work
+) -> UserRecord:
+    now = ports.clock.now()
+    user = UserRecord(
+        email=new.email,
+        password_hash=work.password_hash,
+        first_name=new.first_name,
+        last_name=new.last_name,
+        is_confirmed=False,
+        is_active=True,
+        date_joined=now,
+        updated_at=now,
+    )
+    session.add(user)
+    session.flush()
+    put_event(ports, actor, session, CustomerCreated(user.id))
+    record(ports, actor, session, Change("account.register", "User", user.id, user.email))
+    if shop.enable_account_confirmation_by_email:
+        _ask_to_confirm(ports, actor, session, user, new.redirect_url)
+    return user
+
+
+def _register_again(
+    ports: Ports,
+    actor: Actor,
+    session: Session,
+    shop: ShopRecord,
+    existing: UserRecord,
+    new: NewAccount,
+    *,
+    is_same: bool,
+) -> None:
+    """What an address gets that has an account already.
+
+    Whoever knows the password of an account that waits for its confirmation has lost the mail, and
+    gets another. For anybody else the owner of the mailbox is told: were they sent a confirmation
+    too, they might confirm an account that a stranger made with a password of their own.
+    """
+    mailed = was_mailed(ports, session, existing.id, LinkPurpose.CONFIRM_ACCOUNT)
+    waiting = existing.is_active and not existing.is_confirmed and needs_confirmation(shop)
+    with kept_if(session, keep=not mailed):
+        if waiting and is_same:
+            _ask_to_confirm(ports, actor, session, existing, new.redirect_url)
+        else:
+            tell_of_account(ports, session, existing)
+
+
+def _ask_to_confirm(
+    ports: Ports, actor: Actor, session: Session, user: UserRecord, redirect_url: str
+) -> None:
+    purpose = LinkPurpose.CONFIRM_ACCOUNT
+    token = make_link(ports, session, user, purpose)
+    link = with_query(redirect_url, email=user.email, token=token)
+    values = {"link": link, "lifetime": lifetime_in_words(purpose)}
+    put_mail(ports, session, Mail(MailKind.ACCOUNT_CONFIRMATION, user.email, values))
+    page = as_browsers_read(redirect_url)
+    event = AccountConfirmationRequested(user.id, token=token, redirect_url=page)
+    put_event(ports, actor, session, event)

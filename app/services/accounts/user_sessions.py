@@ -1,0 +1,80 @@
+"""Where somebody else is signed in, for whoever manages them; and ending one such session."""
+
+from dataclasses import dataclass
+
+from sqlalchemy import delete, func, select
+
+from app.domain.accounts.users import User
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.permissions import Permission
+from app.domain.sign_in.devices import SignedIn
+from app.domain.values.errors import Problem, Refused
+from app.models import SessionRecord
+from app.ports import Ports
+from app.services.audit.log import Change, record
+from app.services.authorization.register import requires
+from app.services.identity.manageable_users import require_manageable, require_reach
+from app.services.identity.users import find_user_by_key
+from app.services.sign_in.own_sessions import by_use, signed_in
+
+MOST = 100
+"""Sessions of one person that are shown: the newest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Somebody, and where they are signed in: of ``session_count`` the newest ``MOST``."""
+
+    user: User
+    sessions: tuple[SignedIn, ...] = ()
+    session_count: int = 0
+
+
+@requires(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
+def list_user_sessions(ports: Ports, actor: Actor, user_id: int) -> tuple[SignedIn, ...]:
+    """The sessions of somebody that are alive, the one used last first; at most the newest 100.
+
+    Sessions of staff are for MANAGE_STAFF, those of customers for MANAGE_USERS. Refuses NOT_FOUND
+    on ``id``.
+    """
+    return show_person(ports, actor, user_id).sessions
+
+
+@requires(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
+def show_person(ports: Ports, actor: Actor, user_id: int) -> Person:
+    """Somebody with their sessions, as ``list_user_sessions`` has and refuses them."""
+    alive = (
+        select(SessionRecord, func.count().over())
+        .where(SessionRecord.user_id == user_id, SessionRecord.expires_at > ports.clock.now())
+        .order_by(SessionRecord.id.desc())
+        .limit(MOST)
+    )
+    with ports.database.reading() as session:
+        user = find_user_by_key(session, user_id)
+        require_reach(actor, is_staff=user.is_staff)
+        rows = session.execute(alive).all()
+        found = [signed_in(actor, stored) for stored, _ in rows]
+    count = rows[0][1] if rows else 0
+    return Person(user, tuple(sorted(found, key=by_use, reverse=True)), count)
+
+
+@requires(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
+def end_user_session(ports: Ports, actor: Actor, user_id: int, session_id: int) -> None:
+    """End one session of somebody: its tokens are worth nothing at once, in every process.
+
+    Refuses on ``id`` NOT_FOUND and OUT_OF_SCOPE_USER for the person, NOT_FOUND for a session that
+    has ended already or is another's. All at once end by ``sign_out_user``.
+    """
+    with ports.database.transaction() as session:
+        user = find_user_by_key(session, user_id)
+        require_manageable(actor, user)
+        ended = session.scalar(
+            delete(SessionRecord)
+            .where(SessionRecord.id == session_id, SessionRecord.user_id == user_id)
+            .returning(SessionRecord.id)
+        )
+        if ended is None:
+            raise Refused(Problem("NOT_FOUND", "This session has ended already.", "id"))
+        before = {"session": session_id}
+        change = Change("session.end", "User", user_id, user.email, before=before)
+        record(ports, actor, session, change)

@@ -1,0 +1,69 @@
+"""The handshake by which an app gets its token, and may refuse to be installed."""
+
+import json
+from dataclasses import dataclass, field
+
+from app.domain.apps.installations import refusal_in
+from app.domain.urls.web_urls import host_with_port
+from app.domain.values.version import SCHEMA_VERSION
+from app.ports import Ports
+from app.ports.http import CallFailed, HttpAnswer, HttpRequest, json_members
+from app.services.authorization.register import part
+
+TIMEOUT = 20.0
+"""Seconds that an app has for its whole answer; it may call back meanwhile."""
+
+_LARGEST = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Handshake:
+    """What an app is told: its token, and where the API is, character by character its ``iss``."""
+
+    target_url: str
+    api_url: str
+    token: str = field(repr=False)
+
+
+class HandshakeRefused(Exception):
+    """The app does not want to be installed, or does not answer; the text says why."""
+
+
+@part
+def shake_hands(ports: Ports, handshake: Handshake) -> None:
+    """Give an app its token (contract, "Apps"); raises ``HandshakeRefused``.
+
+    Never inside a transaction: app and token must be there for the app to call back with.
+    """
+    vendor = ports.configuration.vendor.capitalize()
+    request = HttpRequest(
+        handshake.target_url,
+        "POST",
+        {
+            "Content-Type": "application/json",
+            f"{vendor}-Domain": host_with_port(handshake.api_url),
+            f"{vendor}-Api-Url": handshake.api_url,
+            f"{vendor}-Schema-Version": SCHEMA_VERSION,
+        },
+        json.dumps({"auth_token": handshake.token}).encode(),
+        timeout=TIMEOUT,
+        largest=_LARGEST,
+    )
+    try:
+        answer = ports.http.send(request)
+    except CallFailed as failed:
+        raise HandshakeRefused(f"The app could not be given its token: {failed}") from None
+    refusal = _refusal(answer)
+    if refusal is not None:
+        unsaid = f"The app refused its token: it answered with HTTP {answer.status}."
+        # Nobody repeats a token to us that we keep for others to read.
+        raise HandshakeRefused((refusal or unsaid).replace(handshake.token, "…"))
+
+
+def _refusal(answer: HttpAnswer) -> str | None:
+    whatever = HttpAnswer(200, answer.headers, answer.body)
+    try:
+        told = json_members(whatever, "The app")
+    except CallFailed:
+        told = {}
+    return refusal_in(told, good=answer.is_good)

@@ -1,0 +1,119 @@
+"""Manifests: fetched from where an app says it has one, and read whole."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from sqlalchemy import select
+
+from app.domain.apps.manifest_webhooks import ManifestWebhook
+from app.domain.apps.manifests import Manifest, read_manifest
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.permissions import Permission
+from app.domain.urls.delivery_targets import target_problem
+from app.domain.urls.web_urls import is_web_address
+from app.domain.values.errors import Problem, Refused
+from app.domain.values.version import SCHEMA_VERSION
+from app.models import AppRecord
+from app.ports import Ports
+from app.ports.http import CallFailed, CallFault, HttpRequest, json_members
+from app.services.authorization.register import part, requires_person
+
+TIMEOUT = 10.0
+"""Seconds that a manifest may take, all of it."""
+
+LARGEST = 1024 * 1024
+"""Bytes of a manifest."""
+
+_CODES = {
+    CallFault.ADDRESS: "INVALID_URL_FORMAT",
+    CallFault.FORBIDDEN: "INVALID",
+    CallFault.TOO_LARGE: "INVALID_MANIFEST_FORMAT",
+    CallFault.MALFORMED: "INVALID_MANIFEST_FORMAT",
+}
+
+
+@requires_person(Permission.MANAGE_APPS)
+def fetch_manifest(ports: Ports, actor: Actor, manifest_url: str) -> Manifest:
+    """What an app says of itself at that address (`appFetchManifest`); nothing is kept of it.
+
+    Refuses on ``manifestUrl``: INVALID_URL_FORMAT, INVALID for one that leads into a private
+    network, MANIFEST_URL_CANT_CONNECT, INVALID_MANIFEST_FORMAT for what is no JSON object or too
+    large. Else everything that is wrong with the manifest, by its key, and UNIQUE on
+    ``identifier`` when the app is there already.
+    """
+    return load_manifest(ports, manifest_url)
+
+
+@part
+def load_manifest(ports: Ports, manifest_url: str) -> Manifest:
+    """The manifest at that address, its webhooks with the events that their queries are about.
+
+    Refuses as ``fetch_manifest`` does. Never inside a transaction: it talks to somebody else.
+    """
+    problem = manifest_url_problem(manifest_url)
+    if problem is not None:
+        raise Refused(problem)
+    vendor = ports.configuration.vendor
+    headers = {
+        "Accept": "application/json",
+        f"{vendor.capitalize()}-Schema-Version": SCHEMA_VERSION,
+    }
+    request = HttpRequest(manifest_url, headers=headers, timeout=TIMEOUT, largest=LARGEST)
+    try:
+        document = json_members(ports.http.send(request), "The address of the manifest")
+    except CallFailed as failed:
+        code = _CODES.get(failed.fault, "MANIFEST_URL_CANT_CONNECT")
+        raise Refused(Problem(code, str(failed), "manifestUrl")) from None
+    manifest = read_manifest(document, vendor)
+    problems = [
+        *_target_problems(ports, manifest),
+        *_query_problems(ports, manifest),
+        *_identifier_problems(ports, manifest),
+    ]
+    if problems:
+        raise Refused(*problems)
+    return replace(manifest, webhooks=tuple(_heard(ports, one) for one in manifest.webhooks))
+
+
+@part
+def manifest_url_problem(manifest_url: str) -> Problem | None:
+    """Why no manifest can be fetched from there, whatever answers, or ``None``."""
+    if is_web_address(manifest_url):
+        return None
+    message = "Use a whole address of http or https: https://app.example.com/api/manifest"
+    return Problem("INVALID_URL_FORMAT", message, "manifestUrl")
+
+
+def _target_problems(ports: Ports, manifest: Manifest) -> Iterator[Problem]:
+    for webhook in manifest.webhooks:
+        problem = target_problem(
+            webhook.target_url, ports.configuration.outgoing_allowed_networks, "webhooks"
+        )
+        if problem is not None:
+            yield replace(problem, message=f"{webhook.place}.targetUrl: {problem.message}")
+
+
+def _query_problems(ports: Ports, manifest: Manifest) -> Iterator[Problem]:
+    for webhook in manifest.webhooks:
+        try:
+            ports.payloads.check(webhook.query)
+        except Refused as refused:
+            for problem in refused.problems:
+                message = f"{webhook.place}.query: {problem.message}"
+                yield Problem("INVALID", message, "webhooks")
+
+
+def _identifier_problems(ports: Ports, manifest: Manifest) -> Iterator[Problem]:
+    taken = select(AppRecord.name).where(AppRecord.identifier == manifest.identifier)
+    with ports.database.reading() as session:
+        name = session.scalar(taken)
+    if name is not None:
+        message = f"This app is installed already, as {name!r}."
+        yield Problem("UNIQUE", message, "identifier")
+
+
+def _heard(ports: Ports, webhook: ManifestWebhook) -> ManifestWebhook:
+    """Without events of its own a webhook hears of those that its query is about."""
+    if webhook.events:
+        return webhook
+    return replace(webhook, events=ports.payloads.check(webhook.query).events)

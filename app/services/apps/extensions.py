@@ -1,0 +1,106 @@
+"""What apps add to the dashboard: listed for the staff who may use it."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Select, select
+
+from app.domain.apps.apps import App
+from app.domain.apps.extensions import Extension
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.permissions import parted_names
+from app.domain.values.pages import Page, PageRequest, empty_page
+from app.domain.values.texts import is_storable
+from app.models import AppExtensionRecord, AppRecord
+from app.ports import Ports
+from app.services.apps.stored_apps import APP_COLUMNS, to_app
+from app.services.authorization.register import staff_and_apps
+from app.services.lists.paging import Order, read_page
+
+_BY_AGE = Order((AppExtensionRecord.id,))
+_COLUMNS = (
+    AppExtensionRecord.id,
+    AppExtensionRecord.label,
+    AppExtensionRecord.url,
+    AppExtensionRecord.mount,
+    AppExtensionRecord.target,
+    AppExtensionRecord.identifier,
+    AppExtensionRecord.permissions,
+    AppExtensionRecord.settings,
+)
+_OF_ACTIVE_APPS: Select[*tuple[object, ...]] = (
+    select(*APP_COLUMNS, *_COLUMNS)
+    .join(AppExtensionRecord, AppExtensionRecord.app_id == AppRecord.id)
+    .where(AppRecord.is_active.is_(True), AppRecord.is_installed.is_(True))
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ExtensionFilter:
+    """Which extensions are wanted: at one of these places (any, if empty), opened that way."""
+
+    mounts: tuple[str, ...] = ()
+    target: str = ""
+
+
+ANY_EXTENSION = ExtensionFilter()
+
+
+@staff_and_apps
+def list_extensions(
+    ports: Ports, actor: Actor, page: PageRequest, wanted: ExtensionFilter = ANY_EXTENSION
+) -> Page[Extension]:
+    """The extensions of active apps (`appExtensions`), the oldest first."""
+    mounts = [mount.upper() for mount in wanted.mounts]
+    if not all(map(is_storable, (*mounts, wanted.target))):
+        return empty_page()  # nothing can be called that
+    query = _OF_ACTIVE_APPS
+    if mounts:
+        query = query.where(AppExtensionRecord.mount.in_(mounts))
+    if wanted.target:
+        query = query.where(AppExtensionRecord.target == wanted.target.upper())
+    with ports.database.reading() as session:
+        return read_page(ports, session, query, _BY_AGE, page, _of_its_app)
+
+
+@staff_and_apps
+def show_extension(ports: Ports, actor: Actor, extension_id: int) -> Extension | None:
+    """The extension of that key (`appExtension`), of an active app."""
+    wanted = _OF_ACTIVE_APPS.where(AppExtensionRecord.id == extension_id)
+    with ports.database.reading() as session:
+        row = session.execute(wanted).one_or_none()
+    return None if row is None else _of_its_app(row)
+
+
+@staff_and_apps
+def extensions_of_apps(
+    ports: Ports, actor: Actor, apps: Collection[App]
+) -> Mapping[int, tuple[Extension, ...]]:
+    """The extensions of each of several apps, active or not; one statement for all."""
+    by_id = {app.id: app for app in apps}
+    wanted: Select[*tuple[object, ...]] = select(AppExtensionRecord.app_id, *_COLUMNS)
+    wanted = wanted.where(AppExtensionRecord.app_id.in_(by_id))
+    with ports.database.reading() as session:
+        rows = session.execute(wanted.order_by(AppExtensionRecord.id)).all()
+    found = [_extension(by_id[int(str(row[0]))], row[1:]) for row in rows]
+    return {app_id: tuple(one for one in found if one.app.id == app_id) for app_id in by_id}
+
+
+def _of_its_app(row: Sequence[object]) -> Extension:
+    width = len(APP_COLUMNS)
+    return _extension(to_app(row), row[width : width + len(_COLUMNS)])
+
+
+def _extension(app: App, row: Sequence[object]) -> Extension:
+    key, label, url, mount, target, identifier, permissions, settings = row
+    return Extension(
+        id=int(str(key)),
+        app=app,
+        label=str(label),
+        url=str(url),
+        mount=str(mount),
+        target=str(target),
+        identifier=str(identifier),
+        permissions=parted_names(str(permissions)),
+        settings=settings if isinstance(settings, Mapping) else {},
+    )

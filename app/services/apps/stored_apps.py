@@ -1,0 +1,156 @@
+"""Apps and their tokens as they are stored: read, and written inside a transaction."""
+
+from collections.abc import Sequence
+from dataclasses import fields
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import Select, func, select
+from sqlalchemy.orm import Session
+
+from app.domain.apps.app_tokens import RANDOM_LENGTH, digest_of, last_four, make_app_token
+from app.domain.apps.apps import App, AppToken, AppType, NewAppToken
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.grants import is_within_reach
+from app.domain.authorization.permissions import Permission, in_order, joined_names, parted_names
+from app.domain.values.errors import Problem, Refused
+from app.models import AppPermissionRecord, AppRecord, AppTokenRecord
+from app.ports import Ports
+from app.services.authorization.register import part
+
+_PERMISSIONS = (
+    select(func.aggregate_strings(AppPermissionRecord.permission, ","))
+    .where(AppPermissionRecord.app_id == AppRecord.id)
+    .scalar_subquery()
+)
+APP_COLUMNS = (
+    AppRecord.id,
+    AppRecord.name,
+    AppRecord.identifier,
+    AppRecord.type,
+    AppRecord.is_active,
+    AppRecord.created_at,
+    _PERMISSIONS.label("permissions"),
+    AppRecord.about,
+    AppRecord.author,
+    AppRecord.version,
+    AppRecord.audience,
+    AppRecord.app_url,
+    AppRecord.data_privacy_url,
+    AppRecord.homepage_url,
+    AppRecord.manifest_url,
+    AppRecord.support_url,
+)
+"""In the order of the fields of ``App``."""
+
+_FIELDS = tuple(field.name for field in fields(App))
+
+ALL_APPS: Select[*tuple[object, ...]] = select(*APP_COLUMNS)
+"""What ``to_app`` expects; those that are being installed are among them."""
+
+APPS = ALL_APPS.where(AppRecord.is_installed.is_(True))
+"""The apps that anybody but they themselves gets to see."""
+
+
+@part
+def to_app(row: Sequence[object]) -> App:
+    """The app in a row that begins with ``APP_COLUMNS``."""
+    values: dict[str, Any] = dict(zip(_FIELDS, row, strict=False))
+    names = values["permissions"]
+    values["type"] = AppType(str(values["type"]))
+    values["permissions"] = parted_names(str(names)) if names else frozenset()
+    return App(**values)
+
+
+@part
+def stored_app(session: Session, app_id: int, field: str) -> App:
+    """The app of that key, installed; refuses NOT_FOUND on ``field``."""
+    row = session.execute(APPS.where(AppRecord.id == app_id)).one_or_none()
+    if row is None:
+        raise Refused(Problem("NOT_FOUND", "There is no such app.", field))
+    return to_app(row)
+
+
+@part
+def locked_app(session: Session, actor: Actor, app_id: int, field: str) -> App:
+    """The app of that key for a change: whoever else changes it waits until this is done.
+
+    Refuses NOT_FOUND, and OUT_OF_SCOPE_APP for an app that may do what the caller may not.
+    """
+    session.execute(select(AppRecord.id).where(AppRecord.id == app_id).with_for_update())
+    app = stored_app(session, app_id, field)
+    if not is_within_reach(actor, app.permissions):
+        raise Refused(_out_of_scope("it has permissions that you don't have", field))
+    return app
+
+
+@part
+def refuse_apps(actor: Actor, field: str) -> None:
+    """Refuse OUT_OF_SCOPE_APP to every app, also for itself.
+
+    Contract, "Staff and permissions": where it holds MANAGE_APPS, that is what it is told.
+    """
+    if actor.is_app:
+        raise Refused(_out_of_scope("managing apps is for people", field))
+
+
+@part
+def app_snapshot(app: App) -> dict[str, object]:
+    """What a deletion's event keeps of ``app``."""
+    return {name: _plain(getattr(app, name)) for name in _FIELDS}
+
+
+@part
+def to_token(stored: AppTokenRecord) -> AppToken:
+    """What may be told of a stored token."""
+    narrowed = stored.permissions
+    return AppToken(
+        id=stored.id,
+        app_id=stored.app_id,
+        name=stored.name,
+        last_four=stored.last_four,
+        created_at=stored.created_at,
+        expires_at=stored.expires_at,
+        last_used_at=stored.last_used_at,
+        last_used_address=stored.last_used_address,
+        permissions=None if narrowed is None else parted_names(narrowed),
+        replaced_at=stored.replaced_at,
+    )
+
+
+@part
+def store_token(
+    ports: Ports,
+    session: Session,
+    app_id: int,
+    name: str,
+    expires_at: datetime | None = None,
+    permissions: frozenset[Permission] | None = None,
+) -> NewAppToken:
+    """A new token of that app; only its digest and its last four characters are kept."""
+    secret = make_app_token(ports.randomness.token(RANDOM_LENGTH))
+    stored = AppTokenRecord(
+        app_id=app_id,
+        name=name,
+        digest=digest_of(secret),
+        last_four=last_four(secret),
+        permissions=None if permissions is None else joined_names(permissions),
+        created_at=ports.clock.now(),
+        expires_at=expires_at,
+    )
+    session.add(stored)
+    session.flush()
+    return NewAppToken(to_token(stored), secret)
+
+
+def _out_of_scope(why: str, field: str) -> Problem:
+    return Problem("OUT_OF_SCOPE_APP", f"You can't manage this app: {why}.", field)
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, frozenset):
+        return [permission.value for permission in in_order(value)]
+    return value.value if isinstance(value, StrEnum) else value

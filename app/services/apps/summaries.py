@@ -1,0 +1,116 @@
+"""What a list of apps tells of each beside itself: its tokens and its webhooks, counted."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, func, or_, select
+
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.permissions import Permission
+from app.domain.webhooks.webhooks import AsyncEvent
+from app.models import AppRecord, AppTokenRecord, WebhookEventRecord, WebhookRecord
+from app.ports import Ports
+from app.services.authorization.register import requires
+
+
+@dataclass(frozen=True, slots=True)
+class AppSummary:
+    """How many tokens an app has (``last_four`` of the newest) and when one of them was used last.
+
+    ``failing`` are those of its ``webhooks`` that fail at present or were switched off for it.
+    """
+
+    tokens: int
+    last_four: str
+    last_used_at: datetime | None
+    webhooks: int
+    failing: int
+
+
+@requires(Permission.MANAGE_APPS)
+def summaries_of_apps(
+    ports: Ports, actor: Actor, app_ids: Collection[int]
+) -> Mapping[int, AppSummary]:
+    """The summary of each of several apps; one statement for all."""
+    newest = (
+        select(AppTokenRecord.last_four)
+        .where(AppTokenRecord.app_id == AppRecord.id)
+        .order_by(AppTokenRecord.id.desc())
+        .limit(1)
+        .scalar_subquery()
+    )
+    in_trouble = or_(WebhookRecord.failing_since.is_not(None), WebhookRecord.disabled_reason != "")
+    query: Select[*tuple[Any, ...]] = select(
+        AppRecord.id,
+        _of_tokens(func.count()),
+        func.coalesce(newest, ""),
+        _of_tokens(func.max(AppTokenRecord.last_used_at)),
+        _webhooks().scalar_subquery(),
+        _webhooks().where(in_trouble).scalar_subquery(),
+    ).where(AppRecord.id.in_(app_ids))
+    with ports.database.reading() as session:
+        return {row[0]: AppSummary(*row[1:]) for row in session.execute(query)}
+
+
+def _of_tokens(told: ColumnElement[Any]) -> ColumnElement[Any]:
+    return (
+        select(told)
+        .select_from(AppTokenRecord)
+        .where(AppTokenRecord.app_id == AppRecord.id)
+        .scalar_subquery()
+    )
+
+
+def _webhooks() -> Select[int]:
+    return (
+        select(func.count()).select_from(WebhookRecord).where(WebhookRecord.app_id == AppRecord.id)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class AppWebhook:
+    """A webhook as the page of its app tells of it."""
+
+    id: int
+    name: str
+    target_url: str
+    is_active: bool
+    is_failing: bool
+    disabled_reason: str
+    events: tuple[AsyncEvent, ...]
+
+
+@requires(Permission.MANAGE_APPS)
+def list_webhooks_of_app(ports: Ports, actor: Actor, app_id: int) -> tuple[AppWebhook, ...]:
+    """The webhooks of an app, the oldest first; one statement."""
+    events = (
+        select(func.aggregate_strings(WebhookEventRecord.event, ","))
+        .where(WebhookEventRecord.webhook_id == WebhookRecord.id)
+        .scalar_subquery()
+    )
+    query = (
+        select(
+            WebhookRecord.id,
+            WebhookRecord.name,
+            WebhookRecord.target_url,
+            WebhookRecord.is_active,
+            WebhookRecord.failing_since.is_not(None),
+            WebhookRecord.disabled_reason,
+            func.coalesce(events, ""),
+        )
+        .where(WebhookRecord.app_id == app_id)
+        .order_by(WebhookRecord.id)
+    )
+    with ports.database.reading() as session:
+        rows = session.execute(query).all()
+    return tuple(
+        AppWebhook(key, name, target, active, failing, reason, _events(names))
+        for key, name, target, active, failing, reason, names in rows
+    )
+
+
+def _events(names: str) -> tuple[AsyncEvent, ...]:
+    held = names.split(",")
+    return tuple(event for event in AsyncEvent if event.value in held)

@@ -1,0 +1,44 @@
+"""The audit trail: written by use cases, in the transaction that makes the change."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from sqlalchemy.orm import Session
+
+from app.domain.authorization.actor import Actor
+from app.models import AuditRecord
+from app.ports import Ports
+from app.services.authorization.register import part
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What was done to what. ``before`` and ``after`` hold the fields that differ, no secret."""
+
+    action: str
+    subject_type: str
+    subject_id: int | str
+    subject_name: str = ""
+    before: Mapping[str, object] = field(default_factory=dict)
+    after: Mapping[str, object] = field(default_factory=dict)
+
+
+@part
+def record(ports: Ports, actor: Actor, session: Session, change: Change) -> None:
+    """Add a row for ``change`` to the transaction of ``session``."""
+    session.add(
+        AuditRecord(
+            at=ports.clock.now(),
+            actor_kind=actor.kind.value,
+            actor_user_id=actor.user_id,
+            actor_app_id=actor.app_id,
+            actor_name=actor.name or actor.kind.value,
+            address=actor.address or "",
+            action=change.action,
+            subject_type=change.subject_type,
+            subject_id=str(change.subject_id),
+            subject_name=change.subject_name,
+            before=dict(change.before),
+            after=dict(change.after),
+        )
+    )

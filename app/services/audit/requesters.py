@@ -1,0 +1,85 @@
+"""Who asked for something that is done later: kept with it, for audit and events."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.domain.authorization.actor import Actor, ActorKind, SessionOrigin
+from app.domain.authorization.permissions import Permission, known
+from app.domain.authorization.scopes import read_grant, write_grant
+from app.domain.values.errors import Problem, Refused
+from app.domain.webhooks.permissions import Saver, saver_of
+from app.models import ShopRecord, UserRecord
+from app.models.shop import SHOP_ID
+from app.services.authorization.live_sessions import USER_COLUMNS, as_seen, read_user, switches_of
+from app.services.authorization.register import part
+
+_LOST = Problem(
+    "OUT_OF_SCOPE_PERMISSION",
+    "The person who asked for this app doesn't have the permissions to install it anymore.",
+)
+
+
+@part
+def kept_requester(actor: Actor) -> dict[str, object]:
+    """What is kept of whoever asks."""
+    return {
+        "kind": actor.kind.value,
+        "user_id": actor.user_id,
+        "app_id": actor.app_id,
+        "name": actor.name,
+        "address": actor.address,
+        "issuer": actor.issuer,
+        "permissions": sorted(one.value for one in actor.permissions),
+        "origin": actor.origin.value,
+        "grant": write_grant(actor.grant),
+    }
+
+
+@part
+def requester(kept: Mapping[str, object]) -> Actor:
+    """Whoever asked, as far as audit and events tell of them; without any right."""
+    user_id, app_id, address = kept["user_id"], kept["app_id"], kept["address"]
+    return Actor(
+        ActorKind(str(kept["kind"])),
+        user_id=user_id if isinstance(user_id, int) else None,
+        app_id=app_id if isinstance(app_id, int) else None,
+        name=str(kept["name"]),
+        address=None if address is None else str(address),
+        issuer=str(kept["issuer"]),
+    )
+
+
+@part
+def requesting_saver(kept: Mapping[str, object], *, granted: frozenset[Permission]) -> Saver:
+    """Whoever asked, as the saver of the webhooks that come of it.
+
+    What they held was not always kept; then it is what they ``granted``, for nobody grants more
+    than they hold.
+    """
+    held = known(kept["permissions"]) if "permissions" in kept else granted
+    return saver_of(replace(requester(kept), permissions=held))
+
+
+@part
+def require_requester(
+    session: Session, kept: Mapping[str, object], granted: frozenset[Permission]
+) -> None:
+    """Refuse OUT_OF_SCOPE_PERMISSION unless the person who asked could still grant ``granted``.
+
+    They are active and hold it, and MANAGE_APPS, in the current login mode. Whether the session in
+    which they asked goes on doesn't matter: people sign out while an app is being installed.
+    """
+    if kept["kind"] != ActorKind.USER.value:
+        return
+    is_asker = UserRecord.id == kept["user_id"], UserRecord.is_active
+    row = session.execute(select(*USER_COLUMNS).where(*is_asker)).one_or_none()
+    if row is None:
+        raise Refused(_LOST)
+    switches = switches_of(session.get_one(ShopRecord, SHOP_ID))
+    origin = SessionOrigin(str(kept.get("origin", SessionOrigin.NONE.value)))
+    user = as_seen(read_user(tuple(row)), origin, switches, read_grant(kept.get("grant")))
+    if not granted | {Permission.MANAGE_APPS} <= user.permissions:
+        raise Refused(_LOST)

@@ -1,0 +1,126 @@
+"""The rights of a caller at the moment something is written."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+
+from sqlalchemy import Select
+from sqlalchemy.orm import Session
+
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.permissions import Caller, Permission, in_order
+from app.domain.shop.settings import password_is_worthless
+from app.domain.values.errors import PermissionDenied, TokenFault, TokenRejected
+from app.ports import Ports
+from app.services.authorization.app_rights import find_app_again, find_extension_again
+from app.services.authorization.declarations import part
+from app.services.authorization.live_sessions import SessionFound, find_session_again, user_in
+from app.services.authorization.provider_rights import find_bearer_again
+from app.services.authorization.shop_state import Door
+
+
+class CallersDatabase:
+    """The database on behalf of one caller: commits only what they can still do.
+
+    The caller is read again as the last thing before each commit, by a statement of its own that
+    sees what is committed, and not what this transaction has changed about the caller itself. So
+    a revocation that was committed before wins, also one that was committed while the transaction
+    waited for a lock. On SQLite nothing else can commit meanwhile; on PostgreSQL only the commit
+    itself comes after the check. No row of the caller is locked: two people who revoke each
+    other's rights would wait for each other.
+    """
+
+    def __init__(self, ports: Ports, actor: Actor) -> None:
+        self._ports = ports
+        self._inner = ports.database
+        self.actor = actor
+
+    @contextmanager
+    def transaction(self) -> Iterator[Session]:
+        with self._inner.transaction() as session:
+            yield session
+            session.flush()
+            require_current_rights(self._ports, self.actor)
+
+    @contextmanager
+    def reading(self) -> Iterator[Session]:
+        with self._inner.reading() as session:
+            yield session
+
+    def read(
+        self, statement: Select[*tuple[object, ...]], parameters: Mapping[str, object]
+    ) -> Sequence[tuple[object, ...]]:
+        return self._inner.read(statement, parameters)
+
+    @property
+    def in_transaction(self) -> bool:
+        return self._inner.in_transaction
+
+    def close(self) -> None:
+        self._inner.close()
+
+
+@part
+def acting_for(ports: Ports, actor: Actor) -> Ports:
+    """Return the ports of a use case that ``actor`` calls, or those of the one that calls it.
+
+    Nothing can be revoked from anonymous callers, the operator and the worker.
+    """
+    if not _has_credential(actor):
+        return ports
+    database = ports.database
+    if isinstance(database, CallersDatabase) and database.actor is actor:
+        return ports
+    return replace(ports, database=CallersDatabase(ports, actor))
+
+
+@part
+def require_current_rights(ports: Ports, actor: Actor) -> None:
+    """Raise unless the caller still holds everything that ``actor`` came with.
+
+    ``TokenRejected`` INVALID where the credential is worth nothing any more, ``PermissionDenied``
+    with what was lost: a use case judges by ``actor`` what it grants.
+    """
+    is_staff, held = _current(ports, actor)
+    if actor.is_staff and not is_staff:
+        raise PermissionDenied(Caller.STAFF)
+    lost = actor.permissions - held
+    if lost:
+        raise PermissionDenied(*in_order(lost))
+
+
+def _has_credential(actor: Actor) -> bool:
+    named = actor.session_id, actor.app_token_id, actor.provider_token
+    return any(one is not None for one in named)
+
+
+def _current(ports: Ports, actor: Actor) -> tuple[bool, frozenset[Permission]]:
+    """Whether the caller is staff, and what they hold."""
+    if actor.app_token_id is not None:
+        _, app = find_app_again(ports, actor.app_token_id)
+        if app is None or app.app_id != actor.app_id:
+            raise TokenRejected(TokenFault.INVALID)
+        return False, app.granted
+    door, found = _find_person(ports, actor)
+    mode = door.switches.password_login_mode
+    if (
+        found is None
+        or found.user.id != actor.user_id
+        or password_is_worthless(mode, found.origin)
+    ):
+        raise TokenRejected(TokenFault.INVALID)
+    user = user_in(found, door.switches)
+    return user.is_staff, user.permissions
+
+
+def _find_person(ports: Ports, actor: Actor) -> tuple[Door, SessionFound | None]:
+    user_id = actor.user_id or 0
+    if actor.session_id is None:
+        token = actor.provider_token
+        if token is None:
+            raise TokenRejected(TokenFault.INVALID)
+        door, found = find_bearer_again(ports, token, actor.grant)
+        return door, found if door.providers_version == token.version else None
+    if actor.app_id is None:
+        return find_session_again(ports, actor.session_id, user_id)
+    return find_extension_again(ports, actor.session_id, user_id, actor.app_id)

@@ -1,0 +1,116 @@
+"""What every use case declares about who can call it, and the register of the declarations."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+from typing import TypeVar
+
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.permissions import Caller, Permission
+
+Function = TypeVar("Function", bound=Callable[..., object])
+
+
+class Rule(StrEnum):
+    """Who may call a use case."""
+
+    PUBLIC = "public"
+    USERS = "users"
+    ACCOUNT_OWNER = "account owner"
+    STAFF = "staff"
+    APPS = "apps"
+    STAFF_AND_APPS = "staff and apps"
+    PERMISSION = "permission"
+    PERMISSION_USERS_ONLY = "permission, users only"
+    USERS_OR_PERMISSION = "users, or permission"
+    INTERNAL = "internal"
+    PART = "part of use cases"
+
+
+_KINDS: Mapping[Rule, tuple[Caller, ...]] = MappingProxyType(
+    {
+        Rule.USERS: (Caller.USER,),
+        Rule.ACCOUNT_OWNER: (Caller.USER,),
+        Rule.STAFF: (Caller.STAFF,),
+        Rule.APPS: (Caller.APP,),
+        Rule.STAFF_AND_APPS: (Caller.STAFF, Caller.APP),
+    }
+)
+"""The rules that ask for a kind of caller, any one of these."""
+
+_IS: Mapping[Caller, Callable[[Actor], bool]] = MappingProxyType(
+    {
+        Caller.USER: lambda actor: actor.is_user,
+        Caller.STAFF: lambda actor: actor.is_user and actor.is_staff,
+        Caller.APP: lambda actor: actor.is_app,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FreshProof:
+    """When staff at the console prove again who they are before a use case.
+
+    ``when`` gets what the use case gets; ``told`` says the same in words.
+    """
+
+    told: str
+    when: Callable[..., bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """One use case in the access register; any one of ``permissions`` is enough.
+
+    ``acts_as_caller``: what it writes depends on the caller's rights, which are checked again
+    before each commit. ``proof``: the console asks staff to prove again who they are.
+    """
+
+    name: str
+    rule: Rule
+    permissions: tuple[Permission, ...] = ()
+    acts_as_caller: bool = True
+    proof: FreshProof | None = None
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """What a refused caller is told that it needs."""
+        if self.rule is Rule.USERS_OR_PERMISSION:
+            return (Caller.USER, *self.permissions)
+        return _KINDS.get(self.rule, self.permissions)
+
+    def admits(self, actor: Actor) -> bool:
+        if actor.is_trusted or self.rule is Rule.PUBLIC:
+            return True
+        if self.rule in (Rule.INTERNAL, Rule.PART):
+            return False
+        if self.rule in _KINDS:
+            is_kind = any(_IS[kind](actor) for kind in _KINDS[self.rule])
+            return is_kind and (self.rule is not Rule.ACCOUNT_OWNER or actor.is_account_owner)
+        if self.rule is Rule.PERMISSION_USERS_ONLY and not actor.is_user:
+            return False
+        if self.rule is Rule.USERS_OR_PERMISSION and actor.is_user:
+            return True
+        return any(permission in actor.permissions for permission in self.permissions)
+
+
+_REGISTER: dict[str, Declaration] = {}
+REGISTER: Mapping[str, Declaration] = MappingProxyType(_REGISTER)
+"""Every use case by ``module.function`` below ``app.services``."""
+
+
+def register(declaration: Declaration) -> None:
+    """Add ``declaration`` to the register."""
+    _REGISTER[declaration.name] = declaration
+
+
+def name_of(use_case: Callable[..., object]) -> str:
+    """Return the name of a use case in the register."""
+    return f"{use_case.__module__.removeprefix('app.services.')}.{use_case.__qualname__}"
+
+
+def part(function: Function) -> Function:
+    """Declare what use cases are made of, or what comes before one: it checks nobody itself."""
+    register(Declaration(name_of(function), Rule.PART))
+    return function

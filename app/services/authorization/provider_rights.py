@@ -1,0 +1,81 @@
+"""Who stands behind a provider's token that has been seen before: again one statement."""
+
+from datetime import datetime
+
+from sqlalchemy import Select, and_, bindparam, select
+
+from app.domain.accounts.users import User
+from app.domain.authorization.actor import ProviderToken, SessionOrigin
+from app.domain.authorization.scopes import ScopeGrant
+from app.models import ExternalIdentityRecord, ShopRecord, UserRecord
+from app.models.shop import SHOP_ID
+from app.ports import Ports
+from app.ports.provider_memory import SeenToken
+from app.services.authorization.declarations import part
+from app.services.authorization.live_sessions import USER_COLUMNS, SessionFound, moment, read_user
+from app.services.authorization.shop_state import DOOR_COLUMNS, Door, read_door
+
+_IDENTITY: Select[*tuple[object, ...]] = (
+    select(
+        *DOOR_COLUMNS,
+        ExternalIdentityRecord.tokens_valid_after,
+        UserRecord.tokens_valid_after,
+        *USER_COLUMNS,
+    )
+    .select_from(ShopRecord)
+    .outerjoin(
+        ExternalIdentityRecord,
+        and_(
+            ExternalIdentityRecord.id == bindparam("identity_id"),
+            ExternalIdentityRecord.issuer == bindparam("issuer"),
+            ExternalIdentityRecord.subject == bindparam("subject"),
+        ),
+    )
+    .outerjoin(
+        UserRecord,
+        and_(UserRecord.id == ExternalIdentityRecord.user_id, UserRecord.is_active.is_(True)),
+    )
+    .where(ShopRecord.id == SHOP_ID)
+)
+
+
+@part
+def find_bearer(ports: Ports, seen: SeenToken) -> tuple[Door, SessionFound | None]:
+    """The active user whose token was ``seen``, unless it was issued before they signed out.
+
+    Signing out everywhere here, and being signed out everywhere by the provider, count alike. The
+    identity's row must still name the token's issuer and subject: a restored backup can give its
+    key to somebody else.
+    """
+    token = ProviderToken(seen.identity_id, seen.issuer, seen.subject, seen.issued, seen.version)
+    return find_bearer_again(ports, token, seen.grant)
+
+
+@part
+def find_bearer_again(
+    ports: Ports, token: ProviderToken, grant: ScopeGrant | None
+) -> tuple[Door, SessionFound | None]:
+    """What ``find_bearer`` finds, by what an actor keeps of the token."""
+    values = {
+        "identity_id": token.identity_id,
+        "issuer": token.issuer,
+        "subject": token.subject,
+    }
+    row = ports.database.read(_IDENTITY, values)[0]
+    signed_out_there, signed_out_here, *columns = row[len(DOOR_COLUMNS) :]
+    door = read_door(row)
+    if columns[0] is None or is_ended(token.issued, signed_out_here, signed_out_there):
+        return door, None
+    user: User = read_user(columns)
+    found = SessionFound(None, SessionOrigin.OIDC, user, grant, provider_token=token)
+    return door, found
+
+
+@part
+def is_ended(issued: float, *signed_out: object) -> bool:
+    """Whether a token that was ``issued`` then (Unix seconds) is older than one of the moments.
+
+    Providers tell whole seconds, rounded down: a token of the same second counts as older.
+    """
+    moments = (moment(one) for one in signed_out)
+    return any(isinstance(one, datetime) and issued <= one.timestamp() for one in moments)

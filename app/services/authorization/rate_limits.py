@@ -1,0 +1,42 @@
+"""Rate limits by client IP, counted before the work that they bound."""
+
+from app.domain.authorization.actor import Actor
+from app.domain.sign_in.rate_limits import API_LIMITS, Rates, client_of
+from app.domain.values.errors import TooManyRequests
+from app.ports import Ports
+from app.services.authorization.register import part
+
+
+@part
+def limit_rate(ports: Ports, name: str, address: str | None) -> None:
+    """Count one use of ``name``, an entry of ``RATE_LIMITS``, by the client at ``address``.
+
+    Raises ``TooManyRequests`` when its limit is reached.
+    """
+    rates = ports.configuration.rate_limits.rates(name, address)
+    _count(ports, name, client_of(address), rates)
+
+
+@part
+def within_rate(ports: Ports, name: str, key: str) -> bool:
+    """Count one use by something other than a client, which ``key`` names; False if over."""
+    rates = ports.configuration.rate_limits.rates(name, None)
+    return not rates or not ports.rate_limiter.count(name, key, rates)
+
+
+@part
+def limit_operation(ports: Ports, actor: Actor, operation: str) -> None:
+    """Count one use of the mutation ``operation``; raises as ``limit_rate`` does.
+
+    Mutations without a limit, and those of apps and staff, are not counted.
+    """
+    if operation in API_LIMITS and not (actor.is_app or actor.is_staff):
+        limit_rate(ports, operation, actor.address)
+
+
+def _count(ports: Ports, name: str, key: str, rates: Rates) -> None:
+    if not rates:
+        return
+    wait = ports.rate_limiter.count(name, key, rates)
+    if wait:
+        raise TooManyRequests(wait)

@@ -1,0 +1,201 @@
+"""May they? The declarations that stand above every use case, and the register they fill."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import wraps
+from typing import Concatenate, ParamSpec, TypeVar
+
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.permissions import Permission
+from app.domain.values.errors import PermissionDenied, ProofRequired, TokenRejected
+from app.ports import Ports
+from app.services.authorization.current_rights import acting_for
+from app.services.authorization.declarations import (
+    REGISTER,
+    Declaration,
+    FreshProof,
+    Rule,
+    name_of,
+    part,
+    register,
+)
+
+__all__ = [
+    "REGISTER",
+    "Arguments",
+    "Declaration",
+    "Result",
+    "Rule",
+    "UseCase",
+    "account_owner_only",
+    "apps_only",
+    "check",
+    "fresh_proof",
+    "input_decides",
+    "internal",
+    "may",
+    "needs_proof",
+    "part",
+    "public",
+    "requires",
+    "requires_person",
+    "staff_and_apps",
+    "staff_only",
+    "users_only",
+    "users_or",
+]
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+UseCase = Callable[Concatenate[Ports, Actor, Arguments], Result]
+
+
+def check(declaration: Declaration, actor: Actor) -> None:
+    """Let ``actor`` pass or raise.
+
+    A broken credential is named as such wherever an identity is needed (contract, "Credentials,
+    precisely", 5): ``TokenRejected`` before ``PermissionDenied``.
+    """
+    if declaration.admits(actor):
+        return
+    if actor.fault is not None:
+        raise TokenRejected(actor.fault)
+    raise PermissionDenied(*declaration.required)
+
+
+def may(actor: Actor, use_case: Callable[..., object]) -> bool:
+    """Whether ``actor`` may call ``use_case``: what an edge asks before it shows a button."""
+    return REGISTER[name_of(use_case)].admits(actor)
+
+
+def needs_proof(
+    ports: Ports, actor: Actor, use_case: Callable[..., object], *args: object
+) -> bool:
+    """Whether ``use_case``, called so, would raise ``ProofRequired``: to ask before."""
+    proof = REGISTER[name_of(use_case)].proof
+    return proof is not None and actor.proof_is_old and proof.when(ports, actor, *args)
+
+
+def _declare(
+    rule: Rule, *permissions: Permission, acts_as_caller: bool = True
+) -> Callable[[UseCase[Arguments, Result]], UseCase[Arguments, Result]]:
+    def decorate(use_case: UseCase[Arguments, Result]) -> UseCase[Arguments, Result]:
+        declaration = Declaration(name_of(use_case), rule, permissions, acts_as_caller)
+        register(declaration)
+
+        @wraps(use_case)
+        def checked(
+            ports: Ports,
+            actor: Actor,
+            /,
+            *args: Arguments.args,
+            **kwargs: Arguments.kwargs,
+        ) -> Result:
+            check(declaration, actor)
+            if declaration.acts_as_caller:
+                ports = acting_for(ports, actor)
+            return use_case(ports, actor, *args, **kwargs)
+
+        return checked
+
+    return decorate
+
+
+def public(use_case: UseCase[Arguments, Result]) -> UseCase[Arguments, Result]:
+    """Anyone may call it."""
+    return _declare(Rule.PUBLIC)(use_case)
+
+
+def fresh_proof(
+    told: str, when: Callable[Concatenate[Ports, Actor, Arguments], bool]
+) -> Callable[[UseCase[Arguments, Result]], UseCase[Arguments, Result]]:
+    """Have staff at the console prove again who they are, above one of the other declarations.
+
+    Raises ``ProofRequired`` while the actor's ``proof_is_old`` and ``when`` says so of the input;
+    ``told`` is the same for the page of who can do what.
+    """
+
+    def decorate(use_case: UseCase[Arguments, Result]) -> UseCase[Arguments, Result]:
+        declaration = replace(REGISTER[name_of(use_case)], proof=FreshProof(told, when))
+        register(declaration)
+
+        @wraps(use_case)
+        def proven(
+            ports: Ports,
+            actor: Actor,
+            /,
+            *args: Arguments.args,
+            **kwargs: Arguments.kwargs,
+        ) -> Result:
+            if actor.proof_is_old:
+                check(declaration, actor)
+                if when(ports, actor, *args, **kwargs):
+                    raise ProofRequired
+            return use_case(ports, actor, *args, **kwargs)
+
+        return proven
+
+    return decorate
+
+
+def input_decides(use_case: UseCase[Arguments, Result]) -> UseCase[Arguments, Result]:
+    """Anyone can call it, and the caller's own rights count for nothing in it.
+
+    What counts is in the input: a password, a token, a link from a mail. So what it writes stands
+    even if the session in the request's header ended meanwhile.
+    """
+    return _declare(Rule.PUBLIC, acts_as_caller=False)(use_case)
+
+
+def users_only(use_case: UseCase[Arguments, Result]) -> UseCase[Arguments, Result]:
+    """Any signed-in person can call it, and any extension that acts for one; apps can't.
+
+    For nothing that concerns the person's own account: that is ``account_owner_only``.
+    """
+    return _declare(Rule.USERS)(use_case)
+
+
+def account_owner_only(use_case: UseCase[Arguments, Result]) -> UseCase[Arguments, Result]:
+    """Any signed-in person can call it for their own account; no app or extension can."""
+    return _declare(Rule.ACCOUNT_OWNER)(use_case)
+
+
+def staff_only(use_case: UseCase[Arguments, Result]) -> UseCase[Arguments, Result]:
+    """Any signed-in member of the staff may call it; apps may not."""
+    return _declare(Rule.STAFF)(use_case)
+
+
+def apps_only(use_case: UseCase[Arguments, Result]) -> UseCase[Arguments, Result]:
+    """Any app may call it; people may not."""
+    return _declare(Rule.APPS)(use_case)
+
+
+def staff_and_apps(use_case: UseCase[Arguments, Result]) -> UseCase[Arguments, Result]:
+    """Any signed-in member of the staff may call it, and any app."""
+    return _declare(Rule.STAFF_AND_APPS)(use_case)
+
+
+def internal(use_case: UseCase[Arguments, Result]) -> UseCase[Arguments, Result]:
+    """Only the operator at the shell and the installation's own work may call it."""
+    return _declare(Rule.INTERNAL)(use_case)
+
+
+def requires(
+    *permissions: Permission,
+) -> Callable[[UseCase[Arguments, Result]], UseCase[Arguments, Result]]:
+    """Whoever holds one of ``permissions`` may call it, person or app."""
+    return _declare(Rule.PERMISSION, *permissions)
+
+
+def requires_person(
+    *permissions: Permission,
+) -> Callable[[UseCase[Arguments, Result]], UseCase[Arguments, Result]]:
+    """A person who holds one of ``permissions`` may call it; an app never, whatever it holds."""
+    return _declare(Rule.PERMISSION_USERS_ONLY, *permissions)
+
+
+def users_or(
+    *permissions: Permission,
+) -> Callable[[UseCase[Arguments, Result]], UseCase[Arguments, Result]]:
+    """Any signed-in person may call it, for what is their own, and whoever holds one of these."""
+    return _declare(Rule.USERS_OR_PERMISSION, *permissions)

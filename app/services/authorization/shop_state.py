@@ -1,0 +1,67 @@
+"""The shop's row as every request reads it, in the one statement that says who is calling."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from sqlalchemy import Select, select
+
+from app.domain.shop.settings import PasswordLoginMode, Shop, Switches
+from app.models import ShopRecord
+from app.models.shop import SHOP_ID
+from app.ports import Ports
+from app.services.authorization.declarations import part
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """The shop's row as a request finds it."""
+
+    switches: Switches
+    keys_version: int
+    providers_version: int
+    shop: Shop
+
+
+DOOR_COLUMNS = (
+    ShopRecord.password_login_mode,
+    ShopRecord.allow_storefront_traffic,
+    ShopRecord.keys_version,
+    ShopRecord.providers_version,
+    ShopRecord.name,
+    ShopRecord.description,
+)
+"""What ``read_door`` expects at the beginning of a row."""
+
+_ANYONE: Select[*tuple[object, ...]] = select(*DOOR_COLUMNS).where(ShopRecord.id == SHOP_ID)
+
+
+@part
+def find_door(ports: Ports) -> Door:
+    """The switches alone: all there is to know about a caller without a credential."""
+    return read_door(ports.database.read(_ANYONE, {})[0])
+
+
+@part
+def read_door(row: Sequence[object]) -> Door:
+    """The shop's row from the columns of ``DOOR_COLUMNS``; what follows them is not looked at."""
+    return _door(*row[: len(DOOR_COLUMNS)])
+
+
+@lru_cache(maxsize=16)
+def _door(
+    mode: object,
+    traffic: object,
+    keys_version: object,
+    providers_version: object,
+    name: object,
+    description: object,
+) -> Door:
+    # The row is read by every request and changes now and then: the same row is the same door.
+    shop = Shop(
+        name=str(name),
+        description=str(description),
+        password_login_mode=PasswordLoginMode(str(mode)),
+        allow_storefront_traffic=bool(traffic),
+    )
+    return Door(shop.switches, int(str(keys_version)), int(str(providers_version)), shop)

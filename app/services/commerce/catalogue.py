@@ -1,0 +1,112 @@
+"""The products there are: listed and looked at, by anybody who comes."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+from sqlalchemy import ColumnElement
+
+from app.domain.accounts.search import fold
+from app.domain.authorization.actor import Actor
+from app.domain.commerce.money import units_within
+from app.domain.commerce.products import Product, ProductSortField, sees_unpublished
+from app.domain.values.errors import Problem, Refused
+from app.domain.values.ids import key_of
+from app.domain.values.pages import Page, PageRequest, empty_page
+from app.domain.values.ranges import Range
+from app.models import ProductRecord
+from app.ports import Ports
+from app.services.authorization.register import public
+from app.services.commerce.stored_products import PRODUCTS, to_product
+from app.services.lists.paging import Order, read_page
+from app.services.lists.range_filters import can_match, few, keys_among, within
+
+_COLUMNS = {
+    None: (ProductRecord.id,),
+    ProductSortField.NAME: (ProductRecord.name, ProductRecord.id),
+    ProductSortField.PRICE: (ProductRecord.price, ProductRecord.id),
+    ProductSortField.CREATED_AT: (ProductRecord.created_at, ProductRecord.id),
+    ProductSortField.LAST_MODIFIED_AT: (ProductRecord.updated_at, ProductRecord.id),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ProductFilter:
+    """Which products are wanted. ``search`` is a part of the name, whatever its case and accents.
+
+    ``ids`` are global ids; a range of prices leaves out the products that have none.
+    """
+
+    search: str = ""
+    ids: tuple[str, ...] | None = None
+    slugs: tuple[str, ...] | None = None
+    is_published: bool | None = None
+    price: Range[Decimal] | None = None
+    updated_at: Range[datetime] | None = None
+
+
+ANY_PRODUCT = ProductFilter()
+
+
+@public
+def list_products(
+    ports: Ports,
+    actor: Actor,
+    page: PageRequest,
+    wanted: ProductFilter = ANY_PRODUCT,
+    sort_by: ProductSortField | None = None,
+    *,
+    descending: bool = False,
+) -> Page[Product]:
+    """The published products (`products`), and for those who manage them all the others.
+
+    Without ``sort_by`` in the order they were made. Refuses what is no id of a product.
+    """
+    if not all(map(can_match, (wanted.search, *(wanted.slugs or ())))):
+        return empty_page()
+    query = PRODUCTS.where(*_conditions(wanted))
+    if not sees_unpublished(actor):
+        query = query.where(ProductRecord.is_published.is_(True))
+    order = Order(_COLUMNS[sort_by], descending)
+    with ports.database.reading() as session:
+        return read_page(ports, session, query, order, page, to_product)
+
+
+@public
+def show_product(
+    ports: Ports, actor: Actor, *, product_id: str | None = None, slug: str | None = None
+) -> Product | None:
+    """The product of that global id, or of that slug (`product`); ``None`` for none to be seen.
+
+    Refuses GRAPHQL_ERROR unless exactly one of the two is given, NOT_FOUND for what is no id of a
+    product.
+    """
+    if (product_id is None) is (slug is None):
+        message = "Exactly one of the arguments `id` and `slug` is needed."
+        raise Refused(Problem("GRAPHQL_ERROR", message, "id"))
+    if product_id is not None:
+        query = PRODUCTS.where(ProductRecord.id == key_of(product_id, "Product"))
+    else:
+        query = PRODUCTS.where(ProductRecord.slug == (slug if can_match(slug or "") else ""))
+    with ports.database.reading() as session:
+        row = session.execute(query).one_or_none()
+    product = None if row is None else to_product(row)
+    if product is None or not (product.is_published or sees_unpublished(actor)):
+        return None
+    return product
+
+
+def _conditions(wanted: ProductFilter) -> Iterator[ColumnElement[bool]]:
+    if wanted.search:
+        yield ProductRecord.folded.contains(fold(wanted.search), autoescape=True)
+    if wanted.ids is not None:
+        yield ProductRecord.id.in_(keys_among(wanted.ids, "Product"))
+    if wanted.slugs is not None:
+        yield ProductRecord.slug.in_(few(wanted.slugs, "slugs"))
+    if wanted.is_published is not None:
+        yield ProductRecord.is_published.is_(wanted.is_published)
+    if wanted.price is not None:
+        yield from within(ProductRecord.price, units_within(wanted.price))
+    if wanted.updated_at is not None:
+        yield from within(ProductRecord.updated_at, wanted.updated_at)

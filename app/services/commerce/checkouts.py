@@ -1,0 +1,170 @@
+"""Carts: begun by anybody, and changed by those whose they are."""
+
+from collections.abc import Sequence
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.domain.accounts.emails import email_problem, normalize_email
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.permissions import Caller
+from app.domain.commerce.checkouts import TOKEN_LENGTH, Checkout, lines_problem
+from app.domain.events import CheckoutCreated, CheckoutUpdated
+from app.domain.values.errors import PermissionDenied, Problem, Refused
+from app.domain.values.ids import key_of
+from app.models import CheckoutLineRecord, CheckoutRecord, UserRecord
+from app.ports import Ports
+from app.services.authorization.register import public, users_only
+from app.services.commerce.cart_lines import Wanted, put_lines, read_wanted, refuse
+from app.services.commerce.stored_checkouts import gone, load_checkout, open_checkout
+from app.services.outbox.publisher import put_event
+
+
+@public
+def create_checkout(
+    ports: Ports, actor: Actor, wanted: Sequence[Wanted] = (), email: str | None = None
+) -> Checkout:
+    """Begin a cart (`checkoutCreate`): a person's own, or of whoever knows its token.
+
+    A person's ``email`` stands in where none is said. Refuses INVALID on ``email`` and ``lines``,
+    ZERO_QUANTITY and QUANTITY_GREATER_THAN_LIMIT on ``quantity``, NOT_FOUND,
+    PRODUCT_NOT_PUBLISHED and PRODUCT_UNAVAILABLE_FOR_PURCHASE on ``productId``.
+    """
+    asked = read_wanted(wanted, is_total=False)
+    said = _address(email) if email else ""
+    now = ports.clock.now()
+    with ports.database.transaction() as session:
+        own = "" if actor.user_id is None else _own_email(session, actor.user_id)
+        stored = CheckoutRecord(
+            token=ports.randomness.token(TOKEN_LENGTH),
+            user_id=actor.user_id,
+            email=said or own,
+            created_at=now,
+            updated_at=now,
+        )
+        session.add(stored)
+        session.flush()
+        put_lines(session, actor, stored, asked, is_total=False)
+        put_event(ports, actor, session, CheckoutCreated(stored.id))
+        return _loaded(session, actor, stored)
+
+
+@public
+def add_checkout_lines(
+    ports: Ports, actor: Actor, checkout_id: str, wanted: Sequence[Wanted]
+) -> Checkout:
+    """Put more products into a cart (`checkoutLinesAdd`).
+
+    What it holds already of a product takes the present price. Refuses NOT_FOUND on ``id``, and
+    what ``create_checkout`` refuses.
+    """
+    refuse(lines_problem(len(wanted)))
+    asked = read_wanted(wanted, is_total=False)
+    with ports.database.transaction() as session:
+        stored = open_checkout(session, actor, checkout_id)
+        put_lines(session, actor, stored, asked, is_total=False)
+        return _changed(ports, actor, session, stored)
+
+
+@public
+def update_checkout_lines(
+    ports: Ports, actor: Actor, checkout_id: str, wanted: Sequence[Wanted]
+) -> Checkout:
+    """Say how many of each product a cart is to hold (`checkoutLinesUpdate`); 0 takes it out.
+
+    Refuses as ``add_checkout_lines`` does, and DUPLICATED_INPUT_ITEM on ``lines``.
+    """
+    refuse(lines_problem(len(wanted)))
+    asked = read_wanted(wanted, is_total=True)
+    with ports.database.transaction() as session:
+        stored = open_checkout(session, actor, checkout_id)
+        put_lines(session, actor, stored, asked, is_total=True)
+        return _changed(ports, actor, session, stored)
+
+
+@public
+def delete_checkout_lines(
+    ports: Ports, actor: Actor, checkout_id: str, line_ids: Sequence[str]
+) -> Checkout:
+    """Take lines out of a cart (`checkoutLinesDelete`).
+
+    Refuses NOT_FOUND on ``id`` and, for what is no line of this cart, on ``linesIds``.
+    """
+    refuse(lines_problem(len(line_ids), "linesIds"))
+    keys = {key_of(one, "CheckoutLine", field="linesIds") for one in line_ids}
+    with ports.database.transaction() as session:
+        stored = open_checkout(session, actor, checkout_id)
+        wanted = select(CheckoutLineRecord).where(
+            CheckoutLineRecord.checkout_id == stored.id, CheckoutLineRecord.id.in_(keys)
+        )
+        lines = session.scalars(wanted).all()
+        if len(lines) < len(keys):
+            raise Refused(Problem("NOT_FOUND", "There is no such line.", "linesIds"))
+        for line in lines:
+            session.delete(line)
+        return _changed(ports, actor, session, stored)
+
+
+@public
+def update_checkout_email(ports: Ports, actor: Actor, checkout_id: str, email: str) -> Checkout:
+    """Say where to write to about a cart (`checkoutEmailUpdate`).
+
+    Refuses NOT_FOUND on ``id``, REQUIRED and INVALID on ``email``.
+    """
+    address = _address(email)
+    with ports.database.transaction() as session:
+        stored = open_checkout(session, actor, checkout_id)
+        if stored.email == address:
+            return _loaded(session, actor, stored)
+        stored.email = address
+        return _changed(ports, actor, session, stored)
+
+
+@users_only
+def attach_checkout(ports: Ports, actor: Actor, checkout_id: str) -> Checkout:
+    """Make nobody's cart the caller's own (`checkoutCustomerAttach`), as after signing in.
+
+    Its token alone opens it no more. Refuses NOT_FOUND on ``id``, for the cart of anybody else
+    too.
+    """
+    if actor.user_id is None:
+        raise PermissionDenied(Caller.USER)
+    with ports.database.transaction() as session:
+        email = _own_email(session, actor.user_id)
+        stored = open_checkout(session, actor, checkout_id)
+        if stored.user_id not in (None, actor.user_id):
+            raise gone()
+        if stored.user_id is not None:
+            return _loaded(session, actor, stored)
+        stored.user_id = actor.user_id
+        stored.email = stored.email or email
+        return _changed(ports, actor, session, stored)
+
+
+def _address(email: str) -> str:
+    address = normalize_email(email)
+    refuse(email_problem(address))
+    return address
+
+
+def _own_email(session: Session, user_id: int) -> str:
+    """The caller's email; the account is not deleted until this transaction is done."""
+    wanted = select(UserRecord.email).where(UserRecord.id == user_id)
+    email = session.scalar(wanted.with_for_update(read=True, key_share=True))
+    if email is None:
+        raise PermissionDenied(Caller.USER)
+    return email
+
+
+def _changed(ports: Ports, actor: Actor, session: Session, stored: CheckoutRecord) -> Checkout:
+    stored.updated_at = ports.clock.now()
+    put_event(ports, actor, session, CheckoutUpdated(stored.id))
+    return _loaded(session, actor, stored)
+
+
+def _loaded(session: Session, actor: Actor, stored: CheckoutRecord) -> Checkout:
+    session.flush()
+    checkout = load_checkout(session, actor, stored.id)
+    if checkout is None:
+        raise gone()
+    return checkout

@@ -1,0 +1,142 @@
+"""The orders there are, for those whose they are and for those who manage them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, Select
+
+from app.domain.accounts.emails import normalize_email
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.permissions import Permission
+from app.domain.commerce.orders import (
+    Order,
+    OrderSortField,
+    OrderStatus,
+    PaymentStatus,
+    sees_order,
+)
+from app.domain.values.errors import PermissionDenied
+from app.domain.values.ids import key_of, parse_key
+from app.domain.values.pages import Page, PageRequest, empty_page, with_items
+from app.domain.values.ranges import Range
+from app.models import OrderRecord
+from app.ports import Ports
+from app.services.authorization.register import requires, users_or
+from app.services.commerce.stored_orders import ORDERS, load_order, to_order, with_details
+from app.services.lists import paging
+from app.services.lists.range_filters import can_match, keys_among, within
+
+_NEWEST_FIRST = paging.Order((OrderRecord.id,), descending=True)
+_COLUMNS = {
+    OrderSortField.NUMBER: (OrderRecord.id,),
+    OrderSortField.CREATED_AT: (OrderRecord.created_at, OrderRecord.id),
+    OrderSortField.LAST_MODIFIED_AT: (OrderRecord.updated_at, OrderRecord.id),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class OrderFilter:
+    """Which orders are wanted.
+
+    ``search`` is a number or the beginning of an email, ``customer`` the beginning of an email,
+    ``ids`` are global ids.
+    """
+
+    search: str = ""
+    customer: str = ""
+    ids: tuple[str, ...] | None = None
+    statuses: tuple[OrderStatus, ...] | None = None
+    payments: tuple[PaymentStatus, ...] | None = None
+    created_at: Range[datetime] | None = None
+    updated_at: Range[datetime] | None = None
+
+
+ANY_ORDER = OrderFilter()
+
+
+@requires(Permission.MANAGE_ORDERS)
+def list_orders(
+    ports: Ports,
+    actor: Actor,
+    page: PageRequest,
+    wanted: OrderFilter = ANY_ORDER,
+    sort_by: OrderSortField | None = None,
+    *,
+    descending: bool = False,
+) -> Page[Order]:
+    """Everybody's orders (`orders`), without ``sort_by`` the newest first.
+
+    Refuses what is no id of an order.
+    """
+    if not can_match(wanted.search) or not can_match(wanted.customer):
+        return empty_page()
+    order = _NEWEST_FIRST if sort_by is None else paging.Order(_COLUMNS[sort_by], descending)
+    return _page(ports, actor, ORDERS.where(*_conditions(wanted)), order, page)
+
+
+@users_or(Permission.MANAGE_ORDERS)
+def list_orders_of(ports: Ports, actor: Actor, user_id: int, page: PageRequest) -> Page[Order]:
+    """The orders of a person (`User.orders`), the newest first; others' take MANAGE_ORDERS."""
+    if not sees_order(actor, user_id):
+        raise PermissionDenied(Permission.MANAGE_ORDERS)
+    return _page(ports, actor, ORDERS.where(OrderRecord.user_id == user_id), _NEWEST_FIRST, page)
+
+
+@requires(Permission.MANAGE_ORDERS)
+def list_newest_orders_of(
+    ports: Ports, actor: Actor, user_id: int, page: PageRequest
+) -> Page[Order]:
+    """The orders of a person without their lines, the newest first: one statement."""
+    query = ORDERS.where(OrderRecord.user_id == user_id)
+    with ports.database.reading() as session:
+        return paging.read_page(ports, session, query, _NEWEST_FIRST, page, to_order)
+
+
+@users_or(Permission.MANAGE_ORDERS)
+def show_order(ports: Ports, actor: Actor, order_id: str) -> Order | None:
+    """The order of that global id (`order`); ``None`` when it is not the caller's to see.
+
+    Refuses NOT_FOUND for what is no id of an order.
+    """
+    key = key_of(order_id, "Order")
+    with ports.database.reading() as session:
+        order = load_order(session, actor, key)
+    return order if order is not None and sees_order(actor, order.user_id) else None
+
+
+def _page(
+    ports: Ports,
+    actor: Actor,
+    query: Select[*tuple[object, ...]],
+    order: paging.Order,
+    page: PageRequest,
+) -> Page[Order]:
+    with ports.database.reading() as session:
+        found = paging.read_page(ports, session, query, order, page, to_order)
+        return with_items(found, with_details(session, actor, found.items))
+
+
+def _conditions(wanted: OrderFilter) -> Iterator[ColumnElement[bool]]:
+    if wanted.search:
+        number = parse_key(wanted.search.strip())
+        named = _begins_email(wanted.search)
+        yield named if number is None else named | (OrderRecord.id == number)
+    if wanted.customer:
+        yield _begins_email(wanted.customer)
+    if wanted.ids is not None:
+        yield OrderRecord.id.in_(keys_among(wanted.ids, "Order"))
+    if wanted.statuses is not None:
+        yield OrderRecord.status.in_([status.value for status in wanted.statuses])
+    if wanted.payments is not None:
+        yield OrderRecord.is_paid.in_(
+            [payment is PaymentStatus.FULLY_CHARGED for payment in wanted.payments]
+        )
+    if wanted.created_at is not None:
+        yield from within(OrderRecord.created_at, wanted.created_at)
+    if wanted.updated_at is not None:
+        yield from within(OrderRecord.updated_at, wanted.updated_at)
+
+
+def _begins_email(text: str) -> ColumnElement[bool]:
+    return OrderRecord.user_email.startswith(normalize_email(text), autoescape=True)

@@ -1,0 +1,148 @@
+"""Carts as they are stored: read, and locked for a change."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from sqlalchemy import Select, select
+from sqlalchemy.orm import Session
+
+from app.domain.authorization.actor import Actor
+from app.domain.commerce.checkouts import Checkout, CheckoutLine, may_open
+from app.domain.commerce.money import of_units
+from app.domain.commerce.products import Product, sees_unpublished
+from app.domain.values.errors import Problem, Refused
+from app.domain.values.ids import parse_global_id
+from app.domain.values.texts import is_storable
+from app.models import CheckoutLineRecord, CheckoutRecord, ProductRecord
+from app.services.authorization.register import part
+from app.services.commerce.stored_products import PRODUCT_COLUMNS, to_product
+
+CHECKOUTS: Select[*tuple[object, ...]] = select(
+    CheckoutRecord.id,
+    CheckoutRecord.token,
+    CheckoutRecord.user_id,
+    CheckoutRecord.email,
+    CheckoutRecord.created_at,
+    CheckoutRecord.updated_at,
+)
+"""What ``to_checkout`` expects."""
+
+_LINES = (
+    select(
+        CheckoutLineRecord.checkout_id,
+        CheckoutLineRecord.id,
+        CheckoutLineRecord.product_name,
+        CheckoutLineRecord.quantity,
+        CheckoutLineRecord.unit_price,
+        CheckoutLineRecord.currency,
+        *PRODUCT_COLUMNS,
+    )
+    .outerjoin(ProductRecord, ProductRecord.id == CheckoutLineRecord.product_id)
+    .order_by(CheckoutLineRecord.id)
+)
+
+
+@part
+def to_checkout(row: Sequence[Any]) -> Checkout:
+    """The cart in a row of ``CHECKOUTS``, without its lines."""
+    key, token, user_id, email, created_at, updated_at = row[:6]
+    return Checkout(
+        id=key,
+        token=token,
+        user_id=user_id,
+        email=email,
+        lines=(),
+        created_at=created_at,
+        updated_at=updated_at,
+    )
+
+
+@part
+def lines_of(
+    session: Session, actor: Actor, checkout_ids: Iterable[int]
+) -> Mapping[int, tuple[CheckoutLine, ...]]:
+    """The lines of many carts in one statement, in the order they were put in.
+
+    A product that ``actor`` does not get to see counts as gone.
+    """
+    found: dict[int, tuple[CheckoutLine, ...]] = {}
+    wanted = _LINES.where(CheckoutLineRecord.checkout_id.in_(list(checkout_ids)))
+    for checkout_id, key, name, quantity, unit_price, currency, *columns in session.execute(
+        wanted
+    ):
+        line = CheckoutLine(
+            id=key,
+            product=visible_product(columns, actor),
+            product_name=name,
+            quantity=quantity,
+            unit_price=of_units(unit_price, currency),
+        )
+        found[checkout_id] = (*found.get(checkout_id, ()), line)
+    return found
+
+
+@part
+def with_lines(
+    session: Session, actor: Actor, checkouts: Sequence[Checkout]
+) -> tuple[Checkout, ...]:
+    """``checkouts`` with their lines: one statement, however many they are."""
+    lines = lines_of(session, actor, [checkout.id for checkout in checkouts])
+    return tuple(replace(one, lines=lines.get(one.id, ())) for one in checkouts)
+
+
+@part
+def visible_product(columns: Sequence[Any], actor: Actor) -> Product | None:
+    """The product in the columns of an outer join, unless it is gone, or hidden from ``actor``."""
+    if columns[0] is None:
+        return None
+    product = to_product(columns)
+    return product if product.is_published or sees_unpublished(actor) else None
+
+
+@part
+def load_checkout(session: Session, actor: Actor, checkout_id: int) -> Checkout | None:
+    """The cart of that key with its lines, whoever's it is."""
+    row = session.execute(CHECKOUTS.where(CheckoutRecord.id == checkout_id)).one_or_none()
+    if row is None:
+        return None
+    (checkout,) = with_lines(session, actor, [to_checkout(row)])
+    return checkout
+
+
+@part
+def locked_checkout(session: Session, actor: Actor, checkout_id: str) -> CheckoutRecord:
+    """The cart of that global id for a change, ordered or not: whoever else changes it waits.
+
+    Refuses NOT_FOUND on ``id``, for the cart of somebody else too.
+    """
+    token = token_in(checkout_id)
+    wanted = select(CheckoutRecord).where(CheckoutRecord.token == token).with_for_update()
+    stored = session.scalars(wanted).one_or_none()
+    if stored is None or not may_open(actor, stored.user_id):
+        raise gone()
+    return stored
+
+
+@part
+def open_checkout(session: Session, actor: Actor, checkout_id: str) -> CheckoutRecord:
+    """The same, which has not become an order; refuses NOT_FOUND on ``id``."""
+    stored = locked_checkout(session, actor, checkout_id)
+    if stored.completed_at is not None:
+        raise gone()
+    return stored
+
+
+@part
+def token_in(checkout_id: str) -> str:
+    """The token in the global id of a cart, or one that no cart has."""
+    parsed = parse_global_id(checkout_id)
+    if parsed is None or parsed[0] != "Checkout" or not is_storable(parsed[1]):
+        return ""
+    return parsed[1]
+
+
+@part
+def gone() -> Refused:
+    """What is said of a cart that is not there, or not theirs, or an order by now."""
+    return Refused(Problem("NOT_FOUND", "There is no such checkout.", "id"))

@@ -1,0 +1,78 @@
+"""Products as they are stored: read, and found a slug for."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import Select, select
+from sqlalchemy.orm import Session
+
+from app.domain.commerce.money import of_units
+from app.domain.commerce.products import Product
+from app.domain.values.errors import Problem, Refused
+from app.models import ProductRecord
+from app.models.products import NO_PRICE
+from app.ports import Ports
+from app.services.authorization.register import part
+
+PRODUCT_COLUMNS = (
+    ProductRecord.id,
+    ProductRecord.name,
+    ProductRecord.slug,
+    ProductRecord.description,
+    ProductRecord.price,
+    ProductRecord.currency,
+    ProductRecord.is_published,
+    ProductRecord.created_at,
+    ProductRecord.updated_at,
+)
+"""What ``to_product`` expects, in this order."""
+
+PRODUCTS: Select[*tuple[object, ...]] = select(*PRODUCT_COLUMNS)
+
+_NUMBERED = 10
+_RANDOM_LENGTH = 8
+
+
+@part
+def to_product(row: Sequence[Any]) -> Product:
+    """The product in a row that begins with ``PRODUCT_COLUMNS``."""
+    key, name, slug, description, price, currency, is_published, created_at, updated_at = row[:9]
+    return Product(
+        id=key,
+        name=name,
+        slug=slug,
+        description=description,
+        price=None if price == NO_PRICE else of_units(price, currency),
+        is_published=is_published,
+        created_at=created_at,
+        updated_at=updated_at,
+    )
+
+
+@part
+def locked_product(session: Session, product_id: int) -> tuple[ProductRecord, Product]:
+    """The product of that key for a change: whoever else changes it waits until this is done.
+
+    Refuses NOT_FOUND on ``id``.
+    """
+    stored = session.get(ProductRecord, product_id, with_for_update=True)
+    if stored is None:
+        raise Refused(Problem("NOT_FOUND", "There is no such product.", "id"))
+    return stored, to_product([getattr(stored, column.key) for column in PRODUCT_COLUMNS])
+
+
+@part
+def free_slug(ports: Ports, session: Session, wanted: str, *, is_contested: bool) -> str:
+    """``wanted``, or when a product has it already, the same with a number or random letters.
+
+    Somebody else may still be quicker; where that has happened, it ``is_contested``, and only
+    letters that nobody else draws end the race.
+    """
+    candidates = [wanted, *(f"{wanted}-{number}" for number in range(2, _NUMBERED))]
+    taken = set(
+        session.scalars(select(ProductRecord.slug).where(ProductRecord.slug.in_(candidates)))
+    )
+    free = [slug for slug in candidates if slug not in taken]
+    if free and not is_contested:
+        return free[0]
+    return f"{wanted}-{ports.randomness.token(_RANDOM_LENGTH).lower()}"

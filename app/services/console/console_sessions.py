@@ -1,0 +1,211 @@
+"""The console's sessions: staff come in by password or a provider, and are known by a cookie.
+
+They are sessions like all others: listed with them, ended with them, at once and everywhere.
+"""
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+
+from app.domain.accounts.users import User
+from app.domain.authorization.actor import Actor, SessionOrigin
+from app.domain.shop.settings import Shop, password_is_worthless, strips_staff_rights
+from app.domain.single_sign_on.providers import Provider
+from app.domain.values.errors import Problem, Refused
+from app.domain.values.ids import to_global_id
+from app.ports import Ports
+from app.services.authorization.live_sessions import find_session, user_in
+from app.services.authorization.register import account_owner_only, input_decides, part, public
+from app.services.authorization.shop_state import find_door
+from app.services.identity.identify import Visitor, actor_in
+from app.services.identity.providers import known_providers, provider_of
+from app.services.passwords.password_changes import enter_by_link
+from app.services.sign_in.own_sessions import SESSION, end_session
+from app.services.sign_in.password_login import enter_by_password
+from app.services.sign_in.reauthentication import own_account, prove_password
+from app.services.sign_in.sessions import OpenedSession
+from app.services.single_sign_on.pending_sign_ins import keep_sign_in
+from app.services.single_sign_on.sign_in import Terms, enter_by_provider, lead_to
+
+LIFETIME = timedelta(hours=12)
+"""After which staff sign in again, however busy they are: a working day."""
+
+_UNKNOWN = Problem("NOT_FOUND", "There is no such way in any more. Choose another one.")
+
+
+class Worth(StrEnum):
+    """What a session of staff is worth in the present password login mode."""
+
+    FULL = "full"
+    NO_STAFF_RIGHTS = "no staff rights"
+    NOTHING = "nothing"
+
+
+@dataclass(frozen=True, slots=True)
+class ConsoleSession:
+    """What the cookie names: a session by its own token, until when, and how it began.
+
+    ``proved_ago`` is how many seconds ago the person proved who they are: a provider may have let
+    them in by a session of its own. 0 where it does not tell.
+    """
+
+    token: str = field(repr=False)
+    user_id: int
+    expires: datetime
+    origin: SessionOrigin
+    provider: str = ""
+    proved_ago: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class ConsoleCaller:
+    """Staff who are signed in to the console, as they and the shop stand right now."""
+
+    actor: Actor
+    user: User
+    shop: Shop
+    worth: Worth
+
+
+@dataclass(frozen=True, slots=True)
+class ConsoleDoor:
+    """What somebody finds who is not signed in: the shop, and the ways in by their plugin ids."""
+
+    shop: Shop
+    providers: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BegunConsoleSignIn:
+    """Where the browser goes, and the ``state`` that it has to come back with."""
+
+    url: str
+    state: str = field(repr=False)
+
+
+@public
+def show_console_door(ports: Ports, actor: Actor) -> ConsoleDoor:
+    """The ways in to the console."""
+    door = find_door(ports)
+    vendor = ports.configuration.vendor
+    providers = (
+        (provider.plugin_id(vendor), provider.name)
+        for provider in known_providers(ports, door.providers_version)
+        if provider.active and provider.signs_in
+    )
+    return ConsoleDoor(door.shop, tuple(providers))
+
+
+@input_decides
+def sign_in_to_console(
+    ports: Ports, actor: Actor, *, email: str | None, password: str | None
+) -> ConsoleSession:
+    """Open a session by password; it shares throttle and refusals with ``create_token``.
+
+    Refuses INVALID on ``email`` to whoever is not staff.
+    """
+    entered = enter_by_password(
+        ports, actor, email=email, password=password, staff_only=True, lifetime=LIFETIME
+    )
+    return _session(entered.opened, entered.user)
+
+
+@input_decides
+def begin_console_sign_in(
+    ports: Ports, actor: Actor, *, plugin_id: str, redirect_uri: str, again: bool = False
+) -> BegunConsoleSignIn:
+    """Where to send staff who come in by a provider; ``redirect_uri`` is our own address.
+
+    ``again`` asks the provider to have them prove who they are although they are signed in there.
+    Refuses NOT_FOUND for a provider that is unknown, inactive, or leads through no login.
+    """
+    provider = _way_in(ports, plugin_id)
+    begun = keep_sign_in(ports, provider, redirect_uri)
+    return BegunConsoleSignIn(
+        lead_to(ports, provider, begun, "login" if again else ""), begun.state
+    )
+
+
+@input_decides
+def finish_console_sign_in(
+    ports: Ports, actor: Actor, *, plugin_id: str, code: str | None, state: str | None
+) -> ConsoleSession:
+    """Open a session with what a provider sent back; refuses as ``finish_sign_in`` does.
+
+    Refuses INVALID to whoever is not staff, and makes no account for them. ``actor`` who is signed
+    in already must be the same person: then they have proved it once more.
+    """
+    provider = _way_in(ports, plugin_id)
+    terms = Terms(staff_only=True, user_id=actor.user_id, lifetime=LIFETIME)
+    entered = enter_by_provider(ports, actor, provider, code=code, state=state, terms=terms)
+    return _session(entered.opened, entered.user, provider.name, entered.proved_ago)
+
+
+@input_decides
+def set_password_at_console(
+    ports: Ports, actor: Actor, *, email: str, password: str, token: str
+) -> ConsoleSession | None:
+    """Set a password by the link of a mail (refuses as ``set_password`` does), and come in.
+
+    ``None`` for a customer, who has a password now and no business in the console.
+    """
+    entered = enter_by_link(
+        ports, actor, email=email, password=password, token=token, lifetime=LIFETIME
+    )
+    return _session(entered.opened, entered.user) if entered.user.is_staff else None
+
+
+@account_owner_only
+def prove_again(ports: Ports, actor: Actor, *, password: str | None) -> None:
+    """Refuse INVALID_CREDENTIALS on ``password`` unless it is the caller's own present one.
+
+    The fifth wrong one in a row ends the session.
+    """
+    prove_password(ports, actor, own_account(ports, actor), password, "password")
+
+
+@account_owner_only
+def sign_out_of_console(ports: Ports, actor: Actor) -> None:
+    """End the session that the caller is in; every copy of its cookie is then worth nothing."""
+    if actor.session_id is not None:
+        end_session(ports, actor, to_global_id(SESSION, actor.session_id))
+
+
+@part
+def recognise_session(
+    ports: Ports, visitor: Visitor, token: str, user_id: int
+) -> ConsoleCaller | None:
+    """Whoever the cookie names, if the session is alive and the user active; one statement."""
+    door, found = find_session(ports, token, user_id)
+    if found is None or (not found.user.is_staff and found.grant is None):
+        return None
+    mode = door.switches.password_login_mode
+    worth = Worth.FULL
+    if password_is_worthless(mode, found.origin):
+        worth = Worth.NOTHING
+    elif strips_staff_rights(mode, found.origin):
+        worth = Worth.NO_STAFF_RIGHTS
+    user = user_in(found, door.switches)
+    if worth is Worth.FULL and not user.is_staff:
+        return None
+    return ConsoleCaller(actor_in(visitor, found, user), user, door.shop, worth)
+
+
+def _way_in(ports: Ports, plugin_id: str) -> Provider:
+    provider = provider_of(ports, plugin_id)
+    if provider is None or not provider.signs_in:
+        raise Refused(_UNKNOWN)
+    return provider
+
+
+def _session(
+    opened: OpenedSession, user: User, provider: str = "", proved_ago: float = 0.0
+) -> ConsoleSession:
+    return ConsoleSession(
+        opened.token,
+        user.id,
+        datetime.fromtimestamp(opened.expires, UTC),
+        opened.origin,
+        provider,
+        proved_ago,
+    )

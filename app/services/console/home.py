@@ -1,0 +1,171 @@
+"""The console's first page: the doors, the last day, and what wants a look."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, select
+
+from app.domain.audit.entries import AuditEntry
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.permissions import Permission
+from app.domain.shop.overview import SPAN, DeliveryDay
+from app.domain.shop.settings import PasswordLoginMode, Switches
+from app.domain.shop.traffic import TrafficKind
+from app.domain.single_sign_on.providers import Provider
+from app.models import ShopRecord
+from app.ports import Ports
+from app.services.audit.entries import last_entries
+from app.services.authorization.register import staff_only
+from app.services.deliveries.daily_counts import count_by_hour, read_day
+from app.services.identity.providers import known_providers
+from app.services.shop.sign_in_counts import staff_sessions, staff_without_sign_on
+from app.services.shop.traffic import requests_since, untrusted_peers
+from app.services.sign_in.login_throttle import blocked_count
+from app.services.webhooks.failing_webhooks import TroubledWebhook, list_troubled_webhooks
+
+_HOUR = timedelta(hours=1)
+_CHANGES = 5
+_OUTSIDE = (TrafficKind.ANONYMOUS, TrafficKind.INVALID, TrafficKind.CUSTOMER)
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderNow:
+    """An identity provider as this process has found it last; nobody is called for it.
+
+    ``answered_at`` is when its keys were fetched, ``None`` if this process never needed them;
+    ``is_paused`` while it is left alone because it did not answer a moment ago.
+    """
+
+    slug: str
+    name: str
+    is_active: bool
+    answered_at: datetime | None
+    is_paused: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PeopleNow:
+    """Staff who come in by password alone, and what waits for whoever manages staff.
+
+    ``blocked_addresses`` is ``None`` while the counters cannot be read; ``untrusted_peers`` are
+    machines that forwarded requests in the last week, and that nobody named as proxies.
+    """
+
+    staff_without_sign_on: int
+    staff_sessions: int
+    blocked_addresses: int | None
+    untrusted_peers: int
+
+
+@dataclass(frozen=True, slots=True)
+class TrafficNow:
+    """API requests as they were counted; the last minute of each process is not among them.
+
+    ``refused`` brought a credential that is worth nothing. ``from_outside`` are those of the last
+    hour that a closed storefront refuses: of visitors, customers, and bad credentials.
+    """
+
+    by_kind: Mapping[TrafficKind, int]
+    from_outside: int
+
+    @property
+    def requests(self) -> int:
+        return sum(self.by_kind.values())
+
+    @property
+    def refused(self) -> int:
+        return self.by_kind[TrafficKind.INVALID]
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """The installation at a glance; a part is ``None`` for whoever may not see it.
+
+    ``people`` and ``last_changes`` are for MANAGE_STAFF, ``traffic`` for MANAGE_SETTINGS,
+    ``deliveries`` and ``webhooks`` (those in trouble) for MANAGE_APPS.
+    """
+
+    at: datetime
+    switches: Switches
+    providers: tuple[ProviderNow, ...]
+    people: PeopleNow | None
+    traffic: TrafficNow | None
+    deliveries: DeliveryDay | None
+    webhooks: tuple[TroubledWebhook, ...] | None
+    last_changes: tuple[AuditEntry, ...] | None
+
+
+@staff_only
+def show_overview(ports: Ports, actor: Actor) -> Overview:
+    """The installation as it is right now; at most four statements, whatever the caller holds."""
+    manages_staff = actor.holds(Permission.MANAGE_STAFF)
+    manages_apps = actor.holds(Permission.MANAGE_APPS)
+    now = ports.clock.now()
+    with ports.database.reading() as session:
+        asked = _numbers(ports, actor)
+        counted = session.execute(count_by_hour(asked, now) if manages_apps else asked)
+        rows = [dict(row) for row in counted.mappings()]
+        hours = [tuple(row.values()) for row in rows]
+        deliveries = read_day(session, now, hours) if manages_apps else None
+        changes = last_entries(session, _CHANGES) if manages_staff else None
+    found = {str(name): value for name, value in rows[0].items()}
+    webhooks = list_troubled_webhooks(ports, actor) if manages_apps else None
+    providers = known_providers(ports, found["providers_version"])
+    return Overview(
+        at=now,
+        switches=Switches(PasswordLoginMode(found["mode"]), found["storefront"]),
+        providers=tuple(_provider(ports, provider) for provider in providers),
+        people=_people(found) if manages_staff else None,
+        traffic=_traffic(found) if actor.holds(Permission.MANAGE_SETTINGS) else None,
+        deliveries=deliveries,
+        webhooks=webhooks,
+        last_changes=changes,
+    )
+
+
+def _numbers(ports: Ports, actor: Actor) -> Select[*tuple[Any, ...]]:
+    columns: list[ColumnElement[Any]] = [
+        ShopRecord.password_login_mode.label("mode"),
+        ShopRecord.allow_storefront_traffic.label("storefront"),
+        ShopRecord.providers_version.label("providers_version"),
+    ]
+    if actor.holds(Permission.MANAGE_STAFF):
+        columns += [
+            staff_without_sign_on().label("staff_without_sign_on"),
+            staff_sessions(ports).label("staff_sessions"),
+            blocked_count(ports).label("blocked_addresses"),
+            untrusted_peers(ports).label("untrusted_peers"),
+        ]
+    if actor.holds(Permission.MANAGE_SETTINGS):
+        columns += [requests_since(ports, SPAN, kind).label(kind.value) for kind in TrafficKind]
+        columns.append(requests_since(ports, _HOUR, *_OUTSIDE).label("from_outside"))
+    return select(*columns).select_from(ShopRecord)
+
+
+def _people(found: Mapping[str, Any]) -> PeopleNow:
+    return PeopleNow(
+        found["staff_without_sign_on"],
+        found["staff_sessions"],
+        found["blocked_addresses"],
+        found["untrusted_peers"],
+    )
+
+
+def _traffic(found: Mapping[str, Any]) -> TrafficNow:
+    by_kind = {kind: found[kind.value] for kind in TrafficKind}
+    return TrafficNow(by_kind, found["from_outside"])
+
+
+def _provider(ports: Ports, provider: Provider) -> ProviderNow:
+    memory = ports.remembered.providers
+    url = provider.json_web_key_set_url
+    known = memory.keys.get(url)
+    return ProviderNow(
+        provider.slug,
+        provider.name,
+        provider.active,
+        None if known is None else datetime.fromtimestamp(known.fetched, UTC),
+        ports.clock.timestamp() < (memory.paused.get(url) or 0.0),
+    )

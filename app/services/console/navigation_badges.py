@@ -1,0 +1,39 @@
+"""The numbers beside the entries of the console's navigation."""
+
+from dataclasses import dataclass
+
+from sqlalchemy import ColumnElement, select
+
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.permissions import Permission
+from app.models import ShopRecord
+from app.ports import Ports
+from app.services.authorization.register import staff_only
+from app.services.sign_in.login_throttle import blocked_count
+from app.services.webhooks.failing_webhooks import trouble_count
+
+
+@dataclass(frozen=True, slots=True)
+class Badges:
+    """What wants a look; ``None`` for what the caller may not see, or what nobody can tell now.
+
+    ``webhooks`` fail at present or were switched off for it.
+    """
+
+    webhooks: int | None = None
+    blocked_addresses: int | None = None
+
+
+@staff_only
+def show_badges(ports: Ports, actor: Actor) -> Badges:
+    """The numbers that the caller may see; one statement, or none where there is none to see."""
+    columns: list[ColumnElement[int | None]] = []
+    if actor.holds(Permission.MANAGE_APPS):
+        columns.append(trouble_count().label("webhooks"))
+    if actor.holds(Permission.MANAGE_STAFF):
+        columns.append(blocked_count(ports).label("blocked_addresses"))
+    if not columns:
+        return Badges()
+    with ports.database.reading() as session:
+        counted = session.execute(select(*columns).select_from(ShopRecord)).mappings().one()
+    return Badges(**counted)

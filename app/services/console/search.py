@@ -1,0 +1,240 @@
+"""One search for everything: what the console's search box and palette offer while one types."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import (
+    Boolean,
+    ColumnElement,
+    Select,
+    String,
+    func,
+    literal,
+    select,
+    union_all,
+)
+from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
+
+from app.domain.accounts.search import end_of, read_search
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.permissions import Permission
+from app.models import (
+    AppRecord,
+    AppWordRecord,
+    DeliveryRecord,
+    GroupRecord,
+    IdentityProviderRecord,
+    UserRecord,
+    UserWordRecord,
+    WebhookRecord,
+    WebhookWordRecord,
+)
+from app.ports import Ports
+from app.services.authorization.register import staff_only
+from app.services.lists.substring_search import containing
+
+EACH = 5
+"""Of each kind so many are offered."""
+
+LONGEST = 200
+"""Characters that are looked for; whatever is longer finds nothing."""
+
+_LOOKED_AT = 2000
+"""Of those that have the rarest word so many are looked at for the others."""
+
+_MESSAGE = "msg_"
+
+
+class HitKind(StrEnum):
+    """What was found, in the order in which it is offered."""
+
+    APP = "app"
+    WEBHOOK = "webhook"
+    DELIVERY = "delivery"
+    STAFF = "staff"
+    CUSTOMER = "customer"
+    GROUP = "group"
+    PROVIDER = "provider"
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One thing that was found: ``title`` is what it is called, ``detail`` what tells it apart.
+
+    The ``detail`` of an identity provider is its short name.
+    """
+
+    kind: HitKind
+    id: int
+    title: str
+    detail: str
+    is_active: bool
+
+
+@staff_only
+def find_anything(ports: Ports, actor: Actor, text: str) -> tuple[Hit, ...]:
+    """What ``text`` finds of what the caller may see, at most five of each kind; never refuses.
+
+    Apps for all staff; webhooks, and a delivery by its ``webhook-id``, for MANAGE_APPS; staff and
+    groups for MANAGE_STAFF; customers for MANAGE_USERS or MANAGE_ORDERS; identity providers for
+    MANAGE_PLUGINS. Words are found by their beginnings. One statement, and a second one when there
+    are several words.
+    """
+    words = read_search(text) if len(text) <= LONGEST else None
+    if not words:
+        return ()
+    with ports.database.reading() as session:
+        ordered = _rarest_first(session, words)
+        parts = list(_searches(actor, text.strip(), ordered))
+        rows = session.execute(union_all(*(select(part.subquery()) for part in parts))).all()
+    hits = [Hit(HitKind(kind), key, *rest) for kind, key, *rest in rows]
+    places = list(HitKind)
+    return tuple(sorted(hits, key=lambda hit: places.index(hit.kind)))
+
+
+def _searches(actor: Actor, text: str, words: Sequence[str]) -> Iterator[Select[*tuple[Any, ...]]]:
+    yield _apps(words)
+    if actor.holds(Permission.MANAGE_APPS):
+        yield _webhooks(words)
+        if text.startswith(_MESSAGE):
+            yield _delivery(text)
+    if actor.holds(Permission.MANAGE_STAFF):
+        yield _people(HitKind.STAFF, words)
+        yield _groups(words)
+    if actor.holds(Permission.MANAGE_USERS) or actor.holds(Permission.MANAGE_ORDERS):
+        yield _people(HitKind.CUSTOMER, words)
+    if actor.holds(Permission.MANAGE_PLUGINS):
+        yield _providers(words)
+
+
+def _apps(words: Sequence[str]) -> Select[*tuple[Any, ...]]:
+    word, app = AppWordRecord, AppRecord
+    keys = _keys(word.app_id, word.word, words)
+    return (
+        _hit(HitKind.APP, app.id, app.name, app.identifier, app.is_active)
+        .where(app.id.in_(keys), app.is_installed)
+        .order_by(func.lower(app.name), app.id)
+        .limit(EACH)
+    )
+
+
+def _webhooks(words: Sequence[str]) -> Select[*tuple[Any, ...]]:
+    word, webhook = WebhookWordRecord, WebhookRecord
+    keys = _keys(word.webhook_id, word.word, words)
+    return (
+        _hit(HitKind.WEBHOOK, webhook.id, webhook.name, webhook.target_url, webhook.is_active)
+        .where(webhook.id.in_(keys))
+        .order_by(func.lower(webhook.name), webhook.id)
+        .limit(EACH)
+    )
+
+
+def _delivery(text: str) -> Select[*tuple[Any, ...]]:
+    delivery = DeliveryRecord
+    return _hit(
+        HitKind.DELIVERY, delivery.id, delivery.event, delivery.message_id, literal(value=True)
+    ).where(delivery.message_id == text)
+
+
+def _people(kind: HitKind, words: Sequence[str]) -> Select[*tuple[Any, ...]]:
+    word, user = UserWordRecord, UserRecord
+    is_staff = kind is HitKind.STAFF
+    keys = _keys(word.user_id, word.word, words, word.is_staff == literal(is_staff, Boolean))
+    name = func.trim(user.first_name + " " + user.last_name)
+    return (
+        _hit(kind, user.id, name, user.email, user.is_active)
+        .where(user.id.in_(keys), user.is_staff == literal(is_staff, Boolean))
+        .order_by(func.lower(user.email))
+        .limit(EACH)
+    )
+
+
+def _groups(words: Sequence[str]) -> Select[*tuple[Any, ...]]:
+    # There are few groups: reading them all is quicker than any index would be.
+    group = GroupRecord
+    return (
+        _hit(HitKind.GROUP, group.id, group.name, literal(""), literal(value=True))
+        .where(*(containing(group.name, word) for word in words))
+        .order_by(group.name)
+        .limit(EACH)
+    )
+
+
+def _providers(words: Sequence[str]) -> Select[*tuple[Any, ...]]:
+    provider = IdentityProviderRecord
+    called = provider.name + literal(" ") + provider.slug
+    return (
+        _hit(HitKind.PROVIDER, provider.id, provider.name, provider.slug, provider.active)
+        .where(*(containing(called, word) for word in words))
+        .order_by(provider.name)
+        .limit(EACH)
+    )
+
+
+def _hit(
+    kind: HitKind,
+    key: ColumnElement[int] | InstrumentedAttribute[int],
+    title: ColumnElement[str] | InstrumentedAttribute[str],
+    detail: ColumnElement[str] | InstrumentedAttribute[str],
+    is_active: ColumnElement[bool] | InstrumentedAttribute[bool],
+) -> Select[*tuple[Any, ...]]:
+    return select(
+        literal(kind.value, String).label("kind"),
+        key.label("key"),
+        title.label("title"),
+        detail.label("detail"),
+        is_active.label("is_active"),
+    )
+
+
+def _keys(
+    key: InstrumentedAttribute[int],
+    word: InstrumentedAttribute[str],
+    words: Sequence[str],
+    *conditions: ColumnElement[bool],
+) -> Select[int]:
+    """The keys that have a word for each of ``words``, from a bounded part of the index.
+
+    Whoever has one word that begins with the first is in that part; only the first few thousand
+    of a frequent beginning are looked at, in the index's order.
+    """
+    leading, *others = words
+    near = select(key).where(_begins(word, leading), *conditions).order_by(word, key)
+    if not others:
+        # A few more than are shown: one thing may have several words that match.
+        return select(near.limit(EACH * 4).subquery())
+    found = near.limit(_LOOKED_AT).subquery()
+    query = select(found)
+    for other in others:
+        having = aliased(key.class_)
+        mapped = getattr(having, key.key), getattr(having, word.key)
+        query = query.where(
+            select(mapped[0])
+            .where(mapped[0] == found.c[key.key], _begins(mapped[1], other))
+            .exists()
+        )
+    return query
+
+
+def _rarest_first(session: Session, words: Sequence[str]) -> Sequence[str]:
+    """``words``, the one first that begins the fewest words of people: they are the most."""
+    if len(words) == 1:
+        return words
+    counts = (
+        select(func.count()).select_from(
+            select(UserWordRecord.user_id)
+            # Both kinds, named one by one: the index of words begins with them.
+            .where(UserWordRecord.is_staff.in_((False, True)), _begins(UserWordRecord.word, word))
+            .limit(_LOOKED_AT)
+            .subquery()
+        )
+        for word in words
+    )
+    found = session.execute(select(*(one.scalar_subquery() for one in counts))).one()
+    return [word for _, word in sorted(zip(found, words, strict=True))]
+
+
+def _begins(column: InstrumentedAttribute[str], beginning: str) -> ColumnElement[bool]:
+    return (column >= beginning) & (column < end_of(beginning))

@@ -1,0 +1,89 @@
+"""How people come in: by a password, by identities at providers, and where they are now."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, func, select
+
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.permissions import Permission
+from app.models import (
+    ExternalIdentityRecord,
+    IdentityProviderRecord,
+    SessionRecord,
+    UserRecord,
+)
+from app.ports import Ports
+from app.services.authorization.register import account_owner_only, requires
+from app.services.shop.sso_coverage import KNOWN_BY
+from app.services.sign_in.reauthentication import own_id
+
+_BETWEEN = "\n"
+
+
+@dataclass(frozen=True, slots=True)
+class WaysIn:
+    """How somebody can come in, and what is open of it right now.
+
+    ``providers`` are the names of those identity providers that know them; ``last_used_at`` is of
+    the sessions that are open.
+    """
+
+    has_password: bool
+    providers: tuple[str, ...]
+    sessions: int
+    last_used_at: datetime | None
+
+
+@requires(Permission.MANAGE_STAFF)
+def ways_in_of_staff(
+    ports: Ports, actor: Actor, user_ids: Collection[int]
+) -> Mapping[int, WaysIn]:
+    """How each of several members of the staff comes in; one statement for all."""
+    query = _ways(ports).where(UserRecord.id.in_(user_ids), UserRecord.is_staff)
+    with ports.database.reading() as session:
+        return {row[0]: _to_ways(row[1:]) for row in session.execute(query)}
+
+
+@account_owner_only
+def show_own_ways_in(ports: Ports, actor: Actor) -> WaysIn:
+    """How the caller comes in; raises ``PermissionDenied`` for an app that acts for them."""
+    query = _ways(ports).where(UserRecord.id == own_id(actor))
+    with ports.database.reading() as session:
+        return _to_ways(session.execute(query).one()[1:])
+
+
+def _ways(ports: Ports) -> Select[*tuple[Any, ...]]:
+    identity, provider = ExternalIdentityRecord, IdentityProviderRecord
+    providers = (
+        select(func.aggregate_strings(provider.name, _BETWEEN))
+        .select_from(identity)
+        .join(provider, KNOWN_BY)
+        .where(identity.user_id == UserRecord.id)
+        .scalar_subquery()
+    )
+    return select(
+        UserRecord.id,
+        UserRecord.password_hash.is_not(None),
+        func.coalesce(providers, ""),
+        _of_sessions(ports, func.count()),
+        _of_sessions(ports, func.max(SessionRecord.last_used_at)),
+    )
+
+
+def _of_sessions(ports: Ports, told: ColumnElement[Any]) -> ColumnElement[Any]:
+    alive = SessionRecord.expires_at > ports.clock.now()
+    return (
+        select(told)
+        .select_from(SessionRecord)
+        .where(SessionRecord.user_id == UserRecord.id, alive)
+        .scalar_subquery()
+    )
+
+
+def _to_ways(row: Sequence[Any]) -> WaysIn:
+    has_password, providers, sessions, last_used_at = row
+    names = sorted(set(str(providers).split(_BETWEEN))) if providers else ()
+    return WaysIn(bool(has_password), tuple(names), sessions, last_used_at)

@@ -1,0 +1,206 @@
+"""Writing down what attempts came to: rows, the next attempt, and endpoints that only fail."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from sqlalchemy import ColumnElement, insert, select, update
+from sqlalchemy.orm import Session
+
+from app.domain.deliveries.deliveries import DISABLE_AFTER, Batch, DeliveryStatus, Verdict, judge
+from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
+from app.ports import Ports
+from app.services.authorization.register import part
+from app.services.webhooks.disabling import disable_webhook
+
+GONE_REASON = "The endpoint answered 410 Gone."
+FAILING_REASON = "The endpoint has only failed for five days."
+_LONGEST_SUMMARY = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """One delivery of a batch, as far as an attempt needs it."""
+
+    id: int
+    event: str
+    message_id: str
+    payload: str = field(repr=False)
+    issuer: str
+    attempts: int
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one attempt came to; ``duration`` and ``retry_after`` in seconds.
+
+    ``response`` is the body of the answer, or why there was none. ``fault`` is set where that was
+    a fault of ours, which is not held against the endpoint.
+    """
+
+    delivery: Delivery
+    at: datetime
+    duration: float
+    request_headers: Mapping[str, str] = field(repr=False)
+    answered: int | None
+    response_headers: Mapping[str, str] = field(repr=False)
+    response: str = field(repr=False)
+    retry_after: float | None
+    fault: Exception | None = field(default=None, repr=False)
+
+    @property
+    def summary(self) -> str:
+        """What came back, in a line."""
+        return self.response if self.answered is None else f"HTTP {self.answered}"
+
+
+@part
+def write_outcomes(ports: Ports, batch: Batch, target: str, outcomes: Sequence[Outcome]) -> None:
+    """Keep the attempts at ``target`` and set what comes next, unless the lease has passed on.
+
+    Of a webhook that has been deleted meanwhile there is nothing left to keep.
+    """
+    if not outcomes:
+        return
+    verdicts = [_judge(ports, outcome) for outcome in outcomes]
+    with ports.database.transaction() as session:
+        arrived = all(one.status is DeliveryStatus.SUCCESS for one in verdicts)
+        webhook = _held(session, batch.webhook_id, arrived=arrived)
+        if webhook is None:
+            return
+        session.execute(
+            insert(DeliveryAttemptRecord),
+            [
+                _attempt(outcome, verdict)
+                for outcome, verdict in zip(outcomes, verdicts, strict=True)
+            ],
+        )
+        _set_what_is_next(session, batch.lease, outcomes, verdicts, ports.clock.now())
+        if webhook.target_url == target:
+            _note_endpoint(ports, session, webhook, outcomes, verdicts)
+
+
+@part
+def give_up(ports: Ports, lease: str, reason: str) -> None:
+    """End the deliveries of a lease without an attempt: there can be none."""
+    with ports.database.transaction() as session:
+        _end(session, reason, DeliveryRecord.lease == lease)
+
+
+@part
+def give_up_some(ports: Ports, lease: str, reasons: Mapping[int, str]) -> None:
+    """End some deliveries of a lease, each for its reason, by key; all at once.
+
+    One statement for all that end for the same reason.
+    """
+    alike: dict[str, list[int]] = {}
+    for key, reason in reasons.items():
+        alike.setdefault(reason, []).append(key)
+    if not alike:
+        return
+    with ports.database.transaction() as session:
+        for reason, keys in alike.items():
+            _end(session, reason, DeliveryRecord.id.in_(keys), DeliveryRecord.lease == lease)
+
+
+def _end(session: Session, reason: str, *which: ColumnElement[bool]) -> None:
+    session.execute(
+        update(DeliveryRecord)
+        .where(*which)
+        .values(
+            status=DeliveryStatus.FAILED.value,
+            next_attempt_at=None,
+            lease="",
+            lease_until=None,
+            given_up=reason,
+        )
+    )
+
+
+def _held(session: Session, webhook_id: int, *, arrived: bool) -> WebhookRecord | None:
+    """The webhook, which nobody deletes before the end of the transaction.
+
+    Locked before its deliveries are, as a deletion does it: or one could wait for the other.
+    Nobody changes it either, unless all has ``arrived``: then no batch waits for another.
+    """
+    wanted = select(WebhookRecord).where(WebhookRecord.id == webhook_id)
+    return session.scalars(wanted.with_for_update(key_share=True, read=arrived)).one_or_none()
+
+
+def _set_what_is_next(
+    session: Session,
+    lease: str,
+    outcomes: Sequence[Outcome],
+    verdicts: Sequence[Verdict],
+    now: datetime,
+) -> None:
+    """One statement for all that came to the same, which those that succeed mostly do."""
+    alike: dict[tuple[Verdict, int | None, int], list[int]] = {}
+    for outcome, verdict in zip(outcomes, verdicts, strict=True):
+        came_to = (verdict, outcome.answered, outcome.delivery.attempts + 1)
+        alike.setdefault(came_to, []).append(outcome.delivery.id)
+    for (verdict, answered, attempts), deliveries in alike.items():
+        wait = verdict.wait
+        session.execute(
+            update(DeliveryRecord)
+            .where(DeliveryRecord.id.in_(deliveries), DeliveryRecord.lease == lease)
+            .values(
+                status=verdict.status.value,
+                attempts=attempts,
+                response_status=answered,
+                next_attempt_at=None if wait is None else now + timedelta(seconds=wait),
+                lease="",
+                lease_until=None,
+            )
+            .execution_options(synchronize_session=False)
+        )
+
+
+def _judge(ports: Ports, outcome: Outcome) -> Verdict:
+    return judge(
+        answered=outcome.answered,
+        attempts=outcome.delivery.attempts + 1,
+        retry_after=outcome.retry_after,
+        chance=ports.randomness.secret(1)[0] / 255,
+    )
+
+
+def _attempt(outcome: Outcome, verdict: Verdict) -> dict[str, object]:
+    succeeded = verdict.status is DeliveryStatus.SUCCESS
+    return {
+        "delivery_id": outcome.delivery.id,
+        "created_at": outcome.at,
+        "duration": outcome.duration,
+        "status": (DeliveryStatus.SUCCESS if succeeded else DeliveryStatus.FAILED).value,
+        "request_headers": dict(outcome.request_headers),
+        "response_status": outcome.answered,
+        "response_headers": dict(outcome.response_headers),
+        "response": outcome.response,
+    }
+
+
+def _note_endpoint(
+    ports: Ports,
+    session: Session,
+    webhook: WebhookRecord,
+    outcomes: Sequence[Outcome],
+    verdicts: Sequence[Verdict],
+) -> None:
+    """Remember since when an endpoint has only failed; switch off one that is gone or dead."""
+    now = ports.clock.now()
+    both = zip(outcomes, verdicts, strict=True)
+    judged = [(one, verdict) for one, verdict in both if one.fault is None]
+    if not judged:
+        return
+    failed = [one for one, verdict in judged if verdict.status is not DeliveryStatus.SUCCESS]
+    if failed:
+        webhook.last_failure_at = failed[-1].at
+        webhook.last_failure = failed[-1].summary[:_LONGEST_SUMMARY]
+    if any(verdict.gone for verdict in verdicts):
+        disable_webhook(ports, session, webhook, GONE_REASON)
+    elif len(failed) < len(judged):
+        webhook.failing_since = None
+    elif webhook.failing_since is None:
+        webhook.failing_since = now
+    elif now - webhook.failing_since >= DISABLE_AFTER:
+        disable_webhook(ports, session, webhook, FAILING_REASON)

@@ -1,0 +1,107 @@
+"""One attempt at a delivery: a signed request, and what may be kept of the answer."""
+
+from collections.abc import Mapping
+
+from app.domain.deliveries.deliveries import (
+    LARGEST_ANSWER,
+    LARGEST_HEADERS,
+    TIMEOUT,
+    read_retry_after,
+)
+from app.domain.deliveries.redaction import REDACTED, Redactor
+from app.ports import Ports
+from app.ports.http import CallFailed, HttpAnswer, HttpRequest
+from app.services.authorization.register import part
+from app.services.deliveries.attempt_results import Delivery, Outcome
+from app.services.deliveries.signing import Endpoint, sign_delivery
+from app.services.outbox.link_secrets import holds_secret
+from app.services.webhooks.payloads import problem_of
+
+_PRIVATE = frozenset(("set-cookie", "authorization", "proxy-authorization", "cookie"))
+_LINK_ANSWER = "(not stored: this event carries a link that gives access to an account)"
+
+
+@part
+def make_attempt(ports: Ports, endpoint: Endpoint, delivery: Delivery) -> Outcome:
+    """Send ``delivery`` once; whatever goes wrong on the way is what the attempt came to.
+
+    So nothing that an endpoint answers, and no fault of ours in reading it, can lead to the same
+    attempt again and again.
+    """
+    at = ports.clock.now()
+    body = delivery.payload.encode()
+    headers = sign_delivery(ports, endpoint, delivery, body, int(at.timestamp()))
+    request = HttpRequest(
+        endpoint.url,
+        "POST",
+        headers,
+        body,
+        timeout=TIMEOUT,
+        largest=LARGEST_ANSWER,
+        status_suffices=True,
+    )
+    answer, problem, fault = None, "", None
+    try:
+        answer = ports.http.send(request)
+    except CallFailed as failed:
+        problem = str(failed)
+    except Exception as error:  # noqa: BLE001 - raised by the caller once all is written down
+        what = f"the delivery {delivery.id} of {delivery.event}"
+        problem, fault = problem_of(ports, error, what, "the delivery from being made"), error
+    kept_headers, kept_body = _kept(endpoint, delivery, answer)
+    return Outcome(
+        delivery=delivery,
+        at=at,
+        # A clock that is put back meanwhile makes no time negative.
+        duration=max(0.0, (ports.clock.now() - at).total_seconds()),
+        request_headers=endpoint.shown(headers),
+        answered=None if answer is None else answer.status,
+        response_headers=kept_headers,
+        response=problem if answer is None else kept_body,
+        retry_after=_retry_after(ports, answer),
+        fault=fault,
+    )
+
+
+def _retry_after(ports: Ports, answer: HttpAnswer | None) -> float | None:
+    asked = None if answer is None else answer.headers.get("retry-after")
+    return read_retry_after(asked, ports.clock.now())
+
+
+def _kept(
+    endpoint: Endpoint, delivery: Delivery, answer: HttpAnswer | None
+) -> tuple[dict[str, str], str]:
+    """Headers and body of an answer as they are stored: without the secrets of the request.
+
+    An endpoint may send back what it got, in whatever form. Of an event that carries a link
+    nothing is kept, for the link lets its holder in as somebody else.
+    """
+    if answer is None:
+        return {}, ""
+    if holds_secret(delivery.event):
+        return {}, _LINK_ANSWER
+    redact = endpoint.redactor
+    body = answer.body.decode("utf-8", "replace")
+    is_cut = len(answer.body) >= LARGEST_ANSWER
+    return _shown(answer.headers, redact), _storable(redact(body, is_cut=is_cut))
+
+
+def _shown(headers: Mapping[str, str], redact: Redactor) -> dict[str, str]:
+    """The headers of an answer as they may be kept: without what an endpoint proves itself by.
+
+    What is beyond ``LARGEST_HEADERS`` is left out.
+    """
+    shown = {}
+    room = LARGEST_HEADERS
+    for name, value in headers.items():
+        room -= len(name) + len(value)
+        if room < 0:
+            break
+        told = REDACTED if name.lower() in _PRIVATE else _storable(redact(value))
+        shown[_storable(redact(name))] = told
+    return shown
+
+
+def _storable(text: str) -> str:
+    # PostgreSQL keeps no NUL in a text, and an endpoint may answer anything.
+    return text.replace("\x00", "\ufffd")

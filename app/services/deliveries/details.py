@@ -1,0 +1,160 @@
+"""One delivery with all that is known of it: every attempt, as it was sent and answered."""
+
+import hmac
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.permissions import Permission
+from app.domain.deliveries.deliveries import Attempt
+from app.domain.deliveries.signatures import hex_signature
+from app.domain.events import EventType
+from app.domain.keys.ring import PublicKey
+from app.domain.sign_in.jws import decode, read_members
+from app.domain.values.errors import TokenRejected
+from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
+from app.ports import Ports
+from app.ports.sealing import SealBroken
+from app.services.authorization.register import requires_person
+from app.services.deliveries.lists import ATTEMPT_COLUMNS, to_attempt
+from app.services.deliveries.search import DeliveryLine, select_lines, to_line
+from app.services.keys.ring import published_keys
+from app.services.outbox.link_secrets import holds_secret, shown_payload
+from app.services.webhooks.link_recipients import sent_links
+from app.services.webhooks.stored_webhooks import SECRET_SEAL
+
+SHOWN_ATTEMPTS = 50
+"""Attempts that are shown, the newest: a delivery that is made again by hand may have many."""
+
+_SECRETS = (WebhookRecord.secret, WebhookRecord.old_secret, WebhookRecord.old_secret_until)
+
+
+class Signed(StrEnum):
+    """What the signature of an attempt is worth now."""
+
+    VERIFIED = "VERIFIED"
+    """A receiver that checks it now accepts it."""
+    KEY_GONE = "KEY_GONE"
+    """The key, or the secret, has been replaced since: it cannot be told any more."""
+    WRONG = "WRONG"
+    """It is the signature of something else."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownAttempt:
+    """An attempt, and what its signature is worth."""
+
+    attempt: Attempt
+    signed: Signed
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryDetails:
+    """A delivery, what it carries, and its attempts, the newest first."""
+
+    line: DeliveryLine
+    payload: str = field(repr=False)
+    api_url: str
+    attempts: tuple[ShownAttempt, ...] = ()
+
+
+@requires_person(Permission.MANAGE_APPS)
+def show_delivery_details(ports: Ports, actor: Actor, delivery_id: int) -> DeliveryDetails | None:
+    """All that is known of a delivery; ``None`` when there is none, or it has been forgotten.
+
+    Custom headers' values were never kept (``signing.Endpoint.shown``), and the secret of a link
+    is blotted out of the payload.
+    """
+    keys = {key.kid: key for key in published_keys(ports)}
+    with ports.database.reading() as session:
+        row = session.execute(
+            select_lines()
+            .add_columns(DeliveryRecord.payload, DeliveryRecord.issuer, *_SECRETS)
+            .where(DeliveryRecord.id == delivery_id)
+        ).one_or_none()
+        if row is None:
+            return None
+        line = to_line(row)
+        payload, api_url, *sealed, old_until = row[-5:]
+        links = sent_links(ports, session, [line.id]) if holds_secret(line.event) else {}
+        attempts = _attempts(session, line.id)
+    if old_until is None or old_until <= ports.clock.now():
+        sealed = sealed[:1]
+    signing = tuple(_unsealed(ports, one) for one in sealed if one)
+    check = _Check(ports, keys, signing, shown_payload(ports, payload, None))
+    link = links.get(line.id)
+    shown = shown_payload(ports, payload, None if link is None else link.secret or "")
+    judged = tuple(ShownAttempt(one, check.of(one)) for one in attempts)
+    return DeliveryDetails(line, shown, api_url, judged)
+
+
+@requires_person(Permission.MANAGE_APPS)
+def show_latest_delivery(
+    ports: Ports, actor: Actor, webhook_id: int, event: EventType, subject_id: int | None = None
+) -> DeliveryDetails | None:
+    """The newest delivery of something that really happened: to hold a dry run against.
+
+    ``subject_id`` narrows it to one object, by key (``DryRun.subject_id``).
+    """
+    wanted = select(DeliveryRecord.id).where(
+        DeliveryRecord.webhook_id == webhook_id,
+        DeliveryRecord.event == event.value,
+        DeliveryRecord.note_id.is_not(None),
+        DeliveryRecord.payload != "",
+    )
+    if subject_id is not None:
+        wanted = wanted.where(DeliveryRecord.subject_id == subject_id)
+    with ports.database.reading() as session:
+        key = session.scalar(wanted.order_by(DeliveryRecord.id.desc()).limit(1))
+    return None if key is None else show_delivery_details(ports, actor, key)
+
+
+@dataclass(frozen=True, slots=True)
+class _Check:
+    """What a signature is checked against: the keys and secrets of now."""
+
+    ports: Ports
+    keys: Mapping[str, PublicKey]
+    secrets: tuple[str, ...] = field(repr=False)
+    payload: str = field(repr=False)
+
+    def of(self, attempt: Attempt) -> Signed:
+        name = f"{self.ports.configuration.vendor}-signature".lower()
+        headers = {key.lower(): str(value) for key, value in attempt.request_headers.items()}
+        signature = headers.get(name, "")
+        body = self.payload.encode()
+        if "." in signature:
+            return self._of_key(signature, body)
+        made = [hex_signature(secret, body) for secret in self.secrets]
+        is_known = any(hmac.compare_digest(signature.encode(), one.encode()) for one in made)
+        return Signed.VERIFIED if is_known else Signed.KEY_GONE
+
+    def _of_key(self, signature: str, body: bytes) -> Signed:
+        kid = ""
+        try:
+            kid = str(read_members(decode(signature.partition(".")[0])).get("kid"))
+            self.ports.signatures.verify_detached(self.keys, signature, body)
+        except TokenRejected:
+            return Signed.WRONG if kid in self.keys else Signed.KEY_GONE
+        return Signed.VERIFIED
+
+
+def _attempts(session: Session, delivery_id: int) -> list[Attempt]:
+    rows = session.execute(
+        select(*ATTEMPT_COLUMNS)
+        .where(DeliveryAttemptRecord.delivery_id == delivery_id)
+        .order_by(DeliveryAttemptRecord.id.desc())
+        .limit(SHOWN_ATTEMPTS)
+    )
+    return [to_attempt(row) for row in rows]
+
+
+def _unsealed(ports: Ports, sealed: str) -> str:
+    try:
+        return ports.sealing.unseal(SECRET_SEAL, sealed)
+    except SealBroken:
+        return ""  # nothing is signed with it

@@ -1,0 +1,151 @@
+"""Choosing which deliveries are made next, and for whom: leases, taken in the store."""
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from sqlalchemy import ColumnElement, or_, select, update
+from sqlalchemy.orm import Session
+
+from app.domain.authorization.actor import Actor
+from app.domain.deliveries.deliveries import Batch
+from app.models import DeliveryRecord, WebhookRecord
+from app.ports import Ports
+from app.services.authorization.register import internal
+
+BATCH = 16
+"""Deliveries to one endpoint that one lease covers: they are made one after the other."""
+
+MOST_LEASES = 4
+"""Batches of one endpoint that may be under way at once, on all machines together."""
+
+TOGETHER = 12
+"""Batches under way to endpoints that do not fail yet, as far as each gets one at all."""
+
+MOST_SUSPECTS = 8
+"""Batches under way to endpoints that fail; the rest of the worker's threads is for the others."""
+
+LEASE = timedelta(seconds=60)
+"""Twice as long as a batch takes at most, or waits for a thread unless there is a queue."""
+
+_LOOKED_AT = 500
+_LEASE_NAME = 16
+
+
+@dataclass(frozen=True, slots=True)
+class _Room:
+    """How many batches of each endpoint are under way, and which endpoints fail at present.
+
+    ``sharing`` endpoints that do not fail have something under way or due: the more there are, the
+    fewer batches each has at once, so that some that hang all of a sudden leave room for others.
+    """
+
+    running: Mapping[int, int]
+    failing: Collection[int]
+    sharing: int = 1
+
+    @property
+    def for_suspects(self) -> int:
+        taken = sum(self.running.get(webhook, 0) for webhook in self.failing)
+        return max(0, MOST_SUSPECTS - taken)
+
+    def of(self, webhook: int) -> int:
+        """How many more batches of that endpoint may begin."""
+        most = 1 if webhook in self.failing else min(MOST_LEASES, TOGETHER // self.sharing) or 1
+        return max(0, most - self.running.get(webhook, 0))
+
+    @property
+    def full(self) -> set[int]:
+        """The endpoints that get nothing now, whatever waits for them."""
+        full = {webhook for webhook in self.running if not self.of(webhook)}
+        return full if self.for_suspects else full | set(self.failing)
+
+
+@internal
+def lease_due_deliveries(ports: Ports, actor: Actor) -> tuple[Batch, ...]:
+    """Take what is due, oldest first; none twice, however many processes ask at once.
+
+    A lease ends by itself: what a killed process had taken is due again, with the same
+    ``webhook-id``. An endpoint gets ``MOST_LEASES`` batches at a time, fewer where many have
+    something due (``TOGETHER``), one that fails a single delivery, and all that fail share
+    ``MOST_SUSPECTS``: those that hang hold up nobody else.
+    """
+    now = ports.clock.now()
+    with ports.database.reading() as session:
+        # A look that locks nothing: most rounds find nothing, and disturb nobody.
+        if session.scalar(select(DeliveryRecord.id).where(*_due(now)).limit(1)) is None:
+            return ()
+    with ports.database.transaction() as session:
+        room = _room(session, now)
+        batches = [
+            Batch(ports.randomness.token(_LEASE_NAME), webhook, deliveries)
+            for webhook, deliveries in _shares(session, room, now)
+        ]
+        for batch in batches:
+            session.execute(
+                update(DeliveryRecord)
+                .where(DeliveryRecord.id.in_(batch.deliveries))
+                .values(lease=batch.lease, lease_until=now + LEASE)
+            )
+    return tuple(batches)
+
+
+@internal
+def release_batch(ports: Ports, actor: Actor, batch: Batch) -> None:
+    """Give a lease back that nobody could take on: its deliveries are due again at once."""
+    with ports.database.transaction() as session:
+        session.execute(
+            update(DeliveryRecord)
+            .where(DeliveryRecord.lease == batch.lease, DeliveryRecord.id.in_(batch.deliveries))
+            .values(lease="", lease_until=None)
+        )
+
+
+def _due(now: datetime) -> tuple[ColumnElement[bool], ...]:
+    until = DeliveryRecord.lease_until
+    # No lease ends so late: it is from before the clock was put back.
+    free = or_(until.is_(None), until <= now, until > now + 2 * LEASE)
+    return (DeliveryRecord.next_attempt_at <= now, free)
+
+
+def _shares(session: Session, room: _Room, now: datetime) -> list[tuple[int, tuple[int, ...]]]:
+    """What each endpoint gets now, in batches."""
+    due = session.execute(
+        select(DeliveryRecord.id, DeliveryRecord.webhook_id)
+        .where(*_due(now), DeliveryRecord.webhook_id.not_in(room.full))
+        .order_by(DeliveryRecord.next_attempt_at, DeliveryRecord.id)
+        .limit(_LOOKED_AT)
+        .with_for_update(skip_locked=True)
+    ).all()
+    by_webhook: dict[int, list[int]] = {}
+    for delivery, webhook in due:
+        by_webhook.setdefault(webhook, []).append(delivery)
+    healthy = {*by_webhook, *room.running}.difference(room.failing)
+    room = replace(room, sharing=max(1, len(healthy)))
+    shares = []
+    for_suspects = room.for_suspects
+    for webhook, waiting in by_webhook.items():
+        if webhook in room.failing:
+            if for_suspects:
+                shares.append((webhook, tuple(waiting[:1])))
+                for_suspects -= 1
+            continue
+        parts = [waiting[place : place + BATCH] for place in range(0, len(waiting), BATCH)]
+        shares += [(webhook, tuple(part)) for part in parts[: room.of(webhook)]]
+    return shares
+
+
+def _room(session: Session, now: datetime) -> _Room:
+    # Counted here: asked to group by webhook, SQLite would go through every delivery of old.
+    rows = session.execute(
+        select(DeliveryRecord.webhook_id, DeliveryRecord.lease)
+        .where(DeliveryRecord.lease_until > now, DeliveryRecord.lease_until <= now + 2 * LEASE)
+        .distinct()
+    )
+    failing = select(WebhookRecord.id).where(
+        WebhookRecord.failing_since.is_not(None), WebhookRecord.is_active.is_(True)
+    )
+    running = Counter(row[0] for row in rows)
+    suspects = frozenset(session.scalars(failing))
+    return _Room(running, suspects, max(1, len(running.keys() - suspects)))

@@ -1,0 +1,194 @@
+"""What a webhook would be told: shown to staff, or sent by hand to one webhook."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from sqlalchemy import select
+
+from app.domain.authorization.actor import Actor, ActorKind
+from app.domain.deliveries.deliveries import EventDelivery
+from app.domain.events import Event, EventType
+from app.domain.values.errors import PermissionDenied, Problem, Refused
+from app.domain.values.ids import key_of
+from app.domain.webhooks.permissions import UNKNOWN_SAVER, Saver
+from app.domain.webhooks.webhooks import Webhook
+from app.models import DeliveryRecord, WebhookRecord
+from app.ports import Ports
+from app.services.apps.stored_apps import stored_app
+from app.services.audit.log import Change, record
+from app.services.authorization.register import staff_only
+from app.services.deliveries.lists import DELIVERY_COLUMNS, to_delivery
+from app.services.deliveries.stored_deliveries import NewDelivery, store_delivery
+from app.services.outbox.base_url import issuer_of
+from app.services.webhooks.payloads import make_payload
+from app.services.webhooks.sample_objects import about, kinds_of, specimen_of, usual_kinds
+from app.services.webhooks.stored_webhooks import read_webhooks
+
+Kinds = Sequence[type[Event]]
+
+
+@dataclass(frozen=True, slots=True)
+class DryRun:
+    """The payload that a delivery would carry now, and the event it would be about."""
+
+    event: EventType
+    subject_id: int
+    payload: str = field(repr=False)
+
+
+@staff_only
+def dry_run_webhook(
+    ports: Ports,
+    actor: Actor,
+    *,
+    object_id: str | None = None,
+    query: str | None = None,
+    app: str | None = None,
+) -> DryRun:
+    """What a webhook with ``query`` would be told of the object (`webhookDryRun`).
+
+    A query alone is run on the newest object that its event can be about; an id alone runs the
+    default query of the event that such an object has changed. A deletion is told as if the object
+    were deleted now; a link that nobody has asked for has no token. With ``app`` its permissions
+    count, else the caller's; its webhooks and their secrets are for those who manage apps.
+
+    Refuses the codes of the port ``Payloads`` on ``query``, INVALID_ID on ``objectId`` for no id
+    of what the event is about, NOT_FOUND on it when there is no such object (or none at all yet),
+    NOT_FOUND on ``app``, MISSING_PERMISSION where caller or app lack the event's. Sends and writes
+    nothing.
+    """
+    if query is None and object_id is None:
+        raise Refused(Problem("GRAPHQL_ERROR", "Give a query or an object's id.", "query"))
+    kinds = usual_kinds() if query is None else _kinds(ports, query)
+    reader = actor if app is None else _app_actor(ports, actor, key_of(app, "App", field="app"))
+    return _run(ports, actor, reader, kinds, object_id, query or "")
+
+
+@staff_only
+def trigger_webhook(
+    ports: Ports, actor: Actor, webhook_id: str, object_id: str | None = None
+) -> EventDelivery:
+    """Send a webhook's payload of that object once more (`webhookTrigger`), as its app sees it.
+
+    Without an id it is the newest object that fits, as in ``dry_run_webhook``. A webhook without a
+    query sends the default of the first of its events that fits. Refuses NOT_FOUND on
+    ``webhookId``, MISSING_QUERY on it where it hears of nothing, else as ``dry_run_webhook``.
+    """
+    webhook = _webhook(ports, key_of(webhook_id, "Webhook", field="webhookId"))
+    query = webhook.query
+    kinds = _kinds(ports, query) if query else kinds_of(webhook.events)
+    if not kinds:
+        message = "The webhook has neither a subscription query nor events: give it one."
+        raise Refused(Problem("MISSING_QUERY", message, "webhookId"))
+    reader = _app_actor(ports, actor, webhook.app_id, webhook.saver)
+    ran = _run(ports, actor, reader, kinds, object_id, query)
+    issuer = issuer_of(ports, actor.issuer)
+    new = NewDelivery(webhook.id, ran.event.value, ran.subject_id, ran.payload, issuer)
+    with ports.database.transaction() as session:
+        made = store_delivery(ports, session, new, ports.clock.now())
+        wanted = select(*DELIVERY_COLUMNS).where(DeliveryRecord.id == made)
+        row = session.execute(wanted).one()
+        delivery = replace(to_delivery(row), payload=ran.payload)
+        change = Change("webhook.trigger", "Webhook", webhook.id, webhook.name)
+        record(ports, actor, session, change)
+    return delivery
+
+
+def _kinds(ports: Ports, query: str) -> Kinds:
+    """The events that a query is about; refuses what the port ``Payloads`` does, on ``query``."""
+    try:
+        return kinds_of(ports.payloads.check(query).events)
+    except Refused as refused:
+        # Trying has no code of its own for a query that asks for too much.
+        raise Refused(
+            *(
+                replace(one, code="GRAPHQL_ERROR") if one.code == "INVALID" else one
+                for one in refused.problems
+            )
+        ) from None
+
+
+def _run(
+    ports: Ports,
+    actor: Actor,
+    reader: Actor,
+    kinds: Kinds,
+    object_id: str | None,
+    query: str,
+) -> DryRun:
+    if object_id is not None:
+        kinds = about(kinds, object_id)
+    if not kinds:
+        message = "That is no id of an object that the query is about."
+        raise Refused(Problem("INVALID_ID", message, "objectId"))
+    event = _specimen(ports, actor, _permitted(actor, reader, kinds), object_id)
+    try:
+        made = make_payload(
+            ports,
+            reader,
+            event,
+            query,
+            issued_at=ports.clock.now(),
+            principal=("User", actor.user_id) if actor.is_user else ("", None),
+        )
+    except PermissionDenied as denied:
+        raise Refused(Problem("MISSING_PERMISSION", str(denied))) from None
+    if made.problem:
+        raise Refused(Problem("GRAPHQL_ERROR", made.problem, "query"))
+    return DryRun(event.type, event.subject_id, made.text)
+
+
+def _permitted(actor: Actor, reader: Actor, kinds: Kinds) -> Kinds:
+    """The events that both may hear of; refuses MISSING_PERMISSION."""
+    for whoever in (actor, reader):
+        needed = dict.fromkeys(kind.permission.value for kind in kinds)
+        kinds = [kind for kind in kinds if whoever.holds(kind.permission)]
+        if not kinds:
+            one = f"The app {whoever.name!r} lacks" if whoever.is_app else "You lack"
+            message = f"{one} {', '.join(needed)}: nothing is told of this event without it."
+            raise Refused(Problem("MISSING_PERMISSION", message))
+    return kinds
+
+
+def _specimen(ports: Ports, actor: Actor, kinds: Kinds, object_id: str | None) -> Event:
+    """The first of ``kinds`` that there is an object for; refuses NOT_FOUND on ``objectId``."""
+    for kind in kinds:
+        event = specimen_of(ports, actor, kind, object_id)
+        if event is not None:
+            return event
+    message = "There is no such object, or none that this event can be about."
+    if object_id is None:
+        what = " or ".join(dict.fromkeys(_called(kind) for kind in kinds))
+        message = f"There is no {what} yet to try this with: create one first."
+    raise Refused(Problem("NOT_FOUND", message, "objectId"))
+
+
+def _called(kind: type[Event]) -> str:
+    if kind.subject == "User":
+        return "member of the staff" if kind.of_staff else "customer"
+    return {"Group": "permission group", "Checkout": "cart"}.get(
+        kind.subject, kind.subject.lower()
+    )
+
+
+def _webhook(ports: Ports, key: int) -> Webhook:
+    with ports.database.reading() as session:
+        stored = session.get(WebhookRecord, key)
+        if stored is None:
+            raise Refused(Problem("NOT_FOUND", "There is no such webhook.", "webhookId"))
+        return read_webhooks(ports, session, [stored])[0]
+
+
+def _app_actor(ports: Ports, actor: Actor, app_id: int, saver: Saver = UNKNOWN_SAVER) -> Actor:
+    """The app as payloads are read for it, those of a webhook that ``saver`` saved."""
+    with ports.database.reading() as session:
+        app = stored_app(session, app_id, "app")
+    return Actor(
+        ActorKind.APP,
+        app_id=app.id,
+        name=app.name,
+        permissions=saver.payload_permissions(app.permissions),
+        token_limit=saver.token_limit,
+        issuer=actor.issuer,
+        tried_by=actor,
+    )

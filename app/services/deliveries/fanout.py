@@ -1,0 +1,213 @@
+"""From what happened to who is told: a delivery for each webhook that hears of an event."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import ColumnElement, or_, select, update
+from sqlalchemy.orm import Session
+
+from app.domain.authorization.actor import Actor
+from app.domain.deliveries.deliveries import DeliveryStatus
+from app.domain.events import EventType
+from app.domain.values.retries import FAULT_DELAYS, delay_before
+from app.models import OutboxEventRecord
+from app.ports import Ports
+from app.ports.sealing import SealBroken
+from app.services.authorization.register import internal, part
+from app.services.deliveries.stored_deliveries import NewDelivery, insert_deliveries
+from app.services.outbox.base_url import issuer_of
+from app.services.outbox.stored_events import event_in
+from app.services.webhooks.link_recipients import event_for, link_subject
+from app.services.webhooks.payloads import Payload, problem_of, try_payload
+from app.services.webhooks.subscribers import Subscriber, subscribers_of
+
+BATCH = 50
+"""Notes that one round takes."""
+
+LEASE = timedelta(minutes=2)
+"""Longer than a batch takes; what a killed worker had taken is free again afterwards."""
+
+_FAULTS = "payloads could not be made"
+_KNOWN = frozenset(kind.value for kind in EventType)
+_SEALED = "The event was sealed under another SECRET_KEY."
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """The deliveries of one note whose payloads have been made, and what kept others from it."""
+
+    note: OutboxEventRecord
+    deliveries: tuple[NewDelivery, ...]
+    faults: tuple[Exception, ...] = ()
+
+    @property
+    def retry_delay(self) -> float | None:
+        """Seconds until the payloads that are missing are tried again; ``None`` for never."""
+        tried = self.note.attempts + 1
+        return delay_before(tried, FAULT_DELAYS, 0.0) if self.faults else None
+
+
+@internal
+def fan_out_events(ports: Ports, actor: Actor) -> int:
+    """Make the deliveries of what happened, oldest first; how many notes were taken on.
+
+    Payloads are read outside any transaction; deliveries are written, and their notes closed, in
+    one. A crash repeats harmlessly: a note and a webhook have one delivery. Only open notes are
+    looked at, so the cost does not grow with what has been told before.
+
+    A fault of ours (a store that does not answer, a defect) holds up no other payload. It is
+    raised at the end, for the log, and tried again by ``FAULT_DELAYS``; after the last of them the
+    delivery has failed, and says under which id the log tells why.
+    """
+    notes, subscribers = _claim(ports)
+    if not notes:
+        return 0
+    told = [_tell(ports, note, subscribers.get(note.type, ())) for note in notes]
+    with ports.database.transaction() as session:
+        now = ports.clock.now()
+        insert_deliveries(
+            ports, session, [delivery for one in told for delivery in one.deliveries], now
+        )
+        _close(session, [one.note.id for one in told if one.retry_delay is None], now)
+        for one in told:
+            if one.retry_delay is not None:
+                _postpone(session, one.note, now + timedelta(seconds=one.retry_delay))
+    faults = [fault for one in told for fault in one.faults]
+    if faults:
+        raise ExceptionGroup(_FAULTS, faults)
+    return len(notes)
+
+
+def _claim(
+    ports: Ports,
+) -> tuple[Sequence[OutboxEventRecord], dict[str, tuple[Subscriber, ...]]]:
+    """Open notes that nobody else has taken, and who hears of them, by the event's name."""
+    now = ports.clock.now()
+    with ports.database.reading() as session:
+        # A look that locks nothing: most rounds find nothing, and disturb nobody.
+        if session.scalar(select(OutboxEventRecord.id).where(*_open(now)).limit(1)) is None:
+            return (), {}
+    with ports.database.transaction() as session:
+        notes = session.scalars(
+            select(OutboxEventRecord)
+            .where(*_open(now))
+            .order_by(OutboxEventRecord.id)
+            .limit(BATCH)
+            .with_for_update(skip_locked=True)
+        ).all()
+        session.execute(
+            update(OutboxEventRecord)
+            .where(OutboxEventRecord.id.in_([note.id for note in notes]))
+            .values(lease_until=now + LEASE)
+            .execution_options(synchronize_session=False)
+        )
+        # A later version may have noted what this one has never heard of.
+        types = {EventType(note.type) for note in notes if note.type in _KNOWN}
+        found = subscribers_of(session, types)
+        session.expunge_all()
+    return notes, {kind.value: heard for kind, heard in found.items()}
+
+
+def _open(now: datetime) -> tuple[ColumnElement[bool], ...]:
+    until = OutboxEventRecord.lease_until
+    # No lease ends so late: it is from before the clock was put back.
+    free = or_(until.is_(None), until <= now, until > now + 2 * LEASE)
+    return (OutboxEventRecord.closed_at.is_(None), free)
+
+
+@part
+def tell_again(
+    ports: Ports, notes: Sequence[OutboxEventRecord], subscriber: Subscriber
+) -> Sequence[NewDelivery]:
+    """The deliveries that one webhook should have had of ``notes``; never in a transaction.
+
+    Raises what kept a payload from being made, if that was a fault of ours.
+    """
+    told = [_tell(ports, note, [subscriber]) for note in notes]
+    faults = [fault for one in told for fault in one.faults]
+    if faults:
+        raise ExceptionGroup(_FAULTS, faults)
+    return [delivery for one in told for delivery in one.deliveries]
+
+
+def _tell(ports: Ports, note: OutboxEventRecord, subscribers: Sequence[Subscriber]) -> _Told:
+    """What each webhook is told; what one app asks for in the same words is read once."""
+    is_last = delay_before(note.attempts + 1, FAULT_DELAYS, 0.0) is None
+    issuer = note.issuer
+    try:
+        issuer = issuer_of(ports, note.issuer)
+        event = event_in(ports, note)
+        subject = link_subject(ports, event)
+    except SealBroken:
+        return _Told(note, tuple(_failed(note, one, issuer, _SEALED) for one in subscribers))
+    except Exception as fault:  # noqa: BLE001 - raised by the caller; the other notes go on
+        problem = problem_of(ports, fault, f"the event {note.id} of the outbox, a {note.type}")
+        failed = tuple(_failed(note, one, issuer, problem) for one in subscribers)
+        return _Told(note, failed if is_last else (), (fault,))
+    known: dict[tuple[Actor, str, bool], Payload] = {}
+    deliveries = []
+    for one in subscribers:
+        reader = one.actor(issuer)
+        told = event_for(one, event, subject)
+        asked = (reader, one.query, told is event)
+        if asked not in known:
+            known[asked] = try_payload(
+                ports,
+                reader,
+                told,
+                one.query,
+                issued_at=note.issued_at,
+                principal=(note.principal_type, note.principal_id),
+            )
+        made = known[asked]
+        if not made.problem:
+            deliveries.append(_pending(note, one, issuer, made.text))
+        elif made.fault is None or is_last:
+            deliveries.append(_failed(note, one, issuer, made.problem))
+    faults = tuple(made.fault for made in known.values() if made.fault is not None)
+    return _Told(note, tuple(deliveries), faults)
+
+
+def _pending(
+    note: OutboxEventRecord, subscriber: Subscriber, issuer: str, text: str
+) -> NewDelivery:
+    return NewDelivery(
+        webhook_id=subscriber.webhook_id,
+        event=note.type,
+        subject_id=note.subject_id,
+        payload=text,
+        issuer=issuer,
+        note_id=note.id,
+    )
+
+
+def _failed(
+    note: OutboxEventRecord, subscriber: Subscriber, issuer: str, reason: str
+) -> NewDelivery:
+    return NewDelivery(
+        webhook_id=subscriber.webhook_id,
+        event=note.type,
+        subject_id=note.subject_id,
+        payload="",
+        issuer=issuer,
+        note_id=note.id,
+        status=DeliveryStatus.FAILED,
+        given_up=reason,
+    )
+
+
+def _close(session: Session, notes: Collection[int], now: datetime) -> None:
+    session.execute(
+        update(OutboxEventRecord)
+        .where(OutboxEventRecord.id.in_(notes))
+        .values(closed_at=now, lease_until=None)
+    )
+
+
+def _postpone(session: Session, note: OutboxEventRecord, until: datetime) -> None:
+    session.execute(
+        update(OutboxEventRecord)
+        .where(OutboxEventRecord.id == note.id)
+        .values(attempts=note.attempts + 1, lease_until=until)
+    )

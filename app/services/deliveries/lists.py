@@ -1,0 +1,144 @@
+"""Deliveries and their attempts, as those see them who may manage the webhook."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sqlalchemy import Row, select
+from sqlalchemy.orm import Session
+
+from app.domain.authorization.actor import Actor
+from app.domain.deliveries.deliveries import Attempt, DeliveryStatus, EventDelivery
+from app.domain.values.pages import Page, PageRequest, empty_page, with_items
+from app.domain.webhooks.permissions import is_within_limit
+from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
+from app.ports import Ports
+from app.services.authorization.register import part, staff_and_apps
+from app.services.lists.paging import Order, read_page
+from app.services.outbox.link_secrets import holds_secret, shown_payload
+from app.services.webhooks.details import show_webhook
+from app.services.webhooks.link_recipients import sent_links
+
+DELIVERY_COLUMNS = (
+    DeliveryRecord.id,
+    DeliveryRecord.webhook_id,
+    DeliveryRecord.event,
+    DeliveryRecord.status,
+    DeliveryRecord.created_at,
+    DeliveryRecord.payload,
+    DeliveryRecord.given_up,
+)
+ATTEMPT_COLUMNS = (
+    DeliveryAttemptRecord.id,
+    DeliveryAttemptRecord.created_at,
+    DeliveryAttemptRecord.duration,
+    DeliveryAttemptRecord.status,
+    DeliveryAttemptRecord.response_status,
+    DeliveryAttemptRecord.request_headers,
+    DeliveryAttemptRecord.response_headers,
+    DeliveryAttemptRecord.response,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryFilter:
+    """Which deliveries are wanted; ``event`` by its name."""
+
+    status: DeliveryStatus | None = None
+    event: str = ""
+
+
+@staff_and_apps
+def list_deliveries(
+    ports: Ports, actor: Actor, webhook_id: int, page: PageRequest, wanted: DeliveryFilter
+) -> Page[EventDelivery]:
+    """The deliveries of a webhook (`Webhook.eventDeliveries`), the newest first.
+
+    None of a webhook that the caller may not see, or by a limited app token not change.
+    """
+    webhook = show_webhook(ports, actor, webhook_id)
+    if webhook is None or not is_within_limit(actor, webhook.saver):
+        return empty_page()
+    query = select(*DELIVERY_COLUMNS).where(DeliveryRecord.webhook_id == webhook_id)
+    if wanted.status is not None:
+        query = query.where(DeliveryRecord.status == wanted.status.value)
+    if wanted.event:
+        query = query.where(DeliveryRecord.event == wanted.event)
+    order = Order((DeliveryRecord.id,), descending=True)
+    with ports.database.reading() as session:
+        found = read_page(ports, session, query, order, page, to_delivery)
+        return with_items(found, _shown(ports, actor, session, found.items))
+
+
+@staff_and_apps
+def list_attempts(
+    ports: Ports, actor: Actor, delivery_id: int, page: PageRequest
+) -> Page[Attempt]:
+    """The attempts at a delivery (`EventDelivery.attempts`), the newest first."""
+    if show_delivery(ports, actor, delivery_id) is None:
+        return empty_page()
+    query = select(*ATTEMPT_COLUMNS).where(DeliveryAttemptRecord.delivery_id == delivery_id)
+    order = Order((DeliveryAttemptRecord.id,), descending=True)
+    with ports.database.reading() as session:
+        return read_page(ports, session, query, order, page, to_attempt)
+
+
+@staff_and_apps
+def show_delivery(ports: Ports, actor: Actor, delivery_id: int) -> EventDelivery | None:
+    """The delivery of that key: an app's own, or for staff with MANAGE_APPS any.
+
+    By a limited app token only one of a webhook that it may change.
+    """
+    wanted = select(*DELIVERY_COLUMNS).where(DeliveryRecord.id == delivery_id)
+    with ports.database.reading() as session:
+        row = session.execute(
+            wanted.join(WebhookRecord, WebhookRecord.id == DeliveryRecord.webhook_id)
+        ).one_or_none()
+        found = [] if row is None else _shown(ports, actor, session, [to_delivery(row)])
+    if not found:
+        # Whoever may see none is told so, and not whether there is one.
+        show_webhook(ports, actor, 0)
+        return None
+    (delivery,) = found
+    webhook = show_webhook(ports, actor, delivery.webhook_id)
+    if webhook is None or not is_within_limit(actor, webhook.saver):
+        return None
+    return delivery
+
+
+def _shown(
+    ports: Ports, actor: Actor, session: Session, deliveries: Sequence[EventDelivery]
+) -> list[EventDelivery]:
+    """As ``actor`` may see them: the secret of a link is for the app alone that may be sent it."""
+    sealed = [one.id for one in deliveries if holds_secret(one.event)]
+    if not sealed:
+        return list(deliveries)
+    secrets = {
+        key: link.secret or ""
+        for key, link in sent_links(ports, session, sealed).items()
+        if not (actor.onlooker.is_app and link.is_allowed)
+    }
+    return [
+        replace(one, payload=shown_payload(ports, one.payload, secrets.get(one.id)))
+        for one in deliveries
+    ]
+
+
+@part
+def to_delivery(row: Row[*tuple[object, ...]]) -> EventDelivery:
+    """The delivery in a row that begins with ``DELIVERY_COLUMNS``."""
+    values: tuple[Any, ...] = tuple(row[:7])
+    key, webhook, event, status, created_at, payload, given_up = values
+    return EventDelivery(
+        key, webhook, event, DeliveryStatus(status), created_at, payload, given_up
+    )
+
+
+@part
+def to_attempt(row: Row[*tuple[object, ...]]) -> Attempt:
+    """The attempt in a row that begins with ``ATTEMPT_COLUMNS``."""
+    values: tuple[Any, ...] = tuple(row[:8])
+    key, created_at, duration, status, answered, asked, headers, response = values
+    return Attempt(
+        key, created_at, duration, DeliveryStatus(status), answered, asked, headers, response
+    )

@@ -1,0 +1,206 @@
+"""Deliveries made again: one by one, or all that failed or are missing since a time."""
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+
+from sqlalchemy import Select, and_, func, select, update
+from sqlalchemy.orm import aliased
+
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.permissions import Permission
+from app.domain.deliveries.deliveries import DeliveryStatus, EventDelivery, Replayed
+from app.domain.events import EventType
+from app.domain.values.errors import Problem, Refused
+from app.domain.values.ids import key_of
+from app.models import DeliveryRecord, OutboxEventRecord, WebhookRecord
+from app.ports import Ports
+from app.services.audit.log import Change, record
+from app.services.authorization.register import requires_person, staff_and_apps
+from app.services.deliveries.fanout import tell_again
+from app.services.deliveries.lists import show_delivery
+from app.services.deliveries.payload_rebuild import remake_payloads
+from app.services.deliveries.stored_deliveries import insert_deliveries
+from app.services.webhooks.subscribers import Subscriber, subscribers_of
+
+MOST_AT_ONCE = 100
+"""Deliveries that can be chosen one by one to be made again."""
+
+MOST_MISSING = 5000
+"""Deliveries that were missing and are made at once: nobody waits for more than that."""
+
+_AT_ONCE = 50
+_DUE_AT_ONCE = 1000
+"""Rows that are changed in one transaction: nobody else who writes waits for more."""
+
+
+@staff_and_apps
+def retry_delivery(ports: Ports, actor: Actor, delivery_id: str) -> EventDelivery:
+    """Make a delivery again (`eventDeliveryRetry`), at once and with the same ``webhook-id``.
+
+    An app its own, staff with MANAGE_APPS any. A payload that could not be made is made now.
+    Refuses NOT_FOUND on ``id``, and INVALID on it where there is still no payload to be sent.
+    """
+    key = key_of(delivery_id, "EventDelivery")
+    delivery = show_delivery(ports, actor, key)
+    if delivery is None:
+        raise Refused(Problem("NOT_FOUND", "There is no such delivery.", "id"))
+    if not delivery.payload and not remake_payloads(ports, [key]):
+        now = show_delivery(ports, actor, key) or delivery
+        raise Refused(Problem("INVALID", f"There is no payload: {now.given_up}", "id"))
+    with ports.database.transaction() as session:
+        session.execute(
+            update(DeliveryRecord).where(DeliveryRecord.id == key).values(_due_again(ports))
+        )
+        change = Change("delivery.retry", "EventDelivery", key, delivery.event)
+        record(ports, actor, session, change)
+    again = show_delivery(ports, actor, key)
+    if again is None:
+        raise Refused(Problem("NOT_FOUND", "There is no such delivery.", "id"))
+    return again
+
+
+@requires_person(Permission.MANAGE_APPS)
+def retry_deliveries(ports: Ports, actor: Actor, delivery_ids: Collection[int]) -> int:
+    """Make these deliveries again at once, of whatever webhooks; returns how many are due now.
+
+    Those that have gone meanwhile, or have no payload, are left out. Refuses INVALID on ``ids``
+    for more than ``MOST_AT_ONCE``: `webhookReplay` is for all of a webhook.
+    """
+    if len(delivery_ids) > MOST_AT_ONCE:
+        message = f"Choose {MOST_AT_ONCE} at most, or replay what failed since a time."
+        raise Refused(Problem("INVALID", message, "ids"))
+    wanted = DeliveryRecord.id.in_(delivery_ids)
+    with ports.database.reading() as session:
+        empty = session.scalars(
+            select(DeliveryRecord.id).where(wanted, DeliveryRecord.payload == "")
+        ).all()
+    remake_payloads(ports, empty)
+    with ports.database.transaction() as session:
+        due = session.scalars(
+            update(DeliveryRecord)
+            .where(wanted, DeliveryRecord.payload != "")
+            .values(_due_again(ports))
+            .returning(DeliveryRecord.id)
+        ).all()
+        after = {"deliveries": sorted(due)}
+        record(ports, actor, session, Change("delivery.retry", "Webhook", "", after=after))
+    return len(due)
+
+
+@requires_person(Permission.MANAGE_APPS)
+def replay_deliveries(
+    ports: Ports,
+    actor: Actor,
+    webhook_id: int,
+    since: datetime,
+    *,
+    failed: bool = True,
+    missing: bool = True,
+) -> Replayed:
+    """Make a webhook's deliveries since ``since`` again that failed, and those it never got.
+
+    Missing are those of events that it hears of now and has no delivery of: it was switched off,
+    or did not yet hear of them; the oldest first, ``MOST_MISSING`` at once. What succeeded, or
+    waits, stays as it is. Refuses NOT_FOUND on ``id``.
+
+    The audit trail tells that it was asked for, before anything is done: in steps, each of which
+    may be the last if the process is killed, and which begin where they stopped if asked again.
+    """
+    with ports.database.transaction() as session:
+        if session.get(WebhookRecord, webhook_id) is None:
+            raise Refused(Problem("NOT_FOUND", "There is no such webhook.", "id"))
+        after = {"since": since.isoformat(), "with_failed": failed, "with_missing": missing}
+        record(ports, actor, session, Change("webhook.replay", "Webhook", webhook_id, after=after))
+    again = _replay_failed(ports, webhook_id, since) if failed else 0
+    made = _replay_missing(ports, webhook_id, since) if missing else 0
+    return Replayed(again, made, has_more=made >= MOST_MISSING)
+
+
+def _replay_failed(ports: Ports, webhook_id: int, since: datetime) -> int:
+    """What failed since then is due again, and gets a payload where it has none; how many."""
+    with ports.database.reading() as session:
+        last = session.scalar(select(func.max(DeliveryRecord.id))) or 0
+        empty = session.scalars(
+            _failed(webhook_id, since).where(DeliveryRecord.payload == "")
+        ).all()
+    made = remake_payloads(ports, empty)
+    keys: Sequence[int] = (0,)
+    # Up to the last of the beginning: what fails meanwhile is not made due without end.
+    known = _failed(webhook_id, since).where(
+        DeliveryRecord.id <= last, DeliveryRecord.payload != ""
+    )
+    while keys:
+        with ports.database.transaction() as session:
+            wanted = known.where(DeliveryRecord.id > keys[-1]).limit(_DUE_AT_ONCE)
+            keys = session.scalars(wanted).all()
+            session.execute(
+                update(DeliveryRecord).where(DeliveryRecord.id.in_(keys)).values(_due_again(ports))
+            )
+        made += len(keys)
+    return made
+
+
+def _failed(webhook_id: int, since: datetime) -> Select[int]:
+    return (
+        select(DeliveryRecord.id)
+        .where(
+            DeliveryRecord.webhook_id == webhook_id,
+            DeliveryRecord.created_at >= since,
+            DeliveryRecord.status == DeliveryStatus.FAILED.value,
+        )
+        .order_by(DeliveryRecord.id)
+    )
+
+
+def _due_again(ports: Ports) -> dict[str, object]:
+    return {
+        "status": DeliveryStatus.PENDING.value,
+        "attempts": 0,
+        "next_attempt_at": ports.clock.now(),
+        "lease": "",
+        "lease_until": None,
+        "given_up": "",
+    }
+
+
+def _replay_missing(ports: Ports, webhook_id: int, since: datetime) -> int:
+    with ports.database.reading() as session:
+        found = subscribers_of(session, tuple(EventType))
+    heard = {
+        kind.value: one
+        for kind, subscribers in found.items()
+        for one in subscribers
+        if one.webhook_id == webhook_id
+    }
+    made, last = 0, 0
+    while made < MOST_MISSING and (notes := _missing(ports, webhook_id, heard, since, last)):
+        last = notes[-1].id
+        told = [one for note in notes for one in tell_again(ports, [note], heard[note.type])]
+        with ports.database.transaction() as session:
+            insert_deliveries(ports, session, told, ports.clock.now())
+        made += len(told)
+    return made
+
+
+def _missing(
+    ports: Ports, webhook_id: int, heard: dict[str, Subscriber], since: datetime, last: int
+) -> list[OutboxEventRecord]:
+    """Closed notes behind ``last`` that the webhook has no delivery of."""
+    had = aliased(DeliveryRecord)
+    wanted = (
+        select(OutboxEventRecord)
+        .outerjoin(had, and_(had.note_id == OutboxEventRecord.id, had.webhook_id == webhook_id))
+        .where(
+            OutboxEventRecord.id > last,
+            OutboxEventRecord.closed_at >= since,
+            OutboxEventRecord.issued_at >= since,
+            OutboxEventRecord.type.in_(heard),
+            had.id.is_(None),
+        )
+        .order_by(OutboxEventRecord.id)
+        .limit(_AT_ONCE)
+    )
+    with ports.database.reading() as session:
+        notes = list(session.scalars(wanted))
+        session.expunge_all()
+    return notes

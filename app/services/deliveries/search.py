@@ -1,0 +1,201 @@
+"""Deliveries of all webhooks, found by whatever is known of them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Row, Select, literal_column, or_, select
+
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.permissions import Permission
+from app.domain.deliveries.deliveries import DeliveryStatus
+from app.domain.events import EVENTS, EventType
+from app.domain.values.errors import Problem, Refused
+from app.domain.values.ids import parse_global_id, parse_key, to_global_id
+from app.domain.values.pages import Page, PageRequest, empty_page
+from app.domain.values.ranges import Range
+from app.models import AppRecord, CheckoutRecord, DeliveryRecord, WebhookRecord
+from app.ports import Ports
+from app.services.authorization.register import part, requires_person
+from app.services.commerce.stored_checkouts import token_in
+from app.services.lists.paging import Column, Order, read_page
+from app.services.lists.range_filters import can_match, within
+from app.services.lists.substring_search import containing
+from app.services.lists.unindexed_columns import unindexed
+
+NO_ANSWER = 0
+"""Stands for the response code of an attempt that nobody answered."""
+
+SEARCHED = 5000
+"""Deliveries that a text is looked for in: the newest of what the rest of a filter leaves."""
+
+_CART = (
+    select(CheckoutRecord.token)
+    .where(CheckoutRecord.id == DeliveryRecord.subject_id)
+    .scalar_subquery()
+)
+LINE_COLUMNS = (
+    DeliveryRecord.id,
+    DeliveryRecord.webhook_id,
+    WebhookRecord.name,
+    WebhookRecord.target_url,
+    AppRecord.id,
+    AppRecord.name,
+    DeliveryRecord.event,
+    DeliveryRecord.status,
+    DeliveryRecord.created_at,
+    DeliveryRecord.attempts,
+    DeliveryRecord.response_status,
+    DeliveryRecord.next_attempt_at,
+    DeliveryRecord.given_up,
+    DeliveryRecord.message_id,
+    DeliveryRecord.subject_id,
+    _CART,
+)
+"""In the order of the fields of ``DeliveryLine``; the last two make its ``object_id``."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryLine:
+    """A delivery in a list, without its payload.
+
+    ``attempts`` counts those since it was last made due by hand; ``response_status`` is what the
+    last was answered with. ``next_attempt_at`` is empty once nothing more is tried; ``given_up``
+    is then the reason, if there is one beside the answer. ``object_id`` is the global id of what
+    the event is about, empty for a cart that is gone.
+    """
+
+    id: int
+    webhook_id: int
+    webhook_name: str
+    target_url: str
+    app_id: int
+    app_name: str
+    event: EventType
+    status: DeliveryStatus
+    created_at: datetime
+    attempts: int
+    response_status: int | None
+    next_attempt_at: datetime | None
+    given_up: str
+    message_id: str
+    object_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class DeliverySearch:
+    """Which deliveries are wanted; what is left out narrows nothing.
+
+    ``response_status`` is the last answer's, ``NO_ANSWER`` where there was none. ``object_id`` is
+    a global id. ``text`` is a part of the payload or of the reason, or a whole ``webhook-id``; it
+    is looked for in the newest ``SEARCHED`` of what the other conditions leave. ``oldest_first``
+    turns the list round.
+    """
+
+    webhook_id: int | None = None
+    app_id: int | None = None
+    event: EventType | None = None
+    status: DeliveryStatus | None = None
+    response_status: int | None = None
+    created: Range[datetime] = field(default_factory=Range)
+    object_id: str = ""
+    text: str = ""
+    oldest_first: bool = False
+
+
+@requires_person(Permission.MANAGE_APPS)
+def search_deliveries(
+    ports: Ports, actor: Actor, page: PageRequest, wanted: DeliverySearch
+) -> Page[DeliveryLine]:
+    """The deliveries that ``wanted`` describes, by when they were made; one statement a page.
+
+    Refuses INVALID_ID on ``objectId`` for what is no id of anything that events are about.
+    """
+    if not can_match(wanted.text):
+        return empty_page()
+    query = select_lines().where(*_conditions(wanted))
+    if wanted.text.strip():
+        query = query.where(*_holding(wanted))
+    by_time: tuple[Column, ...] = (DeliveryRecord.created_at, DeliveryRecord.id)
+    # All indexes but that of a webhook's own deliveries go by time.
+    columns = by_time if wanted.webhook_id is None else (DeliveryRecord.id,)
+    order = Order(columns, descending=not wanted.oldest_first)
+    with ports.database.reading() as session:
+        return read_page(ports, session, query, order, page, to_line)
+
+
+@part
+def select_lines() -> Select[*tuple[Any, ...]]:
+    """What ``to_line`` expects."""
+    return (
+        select(*LINE_COLUMNS)
+        .join(WebhookRecord, WebhookRecord.id == DeliveryRecord.webhook_id)
+        .join(AppRecord, AppRecord.id == WebhookRecord.app_id)
+    )
+
+
+@part
+def to_line(row: Row[*tuple[Any, ...]]) -> DeliveryLine:
+    """The line in a row that begins with ``LINE_COLUMNS``."""
+    *values, subject_id, token = row[: len(LINE_COLUMNS)]
+    values[6], values[7] = EventType(values[6]), DeliveryStatus(values[7])
+    kind = EVENTS[values[6]].subject
+    key = token if kind == "Checkout" else subject_id
+    values.append(to_global_id(kind, key) if key else "")
+    return DeliveryLine(*values)
+
+
+def _conditions(wanted: DeliverySearch) -> Iterator[ColumnElement[bool]]:
+    if wanted.webhook_id is not None:
+        yield DeliveryRecord.webhook_id == wanted.webhook_id
+    if wanted.app_id is not None:
+        yield DeliveryRecord.webhook_id.in_(
+            select(WebhookRecord.id).where(WebhookRecord.app_id == wanted.app_id)
+        )
+    if wanted.event is not None:
+        # Few wait or have failed: what is left of those is the quickest to go through.
+        few = wanted.status in (DeliveryStatus.PENDING, DeliveryStatus.FAILED)
+        event = unindexed(DeliveryRecord.event) if few else DeliveryRecord.event
+        yield event == wanted.event.value
+    if wanted.status is not None:
+        yield DeliveryRecord.status == wanted.status.value
+    if wanted.response_status == NO_ANSWER:
+        yield DeliveryRecord.response_status.is_(None)
+        yield DeliveryRecord.attempts > literal_column("0")
+    elif wanted.response_status is not None:
+        yield DeliveryRecord.response_status == wanted.response_status
+    yield from within(DeliveryRecord.created_at, wanted.created)
+    if wanted.object_id:
+        yield from _about(wanted.object_id)
+
+
+def _about(object_id: str) -> Iterator[ColumnElement[bool]]:
+    kind, key = parse_global_id(object_id) or ("", "")
+    types = [name.value for name, event in EVENTS.items() if event.subject == kind]
+    number = parse_key(key)
+    if not types or (number is None and kind != "Checkout"):
+        message = "That is no id of anything that events are about."
+        raise Refused(Problem("INVALID_ID", message, "objectId"))
+    yield DeliveryRecord.event.in_(types)
+    if kind == "Checkout":
+        carts = select(CheckoutRecord.id).where(CheckoutRecord.token == token_in(object_id))
+        yield DeliveryRecord.subject_id.in_(carts)
+    else:
+        yield DeliveryRecord.subject_id == number
+
+
+def _holding(wanted: DeliverySearch) -> Iterator[ColumnElement[bool]]:
+    text = wanted.text.strip()
+    newest = (
+        select(DeliveryRecord.id)
+        .where(*_conditions(wanted))
+        .order_by(DeliveryRecord.id.desc())
+        .limit(SEARCHED)
+    )
+    yield DeliveryRecord.id.in_(newest)
+    yield or_(
+        DeliveryRecord.message_id == text,
+        containing(DeliveryRecord.payload, text),
+        containing(DeliveryRecord.given_up, text),
+    )

@@ -1,0 +1,184 @@
+"""Making deliveries: one signed request each, and a row for every attempt."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from sqlalchemy import select, update
+
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.permissions import Permission, parted_names
+from app.domain.deliveries.deliveries import GONE, Batch
+from app.domain.webhooks.subscribable_events import needed
+from app.models import AppRecord, DeliveryRecord, WebhookRecord
+from app.ports import Ports
+from app.ports.sealing import SealBroken
+from app.services.authorization.register import internal
+from app.services.deliveries.attempt_results import (
+    Delivery,
+    Outcome,
+    give_up,
+    give_up_some,
+    write_outcomes,
+)
+from app.services.deliveries.attempts import make_attempt
+from app.services.deliveries.dispatch import LEASE, release_batch
+from app.services.deliveries.signing import Endpoint, endpoint_of
+from app.services.outbox.link_secrets import holds_secret, opened_payload
+from app.services.webhooks.link_recipients import SentLink, sent_links
+from app.services.webhooks.stored_webhooks import read_saver
+from app.services.webhooks.subscribers import PERMISSIONS
+
+_PATIENCE = timedelta(seconds=5)
+"""How long a batch may take before the rest of it goes back: a slow endpoint waits its turn."""
+_SLOW = 1.0
+"""Seconds after which what is known so far is written down, rather than with the whole batch."""
+
+_SEALED = "The webhook's secret was sealed under another SECRET_KEY: give the webhook a new one."
+_UNREADABLE = (
+    "The payload was sealed under another SECRET_KEY: the link has to be asked for again."
+)
+_BEYOND = (
+    "Not sent: this link gives access to an account with permissions that the app, or the person "
+    "who saved the webhook, doesn't have."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Receiver:
+    endpoint: Endpoint
+    permissions: frozenset[Permission]
+
+
+@internal
+def make_deliveries(ports: Ports, actor: Actor, batch: Batch) -> int:
+    """Make the deliveries of ``batch``, as far as its lease still holds; how many were tried.
+
+    Nothing is sent inside a transaction, and what was tried is written down after it: a crash in
+    between repeats with the same ``webhook-id``. A fault of ours is an attempt that failed, and is
+    raised at the end, for the log.
+    """
+    try:
+        receiver = _receiver(ports, batch)
+        deliveries = _begin(ports, batch)
+    except SealBroken:
+        give_up(ports, batch.lease, _SEALED)
+        return 0
+    if receiver is None:
+        give_up(ports, batch.lease, "The webhook or its app is switched off.")
+        return 0
+    wanted = _permitted(ports, batch, receiver, deliveries)
+    made = _make(ports, batch, receiver.endpoint, wanted)
+    if len(made) < len(wanted):
+        release_batch(ports, actor, batch)
+    faults = [one.fault for one in made if one.fault is not None]
+    if faults:
+        raise ExceptionGroup("deliveries could not be made", faults)
+    return len(made)
+
+
+def _make(
+    ports: Ports, batch: Batch, endpoint: Endpoint, deliveries: Sequence[Delivery]
+) -> Sequence[Outcome]:
+    """Attempts until time is up, or the endpoint is gone; all of them written down."""
+    began = ports.clock.now()
+    made: list[Outcome] = []
+    written = 0
+    try:
+        for delivery in deliveries:
+            if ports.clock.now() - began > _PATIENCE:
+                break
+            made.append(make_attempt(ports, endpoint, delivery))
+            if made[-1].duration > _SLOW:
+                write_outcomes(ports, batch, endpoint.url, made[written:])
+                written = len(made)
+            if made[-1].answered == GONE:
+                break
+    finally:
+        write_outcomes(ports, batch, endpoint.url, made[written:])
+    return made
+
+
+def _receiver(ports: Ports, batch: Batch) -> _Receiver | None:
+    """Where the batch goes, and what its app may hear of; nothing where it wants nothing more."""
+    with ports.database.reading() as session:
+        row = session.execute(
+            select(WebhookRecord, PERMISSIONS)
+            .join(AppRecord, AppRecord.id == WebhookRecord.app_id)
+            .where(
+                WebhookRecord.id == batch.webhook_id,
+                WebhookRecord.is_active.is_(True),
+                AppRecord.is_active.is_(True),
+            )
+        ).one_or_none()
+    if row is None:
+        return None
+    webhook, held = row
+    saver = read_saver(webhook.saved_by_kind, webhook.saved_by, webhook.saved_permissions)
+    permitted = saver.payload_permissions(parted_names(held or ""))
+    return _Receiver(endpoint_of(ports, webhook), permitted)
+
+
+def _permitted(
+    ports: Ports, batch: Batch, receiver: _Receiver, deliveries: Sequence[Delivery]
+) -> Sequence[Delivery]:
+    """Those whose event the app may still hear of; for the others that is the end."""
+    reasons = {}
+    for one in deliveries:
+        permission = needed(one.event)  # none of a later version's: its fan-out has looked
+        if permission is not None and permission not in receiver.permissions:
+            reasons[one.id] = f"The app no longer holds {permission}."
+    give_up_some(ports, batch.lease, reasons)
+    return [one for one in deliveries if one.id not in reasons]
+
+
+def _begin(ports: Ports, batch: Batch) -> Sequence[Delivery]:
+    """What the lease still covers; from now on it lasts as long as the batch may take."""
+    now = ports.clock.now()
+    with ports.database.transaction() as session:
+        rows = session.execute(
+            update(DeliveryRecord)
+            .where(
+                DeliveryRecord.id.in_(batch.deliveries),
+                DeliveryRecord.lease == batch.lease,
+                DeliveryRecord.lease_until > now,
+            )
+            .values(lease_until=now + LEASE)
+            .returning(
+                DeliveryRecord.id,
+                DeliveryRecord.event,
+                DeliveryRecord.message_id,
+                DeliveryRecord.payload,
+                DeliveryRecord.issuer,
+                DeliveryRecord.attempts,
+            )
+        ).all()
+    return _opened(ports, batch, sorted((Delivery(*row) for row in rows), key=lambda one: one.id))
+
+
+def _opened(ports: Ports, batch: Batch, sealed: Sequence[Delivery]) -> Sequence[Delivery]:
+    """The deliveries with their payloads; for those that may not be sent so it is the end.
+
+    A payload that cannot be read any more, or one with the secret of a link that the webhook may
+    not have by now.
+    """
+    links: Mapping[int, SentLink] = {}
+    with_link = [one.id for one in sealed if holds_secret(one.event)]
+    if with_link:
+        with ports.database.reading() as session:
+            links = sent_links(ports, session, with_link)
+    opened = []
+    reasons = {}
+    for one in sealed:
+        try:
+            payload = opened_payload(ports, one.payload)
+        except SealBroken:
+            reasons[one.id] = _UNREADABLE
+            continue
+        link = links.get(one.id)
+        if link is None or link.may_send(payload):
+            opened.append(replace(one, payload=payload))
+        else:
+            reasons[one.id] = _BEYOND
+    give_up_some(ports, batch.lease, reasons)
+    return opened

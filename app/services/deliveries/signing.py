@@ -1,0 +1,87 @@
+"""What a delivery's request carries: signatures made with the keys of right now."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from app.domain.deliveries.redaction import REDACTED, Redactor, redactor
+from app.domain.deliveries.signatures import Envelope, headers_of, hex_signature
+from app.domain.values.version import SCHEMA_VERSION
+from app.models import WebhookRecord
+from app.ports import Ports
+from app.services.authorization.register import part
+from app.services.deliveries.attempt_results import Delivery
+from app.services.keys.ring import ring
+from app.services.webhooks.stored_webhooks import SECRET_SEAL
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where a batch goes, as it stands when the batch begins."""
+
+    url: str
+    secrets: tuple[str, ...] = field(repr=False)
+    custom_headers: Mapping[str, str] = field(repr=False)
+
+    def shown(self, headers: Mapping[str, str]) -> dict[str, str]:
+        """The headers of a request as they may be kept: without what proves who we are."""
+        return {
+            name: REDACTED if name in self.custom_headers else value
+            for name, value in headers.items()
+        }
+
+    @property
+    def redactor(self) -> Redactor:
+        """What removes the secrets of this endpoint from its answers."""
+        return redactor((*self.secrets, *self.custom_headers.values()))
+
+
+@part
+def endpoint_of(ports: Ports, webhook: WebhookRecord) -> Endpoint:
+    """The endpoint of a webhook; while a secret is replaced both are used, the new one first."""
+    sealed = [webhook.secret]
+    until = webhook.old_secret_until
+    if until is not None and until > ports.clock.now():
+        sealed.append(webhook.old_secret)
+    return Endpoint(
+        url=webhook.target_url,
+        secrets=tuple(ports.sealing.unseal(SECRET_SEAL, one) for one in sealed if one),
+        custom_headers={name: str(value) for name, value in webhook.custom_headers.items()},
+    )
+
+
+@part
+def sign_delivery(
+    ports: Ports, endpoint: Endpoint, delivery: Delivery, body: bytes, timestamp: int
+) -> dict[str, str]:
+    """The headers of one attempt at ``timestamp`` (Unix seconds); contract, "Webhooks"."""
+    envelope = Envelope(
+        vendor=ports.configuration.vendor.capitalize(),
+        event=delivery.event,
+        api_url=delivery.issuer,
+        domain=urlsplit(delivery.issuer).netloc,
+        schema_version=SCHEMA_VERSION,
+        message_id=delivery.message_id,
+        signature=hex_signature(endpoint.secrets[0], body)
+        if endpoint.secrets
+        else _detached(ports, body),
+    )
+    return headers_of(
+        envelope,
+        body,
+        timestamp=timestamp,
+        secrets=endpoint.secrets,
+        custom=endpoint.custom_headers,
+    )
+
+
+def _detached(ports: Ports, body: bytes) -> str:
+    """The JWS of a body: made once per key, however many webhooks and attempts it goes to."""
+    signer = ring(ports).signer
+    name = (signer.public.kid, hashlib.sha256(body).digest())
+    known = ports.remembered.signatures.get(name)
+    if known is None:
+        known = ports.keys.sign_detached(signer, body)
+        ports.remembered.signatures.put(name, known)
+    return known

@@ -1,0 +1,82 @@
+"""Deliveries as they are stored: new ones, written inside a transaction."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from sqlalchemy import select
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.orm import Session
+
+from app.domain.deliveries.deliveries import DeliveryStatus
+from app.domain.deliveries.message_ids import CHANCE, make_message_id
+from app.models import DeliveryRecord, WebhookRecord
+from app.ports import Ports
+from app.services.authorization.register import part
+from app.services.outbox.link_secrets import sealed_payload
+
+_REASON = 256
+
+
+@dataclass(frozen=True, slots=True)
+class NewDelivery:
+    """A delivery to be: due at once, unless it has failed before it could be tried.
+
+    ``note_id`` is the outbox event it comes from, ``None`` for one that was triggered by hand.
+    """
+
+    webhook_id: int
+    event: str
+    subject_id: int
+    payload: str = field(repr=False)
+    issuer: str
+    note_id: int | None = None
+    status: DeliveryStatus = DeliveryStatus.PENDING
+    given_up: str = ""
+
+
+@part
+def insert_deliveries(
+    ports: Ports, session: Session, deliveries: Sequence[NewDelivery], now: datetime
+) -> None:
+    """Write new deliveries; one that its note and webhook have already is left as it is.
+
+    A webhook that has been deleted meanwhile gets none.
+    """
+    wanted = {one.webhook_id for one in deliveries}
+    if not wanted:
+        return
+    # Locked against a deletion between this look and the end of the transaction.
+    held = select(WebhookRecord.id).where(WebhookRecord.id.in_(wanted))
+    alive = set(session.scalars(held.with_for_update(read=True, key_share=True)))
+    rows = [_row(ports, one, now) for one in deliveries if one.webhook_id in alive]
+    if not rows:
+        return
+    dialect = postgresql if session.get_bind().dialect.name == "postgresql" else sqlite
+    session.execute(dialect.insert(DeliveryRecord).on_conflict_do_nothing(), rows)
+
+
+@part
+def store_delivery(ports: Ports, session: Session, new: NewDelivery, now: datetime) -> int:
+    """Write one delivery that no event of the outbox is behind; returns its key."""
+    stored = DeliveryRecord(**_row(ports, new, now))
+    session.add(stored)
+    session.flush()
+    return stored.id
+
+
+def _row(ports: Ports, new: NewDelivery, now: datetime) -> dict[str, object]:
+    is_due = new.status is DeliveryStatus.PENDING
+    return {
+        "webhook_id": new.webhook_id,
+        "note_id": new.note_id,
+        "event": new.event,
+        "subject_id": new.subject_id,
+        "message_id": make_message_id(now, ports.randomness.token(CHANCE)),
+        "payload": sealed_payload(ports, new.event, new.payload),
+        "issuer": new.issuer,
+        "status": new.status.value,
+        "created_at": now,
+        "next_attempt_at": now if is_due else None,
+        "given_up": new.given_up[:_REASON],
+    }

@@ -1,0 +1,86 @@
+"""Who holds what, all together: what a change must not leave without anybody."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sqlalchemy import Select, or_, select, union
+from sqlalchemy.orm import Session
+
+from app.domain.accounts.staff import abandonment_problem
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission, known
+from app.domain.values.errors import Refused
+from app.models import (
+    GroupMemberRecord,
+    GroupPermissionRecord,
+    ShopRecord,
+    UserPermissionRecord,
+    UserRecord,
+)
+from app.models.shop import SHOP_ID
+from app.services.authorization.register import part
+
+
+@part
+def lock_grants(session: Session) -> None:
+    """Let nobody else take rights from anybody until the transaction of ``session`` ends.
+
+    To be called before anything is read: of two people who remove each other at the same moment,
+    the second must see what the first has done. The shop's row is locked before any person's.
+    """
+    session.get_one(ShopRecord, SHOP_ID, with_for_update=True)
+
+
+@part
+@contextmanager
+def nothing_abandoned(actor: Actor, session: Session, field: str) -> Iterator[None]:
+    """Refuse LEFT_NOT_MANAGEABLE_PERMISSION on ``field`` what the block has done, if need be.
+
+    The operator may: whoever holds the shell can give anything to anybody. ``lock_grants`` first.
+    """
+    before = _manageable(session)
+    yield
+    problem = abandonment_problem(before, _manageable(session), field)
+    if problem is not None and not actor.is_trusted:
+        raise Refused(problem)
+
+
+def _manageable(session: Session) -> frozenset[Permission]:
+    """What active staff who hold MANAGE_STAFF hold together."""
+    session.flush()
+    managers = (
+        select(UserRecord.id)
+        .where(UserRecord.is_staff, UserRecord.is_active)
+        .where(
+            or_(
+                UserRecord.is_superuser,
+                UserRecord.id.in_(holders_of(Permission.MANAGE_STAFF)),
+            )
+        )
+    )
+    superuser = managers.where(UserRecord.is_superuser).limit(1)
+    if session.scalar(superuser) is not None:
+        return ALL_PERMISSIONS
+    direct = select(UserPermissionRecord.permission).where(
+        UserPermissionRecord.user_id.in_(managers)
+    )
+    by_group = (
+        select(GroupPermissionRecord.permission)
+        .join(GroupMemberRecord, GroupMemberRecord.group_id == GroupPermissionRecord.group_id)
+        .where(GroupMemberRecord.user_id.in_(managers))
+    )
+    return known(list(session.scalars(union(direct, by_group))))
+
+
+@part
+def holders_of(permission: Permission) -> Select[int]:
+    """The keys of people who hold ``permission`` directly or by a group; superusers aside."""
+    direct = select(UserPermissionRecord.user_id).where(
+        UserPermissionRecord.permission == permission.value
+    )
+    by_group = (
+        select(GroupMemberRecord.user_id)
+        .join(GroupPermissionRecord, GroupPermissionRecord.group_id == GroupMemberRecord.group_id)
+        .where(GroupPermissionRecord.permission == permission.value)
+    )
+    return select(union(direct, by_group).subquery().c.user_id)

@@ -1,0 +1,99 @@
+"""Permission groups as they are stored: read, named and written inside a transaction."""
+
+from collections.abc import Iterable
+
+from sqlalchemy import Row, Select, func, select
+from sqlalchemy.orm import Session
+
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.grants import reach_problem
+from app.domain.authorization.groups import PermissionGroup
+from app.domain.authorization.permissions import Permission, known
+from app.domain.values.errors import Problem, Refused
+from app.domain.values.texts import line_problem
+from app.models import GroupMemberRecord, GroupPermissionRecord, GroupRecord
+from app.services.authorization.register import part
+
+_LONGEST_NAME = 150
+_BETWEEN = ","
+UNIQUE = Problem("UNIQUE", "Group with this name already exists.", "name")
+
+_PERMISSIONS = (
+    select(func.aggregate_strings(GroupPermissionRecord.permission, _BETWEEN))
+    .where(GroupPermissionRecord.group_id == GroupRecord.id)
+    .scalar_subquery()
+)
+MEMBERS = (
+    select(func.count())
+    .select_from(GroupMemberRecord)
+    .where(GroupMemberRecord.group_id == GroupRecord.id)
+    .scalar_subquery()
+)
+"""How many are in the group of ``GroupRecord``."""
+GROUPS: Select[*tuple[object, ...]] = select(
+    GroupRecord.id, GroupRecord.name, _PERMISSIONS, MEMBERS
+)
+"""What ``to_group`` expects."""
+
+
+@part
+def to_group(row: Row[*tuple[object, ...]]) -> PermissionGroup:
+    """The group in a row of ``GROUPS``."""
+    key, name, permissions, members = row[:4]
+    names = str(permissions).split(_BETWEEN) if permissions else ()
+    return PermissionGroup(int(str(key)), str(name), known(names), int(str(members)))
+
+
+@part
+def load_group(session: Session, group_id: int) -> PermissionGroup:
+    """The group with that key, as this transaction has left it; refuses NOT_FOUND on ``id``."""
+    session.flush()
+    row = session.execute(GROUPS.where(GroupRecord.id == group_id)).one_or_none()
+    if row is None:
+        raise Refused(Problem("NOT_FOUND", "There is no such group.", "id"))
+    return to_group(row)
+
+
+@part
+def group_snapshot(group: PermissionGroup, members: Iterable[int]) -> dict[str, object]:
+    """What a deletion's event keeps of ``group`` and of who was in it."""
+    names = sorted(one.value for one in group.permissions)
+    return {
+        "id": group.id,
+        "name": group.name,
+        "permissions": names,
+        "users": sorted(members),
+    }
+
+
+@part
+def load_manageable_group(actor: Actor, session: Session, group_id: int) -> PermissionGroup:
+    """The group with that key; refuses NOT_FOUND, and OUT_OF_SCOPE_PERMISSION, on ``id``."""
+    group = load_group(session, group_id)
+    problem = reach_problem(actor, group.permissions)
+    if problem is not None:
+        raise Refused(problem)
+    return group
+
+
+@part
+def name_problem(name: str) -> Problem | None:
+    """Why a group cannot be called that, or ``None``: REQUIRED or INVALID on ``name``."""
+    if not name:
+        return Problem("REQUIRED", "Give the group a name.", "name")
+    return line_problem(name, "name", longest=_LONGEST_NAME)
+
+
+@part
+def is_taken(session: Session, name: str) -> bool:
+    """Whether a group is called exactly that."""
+    return session.scalar(select(GroupRecord.id).where(GroupRecord.name == name)) is not None
+
+
+@part
+def give(session: Session, group_id: int, permissions: Iterable[Permission]) -> None:
+    """Add ``permissions``, which the group does not have yet."""
+    session.add_all(
+        GroupPermissionRecord(group_id=group_id, permission=one.value) for one in permissions
+    )
+    session.flush()

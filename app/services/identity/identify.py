@@ -1,0 +1,186 @@
+"""Who is calling: the one place where a credential becomes an ``Actor``."""
+
+from dataclasses import dataclass
+
+from app.domain.accounts.users import User
+from app.domain.apps.app_tokens import digest_of, is_app_token
+from app.domain.authorization.actor import Actor, ActorKind, anonymous
+from app.domain.shop.settings import Shop, Switches, password_is_worthless
+from app.domain.sign_in.tokens import (
+    is_access,
+    is_loopback_issuer,
+)
+from app.domain.single_sign_on.provider_tokens import claimed_issuer
+from app.domain.values.errors import TokenFault, TokenRejected
+from app.ports import Ports
+from app.ports.provider_memory import SeenToken
+from app.services.authorization.app_rights import find_app
+from app.services.authorization.live_sessions import SessionFound, user_in
+from app.services.authorization.provider_rights import find_bearer
+from app.services.authorization.register import part
+from app.services.authorization.shop_state import Door, find_door
+from app.services.identity.own_tokens import TracedToken, digest_of_token, trace_token
+from app.services.identity.provider_token_verification import recognise_token
+
+
+@dataclass(frozen=True, slots=True)
+class Visitor:
+    """What an HTTP edge knows of a caller before anything is looked up.
+
+    ``issuer`` is the ``iss`` that this request's address stands for: the configured one, or in
+    development the request's own scheme and host. ``address`` is ``None`` when it cannot be told.
+    """
+
+    credential: str | None = None
+    address: str | None = None
+    user_agent: str = ""
+    issuer: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """The caller, and the shop as it stood in the same read.
+
+    ``user`` when it is a person; ``app_token_id`` when it is an app, by which of its tokens.
+    """
+
+    actor: Actor
+    shop: Shop
+    user: User | None = None
+    app_token_id: int | None = None
+
+    @property
+    def switches(self) -> Switches:
+        return self.shop.switches
+
+
+@part
+def identify(ports: Ports, visitor: Visitor) -> Identity:
+    """Who ``visitor`` is. Never raises for a bad credential: the fault stands in the actor.
+
+    One statement when the token has been seen before, and no write (``quality.md``, "Speed").
+    """
+    credential = visitor.credential
+    if credential is None:
+        return Identity(_nobody(visitor, None), find_door(ports).shop)
+    if is_app_token(credential):
+        return _identify_app(ports, visitor, credential)
+    digest = digest_of_token(credential)
+    seen = ports.remembered.providers.tokens.get(digest)
+    known = None if seen is None else _bearer(ports, visitor, seen)
+    if known is not None:
+        return known
+    door = None
+    try:
+        traced = trace_token(ports, credential, visitor.issuer, digest)
+        door = traced.door
+        return person(visitor, door, _entitled(traced))
+    except TokenRejected as rejected:
+        door = door or find_door(ports)
+        return _stranger(ports, visitor, digest, door, rejected.fault)
+
+
+@part
+def person(visitor: Visitor, door: Door, found: SessionFound | None) -> Identity:
+    """The identity that a live session gives right now.
+
+    Raises ``TokenRejected`` INVALID when there is no such session, or when its way in is worth
+    nothing in the present login mode.
+    """
+    mode = door.switches.password_login_mode
+    if found is None or password_is_worthless(mode, found.origin):
+        raise TokenRejected(TokenFault.INVALID)
+    user = user_in(found, door.switches)
+    return Identity(actor_in(visitor, found, user), door.shop, user)
+
+
+@part
+def actor_in(visitor: Visitor, found: SessionFound, user: User) -> Actor:
+    """The caller in a session of ``user``, who is as the login mode leaves them."""
+    return Actor(
+        ActorKind.USER,
+        user_id=user.id,
+        app_id=None if found.app is None else found.app.id,
+        session_id=found.session_id,
+        provider_token=found.provider_token,
+        name=user.email,
+        is_staff=user.is_staff,
+        origin=found.origin,
+        permissions=user.permissions,
+        grant=found.grant,
+        address=visitor.address,
+        user_agent=visitor.user_agent,
+        issuer=visitor.issuer,
+    )
+
+
+def _bearer(ports: Ports, visitor: Visitor, seen: SeenToken) -> Identity | None:
+    """Whoever brought a token that a provider vouched for; ``None`` when it must be asked anew.
+
+    That is when the settings have changed, or when the provider's word is not good any more.
+    """
+    if not seen.not_before <= ports.clock.timestamp() < seen.expires:
+        return None
+    door, found = find_bearer(ports, seen)
+    if door.providers_version != seen.version:
+        return None
+    if found is None:
+        return Identity(_nobody(visitor, TokenFault.INVALID), door.shop)
+    return person(visitor, door, found)
+
+
+def _stranger(
+    ports: Ports, visitor: Visitor, digest: bytes, door: Door, fault: TokenFault
+) -> Identity:
+    """Whoever brought a token that is none of ours: a provider's, or worth nothing."""
+    token = visitor.credential or ""
+    if not _names_us(ports, visitor, token):
+        caller = _nobody(visitor, None)
+        try:
+            seen = recognise_token(ports, caller, token, digest, door.providers_version)
+        except TokenRejected as rejected:
+            fault = rejected.fault
+        else:
+            known = None if seen is None else _bearer(ports, visitor, seen)
+            if known is not None:
+                return known
+    return Identity(_nobody(visitor, fault), door.shop)
+
+
+def _names_us(ports: Ports, visitor: Visitor, token: str) -> bool:
+    issuer = claimed_issuer(token)
+    if issuer is None or ports.configuration.issuer:
+        return issuer == visitor.issuer
+    return issuer == visitor.issuer or is_loopback_issuer(issuer)
+
+
+def _entitled(traced: TracedToken) -> SessionFound | None:
+    """The session, if the token is of a type that may stand in a header."""
+    return traced.found if is_access(traced.claims) else None
+
+
+def _identify_app(ports: Ports, visitor: Visitor, token: str) -> Identity:
+    door, found = find_app(ports, digest_of(token))
+    if found is None:
+        return Identity(_nobody(visitor, TokenFault.INVALID), door.shop)
+    actor = Actor(
+        ActorKind.APP,
+        app_id=found.app_id,
+        app_token_id=found.token_id,
+        name=found.name,
+        permissions=found.granted,
+        token_limit=found.limit,
+        address=visitor.address,
+        user_agent=visitor.user_agent,
+        issuer=visitor.issuer,
+    )
+    return Identity(actor, door.shop, app_token_id=found.token_id)
+
+
+def _nobody(visitor: Visitor, fault: TokenFault | None) -> Actor:
+    return anonymous(
+        address=visitor.address,
+        user_agent=visitor.user_agent,
+        issuer=visitor.issuer,
+        fault=fault,
+    )

@@ -1,0 +1,180 @@
+"""People whom a provider vouches for: found here, linked or made, and kept as it tells of them.
+
+An existing account is linked by an address only when both sides have verified it: here somebody
+may have registered with another's address, and there somebody may have typed one (contract,
+"Single sign-on"; the attack is known as pre-hijacking).
+"""
+
+from dataclasses import dataclass, replace
+
+from sqlalchemy import and_, select
+from sqlalchemy.orm import Session
+
+from app.domain.accounts.users import User
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.scopes import ScopeGrant
+from app.domain.single_sign_on.provider_people import ExternalPerson
+from app.domain.single_sign_on.providers import Provider
+from app.domain.values.errors import Problem, Refused
+from app.models import ExternalIdentityRecord, UserRecord
+from app.ports import Ports
+from app.services.audit.log import Change, record
+from app.services.authorization.register import part
+from app.services.identity.provider_users import join_group, keep_current, make_user, promote
+
+_NAMELESS = Problem("INVALID", "The identity provider does not tell an email address.")
+INACTIVE = Problem("INACTIVE", "This account is not active.")
+_TAKEN = Problem(
+    "INVALID",
+    "An account with this email exists, and the identity provider has not verified that the email "
+    "is yours.",
+)
+_UNCONFIRMED = Problem(
+    "ACCOUNT_NOT_CONFIRMED",
+    "An account with this email waits to be confirmed. Confirm it by the link in the mail, or set "
+    "a password by another; then sign in here again.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """Somebody as the provider tells of them; ``grant`` holds their rights where it rules."""
+
+    provider: Provider
+    issuer: str
+    person: ExternalPerson
+    grant: ScopeGrant | None = None
+
+    @property
+    def is_staff(self) -> bool:
+        """Whether the provider's word makes them staff: a scope, or a verified address."""
+        by_scope = self.grant is not None and self.grant.is_staff
+        person = self.person
+        return by_scope or (person.is_verified and self.provider.makes_staff(person.email))
+
+    @property
+    def rights(self) -> ScopeGrant | None:
+        """What the provider grants, where it rules; staff by their address are staff there."""
+        return None if self.grant is None else replace(self.grant, is_staff=self.is_staff)
+
+
+@part
+def admit(
+    ports: Ports, actor: Actor, session: Session, arrival: Arrival
+) -> tuple[ExternalIdentityRecord, UserRecord]:
+    """Who has arrived, in the transaction of ``session``; an account is made where there is none.
+
+    Refuses INVALID for a stranger without an email, with one that is another's here and not
+    verified there, and as ``return_problem`` does; ACCOUNT_NOT_CONFIRMED where ours is not
+    verified; INACTIVE.
+    """
+    person = arrival.person
+    identity, user = _known(session, arrival)
+    if identity is None or user is None:
+        user = _account(ports, actor, session, arrival)
+    else:
+        problem = return_problem(arrival, user, is_verified=identity.is_verified)
+        if problem is not None:
+            raise Refused(problem)
+    if not user.is_active:
+        raise Refused(INACTIVE)
+    if identity is None:
+        identity = _link(ports, actor, session, arrival, user)
+    keep_current(ports, actor, session, identity, user, person)
+    if arrival.is_staff and not user.is_staff:
+        promote(ports, actor, session, identity, user)
+        _join_default_group(ports, actor, session, arrival, user)
+    user.last_login = ports.clock.now()
+    session.flush()
+    return identity, user
+
+
+@part
+def first_arrival_problem(
+    person: ExternalPerson, *, is_known: bool, is_confirmed: bool
+) -> Problem | None:
+    """Why somebody who comes for the first time is not let in, or ``None``.
+
+    ``is_known`` is whether an account here has their address, ``is_confirmed`` whether it is that
+    account's for sure.
+    """
+    if not person.email:
+        return _NAMELESS
+    if not is_known:
+        return None
+    if not person.is_verified:
+        return _TAKEN
+    return None if is_confirmed else _UNCONFIRMED
+
+
+@part
+def return_problem(
+    arrival: Arrival, user: UserRecord | User, *, is_verified: bool
+) -> Problem | None:
+    """Why somebody whose identity is linked to ``user`` is not let in, or ``None``.
+
+    An identity whose email its provider hasn't verified (``is_verified``) opens an account only
+    while the account isn't trusted. Where the provider rules the rights, staff are staff by its
+    word alone, so that only a confirmed account is closed to it.
+    """
+    is_trusted = user.is_confirmed or (user.is_staff and arrival.grant is None)
+    vouched = arrival.person.is_verified and arrival.person.email == user.email
+    return _TAKEN if is_trusted and not is_verified and not vouched else None
+
+
+def _known(
+    session: Session, arrival: Arrival
+) -> tuple[ExternalIdentityRecord, UserRecord] | tuple[None, None]:
+    """The identity and its account, locked first: under that lock identities are dropped."""
+    kept = ExternalIdentityRecord
+    is_it = and_(
+        kept.issuer == arrival.provider.issuer_here(arrival.issuer),
+        kept.subject == arrival.person.subject,
+    )
+    user_id = session.scalar(select(kept.user_id).where(is_it))
+    if user_id is None:
+        return None, None
+    user = session.get(UserRecord, user_id, with_for_update=True)
+    identity = session.scalar(select(kept).where(is_it, kept.user_id == user_id))
+    return (None, None) if identity is None or user is None else (identity, user)
+
+
+def _account(ports: Ports, actor: Actor, session: Session, arrival: Arrival) -> UserRecord:
+    """The account of somebody who comes from there for the first time."""
+    person = arrival.person
+    query = select(UserRecord).where(UserRecord.email == person.email).with_for_update()
+    user = session.scalar(query) if person.email else None
+    problem = first_arrival_problem(
+        person, is_known=user is not None, is_confirmed=user is not None and user.is_confirmed
+    )
+    if problem is not None:
+        raise Refused(problem)
+    if user is None:
+        user = make_user(ports, actor, session, person, is_staff=arrival.is_staff)
+        if arrival.is_staff:
+            _join_default_group(ports, actor, session, arrival, user)
+    return user
+
+
+def _link(
+    ports: Ports, actor: Actor, session: Session, arrival: Arrival, user: UserRecord
+) -> ExternalIdentityRecord:
+    identity = ExternalIdentityRecord(
+        user_id=user.id,
+        issuer=arrival.provider.issuer_here(arrival.issuer),
+        subject=arrival.person.subject,
+        is_verified=arrival.person.is_verified,
+        created_at=ports.clock.now(),
+    )
+    session.add(identity)
+    after = {"provider": arrival.provider.slug, "subject": identity.subject}
+    record(ports, actor, session, Change("user.link", "User", user.id, user.email, after=after))
+    return identity
+
+
+def _join_default_group(
+    ports: Ports, actor: Actor, session: Session, arrival: Arrival, user: UserRecord
+) -> None:
+    name = arrival.provider.default_group_name_for_new_staff_users
+    if name:
+        join_group(ports, actor, session, user, name)

@@ -1,0 +1,64 @@
+"""Calls to identity providers, few at a time: a slow or failing one keeps nobody else waiting."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from app.ports import Ports
+from app.ports.http import CallFailed, CallFault
+from app.ports.provider_memory import CallPurpose
+from app.services.authorization.register import part
+
+QUEUE_SECONDS = 0.5
+"""How long a request waits for its turn to call; password logins need the same threads."""
+
+MOST_FAILURES = 3
+"""Failures in a row after which a URL is paused."""
+
+FAILED_PAUSE = 5.0
+"""Seconds for which a URL is paused, or a token isn't tried again, after a failure."""
+
+
+@part
+@contextmanager
+def calling(ports: Ports, url: str, purpose: CallPurpose) -> Iterator[None]:
+    """Whatever the block calls at ``url``, with few others of that ``purpose`` at the same time.
+
+    Raises ``CallFailed`` NOT_CALLED when too many others wait, and while the URL is paused: after
+    ``MOST_FAILURES`` failed connections in a row, and never for verified callers. An answer of
+    whatever status is no failure of the URL: it may be about the one token alone.
+    """
+    if purpose is not CallPurpose.VERIFIED:
+        require_not_paused(ports, url)
+    lane = ports.remembered.providers.lanes[purpose]
+    if not lane.enter(QUEUE_SECONDS):
+        message = f"Too many requests are waiting for {url}."
+        raise CallFailed(CallFault.NOT_CALLED, message)
+    is_connected = True
+    try:
+        yield
+    except CallFailed as failed:
+        is_connected = not failed.is_connection
+        raise
+    finally:
+        lane.leave()
+        note_outcome(ports, url, is_good=is_connected)
+
+
+@part
+def require_not_paused(ports: Ports, url: str) -> None:
+    """Raise ``CallFailed`` NOT_CALLED while the URL is paused."""
+    if ports.clock.timestamp() < (ports.remembered.providers.paused.get(url) or 0.0):
+        raise CallFailed(CallFault.NOT_CALLED, f"{url} failed several times a moment ago.")
+
+
+@part
+def note_outcome(ports: Ports, url: str, *, is_good: bool) -> None:
+    """Count failures in a row at ``url``, and pause it when they are ``MOST_FAILURES``."""
+    memory = ports.remembered.providers
+    failures = 0 if is_good else (memory.failures.get(url) or 0) + 1
+    if failures or memory.failures.get(url):
+        memory.failures.put(url, failures)
+    if is_good and memory.paused.get(url):
+        memory.paused.put(url, 0.0)
+    if failures >= MOST_FAILURES:
+        memory.paused.put(url, ports.clock.timestamp() + FAILED_PAUSE)

@@ -1,0 +1,205 @@
+"""A provider's access token as credential: verified once, then known until it expires.
+
+Contract, "Single sign-on": the client brings the token, this service only verifies it.
+"""
+
+from dataclasses import dataclass
+
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from app.domain.authorization.actor import Actor
+from app.domain.sign_in.rate_limits import EXTERNAL_TOKEN
+from app.domain.single_sign_on.provider_people import read_person
+from app.domain.single_sign_on.provider_tokens import (
+    ProviderTokenRejected,
+    claimed_issuer,
+    is_opaque,
+    is_signed,
+    read_access_token,
+)
+from app.domain.single_sign_on.providers import DEFAULT_SLUG, Provider
+from app.domain.values.errors import Refused, TokenFault, TokenRejected, TooManyRequests
+from app.models import ProviderTokenRecord
+from app.ports import Ports
+from app.ports.http import CallFailed, CallFault
+from app.ports.provider_memory import CallPurpose, RefusedToken, SeenToken
+from app.services.authorization.provider_rights import is_ended
+from app.services.authorization.rate_limits import limit_rate
+from app.services.authorization.register import part
+from app.services.identity.linked_accounts import Arrival, admit
+from app.services.identity.provider_calls import FAILED_PAUSE, calling
+from app.services.identity.provider_keys import verify_with
+from app.services.identity.providers import known_providers
+
+OPAQUE_SECONDS = 60.0
+"""For how long the provider's word about a token that tells no end is believed."""
+
+_REFUSED_SECONDS = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Bearer:
+    """Whoever brought a good token, the token's times in Unix seconds."""
+
+    arrival: Arrival
+    expires: float
+    issued: float | None
+    not_before: float = 0.0
+
+
+@part
+def recognise_token(
+    ports: Ports, actor: Actor, token: str, digest: bytes, version: int
+) -> SeenToken | None:
+    """Whose a provider's access token is; ``None`` when no provider of ours can have issued it.
+
+    ``digest`` is the token's SHA-256, ``version`` that of the providers' settings. The token's
+    user is made, linked or brought up to date. Raises ``TokenRejected`` with the reason, PROVIDER
+    when the provider does not answer.
+    """
+    memory = ports.remembered.providers
+    now = ports.clock.timestamp()
+    refused = memory.refused.get(digest)
+    if refused is not None and refused.version == version and now < refused.until:
+        raise TokenRejected(refused.fault)
+    try:
+        bearer = _read(ports, actor, token, digest, _candidates(ports, token, version))
+        if bearer is None:
+            return None
+        seen = _settle(ports, actor, bearer, digest, version)
+    except CallFailed as failed:
+        if failed.fault is not CallFault.NOT_CALLED:
+            _remember(ports, digest, TokenFault.PROVIDER, FAILED_PAUSE, version)
+        raise TokenRejected(TokenFault.PROVIDER) from failed
+    except TooManyRequests as limited:
+        raise TokenRejected(TokenFault.PROVIDER) from limited
+    except Refused as refusal:
+        _remember(ports, digest, TokenFault.INVALID, _REFUSED_SECONDS, version)
+        raise TokenRejected(TokenFault.INVALID) from refusal
+    except ProviderTokenRejected as rejected:
+        if rejected.fault is TokenFault.INVALID:
+            _remember(ports, digest, TokenFault.INVALID, _REFUSED_SECONDS, version)
+        raise
+    memory.tokens.put(digest, seen)
+    return seen
+
+
+def _remember(
+    ports: Ports, digest: bytes, fault: TokenFault, seconds: float, version: int
+) -> None:
+    """Answer ``fault`` for that token alone, without another call, for so many seconds."""
+    refused = RefusedToken(fault, ports.clock.timestamp() + seconds, version)
+    ports.remembered.providers.refused.put(digest, refused)
+
+
+def _candidates(ports: Ports, token: str, version: int) -> list[Provider]:
+    """The providers that can have issued ``token``.
+
+    A token that is not signed names nobody, and must not be shown to one who did not issue it: it
+    is the only provider's, or the default one's.
+    """
+    taking = [one for one in known_providers(ports, version) if one.active and one.takes_tokens]
+    if is_signed(token):
+        issuer = claimed_issuer(token)
+        named = [one for one in taking if one.issuer and one.issuer == issuer]
+        return named or [one for one in taking if not one.issuer]
+    if not is_opaque(token):
+        return []
+    if len(taking) > 1:
+        return [one for one in taking if one.slug == DEFAULT_SLUG]
+    return taking
+
+
+def _read(
+    ports: Ports, actor: Actor, token: str, digest: bytes, candidates: list[Provider]
+) -> _Bearer | None:
+    if not is_signed(token):
+        return _read_opaque(ports, actor, token, digest, candidates[0]) if candidates else None
+    failed = None
+    for provider in candidates:
+        try:
+            return _read_signed(ports, token, provider)
+        except CallFailed as no_answer:
+            failed = no_answer
+        except TokenRejected as rejected:
+            # Nobody's key verifies it, and it names nobody we know: so it is nobody's.
+            if provider.issuer or rejected.fault is not TokenFault.SIGNATURE:
+                raise
+    if failed is not None:
+        raise failed
+    return None
+
+
+def _read_signed(ports: Ports, token: str, provider: Provider) -> _Bearer:
+    signed = verify_with(ports, provider, token)
+    shop = ports.configuration.owner
+    now = ports.clock.timestamp()
+    access = read_access_token(signed, provider, now=now, shop=shop)
+    told = _ask(ports, provider, token, CallPurpose.VERIFIED)
+    person = read_person(told, provider, access.subject)
+    arrival = Arrival(provider, access.issuer, person, access.grant)
+    return _Bearer(arrival, access.expires, access.issued, access.not_before)
+
+
+def _read_opaque(
+    ports: Ports, actor: Actor, token: str, digest: bytes, provider: Provider
+) -> _Bearer:
+    if provider.audience or provider.use_oauth_scope_permissions:
+        reason = "An opaque token does not tell which audience it is meant for."
+        raise ProviderTokenRejected(reason)
+    purpose = CallPurpose.VERIFIED
+    if ports.remembered.providers.tokens.get(digest) is None:
+        limit_rate(ports, EXTERNAL_TOKEN, actor.address)
+        purpose = CallPurpose.UNKNOWN
+    person = read_person(_ask(ports, provider, token, purpose), provider)
+    expires = ports.clock.timestamp() + OPAQUE_SECONDS
+    return _Bearer(Arrival(provider, "", person), expires, None)
+
+
+def _ask(
+    ports: Ports, provider: Provider, token: str, purpose: CallPurpose
+) -> "dict[str, object]":
+    with calling(ports, provider.user_info_url, purpose):
+        return dict(ports.identity_provider.fetch_person(provider.user_info_url, token))
+
+
+def _settle(ports: Ports, actor: Actor, bearer: _Bearer, digest: bytes, version: int) -> SeenToken:
+    try:
+        return _store(ports, actor, bearer, digest, version)
+    except IntegrityError:
+        # A browser's first requests come together: another of them was quicker by a moment.
+        return _store(ports, actor, bearer, digest, version)
+
+
+def _store(ports: Ports, actor: Actor, bearer: _Bearer, digest: bytes, version: int) -> SeenToken:
+    now = ports.clock.timestamp()
+    with ports.database.transaction() as session:
+        identity, user = admit(ports, actor, session, bearer.arrival)
+        if bearer.issued is None:
+            issued = _first_seen(ports, session, digest, identity.id)
+        else:
+            issued = min(bearer.issued, now)
+        if is_ended(issued, user.tokens_valid_after, identity.tokens_valid_after):
+            raise ProviderTokenRejected("Whoever this is has signed out everywhere since.")
+        return SeenToken(
+            identity_id=identity.id,
+            issuer=identity.issuer,
+            subject=identity.subject,
+            grant=bearer.arrival.rights,
+            issued=issued,
+            expires=bearer.expires,
+            version=version,
+            not_before=bearer.not_before,
+        )
+
+
+def _first_seen(ports: Ports, session: Session, digest: bytes, identity_id: int) -> float:
+    """When a token that does not tell its age was seen first, by whichever process."""
+    known = session.get(ProviderTokenRecord, digest.hex())
+    if known is None:
+        known = ProviderTokenRecord(
+            digest=digest.hex(), identity_id=identity_id, first_seen_at=ports.clock.now()
+        )
+        session.add(known)
+    return known.first_seen_at.timestamp()

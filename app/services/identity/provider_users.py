@@ -1,0 +1,121 @@
+"""Accounts that a provider's word makes or changes."""
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.domain.authorization.actor import Actor
+from app.domain.events import (
+    CustomerCreated,
+    CustomerUpdated,
+    PermissionGroupCreated,
+    StaffCreated,
+    StaffUpdated,
+)
+from app.domain.single_sign_on.provider_people import ExternalPerson
+from app.models import ExternalIdentityRecord, GroupMemberRecord, GroupRecord, UserRecord
+from app.ports import Ports
+from app.services.audit.log import Change, record
+from app.services.authorization.register import part
+from app.services.identity.account_trust import confirm_email, make_staff
+from app.services.outbox.publisher import put_event
+
+
+@part
+def make_user(
+    ports: Ports, actor: Actor, session: Session, person: ExternalPerson, *, is_staff: bool
+) -> UserRecord:
+    """A new account without a password, confirmed where the provider vouches for the address."""
+    now = ports.clock.now()
+    user = UserRecord(
+        email=person.email,
+        first_name=person.first_name,
+        last_name=person.last_name,
+        is_staff=is_staff,
+        is_active=True,
+        is_confirmed=person.is_verified,
+        date_joined=now,
+        updated_at=now,
+    )
+    session.add(user)
+    session.flush()
+    put_event(ports, actor, session, (StaffCreated if is_staff else CustomerCreated)(user.id))
+    after = {"is_staff": is_staff, "is_confirmed": user.is_confirmed, "has_password": False}
+    record(ports, actor, session, Change("user.create", "User", user.id, user.email, after=after))
+    return user
+
+
+@part
+def keep_current(
+    ports: Ports,
+    actor: Actor,
+    session: Session,
+    identity: ExternalIdentityRecord,
+    user: UserRecord,
+    person: ExternalPerson,
+) -> None:
+    """Take over what the provider tells by now; an email only when verified, and nobody else's.
+
+    A verified email that is the account's own verifies the ``identity``, and confirms the account.
+    """
+    told: dict[str, object] = {
+        "first_name": person.first_name or user.first_name,
+        "last_name": person.last_name or user.last_name,
+    }
+    if person.is_verified:
+        if person.email != user.email and not _is_taken(session, person.email):
+            told["email"] = person.email
+        if told.get("email", user.email) == person.email:
+            identity.is_verified = True
+            told["is_confirmed"] = True
+    after = {name: value for name, value in told.items() if getattr(user, name) != value}
+    if not after:
+        return
+    before = {name: getattr(user, name) for name in after}
+    for name in after.keys() - {"is_confirmed"}:
+        setattr(user, name, after[name])
+    if "is_confirmed" in after:
+        confirm_email(ports, actor, session, user)
+    user.updated_at = ports.clock.now()
+    kind = StaffUpdated if user.is_staff else CustomerUpdated
+    put_event(ports, actor, session, kind(user.id))
+    change = Change("user.sync", "User", user.id, user.email, before, after)
+    record(ports, actor, session, change)
+
+
+@part
+def promote(
+    ports: Ports,
+    actor: Actor,
+    session: Session,
+    identity: ExternalIdentityRecord,
+    user: UserRecord,
+) -> None:
+    """Make a customer staff, by the word of the provider of ``identity``.
+
+    Nobody is made a customer again by signing in: that is for whoever manages staff.
+    """
+    make_staff(ports, actor, session, user, identity.id)
+    user.updated_at = ports.clock.now()
+    put_event(ports, actor, session, StaffUpdated(user.id))
+    before, after = {"is_staff": False}, {"is_staff": True}
+    change = Change("user.promote", "User", user.id, user.email, before, after)
+    record(ports, actor, session, change)
+
+
+@part
+def join_group(ports: Ports, actor: Actor, session: Session, user: UserRecord, name: str) -> None:
+    """Put somebody into the group of that name; it is made, without permissions, if need be."""
+    group = session.scalar(select(GroupRecord).where(GroupRecord.name == name))
+    if group is None:
+        group = GroupRecord(name=name)
+        session.add(group)
+        session.flush()
+        put_event(ports, actor, session, PermissionGroupCreated(group.id))
+        record(ports, actor, session, Change("group.create", "Group", group.id, name))
+    session.merge(GroupMemberRecord(user_id=user.id, group_id=group.id))
+    after = {"group": name}
+    record(ports, actor, session, Change("user.join", "User", user.id, user.email, after=after))
+
+
+def _is_taken(session: Session, email: str) -> bool:
+    return session.scalar(select(UserRecord.id).where(UserRecord.email == email)) is not None

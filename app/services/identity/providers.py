@@ -1,0 +1,77 @@
+"""The identity providers as every process knows them: read once a version of their settings."""
+
+from dataclasses import dataclass, fields
+
+from sqlalchemy import Select, select
+
+from app.domain.authorization.actor import Actor
+from app.domain.single_sign_on.providers import Provider, choose, slug_in
+from app.models import IdentityProviderRecord, ShopRecord
+from app.ports import Ports
+from app.ports.provider_memory import KnownProviders
+from app.services.authorization.register import part, public
+
+SECRET_SEAL = "identity provider's client secret"  # noqa: S105 - what it is sealed for
+
+# The shop is one row, so nothing has to choose among several.
+_VERSION: Select[*tuple[object, ...]] = select(ShopRecord.providers_version)
+_NAMES = tuple(field.name for field in fields(Provider))
+
+
+@dataclass(frozen=True, slots=True)
+class ExternalAuthentication:
+    """A way in through an identity provider: its plugin id, and how it is called."""
+
+    id: str
+    name: str
+
+
+@part
+def known_providers(ports: Ports, version: int | None = None) -> tuple[Provider, ...]:
+    """Every provider at ``version``, which the caller has just read from the shop's row."""
+    if version is None:
+        version = int(str(ports.database.read(_VERSION, {})[0][0]))
+    known = ports.remembered.providers.known
+    if known is None or known.version != version:
+        with ports.database.reading() as session:
+            records = session.scalars(
+                select(IdentityProviderRecord).order_by(IdentityProviderRecord.id)
+            )
+            known = KnownProviders(version, tuple(to_provider(record) for record in records))
+        ports.remembered.providers.known = known
+    return known.providers
+
+
+@part
+def provider_of(ports: Ports, plugin_id: str | None) -> Provider | None:
+    """The active provider that answers to a plugin id; ``None`` for any other id."""
+    slug = slug_in(plugin_id or "")
+    provider = None if slug is None else choose(known_providers(ports), slug)
+    return provider if provider is not None and provider.active else None
+
+
+@part
+def to_provider(record: IdentityProviderRecord) -> Provider:
+    """The settings as a value; the secret stays sealed."""
+    return Provider(**{name: getattr(record, name) for name in _NAMES})
+
+
+@part
+def client_secret_of(ports: Ports, provider: Provider) -> str:
+    """The provider's client secret, readable; empty where it has none."""
+    if not provider.client_secret:
+        return ""
+    return ports.sealing.unseal(SECRET_SEAL, provider.client_secret)
+
+
+@public
+def list_external_authentications(
+    ports: Ports, actor: Actor
+) -> tuple[ExternalAuthentication, ...]:
+    """The active providers (`shop { availableExternalAuthentications }`)."""
+    vendor = ports.configuration.vendor
+    return tuple(
+        ExternalAuthentication(provider.plugin_id(vendor), provider.name)
+        for provider in known_providers(ports)
+        if provider.active
+    )

@@ -1,0 +1,67 @@
+"""People as they stand in a transaction, and as they were when they are gone."""
+
+from collections.abc import Iterable
+from dataclasses import fields
+from datetime import datetime
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.domain.accounts.users import User
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.permissions import Permission
+from app.domain.values.errors import Problem, Refused
+from app.models import ShopRecord, UserRecord
+from app.models.shop import SHOP_ID
+from app.services.authorization.live_sessions import USER_COLUMNS, as_seen, read_user, switches_of
+from app.services.authorization.register import part
+
+_KEPT = (str, int, bool, type(None))
+
+
+@part
+def load_user(session: Session, user_id: int) -> User:
+    """The person with that key, with every right they hold, as this transaction has left them."""
+    session.flush()
+    row = session.execute(select(*USER_COLUMNS).where(UserRecord.id == user_id)).one()
+    return read_user(tuple(row))
+
+
+@part
+def find_user_by_key(session: Session, user_id: int) -> User:
+    """The person with that key; refuses NOT_FOUND on ``id``."""
+    row = session.execute(select(*USER_COLUMNS).where(UserRecord.id == user_id)).one_or_none()
+    if row is None:
+        raise Refused(Problem("NOT_FOUND", "There is no such user.", "id"))
+    return read_user(tuple(row))
+
+
+@part
+def load_caller(session: Session, actor: Actor, user_id: int) -> User:
+    """The person who is calling, with the rights that count in the session they are calling from.
+
+    In a restricted login mode answers show what the token really has (contract, "Modes,
+    precisely").
+    """
+    switches = switches_of(session.get_one(ShopRecord, SHOP_ID))
+    return as_seen(load_user(session, user_id), actor.origin, switches, actor.grant)
+
+
+@part
+def snapshot_of(user: User) -> dict[str, object]:
+    """What a deletion's event keeps of ``user``: moments in ISO 8601, permissions by name."""
+    values = {field.name: getattr(user, field.name) for field in fields(user)}
+    plain = {
+        name: value.isoformat() if isinstance(value, datetime) else value
+        for name, value in values.items()
+        if isinstance(value, (*_KEPT, datetime))
+    }
+    groups = [
+        {"id": group.id, "name": group.name, "permissions": _names(group.permissions)}
+        for group in user.groups
+    ]
+    return plain | {"permissions": _names(user.permissions), "groups": groups}
+
+
+def _names(permissions: Iterable[Permission]) -> list[str]:
+    return sorted(one.value for one in permissions)

@@ -1,0 +1,76 @@
+"""App tokens under the inspector: which app's, whether it is good, and for what."""
+
+from typing import Any
+
+from app.domain.apps.app_tokens import digest_of, is_app_token
+from app.domain.apps.apps import App
+from app.domain.authorization.permissions import parted_names
+from app.domain.inspector.token_inspection import (
+    AppBehind,
+    Check,
+    CheckName,
+    Inspection,
+    TokenKind,
+    app_rights,
+    failed,
+    passed,
+)
+from app.models import AppRecord, AppTokenRecord
+from app.ports import Ports
+from app.services.apps.stored_apps import ALL_APPS, APP_COLUMNS, to_app
+from app.services.authorization.register import part
+
+_OF_TOKEN = (
+    AppTokenRecord.name,
+    AppTokenRecord.last_four,
+    AppTokenRecord.expires_at,
+    AppTokenRecord.permissions,
+    AppRecord.is_installed,
+)
+
+
+@part
+def inspect_app_token(ports: Ports, token: str) -> Inspection:
+    """What a text is that begins as app tokens do; one statement. Never raises."""
+    if not is_app_token(token):
+        text = "It begins as an app token does, but is not whole: its checksum is wrong."
+        return Inspection(TokenKind.APP, (failed(CheckName.FORM, text),))
+    whole = passed(CheckName.FORM, "A whole app token: its checksum is right.")
+    query = (
+        ALL_APPS.add_columns(*_OF_TOKEN)
+        .join(AppTokenRecord, AppTokenRecord.app_id == AppRecord.id)
+        .where(AppTokenRecord.digest == digest_of(token))
+    )
+    with ports.database.reading() as session:
+        row = session.execute(query).one_or_none()
+    if row is None:
+        text = "No app has this token: it was revoked, or is another installation's."
+        return Inspection(TokenKind.APP, (whole, failed(CheckName.SESSION, text)))
+    app = to_app(row)
+    values: tuple[Any, ...] = tuple(row)
+    name, ending, expires_at, narrowed, is_installed = values[len(APP_COLUMNS) :]
+    ends = failed(CheckName.TIME, "It has expired.")
+    if expires_at is None or expires_at > ports.clock.now():
+        ends = passed(CheckName.TIME, "It has no end." if expires_at is None else "In time.")
+    return Inspection(
+        TokenKind.APP,
+        (
+            whole,
+            passed(CheckName.SESSION, "The app has this token."),
+            ends,
+            _active(app, is_installed=is_installed),
+        ),
+        app=AppBehind(app.id, app.name, app.is_active, ending, name),
+        rights=app_rights(
+            app.permissions, None if narrowed is None else parted_names(str(narrowed))
+        ),
+    )
+
+
+def _active(app: App, *, is_installed: bool) -> Check:
+    if app.is_active:
+        return passed(CheckName.APP, "The app is active.")
+    if not is_installed:
+        # It calls back before it has become active.
+        return passed(CheckName.APP, "The app is being installed.")
+    return failed(CheckName.APP, "The app is switched off.")

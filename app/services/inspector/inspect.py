@@ -1,0 +1,81 @@
+"""The token inspector: what a pasted token is, whether it works, and what it may do."""
+
+from dataclasses import replace
+
+from app.domain.apps.app_tokens import PREFIX
+from app.domain.authorization.actor import Actor
+from app.domain.inspector.token_inspection import (
+    CheckName,
+    Inspection,
+    KeyStanding,
+    TokenKind,
+    failed,
+)
+from app.domain.sign_in.tokens import is_loopback_issuer
+from app.domain.single_sign_on.provider_jws import (
+    LONGEST_FOREIGN_TOKEN,
+    claimed_key,
+    peek,
+    peek_header,
+)
+from app.domain.single_sign_on.provider_tokens import claimed_issuer, is_signed
+from app.ports import Ports
+from app.services.authorization.register import staff_only
+from app.services.inspector.app_tokens import inspect_app_token
+from app.services.inspector.own_tokens import inspect_our_token, name_key
+from app.services.inspector.provider_tokens import inspect_provider_token
+
+_SCHEMES = ("bearer", "jwt")
+
+
+@staff_only
+def inspect_token(ports: Ports, actor: Actor, token: str) -> Inspection:
+    """What ``token`` is, whatever it is: never raises for what somebody has pasted.
+
+    Any of the staff may: whoever has a token can use it anyway. What its person may do is told to
+    themselves and to whoever manages them. The token is neither logged nor stored, nor in the
+    answer, and is shown to no provider. A scheme before it (``Bearer``) is left out.
+    """
+    text = _bare(token)
+    if not text:
+        return _unreadable("Nothing was pasted.")
+    if len(text) > LONGEST_FOREIGN_TOKEN:
+        return _unreadable("It is longer than any token.")
+    if text.startswith(PREFIX):
+        return inspect_app_token(ports, text)
+    if not is_signed(text):
+        return _unreadable("It has no form of ours. If it is a provider's, only they can read it.")
+    found = _inspect_signed(ports, actor, text)
+    return replace(found, header=peek_header(text), claims=peek(text))
+
+
+def _inspect_signed(ports: Ports, actor: Actor, text: str) -> Inspection:
+    if claimed_key(text) is None and not peek_header(text):
+        return _unreadable("It cannot be decoded: a part is missing, or was changed on the way.")
+    key = name_key(ports, text)
+    is_ours = key is not None and key.standing is not KeyStanding.UNKNOWN
+    if is_ours or _names_us(ports, actor, text):
+        return inspect_our_token(ports, actor, text, key)
+    found = inspect_provider_token(ports, actor, text)
+    if found is not None:
+        return found
+    nobody = failed(CheckName.ISSUER, "Neither this service nor a provider here has issued it.")
+    return Inspection(TokenKind.FOREIGN, (nobody,), key=key)
+
+
+def _names_us(ports: Ports, actor: Actor, text: str) -> bool:
+    issuer = claimed_issuer(text)
+    configured = ports.configuration.issuer
+    if issuer is None or configured:
+        return issuer is not None and issuer == configured
+    return issuer == actor.issuer or is_loopback_issuer(issuer)
+
+
+def _bare(token: str) -> str:
+    text = token.strip()
+    scheme, _, rest = text.partition(" ")
+    return rest.strip() if scheme.lower().rstrip(":") in _SCHEMES else text
+
+
+def _unreadable(why: str) -> Inspection:
+    return Inspection(TokenKind.UNREADABLE, (failed(CheckName.FORM, why),))

@@ -1,0 +1,238 @@
+"""Our own tokens under the inspector: each check with its outcome, and the rights behind them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+
+from app.domain.accounts.users import User
+from app.domain.apps.extensions import app_side
+from app.domain.authorization.actor import Actor, SessionOrigin
+from app.domain.authorization.permissions import Permission, in_order
+from app.domain.inspector.token_inspection import (
+    Check,
+    CheckName,
+    CheckOutcome,
+    Inspection,
+    KeyStanding,
+    NamedKey,
+    TokenKind,
+    failed,
+    passed,
+    person_rights,
+)
+from app.domain.keys.ring import KeyState
+from app.domain.shop.settings import PasswordLoginMode, password_is_worthless, strips_staff_rights
+from app.domain.sign_in.tokens import (
+    Claims,
+    TokenType,
+    check_claims,
+    is_loopback_issuer,
+    read_claims,
+)
+from app.domain.single_sign_on.provider_jws import claimed_key, peek
+from app.domain.values.errors import TokenFault, TokenRejected
+from app.ports import Ports
+from app.services.authorization.register import part
+from app.services.identity.manageable_users import NEEDED
+from app.services.inspector.sessions import Traced, bearer_of, trace_claims
+from app.services.keys.ring import ring
+from app.services.keys.stored_keys import (
+    last_retirement_of_ended_keys,
+    stored_ring,
+    verifies_until,
+)
+
+_KINDS = {
+    TokenType.ACCESS: TokenKind.ACCESS,
+    TokenType.REFRESH: TokenKind.REFRESH,
+    TokenType.EXTENSION: TokenKind.EXTENSION,
+}
+_STANDINGS = {
+    KeyState.NEXT: KeyStanding.NEXT,
+    KeyState.ACTIVE: KeyStanding.ACTIVE,
+    KeyState.RETIRED: KeyStanding.RETIRED,
+}
+_BROKEN = {
+    TokenFault.UNDECODABLE: "It cannot be decoded: a part is missing, or was changed on the way.",
+    TokenFault.ALGORITHM: "It is not signed by RS256, the one algorithm that is accepted here.",
+    TokenFault.INVALID: "Its header holds what headers of ours do not.",
+    TokenFault.SIGNATURE: "It names no key.",
+}
+
+
+@dataclass(slots=True)
+class _Findings:
+    """The checks so far."""
+
+    checks: list[Check] = field(default_factory=list)
+
+    def note(self, name: CheckName, good: str | None, bad: str = "") -> bool:
+        """Note a check, passed if it has a ``good`` text; whether it has."""
+        self.checks.append(failed(name, bad) if good is None else passed(name, good))
+        return good is not None
+
+
+@part
+def inspect_our_token(ports: Ports, actor: Actor, token: str, key: NamedKey | None) -> Inspection:
+    """What a signed token is that names us as its issuer, or one of our keys. Never raises."""
+    found = Inspection(TokenKind.ACCESS, (), claims=peek(token), key=key)
+    findings = _Findings()
+    everything = _signed(ports, token, key, findings)
+    claims = None if everything is None else _ours(ports, everything, findings)
+    if claims is not None:
+        found = replace(found, kind=_KINDS.get(TokenType(claims.type), TokenKind.ACCESS))
+        if _issued_here(ports, actor, claims, findings) and _in_time(ports, claims, findings):
+            traced = trace_claims(ports, claims)
+            found = _behind(actor, found, traced, claims, findings)
+    return replace(found, checks=tuple(findings.checks))
+
+
+@part
+def name_key(ports: Ports, token: str) -> NamedKey | None:
+    """The key that ``token`` names, as it stands in our ring; ``None`` where it names none."""
+    kid = claimed_key(token)
+    if kid is None:
+        return None
+    fixed = ports.keys.fixed()
+    if fixed is not None:
+        known = kid == fixed.public.kid
+        return NamedKey(kid, KeyStanding.ACTIVE if known else KeyStanding.UNKNOWN)
+    ring(ports)
+    for key in stored_ring(ports).keys:
+        if key.pair.public.kid != kid:
+            continue
+        ended = last_retirement_of_ended_keys(ports)
+        over = key.retired_at is not None and key.retired_at <= ended
+        standing = KeyStanding.ENDED if over else _STANDINGS[key.state]
+        return NamedKey(kid, standing, verifies_until(ports, key))
+    return NamedKey(kid, KeyStanding.UNKNOWN)
+
+
+def _signed(
+    ports: Ports, token: str, key: NamedKey | None, findings: _Findings
+) -> Mapping[str, object] | None:
+    """The claims after the signature; ``None`` when it is not ours."""
+    try:
+        everything = ports.keys.verify(ring(ports).ring.published, token)
+    except TokenRejected as rejected:
+        if rejected.fault is not TokenFault.SIGNATURE or key is None:
+            findings.note(CheckName.FORM, None, _BROKEN[rejected.fault])
+            return None
+        findings.note(CheckName.FORM, "A whole token, to be verified by RS256.")
+        if key.standing is KeyStanding.ENDED:
+            findings.note(CheckName.KEY, None, "The key was retired too long ago.")
+        elif key.standing is KeyStanding.UNKNOWN:
+            findings.note(CheckName.KEY, None, "No key of ours has this name.")
+        else:
+            findings.note(CheckName.KEY, f"Our key, {key.standing}.")
+            bad = "The key did not sign this: the token was changed, or is a forgery."
+            findings.note(CheckName.SIGNATURE, None, bad)
+        return None
+    findings.note(CheckName.FORM, "A whole token, to be verified by RS256.")
+    findings.note(CheckName.KEY, f"Our key, {key.standing if key else KeyStanding.ACTIVE}.")
+    findings.note(CheckName.SIGNATURE, "Signed by us.")
+    return everything
+
+
+def _ours(ports: Ports, everything: Mapping[str, object], findings: _Findings) -> Claims | None:
+    owner = ports.configuration.owner
+    try:
+        claims = read_claims(everything, owner)
+    except TokenRejected:
+        told = everything.get("owner")
+        bad = "A claim is missing that tokens of ours have, or is of another form."
+        if isinstance(told, str) and told != owner:
+            bad = "It belongs to another owner: VENDOR was changed since."
+        findings.note(CheckName.CLAIMS, None, bad)
+        return None
+    known = claims.type in list(TokenType)
+    bad = "It is neither an access token, nor a refresh token, nor an extension's."
+    good = f"Every claim is there; it is of the type {claims.type}." if known else None
+    return claims if findings.note(CheckName.CLAIMS, good, bad) else None
+
+
+def _issued_here(ports: Ports, actor: Actor, claims: Claims, findings: _Findings) -> bool:
+    configured = ports.configuration.issuer
+    ours = claims.iss == (configured or actor.issuer)
+    ours = ours or (not configured and is_loopback_issuer(claims.iss))
+    good = "Issued for this address." if ours else None
+    return findings.note(CheckName.ISSUER, good, "It was issued for another address.")
+
+
+def _in_time(ports: Ports, claims: Claims, findings: _Findings) -> bool:
+    now = ports.clock.timestamp()
+    try:
+        check_claims(claims, now=now, issuer=claims.iss, configured=True)
+    except TokenRejected as rejected:
+        since = datetime.fromtimestamp(max(0, min(claims.exp, now)), UTC)
+        early = rejected.fault is TokenFault.IMMATURE
+        bad = "It isn't valid yet: iat or nbf is in the future." if early else ""
+        bad = bad or f"It expired at {since:%Y-%m-%d %H:%M:%S} UTC."
+        return findings.note(CheckName.TIME, None, bad)
+    return findings.note(CheckName.TIME, "In time.")
+
+
+def _behind(
+    actor: Actor, found: Inspection, traced: Traced, claims: Claims, findings: _Findings
+) -> Inspection:
+    """``found`` with the session, the person and the app that the token speaks for."""
+    session, user = traced.session, traced.user
+    origin = SessionOrigin.NONE if session is None else session.origin
+    good = None if session is None else f"The session is alive; it began by {_way(origin)}."
+    findings.note(CheckName.SESSION, good, "The session has ended: somebody signed out of it.")
+    alive = user is not None and user.is_active
+    bad = "There is no such person." if user is None else "The account is switched off."
+    findings.note(CheckName.PERSON, "The account is active." if alive else None, bad)
+    is_extension = claims.type == TokenType.EXTENSION
+    if is_extension:
+        on = traced.app is not None and traced.app.is_active
+        bad = "The app was deleted." if traced.app is None else "The app is switched off."
+        findings.note(CheckName.APP, "The app is active." if on else None, bad)
+    if session is not None:
+        findings.checks.append(mode_check(traced.mode, origin))
+    found = replace(
+        found, session=session, app=traced.app, bearer=None if user is None else bearer_of(user)
+    )
+    if user is None or session is None:
+        return found
+    if not may_see_rights(actor, user):
+        return replace(found, rights_hidden=True)
+    app = app_side(traced.granted) if is_extension else None
+    scopes = None if traced.grant is None else traced.grant.permissions
+    held = user.permissions
+    rights = person_rights(held, mode=traced.mode, origin=origin, scopes=scopes, app=app)
+    return replace(found, rights=rights, by_sign_on=_by_sign_on(held, scopes, app))
+
+
+@part
+def may_see_rights(actor: Actor, user: User) -> bool:
+    """Whether ``actor`` gets to see what ``user`` may do: their own, or of whom they manage."""
+    own = actor.is_account_owner and actor.user_id == user.id
+    return own or actor.holds(NEEDED[user.is_staff])
+
+
+@part
+def mode_check(mode: PasswordLoginMode, origin: SessionOrigin) -> Check:
+    """What the login mode leaves of a session that began so."""
+    if password_is_worthless(mode, origin):
+        text = "Password login is switched off, and the session began by password."
+        return failed(CheckName.LOGIN_MODE, text)
+    if strips_staff_rights(mode, origin):
+        text = (
+            "Passwords are for customers only, and the session began by password: no staff rights."
+        )
+        return Check(CheckName.LOGIN_MODE, CheckOutcome.WARNING, text)
+    return passed(CheckName.LOGIN_MODE, "The login mode takes nothing away.")
+
+
+def _by_sign_on(
+    held: frozenset[Permission],
+    scopes: frozenset[Permission] | None,
+    app: frozenset[Permission] | None,
+) -> tuple[Permission, ...]:
+    mine = held if scopes is None else scopes
+    return in_order(mine if app is None else mine & app)
+
+
+def _way(origin: SessionOrigin) -> str:
+    return "single sign-on" if origin is SessionOrigin.OIDC else "password"

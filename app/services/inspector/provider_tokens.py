@@ -1,0 +1,158 @@
+"""Tokens of identity providers under the inspector: only what this service checks by itself.
+
+Nobody is signed in, made or changed by it, and the token is shown to nobody. A provider's keys are
+fetched as for any request: at most once per cool-down.
+"""
+
+from dataclasses import replace
+
+from sqlalchemy import select
+
+from app.domain.authorization.actor import Actor, SessionOrigin
+from app.domain.authorization.permissions import in_order
+from app.domain.inspector.token_inspection import (
+    Check,
+    CheckName,
+    CheckOutcome,
+    Inspection,
+    KeyStanding,
+    NamedKey,
+    TokenKind,
+    failed,
+    passed,
+    person_rights,
+)
+from app.domain.single_sign_on.provider_jws import claimed_key
+from app.domain.single_sign_on.provider_tokens import (
+    AccessToken,
+    ProviderTokenRejected,
+    claimed_issuer,
+    read_access_token,
+)
+from app.domain.single_sign_on.providers import Provider
+from app.domain.values.errors import TokenFault, TokenRejected
+from app.models import ExternalIdentityRecord, ShopRecord, UserRecord
+from app.ports import Ports
+from app.ports.http import CallFailed
+from app.services.authorization.live_sessions import USER_COLUMNS, read_user, switches_of
+from app.services.authorization.provider_rights import is_ended
+from app.services.authorization.register import part
+from app.services.identity.provider_keys import verify_with
+from app.services.identity.providers import known_providers
+from app.services.inspector.own_tokens import may_see_rights
+from app.services.inspector.sessions import bearer_of
+
+_SWITCHED_OFF = "The provider is switched off."
+_NOT_SET_UP = "The provider's tokens are not taken: it needs a key set URL and a user-info URL."
+_BROKEN = {
+    TokenFault.UNDECODABLE: "It cannot be decoded: a part is missing, or was changed on the way.",
+    TokenFault.ALGORITHM: "It is signed by an algorithm that is not accepted.",
+    TokenFault.INVALID: "Its header demands what is not known here (crit).",
+}
+
+
+@part
+def inspect_provider_token(ports: Ports, actor: Actor, token: str) -> Inspection | None:
+    """What a signed token of a provider is; ``None`` when no provider of ours can have issued it.
+
+    Never raises.
+    """
+    issuer = claimed_issuer(token)
+    providers = known_providers(ports)
+    named = [one for one in providers if one.issuer and one.issuer == issuer]
+    candidates = named or [one for one in providers if not one.issuer and one.json_web_key_set_url]
+    found = None
+    for provider in candidates:
+        found = _inspect(ports, actor, token, provider)
+        if found.is_valid or named:
+            return found
+    return found
+
+
+def _inspect(ports: Ports, actor: Actor, token: str, provider: Provider) -> Inspection:
+    kid = claimed_key(token)
+    found = Inspection(
+        TokenKind.PROVIDER,
+        (),
+        key=None if kid is None else NamedKey(kid, KeyStanding.UNKNOWN),
+        provider=provider.name or provider.slug,
+    )
+    if not (provider.active and provider.takes_tokens):
+        text = _SWITCHED_OFF if not provider.active else _NOT_SET_UP
+        return replace(found, checks=(failed(CheckName.ISSUER, text),))
+    known = passed(CheckName.ISSUER, "A provider that is set up here.")
+    try:
+        signed = verify_with(ports, provider, token)
+    except CallFailed:
+        text = "The provider does not answer, so its keys are not known."
+        return replace(found, checks=(known, Check(CheckName.KEY, CheckOutcome.UNKNOWN, text)))
+    except TokenRejected as rejected:
+        return replace(found, checks=(known, _broken(rejected)))
+    if kid is not None:
+        found = replace(found, key=NamedKey(kid, KeyStanding.PROVIDER))
+    checks = (known, passed(CheckName.SIGNATURE, "Signed by the provider."))
+    try:
+        access = read_access_token(
+            signed,
+            provider,
+            now=ports.clock.timestamp(),
+            shop=ports.configuration.owner,
+        )
+    except ProviderTokenRejected as rejected:
+        name = CheckName.CLAIMS
+        if rejected.fault in (TokenFault.EXPIRED, TokenFault.IMMATURE):
+            name = CheckName.TIME
+        return replace(found, checks=(*checks, failed(name, rejected.reason)))
+    read = passed(CheckName.CLAIMS, "In time, for this audience, and an access token.")
+    return _with_person(ports, actor, replace(found, checks=(*checks, read)), provider, access)
+
+
+def _broken(rejected: TokenRejected) -> Check:
+    if rejected.fault is TokenFault.SIGNATURE:
+        return failed(CheckName.SIGNATURE, "No key of the provider has signed this.")
+    return failed(CheckName.FORM, _BROKEN.get(rejected.fault, rejected.fault.message))
+
+
+def _with_person(
+    ports: Ports, actor: Actor, found: Inspection, provider: Provider, access: AccessToken
+) -> Inspection:
+    """``found`` with whoever is known here by that subject, and what they may do."""
+    identity = ExternalIdentityRecord
+    query = (
+        select(ShopRecord, identity.tokens_valid_after, UserRecord.tokens_valid_after)
+        .add_columns(*USER_COLUMNS)
+        .select_from(ShopRecord)
+        .join(identity, identity.issuer == provider.issuer_here(access.issuer))
+        .join(UserRecord, UserRecord.id == identity.user_id)
+        .where(identity.subject == access.subject)
+    )
+    with ports.database.reading() as session:
+        row = session.execute(query).one_or_none()
+    if row is None:
+        text = "Nobody has come in with it yet: whoever does first is made or linked then."
+        check = Check(CheckName.PERSON, CheckOutcome.UNKNOWN, text)
+        return replace(found, checks=(*found.checks, check))
+    shop, there, here, *columns = row
+    user = read_user(columns)
+    checks = [*found.checks, _alive(active=user.is_active)]
+    if access.issued is not None and is_ended(access.issued, here, there):
+        text = "It was issued before its person signed out everywhere."
+        checks.append(failed(CheckName.SESSION, text))
+    found = replace(found, checks=tuple(checks), bearer=bearer_of(user))
+    if not may_see_rights(actor, user):
+        return replace(found, rights_hidden=True)
+    scopes = None if access.grant is None else access.grant.permissions
+    rights = person_rights(
+        user.permissions,
+        mode=switches_of(shop).password_login_mode,
+        origin=SessionOrigin.OIDC,
+        scopes=scopes,
+    )
+    held = in_order(user.permissions if scopes is None else scopes)
+    return replace(found, rights=rights, by_sign_on=held)
+
+
+def _alive(*, active: bool) -> Check:
+    if active:
+        return passed(CheckName.PERSON, "The account is active.")
+    return failed(CheckName.PERSON, "The account is switched off.")

@@ -1,0 +1,120 @@
+"""Reading a page of records by keyset: the rows after a cursor's sort values."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TypeVar
+
+from sqlalchemy import BindParameter, Row, ScalarSelect, Select, func, literal, tuple_
+from sqlalchemy.orm import InstrumentedAttribute, Session
+
+from app.domain.values.errors import Problem, Refused
+from app.domain.values.pages import BAD_CURSOR, Page, PageRequest, make_cursor
+from app.ports import Ports
+from app.services.authorization.register import part
+
+Item = TypeVar("Item")
+Column = (
+    InstrumentedAttribute[str]
+    | InstrumentedAttribute[int]
+    | InstrumentedAttribute[datetime]
+    | ScalarSelect[int]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """By which columns a list goes, the unique key last; none of them may be null.
+
+    All go in one direction, so that one comparison of rows, and one index, serve. A number that is
+    counted for each row is for lists that are short as a whole.
+    """
+
+    columns: tuple[Column, ...]
+    descending: bool = False
+
+
+@part
+def read_page(
+    ports: Ports,
+    session: Session,
+    query: Select[*tuple[object, ...]],
+    order: Order,
+    request: PageRequest,
+    item: Callable[[Row[*tuple[object, ...]]], Item],
+) -> Page[Item]:
+    """The page of ``query`` that ``request`` asks for; each row becomes an item.
+
+    Whether there is more is told by one row beyond the page, never by counting. ``query`` gives
+    each thing in one row: neither grouped nor made distinct. Refuses the cursor of another list.
+    """
+    descending = order.descending is not request.backwards
+    wanted = query.add_columns(*(column.label(None) for column in order.columns))
+    if request.cursor:
+        places, values = tuple_(*order.columns), tuple_(*_typed(order, request))
+        wanted = wanted.where(places < values if descending else places > values)
+    wanted = wanted.order_by(
+        *(column.desc() if descending else column.asc() for column in order.columns)
+    ).limit(request.size + 1)
+    rows = session.execute(wanted).all()
+    more = len(rows) > request.size
+    rows = rows[: request.size]
+    if request.backwards:
+        rows = rows[::-1]
+    width = len(order.columns)
+    return Page(
+        items=tuple(item(row) for row in rows),
+        cursors=tuple(_cursor(row[-width:]) for row in rows),
+        has_next=bool(request.cursor) if request.backwards else more,
+        has_previous=more if request.backwards else bool(request.cursor),
+        count=lambda: _count(ports, query),
+    )
+
+
+def _count(ports: Ports, query: Select[*tuple[object, ...]]) -> int:
+    # The columns are left out: some are subqueries, which nobody wants run for every row.
+    counted = query.with_only_columns(func.count(), maintain_column_froms=True).order_by(None)
+    with ports.database.reading() as session:
+        return session.scalar(counted) or 0
+
+
+def _typed(order: Order, request: PageRequest) -> list[BindParameter[object]]:
+    """The cursor's values as the columns hold them; refuses a cursor of another list."""
+    if len(request.cursor) != len(order.columns):
+        raise _foreign(request)
+    return [
+        literal(_value(column, value, request), column.type)
+        for column, value in zip(order.columns, request.cursor, strict=True)
+    ]
+
+
+def _value(column: Column, value: str | int, request: PageRequest) -> object:
+    kind = column.type.python_type
+    if kind is datetime:
+        return _moment(value, request)
+    if not isinstance(value, kind):
+        raise _foreign(request)
+    return value
+
+
+def _moment(value: str | int, request: PageRequest) -> datetime:
+    try:
+        return datetime.fromisoformat(str(value)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise _foreign(request) from None
+
+
+def _foreign(request: PageRequest) -> Refused:
+    return Refused(Problem("GRAPHQL_ERROR", BAD_CURSOR, request.cursor_field))
+
+
+def _cursor(values: Sequence[object]) -> str:
+    return make_cursor(
+        tuple(
+            value.isoformat() if isinstance(value, datetime) else _plain(value) for value in values
+        )
+    )
+
+
+def _plain(value: object) -> str | int:
+    return value if isinstance(value, int) else str(value)

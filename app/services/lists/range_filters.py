@@ -1,0 +1,51 @@
+"""Narrowing a list to ranges of its columns."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import TypeVar
+
+from sqlalchemy import ColumnElement
+from sqlalchemy.orm import InstrumentedAttribute
+
+from app.domain.values.errors import Problem, Refused
+from app.domain.values.ids import key_of
+from app.domain.values.ranges import Range
+from app.domain.values.texts import is_storable
+from app.services.authorization.register import part
+
+MOST_VALUES = 1000
+LONGEST_SEARCH = 1000
+
+Bound = TypeVar("Bound", int, datetime)
+
+
+@part
+def within(
+    column: InstrumentedAttribute[Bound], wanted: Range[Bound]
+) -> Iterator[ColumnElement[bool]]:
+    """The conditions that hold for the values of ``column`` within ``wanted``."""
+    if wanted.gte is not None:
+        yield column >= wanted.gte
+    if wanted.lte is not None:
+        yield column <= wanted.lte
+
+
+@part
+def keys_among(ids: Sequence[str], type_name: str) -> list[int]:
+    """The keys in global ids of ``type_name``; refuses too many, and what is no such id."""
+    return [key_of(one, type_name, field="ids") for one in few(ids, "ids")]
+
+
+@part
+def few(values: Sequence[str], field: str) -> Sequence[str]:
+    """``values``, unless they are more than one statement can look for; refused on ``field``."""
+    if len(values) > MOST_VALUES:
+        message = f"Ask for {MOST_VALUES} {field} at once; these are {len(values)}."
+        raise Refused(Problem("GRAPHQL_ERROR", message, field))
+    return values
+
+
+@part
+def can_match(search: str) -> bool:
+    """Whether anything stored can hold ``search``: not what no database takes, nor a giant."""
+    return len(search) <= LONGEST_SEARCH and is_storable(search)

@@ -1,0 +1,134 @@
+"""What the installation leans on beside its database: each looked at, with what to do about it."""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+from sqlalchemy import select
+
+from app.domain.authorization.actor import Actor
+from app.domain.values.findings import Finding, State
+from app.models import ForwardingRecord
+from app.ports import Ports
+from app.ports.mail import MailUndeliverable
+from app.ports.throttle import ThrottleUnavailable
+from app.services.authorization.register import part
+from app.services.identity.providers import known_providers
+from app.services.operations.worker_heartbeat import read_pulse
+from app.services.single_sign_on.provider_checks import check_provider
+
+_ALIVE = timedelta(seconds=60)
+"""Four times as long as a worker lets pass between two signs of life."""
+
+_SLOW = timedelta(minutes=1)
+_STUCK = timedelta(minutes=10)
+_LATELY = timedelta(days=1)
+_MOST_PEERS = 3
+_START = "flask serve starts one beside the server; flask worker starts one alone."
+
+
+@part
+def throttle_findings(ports: Ports) -> Iterator[Finding]:
+    """Whether logins can be counted, and whether their counters stay."""
+    subject = "login throttle"
+    try:
+        blocked = ports.throttle.blocked(ports.clock.timestamp())
+        eviction = ports.throttle.eviction()
+    except ThrottleUnavailable as error:
+        remedy = "Check REDIS_URL, and that the server behind it is running: until then no login."
+        yield Finding(subject, State.FAILED, str(error), remedy)
+        return
+    if eviction:
+        message = f"When its memory is full, Redis loses counters ({eviction})."
+        yield Finding(subject, State.FAILED, message, "In Redis: maxmemory-policy noeviction")
+    else:
+        waiting = "1 address has" if len(blocked) == 1 else f"{len(blocked)} addresses have"
+        yield Finding(subject, State.FINE, f"Answers; {waiting} to wait.")
+
+
+@part
+def mail_finding(ports: Ports) -> Finding:
+    """Whether mails would be taken from us; none is sent."""
+    try:
+        leaves = ports.post.check()
+    except MailUndeliverable as error:
+        remedy = "Check MAIL_URL, and that the server behind it is running. No mail is lost."
+        return Finding("mail", State.FAILED, str(error), remedy)
+    if leaves:
+        return Finding("mail", State.FINE, "The mail server takes mails from us.")
+    message = "Mails are written to a file and not sent."
+    if ports.configuration.development:
+        return Finding("mail", State.FINE, message)
+    return Finding("mail", State.WARNING, message, "Set MAIL_URL to a mail server.")
+
+
+@part
+def provider_findings(ports: Ports, actor: Actor) -> Iterator[Finding]:
+    """Every identity provider that is active: one line, unless something is wrong with it."""
+    active = [provider for provider in known_providers(ports) if provider.active]
+    for provider in active:
+        subject = f"provider {provider.slug}"
+        found = check_provider(ports, actor, provider.slug)
+        wrong = [one for one in found if one.state is not State.FINE]
+        for one in wrong:
+            yield Finding(subject, one.state, f"{one.subject}: {one.message}", one.remedy)
+        if not wrong:
+            yield Finding(subject, State.FINE, f"Answers; {len(found)} things were tried.")
+
+
+@part
+def worker_findings(ports: Ports) -> Iterator[Finding]:
+    """Whether a worker is alive, and whether it keeps up."""
+    pulse = read_pulse(ports)
+    now = ports.clock.now()
+    waiting = {
+        "A delivery": pulse.delivery_since,
+        "An event": pulse.event_since,
+        "A mail": pulse.mail_since,
+    }
+    since, what = min(
+        ((moment, what) for what, moment in waiting.items() if moment is not None),
+        default=(now, ""),
+    )
+    late = f" {what} has waited for {_span(now, since)}." if now - since > _SLOW else ""
+    if pulse.beat_at is None:
+        state = State.FAILED if late else State.WARNING
+        yield Finding("worker", state, f"No background worker has run yet.{late}", _START)
+    elif now - pulse.beat_at > _ALIVE:
+        message = f"The last sign of life is {_span(now, pulse.beat_at)} old.{late}"
+        yield Finding("worker", State.FAILED, message, _START)
+    elif late:
+        state = State.FAILED if now - since > _STUCK else State.WARNING
+        remedy = "Look at what the worker logs; more workers, on other machines too, do more."
+        yield Finding("worker", state, f"Alive, but it does not keep up.{late}", remedy)
+    else:
+        yield Finding("worker", State.FINE, "Alive, and nothing waits for it.")
+
+
+@part
+def forwarding_findings(ports: Ports) -> Iterator[Finding]:
+    """Peers that told of other clients in the last day without being trusted to."""
+    lately = (
+        select(ForwardingRecord.peer)
+        .where(ForwardingRecord.last_seen_at > ports.clock.now() - _LATELY)
+        .order_by(ForwardingRecord.requests.desc())
+        .limit(_MOST_PEERS)
+    )
+    with ports.database.reading() as session:
+        peers = session.scalars(lately).all()
+    if peers:
+        yield Finding(
+            "forwarded headers",
+            State.WARNING,
+            f"X-Forwarded-For came from {', '.join(peers)}, and was not believed.",
+            "If that is your proxy, name it in TRUSTED_PROXIES; else somebody tries to pass for "
+            "others.",
+        )
+
+
+def _span(now: datetime, moment: datetime) -> str:
+    """How long that has been, roughly."""
+    seconds = int((now - moment).total_seconds())
+    for size, unit in ((86400, "days"), (3600, "hours"), (60, "minutes")):
+        if seconds >= 2 * size:
+            return f"{seconds // size} {unit}"
+    return f"{seconds} seconds"

@@ -1,0 +1,106 @@
+"""Is this installation fit to serve? Asked before a start, and by whoever looks for a fault."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+from sqlalchemy import func, select
+
+from app.domain.authorization.actor import Actor
+from app.domain.values.faults import KeyUnreadable, SchemaBehind, Unreachable
+from app.domain.values.findings import Finding, State
+from app.models import AuditRecord
+from app.ports import Ports
+from app.services.authorization.register import internal
+from app.services.keys.ring import ring
+from app.services.operations.environment_checks import (
+    forwarding_findings,
+    mail_finding,
+    provider_findings,
+    throttle_findings,
+    worker_findings,
+)
+
+_TOLERANCE = timedelta(seconds=30)
+"""How far clocks may be apart; access tokens live for minutes."""
+
+
+@internal
+def require_ready(ports: Ports, actor: Actor) -> None:
+    """Return when requests can be answered.
+
+    Raises ``Unreachable`` for a database that does not answer, ``SchemaBehind`` for one whose
+    tables are not this version's, ``KeyUnreadable`` when nothing could be signed.
+    """
+    current, newest = ports.schema.current(), ports.schema.newest()
+    if current != newest:
+        raise SchemaBehind(current, newest)
+    # A real signature: that is what a key is for, and it needs the private part.
+    ports.keys.sign(ring(ports).signer, {})
+
+
+@internal
+def examine(ports: Ports, actor: Actor) -> tuple[Finding, ...]:
+    """Look at everything that the installation stands on; what cannot be looked at is left out."""
+    return tuple(_findings(ports, actor))
+
+
+def _findings(ports: Ports, actor: Actor) -> Iterator[Finding]:
+    database = _database(ports)
+    yield database
+    if database.state is State.FAILED:
+        return
+    yield _keys(ports)
+    yield from throttle_findings(ports)
+    yield from _clock(ports)
+    yield from worker_findings(ports)
+    yield mail_finding(ports)
+    yield from provider_findings(ports, actor)
+    yield from forwarding_findings(ports)
+
+
+def _database(ports: Ports) -> Finding:
+    subject = "database"
+    try:
+        current, newest = ports.schema.current(), ports.schema.newest()
+    except Unreachable as error:
+        remedy = "Check DATABASE_URL, and that the server behind it is running."
+        return Finding(subject, State.FAILED, str(error), remedy)
+    if current != newest:
+        message = str(SchemaBehind(current, newest))
+        return Finding(subject, State.FAILED, message, "flask db upgrade")
+    return Finding(subject, State.FINE, f"Answers; its tables are at {current}.")
+
+
+def _keys(ports: Ports) -> Finding:
+    subject = "signing keys"
+    try:
+        known = ring(ports)
+        ports.keys.sign(known.signer, {})
+    except KeyUnreadable as error:
+        remedy = "Set SECRET_KEY back, or run `flask keys rotate --force`."
+        return Finding(subject, State.FAILED, str(error), remedy)
+    count = len(known.ring.published)
+    return Finding(subject, State.FINE, f"{known.signer.public.kid} signs; {count} published.")
+
+
+def _clock(ports: Ports) -> Iterator[Finding]:
+    with ports.database.reading() as session:
+        theirs = _moment(session.scalar(select(func.current_timestamp())))
+        newest = session.scalar(select(func.max(AuditRecord.at)))
+    now = ports.clock.now()
+    remedy = "Let the machines set their clocks by NTP: tokens are good for minutes."
+    subject = "clock"
+    if abs(now - theirs) > _TOLERANCE:
+        message = f"This machine says {now:%F %T}, the database {theirs:%F %T} (UTC)."
+        yield Finding(subject, State.FAILED, message, remedy)
+    elif newest is not None and newest > now + _TOLERANCE:
+        message = f"It is {now:%F %T}, but something was recorded at {newest:%F %T} (UTC)."
+        yield Finding(subject, State.FAILED, message, remedy)
+    else:
+        yield Finding(subject, State.FINE, f"{now:%F %T} (UTC), like the database's.")
+
+
+def _moment(value: object) -> datetime:
+    """What the database calls now: aware, or SQLite's text in UTC."""
+    moment = value if isinstance(value, datetime) else datetime.fromisoformat(str(value))
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment

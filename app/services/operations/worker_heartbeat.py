@@ -1,0 +1,59 @@
+"""Whether a background worker is alive, and how long what it does has been waiting."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import func, select, update
+
+from app.domain.authorization.actor import Actor
+from app.models import DeliveryRecord, OutboxEventRecord, OutboxMailRecord, PulseRecord
+from app.ports import Ports
+from app.services.authorization.register import internal, part
+
+
+@dataclass(frozen=True, slots=True)
+class Pulse:
+    """``beat_at`` is the last sign of life of any worker, ``None`` when there never was one.
+
+    The others are since when the oldest has waited of what is due: a delivery, an event that
+    nobody has been told of yet, a mail. ``None`` when nothing waits.
+    """
+
+    beat_at: datetime | None
+    delivery_since: datetime | None
+    event_since: datetime | None
+    mail_since: datetime | None
+
+
+@internal
+def beat(ports: Ports, actor: Actor) -> int:
+    """Leave a sign of life; 0, for there is no more of it to do."""
+    with ports.database.transaction() as session:
+        session.execute(update(PulseRecord).values(beat_at=ports.clock.now()))
+    return 0
+
+
+@part
+def read_pulse(ports: Ports) -> Pulse:
+    """In one statement, by indexes that hold only what is still to be done."""
+    now = ports.clock.now()
+    delivery = select(func.min(DeliveryRecord.next_attempt_at)).where(
+        DeliveryRecord.next_attempt_at <= now, DeliveryRecord.lease_until.is_(None)
+    )
+    event = (
+        select(OutboxEventRecord.issued_at)
+        .where(OutboxEventRecord.closed_at.is_(None))
+        .order_by(OutboxEventRecord.id)
+        .limit(1)
+    )
+    mail = select(func.min(OutboxMailRecord.next_attempt_at)).where(
+        OutboxMailRecord.next_attempt_at <= now
+    )
+    query = select(
+        PulseRecord.beat_at,
+        delivery.scalar_subquery(),
+        event.scalar_subquery(),
+        mail.scalar_subquery(),
+    )
+    with ports.database.reading() as session:
+        return Pulse(*session.execute(query).one())

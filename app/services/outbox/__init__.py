@@ -1,0 +1,5 @@
+"""Events and mails that a use case promises in its own transaction, for the worker to deliver.
+
+``publisher`` writes, ``stored_events`` and ``link_secrets`` read; nothing here talks to the
+network.
+"""

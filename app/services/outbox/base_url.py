@@ -1,0 +1,46 @@
+"""The address that this installation is reached at, for what happens without a request."""
+
+from sqlalchemy import select, update
+
+from app.domain.authorization.actor import Actor
+from app.models import ShopRecord
+from app.models.shop import SHOP_ID
+from app.ports import Ports
+from app.services.authorization.register import internal, part
+
+_USUAL = "http://localhost:8000"
+"""Where `flask serve` serves unless it is told otherwise."""
+
+
+@internal
+def remember_base_address(ports: Ports, actor: Actor, address: str) -> None:
+    """Remember where the installation is served from now on: scheme, host and port, no slash.
+
+    With ``PUBLIC_URL`` that alone counts, and nothing is written.
+    """
+    if ports.configuration.public_url:
+        return
+    with ports.database.transaction() as session:
+        session.execute(
+            update(ShopRecord).where(ShopRecord.id == SHOP_ID).values(served_at=address)
+        )
+
+
+@part
+def base_address(ports: Ports) -> str:
+    """``PUBLIC_URL``; without it (development only) where it was served last, or usually is."""
+    if ports.configuration.public_url:
+        return ports.configuration.public_url
+    with ports.database.reading() as session:
+        served_at = session.scalar(select(ShopRecord.served_at).where(ShopRecord.id == SHOP_ID))
+    return served_at or _USUAL
+
+
+@part
+def issuer_of(ports: Ports, issuer: str) -> str:
+    """The ``iss`` that stands for this installation: the request's own, where there was one.
+
+    What an operator does at the shell comes without a request, and its deliveries still have to
+    say where they come from (contract, "Webhooks": ``Api-Url``).
+    """
+    return issuer or f"{base_address(ports)}/graphql/"

@@ -1,0 +1,55 @@
+"""The outbox: what use cases promise in the transaction that makes it true."""
+
+import json
+from dataclasses import fields
+
+from sqlalchemy.orm import Session
+
+from app.domain.accounts.mail import Mail
+from app.domain.authorization.actor import Actor
+from app.domain.events import Event, LinkRequested
+from app.models import OutboxEventRecord, OutboxMailRecord
+from app.ports import Ports
+from app.services.authorization.register import part
+
+EVENT_SEAL = "outbox event"
+MAIL_SEAL = "outbox mail"
+_SECRET = "token"  # noqa: S105
+
+
+@part
+def put_event(ports: Ports, actor: Actor, session: Session, event: Event) -> None:
+    """Note that ``event`` happened, in the transaction of ``session``."""
+    data = {
+        field.name: getattr(event, field.name)
+        for field in fields(event)
+        if field.name not in ("subject_id", _SECRET)
+    }
+    secret = (event.token or "") if isinstance(event, LinkRequested) else ""
+    session.add(
+        OutboxEventRecord(
+            type=event.type.value,
+            subject_id=event.subject_id,
+            data=data,
+            sealed=ports.sealing.seal(EVENT_SEAL, secret) if secret else "",
+            issued_at=ports.clock.now(),
+            principal_type="User" if actor.is_user else "App" if actor.is_app else "",
+            principal_id=actor.user_id if actor.is_user else actor.app_id,
+            issuer=actor.issuer,
+        )
+    )
+
+
+@part
+def put_mail(ports: Ports, session: Session, mail: Mail) -> None:
+    """Promise ``mail``: it is sent after the transaction of ``session`` has been committed."""
+    now = ports.clock.now()
+    session.add(
+        OutboxMailRecord(
+            kind=mail.kind.value,
+            recipient=mail.recipient,
+            sealed=ports.sealing.seal(MAIL_SEAL, json.dumps(dict(mail.values))),
+            created_at=now,
+            next_attempt_at=now,
+        )
+    )

@@ -1,0 +1,170 @@
+"""Links that are mailed: made with a change, opened once."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from sqlalchemy import Select, delete, select
+from sqlalchemy.orm import Session
+
+from app.domain.accounts.emails import normalize_email
+from app.domain.passwords.email_links import (
+    LIFETIMES,
+    TOKEN_LENGTH,
+    AccountState,
+    LinkPurpose,
+    digest_of,
+    state_of,
+)
+from app.domain.urls.redirects import redirect_problem
+from app.domain.urls.web_urls import resolved_path
+from app.domain.values.errors import Problem, Refused
+from app.models import AccountLinkRecord, UserRecord
+from app.ports import Ports
+from app.services.authorization.register import part
+
+WORTHLESS = Problem(
+    "INVALID", "This link does not work: it was used, has expired, or is not complete.", "token"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedLink:
+    """A link that is good, and whose it is; ``new_email`` where it is about one."""
+
+    purpose: LinkPurpose
+    user: UserRecord
+    new_email: str = ""
+
+
+@part
+def make_link(
+    ports: Ports, session: Session, user: UserRecord, purpose: LinkPurpose, new_email: str = ""
+) -> str:
+    """Store a link for ``user``, whose row is locked or new; returns its token, kept nowhere.
+
+    An earlier link for the same purpose is worth nothing any more.
+    """
+    token = ports.randomness.token(TOKEN_LENGTH)
+    now = ports.clock.now()
+    session.flush()
+    session.execute(
+        delete(AccountLinkRecord).where(
+            AccountLinkRecord.user_id == user.id, AccountLinkRecord.purpose == purpose.value
+        )
+    )
+    session.add(
+        AccountLinkRecord(
+            user_id=user.id,
+            purpose=purpose.value,
+            digest=digest_of(token),
+            state=state_of(purpose, _state(user)),
+            new_email=new_email,
+            created_at=now,
+            expires_at=now + LIFETIMES[purpose],
+        )
+    )
+    return token
+
+
+@part
+def find_link(
+    ports: Ports, session: Session, purposes: Collection[LinkPurpose], token: str
+) -> OpenedLink:
+    """The link with that token, if it is good right now; it stays usable.
+
+    Refuses INVALID on ``token``, the same for each reason: nobody learns which.
+    """
+    link = session.scalar(_with(token, purposes))
+    user = None if link is None else session.get(UserRecord, link.user_id)
+    if link is None or user is None or not _is_good(ports, link, user):
+        raise Refused(WORTHLESS)
+    return OpenedLink(LinkPurpose(link.purpose), user, link.new_email)
+
+
+@part
+def open_link(
+    ports: Ports, session: Session, purposes: Collection[LinkPurpose], token: str
+) -> OpenedLink:
+    """Use up the link with that token, and lock its user's row; refuses as ``find_link`` does.
+
+    Of two that come at once, one gets it. Rows are locked in the order user, link, as everywhere.
+    """
+    owner = session.scalar(_with(token, purposes).with_only_columns(AccountLinkRecord.user_id))
+    user = None if owner is None else session.get(UserRecord, owner, with_for_update=True)
+    link = session.scalar(
+        delete(AccountLinkRecord)
+        .where(
+            AccountLinkRecord.digest == digest_of(token),
+            AccountLinkRecord.purpose.in_([purpose.value for purpose in purposes]),
+        )
+        .returning(AccountLinkRecord)
+    )
+    if link is None or user is None or not _is_good(ports, link, user):
+        raise Refused(WORTHLESS)
+    return OpenedLink(LinkPurpose(link.purpose), user, link.new_email)
+
+
+@part
+def drop_links(session: Session, user_id: int) -> None:
+    """Forget every link of a person."""
+    session.execute(delete(AccountLinkRecord).where(AccountLinkRecord.user_id == user_id))
+
+
+@part
+def require_owner(opened: OpenedLink, email: str) -> None:
+    """Refuse a link that is not the one of ``email``, as one that does not work."""
+    if opened.user.email != normalize_email(email):
+        raise Refused(WORTHLESS)
+
+
+@part
+def redirect_refusal(ports: Ports, url: str, field: str = "redirectUrl") -> Problem | None:
+    """Why links in mails can't lead to ``url``, or ``None``: REQUIRED, INVALID on ``field``.
+
+    Pages of our own console are always allowed.
+    """
+    if _is_own_page(ports.configuration.public_url, url):
+        return None
+    return redirect_problem(
+        url,
+        ports.configuration.allowed_client_hosts,
+        development=ports.configuration.development,
+        field=field,
+    )
+
+
+@part
+def require_redirect(ports: Ports, url: str) -> None:
+    """Refuse as ``redirect_refusal`` says."""
+    problem = redirect_refusal(ports, url)
+    if problem is not None:
+        raise Refused(problem)
+
+
+def _is_own_page(public_url: str, url: str) -> bool:
+    if not public_url or not url.startswith(f"{public_url}/console/"):
+        return False
+    return (resolved_path(url.removeprefix(public_url)) or "").startswith("/console/")
+
+
+def _with(token: str, purposes: Collection[LinkPurpose]) -> Select[AccountLinkRecord]:
+    return select(AccountLinkRecord).where(
+        AccountLinkRecord.digest == digest_of(token),
+        AccountLinkRecord.purpose.in_([purpose.value for purpose in purposes]),
+    )
+
+
+def _is_good(ports: Ports, link: AccountLinkRecord, user: UserRecord) -> bool:
+    now_state = state_of(LinkPurpose(link.purpose), _state(user))
+    return link.expires_at > ports.clock.now() and link.state == now_state
+
+
+def _state(user: UserRecord) -> AccountState:
+    return AccountState(
+        email=user.email,
+        password_hash=user.password_hash,
+        is_active=user.is_active,
+        is_confirmed=user.is_confirmed,
+        is_staff=user.is_staff,
+        signed_out_at=user.tokens_valid_after,
+    )

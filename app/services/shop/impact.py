@@ -1,0 +1,224 @@
+"""What a change of the two switches would do, in numbers counted just now."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.permissions import Permission
+from app.domain.shop.lockouts import DoorChange, Lockout, Undoers, judge_lockout
+from app.domain.shop.settings import PasswordLoginMode, Switches, mode_change_problem
+from app.domain.shop.traffic import TrafficKind
+from app.domain.values.errors import Problem
+from app.models import AuditRecord, SessionRecord, ShopRecord, UserRecord
+from app.ports import Ports
+from app.services.authorization.register import requires
+from app.services.shop.lockout_guard import undoer_columns
+from app.services.shop.sign_in_counts import (
+    DoorNumbers,
+    Tally,
+    door_columns,
+    open_by_password,
+    read_numbers,
+)
+from app.services.shop.sso_coverage import has_sign_on
+from app.services.shop.traffic import count_traffic
+
+SPAN = timedelta(hours=1)
+"""How far back requests are looked at that a closed storefront would have refused."""
+
+_REFUSED = (TrafficKind.ANONYMOUS, TrafficKind.INVALID, TrafficKind.CUSTOMER)
+_NAMED = 10
+_LOOKED_AT = 100
+_NOTHING = Tally(0)
+
+
+@dataclass(frozen=True, slots=True)
+class StaffByPassword:
+    """One of the staff who comes in by password alone, and in how many places at present."""
+
+    id: int
+    email: str
+    first_name: str
+    last_name: str
+    sessions: int
+
+
+@dataclass(frozen=True, slots=True)
+class ModeConsequences:
+    """What setting ``mode`` would do.
+
+    ``staff_losing_rights`` come in by password alone; ``staff_sessions`` of staff began with a
+    password and would be worth a customer's, or nothing. ``customers_shut_out`` know only a
+    password, ``sessions_worthless`` began with one. ``refusal`` is the rule that forbids it to
+    this caller, whatever else; ``lockout`` tells who could undo it.
+    """
+
+    mode: PasswordLoginMode
+    is_current: bool
+    staff_losing_rights: int
+    staff_sessions: int
+    customers_shut_out: Tally
+    sessions_worthless: Tally
+    refusal: Problem | None
+    lockout: Lockout
+
+
+@dataclass(frozen=True, slots=True)
+class StorefrontConsequences:
+    """What opening or closing would do: requests of the last hour by who would be turned away."""
+
+    allow_storefront_traffic: bool
+    is_current: bool
+    would_refuse: int
+    refused_by_kind: Mapping[TrafficKind, int]
+    lets_through: int
+    lockout: Lockout
+
+
+@dataclass(frozen=True, slots=True)
+class LastChange:
+    """When a switch was set last, and by whom; ``user_id`` where that was a person."""
+
+    at: datetime
+    actor_kind: str
+    actor_name: str
+    user_id: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Consequences:
+    """The doors as they are, and what each other position would do; ``counted_at`` just now.
+
+    ``staff_by_password`` names some of those that ``numbers.staff_without_sign_on`` counts.
+    """
+
+    counted_at: datetime
+    switches: Switches
+    numbers: DoorNumbers
+    modes: tuple[ModeConsequences, ...]
+    storefront: tuple[StorefrontConsequences, ...]
+    staff_by_password: tuple[StaffByPassword, ...]
+    mode_changed: LastChange | None
+    storefront_changed: LastChange | None
+
+    def of_mode(self, mode: PasswordLoginMode) -> ModeConsequences:
+        return next(one for one in self.modes if one.mode is mode)
+
+    def of_storefront(self, *, allow: bool) -> StorefrontConsequences:
+        return next(one for one in self.storefront if one.allow_storefront_traffic is allow)
+
+
+@requires(Permission.MANAGE_SETTINGS)
+def show_consequences(ports: Ports, actor: Actor) -> Consequences:
+    """What each position of both switches would do, counted just now; four statements."""
+    numbered = door_columns(ports)
+    asked = select(
+        ShopRecord.password_login_mode,
+        ShopRecord.allow_storefront_traffic,
+        *undoer_columns(ports),
+        *numbered,
+    )
+    with ports.database.reading() as session:
+        mode, traffic, *counted = session.execute(asked).one()
+        named = _by_password(ports, session)
+        changed = _last_changes(session)
+    numbers = read_numbers(counted[-len(numbered) :])
+    undoers = Undoers(*counted[: -len(numbered)])
+    switches = Switches(PasswordLoginMode(mode), traffic)
+    requests = count_traffic(ports, actor, SPAN)
+    return Consequences(
+        ports.clock.now(),
+        switches,
+        numbers,
+        tuple(_of_mode(actor, one, switches, numbers, undoers) for one in PasswordLoginMode),
+        tuple(_of_storefront(actor, one, switches, requests, undoers) for one in (True, False)),
+        named,
+        changed.get("password_login_mode"),
+        changed.get("allow_storefront_traffic"),
+    )
+
+
+def _of_mode(
+    actor: Actor,
+    mode: PasswordLoginMode,
+    switches: Switches,
+    numbers: DoorNumbers,
+    undoers: Undoers,
+) -> ModeConsequences:
+    restricts = mode is not PasswordLoginMode.ENABLED
+    closes = mode is PasswordLoginMode.DISABLED
+    return ModeConsequences(
+        mode=mode,
+        is_current=mode is switches.password_login_mode,
+        staff_losing_rights=numbers.staff_without_sign_on if restricts else 0,
+        staff_sessions=numbers.staff_sessions if restricts else 0,
+        customers_shut_out=numbers.customers_by_password if closes else _NOTHING,
+        sessions_worthless=numbers.sessions if closes else _NOTHING,
+        refusal=mode_change_problem(actor, mode),
+        lockout=judge_lockout(actor, undoers, mode, DoorChange(password_login_mode=mode)),
+    )
+
+
+def _of_storefront(
+    actor: Actor,
+    allow: bool,  # noqa: FBT001 - a position of the switch
+    switches: Switches,
+    requests: Mapping[TrafficKind, int],
+    undoers: Undoers,
+) -> StorefrontConsequences:
+    refused = {kind: 0 if allow else requests[kind] for kind in _REFUSED}
+    total = sum(requests.values())
+    would_refuse = sum(refused.values())
+    change = DoorChange(allow_storefront_traffic=allow)
+    return StorefrontConsequences(
+        allow_storefront_traffic=allow,
+        is_current=allow is switches.allow_storefront_traffic,
+        would_refuse=would_refuse,
+        refused_by_kind=refused,
+        lets_through=total - would_refuse,
+        lockout=judge_lockout(actor, undoers, switches.password_login_mode, change),
+    )
+
+
+def _by_password(ports: Ports, session: Session) -> tuple[StaffByPassword, ...]:
+    signed_in = (
+        select(func.count())
+        .select_from(SessionRecord)
+        .where(SessionRecord.user_id == UserRecord.id, open_by_password(ports))
+        .correlate(UserRecord)
+        .scalar_subquery()
+    )
+    query = (
+        select(
+            UserRecord.id, UserRecord.email, UserRecord.first_name, UserRecord.last_name, signed_in
+        )
+        .where(UserRecord.is_staff, UserRecord.is_active, ~has_sign_on())
+        .order_by(UserRecord.id)
+        .limit(_NAMED)
+    )
+    return tuple(StaffByPassword(*row) for row in session.execute(query))
+
+
+def _last_changes(session: Session) -> Mapping[str, LastChange]:
+    """By the name of the setting, as far as the last changes of settings tell."""
+    query = (
+        select(
+            AuditRecord.after,
+            AuditRecord.at,
+            AuditRecord.actor_kind,
+            AuditRecord.actor_name,
+            AuditRecord.actor_user_id,
+        )
+        .where(AuditRecord.action == "shop.update")
+        .order_by(AuditRecord.at.desc(), AuditRecord.id.desc())
+        .limit(_LOOKED_AT)
+    )
+    found: dict[str, LastChange] = {}
+    for after, at, kind, who, user_id in session.execute(query):
+        for name in after:
+            found.setdefault(name, LastChange(at, kind, who, user_id))
+    return found

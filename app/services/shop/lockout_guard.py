@@ -1,0 +1,115 @@
+"""Who could undo a change of the doors, counted.
+
+A change of the two switches that nobody could undo is not made at the console, though the contract
+lets GraphQL and the shell make it. A change of a provider is looked after by
+``provider_lockouts``.
+"""
+
+from sqlalchemy import ColumnElement, exists, false, func, literal_column, or_, select
+
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.permissions import Permission
+from app.domain.shop.lockouts import DoorChange, Lockout, Undoers, judge_lockout
+from app.domain.shop.settings import PasswordLoginMode
+from app.models import (
+    AppPermissionRecord,
+    AppRecord,
+    AppTokenRecord,
+    ExternalIdentityRecord,
+    IdentityProviderRecord,
+    SessionRecord,
+    ShopRecord,
+    UserRecord,
+)
+from app.ports import Ports
+from app.services.authorization.register import part, requires
+from app.services.groups.permission_holders import holders_of
+from app.services.shop.sso_coverage import KNOWN_BY, has_sign_on, working_providers, works
+
+_NEEDED = Permission.MANAGE_SETTINGS
+
+_GRANTED = SessionRecord.scope != literal_column("''")
+"""Few sessions carry rights from a provider: an index has them, found by these very words."""
+
+
+@requires(Permission.MANAGE_SETTINGS, Permission.MANAGE_PLUGINS)
+def lockout(ports: Ports, actor: Actor, change: DoorChange) -> Lockout:
+    """Whether ``change`` would leave nobody who could undo it, though somebody could before.
+
+    Who could: staff with MANAGE_SETTINGS and a way in that is open afterwards, apps with
+    MANAGE_SETTINGS. Nothing is changed; one statement.
+    """
+    now = undoer_columns(ports)
+    then = undoer_columns(ports, without=change.provider_off)
+    with ports.database.reading() as session:
+        mode, *counted = session.execute(select(ShopRecord.password_login_mode, *now, *then)).one()
+    before = PasswordLoginMode(mode)
+    after = change.password_login_mode or before
+    was = judge_lockout(actor, Undoers(*counted[: len(now)]), before, DoorChange())
+    return judge_lockout(actor, Undoers(*counted[len(now) :]), after, change).unlike(was)
+
+
+@part
+def undoer_columns(ports: Ports, *, without: str | None = None) -> tuple[ColumnElement[int], ...]:
+    """The fields of ``Undoers`` in their order; ``without`` is a provider that is to be closed."""
+    has_right = or_(UserRecord.is_superuser, UserRecord.id.in_(holders_of(_NEEDED)))
+    staff = (
+        select(func.count())
+        .select_from(UserRecord)
+        .where(UserRecord.is_staff, UserRecord.is_active, has_right)
+    )
+    way_in = or_(UserRecord.password_hash.is_not(None), has_sign_on(without=without))
+    by_sign_on = has_sign_on(without=without, rights_kept_here=True)
+    return (
+        staff.where(way_in).scalar_subquery(),
+        staff.where(by_sign_on).scalar_subquery(),
+        _granted(ports, without),
+        _apps(ports),
+        working_providers(without),
+    )
+
+
+def _granted(ports: Ports, without: str | None) -> ColumnElement[int]:
+    """People who are signed in with the right from a provider that rules over rights.
+
+    Only sessions that began at a provider have an identity there.
+    """
+    provider, identity = IdentityProviderRecord, ExternalIdentityRecord
+    return (
+        select(func.count(SessionRecord.user_id.distinct()))
+        .join(provider, provider.id == SessionRecord.provider_id)
+        .join(UserRecord, UserRecord.id == SessionRecord.user_id)
+        .join(identity, identity.id == SessionRecord.identity_id)
+        .where(
+            KNOWN_BY,
+            _GRANTED,
+            SessionRecord.expires_at > ports.clock.now(),
+            SessionRecord.scope.contains(_NEEDED.value),
+            provider.use_oauth_scope_permissions != false(),
+            works(without),
+            UserRecord.is_active,
+        )
+        .scalar_subquery()
+    )
+
+
+def _apps(ports: Ports) -> ColumnElement[int]:
+    """Apps with a token that may manage settings."""
+    token = AppTokenRecord
+    has_token = exists().where(
+        token.app_id == AppRecord.id,
+        or_(token.expires_at.is_(None), token.expires_at > ports.clock.now()),
+        or_(token.permissions.is_(None), token.permissions.contains(_NEEDED.value)),
+    )
+    return (
+        select(func.count())
+        .select_from(AppPermissionRecord)
+        .join(AppRecord, AppRecord.id == AppPermissionRecord.app_id)
+        .where(
+            AppPermissionRecord.permission == _NEEDED.value,
+            AppRecord.is_active,
+            AppRecord.is_installed,
+            has_token,
+        )
+        .scalar_subquery()
+    )

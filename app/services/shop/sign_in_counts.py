@@ -1,0 +1,136 @@
+"""How many people, sessions and apps stand behind the doors right now, in one statement."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import ColumnElement, Integer, Select, and_, cast, func, select
+
+from app.domain.authorization.actor import SessionOrigin
+from app.models import AppRecord, SessionRecord, UserRecord
+from app.ports import Ports
+from app.services.authorization.register import part
+from app.services.shop.sso_coverage import has_sign_on
+
+COUNTED = 10_000
+"""Where counting stops of what a large shop has without bound: more is told as "more than"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """A number, counted up to ``COUNTED``: ``is_more`` when there are more than that."""
+
+    number: int
+    is_more: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DoorNumbers:
+    """Who would be concerned by a change of the login mode.
+
+    ``staff_without_sign_on`` are active and have no identity at a provider that works, so they
+    come in by password alone; ``staff_with_sign_on`` are the other active ones. Sessions are those
+    that are open and began with a password. ``customers_by_password`` are active customers who
+    have a password and nothing else that lets them in.
+    """
+
+    staff: int
+    staff_active: int
+    staff_without_sign_on: int
+    staff_sessions: int
+    customer_sessions: Tally
+    customers: Tally
+    customers_by_password: Tally
+    apps: Tally
+
+    @property
+    def staff_with_sign_on(self) -> int:
+        return self.staff_active - self.staff_without_sign_on
+
+    @property
+    def sessions(self) -> Tally:
+        """All that began with a password."""
+        of_customers = self.customer_sessions
+        return Tally(self.staff_sessions + of_customers.number, of_customers.is_more)
+
+
+@part
+def door_columns(ports: Ports) -> tuple[ColumnElement[int], ...]:
+    """What ``read_numbers`` expects; what grows without bound is counted to one beyond it."""
+    staff = select(func.count()).select_from(UserRecord).where(UserRecord.is_staff)
+    session, user = SessionRecord, UserRecord
+    customers = select(user.id).where(user.is_staff.is_(False))
+    return (
+        staff.scalar_subquery(),
+        staff.where(UserRecord.is_active).scalar_subquery(),
+        staff_without_sign_on(),
+        staff_sessions(ports),
+        _up_to(
+            # Staff are few: asked the other way round, each session's user would be looked up.
+            select(session.id).where(
+                open_by_password(ports),
+                session.user_id.not_in(select(user.id).where(user.is_staff)),
+            )
+        ),
+        _up_to(customers),
+        _up_to(
+            customers.where(
+                user.is_active.is_(True),
+                user.password_hash.is_not(None),
+                ~has_sign_on(),
+            )
+        ),
+        _up_to(select(AppRecord.id).where(AppRecord.is_active, AppRecord.is_installed)),
+    )
+
+
+@part
+def staff_without_sign_on() -> ColumnElement[int]:
+    """How many of the active staff come in by password alone."""
+    return (
+        select(func.count())
+        .select_from(UserRecord)
+        .where(UserRecord.is_staff, UserRecord.is_active, ~has_sign_on())
+        .scalar_subquery()
+    )
+
+
+@part
+def staff_sessions(ports: Ports) -> ColumnElement[int]:
+    """How many open sessions of active staff began with a password."""
+    # By person, for staff are few: some planner would read everybody's sessions first.
+    of_person = (
+        select(func.count())
+        .select_from(SessionRecord)
+        .where(SessionRecord.user_id == UserRecord.id, open_by_password(ports))
+        .scalar_subquery()
+    )
+    return (
+        select(cast(func.coalesce(func.sum(of_person), 0), Integer))
+        .where(UserRecord.is_staff, UserRecord.is_active)
+        .scalar_subquery()
+    )
+
+
+@part
+def open_by_password(ports: Ports) -> ColumnElement[bool]:
+    """Whether a session of ``SessionRecord`` is open and began with a password."""
+    return and_(
+        SessionRecord.origin == SessionOrigin.PASSWORD.value,
+        SessionRecord.expires_at > ports.clock.now(),
+    )
+
+
+@part
+def read_numbers(row: Sequence[int]) -> DoorNumbers:
+    """The numbers in the columns of ``door_columns``."""
+    staff, active, without, sessions, *bounded = row
+    return DoorNumbers(staff, active, without, sessions, *map(_tally, bounded))
+
+
+def _up_to(query: Select[int]) -> ColumnElement[int]:
+    some = query.limit(COUNTED + 1).subquery()
+    return select(func.count()).select_from(some).scalar_subquery()
+
+
+def _tally(counted: int) -> Tally:
+    return Tally(min(counted, COUNTED), counted > COUNTED)

@@ -1,0 +1,98 @@
+"""Traffic as it was counted: who sends how many requests."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import BigInteger, ColumnElement, ScalarSelect, cast, delete, func, select
+
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.permissions import Permission
+from app.domain.shop.traffic import KEPT, TrafficKind, bucket_of
+from app.models import ForwardingRecord, TrafficRecord
+from app.ports import Ports
+from app.services.authorization.register import part, requires
+
+
+@dataclass(frozen=True, slots=True)
+class UntrustedForwarding:
+    """A peer that passed requests on without being one of ``TRUSTED_PROXIES``.
+
+    Either somebody tries to pass for another, or a proxy is missing there and all its clients
+    look like one: they then share one login throttle.
+    """
+
+    peer: str
+    requests: int
+    last_seen_at: datetime
+
+
+@requires(Permission.MANAGE_SETTINGS)
+def count_traffic(ports: Ports, actor: Actor, span: timedelta) -> Mapping[TrafficKind, int]:
+    """The requests of the last ``span``, to within ten minutes, by the kind of caller.
+
+    What every process has seen, but for the last minute of each.
+    """
+    since = bucket_of(ports.clock.now() - span)
+    counted = (
+        select(TrafficRecord.kind, func.sum(TrafficRecord.requests))
+        .where(TrafficRecord.began_at >= since)
+        .group_by(TrafficRecord.kind)
+    )
+    with ports.database.reading() as session:
+        found = {kind: int(requests) for kind, requests in session.execute(counted)}
+    return {kind: found.get(kind, 0) for kind in TrafficKind}
+
+
+@part
+def requests_since(ports: Ports, span: timedelta, *kinds: TrafficKind) -> ColumnElement[int]:
+    """The requests of some kinds in the last ``span``, as a part of a statement that asks more."""
+    return (
+        select(cast(func.coalesce(func.sum(TrafficRecord.requests), 0), BigInteger))
+        .where(
+            TrafficRecord.began_at >= bucket_of(ports.clock.now() - span),
+            TrafficRecord.kind.in_([kind.value for kind in kinds]),
+        )
+        .scalar_subquery()
+    )
+
+
+@requires(Permission.MANAGE_SETTINGS, Permission.MANAGE_STAFF)
+def list_untrusted_forwarding(
+    ports: Ports, actor: Actor, *, limit: int = 10
+) -> tuple[UntrustedForwarding, ...]:
+    """Peers that sent forwarded headers in the last week, the one seen last first; one statement.
+
+    What every process has seen, but for the last minute of each.
+    """
+    peers = (
+        select(ForwardingRecord.peer, ForwardingRecord.requests, ForwardingRecord.last_seen_at)
+        .where(ForwardingRecord.last_seen_at >= ports.clock.now() - KEPT)
+        .order_by(ForwardingRecord.last_seen_at.desc(), ForwardingRecord.peer)
+        .limit(limit)
+    )
+    with ports.database.reading() as session:
+        return tuple(UntrustedForwarding(*row) for row in session.execute(peers))
+
+
+@part
+def untrusted_peers(ports: Ports) -> ScalarSelect[int]:
+    """How many peers ``list_untrusted_forwarding`` tells of, as a part of a statement."""
+    return (
+        select(func.count())
+        .select_from(ForwardingRecord)
+        .where(ForwardingRecord.last_seen_at >= ports.clock.now() - KEPT)
+        .scalar_subquery()
+    )
+
+
+@part
+def forget_old_traffic(ports: Ports) -> int:
+    """Forget counts of more than a week ago, and who forwarded then; how many rows."""
+    since = ports.clock.now() - KEPT
+    old = delete(TrafficRecord).where(TrafficRecord.began_at < since)
+    peers = delete(ForwardingRecord).where(ForwardingRecord.last_seen_at < since)
+    with ports.database.transaction() as session:
+        counts = session.scalars(old.returning(TrafficRecord.kind)).all()
+        gone = session.scalars(peers.returning(ForwardingRecord.peer)).all()
+        return len(counts) + len(gone)

@@ -1,0 +1,81 @@
+"""Attempts to sign in with a password, counted and spaced out by the login throttle."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from math import ceil
+
+from app.domain.values.errors import Problem, Refused
+from app.ports import Ports
+from app.ports.throttle import ThrottleUnavailable
+from app.services.authorization.register import part
+
+_NO_ADDRESS = Problem("UNKNOWN_IP_ADDRESS", "Cannot tell which address this request comes from.")
+UNCOUNTABLE = Problem(
+    "LOGIN_ATTEMPT_DELAYED", "Signing in is not possible right now; try again in a minute."
+)
+
+
+@dataclass(slots=True)
+class Attempt:
+    """What becomes of an attempt; one that neither succeeds nor fails counts for nothing."""
+
+    succeeded_as: int | None = None
+    failed: bool = False
+    failed_against: int | None = None
+
+    def succeed(self, user_id: int) -> None:
+        self.succeeded_as = user_id
+
+    def fail(self, user_id: int | None) -> None:
+        """Count a failure; ``user_id`` is whose email it was, ``None`` for nobody's."""
+        self.failed = True
+        self.failed_against = user_id
+
+
+@part
+@contextmanager
+def attempt(ports: Ports, address: str | None) -> Iterator[Attempt]:
+    """One attempt from ``address``; none other from there runs until the block is left.
+
+    However it is left, the throttle hears of it. Refuses UNKNOWN_IP_ADDRESS, and
+    LOGIN_ATTEMPT_DELAYED for a blocked address, one with an attempt running, and while attempts
+    cannot be counted: nobody could be held off guessing, so nobody gets in meanwhile.
+    """
+    if address is None:
+        raise Refused(_NO_ADDRESS)
+    try:
+        lease = _begin(ports, address)
+        this = Attempt()
+        try:
+            yield this
+        finally:
+            _end(ports, address, lease, this)
+    except ThrottleUnavailable as error:
+        raise Refused(UNCOUNTABLE) from error
+
+
+def _begin(ports: Ports, address: str) -> str:
+    now = ports.clock.timestamp()
+    begun = ports.throttle.begin(address, now)
+    if begun.lease:
+        return begun.lease
+    until = datetime.fromtimestamp(ceil(now + begun.wait), UTC)
+    raise Refused(
+        Problem(
+            "LOGIN_ATTEMPT_DELAYED",
+            f"Too many attempts from this address. Try again after {until:%Y-%m-%d %H:%M:%S} UTC "
+            f"(in {ceil(begun.wait)} s).",
+        )
+    )
+
+
+def _end(ports: Ports, address: str, lease: str, this: Attempt) -> None:
+    now = ports.clock.timestamp()
+    if this.succeeded_as is not None:
+        ports.throttle.succeed(address, lease, this.succeeded_as, now)
+    elif this.failed:
+        ports.throttle.fail(address, lease, this.failed_against, now)
+    else:
+        ports.throttle.release(address, lease)

@@ -1,0 +1,189 @@
+"""Signing in with email and password."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import wraps
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.domain.accounts.emails import normalize_email
+from app.domain.accounts.users import User
+from app.domain.authorization.actor import Actor, SessionOrigin
+from app.domain.shop.settings import PasswordLoginMode, Switches
+from app.domain.values.errors import Problem, Refused
+from app.domain.values.texts import is_storable
+from app.models import ShopRecord, UserRecord
+from app.models.shop import SHOP_ID
+from app.ports import Ports
+from app.ports.passwords import PasswordsBusy
+from app.services.authorization.live_sessions import USER_COLUMNS, read_user, switches_of
+from app.services.authorization.register import Arguments, Result, UseCase, input_decides, part
+from app.services.authorization.shop_state import find_door
+from app.services.sign_in.attempts import attempt
+from app.services.sign_in.sessions import OpenedSession, TokenPair, open_session, sign_pair
+
+DISABLED = Problem(
+    "DISABLED_AUTHENTICATION_METHOD",
+    "Signing in with a password is switched off here. Use single sign-on.",
+)
+_WRONG = Problem("INVALID_CREDENTIALS", "Please, enter valid credentials", "email")
+_INACTIVE = Problem("INACTIVE", "This account is not active.", "email")
+_UNCONFIRMED = Problem(
+    "ACCOUNT_NOT_CONFIRMED", "Confirm the account by the link in the mail first.", "email"
+)
+NO_STAFF = Problem(
+    "INVALID",
+    "This is a customer's account. The console is for staff: ask whoever manages staff to make it "
+    "one of theirs.",
+    "email",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """A session that has just begun: whose it is, as stored, and the switches of that moment."""
+
+    opened: OpenedSession
+    user: User
+    switches: Switches
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """Who has the address that was typed, and the hash that the password is compared with."""
+
+    id: int
+    password_hash: str | None
+
+
+@input_decides
+def create_token(
+    ports: Ports, actor: Actor, *, email: str | None, password: str | None, audience: str = ""
+) -> TokenPair:
+    """Open a session by password (`tokenCreate`).
+
+    Refuses, in this order: the mode DISABLED; a missing argument (REQUIRED); a caller without an
+    address; a throttled address (LOGIN_ATTEMPT_DELAYED); a wrong password, an unknown email or a
+    user without a password, all three alike (INVALID_CREDENTIALS); then an account that is
+    inactive or unconfirmed. Contract, "`tokenCreate` and friends: codes".
+    """
+    entered = enter_by_password(ports, actor, email=email, password=password)
+    return sign_pair(ports, actor, entered.opened, entered.user, entered.switches, audience)
+
+
+@part
+def enter_by_password(
+    ports: Ports,
+    actor: Actor,
+    *,
+    email: str | None,
+    password: str | None,
+    staff_only: bool = False,
+    lifetime: timedelta | None = None,
+) -> Entered:
+    """A new session for whoever knows the password; refuses as ``create_token`` tells.
+
+    ``staff_only`` refuses INVALID on ``email`` to everybody else, once the password was right.
+    ``lifetime`` is how long the session is good for, unless as long as refresh tokens are.
+    """
+    require_password_login(find_door(ports).switches)
+    if email is None or password is None:
+        raise Refused(*_missing(email=email, password=password))
+    with attempt(ports, actor.address) as this:
+        candidate = _find(ports, email)
+        stored = None if candidate is None else candidate.password_hash
+        right = ports.passwords.verify_sign_in(stored, password)
+        if candidate is None or stored is None or not right:
+            this.fail(None if candidate is None else candidate.id)
+            raise Refused(_WRONG)
+        renewed = _renewed(ports, stored, password)
+        with ports.database.transaction() as session:
+            switches = _enter(ports, session, candidate, renewed, staff_only=staff_only)
+            opened = open_session(
+                ports, actor, session, candidate.id, SessionOrigin.PASSWORD, lifetime=lifetime
+            )
+            row = session.execute(select(*USER_COLUMNS).where(UserRecord.id == candidate.id)).one()
+        this.succeed(candidate.id)
+    return Entered(opened, read_user(tuple(row)), switches)
+
+
+@part
+def needs_password_login(use_case: UseCase[Arguments, Result]) -> UseCase[Arguments, Result]:
+    """Let ``use_case`` look at the mode before anything else, its caller included.
+
+    Contract, "Modes, precisely": ``DISABLED`` refuses DISABLED_AUTHENTICATION_METHOD to everybody.
+    """
+
+    @wraps(use_case)
+    def gated(
+        ports: Ports, actor: Actor, /, *args: Arguments.args, **kwargs: Arguments.kwargs
+    ) -> Result:
+        require_password_login(find_door(ports).switches)
+        return use_case(ports, actor, *args, **kwargs)
+
+    return gated
+
+
+@part
+def require_password_login(switches: Switches) -> None:
+    """Refuse while the password login mode is DISABLED."""
+    if switches.password_login_mode is PasswordLoginMode.DISABLED:
+        raise Refused(DISABLED)
+
+
+def _renewed(ports: Ports, stored: str, password: str) -> str:
+    """The hash at today's cost; a later sign-in renews it if there is no room to hash it now."""
+    if not ports.passwords.needs_rehash(stored):
+        return stored
+    try:
+        return ports.passwords.hash(password)
+    except PasswordsBusy:
+        return stored
+
+
+def _missing(**arguments: str | None) -> list[Problem]:
+    return [
+        Problem("REQUIRED", "This is required.", name)
+        for name, value in arguments.items()
+        if value is None
+    ]
+
+
+def _find(ports: Ports, email: str) -> _Candidate | None:
+    if not is_storable(email):
+        return None
+    with ports.database.reading() as session:
+        row = session.execute(
+            select(UserRecord.id, UserRecord.password_hash).where(
+                UserRecord.email == normalize_email(email)
+            )
+        ).one_or_none()
+    return None if row is None else _Candidate(*row)
+
+
+def _enter(
+    ports: Ports, session: Session, candidate: _Candidate, renewed: str, *, staff_only: bool
+) -> Switches:
+    """Let the candidate in, as mode and account are now: a comparison takes its time."""
+    shop = session.get_one(ShopRecord, SHOP_ID)
+    switches = switches_of(shop)
+    require_password_login(switches)
+    user = session.get(UserRecord, candidate.id, with_for_update=True)
+    if user is None or user.password_hash != candidate.password_hash:
+        raise Refused(_WRONG)
+    if not user.is_active:
+        raise Refused(_INACTIVE)
+    if not user.is_confirmed and needs_confirmation(shop):
+        raise Refused(_UNCONFIRMED)
+    if staff_only and not user.is_staff:
+        raise Refused(NO_STAFF)
+    user.password_hash = renewed
+    user.last_login = ports.clock.now()
+    return switches
+
+
+@part
+def needs_confirmation(shop: ShopRecord) -> bool:
+    """Whether an account that nobody has confirmed lets nobody in."""
+    return shop.enable_account_confirmation_by_email and not shop.allow_login_without_confirmation

@@ -1,0 +1,117 @@
+"""The caller's own account, and the password that is asked for again before it changes."""
+
+from dataclasses import dataclass
+from math import ceil
+
+from sqlalchemy import delete, select
+
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.permissions import Caller
+from app.domain.sign_in.throttling import MOST_GUESSES
+from app.domain.values.errors import PermissionDenied, Problem, Refused
+from app.models import SessionRecord, ShopRecord, UserRecord
+from app.models.shop import SHOP_ID
+from app.ports import Ports
+from app.ports.throttle import ThrottleUnavailable
+from app.services.audit.log import Change, record
+from app.services.authorization.register import part
+from app.services.sign_in.attempts import UNCOUNTABLE
+
+
+@dataclass(frozen=True, slots=True)
+class OwnAccount:
+    """The caller as stored, with the hash that a password is compared with."""
+
+    id: int
+    email: str
+    first_name: str
+    last_name: str
+    password_hash: str | None
+    shop_name: str
+
+
+@part
+def own_id(actor: Actor) -> int:
+    """Return the key of the caller of an ``account_owner_only`` use case.
+
+    Raises ``PermissionDenied`` for the operator, who passes every declaration and has no account.
+    """
+    if actor.user_id is None:
+        raise PermissionDenied(Caller.USER)
+    return actor.user_id
+
+
+@part
+def own_account(ports: Ports, actor: Actor) -> OwnAccount:
+    """The account of the person who is calling; raises as ``own_id`` does."""
+    columns = (
+        UserRecord.id,
+        UserRecord.email,
+        UserRecord.first_name,
+        UserRecord.last_name,
+        UserRecord.password_hash,
+    )
+    with ports.database.reading() as session:
+        row = session.execute(select(*columns).where(UserRecord.id == own_id(actor))).one_or_none()
+        name = session.get_one(ShopRecord, SHOP_ID).name
+    if row is None:
+        raise PermissionDenied(Caller.USER)
+    return OwnAccount(*row, shop_name=name)
+
+
+@part
+def prove_password(
+    ports: Ports, actor: Actor, account: OwnAccount, password: str | None, field: str
+) -> None:
+    """Refuse INVALID_CREDENTIALS on ``field`` unless ``password`` is the account's own.
+
+    Guesses are counted per person before they are compared, whatever credential they come with:
+    after ``MOST_GUESSES`` wrong ones in a row, LOGIN_ATTEMPT_DELAYED for an hour. The last wrong
+    one also ends the session it came in. Never called inside a transaction: comparing is slow on
+    purpose.
+    """
+    if password is None:
+        raise Refused(Problem("INVALID_CREDENTIALS", "The present password is needed.", field))
+    try:
+        number = _count_guess(ports, account)
+        if not _is_right(ports, account, password):
+            if number >= MOST_GUESSES:
+                _end_session(ports, actor)
+            raise Refused(Problem("INVALID_CREDENTIALS", _wrong(account), field))
+        ports.throttle.forget_guesses(account.id)
+    except ThrottleUnavailable as error:
+        raise Refused(UNCOUNTABLE) from error
+
+
+def _count_guess(ports: Ports, account: OwnAccount) -> int:
+    guess = ports.throttle.guess(account.id, ports.clock.timestamp())
+    if not guess.number:
+        minutes = ceil(guess.wait / 60)
+        unit = "minute" if minutes == 1 else "minutes"
+        message = f"Too many incorrect passwords. Try again in {minutes} {unit}."
+        raise Refused(Problem("LOGIN_ATTEMPT_DELAYED", message))
+    return guess.number
+
+
+def _is_right(ports: Ports, account: OwnAccount, password: str) -> bool:
+    try:
+        return ports.passwords.verify(account.password_hash, password)
+    except Exception:
+        ports.throttle.take_back_guess(account.id)  # nothing was compared
+        raise
+
+
+def _wrong(account: OwnAccount) -> str:
+    if account.password_hash is None:
+        return "This account has no password yet. Ask for a link to set one."
+    return "This is not the present password."
+
+
+def _end_session(ports: Ports, actor: Actor) -> None:
+    if actor.session_id is None:
+        return  # a provider's token: it cannot be ended here, and gets no further guess
+    with ports.database.transaction() as session:
+        session.execute(delete(SessionRecord).where(SessionRecord.id == actor.session_id))
+        why = {"reason": f"{MOST_GUESSES} wrong passwords in a row."}
+        change = Change("session.end", "User", actor.user_id or 0, actor.name, after=why)
+        record(ports, actor, session, change)

@@ -1,0 +1,217 @@
+"""Sessions: one a login, and the tokens that speak for it."""
+
+import hashlib
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from sqlalchemy import delete, update
+from sqlalchemy.orm import Session
+
+from app.domain.accounts.users import User
+from app.domain.authorization.actor import Actor, SessionOrigin
+from app.domain.authorization.scopes import ScopeGrant, write_grant
+from app.domain.shop.settings import Switches
+from app.domain.sign_in.tokens import (
+    CSRF_TOKEN_LENGTH,
+    SESSION_TOKEN_LENGTH,
+    Subject,
+    TokenType,
+    make_claims,
+)
+from app.models import SessionRecord, UserRecord
+from app.ports import Ports
+from app.services.authorization.live_sessions import as_seen
+from app.services.authorization.register import part
+from app.services.keys.ring import ring
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedSession:
+    """A session as its tokens are made from it; ``csrf_token`` goes into the refresh token.
+
+    ``issued`` and ``expires`` are those of the refresh token, in Unix seconds; no token outlives
+    it. ``grant`` holds the rights that a provider gave, where it rules.
+    """
+
+    token: str
+    origin: SessionOrigin
+    issued: float
+    expires: float
+    csrf_token: str
+    grant: ScopeGrant | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderSession:
+    """What a session keeps of the provider's own that it began with; ``sid`` is that one's name.
+
+    ``refresh_token`` is what it is refreshed with there, sealed before it is stored.
+    """
+
+    provider_id: int
+    identity_id: int
+    sid: str = ""
+    refresh_token: str = field(default="", repr=False)
+    grant: ScopeGrant | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TokenPair:
+    """What a sign-in gives: an access token, a refresh token, and whom they are for.
+
+    ``user`` has the rights that the tokens really carry in the present login mode.
+    """
+
+    access: str
+    refresh: str
+    user: User
+
+
+@part
+def open_session(
+    ports: Ports,
+    actor: Actor,
+    session: Session,
+    user_id: int,
+    origin: SessionOrigin,
+    begun: ProviderSession | None = None,
+    lifetime: timedelta | None = None,
+) -> OpenedSession:
+    """Store a new session of ``user_id`` in the transaction of ``session``.
+
+    ``begun`` is where it began, for one of origin OIDC. ``lifetime`` is for how long it is good,
+    unless as long as refresh tokens are.
+    """
+    now = ports.clock.now()
+    expires = now + (lifetime or timedelta(seconds=ports.configuration.jwt_ttl_refresh))
+    opened = OpenedSession(
+        token=ports.randomness.token(SESSION_TOKEN_LENGTH),
+        origin=origin,
+        issued=now.timestamp(),
+        expires=expires.timestamp(),
+        csrf_token=ports.randomness.token(CSRF_TOKEN_LENGTH),
+        grant=None if begun is None else begun.grant,
+    )
+    kept = SessionRecord(
+        token=opened.token,
+        user_id=user_id,
+        origin=origin.value,
+        created_at=now,
+        expires_at=expires,
+        last_used_at=now,
+        address=actor.address or "",
+        user_agent=actor.user_agent[:256],
+        refresh_digest=digest_of_csrf_token(opened.csrf_token),
+    )
+    if begun is not None:
+        kept.provider_id = begun.provider_id
+        kept.identity_id = begun.identity_id
+        kept.sid = begun.sid
+        kept.scope = write_grant(begun.grant)
+        keep_refresh_token(ports, kept, begun.refresh_token)
+    session.add(kept)
+    return opened
+
+
+@part
+def keep_refresh_token(ports: Ports, kept: SessionRecord, refresh_token: str) -> None:
+    """Store the provider's refresh token with its session, sealed for that session alone."""
+    sealed = ports.sealing.seal(_purpose(kept), refresh_token) if refresh_token else ""
+    kept.provider_refresh_token = sealed
+
+
+@part
+def kept_refresh_token(ports: Ports, kept: SessionRecord) -> str:
+    """The provider's refresh token of a session; empty where it has none."""
+    sealed = kept.provider_refresh_token
+    return ports.sealing.unseal(_purpose(kept), sealed) if sealed else ""
+
+
+@part
+def digest_of_csrf_token(csrf_token: str) -> str:
+    """What is stored of the current refresh token: nobody who reads the table can make one."""
+    return hashlib.sha256(csrf_token.encode()).hexdigest()
+
+
+@part
+def sign_pair(
+    ports: Ports,
+    actor: Actor,
+    opened: OpenedSession,
+    user: User,
+    switches: Switches,
+    audience: str = "",
+) -> TokenPair:
+    """Both tokens of a session of ``user``, who is as stored: no mode has taken anything yet.
+
+    The claim ``is_staff`` reflects the role, whatever the mode (contract, "Access and refresh
+    tokens").
+    """
+    subject = _subject(ports, actor, opened.token, user)
+    # Not the present: a second that has begun since would be missing in the lifetime.
+    refresh = make_claims(subject, TokenType.REFRESH, now=opened.issued, expires=opened.expires)
+    refresh["csrf_token"] = opened.csrf_token
+    if audience:
+        refresh["aud"] = audience
+    return TokenPair(
+        access=sign_access(ports, actor, opened.token, user, opened.expires, audience),
+        refresh=_sign(ports, refresh),
+        user=as_seen(user, opened.origin, switches, opened.grant),
+    )
+
+
+@part
+def sign_access(
+    ports: Ports,
+    actor: Actor,
+    session: str,
+    user: User,
+    session_expires: float,
+    audience: str = "",
+) -> str:
+    """An access token of a session of ``user``, as stored; it never outlives the session."""
+    now = ports.clock.timestamp()
+    expires = min(now + ports.configuration.jwt_ttl_access, session_expires)
+    claims = make_claims(
+        _subject(ports, actor, session, user), TokenType.ACCESS, now=now, expires=expires
+    )
+    if audience:
+        claims["aud"] = audience
+    return _sign(ports, claims)
+
+
+@part
+def end_sessions(ports: Ports, session: Session, user_id: int, *, but: int | None = None) -> int:
+    """End the sessions of a person, all or all ``but`` one; how many.
+
+    When all end, provider tokens issued before this moment are worth nothing either.
+    """
+    going = delete(SessionRecord).where(SessionRecord.user_id == user_id)
+    if but is None:
+        session.execute(
+            update(UserRecord)
+            .where(UserRecord.id == user_id)
+            .values(tokens_valid_after=ports.clock.now())
+        )
+    else:
+        going = going.where(SessionRecord.id != but)
+    return len(session.scalars(going.returning(SessionRecord.id)).all())
+
+
+def _purpose(kept: SessionRecord) -> str:
+    return f"provider's refresh token of session {kept.token}"
+
+
+def _subject(ports: Ports, actor: Actor, session: str, user: User) -> Subject:
+    return Subject(
+        user_id=user.id,
+        email=user.email,
+        is_staff=user.is_staff,
+        session=session,
+        issuer=actor.issuer,
+        owner=ports.configuration.owner,
+    )
+
+
+def _sign(ports: Ports, claims: dict[str, object]) -> str:
+    return ports.keys.sign(ring(ports).signer, claims)

@@ -1,0 +1,230 @@
+"""The mapping preview: whom a provider's token would bring in, and with which rights."""
+
+from dataclasses import dataclass, replace
+
+from sqlalchemy import select
+
+from app.domain.accounts.users import User
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.permissions import Permission, in_order, known
+from app.domain.single_sign_on.attribute_mapping import MappedKind, MappedTo, MappingPreview
+from app.domain.single_sign_on.provider_people import read_person
+from app.domain.single_sign_on.provider_tokens import (
+    ProviderTokenRejected,
+    SignedToken,
+    is_opaque,
+    is_signed,
+    read_access_token,
+    read_id_token,
+    reason_of,
+)
+from app.domain.single_sign_on.providers import Provider
+from app.domain.values.errors import Problem, Refused, TokenRejected
+from app.models import ExternalIdentityRecord, GroupPermissionRecord, GroupRecord, UserRecord
+from app.ports import Ports
+from app.ports.http import CallFailed
+from app.ports.provider_memory import CallPurpose
+from app.services.authorization.live_sessions import USER_COLUMNS, read_user
+from app.services.authorization.provider_rights import is_ended
+from app.services.authorization.register import requires
+from app.services.identity.linked_accounts import (
+    INACTIVE,
+    Arrival,
+    first_arrival_problem,
+    return_problem,
+)
+from app.services.identity.provider_calls import calling
+from app.services.identity.provider_keys import verify_with
+from app.services.identity.providers import known_providers
+from app.services.inspector.own_tokens import may_see_rights
+
+_SCHEME = "bearer "
+_SIGNED_OUT = "Whoever this is has signed out everywhere since it was issued."
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What a token says; ``issued`` in Unix seconds, ``tells_rights`` whether it could."""
+
+    kind: MappedKind
+    arrival: Arrival
+    issued: float | None = None
+    tells_rights: bool = True
+
+
+@requires(Permission.MANAGE_PLUGINS)
+def preview_mapping(ports: Ports, actor: Actor, slug: str, token: str) -> MappingPreview:
+    """What the provider's ``token`` would make of whoever brings it; nobody is made or changed.
+
+    An access token is shown to the provider's user-info endpoint, as with any request that brings
+    it; an ID token is read here alone. The provider need not be active. ``token`` is neither
+    logged nor stored. Refuses NOT_FOUND on ``provider`` and REQUIRED on ``token``; everything else
+    that is wrong is the reason in the answer.
+    """
+    provider = next((one for one in known_providers(ports) if one.slug == slug), None)
+    if provider is None:
+        raise Refused(Problem("NOT_FOUND", f"There is no provider {slug}.", "provider"))
+    text = token.strip()
+    text = text[len(_SCHEME) :].strip() if text.lower().startswith(_SCHEME) else text
+    if not text:
+        raise Refused(Problem("REQUIRED", "Paste a token of this provider.", "token"))
+    kind = MappedKind.ACCESS if is_signed(text) else MappedKind.OPAQUE
+    try:
+        read = _read(ports, provider, text)
+    except CallFailed as failed:
+        return MappingPreview(
+            kind, MappedTo.NOBODY, f"The provider gave no usable answer. {failed}"
+        )
+    except TokenRejected as rejected:
+        return MappingPreview(kind, MappedTo.NOBODY, reason_of(rejected))
+    return _mapped(ports, actor, read)
+
+
+def _read(ports: Ports, provider: Provider, token: str) -> _Read:
+    if not is_signed(token):
+        if not is_opaque(token):
+            raise ProviderTokenRejected("This is not an access token of an identity provider.")
+        if provider.audience or provider.use_oauth_scope_permissions:
+            reason = "An opaque token does not tell which audience it is meant for."
+            raise ProviderTokenRejected(reason)
+        person = read_person(_ask(ports, provider, token), provider)
+        return _Read(MappedKind.OPAQUE, Arrival(provider, "", person))
+    if not provider.json_web_key_set_url:
+        raise ProviderTokenRejected("Its signature cannot be verified without a key set URL.")
+    signed = verify_with(ports, provider, token)
+    try:
+        return _read_access(ports, provider, token, signed)
+    except ProviderTokenRejected as rejected:
+        return _read_id(ports, provider, signed, rejected)
+
+
+def _read_access(ports: Ports, provider: Provider, token: str, signed: SignedToken) -> _Read:
+    shop, now = ports.configuration.owner, ports.clock.timestamp()
+    access = read_access_token(signed, provider, now=now, shop=shop)
+    person = read_person(_ask(ports, provider, token), provider, access.subject)
+    arrival = Arrival(provider, access.issuer, person, access.grant)
+    return _Read(MappedKind.ACCESS, arrival, access.issued)
+
+
+def _read_id(
+    ports: Ports, provider: Provider, signed: SignedToken, rejected: ProviderTokenRejected
+) -> _Read:
+    """The ID token in ``signed``; raises ``rejected`` when it is none either."""
+    if not provider.client_id:
+        raise rejected
+    try:
+        identity = read_id_token(signed, provider, nonce=None, now=ports.clock.timestamp())
+    except ProviderTokenRejected:
+        raise rejected from None
+    arrival = Arrival(provider, identity.issuer, read_person(identity.claims, provider))
+    told = not provider.use_oauth_scope_permissions
+    return _Read(MappedKind.ID, arrival, tells_rights=told)
+
+
+def _ask(ports: Ports, provider: Provider, token: str) -> dict[str, object]:
+    if not provider.user_info_url:
+        raise ProviderTokenRejected("Access tokens are not taken without a user-info URL.")
+    with calling(ports, provider.user_info_url, CallPurpose.VERIFIED):
+        return dict(ports.identity_provider.fetch_person(provider.user_info_url, token))
+
+
+def _mapped(ports: Ports, actor: Actor, read: _Read) -> MappingPreview:
+    """What ``admit`` would do with that arrival, read alone."""
+    person = read.arrival.person
+    user, ended, verified = _account(ports, read)
+    linked = verified is not None
+    found = MappingPreview(
+        read.kind,
+        MappedTo.KNOWN if linked else MappedTo.MADE if user is None else MappedTo.LINKED,
+        person=person,
+        user_id=None if user is None else user.id,
+        email=person.email if user is None else user.email,
+        provider_rules=read.arrival.provider.use_oauth_scope_permissions,
+    )
+    problem = _problem(read.arrival, user, is_verified=verified)
+    if problem is not None or ended:
+        reason = _SIGNED_OUT if problem is None else problem.message
+        return replace(found, outcome=MappedTo.NOBODY, reason=reason)
+    return _with_rights(ports, actor, read, found, user)
+
+
+def _problem(arrival: Arrival, user: User | None, *, is_verified: bool | None) -> Problem | None:
+    if user is None or is_verified is None:
+        confirmed = user is not None and user.is_confirmed
+        problem = first_arrival_problem(
+            arrival.person, is_known=user is not None, is_confirmed=confirmed
+        )
+    else:
+        problem = return_problem(arrival, user, is_verified=is_verified)
+    if problem is None and user is not None and not user.is_active:
+        return INACTIVE
+    return problem
+
+
+def _account(ports: Ports, read: _Read) -> tuple[User | None, bool, bool | None]:
+    """The account, and whether the token is older than a sign-out everywhere.
+
+    The last is whether its identity is verified, ``None`` where none is linked.
+    """
+    arrival, identity = read.arrival, ExternalIdentityRecord
+    query = (
+        select(
+            identity.is_verified,
+            identity.tokens_valid_after,
+            UserRecord.tokens_valid_after,
+            *USER_COLUMNS,
+        )
+        .join(UserRecord, UserRecord.id == identity.user_id)
+        .where(
+            identity.issuer == arrival.provider.issuer_here(arrival.issuer),
+            identity.subject == arrival.person.subject,
+        )
+    )
+    by_email = select(*USER_COLUMNS).where(UserRecord.email == arrival.person.email)
+    with ports.database.reading() as session:
+        row = session.execute(query).one_or_none()
+        if row is not None:
+            verified, there, here, *columns = row
+            ended = read.issued is not None and is_ended(read.issued, here, there)
+            return read_user(columns), ended, bool(verified)
+        found = session.execute(by_email).one_or_none() if arrival.person.email else None
+    return (None if found is None else read_user(tuple(found))), False, None
+
+
+def _with_rights(
+    ports: Ports, actor: Actor, read: _Read, found: MappingPreview, user: User | None
+) -> MappingPreview:
+    arrival = read.arrival
+    was_staff = user is not None and user.is_staff
+    becomes = arrival.is_staff and not was_staff
+    joins = arrival.provider.default_group_name_for_new_staff_users if becomes else ""
+    name = f"{arrival.person.first_name} {arrival.person.last_name}".strip()
+    found = replace(
+        found,
+        name=name or ("" if user is None else f"{user.first_name} {user.last_name}".strip()),
+        is_staff=was_staff or becomes,
+        becomes_staff=becomes,
+        groups=() if user is None else tuple(group.name for group in user.groups),
+        joins=joins,
+    )
+    if not read.tells_rights:
+        return replace(found, permissions=None)
+    if arrival.grant is not None:
+        return replace(found, permissions=in_order(arrival.grant.permissions))
+    if user is not None and not may_see_rights(actor, user):
+        return replace(found, permissions=None, rights_hidden=True, groups=())
+    held = frozenset[Permission]() if user is None else user.permissions
+    return replace(found, permissions=in_order(held | _of_group(ports, joins)))
+
+
+def _of_group(ports: Ports, name: str) -> frozenset[Permission]:
+    """What the group called ``name`` gives; nothing where there is none."""
+    if not name:
+        return frozenset()
+    query = (
+        select(GroupPermissionRecord.permission)
+        .join(GroupRecord, GroupRecord.id == GroupPermissionRecord.group_id)
+        .where(GroupRecord.name == name)
+    )
+    with ports.database.reading() as session:
+        return known(tuple(session.scalars(query)))

@@ -1,0 +1,77 @@
+"""Sign-ins that have begun at a provider: what must be told at their end, kept until then."""
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from sqlalchemy import delete
+
+from app.domain.single_sign_on.providers import Provider
+from app.domain.values.errors import Problem, Refused
+from app.models import OidcStateRecord
+from app.ports import Ports
+from app.services.authorization.register import part
+
+LIFETIME = timedelta(minutes=10)
+"""For how long somebody may be at the provider's login."""
+
+_LENGTH = 43
+"""Letters and digits of each secret: 256 bits; RFC 7636, 4.1, asks for 43 characters at least."""
+
+_SEAL = "sign-in at an identity provider"
+_WORTHLESS = Problem(
+    "INVALID", "This sign-in did not begin here, was used already, or began too long ago.", "state"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class BegunSignIn:
+    """A sign-in, and its secrets: the ``state`` that names it, the nonce, the PKCE verifier."""
+
+    redirect_uri: str
+    state: str = field(repr=False)
+    nonce: str = field(repr=False)
+    verifier: str = field(repr=False)
+
+
+@part
+def keep_sign_in(ports: Ports, provider: Provider, redirect_uri: str) -> BegunSignIn:
+    """A new sign-in at ``provider`` that ends at ``redirect_uri``, stored."""
+    state, nonce, verifier = (ports.randomness.token(_LENGTH) for _ in range(3))
+    secrets = json.dumps({"nonce": nonce, "verifier": verifier})
+    with ports.database.transaction() as session:
+        session.add(
+            OidcStateRecord(
+                digest=_digest(state),
+                provider_id=provider.id,
+                redirect_uri=redirect_uri,
+                sealed=ports.sealing.seal(_SEAL, secrets),
+                expires_at=ports.clock.now() + LIFETIME,
+            )
+        )
+    return BegunSignIn(redirect_uri, state, nonce, verifier)
+
+
+@part
+def take_sign_in(ports: Ports, provider: Provider, state: str) -> BegunSignIn:
+    """The sign-in that ``state`` names, which is then gone: whoever comes second gets nothing.
+
+    Refuses INVALID on ``state`` for one that is unknown, used, too old, or of another provider.
+    """
+    record = OidcStateRecord
+    take = (
+        delete(record)
+        .where(record.digest == _digest(state))
+        .returning(record.provider_id, record.redirect_uri, record.sealed, record.expires_at)
+    )
+    with ports.database.transaction() as session:
+        row = session.execute(take).one_or_none()
+    if row is None or row[3] <= ports.clock.now() or row[0] != provider.id:
+        raise Refused(_WORTHLESS)
+    secrets = json.loads(ports.sealing.unseal(_SEAL, row[2]))
+    return BegunSignIn(row[1], state, secrets["nonce"], secrets["verifier"])
+
+
+def _digest(state: str) -> str:
+    return hashlib.sha256(state.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,157 @@
+"""Setting a provider up from its own description, and trying whether it works."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.permissions import Permission
+from app.domain.single_sign_on.discovery import read_description
+from app.domain.single_sign_on.provider_tokens import ProviderTokenRejected
+from app.domain.single_sign_on.providers import Provider
+from app.domain.values.errors import Problem, Refused
+from app.domain.values.findings import Finding, State
+from app.ports import Ports
+from app.ports.http import CallFailed, HttpRequest
+from app.ports.identity_provider import Client, GrantRefused
+from app.services.authorization.register import fresh_proof, requires
+from app.services.identity.providers import client_secret_of, known_providers
+from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
+
+_NOBODYS = "nobody-has-given-this-out"
+_REFUSED = 400
+_BROKEN = 500
+
+
+@fresh_proof("always", lambda *_args, **_options: True)
+@requires(Permission.MANAGE_PLUGINS)
+def discover_provider(
+    ports: Ports, actor: Actor, slug: str, issuer: str, *, asks_first: bool = False
+) -> Provider:
+    """Fill the addresses of the provider ``slug`` from the description at ``issuer``.
+
+    Refuses INVALID on ``issuer`` when there is none, when it is another's, or when it offers
+    nothing that this service can use; nothing is changed then. Refuses what ``save_provider``
+    does. Everything else stays as it is.
+    """
+    try:
+        document = ports.identity_provider.discover(issuer)
+    except CallFailed as failed:
+        raise Refused(Problem("INVALID", str(failed), "issuer")) from failed
+    settings, problems = read_description(document, issuer)
+    if problems:
+        raise Refused(*problems)
+    return save_provider(ports, actor, slug, ProviderUpdate(settings, asks_first=asks_first))
+
+
+@requires(Permission.MANAGE_PLUGINS)
+def check_provider(ports: Ports, actor: Actor, slug: str) -> tuple[Finding, ...]:
+    """Try everything that the provider ``slug`` is needed for, without signing anybody in.
+
+    Refuses NOT_FOUND on ``provider``.
+    """
+    provider = next((one for one in known_providers(ports) if one.slug == slug), None)
+    if provider is None:
+        raise Refused(Problem("NOT_FOUND", f"There is no provider {slug}.", "provider"))
+    return tuple(_findings(ports, provider))
+
+
+def _findings(ports: Ports, provider: Provider) -> Iterator[Finding]:
+    yield _modes(provider)
+    if provider.issuer:
+        yield _tried("issuer", partial(_issuer, ports, provider))
+    if provider.json_web_key_set_url:
+        yield _tried("json_web_key_set_url", partial(_keys, ports, provider))
+    if provider.user_info_url:
+        yield _tried("user_info_url", partial(_user_info, ports, provider))
+    if provider.oauth_token_url:
+        yield _tried("oauth_token_url", partial(_token, ports, provider))
+    for name in ("oauth_authorization_url", "oauth_logout_url"):
+        url = getattr(provider, name)
+        if url:
+            yield _tried(name, partial(_page, ports, name, url))
+
+
+def _tried(name: str, look: Callable[[], Finding]) -> Finding:
+    try:
+        return look()
+    except CallFailed as failed:
+        remedy = f"Check {name}, and whether this machine reaches it."
+        return Finding(name, State.FAILED, str(failed), remedy)
+
+
+def _modes(provider: Provider) -> Finding:
+    if not provider.active:
+        message = "The provider is not active: nobody signs in through it."
+        return Finding("active", State.WARNING, message, "flask oidc set active true")
+    ways = [
+        way
+        for way, is_open in (
+            ("takes its access tokens", provider.takes_tokens),
+            ("leads users through its login", provider.signs_in),
+        )
+        if is_open
+    ]
+    if provider.takes_tokens and provider.use_oauth_scope_permissions and not provider.audience:
+        message = "Scopes of access tokens that clients bring grant nothing without an audience."
+        return Finding("audience", State.WARNING, message, "flask oidc set audience …")
+    return Finding("active", State.FINE, f"This service {' and '.join(ways)}.")
+
+
+def _issuer(ports: Ports, provider: Provider) -> Finding:
+    told = ports.identity_provider.discover(provider.issuer)
+    settings, problems = read_description(told, provider.issuer)
+    remedy = f"flask oidc discover {provider.issuer}"
+    if problems:
+        return Finding("issuer", State.FAILED, problems[0].message, remedy)
+    other = [name for name, value in settings.items() if getattr(provider, name) != value]
+    if other:
+        message = f"The provider tells something else by now: {', '.join(other)}."
+        return Finding("issuer", State.WARNING, message, remedy)
+    return Finding("issuer", State.FINE, "Its description agrees with the settings.")
+
+
+def _keys(ports: Ports, provider: Provider) -> Finding:
+    keys = ports.identity_provider.fetch_keys(provider.json_web_key_set_url)
+    names = ", ".join(key.kid or "one without a name" for key in keys)
+    number = "1 usable key" if len(keys) == 1 else f"{len(keys)} usable keys"
+    return Finding("json_web_key_set_url", State.FINE, f"Has {number}: {names}.")
+
+
+def _user_info(ports: Ports, provider: Provider) -> Finding:
+    try:
+        ports.identity_provider.fetch_person(provider.user_info_url, _NOBODYS)
+    except ProviderTokenRejected:
+        message = "Answers, and refuses a token that nobody has given out."
+        return Finding("user_info_url", State.FINE, message)
+    message = "Tells about somebody although the token was made up."
+    return Finding("user_info_url", State.FAILED, message, "Do not use this provider.")
+
+
+def _token(ports: Ports, provider: Provider) -> Finding:
+    """Exchange a code that nobody has given out: the client is looked at first."""
+    client = Client(
+        provider.oauth_token_url, provider.client_id, client_secret_of(ports, provider)
+    )
+    try:
+        ports.identity_provider.exchange(
+            client, code=_NOBODYS, redirect_uri="https://client.invalid/", verifier=_NOBODYS
+        )
+    except GrantRefused as refused:
+        if refused.error in ("invalid_client", "unauthorized_client"):
+            remedy = "Set client_id and client_secret as the provider has them."
+            return Finding("oauth_token_url", State.FAILED, str(refused), remedy)
+        message = f"Knows this client, and refuses a made-up code ({refused.error})."
+        return Finding("oauth_token_url", State.FINE, message)
+    message = "Gave tokens for a code that was made up."
+    return Finding("oauth_token_url", State.FAILED, message, "Do not use this provider.")
+
+
+def _page(ports: Ports, name: str, url: str) -> Finding:
+    """The browser goes there, not this service: that something answers is all to look at."""
+    status = ports.http.send(HttpRequest(url)).status
+    if status >= _BROKEN:
+        message = f"Answered with HTTP {status}."
+        return Finding(name, State.WARNING, message, f"Check {name}.")
+    refuses = f"Answers; with HTTP {status} it refuses a request that asks for nothing."
+    answers = f"Answers (HTTP {status})."
+    return Finding(name, State.FINE, refuses if status >= _REFUSED else answers)

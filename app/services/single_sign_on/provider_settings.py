@@ -1,0 +1,222 @@
+"""Identity providers as they are set up: shown, changed, added."""
+
+from collections.abc import Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sqlalchemy import Row, Select, exists, select, update
+from sqlalchemy.orm import Session, aliased
+
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.permissions import Permission
+from app.domain.single_sign_on.provider_settings import (
+    MASK,
+    SETTINGS,
+    SettingType,
+    SettingValue,
+    activation_problem,
+    read_setting,
+    show_settings,
+)
+from app.domain.single_sign_on.providers import Provider, choose, is_slug, slug_in
+from app.domain.values.errors import Problem, Refused
+from app.domain.values.pages import Page, PageRequest, empty_page
+from app.domain.values.texts import line_problem
+from app.models import ExternalIdentityRecord, IdentityProviderRecord, ShopRecord
+from app.models.shop import SHOP_ID
+from app.ports import Ports
+from app.services.audit.log import Change, record
+from app.services.authorization.register import fresh_proof, part, requires
+from app.services.identity.providers import SECRET_SEAL, known_providers, to_provider
+from app.services.lists.paging import Order, read_page
+from app.services.lists.range_filters import can_match
+from app.services.lists.substring_search import containing
+from app.services.single_sign_on.provider_lockout_guard import way_back_kept
+
+_LONGEST_NAME = 256
+_BY_AGE = Order((IdentityProviderRecord.id,))
+_BY_NAME = Order((IdentityProviderRecord.name, IdentityProviderRecord.id))
+_SECRETS = tuple(setting.name for setting in SETTINGS if setting.type is SettingType.SECRET)
+
+
+@dataclass(frozen=True, slots=True)
+class Plugin:
+    """A provider with its settings as they read back; ``id`` is the one it was asked for by."""
+
+    id: str
+    slug: str
+    name: str
+    active: bool
+    settings: tuple[SettingValue, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderUpdate:
+    """What is to change: ``None`` leaves ``active`` and ``name`` as they are.
+
+    Of ``settings``, what is absent stays; nothing and an empty text clear. ``asks_first`` refuses
+    what nobody inside could undo (``LocksOut``): so that one is told before one does it.
+    """
+
+    settings: Mapping[str, str | None]
+    active: bool | None = None
+    name: str | None = None
+    asks_first: bool = False
+
+
+@requires(Permission.MANAGE_PLUGINS)
+def list_plugins(
+    ports: Ports, actor: Actor, page: PageRequest, *, search: str = "", by_name: bool = False
+) -> Page[Plugin]:
+    """The providers, the default one first or ``by_name``; secrets do not read back.
+
+    ``search`` looks for a part of the name.
+    """
+    query: Select[*tuple[object, ...]] = select(IdentityProviderRecord.slug)
+    if not can_match(search):
+        return empty_page()
+    if search:
+        query = query.where(containing(IdentityProviderRecord.name, search))
+    known = {provider.slug: provider for provider in known_providers(ports)}
+
+    def plugin(row: Row[*tuple[object, ...]]) -> Plugin:
+        provider = known[str(row[0])]
+        return _plugin(provider, provider.plugin_id(ports.configuration.vendor))
+
+    with ports.database.reading() as session:
+        return read_page(ports, session, query, _BY_NAME if by_name else _BY_AGE, page, plugin)
+
+
+@requires(Permission.MANAGE_PLUGINS)
+def show_plugin(ports: Ports, actor: Actor, plugin_id: str) -> Plugin | None:
+    """The provider that answers to that plugin id, active or not; ``None`` for any other id."""
+    slug = slug_in(plugin_id)
+    provider = None if slug is None else choose(known_providers(ports), slug)
+    return None if provider is None else _plugin(provider, plugin_id)
+
+
+@requires(Permission.MANAGE_PLUGINS)
+def update_plugin(ports: Ports, actor: Actor, plugin_id: str, changes: ProviderUpdate) -> Plugin:
+    """Change the settings of a provider (`pluginUpdate`); all of ``changes`` or nothing.
+
+    Refuses NOT_FOUND on ``id``; INVALID on the name of a setting; PLUGIN_MISCONFIGURED when it
+    cannot be active so; and with ``asks_first`` (``LocksOut``) what nobody inside could undo:
+    INVALID on ``active``, ``issuer`` or ``client_id``.
+    """
+    slug = slug_in(plugin_id)
+    provider = None if slug is None else choose(known_providers(ports), slug)
+    if provider is None:
+        raise Refused(Problem("NOT_FOUND", "There is no such plugin.", "id"))
+    return _plugin(change_provider(ports, actor, provider.slug, changes), plugin_id)
+
+
+@fresh_proof("always", lambda *_args: True)
+@requires(Permission.MANAGE_PLUGINS)
+def save_provider(ports: Ports, actor: Actor, slug: str, changes: ProviderUpdate) -> Provider:
+    """Change the settings of the provider ``slug``, which is added if there is none.
+
+    Refuses INVALID on ``provider`` for a slug that cannot be part of an address, and what
+    ``update_plugin`` does.
+    """
+    if not is_slug(slug):
+        message = "Use small letters, digits and hyphens, beginning with a letter or a digit."
+        raise Refused(Problem("INVALID", message, "provider"))
+    return change_provider(ports, actor, slug, changes)
+
+
+@part
+def change_provider(ports: Ports, actor: Actor, slug: str, changes: ProviderUpdate) -> Provider:
+    """Change or add the provider ``slug``; whoever calls this has checked who may."""
+    values = _read(ports, changes)
+    with ports.database.transaction() as session:
+        # Every process reads the version with the next request, and the settings when it changed.
+        session.execute(
+            update(ShopRecord)
+            .where(ShopRecord.id == SHOP_ID)
+            .values(providers_version=ShopRecord.providers_version + 1)
+        )
+        kept = session.scalar(
+            select(IdentityProviderRecord).where(IdentityProviderRecord.slug == slug)
+        )
+        if kept is None:
+            kept = IdentityProviderRecord(slug=slug, name=slug)
+            session.add(kept)
+            session.flush()
+        before = to_provider(kept)
+        after = replace(before, **values)
+        problem = activation_problem(after)
+        if problem is not None:
+            raise Refused(problem)
+        guarded = way_back_kept(ports, actor, session, before, after)
+        with guarded if changes.asks_first else nullcontext():
+            for name, value in values.items():
+                setattr(kept, name, value)
+            if after.issuer and not before.issuer:
+                _know_by_issuer(session, before, after.issuer)
+        _note(ports, actor, session, before, after)
+    return after
+
+
+def _plugin(provider: Provider, plugin_id: str) -> Plugin:
+    return Plugin(
+        plugin_id, provider.slug, provider.name, provider.active, show_settings(provider)
+    )
+
+
+def _read(ports: Ports, changes: ProviderUpdate) -> dict[str, Any]:
+    """The values to store, by column; refuses those that cannot be used."""
+    read = {name: read_setting(name, value) for name, value in changes.settings.items()}
+    problems = [value for value in read.values() if isinstance(value, Problem)]
+    name = (changes.name or "").strip()
+    if changes.name is not None:
+        problem = line_problem(name, "name", longest=_LONGEST_NAME)
+        problems += [problem] if problem else []
+    if problems:
+        raise Refused(*problems)
+    values: dict[str, Any] = {one: value for one, value in read.items() if value is not None}
+    for secret in _SECRETS:
+        if values.get(secret):
+            values[secret] = ports.sealing.seal(SECRET_SEAL, str(values[secret]))
+    if changes.active is not None:
+        values["active"] = changes.active
+    if name:
+        values["name"] = name
+    return values
+
+
+def _know_by_issuer(session: Session, before: Provider, issuer: str) -> None:
+    """Keep the people of a provider whose issuer has become known: those it told, and opaque."""
+    other = aliased(ExternalIdentityRecord)
+    for told in (issuer, ""):
+        record_of = ExternalIdentityRecord
+        taken = exists().where(other.issuer == issuer, other.subject == record_of.subject)
+        session.execute(
+            update(record_of)
+            .where(record_of.issuer == before.issuer_here(told), ~taken)
+            .values(issuer=issuer)
+        )
+
+
+def _note(ports: Ports, actor: Actor, session: Session, before: Provider, after: Provider) -> None:
+    was, now = _told(before), _told(after)
+    changed = [name for name in now if was[name] != now[name]]
+    if before.client_secret != after.client_secret and "client_secret" not in changed:
+        now["client_secret"] = f"{MASK} (another)"
+        changed.append("client_secret")
+    if changed:
+        change = Change(
+            "provider.update",
+            "IdentityProvider",
+            after.id,
+            after.name,
+            {name: was[name] for name in changed},
+            {name: now[name] for name in changed},
+        )
+        record(ports, actor, session, change)
+
+
+def _told(provider: Provider) -> dict[str, object]:
+    """What the audit trail tells of a provider: no secret."""
+    shown: dict[str, object] = {one.setting.name: one.value for one in show_settings(provider)}
+    return {"active": provider.active, "name": provider.name, **shown}

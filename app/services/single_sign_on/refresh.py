@@ -1,0 +1,227 @@
+"""Refreshing a session that began at a provider: there first, then here."""
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from sqlalchemy import select, update
+
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.scopes import ScopeGrant, write_grant
+from app.domain.sign_in.tokens import Claims, TokenType, successor_of
+from app.domain.single_sign_on.provider_tokens import ProviderTokenRejected, reason_of
+from app.domain.single_sign_on.providers import Provider
+from app.domain.values.errors import Problem, Refused, TokenRejected
+from app.models import ExternalIdentityRecord, SessionRecord
+from app.ports import Ports
+from app.ports.http import CallFailed
+from app.ports.identity_provider import Client, GrantRefused, TokenAnswer
+from app.ports.provider_memory import CallPurpose
+from app.services.audit.log import Change, record
+from app.services.authorization.live_sessions import SessionFound
+from app.services.authorization.register import input_decides
+from app.services.identity.own_tokens import TracedToken
+from app.services.identity.providers import provider_of
+from app.services.sign_in.refresh_tokens import (
+    SESSION_ENDED,
+    is_current,
+    replace_token,
+    use_up,
+    was_just_used,
+)
+from app.services.sign_in.sessions import (
+    OpenedSession,
+    keep_refresh_token,
+    kept_refresh_token,
+    sign_pair,
+)
+from app.services.sign_in.tokens import trace_or_refuse
+from app.services.single_sign_on.sign_in import ExternalTokens
+from app.services.single_sign_on.token_requests import (
+    ask_for_tokens,
+    read_identity,
+    read_rights,
+    unavailable,
+)
+
+_TURN = timedelta(seconds=30)
+"""How long a refresh may take before another may begin: longer than any call."""
+
+_FIELD = "refreshToken"
+_OVER = "invalid_grant"
+"""RFC 6749, 5.2: the grant has expired, was revoked, or was used twice."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    """The right to refresh a session, and what that takes."""
+
+    refresh_token: str = field(repr=False)
+    issuer: str
+    subject: str
+
+
+@input_decides
+def refresh_external_session(
+    ports: Ports, actor: Actor, *, plugin_id: str | None, token: str | None
+) -> ExternalTokens | None:
+    """New tokens of ours, after the provider has refreshed its own (`externalRefresh`).
+
+    The answer's refresh token is the next one; the one before stays usable, unless
+    ``SINGLE_USE_REFRESH_TOKENS`` is on. No more scope is asked for than was granted. ``None`` for
+    a plugin that is unknown or inactive.
+
+    Refuses on ``refreshToken``: JWT_MISSING_TOKEN, JWT_SIGNATURE_EXPIRED, JWT_DECODE_ERROR,
+    JWT_INVALID_TOKEN (no refresh token, or of a session that did not begin at this provider, or of
+    one that the provider has ended: it ends here, too); on no field JWT_INVALID_TOKEN for a
+    session that has ended, and INVALID when the provider does not answer, which ends nothing.
+    """
+    provider = provider_of(ports, plugin_id)
+    if provider is None:
+        return None
+    if not token:
+        raise Refused(Problem("JWT_MISSING_TOKEN", "A refresh token is needed.", _FIELD))
+    traced = trace_or_refuse(ports, actor, token, _FIELD)
+    claims, found = traced.claims, traced.found
+    if claims.type != TokenType.REFRESH:
+        raise Refused(_invalid("This is no refresh token."))
+    if found is None:
+        raise Refused(SESSION_ENDED)
+    if found.provider_id != provider.id or not provider.enable_refresh_token:
+        raise Refused(_invalid("This session cannot be refreshed at this provider."))
+    turn = _take_turn(ports, actor, claims, found.user.email)
+    if turn is None:
+        return _follow(ports, actor, token, traced, found)
+    return _refresh(ports, actor, provider, traced, found, turn)
+
+
+def _follow(
+    ports: Ports, actor: Actor, token: str, traced: TracedToken, found: SessionFound
+) -> ExternalTokens:
+    """Another tab is at it, or has just been: this one goes on with the session as it is."""
+    claims = traced.claims
+    now, successor = ports.clock.timestamp(), successor_of(claims.csrf_token)
+    going_on = OpenedSession(claims.session, found.origin, now, claims.exp, successor, found.grant)
+    pair = sign_pair(ports, actor, going_on, found.user, traced.door.switches)
+    follows = ports.configuration.single_use_refresh_tokens
+    return ExternalTokens(pair.access, pair.refresh if follows else token, pair.user)
+
+
+def _refresh(
+    ports: Ports,
+    actor: Actor,
+    provider: Provider,
+    traced: TracedToken,
+    found: SessionFound,
+    turn: _Turn,
+) -> ExternalTokens:
+    claims = traced.claims
+    before = found.grant or ScopeGrant()
+
+    def refresh(client: Client) -> TokenAnswer:
+        return ports.identity_provider.refresh(client, turn.refresh_token)
+
+    try:
+        tokens = ask_for_tokens(ports, provider, CallPurpose.VERIFIED, refresh)
+        _require_same_person(ports, provider, tokens, turn)
+        granted = read_rights(ports, provider, tokens, unsaid=before)
+    except (GrantRefused, TokenRejected) as refused:
+        if isinstance(refused, GrantRefused) and refused.error != _OVER:
+            _give_up(ports, claims)
+            raise Refused(Problem("INVALID", f"{refused}.")) from refused
+        said = str(refused) if isinstance(refused, GrantRefused) else reason_of(refused)
+        _end(ports, actor, claims, found.user.email, said)
+        raise Refused(_invalid(said)) from refused
+    except (CallFailed, Refused) as failed:
+        _give_up(ports, claims)
+        raise unavailable(failed) if isinstance(failed, CallFailed) else failed from failed
+    grant = None if granted is None else granted.within(before)
+    going_on = _keep(ports, claims, found, tokens.refresh_token, grant)
+    pair = sign_pair(ports, actor, going_on, found.user, traced.door.switches)
+    return ExternalTokens(pair.access, pair.refresh, pair.user)
+
+
+def _invalid(message: str) -> Problem:
+    return Problem("JWT_INVALID_TOKEN", message, _FIELD)
+
+
+def _take_turn(ports: Ports, actor: Actor, claims: Claims, email: str) -> _Turn | None:
+    """The turn to refresh; ``None`` while somebody else has it, or has just had it.
+
+    Providers that rotate their tokens take one that is used twice at once for stolen.
+    """
+    now = ports.clock.now()
+    with ports.database.transaction() as session:
+        row = session.execute(
+            select(SessionRecord, ExternalIdentityRecord)
+            .join(ExternalIdentityRecord, ExternalIdentityRecord.id == SessionRecord.identity_id)
+            .where(SessionRecord.token == claims.session, SessionRecord.user_id == claims.user_id)
+            .with_for_update(of=SessionRecord)
+        ).one_or_none()
+        if row is None:
+            raise Refused(SESSION_ENDED)
+        kept, identity = row
+        used = ports.configuration.single_use_refresh_tokens and not is_current(kept, claims)
+        if used and was_just_used(ports, kept, claims):
+            return None
+        if not used:
+            until = kept.refreshing_until
+            # No turn ends later than twice its length: the clock has been put back since.
+            if until is not None and now < until <= now + 2 * _TURN:
+                return None
+            refresh_token = kept_refresh_token(ports, kept)
+            if not refresh_token:
+                raise Refused(_invalid("The provider gave nothing to refresh this session with."))
+            kept.refreshing_until = now + _TURN
+            return _Turn(refresh_token, identity.issuer, identity.subject)
+    use_up(ports, actor, claims, email)
+    raise Refused(SESSION_ENDED)
+
+
+def _require_same_person(
+    ports: Ports, provider: Provider, tokens: TokenAnswer, turn: _Turn
+) -> None:
+    """OpenID Connect Core, 12.2: a refresh may bring an ID token, of the same person."""
+    if not tokens.id_token:
+        return
+    identity = read_identity(ports, provider, tokens, nonce=None)
+    if (provider.issuer_here(identity.issuer), identity.subject) != (turn.issuer, turn.subject):
+        raise ProviderTokenRejected("The provider tells about somebody else.")
+
+
+def _give_up(ports: Ports, claims: Claims) -> None:
+    with ports.database.transaction() as session:
+        session.execute(
+            update(SessionRecord)
+            .where(SessionRecord.token == claims.session)
+            .values(refreshing_until=None)
+        )
+
+
+def _end(ports: Ports, actor: Actor, claims: Claims, email: str, reason: str) -> None:
+    with ports.database.transaction() as session:
+        kept = session.scalar(select(SessionRecord).where(SessionRecord.token == claims.session))
+        if kept is not None:
+            session.delete(kept)
+            change = Change("session.end", "User", kept.user_id, email, after={"reason": reason})
+            record(ports, actor, session, change)
+
+
+def _keep(
+    ports: Ports,
+    claims: Claims,
+    found: SessionFound,
+    refresh_token: str,
+    grant: ScopeGrant | None,
+) -> OpenedSession:
+    with ports.database.transaction() as session:
+        kept = session.scalar(
+            select(SessionRecord).where(SessionRecord.token == claims.session).with_for_update()
+        )
+        if kept is None:
+            raise Refused(SESSION_ENDED)
+        keep_refresh_token(ports, kept, refresh_token)
+        kept.refreshing_until = None
+        kept.scope = write_grant(grant)
+        successor = replace_token(ports, kept, claims)
+    now = ports.clock.timestamp()
+    return OpenedSession(claims.session, found.origin, now, claims.exp, successor, grant)

@@ -1,0 +1,231 @@
+"""Signing in through a provider's own login: led there, and let in with what comes back.
+
+Authorization code with PKCE S256, a nonce, and a state that works once (RFC 9700, 2.1; OpenID
+Connect Core, 3.1). Contract, "Operations" and "What existing clients hold us to".
+"""
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from sqlalchemy.exc import IntegrityError
+
+from app.domain.accounts.users import User
+from app.domain.authorization.actor import Actor, SessionOrigin
+from app.domain.authorization.scopes import ScopeGrant
+from app.domain.single_sign_on.provider_tokens import reason_of
+from app.domain.single_sign_on.providers import Provider, requested_scope
+from app.domain.urls.redirects import redirect_problem
+from app.domain.values.errors import Problem, Refused, TokenRejected
+from app.ports import Ports
+from app.ports.http import CallFailed
+from app.ports.identity_provider import Client, GrantRefused, SignIn, TokenAnswer
+from app.ports.provider_memory import CallPurpose
+from app.services.authorization.register import input_decides, part
+from app.services.authorization.shop_state import find_door
+from app.services.identity.linked_accounts import Arrival, admit
+from app.services.identity.providers import provider_of
+from app.services.identity.users import load_user
+from app.services.sign_in.password_login import NO_STAFF
+from app.services.sign_in.sessions import OpenedSession, ProviderSession, open_session, sign_pair
+from app.services.single_sign_on.pending_sign_ins import BegunSignIn, keep_sign_in, take_sign_in
+from app.services.single_sign_on.token_requests import (
+    ask_for_tokens,
+    read_details,
+    read_identity,
+    read_rights,
+    unavailable,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ExternalTokens:
+    """What a sign-in gives; ``refresh`` is ``None`` where the provider gave nothing to go on with.
+
+    ``user`` has the rights that the tokens really carry.
+    """
+
+    access: str = field(repr=False)
+    refresh: str | None = field(repr=False)
+    user: User
+
+
+_SOMEBODY_ELSE = Problem(
+    "INVALID", "Somebody else has signed in there. Nothing was changed; you are still yourself."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """Whom a door admits: staff alone, or one person alone; and for how long."""
+
+    staff_only: bool = False
+    user_id: int | None = None
+    lifetime: timedelta | None = None
+
+
+OPEN_TO_ALL = Terms()
+
+
+@dataclass(frozen=True, slots=True)
+class EnteredThere:
+    """A session that has begun at a provider; ``goes_on`` when it can be refreshed there.
+
+    ``proved_ago`` is how many seconds ago the person proved there who they are, as far as known.
+    """
+
+    opened: OpenedSession
+    user: User
+    goes_on: bool
+    proved_ago: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Proven:
+    """Somebody whose sign-in has ended well."""
+
+    arrival: Arrival
+    sid: str
+    refresh_token: str
+    proved_ago: float
+
+
+@input_decides
+def begin_sign_in(
+    ports: Ports, actor: Actor, *, plugin_id: str | None, redirect_uri: str | None
+) -> str | None:
+    """Where to send a user who wants to sign in (`externalAuthenticationUrl`).
+
+    ``None`` for a plugin that is unknown, inactive, or leads through no login. Refuses REQUIRED
+    and INVALID on ``redirectUri``: its host must be among ``ALLOWED_CLIENT_HOSTS``.
+    """
+    provider = provider_of(ports, plugin_id)
+    if provider is None or not provider.signs_in:
+        return None
+    configuration = ports.configuration
+    problem = redirect_problem(
+        redirect_uri or "",
+        configuration.allowed_client_hosts,
+        development=configuration.development,
+        field="redirectUri",
+    )
+    if problem is not None:
+        raise Refused(problem)
+    return lead_to(ports, provider, keep_sign_in(ports, provider, redirect_uri or ""))
+
+
+@part
+def lead_to(ports: Ports, provider: Provider, begun: BegunSignIn, prompt: str = "") -> str:
+    """The address of the provider's login for a sign-in that has begun.
+
+    ``prompt`` is what OpenID Connect Core, 3.1.2.1, calls so: ``login`` asks who is signed in
+    there already to prove it once more.
+    """
+    return ports.identity_provider.authorization_url(
+        SignIn(
+            authorization_url=provider.oauth_authorization_url,
+            client_id=provider.client_id,
+            redirect_uri=begun.redirect_uri,
+            scope=requested_scope(provider, ports.configuration.owner),
+            state=begun.state,
+            nonce=begun.nonce,
+            verifier=begun.verifier,
+            audience=provider.audience,
+            prompt=prompt,
+        )
+    )
+
+
+@input_decides
+def finish_sign_in(
+    ports: Ports, actor: Actor, *, plugin_id: str | None, code: str | None, state: str | None
+) -> ExternalTokens | None:
+    """Tokens of ours for a code of the provider's (`externalObtainAccessTokens`).
+
+    ``None`` for a plugin that is unknown, inactive, or leads through no login. Refuses REQUIRED on
+    ``code`` and ``state``; INVALID on ``state`` (unknown, used, too old, of another provider), on
+    ``code`` (the provider refuses it, or what it gives cannot be believed), and on no field when
+    the provider does not answer; and whatever ``arrivals.admit`` refuses.
+    """
+    provider = provider_of(ports, plugin_id)
+    if provider is None or not provider.signs_in:
+        return None
+    entered = enter_by_provider(ports, actor, provider, code=code, state=state)
+    switches = find_door(ports).switches
+    pair = sign_pair(ports, actor, entered.opened, entered.user, switches)
+    return ExternalTokens(pair.access, pair.refresh if entered.goes_on else None, pair.user)
+
+
+@part
+def enter_by_provider(
+    ports: Ports,
+    actor: Actor,
+    provider: Provider,
+    *,
+    code: str | None,
+    state: str | None,
+    terms: Terms = OPEN_TO_ALL,
+) -> EnteredThere:
+    """A new session for whoever comes back from ``provider``; refuses as ``finish_sign_in`` tells.
+
+    And INVALID to whoever ``terms`` do not admit: no account and no session is made for them.
+    """
+    if not code or not state:
+        raise Refused(*_missing(code=code, state=state))
+    proven = _prove(ports, provider, take_sign_in(ports, provider, state), code)
+    try:
+        return _enter(ports, actor, proven, terms)
+    except IntegrityError:
+        # The same person came in elsewhere, by a moment quicker.
+        return _enter(ports, actor, proven, terms)
+
+
+def _missing(**arguments: str | None) -> list[Problem]:
+    return [
+        Problem("REQUIRED", "This is required.", name)
+        for name, value in arguments.items()
+        if not value
+    ]
+
+
+def _prove(ports: Ports, provider: Provider, begun: BegunSignIn, code: str) -> _Proven:
+    """Who comes back from the provider with ``code``."""
+
+    def exchange(client: Client) -> TokenAnswer:
+        return ports.identity_provider.exchange(
+            client, code=code, redirect_uri=begun.redirect_uri, verifier=begun.verifier
+        )
+
+    try:
+        tokens = ask_for_tokens(ports, provider, CallPurpose.SIGN_IN, exchange)
+        identity = read_identity(ports, provider, tokens, begun.nonce)
+        person = read_details(ports, provider, tokens, identity)
+        # Nothing is granted by silence, although it means "as requested" (RFC 6749, 5.1).
+        grant = read_rights(ports, provider, tokens, unsaid=ScopeGrant())
+    except GrantRefused as refused:
+        raise Refused(Problem("INVALID", f"{refused}.", "code")) from refused
+    except TokenRejected as rejected:
+        raise Refused(Problem("INVALID", reason_of(rejected), "code")) from rejected
+    except CallFailed as failed:
+        raise unavailable(failed) from failed
+    arrival = Arrival(provider, identity.issuer, person, grant)
+    refresh_token = tokens.refresh_token if provider.enable_refresh_token else ""
+    return _Proven(arrival, identity.sid, refresh_token, identity.proved_ago)
+
+
+def _enter(ports: Ports, actor: Actor, proven: _Proven, terms: Terms) -> EnteredThere:
+    arrival = proven.arrival
+    with ports.database.transaction() as session:
+        identity, user = admit(ports, actor, session, arrival)
+        begun = ProviderSession(
+            arrival.provider.id, identity.id, proven.sid, proven.refresh_token, arrival.rights
+        )
+        opened = open_session(
+            ports, actor, session, user.id, SessionOrigin.OIDC, begun, lifetime=terms.lifetime
+        )
+        entered = load_user(session, user.id)
+        is_staff = entered.is_staff if arrival.rights is None else arrival.rights.is_staff
+        if terms.staff_only and not is_staff:
+            raise Refused(NO_STAFF)
+        if terms.user_id not in (None, user.id):
+            raise Refused(_SOMEBODY_ELSE)
+        return EnteredThere(opened, entered, bool(proven.refresh_token), proven.proved_ago)

@@ -1,0 +1,103 @@
+"""Tokens that a provider gave to this service itself: asked for, and read."""
+
+from collections.abc import Callable
+
+from app.domain.authorization.scopes import ScopeGrant, granted_by
+from app.domain.single_sign_on.provider_people import ExternalPerson, read_person
+from app.domain.single_sign_on.provider_tokens import (
+    IdToken,
+    ProviderTokenRejected,
+    is_signed,
+    read_access_token,
+    read_id_token,
+)
+from app.domain.single_sign_on.providers import Provider
+from app.domain.values.errors import Problem, Refused, TokenFault, TokenRejected
+from app.ports import Ports
+from app.ports.http import CallFailed
+from app.ports.identity_provider import Client, TokenAnswer
+from app.ports.provider_memory import CallPurpose
+from app.services.authorization.register import part
+from app.services.identity.provider_calls import calling
+from app.services.identity.provider_keys import verify_with
+from app.services.identity.providers import client_secret_of
+
+
+@part
+def ask_for_tokens(
+    ports: Ports,
+    provider: Provider,
+    purpose: CallPurpose,
+    ask: Callable[[Client], TokenAnswer],
+) -> TokenAnswer:
+    """What ``ask`` gets at the token endpoint, as the client that this service is there.
+
+    Refuses INVALID when the provider does not answer; raises ``GrantRefused`` when it says no.
+    """
+    client = Client(
+        provider.oauth_token_url, provider.client_id, client_secret_of(ports, provider)
+    )
+    try:
+        with calling(ports, provider.oauth_token_url, purpose):
+            return ask(client)
+    except CallFailed as failed:
+        raise unavailable(failed) from failed
+
+
+@part
+def unavailable(failed: CallFailed) -> Refused:
+    """What somebody is told who cannot be let in because the provider does not answer."""
+    return Refused(Problem("INVALID", f"The identity provider gave no usable answer. {failed}"))
+
+
+@part
+def read_identity(
+    ports: Ports, provider: Provider, tokens: TokenAnswer, nonce: str | None
+) -> IdToken:
+    """Who has signed in, by the ID token; raises ``TokenRejected`` or ``CallFailed``.
+
+    ``nonce`` is that of the sign-in; ``None`` for one that came with a refresh, and has none.
+    """
+    if not tokens.id_token:
+        raise ProviderTokenRejected("The provider gave no ID token.")
+    signed = verify_with(ports, provider, tokens.id_token)
+    return read_id_token(signed, provider, nonce=nonce, now=ports.clock.timestamp())
+
+
+@part
+def read_details(
+    ports: Ports, provider: Provider, tokens: TokenAnswer, identity: IdToken
+) -> ExternalPerson:
+    """The person, by the ID token, or by user-info where that tells no verified email."""
+    is_said = identity.claims.get("email_verified") is True
+    if is_said or not provider.user_info_url:
+        return read_person(identity.claims, provider)
+    with calling(ports, provider.user_info_url, CallPurpose.VERIFIED):
+        told = ports.identity_provider.fetch_person(provider.user_info_url, tokens.access_token)
+    return read_person({**identity.claims, **told}, provider, identity.subject)
+
+
+@part
+def read_rights(
+    ports: Ports, provider: Provider, tokens: TokenAnswer, unsaid: ScopeGrant
+) -> ScopeGrant | None:
+    """The rights in the access token; ``None`` where they are kept here.
+
+    A token that cannot be read here was made for somebody else to read: then the answer that came
+    with it tells its scope, and where that tells none, too, it is ``unsaid``. Raises
+    ``TokenRejected`` for a token of another audience.
+    """
+    if not provider.use_oauth_scope_permissions:
+        return None
+    shop = ports.configuration.owner
+    if is_signed(tokens.access_token):
+        try:
+            signed = verify_with(ports, provider, tokens.access_token)
+        except TokenRejected as rejected:
+            if rejected.fault not in (TokenFault.SIGNATURE, TokenFault.ALGORITHM):
+                raise
+        else:
+            read_access_token(signed, provider, now=ports.clock.timestamp(), shop=shop)
+            claims = signed.claims
+            return granted_by(claims.get("scope"), claims.get("permissions"), shop)
+    return unsaid if tokens.scope is None else granted_by(tokens.scope, None, shop)

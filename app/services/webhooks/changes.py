@@ -1,0 +1,278 @@
+"""Making, changing and deleting webhooks: an app its own, staff who manage apps those of all."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+from sqlalchemy import Select, select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.permissions import Permission
+from app.domain.urls.delivery_targets import target_problem
+from app.domain.values.absent import ABSENT, Absent, present
+from app.domain.values.errors import PermissionDenied, Problem, Refused
+from app.domain.values.ids import key_of
+from app.domain.values.texts import line_problem
+from app.domain.webhooks.permissions import saver_of
+from app.domain.webhooks.webhooks import (
+    AsyncEvent,
+    Webhook,
+    facts_of,
+    headers_problem,
+    query_problem,
+    sync_events_problem,
+)
+from app.models import DeliveryRecord, WebhookRecord
+from app.ports import Ports
+from app.services.apps.stored_apps import stored_app
+from app.services.audit.log import Change, record
+from app.services.authorization.register import fresh_proof, staff_and_apps
+from app.services.webhooks.delivery_removal import thin_out
+from app.services.webhooks.limited_tokens import require_within_limit, saver_after
+from app.services.webhooks.link_events import carries_links, require_reach
+from app.services.webhooks.stored_webhooks import change_webhook, read_webhooks, store_webhook
+
+_LONGEST_NAME = 256
+_LONGEST_SECRET = 512
+
+_NOT_FOUND = "There is no such webhook."
+_UNIQUE = Problem("UNIQUE", "Another webhook of this app has this identifier.", "identifier")
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookInput:
+    """What was said of a webhook; what is absent stays as it is.
+
+    An empty name or secret counts as none; an empty query, too, and changes nothing. ``events``
+    count where there is no query: a query says itself what it is about.
+    """
+
+    name: str | Absent = ABSENT
+    identifier: str | Absent = ABSENT
+    target_url: str | Absent = ABSENT
+    events: tuple[AsyncEvent, ...] | Absent = ABSENT
+    sync_events: tuple[str, ...] = ()
+    is_active: bool | Absent = ABSENT
+    query: str | Absent = ABSENT
+    custom_headers: Mapping[str, object] | Absent = field(default=ABSENT, repr=False)
+    secret_key: str | Absent = field(default=ABSENT, repr=False)
+
+
+def _begins_with_links(
+    ports: Ports, _actor: Actor, said: WebhookInput, app_id: int | None = None
+) -> bool:
+    query, events = present(said.query, ""), present(said.events, ())
+    return carries_links(ports.payloads.check(query).events if query else events)
+
+
+@fresh_proof("for events that carry links", _begins_with_links)
+@staff_and_apps
+def create_webhook(
+    ports: Ports, actor: Actor, said: WebhookInput, app_id: int | None = None
+) -> Webhook:
+    """Make a webhook (`webhookCreate`): an app's own, or for staff with MANAGE_APPS any app's.
+
+    Refuses REQUIRED and NOT_FOUND on ``app``, INVALID on it for links that the caller may not be
+    told, REQUIRED and INVALID on ``targetUrl``, the codes of the port ``Payloads`` on ``query``,
+    INVALID on ``syncEvents``, ``name`` and ``secretKey``, INVALID_CUSTOM_HEADERS, and UNIQUE on
+    ``identifier``. A limited app token is refused events that it lacks the permission for: INVALID
+    on ``asyncEvents`` or ``query``.
+    """
+    owner = _owner(actor, app_id)
+    now = ports.clock.now()
+    empty = Webhook(0, owner, "", "", "", True, "", (), {}, now)  # noqa: FBT003
+    webhook = replace(_applied(ports, empty, said), saver=saver_of(actor))
+    try:
+        with ports.database.transaction() as session:
+            app = stored_app(session, owner, "app")
+            require_reach(actor, app, webhook, "app")
+            key = store_webhook(ports, session, owner, webhook, now)
+            made = replace(webhook, id=key, app_id=owner)
+            _audit(ports, actor, session, "webhook.create", made, {}, facts_of(made))
+            return made
+    except IntegrityError:
+        raise Refused(_UNIQUE) from None
+
+
+def _goes_on_with_links(
+    ports: Ports, actor: Actor, webhook_id: str | None, identifier: str, said: WebhookInput
+) -> bool:
+    if said == WebhookInput(is_active=False):
+        return False
+    found = _found(actor, webhook_id, identifier)
+    with ports.database.reading() as session:
+        before = _only(ports, session, session.scalars(found).all())
+    return carries_links((*before.events, *_events(ports, before, said)))
+
+
+@fresh_proof("for events that carry links, unless it only disables", _goes_on_with_links)
+@staff_and_apps
+def update_webhook(
+    ports: Ports, actor: Actor, webhook_id: str | None, identifier: str, said: WebhookInput
+) -> Webhook:
+    """Change a webhook (`webhookUpdate`), found by its global id or by its app's own name for it.
+
+    Refuses NOT_FOUND on ``id`` (another app's is none), GRAPHQL_ERROR on it for no id of a
+    webhook, INVALID where ``create_webhook`` does on ``app``, else as that does; INVALID on ``id``
+    to a limited app token if it was saved with more. For a day after a secret was replaced,
+    deliveries are signed with the old one, too. Switching it on forgets what it was switched off
+    for.
+    """
+    found = _found(actor, webhook_id, identifier)
+    with ports.database.reading() as session:
+        # The query is read against the schema before anything is locked.
+        known = _only(ports, session, session.scalars(found).all())
+    _applied(ports, known, said)
+    try:
+        with ports.database.transaction() as session:
+            stored = session.scalars(found.with_for_update()).all()
+            before = _only(ports, session, stored)
+            require_within_limit(actor, before)
+            after = _applied(ports, before, said, events=_events(ports, before, said))
+            after = replace(after, saver=saver_after(actor, before, after))
+            require_reach(actor, stored_app(session, before.app_id, "id"), after, "id")
+            change_webhook(ports, session, stored[0], before, after)
+            _audit(
+                ports, actor, session, "webhook.update", after, facts_of(before), facts_of(after)
+            )
+            return after
+    except IntegrityError:
+        raise Refused(_UNIQUE) from None
+
+
+@staff_and_apps
+def delete_webhook(
+    ports: Ports, actor: Actor, webhook_id: str | None, identifier: str = ""
+) -> Webhook:
+    """Remove a webhook with its deliveries (`webhookDelete`); returns what it was.
+
+    Refuses NOT_FOUND on ``id``, and a limited app token as ``update_webhook`` does. However many
+    deliveries there are, others write meanwhile.
+    """
+    found = _found(actor, webhook_id, identifier)
+    with ports.database.reading() as session:
+        known = _only(ports, session, session.scalars(found).all())
+    require_within_limit(actor, known)
+    thin_out(ports, DeliveryRecord.webhook_id == known.id)
+    with ports.database.transaction() as session:
+        stored = session.scalars(found.with_for_update()).all()
+        webhook = _only(ports, session, stored)
+        require_within_limit(actor, webhook)
+        session.delete(stored[0])
+        _audit(ports, actor, session, "webhook.delete", webhook, facts_of(webhook), {})
+        return webhook
+
+
+def _owner(actor: Actor, app_id: int | None) -> int:
+    if actor.is_app and actor.app_id is not None:
+        if app_id not in (None, actor.app_id):
+            raise Refused(Problem("NOT_FOUND", "There is no such app.", "app"))
+        return actor.app_id
+    if not actor.holds(Permission.MANAGE_APPS):
+        raise PermissionDenied(Permission.MANAGE_APPS)
+    if app_id is None:
+        raise Refused(Problem("REQUIRED", "Say which app the webhook is for.", "app"))
+    return app_id
+
+
+def _found(actor: Actor, webhook_id: str | None, identifier: str) -> Select[WebhookRecord]:
+    """The one webhook that is meant, among those that the caller may manage.
+
+    Refuses GRAPHQL_ERROR on ``id`` for what is no id of one.
+    """
+    if not actor.is_app and not actor.holds(Permission.MANAGE_APPS):
+        raise PermissionDenied(Permission.MANAGE_APPS)
+    if webhook_id is None and not identifier:
+        raise Refused(Problem("GRAPHQL_ERROR", "Give the id of a webhook.", "id"))
+    wanted = select(WebhookRecord)
+    if webhook_id is None:
+        wanted = wanted.where(WebhookRecord.identifier == identifier).limit(2)
+    else:
+        key = key_of(webhook_id, "Webhook", code="GRAPHQL_ERROR")
+        wanted = wanted.where(WebhookRecord.id == key)
+    return wanted.where(WebhookRecord.app_id == actor.app_id) if actor.is_app else wanted
+
+
+def _only(ports: Ports, session: Session, stored: Sequence[WebhookRecord]) -> Webhook:
+    if not stored:
+        raise Refused(Problem("NOT_FOUND", _NOT_FOUND, "id"))
+    if len(stored) > 1:
+        message = "Several apps have a webhook with this identifier: give its id."
+        raise Refused(Problem("GRAPHQL_ERROR", message, "identifier"))
+    return read_webhooks(ports, session, stored)[0]
+
+
+def _applied(
+    ports: Ports,
+    before: Webhook,
+    said: WebhookInput,
+    events: tuple[AsyncEvent, ...] | None = None,
+) -> Webhook:
+    """``before`` with what was said, or the refusal of it; ``events`` when they are known."""
+    headers = present(said.custom_headers, before.custom_headers)
+    after = replace(
+        before,
+        name=present(said.name, before.name).strip(),
+        identifier=present(said.identifier, before.identifier).strip(),
+        target_url=present(said.target_url, before.target_url).strip(),
+        is_active=present(said.is_active, before.is_active),
+        query=present(said.query, "") or before.query,
+    )
+    if not isinstance(said.secret_key, Absent):
+        after = replace(
+            after, has_secret=bool(said.secret_key), reveal=partial(str, said.secret_key)
+        )
+    found = [
+        _target_problem(ports, before, after, said),
+        line_problem(after.name, "name", longest=_LONGEST_NAME),
+        line_problem(after.identifier, "identifier", longest=_LONGEST_NAME),
+        line_problem(present(said.secret_key, ""), "secretKey", longest=_LONGEST_SECRET),
+        query_problem(after.query),
+        sync_events_problem(said.sync_events),
+        headers_problem(headers),
+    ]
+    problems = [problem for problem in found if problem is not None]
+    if problems:
+        raise Refused(*problems)
+    return replace(
+        after,
+        custom_headers={name: str(value) for name, value in headers.items()},
+        events=_events(ports, before, said) if events is None else events,
+    )
+
+
+def _target_problem(
+    ports: Ports, before: Webhook, after: Webhook, said: WebhookInput
+) -> Problem | None:
+    """What is said is looked at, and what is switched on.
+
+    A webhook whose network the operator no longer lists can still be switched off.
+    """
+    is_switched_on = after.is_active and not before.is_active
+    if before.target_url and said.target_url is ABSENT and not is_switched_on:
+        return None
+    return target_problem(after.target_url, ports.configuration.outgoing_allowed_networks)
+
+
+def _events(ports: Ports, before: Webhook, said: WebhookInput) -> tuple[AsyncEvent, ...]:
+    query = present(said.query, "")
+    if query:
+        return ports.payloads.check(query).events
+    return before.events if before.query else present(said.events, before.events)
+
+
+def _audit(
+    ports: Ports,
+    actor: Actor,
+    session: Session,
+    action: str,
+    webhook: Webhook,
+    before: Mapping[str, object],
+    after: Mapping[str, object],
+) -> None:
+    names = [name for name in {**before, **after} if before.get(name) != after.get(name)]
+    sides = [{name: side[name] for name in names if name in side} for side in (before, after)]
+    told = webhook.name or webhook.target_url
+    record(ports, actor, session, Change(action, "Webhook", webhook.id, told, *sides))

@@ -1,0 +1,27 @@
+"""Deliveries that go with their webhook, or with its app: many of them, and nobody waits."""
+
+from sqlalchemy import ColumnElement, delete, select
+
+from app.models import DeliveryRecord
+from app.ports import Ports
+from app.services.authorization.register import part
+
+AT_ONCE = 1000
+"""Deliveries that go in one transaction: nobody else who writes waits for more."""
+
+
+@part
+def thin_out(ports: Ports, of: ColumnElement[bool]) -> None:
+    """Remove the deliveries that ``of`` is true of, down to the last ``AT_ONCE``.
+
+    For what is about to be deleted with them: the rest goes in the same transaction as that. Never
+    inside one; a crash in between leaves a webhook whose oldest deliveries are forgotten, and
+    which can be deleted again.
+    """
+    wanted = select(DeliveryRecord.id).where(of).order_by(DeliveryRecord.id).limit(AT_ONCE + 1)
+    while True:
+        with ports.database.transaction() as session:
+            keys = session.scalars(wanted).all()
+            if len(keys) <= AT_ONCE:
+                return
+            session.execute(delete(DeliveryRecord).where(DeliveryRecord.id.in_(keys[:AT_ONCE])))

@@ -1,0 +1,56 @@
+"""Webhooks: an app manages its own, and staff who manage apps those of all."""
+
+from collections.abc import Collection, Mapping
+
+from sqlalchemy import select
+
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.permissions import Permission
+from app.domain.values.errors import PermissionDenied
+from app.domain.webhooks.webhooks import Webhook
+from app.models import WebhookRecord
+from app.ports import Ports
+from app.services.authorization.register import staff_and_apps
+from app.services.webhooks.limited_tokens import shown_webhook
+from app.services.webhooks.stored_webhooks import read_webhooks
+
+
+@staff_and_apps
+def webhooks_of_apps(
+    ports: Ports, actor: Actor, app_ids: Collection[int]
+) -> Mapping[int, tuple[Webhook, ...]]:
+    """The webhooks of each of several apps, the oldest first, their secrets included.
+
+    For an app its own, without any permission; for staff those of all apps with MANAGE_APPS.
+    """
+    _require_reach(actor.onlooker, app_ids)
+    wanted = select(WebhookRecord).where(WebhookRecord.app_id.in_(app_ids))
+    with ports.database.reading() as session:
+        stored = session.scalars(wanted.order_by(WebhookRecord.id)).all()
+        found = read_webhooks(ports, session, stored)
+    webhooks = [shown_webhook(actor, one) for one in found]
+    return {app_id: tuple(one for one in webhooks if one.app_id == app_id) for app_id in app_ids}
+
+
+@staff_and_apps
+def show_webhook(ports: Ports, actor: Actor, webhook_id: int) -> Webhook | None:
+    """The webhook of that key (`webhook`), its secret included.
+
+    An app sees its own alone; staff need MANAGE_APPS.
+    """
+    onlooker = actor.onlooker
+    if not onlooker.is_app and not onlooker.holds(Permission.MANAGE_APPS):
+        raise PermissionDenied(Permission.MANAGE_APPS)
+    wanted = select(WebhookRecord).where(WebhookRecord.id == webhook_id)
+    if onlooker.is_app:
+        wanted = wanted.where(WebhookRecord.app_id == onlooker.app_id)
+    with ports.database.reading() as session:
+        found = read_webhooks(ports, session, session.scalars(wanted).all())
+    return shown_webhook(actor, found[0]) if found else None
+
+
+def _require_reach(actor: Actor, app_ids: Collection[int]) -> None:
+    is_its_own = actor.is_app and set(app_ids) <= {actor.app_id}
+    manages = not actor.is_app and actor.holds(Permission.MANAGE_APPS)
+    if not (is_its_own or manages):
+        raise PermissionDenied(Permission.MANAGE_APPS)

@@ -1,0 +1,69 @@
+"""Endpoints that are switched off by the installation itself: never silently."""
+
+from urllib.parse import urlsplit
+
+from sqlalchemy import Select, or_, select
+from sqlalchemy.orm import Session
+
+from app.domain.accounts.mail import Mail, MailKind
+from app.domain.authorization.actor import WORKER
+from app.domain.authorization.permissions import Permission
+from app.models import AppRecord, UserRecord, WebhookRecord
+from app.ports import Ports
+from app.services.audit.log import Change, record
+from app.services.authorization.register import part
+from app.services.groups.permission_holders import holders_of
+from app.services.outbox.publisher import put_mail
+from app.services.passwords.new_passwords import in_words
+
+
+@part
+def disable_webhook(ports: Ports, session: Session, webhook: WebhookRecord, reason: str) -> None:
+    """Switch ``webhook`` off and say so: in its row, in the audit trail, and by mail.
+
+    The mail goes to the active staff who manage apps: they alone can switch it on again. One that
+    is off already is left as it is.
+    """
+    if not webhook.is_active:
+        return
+    now = ports.clock.now()
+    webhook.is_active = False
+    webhook.disabled_reason, webhook.disabled_at = reason, now
+    app = session.scalar(select(AppRecord.name).where(AppRecord.id == webhook.app_id)) or ""
+    since = webhook.failing_since
+    values = {
+        "webhook": webhook.name or _shown(webhook.target_url),
+        "app": app,
+        "target": _shown(webhook.target_url),
+        "reason": reason,
+        "when": in_words(now),
+        "since": "" if since is None else in_words(since),
+    }
+    for email in session.scalars(_managers()):
+        put_mail(ports, session, Mail(MailKind.WEBHOOK_DISABLED, email, values))
+    after = {"is_active": False, "reason": reason}
+    change = Change(
+        "webhook.disable", "Webhook", webhook.id, values["webhook"], {"is_active": True}, after
+    )
+    record(ports, WORKER, session, change)
+
+
+def _managers() -> Select[str]:
+    return (
+        select(UserRecord.email)
+        .where(
+            UserRecord.is_active.is_(True),
+            UserRecord.is_staff.is_(True),
+            or_(
+                UserRecord.is_superuser.is_(True),
+                UserRecord.id.in_(holders_of(Permission.MANAGE_APPS)),
+            ),
+        )
+        .order_by(UserRecord.id)
+    )
+
+
+def _shown(target: str) -> str:
+    """A target without its query, which may hold a key."""
+    parts = urlsplit(target)
+    return f"{parts.scheme}://{parts.netloc}{parts.path}"

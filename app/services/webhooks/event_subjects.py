@@ -1,0 +1,134 @@
+"""What an event is about and who made it happen, as far as the app that hears of it may know."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from datetime import datetime
+from types import MappingProxyType
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.domain.accounts.users import Group, User
+from app.domain.apps.apps import App, AppType
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.permissions import Permission, known
+from app.domain.commerce.checkouts import Checkout
+from app.domain.commerce.orders import Order
+from app.domain.commerce.products import Product, from_snapshot
+from app.domain.events import Deletion
+from app.domain.events.occurrence import Occurrence
+from app.domain.values.errors import PermissionDenied
+from app.models import AppRecord, GroupPermissionRecord, GroupRecord, ProductRecord, UserRecord
+from app.ports import Ports
+from app.services.apps.stored_apps import APPS, to_app
+from app.services.authorization.live_sessions import USER_COLUMNS, read_user
+from app.services.authorization.register import staff_and_apps
+from app.services.commerce.stored_checkouts import load_checkout
+from app.services.commerce.stored_orders import load_order
+from app.services.commerce.stored_products import PRODUCTS, to_product
+
+Subject = User | Group | App | Product | Checkout | Order
+"""What an event can be about."""
+
+_MOMENTS = ("created_at", "date_joined", "updated_at", "last_login")
+
+
+@staff_and_apps
+def subject_of(ports: Ports, actor: Actor, happened: Occurrence) -> Subject | None:
+    """What the event is about: as it is now, or as it was when it is gone.
+
+    Only for those who may hear of it: raises ``PermissionDenied`` naming the event's permission.
+    """
+    event = happened.event
+    if not actor.holds(event.permission):
+        raise PermissionDenied(event.permission)
+    if isinstance(event, Deletion):
+        return _RESTORED[event.subject](event.snapshot)
+    with ports.database.reading() as session:
+        return _READ[event.subject](session, actor, event.subject_id)
+
+
+@staff_and_apps
+def principal_of(ports: Ports, actor: Actor, happened: Occurrence) -> User | App | None:
+    """Who made the event happen; ``None`` for nobody, and for whom the caller may not look at."""
+    key = happened.principal_id
+    if key is None:
+        return None
+    with ports.database.reading() as session:
+        if happened.principal_type == "App":
+            may = key == actor.app_id or actor.holds(Permission.MANAGE_APPS)
+            return _app(session, key) if may else None
+        user = _user(session, key)
+    if user is None:
+        return None
+    needed = Permission.MANAGE_STAFF if user.is_staff else Permission.MANAGE_USERS
+    return user if actor.holds(needed) else None
+
+
+@staff_and_apps
+def recipient_of(ports: Ports, actor: Actor, happened: Occurrence) -> App | None:
+    """The app that hears of the event."""
+    if happened.recipient_id is None:
+        return None
+    with ports.database.reading() as session:
+        return _app(session, happened.recipient_id)
+
+
+def _product(session: Session, _actor: Actor, key: int) -> Product | None:
+    row = session.execute(PRODUCTS.where(ProductRecord.id == key)).one_or_none()
+    return None if row is None else to_product(row)
+
+
+def _user(session: Session, key: int) -> User | None:
+    row = session.execute(select(*USER_COLUMNS).where(UserRecord.id == key)).one_or_none()
+    return None if row is None else read_user(tuple(row))
+
+
+def _group(session: Session, key: int) -> Group | None:
+    name = session.scalar(select(GroupRecord.name).where(GroupRecord.id == key))
+    if name is None:
+        return None
+    granted = select(GroupPermissionRecord.permission).where(GroupPermissionRecord.group_id == key)
+    return Group(key, name, known(session.scalars(granted).all()))
+
+
+def _app(session: Session, key: int) -> App | None:
+    row = session.execute(APPS.where(AppRecord.id == key)).one_or_none()
+    return None if row is None else to_app(row)
+
+
+def _restored(kind: type[Any], snapshot: Mapping[str, object]) -> Any:
+    """A value again from what a deletion's event kept of it; what was not kept is left out."""
+    names = {field.name for field in fields(kind)}
+    kept: dict[str, Any] = {name: value for name, value in snapshot.items() if name in names}
+    for name in _MOMENTS:
+        if isinstance(kept.get(name), str):
+            kept[name] = datetime.fromisoformat(str(kept[name]))
+    if "permissions" in kept:
+        kept["permissions"] = known(kept["permissions"])
+    if "groups" in kept:
+        kept["groups"] = tuple(_restored(Group, group) for group in kept["groups"])
+    if kind is App:
+        kept["type"] = AppType(str(kept["type"]))
+    return kind(**kept)
+
+
+_READ: Mapping[str, Callable[[Session, Actor, int], Subject | None]] = MappingProxyType(
+    {
+        "User": lambda session, _actor, key: _user(session, key),
+        "Group": lambda session, _actor, key: _group(session, key),
+        "App": lambda session, _actor, key: _app(session, key),
+        "Product": _product,
+        "Checkout": load_checkout,
+        "Order": load_order,
+    }
+)
+_RESTORED: Mapping[str, Callable[[Mapping[str, object]], Subject]] = MappingProxyType(
+    {
+        "User": lambda snapshot: _restored(User, snapshot),
+        "Group": lambda snapshot: _restored(Group, snapshot),
+        "App": lambda snapshot: _restored(App, snapshot),
+        "Product": from_snapshot,
+    }
+)

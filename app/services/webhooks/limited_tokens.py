@@ -1,0 +1,48 @@
+"""Webhooks that a limited app token can change and see whole: those saved with no more rights.
+
+A limited token has the rights that it was limited to, also by way of a webhook.
+"""
+
+from dataclasses import replace
+
+from app.domain.authorization.actor import Actor
+from app.domain.deliveries.redaction import REDACTED
+from app.domain.values.errors import Problem, Refused
+from app.domain.webhooks.permissions import Saver, is_within_limit, saver_of
+from app.domain.webhooks.webhooks import Webhook
+from app.services.authorization.register import part
+
+
+@part
+def require_within_limit(actor: Actor, webhook: Webhook) -> None:
+    """Refuse INVALID on ``id`` to a limited app token for a webhook that was saved with more."""
+    if is_within_limit(actor, webhook.saver):
+        return
+    message = (
+        "This webhook was saved with permissions that this token doesn't have. Use a token of the "
+        "app that isn't limited."
+    )
+    raise Refused(Problem("INVALID", message, "id"))
+
+
+@part
+def shown_webhook(actor: Actor, webhook: Webhook) -> Webhook:
+    """``webhook`` as ``actor`` may see it: without secrets for a token that may not change it."""
+    if is_within_limit(actor, webhook.saver):
+        return webhook
+    hidden = dict.fromkeys(webhook.custom_headers, REDACTED)
+    return replace(webhook, custom_headers=hidden, reveal=str)
+
+
+@part
+def saver_after(actor: Actor, before: Webhook, after: Webhook) -> Saver:
+    """Who counts as having saved ``after``, to which ``actor`` changes ``before``.
+
+    The limit of an app token stays when a person changes neither what the token has sent nor
+    where it goes: switching a webhook on again would otherwise give its payloads more.
+    """
+    is_same = after.target_url == before.target_url and after.query == before.query
+    is_same = is_same and frozenset(after.events) == frozenset(before.events)
+    if is_same and before.saver.token_limit is not None and not actor.is_app:
+        return before.saver
+    return saver_of(actor)

@@ -1,0 +1,110 @@
+"""Which webhooks are sent the secret of a link: those that hold every right of its subject.
+
+The secret gives access to the subject's account. So a webhook gets the event without it if its
+app, or the person who saved the webhook, lacks one of the subject's rights. This is judged when
+the payload is made, and again at each attempt to send it.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.domain.accounts.users import User
+from app.domain.authorization.permissions import Permission, parted_names
+from app.domain.events import EVENTS, Event, EventType, LinkRequested
+from app.domain.webhooks.permissions import may_receive_link
+from app.models import AppRecord, DeliveryRecord, OutboxEventRecord, UserRecord, WebhookRecord
+from app.ports import Ports
+from app.ports.sealing import SealBroken
+from app.services.authorization.live_sessions import USER_COLUMNS, read_user
+from app.services.authorization.register import part
+from app.services.outbox.publisher import EVENT_SEAL
+from app.services.webhooks.stored_webhooks import SAVER_COLUMNS, read_saver
+from app.services.webhooks.subscribers import PERMISSIONS, Subscriber
+
+
+@dataclass(frozen=True, slots=True)
+class SentLink:
+    """The link that a delivery is about, and whether its webhook may have the secret now.
+
+    ``secret`` is ``None`` where nobody can tell what it is any more.
+    """
+
+    secret: str | None = field(repr=False)
+    is_allowed: bool
+
+    def may_send(self, payload: str) -> bool:
+        """Whether ``payload`` holds nothing that the webhook may not have."""
+        if self.is_allowed or self.secret == "":
+            return True
+        return self.secret is not None and self.secret not in payload
+
+
+@part
+def link_subject(ports: Ports, event: Event) -> User | None:
+    """The person whom a requested link is for; ``None`` for other events, or if they are gone."""
+    if not isinstance(event, LinkRequested):
+        return None
+    wanted = select(*USER_COLUMNS).where(UserRecord.id == event.subject_id)
+    with ports.database.reading() as session:
+        row = session.execute(wanted).one_or_none()
+    return None if row is None else read_user(tuple(row))
+
+
+@part
+def event_for(subscriber: Subscriber, event: Event, subject: User | None) -> Event:
+    """Return ``event``, without the link's secret if ``subscriber`` may not have it."""
+    if not isinstance(event, LinkRequested):
+        return event
+    held = subscriber.saver.link_permissions(subscriber.app_permissions)
+    is_allowed = may_receive_link(held, event.permission, subject)
+    return event if is_allowed else replace(event, token=None)
+
+
+@part
+def sent_links(
+    ports: Ports, session: Session, deliveries: Collection[int]
+) -> Mapping[int, SentLink]:
+    """The link of each of these deliveries, by their keys; one statement for all.
+
+    One that was sent by hand is left out: it was about no link that anybody asked for.
+    """
+    rows = session.execute(
+        select(
+            DeliveryRecord.id,
+            DeliveryRecord.event,
+            OutboxEventRecord.sealed,
+            PERMISSIONS,
+            *SAVER_COLUMNS,
+            *USER_COLUMNS,
+        )
+        .join(WebhookRecord, WebhookRecord.id == DeliveryRecord.webhook_id)
+        .join(AppRecord, AppRecord.id == WebhookRecord.app_id)
+        .outerjoin(OutboxEventRecord, OutboxEventRecord.id == DeliveryRecord.note_id)
+        .outerjoin(UserRecord, UserRecord.id == DeliveryRecord.subject_id)
+        .where(DeliveryRecord.id.in_(deliveries), DeliveryRecord.note_id.is_not(None))
+    ).all()
+    return {row[0]: _sent_link(ports, tuple(row[1:])) for row in rows}
+
+
+def _sent_link(ports: Ports, row: Sequence[object]) -> SentLink:
+    event, sealed, of_app, kind, name, permissions, *user = row
+    saver = read_saver(str(kind), str(name), None if permissions is None else str(permissions))
+    held = saver.link_permissions(parted_names(str(of_app or "")))
+    subject = None if user[0] is None else read_user(user)
+    return SentLink(_unsealed(ports, sealed), may_receive_link(held, _needed(str(event)), subject))
+
+
+def _needed(event: str) -> Permission | None:
+    return EVENTS[EventType(event)].permission if event in EventType.__members__ else None
+
+
+def _unsealed(ports: Ports, sealed: object) -> str | None:
+    if sealed is None:
+        return None  # the event has been forgotten
+    try:
+        return ports.sealing.unseal(EVENT_SEAL, str(sealed)) if sealed else ""
+    except SealBroken:
+        return None

@@ -1,0 +1,224 @@
+"""The webhooks of all apps and how they fare, for the people who manage apps; no secret in it."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import Row, Select, func, or_, select
+from sqlalchemy.orm import Session
+
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.permissions import Permission
+from app.domain.deliveries.deliveries import DeliveryStatus
+from app.domain.values.pages import Page, PageRequest, empty_page, with_items
+from app.domain.webhooks.webhooks import AsyncEvent
+from app.models import AppRecord, DeliveryRecord, WebhookEventRecord, WebhookRecord
+from app.ports import Ports
+from app.services.authorization.register import requires_person
+from app.services.lists.paging import Order, read_page
+from app.services.lists.range_filters import can_match
+from app.services.lists.substring_search import containing
+
+HEALTH_SPAN = timedelta(hours=24)
+"""The time that the numbers of a webhook's health are of."""
+
+_COLUMNS = (
+    WebhookRecord.id,
+    WebhookRecord.app_id,
+    AppRecord.name,
+    WebhookRecord.name,
+    WebhookRecord.identifier,
+    WebhookRecord.target_url,
+    WebhookRecord.is_active,
+    AppRecord.is_active,
+    WebhookRecord.query != "",
+    WebhookRecord.secret != "",
+    WebhookRecord.created_at,
+    WebhookRecord.failing_since,
+    WebhookRecord.last_failure_at,
+    WebhookRecord.last_failure,
+    WebhookRecord.disabled_at,
+    WebhookRecord.disabled_reason,
+)
+"""In the order of the fields of ``ListedWebhook``; then what is read beside them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """The deliveries of the last 24 hours: those that arrived, failed for good, or wait."""
+
+    delivered: int = 0
+    failed: int = 0
+    waiting: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ListedWebhook:
+    """A webhook as a list shows it. Whether it has a secret is told, never the secret.
+
+    ``failing_since`` is the first failure without a success since; ``last_failure`` what the last
+    attempt that failed came to. ``disabled_reason`` is set where the installation itself has
+    switched it off: to be shown wherever the webhook is.
+    """
+
+    id: int
+    app_id: int
+    app_name: str
+    name: str
+    identifier: str
+    target_url: str
+    is_active: bool
+    is_app_active: bool
+    has_query: bool
+    has_secret: bool
+    created_at: datetime
+    failing_since: datetime | None
+    last_failure_at: datetime | None
+    last_failure: str
+    disabled_at: datetime | None
+    disabled_reason: str
+    events: tuple[AsyncEvent, ...] = ()
+    health: Health = Health()
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookFilter:
+    """Which webhooks are wanted.
+
+    ``search`` is a part of the name, identifier, target or the app's name; ``in_trouble`` are
+    those that fail at present, or were switched off for it.
+    """
+
+    search: str = ""
+    app_id: int | None = None
+    is_active: bool | None = None
+    event: AsyncEvent | None = None
+    in_trouble: bool = False
+
+
+class WebhookSort(StrEnum):
+    """What webhooks are listed by: their age (the newest first), their name, their app's name."""
+
+    NEWEST = "newest"
+    NAME = "name"
+    APP = "app"
+
+
+ANY_WEBHOOK = WebhookFilter()
+_ORDERS = {
+    WebhookSort.NEWEST: Order((WebhookRecord.id,), descending=True),
+    WebhookSort.NAME: Order((WebhookRecord.name, WebhookRecord.id)),
+    WebhookSort.APP: Order((AppRecord.name, AppRecord.id, WebhookRecord.id)),
+}
+
+
+@requires_person(Permission.MANAGE_APPS)
+def list_webhooks(
+    ports: Ports,
+    actor: Actor,
+    page: PageRequest,
+    wanted: WebhookFilter = ANY_WEBHOOK,
+    sort: WebhookSort = WebhookSort.NEWEST,
+) -> Page[ListedWebhook]:
+    """The webhooks of all apps, each with its events and its health.
+
+    Three statements, however many a page has; the cost of the health is that of the last day's
+    deliveries of these webhooks, not of all that were ever made.
+    """
+    if not can_match(wanted.search):
+        return empty_page()
+    with ports.database.reading() as session:
+        found = read_page(ports, session, _narrowed(wanted), _ORDERS[sort], page, _listed)
+        return with_items(found, _completed(ports, session, found.items))
+
+
+@requires_person(Permission.MANAGE_APPS)
+def show_listed_webhook(ports: Ports, actor: Actor, webhook_id: int) -> ListedWebhook | None:
+    """One webhook as ``list_webhooks`` tells of it."""
+    with ports.database.reading() as session:
+        rows = session.execute(_select().where(WebhookRecord.id == webhook_id)).all()
+        return next(iter(_completed(ports, session, [_listed(row) for row in rows])), None)
+
+
+def _select() -> Select[*tuple[Any, ...]]:
+    return select(*_COLUMNS).join(AppRecord, AppRecord.id == WebhookRecord.app_id)
+
+
+def _narrowed(wanted: WebhookFilter) -> Select[*tuple[Any, ...]]:
+    query = _select()
+    if wanted.search.strip():
+        text = wanted.search.strip()
+        columns = (
+            WebhookRecord.name,
+            WebhookRecord.identifier,
+            WebhookRecord.target_url,
+            AppRecord.name,
+        )
+        query = query.where(or_(*(containing(one, text) for one in columns)))
+    if wanted.app_id is not None:
+        query = query.where(WebhookRecord.app_id == wanted.app_id)
+    if wanted.is_active is not None:
+        query = query.where(WebhookRecord.is_active.is_(wanted.is_active))
+    if wanted.event is not None:
+        names = (wanted.event.value, AsyncEvent.ANY_EVENTS.value)
+        hears = select(WebhookEventRecord.webhook_id).where(WebhookEventRecord.event.in_(names))
+        query = query.where(WebhookRecord.id.in_(hears))
+    if wanted.in_trouble:
+        fails = WebhookRecord.failing_since.is_not(None) & WebhookRecord.is_active.is_(True)
+        query = query.where(or_(fails, WebhookRecord.disabled_reason != ""))
+    return query
+
+
+def _listed(row: Row[*tuple[Any, ...]]) -> ListedWebhook:
+    return ListedWebhook(*row[: len(_COLUMNS)])
+
+
+def _completed(
+    ports: Ports, session: Session, found: Collection[ListedWebhook]
+) -> list[ListedWebhook]:
+    keys = [one.id for one in found]
+    events, healths = _events(session, keys), _healths(ports, session, keys)
+    return [
+        replace(one, events=events[one.id], health=healths.get(one.id, Health())) for one in found
+    ]
+
+
+def _events(session: Session, keys: Collection[int]) -> Mapping[int, tuple[AsyncEvent, ...]]:
+    wanted = select(WebhookEventRecord).where(WebhookEventRecord.webhook_id.in_(keys))
+    names: dict[int, set[str]] = {key: set() for key in keys}
+    for row in session.scalars(wanted):
+        names[row.webhook_id].add(row.event)
+    return {
+        key: tuple(event for event in AsyncEvent if event.value in held)
+        for key, held in names.items()
+    }
+
+
+def _healths(ports: Ports, session: Session, keys: Collection[int]) -> Mapping[int, Health]:
+    since = ports.clock.now() - HEALTH_SPAN
+    # Keys rise with time: so the index on webhook and key leads past all that is older.
+    first = (
+        select(DeliveryRecord.id)
+        .where(DeliveryRecord.created_at >= since)
+        .order_by(DeliveryRecord.created_at, DeliveryRecord.id)
+        .limit(1)
+        .scalar_subquery()
+    )
+    rows = session.execute(
+        select(DeliveryRecord.webhook_id, DeliveryRecord.status, func.count())
+        .where(DeliveryRecord.webhook_id.in_(keys), DeliveryRecord.id >= first)
+        .group_by(DeliveryRecord.webhook_id, DeliveryRecord.status)
+    )
+    counts: dict[int, dict[str, int]] = {}
+    for webhook, status, number in rows:
+        counts.setdefault(webhook, {})[status] = number
+    return {
+        key: Health(
+            delivered=by_status.get(DeliveryStatus.SUCCESS, 0),
+            failed=by_status.get(DeliveryStatus.FAILED, 0),
+            waiting=by_status.get(DeliveryStatus.PENDING, 0),
+        )
+        for key, by_status in counts.items()
+    }

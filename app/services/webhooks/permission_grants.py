@@ -1,0 +1,110 @@
+"""What granting an app permissions does to its webhooks: some would be sent links by it.
+
+A webhook may have been saved for links before its app could be sent any, by a person who couldn't
+have had them sent. So a grant that would change that has to be confirmed.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.domain.authorization.actor import Actor, ActorKind
+from app.domain.authorization.permissions import Permission, in_order
+from app.domain.events import LinkRequested
+from app.domain.values.errors import Problem, Refused
+from app.domain.webhooks.permissions import saver_of
+from app.domain.webhooks.webhooks import Webhook
+from app.models import WebhookRecord
+from app.ports import Ports
+from app.services.audit.log import Change, record
+from app.services.authorization.register import part
+from app.services.webhooks.sample_objects import kinds_of
+from app.services.webhooks.stored_webhooks import read_webhooks, store_saver
+
+
+@dataclass(frozen=True, slots=True)
+class LinkWebhook:
+    """A webhook that a grant would have sent links; ``lacking`` is what ``saved_by`` lacked."""
+
+    id: int
+    name: str
+    target_url: str
+    saved_by: str
+    lacking: tuple[Permission, ...]
+
+    @property
+    def problem(self) -> str:
+        """What is wrong with granting, for whoever grants."""
+        return (
+            f"Webhook {self.name or self.target_url!r} was saved by {self.saved_by}, who doesn't "
+            f"have {', '.join(self.lacking)}. It would receive links that give access to accounts."
+        )
+
+
+class UnconfirmedWebhooks(Refused):
+    """A grant would have ``webhooks`` sent links, and nobody has confirmed that."""
+
+    def __init__(self, webhooks: Sequence[LinkWebhook]) -> None:
+        lacking = in_order(frozenset().union(*(one.lacking for one in webhooks)))
+        told = " ".join(one.problem for one in webhooks)
+        message = f"{told} Save the webhook yourself or delete it first."
+        names = tuple(one.value for one in lacking)
+        super().__init__(
+            Problem("OUT_OF_SCOPE_PERMISSION", message, "permissions", permissions=names)
+        )
+        self.webhooks = tuple(webhooks)
+
+
+@part
+def confirm_webhooks(
+    ports: Ports,
+    actor: Actor,
+    session: Session,
+    app_id: int,
+    added: Collection[Permission],
+    *,
+    confirmed: bool,
+) -> None:
+    """Let webhooks of an app be sent the links that the permissions ``added`` to it bring.
+
+    Only those are asked about whose saver is a person and lacked one of ``added`` then. Raises
+    ``UnconfirmedWebhooks`` unless ``confirmed``; then they count as saved by ``actor``.
+    """
+    if not added:
+        return
+    wanted = select(WebhookRecord).where(WebhookRecord.app_id == app_id).order_by(WebhookRecord.id)
+    stored = session.scalars(wanted.with_for_update()).all()
+    found = {
+        webhook.id: LinkWebhook(
+            webhook.id,
+            webhook.name,
+            webhook.target_url,
+            webhook.saver.name,
+            lacking,
+        )
+        for webhook in read_webhooks(ports, session, stored)
+        if (lacking := _lacking(webhook, added))
+    }
+    if found and not confirmed:
+        raise UnconfirmedWebhooks(list(found.values()))
+    saver = saver_of(actor)
+    for one in stored:
+        if one.id in found:
+            before = {"saved_by": one.saved_by}
+            store_saver(one, saver)
+            after = {"saved_by": one.saved_by}
+            change = Change("webhook.confirm", "Webhook", one.id, one.name, before, after)
+            record(ports, actor, session, change)
+
+
+def _lacking(webhook: Webhook, added: Collection[Permission]) -> tuple[Permission, ...]:
+    """What the person who saved ``webhook`` lacked of ``added`` for the links it subscribes to."""
+    saver = webhook.saver
+    if saver.kind is not ActorKind.USER or saver.permissions is None:
+        return ()
+    needed = {
+        kind.permission for kind in kinds_of(webhook.events) if issubclass(kind, LinkRequested)
+    }
+    return in_order(frozenset(needed & set(added)) - saver.permissions)

@@ -1,0 +1,26 @@
+"""Subscription queries before they are saved: what is wrong with one, and where."""
+
+from dataclasses import dataclass
+
+from app.domain.authorization.actor import Actor
+from app.domain.values.errors import Problem, Refused
+from app.domain.webhooks.webhooks import AsyncEvent
+from app.ports import Ports
+from app.services.authorization.register import staff_only
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedQuery:
+    """The events that a query is about, or why it cannot be used."""
+
+    events: tuple[AsyncEvent, ...] = ()
+    problem: Problem | None = None
+
+
+@staff_only
+def check_query(ports: Ports, actor: Actor, query: str) -> CheckedQuery:
+    """What ``create_webhook`` would say of ``query``; it is read, not run."""
+    try:
+        return CheckedQuery(ports.payloads.check(query).events)
+    except Refused as refused:
+        return CheckedQuery(problem=refused.problems[0])

@@ -1,0 +1,127 @@
+"""What an event is tried on: an object that there is, as if the event had just happened to it."""
+
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
+
+from sqlalchemy import ColumnElement, Select, select
+from sqlalchemy.orm import InstrumentedAttribute, Session
+
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.permissions import Permission
+from app.domain.commerce.products import snapshot_of as product_snapshot
+from app.domain.events import EVENTS, Deletion, Event
+from app.domain.values.ids import key_of, parse_global_id, parse_key
+from app.domain.webhooks.webhooks import AsyncEvent
+from app.models import (
+    AppRecord,
+    CheckoutRecord,
+    GroupMemberRecord,
+    GroupRecord,
+    OrderRecord,
+    ProductRecord,
+    UserRecord,
+)
+from app.ports import Ports
+from app.services.apps.stored_apps import app_snapshot, stored_app
+from app.services.authorization.register import part
+from app.services.commerce.stored_checkouts import token_in
+from app.services.commerce.stored_products import PRODUCTS, to_product
+from app.services.groups.stored_groups import group_snapshot, load_group
+from app.services.identity.users import load_user
+from app.services.identity.users import snapshot_of as user_snapshot
+
+
+@part
+def kinds_of(events: Iterable[AsyncEvent]) -> tuple[type[Event], ...]:
+    """The classes of these events; ``ANY_EVENTS`` is all of them."""
+    wanted = set(events)
+    return tuple(
+        kind
+        for name, kind in EVENTS.items()
+        if AsyncEvent.ANY_EVENTS in wanted or AsyncEvent(name.value) in wanted
+    )
+
+
+@part
+def usual_kinds() -> tuple[type[Event], ...]:
+    """The event of each type of object that comes first to mind: that it has changed."""
+    return tuple(kind for name, kind in EVENTS.items() if name.value.endswith("_UPDATED"))
+
+
+@part
+def about(kinds: Iterable[type[Event]], object_id: str) -> tuple[type[Event], ...]:
+    """Those of ``kinds`` that can be about an object with that global id; none if it is no id."""
+    subject, key = parse_global_id(object_id) or ("", "")
+    is_id = subject == "Checkout" or parse_key(key) is not None
+    return tuple(kind for kind in kinds if is_id and kind.subject == subject)
+
+
+@part
+def specimen_of(
+    ports: Ports, actor: Actor, kind: type[Event], object_id: str | None
+) -> Event | None:
+    """Such an event of the object with that id, or of the newest; ``None`` when there is none.
+
+    A deletion carries the snapshot that it would carry if the object were deleted now. Of people
+    only those are found that the event can be about, and that ``actor`` may know.
+    """
+    wanted = _newest(actor, kind)
+    if object_id is not None:
+        wanted = wanted.where(_is(kind.subject, object_id))
+    with ports.database.reading() as session:
+        key = session.scalar(wanted.limit(1))
+        if key is None:
+            return None
+        if issubclass(kind, Deletion):
+            return kind(key, snapshot=_SNAPSHOTS[kind.subject](session, key))
+    return kind(key)
+
+
+def _newest(actor: Actor, kind: type[Event]) -> Select[int]:
+    key = _KEYS[kind.subject]
+    wanted = select(key).order_by(key.desc())
+    if kind.subject == "App":
+        return wanted.where(AppRecord.is_installed.is_(True))
+    if kind.subject != "User":
+        return wanted
+    if kind.of_staff is not None:
+        return wanted.where(UserRecord.is_staff.is_(kind.of_staff))
+    # Whoever manages customers alone must not look at the staff in this way.
+    is_anybody = actor.holds(Permission.MANAGE_STAFF)
+    return wanted if is_anybody else wanted.where(UserRecord.is_staff.is_(False))
+
+
+def _is(subject: str, object_id: str) -> ColumnElement[bool]:
+    if subject == "Checkout":
+        return CheckoutRecord.token == token_in(object_id)
+    return _KEYS[subject] == key_of(object_id, subject, field="objectId", code="INVALID_ID")
+
+
+def _group_snapshot(session: Session, key: int) -> Mapping[str, object]:
+    members = select(GroupMemberRecord.user_id).where(GroupMemberRecord.group_id == key)
+    return group_snapshot(load_group(session, key), session.scalars(members))
+
+
+def _product_snapshot(session: Session, key: int) -> Mapping[str, object]:
+    row = session.execute(PRODUCTS.where(ProductRecord.id == key)).one()
+    return product_snapshot(to_product(row))
+
+
+_KEYS: Mapping[str, InstrumentedAttribute[int]] = MappingProxyType(
+    {
+        "User": UserRecord.id,
+        "Group": GroupRecord.id,
+        "App": AppRecord.id,
+        "Product": ProductRecord.id,
+        "Checkout": CheckoutRecord.id,
+        "Order": OrderRecord.id,
+    }
+)
+_SNAPSHOTS: Mapping[str, Callable[[Session, int], Mapping[str, object]]] = MappingProxyType(
+    {
+        "User": lambda session, key: user_snapshot(load_user(session, key)),
+        "Group": _group_snapshot,
+        "App": lambda session, key: app_snapshot(stored_app(session, key, "objectId")),
+        "Product": _product_snapshot,
+    }
+)

@@ -1,0 +1,179 @@
+"""Webhooks as they are stored: read, and written inside a transaction."""
+
+from collections.abc import Collection, Iterable, Mapping
+from datetime import datetime, timedelta
+from functools import partial
+
+from sqlalchemy import delete, select
+from sqlalchemy.orm import Session
+
+from app.domain.authorization.actor import ActorKind
+from app.domain.authorization.permissions import joined_names, parted_names
+from app.domain.values.errors import Problem, Refused
+from app.domain.webhooks.permissions import UNKNOWN_SAVER, Saver
+from app.domain.webhooks.webhooks import AsyncEvent, Webhook
+from app.models import WebhookEventRecord, WebhookRecord
+from app.ports import Ports
+from app.ports.sealing import SealBroken
+from app.services.authorization.register import part
+
+SECRET_SEAL = "webhook secret"  # noqa: S105
+
+OLD_SECRET_SIGNS = timedelta(hours=24)
+"""How long a secret that was replaced still signs beside the new one."""
+
+_LONGEST_NAME = 256
+
+SAVER_COLUMNS = (
+    WebhookRecord.saved_by_kind,
+    WebhookRecord.saved_by,
+    WebhookRecord.saved_permissions,
+)
+"""What ``read_saver`` expects."""
+
+_LOST = Problem(
+    "INVALID",
+    "The secret of this webhook cannot be read: it was kept under another SECRET_KEY of the "
+    "installation. Set a new one.",
+    "secretKey",
+)
+
+
+@part
+def read_webhooks(
+    ports: Ports, session: Session, stored: Collection[WebhookRecord]
+) -> tuple[Webhook, ...]:
+    """The webhooks in these records, in their order, with what they hear of.
+
+    A secret is unsealed when it is asked for, by ``reveal``, which refuses INVALID on
+    ``secretKey`` when that cannot be done any more.
+    """
+    wanted = select(WebhookEventRecord).where(
+        WebhookEventRecord.webhook_id.in_([one.id for one in stored])
+    )
+    names: dict[int, set[str]] = {one.id: set() for one in stored}
+    for row in session.scalars(wanted):
+        names[row.webhook_id].add(row.event)
+    return tuple(_webhook(ports, one, names[one.id]) for one in stored)
+
+
+@part
+def store_webhook(
+    ports: Ports, session: Session, app_id: int, webhook: Webhook, created_at: datetime
+) -> int:
+    """A new webhook of that app; returns its key, for ``id`` and ``app_id`` are not looked at."""
+    stored = WebhookRecord(
+        app_id=app_id,
+        name=webhook.name,
+        identifier=webhook.identifier,
+        target_url=webhook.target_url,
+        is_active=webhook.is_active,
+        query=webhook.query,
+        secret=sealed_secret(ports, webhook.reveal()),
+        custom_headers=dict(webhook.custom_headers),
+        created_at=created_at,
+    )
+    store_saver(stored, webhook.saver)
+    session.add(stored)
+    session.flush()
+    store_events(session, stored.id, webhook.events)
+    return stored.id
+
+
+@part
+def store_saver(stored: WebhookRecord, saver: Saver) -> None:
+    """Let ``saver`` be who saved the webhook last."""
+    stored.saved_by_kind = saver.kind.value if saver.kind else ""
+    stored.saved_by = saver.name[:_LONGEST_NAME]
+    held = saver.permissions
+    stored.saved_permissions = None if held is None else joined_names(held)
+
+
+@part
+def read_saver(kind: str, name: str, permissions: str | None) -> Saver:
+    """Who saved a webhook last, from the columns that tell it."""
+    held = None if permissions is None else parted_names(permissions)
+    return Saver(ActorKind(kind), name, held) if kind else UNKNOWN_SAVER
+
+
+@part
+def store_events(session: Session, webhook_id: int, events: Iterable[AsyncEvent]) -> None:
+    """Let a webhook hear of ``events`` and no others."""
+    session.execute(delete(WebhookEventRecord).where(WebhookEventRecord.webhook_id == webhook_id))
+    session.add_all(
+        WebhookEventRecord(webhook_id=webhook_id, event=event.value) for event in events
+    )
+    session.flush()
+
+
+@part
+def sealed_secret(ports: Ports, secret_key: str) -> str:
+    """What is stored of a ``secretKey``."""
+    return ports.sealing.seal(SECRET_SEAL, secret_key) if secret_key else ""
+
+
+@part
+def replace_secret(ports: Ports, webhook: WebhookRecord, secret_key: str) -> None:
+    """Sign with ``secret_key`` from now on, and for a day with the one before it, too.
+
+    Where there is no new one, nothing may be signed with the old one any more; nor with one
+    that cannot be read.
+    """
+    try:
+        before = _unsealed(ports, webhook.secret)
+    except Refused:
+        before = ""
+    if before == secret_key != "":
+        return
+    is_replaced = bool(before and secret_key)
+    webhook.old_secret = webhook.secret if is_replaced else ""
+    webhook.old_secret_until = ports.clock.now() + OLD_SECRET_SIGNS if is_replaced else None
+    webhook.secret = sealed_secret(ports, secret_key)
+
+
+def _webhook(ports: Ports, stored: WebhookRecord, names: Collection[str]) -> Webhook:
+    headers: Mapping[str, object] = stored.custom_headers
+    return Webhook(
+        id=stored.id,
+        app_id=stored.app_id,
+        name=stored.name,
+        identifier=stored.identifier,
+        target_url=stored.target_url,
+        is_active=stored.is_active,
+        query=stored.query,
+        events=tuple(event for event in AsyncEvent if event.value in names),
+        custom_headers={name: str(value) for name, value in headers.items()},
+        created_at=stored.created_at,
+        has_secret=bool(stored.secret),
+        saver=read_saver(stored.saved_by_kind, stored.saved_by, stored.saved_permissions),
+        reveal=partial(_unsealed, ports, stored.secret),
+    )
+
+
+def _unsealed(ports: Ports, sealed: str) -> str:
+    try:
+        return ports.sealing.unseal(SECRET_SEAL, sealed) if sealed else ""
+    except SealBroken:
+        raise Refused(_LOST) from None
+
+
+@part
+def change_webhook(
+    ports: Ports, session: Session, stored: WebhookRecord, before: Webhook, after: Webhook
+) -> None:
+    """Write ``after`` over the stored webhook, which is as ``before``."""
+    for name in ("name", "identifier", "target_url", "query", "is_active"):
+        setattr(stored, name, getattr(after, name))
+    stored.custom_headers = dict(after.custom_headers)
+    store_saver(stored, after.saver)
+    if after.reveal is not before.reveal:
+        replace_secret(ports, stored, after.reveal())
+    if after.target_url != before.target_url:
+        # Another endpoint: that the old one only failed is not held against it.
+        stored.failing_since = None
+    if after.is_active and not before.is_active:
+        stored.failing_since = stored.disabled_at = None
+        stored.disabled_reason = ""
+    session.flush()
+    if after.events != before.events:
+        store_events(session, stored.id, after.events)

@@ -1,0 +1,90 @@
+"""Who hears of an event: active webhooks of active apps, as far as both hold its permission."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from app.domain.authorization.actor import Actor, ActorKind
+from app.domain.authorization.permissions import Permission, parted_names
+from app.domain.events import EVENTS, EventType
+from app.domain.webhooks.permissions import UNKNOWN_SAVER, Saver
+from app.domain.webhooks.webhooks import AsyncEvent
+from app.models import AppPermissionRecord, AppRecord, WebhookEventRecord, WebhookRecord
+from app.services.authorization.register import part
+from app.services.webhooks.stored_webhooks import SAVER_COLUMNS, read_saver
+
+PERMISSIONS = (
+    select(func.aggregate_strings(AppPermissionRecord.permission, ","))
+    .where(AppPermissionRecord.app_id == AppRecord.id)
+    .scalar_subquery()
+)
+"""What the app of a row holds, parted by commas: for statements that read ``AppRecord``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subscriber:
+    """A webhook that hears of an event; ``query`` is empty where it wants the default.
+
+    ``app_permissions`` are what its app holds, ``saver`` is who saved it last.
+    """
+
+    webhook_id: int
+    query: str
+    app_id: int
+    app_name: str
+    app_permissions: frozenset[Permission]
+    saver: Saver = UNKNOWN_SAVER
+
+    @property
+    def permissions(self) -> frozenset[Permission]:
+        """What the payload is read with."""
+        return self.saver.payload_permissions(self.app_permissions)
+
+    def actor(self, issuer: str) -> Actor:
+        """The app, as whom the payload is read."""
+        return Actor(
+            ActorKind.APP,
+            app_id=self.app_id,
+            name=self.app_name,
+            permissions=self.permissions,
+            token_limit=self.saver.token_limit,
+            issuer=issuer,
+        )
+
+
+@part
+def subscribers_of(
+    session: Session, types: Collection[EventType]
+) -> Mapping[EventType, tuple[Subscriber, ...]]:
+    """The webhooks that hear of each of these events, each once, by their keys."""
+    names = [kind.value for kind in types]
+    rows = session.execute(
+        select(
+            WebhookEventRecord.event,
+            WebhookRecord.id,
+            WebhookRecord.query,
+            AppRecord.id,
+            AppRecord.name,
+            PERMISSIONS,
+            *SAVER_COLUMNS,
+        )
+        .join(WebhookRecord, WebhookRecord.id == WebhookEventRecord.webhook_id)
+        .join(AppRecord, AppRecord.id == WebhookRecord.app_id)
+        .where(
+            WebhookEventRecord.event.in_([*names, AsyncEvent.ANY_EVENTS.value]),
+            WebhookRecord.is_active.is_(True),
+            AppRecord.is_active.is_(True),
+        )
+        .order_by(WebhookRecord.id)
+    ).all()
+    found: dict[EventType, dict[int, Subscriber]] = {kind: {} for kind in types}
+    for name, webhook, query, app, app_name, permissions, *saver in rows:
+        held = parted_names(permissions or "")
+        subscriber = Subscriber(webhook, query, app, app_name, held, read_saver(*saver))
+        wanted = types if name == AsyncEvent.ANY_EVENTS.value else [EventType(name)]
+        for kind in wanted:
+            if EVENTS[kind].permission in subscriber.permissions:
+                found[kind][webhook] = subscriber
+    return {kind: tuple(by_webhook.values()) for kind, by_webhook in found.items()}

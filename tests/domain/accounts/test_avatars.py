@@ -1,0 +1,41 @@
+"""The addresses of pictures, and what is in them."""
+
+import pytest
+
+from app.domain.accounts.avatars import SIZES, avatar_path, nearest_size, read_file_name
+
+NAME = "aB3" * 10 + "xy"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "size"),
+    [(None, 512), (1, 64), (64, 64), (65, 128), (512, 512), (4096, 512), (0, 64), (-5, 64)],
+)
+def test_the_size_is_the_smallest_that_is_sharp(wanted: int | None, size: int) -> None:
+    assert nearest_size(wanted) == size
+
+
+def test_an_address_leads_back_to_its_picture() -> None:
+    for size in SIZES:
+        folder, _, file = avatar_path(NAME, size).rpartition("/")
+        assert folder == "/media/avatars"
+        assert read_file_name(file) == (NAME, size)
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        "",
+        f"{NAME}.webp",
+        f"{NAME}-65.webp",
+        f"{NAME}-064.webp",
+        f"{NAME}-٦٤.webp",
+        f"{NAME}-64.webp\n",
+        f"{NAME}-64.svg",
+        f"{NAME[:-1]}-64.webp",
+        f"../{NAME}-64.webp",
+        f"{NAME[:-1]}é-64.webp",
+    ],
+)
+def test_whatever_else_is_no_address_of_a_picture(file: str) -> None:
+    assert read_file_name(file) is None

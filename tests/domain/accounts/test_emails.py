@@ -1,0 +1,74 @@
+"""Email addresses: one spelling each, and a check of their form."""
+
+import pytest
+
+from app.domain.accounts.emails import email_problem, normalize_email
+
+
+@pytest.mark.parametrize(
+    "written", ["ann@example.com", "Ann@Example.COM", "  ann@example.com\n", "ANN@EXAMPLE.COM"]
+)
+def test_every_way_to_write_an_address_is_one_address(written: str) -> None:
+    assert normalize_email(written) == "ann@example.com"
+
+
+def test_letters_that_look_the_same_are_the_same() -> None:
+    assert normalize_email("cafe\u0301@example.com") == normalize_email("caf\u00e9@example.com")
+
+
+@pytest.mark.parametrize(
+    "email",
+    [
+        "a@b.co",
+        "first.last+tag@sub.example.com",
+        "o'brien@example.com",
+        "jõao@example.com",
+        "ann@münchen.example",
+        "ann@localhost",
+        "ann@xn--mnchen-3ya.example",
+        f"{'a' * 64}@example.com",
+        f"ann@{'a' * 63}.example",
+    ],
+)
+def test_addresses_that_people_have_are_accepted(email: str) -> None:
+    assert email_problem(email) is None
+
+
+@pytest.mark.parametrize(
+    "email",
+    [
+        "ann",
+        "@example.com",
+        "ann@",
+        "ann@example",
+        "ann@@example.com",
+        "ann@exa mple.com",
+        "ann smith@example.com",
+        ".ann@example.com",
+        "ann.@example.com",
+        "a..b@example.com",
+        "ann@-example.com",
+        "ann@example-.com",
+        "ann@.com",
+        "ann@example..com",
+        "ann@10.0.0.1",
+        "ann@[10.0.0.1]",
+        '"ann"@example.com',
+        "Ann <ann@example.com>",
+        "ann@example.com,bob@example.com",
+        "ann@example.com\nBcc: bob@example.com",
+        f"{'a' * 65}@example.com",
+        f"ann@{'a' * 64}.com",
+        f"ann@{'a.' * 130}com",
+    ],
+)
+def test_what_is_no_address_is_invalid(email: str) -> None:
+    problem = email_problem(email, "newEmail")
+    assert problem is not None
+    assert (problem.code, problem.field) == ("INVALID", "newEmail")
+
+
+def test_an_empty_address_is_a_missing_one() -> None:
+    problem = email_problem("")
+    assert problem is not None
+    assert (problem.code, problem.field) == ("REQUIRED", "email")

@@ -1,0 +1,114 @@
+"""Finding people by the beginnings of words."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.domain.accounts.search import (
+    LONGEST_WORD,
+    MOST_WORDS,
+    end_of,
+    fold,
+    read_search,
+    words_of,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "folded"),
+    [
+        ("ANNA", "anna"),
+        ("Müller", "muller"),
+        ("mu\u0308ller", "muller"),
+        ("ÉMILE", "emile"),
+        ("STRAẞE", "strasse"),
+        ("straße", "strasse"),
+        ("Ǆ", "dz"),
+        ("Жанна", "жанна"),
+        ("Й", "и"),
+        ("ﬁ", "fi"),
+        ("Łódź", "łodz"),
+        ("王小明", "王小明"),
+        ("İstanbul", "istanbul"),
+    ],
+)
+def test_case_and_accents_make_no_difference(text: str, folded: str) -> None:
+    assert fold(text) == folded
+
+
+@given(st.text())
+def test_what_is_folded_stays_as_it_is(text: str) -> None:
+    assert fold(fold(text)) == fold(text)
+
+
+def test_somebody_is_found_by_email_domain_and_names() -> None:
+    assert words_of("x1@mail.example.com", "Anna Maria", "van der Berg") == {
+        *("x1@mail.example.com", "mail.example.com", "anna", "maria", "van", "der", "berg"),
+    }
+
+
+def test_the_parts_of_a_double_name_are_words_too() -> None:
+    words = words_of("x@y.zz", "Jean-Luc", "O'Neill")
+    assert {"jean-luc", "luc", "o'neill", "neill"} < words
+
+
+def test_a_word_that_another_begins_with_is_not_kept_twice() -> None:
+    assert words_of("anna.berg@example.com", "Anna", "Berg") == {
+        *("anna.berg@example.com", "example.com", "berg"),
+    }
+
+
+def test_names_of_nothing_leave_the_email() -> None:
+    assert words_of("a@b.cc", "", "  ") == {"a@b.cc", "b.cc"}
+
+
+def test_a_giant_name_makes_few_words_and_short_ones() -> None:
+    words = words_of("a@b.cc", "ﷺ" * 256, " ".join(f"n{number}" for number in range(1000)))
+    assert len(words) == MOST_WORDS
+    assert "a@b.cc" in words
+    assert max(map(len, words)) <= LONGEST_WORD
+
+
+@given(st.emails(), st.text(max_size=40), st.text(max_size=40), st.data())
+def test_whoever_has_few_words_is_found_by_any_beginning_of_each(
+    email: str, first: str, last: str, data: st.DataObject
+) -> None:
+    words = words_of(email, first, last)
+    for word in words:
+        beginning = word[: data.draw(st.integers(1, len(word)))]
+        assert any(beginning <= one < end_of(beginning) for one in words)
+    if len(words) < MOST_WORDS:
+        for name in (*first.split(), *last.split()):
+            assert not fold(name) or any(
+                one.startswith(fold(name)[:LONGEST_WORD]) for one in words
+            )
+
+
+def test_a_search_looks_for_every_word_longest_first() -> None:
+    assert read_search(" Ann  MÜLLER ann ") == ("muller", "ann")
+
+
+def test_what_another_word_of_a_search_begins_with_is_not_looked_for_apart() -> None:
+    assert read_search("an anna ann x") == ("anna", "x")
+
+
+def test_a_search_for_nothing_finds_everybody() -> None:
+    assert read_search("") == read_search(" \t\n") == ()
+    assert read_search("\u0301") == ()
+
+
+@pytest.mark.parametrize("text", ["nul \0", "\ud800"])
+def test_what_no_database_can_hold_finds_nobody(text: str) -> None:
+    assert read_search(text) is None
+
+
+def test_a_search_of_a_thousand_words_looks_for_a_few() -> None:
+    found = read_search(" ".join(f"{number}" for number in range(1000, 2000)))
+    assert found is not None
+    assert len(found) == MOST_WORDS
+
+
+@given(st.text(min_size=1, max_size=20).map(fold), st.text(max_size=5))
+def test_the_end_of_a_beginning_comes_after_all_that_begin_so(beginning: str, rest: str) -> None:
+    if "\U0010ffff" not in rest:
+        assert beginning + rest < end_of(beginning)

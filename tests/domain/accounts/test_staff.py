@@ -1,0 +1,130 @@
+"""Who may remove whom, and what is never left without anybody."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from app.domain.accounts.staff import (
+    abandonment_problem,
+    activation_problem,
+    deactivation_problem,
+    deletion_problem,
+    duplicate_problem,
+    last_group_problem,
+)
+from app.domain.accounts.users import User
+from app.domain.authorization.actor import OPERATOR, Actor, ActorKind
+from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
+from app.domain.values.errors import Problem
+
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+BOSS = Actor(ActorKind.USER, user_id=1, permissions=ALL_PERMISSIONS)
+APP = Actor(ActorKind.APP, app_id=1, permissions=ALL_PERMISSIONS)
+STAFF = Permission.MANAGE_STAFF
+ORDERS = Permission.MANAGE_ORDERS
+
+
+def person(key: int, *, is_staff: bool = True, is_superuser: bool = False) -> User:
+    return User(
+        id=key,
+        email=f"{key}@example.com",
+        first_name="",
+        last_name="",
+        is_staff=is_staff,
+        is_active=True,
+        is_confirmed=True,
+        is_superuser=is_superuser,
+        date_joined=NOW,
+        updated_at=NOW,
+        last_login=None,
+    )
+
+
+def told(problem: Problem | None) -> tuple[str | None, str] | None:
+    return None if problem is None else (problem.field, problem.code)
+
+
+@pytest.mark.parametrize(
+    ("actor", "user", "down", "up"),
+    [
+        (BOSS, person(2), None, None),
+        (BOSS, person(2, is_staff=False), None, None),
+        (BOSS, person(1), "DEACTIVATE_OWN_ACCOUNT", None),
+        (
+            *(BOSS, person(2, is_superuser=True)),
+            *("DEACTIVATE_SUPERUSER_ACCOUNT", "ACTIVATE_SUPERUSER_ACCOUNT"),
+        ),
+        (APP, person(2, is_staff=False), None, None),
+        (OPERATOR, person(1), None, None),
+        (OPERATOR, person(2, is_superuser=True), None, None),
+    ],
+)
+def test_nobody_locks_out_themselves_or_a_superuser(
+    actor: Actor, user: User, down: str | None, up: str | None
+) -> None:
+    assert told(deactivation_problem(actor, user)) == (
+        None if down is None else ("isActive", down)
+    )
+    assert told(activation_problem(actor, user)) == (None if up is None else ("isActive", up))
+
+
+@pytest.mark.parametrize(
+    ("actor", "user", "as_staff", "as_customer"),
+    [
+        (BOSS, person(2), None, "DELETE_STAFF_ACCOUNT"),
+        (BOSS, person(2, is_staff=False), "DELETE_NON_STAFF_USER", None),
+        (BOSS, person(1), "DELETE_OWN_ACCOUNT", "DELETE_STAFF_ACCOUNT"),
+        (BOSS, person(1, is_staff=False), "DELETE_NON_STAFF_USER", "DELETE_OWN_ACCOUNT"),
+        (
+            *(BOSS, person(2, is_superuser=True)),
+            *("DELETE_SUPERUSER_ACCOUNT", "DELETE_STAFF_ACCOUNT"),
+        ),
+        (OPERATOR, person(2, is_superuser=True), None, "DELETE_STAFF_ACCOUNT"),
+    ],
+)
+def test_staff_and_customers_are_deleted_each_in_their_own_way(
+    actor: Actor, user: User, as_staff: str | None, as_customer: str | None
+) -> None:
+    for is_staff, code in ((True, as_staff), (False, as_customer)):
+        problem = deletion_problem(actor, user, is_staff=is_staff)
+        assert told(problem) == (None if code is None else ("id", code))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "abandoned"),
+    [
+        (set(), set(), ()),
+        ({STAFF}, {STAFF}, ()),
+        (set(), {STAFF}, ()),
+        ({STAFF, ORDERS}, {STAFF}, ("MANAGE_ORDERS",)),
+        ({STAFF, ORDERS}, set(), ("MANAGE_ORDERS", "MANAGE_STAFF")),
+        ({ORDERS}, {STAFF}, ("MANAGE_ORDERS",)),
+    ],
+)
+def test_what_somebody_could_manage_somebody_still_can(
+    before: set[Permission], after: set[Permission], abandoned: tuple[str, ...]
+) -> None:
+    problem = abandonment_problem(frozenset(before), frozenset(after), "removeGroups")
+    if abandoned:
+        assert told(problem) == ("removeGroups", "LEFT_NOT_MANAGEABLE_PERMISSION")
+        assert problem is not None
+        assert problem.permissions == abandoned
+    else:
+        assert problem is None
+
+
+def test_nobody_leaves_their_last_group() -> None:
+    assert told(last_group_problem(BOSS, 0, "removeUsers")) == (
+        "removeUsers",
+        "CANNOT_REMOVE_FROM_LAST_GROUP",
+    )
+    assert last_group_problem(BOSS, 1, "removeUsers") is None
+    assert last_group_problem(OPERATOR, 0, "id") is None
+
+
+def test_nothing_is_added_and_removed_at_once() -> None:
+    assert duplicate_problem(["a", "b"], ["c"], "users", "users") is None
+    problem = duplicate_problem(["a", "c", "b"], ["b", "x", "a"], None, "groups")
+    assert told(problem) == (None, "DUPLICATED_INPUT_ITEM")
+    assert problem is not None
+    assert (problem.groups, problem.users, problem.permissions) == (("a", "b"), (), ())

@@ -1,0 +1,70 @@
+"""The form of an app's token."""
+
+import string
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.domain.apps.app_tokens import (
+    RANDOM_LENGTH,
+    digest_of,
+    is_app_token,
+    last_four,
+    make_app_token,
+)
+
+LETTERS = st.text(
+    string.ascii_letters + string.digits, min_size=RANDOM_LENGTH, max_size=RANDOM_LENGTH
+)
+TOKEN = make_app_token("a" * RANDOM_LENGTH)
+
+
+@given(LETTERS)
+def test_a_token_is_known_by_its_form(random: str) -> None:
+    token = make_app_token(random)
+    assert token.startswith("lkapp_")
+    assert len(token) == 6 + 43
+    assert is_app_token(token)
+
+
+@given(LETTERS, st.integers(6, 48), st.sampled_from(string.ascii_letters + string.digits))
+def test_a_token_with_one_wrong_character_is_none(random: str, place: int, other: str) -> None:
+    token = make_app_token(random)
+    mistyped = token[:place] + other + token[place + 1 :]
+    assert is_app_token(mistyped) is (mistyped == token)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "lkapp_",
+        "eyJhbGciOiJSUzI1NiJ9.e30.c2ln",
+        TOKEN[:-1],
+        TOKEN + "0",
+        TOKEN + "\n",
+        TOKEN.upper(),
+        TOKEN.replace("a", "ä", 1),
+        TOKEN.replace("a", "\ud800", 1),
+        "ghp_" + TOKEN.removeprefix("lkapp_"),
+    ],
+)
+def test_anything_else_is_no_app_token(text: str) -> None:
+    assert not is_app_token(text)
+
+
+@pytest.mark.parametrize("random", ["", "a" * 36, "a" * 38, "-" * 37, "ä" * 37])
+def test_a_token_is_made_of_so_many_letters_and_digits_and_nothing_else(random: str) -> None:
+    with pytest.raises(ValueError, match="37 random letters and digits"):
+        make_app_token(random)
+
+
+def test_what_is_stored_and_shown_does_not_give_the_token_away() -> None:
+    assert last_four(TOKEN) == TOKEN[45:]
+    assert len(digest_of(TOKEN)) == 64
+    assert TOKEN[6:20] not in digest_of(TOKEN)
+
+
+def test_any_text_has_a_digest_so_that_a_lookup_never_fails() -> None:
+    assert digest_of("\ud800") != digest_of("")

@@ -1,0 +1,93 @@
+"""What apps, their tokens and their extensions may be used for."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from app.domain.apps.apps import (
+    App,
+    AppToken,
+    AppType,
+    grantable_problem,
+    narrowing_problem,
+    overlap_problem,
+    rotated_end,
+    successor_end,
+    token_permissions,
+)
+from app.domain.apps.extensions import Extension, app_side
+from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
+
+APPS, ORDERS, PAGES = Permission.MANAGE_APPS, Permission.MANAGE_ORDERS, Permission.MANAGE_PAGES
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+TOKEN = AppToken(1, 1, "nightly", "abcd", NOW - timedelta(days=9), None, None)
+APP = App(1, "An app", "", AppType.THIRDPARTY, True, NOW, frozenset())  # noqa: FBT003 - active
+
+
+def test_no_app_can_hold_the_management_of_apps() -> None:
+    assert grantable_problem(ALL_PERMISSIONS - {APPS}) is None
+    problem = grantable_problem([ORDERS, APPS])
+    assert problem is not None
+    assert (problem.code, problem.field) == ("INVALID_PERMISSION", "permissions")
+
+
+@pytest.mark.parametrize(
+    ("granted", "narrowed", "usable"),
+    [
+        ({ORDERS, PAGES}, None, {ORDERS, PAGES}),
+        ({ORDERS, PAGES}, {ORDERS}, {ORDERS}),
+        ({ORDERS}, {ORDERS, PAGES}, {ORDERS}),
+        ({ORDERS}, set(), set()),
+        (set(), {ORDERS}, set()),
+    ],
+)
+def test_a_token_is_good_for_what_both_it_and_its_app_hold(
+    granted: set[Permission], narrowed: set[Permission] | None, usable: set[Permission]
+) -> None:
+    asked = None if narrowed is None else frozenset(narrowed)
+    assert token_permissions(frozenset(granted), asked) == usable
+
+
+def test_no_token_is_made_for_what_its_app_does_not_hold() -> None:
+    assert narrowing_problem(frozenset({ORDERS}), None) is None
+    assert narrowing_problem(frozenset({ORDERS}), frozenset({ORDERS})) is None
+    problem = narrowing_problem(frozenset({ORDERS}), frozenset({ORDERS, PAGES}))
+    assert problem is not None
+    assert problem.permissions == ("MANAGE_PAGES",)
+
+
+@pytest.mark.parametrize(("seconds", "fine"), [(-1, False), (0, True), (86400 * 30 + 1, False)])
+def test_a_rotated_token_goes_on_for_a_month_at_most(seconds: int, fine: bool) -> None:
+    assert (overlap_problem(timedelta(seconds=seconds)) is None) is fine
+
+
+def test_a_rotated_token_never_lives_longer_than_it_would_have() -> None:
+    hour = timedelta(hours=1)
+    assert rotated_end(TOKEN, NOW, hour) == NOW + hour
+    ending = replace(TOKEN, expires_at=NOW + timedelta(minutes=5))
+    assert rotated_end(ending, NOW, hour) == NOW + timedelta(minutes=5)
+
+
+def test_its_successor_is_good_for_as_long_as_it_was() -> None:
+    assert successor_end(TOKEN, NOW) is None
+    ending = replace(TOKEN, expires_at=NOW + timedelta(days=1))
+    assert successor_end(ending, NOW) == NOW + timedelta(days=10)
+
+
+@pytest.mark.parametrize(
+    ("url", "target", "address"),
+    [
+        ("/edit", "POPUP", "https://app.example/shop/edit"),
+        ("/edit", "APP_PAGE", "/edit"),
+        ("https://app.example/other", "POPUP", "https://app.example/other"),
+    ],
+)
+def test_the_dashboard_is_told_what_to_open(url: str, target: str, address: str) -> None:
+    app = replace(APP, app_url="https://app.example/shop/")
+    extension = Extension(1, app, "Edit", url, "X", target, "", frozenset(), {})
+    assert extension.address == address
+
+
+def test_no_extension_manages_apps_for_anybody() -> None:
+    assert app_side(frozenset({APPS, ORDERS})) == {ORDERS}

@@ -1,0 +1,118 @@
+"""A manifest may ask for a version of the interface, and for names of its own in each list."""
+
+import pytest
+
+from app.domain.apps.manifests import read_manifest
+from app.domain.apps.version_ranges import is_within, parse_version
+from app.domain.values.errors import Refused
+from tests.domain.apps.test_manifests import document, extension, refused, webhook
+
+HERE = parse_version("3.23")
+
+
+@pytest.mark.parametrize(
+    ("text", "fits"),
+    [
+        ("3.23", True),
+        ("v3.23.0", True),
+        ("=3.23", True),
+        ("3.22", False),
+        ("^3.20", True),
+        ("^3", True),
+        ("^3.23.1", False),
+        ("^4", False),
+        ("^0.23", False),
+        ("~3.23", True),
+        ("~3.22", False),
+        ("~3", True),
+        (">=3.22 <4", True),
+        (">= 3.13", True),
+        (">3.23", False),
+        (">3.22", True),
+        ("<3.23", False),
+        ("<=3.23", True),
+        ("^3.13 <3.20", False),
+        ("3.x", True),
+        ("3.21.*", False),
+        ("*", True),
+        ("", True),
+        ("3.20 - 3.23", True),
+        ("3.20 - 3.22", False),
+        ("3.24 - 4", False),
+        ("2.x || ^3.23", True),
+        ("2.x || 4.x", False),
+        ("3.23.0-a.0", True),
+    ],
+)
+def test_ranges_mean_what_their_writers_know_them_to_mean(text: str, fits: bool) -> None:
+    assert is_within(HERE, text) is fits
+
+
+@pytest.mark.parametrize(
+    ("version", "text", "fits"),
+    [
+        ((0, 2, 5), "^0.2.3", True),
+        ((0, 3, 0), "^0.2.3", False),
+        ((0, 0, 3), "^0.0.3", True),
+        ((0, 0, 4), "^0.0.3", False),
+        ((0, 9, 9), "^0", True),
+        ((1, 0, 0), "^0", False),
+    ],
+)
+def test_below_one_every_step_may_break(
+    version: tuple[int, int, int], text: str, fits: bool
+) -> None:
+    assert is_within(version, text) is fits
+
+
+@pytest.mark.parametrize(
+    "text", ["latest", ">>3", "3.23,4", "^3.20 || newest", "3.2.1.0", "9" * 9]
+)
+def test_what_is_no_range_is_told(text: str) -> None:
+    with pytest.raises(ValueError, match="is no range"):
+        is_within(HERE, text)
+
+
+def test_an_app_for_another_version_is_refused_by_that_field() -> None:
+    wanting = document(requiredSaleorVersion="^4.0")
+    assert refused(wanting) == [("requiredSaleorVersion", "UNSUPPORTED_SALEOR_VERSION")]
+    assert refused(document(requiredSaleorVersion="newest")) == [
+        ("requiredSaleorVersion", "INVALID")
+    ]
+    assert read_manifest(document(requiredSaleorVersion="^3.20"), "saleor").identifier
+
+
+def test_the_version_asked_for_is_that_of_our_vendor() -> None:
+    assert read_manifest(document(requiredSaleorVersion="^4.0"), "latchkey").identifier
+    with pytest.raises(Refused, match=r"The app asks for \^4\.0"):
+        read_manifest(document(requiredLatchkeyVersion="^4.0"), "latchkey")
+
+
+def test_an_identifier_is_one_extensions_alone() -> None:
+    twice = [extension(identifier="edit"), extension(), extension(identifier="edit"), extension()]
+    assert refused(document(extensions=twice)) == [
+        ("extensions", "DUPLICATED_EXTENSION_IDENTIFIER")
+    ]
+
+
+def test_an_identifier_is_one_webhooks_alone() -> None:
+    twice = [webhook(identifier="staff"), webhook(identifier="staff"), webhook(), webhook()]
+    assert refused(document(webhooks=twice)) == [("webhooks", "DUPLICATED_WEBHOOK_IDENTIFIER")]
+
+
+def test_everything_that_is_wrong_is_told_at_once() -> None:
+    wrong = document(
+        id=...,
+        appUrl="javascript:alert(1)",
+        permissions=["MANAGE_NOTHING"],
+        extensions=[extension(url="https://x.example/"), extension(mount="")],
+        webhooks=[webhook(query="", targetUrl="/hook")],
+    )
+    assert sorted(refused(wrong), key=str) == [
+        ("appUrl", "INVALID_URL_FORMAT"),
+        ("extensions", "REQUIRED"),
+        ("id", "REQUIRED"),
+        ("permissions", "INVALID_PERMISSION"),
+        ("webhooks", "INVALID_URL_FORMAT"),
+        ("webhooks", "REQUIRED"),
+    ]

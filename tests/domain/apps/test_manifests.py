@@ -1,0 +1,277 @@
+"""What an app says of itself is read whole, and everything wrong with it is told by its field."""
+
+from typing import Any
+
+import pytest
+
+from app.domain.apps.manifests import Manifest, read_manifest
+from app.domain.authorization.permissions import Permission
+from app.domain.values.errors import Refused
+from app.domain.webhooks.webhooks import AsyncEvent
+
+QUERY = "subscription { event { ... on StaffCreated { user { id } } } }"
+
+
+def extension(**changes: object) -> dict[str, object]:
+    """An entry of ``extensions`` in which all is well but for ``changes``."""
+    well = {"label": "Edit", "mount": "PRODUCT_DETAILS_MORE_ACTIONS", "url": "/edit"}
+    return _changed(well, changes)
+
+
+def webhook(**changes: object) -> dict[str, object]:
+    """An entry of ``webhooks`` in which all is well but for ``changes``."""
+    well = {"name": "Staff", "targetUrl": "https://app.example/hook", "query": QUERY}
+    return _changed(well, changes)
+
+
+def document(**changes: object) -> dict[str, object]:
+    """A manifest in which all is well but for ``changes``; ``...`` leaves a member out."""
+    well: dict[str, object] = {
+        "id": "example.app",
+        "version": "1.0.0",
+        "name": "An app",
+        "permissions": ["MANAGE_PRODUCTS", "MANAGE_ORDERS"],
+        "appUrl": "https://app.example/dashboard/",
+        "tokenTargetUrl": "https://app.example/register",
+    }
+    return _changed(well, changes)
+
+
+def _changed(well: dict[str, Any], changes: dict[str, object]) -> dict[str, object]:
+    return {name: value for name, value in (well | changes).items() if value is not ...}
+
+
+def read(changed: dict[str, object], vendor: str = "saleor") -> Manifest:
+    return read_manifest(changed, vendor)
+
+
+def refused(changed: dict[str, object]) -> list[tuple[str | None, str]]:
+    with pytest.raises(Refused) as caught:
+        read(changed)
+    return [(problem.field, problem.code) for problem in caught.value.problems]
+
+
+def test_a_manifest_says_what_it_says() -> None:
+    manifest = read(
+        document(
+            about="Does\nthings.",
+            author="Somebody",
+            audience="app.example",
+            homepageUrl="https://app.example/",
+            extensions=[extension(permissions=["MANAGE_ORDERS"], options={"a": 1})],
+            webhooks=[webhook(asyncEvents=["STAFF_CREATED"], isActive=False)],
+            somethingElse={"is": "not looked at"},
+        )
+    )
+    assert (manifest.identifier, manifest.name, manifest.version) == (
+        "example.app",
+        "An app",
+        "1.0.0",
+    )
+    assert manifest.permissions == {Permission.MANAGE_PRODUCTS, Permission.MANAGE_ORDERS}
+    [added] = manifest.extensions
+    assert (added.mount, added.target, added.url) == (
+        "PRODUCT_DETAILS_MORE_ACTIONS",
+        "POPUP",
+        "/edit",
+    )
+    assert added.permissions == {Permission.MANAGE_ORDERS}
+    assert added.settings == {"a": 1}
+    [hook] = manifest.webhooks
+    assert (hook.name, hook.events, hook.is_active) == (
+        "Staff",
+        (AsyncEvent.STAFF_CREATED,),
+        False,
+    )
+
+
+def test_an_app_without_a_back_end_has_no_token_target() -> None:
+    assert read(document(tokenTargetUrl=...)).token_target_url == ""
+
+
+@pytest.mark.parametrize("name", ["id", "name", "version"])
+@pytest.mark.parametrize(
+    ("value", "code"),
+    [(..., "REQUIRED"), (None, "REQUIRED"), ("  ", "REQUIRED"), (7, "INVALID"), ([], "INVALID")],
+)
+def test_what_every_app_has_is_required(name: str, value: object, code: str) -> None:
+    assert refused(document(**{name: value})) == [(name, code)]
+
+
+@pytest.mark.parametrize("text", ["a\nb", "x" * 257, "a\x00b", "\ud800"])
+def test_a_name_is_one_line_that_can_be_stored(text: str) -> None:
+    assert refused(document(name=text)) == [("name", "INVALID")]
+
+
+BAD_ADDRESSES = [
+    "javascript:alert(1)",
+    "JaVaScRiPt:alert(1)//https://app.example/",
+    "data:text/html,x",
+    "/relative",
+    "relative",
+    "//app.example/",
+    "https://",
+    "https:///path",
+    "ftp://app.example/",
+    "https://user:secret@app.example/",
+    "https://app.example\\@elsewhere.example/",
+    "https://app.example/a b",
+    "https://app.example/\u202e",
+    "https://app.example:http/",
+    "https://app.example:99999/",
+    "https://[::1/",
+    "https://app.example/" + "x" * 2048,
+    "vbscript:x",
+    "file:///etc/passwd",
+]
+
+
+@pytest.mark.parametrize(
+    "name", ["appUrl", "tokenTargetUrl", "homepageUrl", "supportUrl", "dataPrivacyUrl"]
+)
+@pytest.mark.parametrize("address", BAD_ADDRESSES)
+def test_an_address_is_a_whole_one_of_http(name: str, address: str) -> None:
+    assert refused(document(**{name: address})) == [(name, "INVALID_URL_FORMAT")]
+
+
+@pytest.mark.parametrize("address", BAD_ADDRESSES)
+def test_so_is_where_a_webhook_goes(address: str) -> None:
+    bad = document(webhooks=[webhook(targetUrl=address)])
+    assert refused(bad) == [("webhooks", "INVALID_URL_FORMAT")]
+
+
+@pytest.mark.parametrize("names", [["MANAGE_NOTHING"], ["manage_products"], ["MANAGE_ORDERS", ""]])
+def test_a_permission_that_does_not_exist_is_refused(names: list[str]) -> None:
+    assert refused(document(permissions=names)) == [("permissions", "INVALID_PERMISSION")]
+
+
+@pytest.mark.parametrize("value", ["MANAGE_ORDERS", {"code": "MANAGE_ORDERS"}, [7], 7, True])
+def test_permissions_are_a_list_of_names(value: object) -> None:
+    assert refused(document(permissions=value)) == [("permissions", "INVALID")]
+
+
+def test_no_app_asks_for_the_management_of_apps() -> None:
+    assert refused(document(permissions=["MANAGE_APPS"])) == [
+        ("permissions", "INVALID_PERMISSION")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ({"label": ...}, "REQUIRED"),
+        ({"mount": ...}, "REQUIRED"),
+        ({"url": ...}, "REQUIRED"),
+        ({"label": "a\nb"}, "INVALID"),
+        ({"mount": "NOT A PLACE"}, "INVALID"),
+        ({"target": "<script>"}, "INVALID"),
+        ({"url": "javascript:alert(1)"}, "INVALID_URL_FORMAT"),
+        ({"url": "//elsewhere.example/"}, "INVALID_URL_FORMAT"),
+        ({"url": "/\\elsewhere.example/"}, "INVALID_URL_FORMAT"),
+        ({"url": "relative"}, "INVALID_URL_FORMAT"),
+        ({"url": "https://app.example/edit", "target": "APP_PAGE"}, "INVALID_URL_FORMAT"),
+        ({"permissions": ["MANAGE_NOTHING"]}, "INVALID_PERMISSION"),
+        ({"permissions": ["MANAGE_USERS"]}, "OUT_OF_SCOPE_PERMISSION"),
+        ({"options": "none"}, "INVALID"),
+        ({"options": {"a": 2**70}}, "INVALID"),
+        ({"options": {"a": "\ud800"}}, "INVALID"),
+        ({"options": {"a": "\0"}}, "INVALID"),
+    ],
+)
+def test_what_is_wrong_with_an_extension_is_told(change: dict[str, object], code: str) -> None:
+    good, bad = extension(), extension(**change)
+    with pytest.raises(Refused) as caught:
+        read(document(extensions=[good, bad]))
+    [problem] = caught.value.problems
+    assert (problem.field, problem.code) == ("extensions", code)
+    assert problem.message.startswith(f"extensions[1].{next(iter(change))}: ")
+
+
+def test_options_are_not_nested_without_end() -> None:
+    deep: dict[str, object] = {}
+    for _ in range(30):
+        deep = {"deeper": deep}
+    assert refused(document(extensions=[extension(options=deep)])) == [("extensions", "INVALID")]
+
+
+@pytest.mark.parametrize("target", ["POPUP", "NEW_TAB", "WIDGET", "APP_PAGE", "new_tab"])
+def test_a_path_is_relative_to_the_app_url_and_needs_one(target: str) -> None:
+    added = [extension(target=target, url="/edit?x=1")]
+    assert read(document(extensions=added)).extensions[0].target == target.upper()
+    assert refused(document(extensions=added, appUrl=...)) == [
+        ("extensions", "INVALID_URL_FORMAT")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("target", "options", "allowed"),
+    [
+        ("NEW_TAB", {"newTabTarget": {"method": "POST"}}, False),
+        ("NEW_TAB", {"newTabTarget": {"method": "post"}}, False),
+        ("WIDGET", {"widgetTarget": {"method": "POST"}}, False),
+        ("NEW_TAB", {"newTabTarget": {"method": "GET"}}, True),
+        ("WIDGET", {"newTabTarget": {"method": "POST"}}, True),
+        ("POPUP", {}, True),
+    ],
+)
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://elsewhere.example/edit",
+        "http://app.example/edit",
+        "https://app.example:8443/edit",
+        "https://app.example.elsewhere.example/edit",
+    ],
+)
+def test_what_gets_a_token_posted_stays_at_the_origin_of_the_app(
+    target: str, options: dict[str, object], allowed: bool, url: str
+) -> None:
+    at_home = extension(target=target, options=options, url="https://APP.example:443/edit")
+    assert read(document(extensions=[at_home])).extensions
+    abroad = document(extensions=[extension(target=target, options=options, url=url)])
+    if allowed:
+        assert read(abroad).extensions[0].url == url
+    else:
+        assert refused(abroad) == [("extensions", "INVALID_URL_FORMAT")]
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ({"name": ...}, "REQUIRED"),
+        ({"targetUrl": ...}, "REQUIRED"),
+        ({"query": ...}, "REQUIRED"),
+        ({"query": 5}, "INVALID"),
+        ({"asyncEvents": ["NOT_AN_EVENT"]}, "INVALID"),
+        ({"asyncEvents": "STAFF_CREATED"}, "INVALID"),
+        ({"syncEvents": ["ORDER_CALCULATE_TAXES"]}, "INVALID"),
+        ({"syncEvents": ["ANYTHING"]}, "INVALID"),
+        ({"isActive": "yes"}, "INVALID"),
+        ({"customHeaders": {"X-Bad Header": "1"}}, "INVALID_CUSTOM_HEADERS"),
+        ({"customHeaders": {"X-Good": "1\r\nX-Bad: 2"}}, "INVALID_CUSTOM_HEADERS"),
+        ({"customHeaders": {"Host": "elsewhere.example"}}, "INVALID_CUSTOM_HEADERS"),
+        ({"customHeaders": {"Saleor-Signature": "forged"}}, "INVALID_CUSTOM_HEADERS"),
+        ({"customHeaders": {"latchkey-signature": "forged"}}, "INVALID_CUSTOM_HEADERS"),
+        ({"customHeaders": {"X-Key": "1", "x-key": "2"}}, "INVALID_CUSTOM_HEADERS"),
+        ({"customHeaders": {"X-Number": 1}}, "INVALID_CUSTOM_HEADERS"),
+        ({"customHeaders": {"X-Long": "x" * 1000}}, "INVALID_CUSTOM_HEADERS"),
+        ({"customHeaders": {f"X-{n}": "1" for n in range(6)}}, "INVALID_CUSTOM_HEADERS"),
+    ],
+)
+def test_what_is_wrong_with_a_webhook_is_told(change: dict[str, object], code: str) -> None:
+    with pytest.raises(Refused) as caught:
+        read(document(webhooks=[webhook(), webhook(**change)]))
+    [problem] = caught.value.problems
+    assert (problem.field, problem.code) == ("webhooks", code)
+    assert problem.message.startswith(f"webhooks[1].{next(iter(change))}: ")
+
+
+@pytest.mark.parametrize("name", ["extensions", "webhooks"])
+@pytest.mark.parametrize("value", ["none", {"0": {}}, [1], [{}, None], 5])
+def test_extensions_and_webhooks_are_lists_of_objects(name: str, value: object) -> None:
+    assert set(refused(document(**{name: value}))) <= {(name, "INVALID"), (name, "REQUIRED")}
+
+
+@pytest.mark.parametrize("name", ["extensions", "webhooks"])
+def test_there_is_an_end_to_them(name: str) -> None:
+    assert refused(document(**{name: [{}] * 101})) == [(name, "INVALID")]

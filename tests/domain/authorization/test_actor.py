@@ -1,0 +1,56 @@
+"""Who is calling."""
+
+import pytest
+
+from app.domain.authorization.actor import (
+    OPERATOR,
+    WORKER,
+    Actor,
+    ActorKind,
+    SessionOrigin,
+    anonymous,
+)
+from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
+from app.domain.values.errors import TokenFault
+
+
+@pytest.mark.parametrize(
+    ("kind", "is_user", "is_app", "is_trusted"),
+    [
+        (ActorKind.USER, True, False, False),
+        (ActorKind.APP, False, True, False),
+        (ActorKind.OPERATOR, False, False, True),
+        (ActorKind.WORKER, False, False, True),
+        (ActorKind.ANONYMOUS, False, False, False),
+    ],
+)
+def test_every_kind_of_caller_is_told_apart(
+    kind: ActorKind, is_user: bool, is_app: bool, is_trusted: bool
+) -> None:
+    actor = Actor(kind)
+
+    assert (actor.is_user, actor.is_app, actor.is_trusted) == (is_user, is_app, is_trusted)
+
+
+@pytest.mark.parametrize("actor", [OPERATOR, WORKER], ids=lambda actor: actor.kind.value)
+def test_whoever_holds_the_shell_and_the_installation_itself_may_do_everything(
+    actor: Actor,
+) -> None:
+    assert actor.permissions == ALL_PERMISSIONS
+    assert all(actor.holds(permission) for permission in Permission)
+
+
+def test_nobody_holds_nothing_and_is_known_by_address_alone() -> None:
+    nobody = anonymous(address="203.0.113.7", user_agent="curl", issuer="https://shop/graphql/")
+
+    assert nobody.permissions == frozenset()
+    assert nobody.address == "203.0.113.7"
+    assert (nobody.is_staff, nobody.origin, nobody.fault) == (False, SessionOrigin.NONE, None)
+
+
+@pytest.mark.parametrize("fault", TokenFault)
+def test_a_broken_credential_makes_nobody_of_its_bearer_and_says_why(fault: TokenFault) -> None:
+    nobody = anonymous(fault=fault)
+
+    assert nobody.kind is ActorKind.ANONYMOUS
+    assert nobody.fault is fault

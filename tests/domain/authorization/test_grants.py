@@ -1,0 +1,62 @@
+"""Nobody gives what they do not hold."""
+
+from app.domain.authorization.actor import OPERATOR, Actor, ActorKind
+from app.domain.authorization.grants import (
+    grant_problem,
+    holds_everything,
+    is_within_reach,
+    reach_problem,
+    withdrawal_problem,
+)
+from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
+
+MANAGER = Actor(
+    ActorKind.USER,
+    user_id=1,
+    permissions=frozenset({Permission.MANAGE_STAFF, Permission.MANAGE_ORDERS}),
+)
+
+
+def test_what_one_holds_one_may_give() -> None:
+    assert grant_problem(MANAGER, {Permission.MANAGE_ORDERS}) is None
+    assert grant_problem(MANAGER, ()) is None
+    assert grant_problem(OPERATOR, ALL_PERMISSIONS) is None
+
+
+def test_what_one_does_not_hold_is_named() -> None:
+    wanted = {Permission.MANAGE_USERS, Permission.MANAGE_ORDERS, Permission.MANAGE_APPS}
+    problem = grant_problem(MANAGER, wanted, "addPermissions")
+    assert problem is not None
+    assert (problem.code, problem.field) == ("OUT_OF_SCOPE_PERMISSION", "addPermissions")
+    assert problem.permissions == ("MANAGE_APPS", "MANAGE_USERS")
+
+
+def test_one_manages_those_who_may_do_no_more_than_oneself() -> None:
+    assert is_within_reach(MANAGER, {Permission.MANAGE_ORDERS})
+    assert not is_within_reach(MANAGER, {Permission.MANAGE_ORDERS, Permission.MANAGE_PAGES})
+
+
+def test_only_every_permission_is_everything() -> None:
+    assert holds_everything(OPERATOR)
+    assert not holds_everything(MANAGER)
+    short = Actor(ActorKind.USER, permissions=ALL_PERMISSIONS - {Permission.MANAGE_TAXES})
+    assert not holds_everything(short)
+
+
+def test_what_one_does_not_hold_one_may_not_take_from_others_either() -> None:
+    assert withdrawal_problem(MANAGER, {Permission.MANAGE_ORDERS}, "removePermissions") is None
+    problem = withdrawal_problem(MANAGER, ALL_PERMISSIONS, "removePermissions")
+    assert problem is not None
+    assert (problem.code, problem.field) == ("OUT_OF_SCOPE_PERMISSION", "removePermissions")
+    assert len(problem.permissions) == len(ALL_PERMISSIONS) - 2
+
+
+def test_one_manages_groups_that_give_no_more_than_one_holds() -> None:
+    assert reach_problem(MANAGER, {Permission.MANAGE_STAFF}) is None
+    problem = reach_problem(MANAGER, {Permission.MANAGE_STAFF, Permission.MANAGE_PAGES})
+    assert problem is not None
+    assert (problem.code, problem.field, problem.permissions) == (
+        "OUT_OF_SCOPE_PERMISSION",
+        "id",
+        ("MANAGE_PAGES",),
+    )

@@ -1,0 +1,102 @@
+"""Permissions as a provider grants them: contract, "Single sign-on"."""
+
+import pytest
+
+from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
+from app.domain.authorization.scopes import (
+    ScopeGrant,
+    granted_by,
+    read_grant,
+    scope_of,
+    write_grant,
+)
+
+PRODUCTS, USERS = Permission.MANAGE_PRODUCTS, Permission.MANAGE_USERS
+P, U = "latchkey:manage_products", "latchkey:manage_users"
+
+
+def test_a_scope_is_the_permission_in_lower_case_behind_the_shop() -> None:
+    assert scope_of(PRODUCTS, "latchkey") == P
+
+
+@pytest.mark.parametrize("permission", list(Permission))
+def test_every_permission_can_be_granted(permission: Permission) -> None:
+    grant = granted_by(scope_of(permission, "latchkey"), None, "latchkey")
+    assert grant == ScopeGrant(frozenset({permission}), is_staff=True)
+
+
+@pytest.mark.parametrize(
+    ("scope", "permissions", "granted"),
+    [
+        (None, None, set()),
+        ("", [], set()),
+        (P, None, {PRODUCTS}),
+        (f"openid {P} {U}", None, {PRODUCTS, USERS}),
+        (P, [U], {PRODUCTS}),  # never merged
+        (P, [P, U], {PRODUCTS}),
+        ("openid profile", [U], {USERS}),
+        (None, [U, P], {USERS, PRODUCTS}),
+        (None, f"{U} {P}", {USERS, PRODUCTS}),
+        ("latchkey:manage_nothing", [U], {USERS}),
+        ("another:manage_products", [U], {USERS}),
+        (P.upper(), None, set()),
+        ("MANAGE_PRODUCTS", ["MANAGE_USERS"], set()),
+        (f"x{P}", None, set()),
+        (f"{P}x", None, set()),
+        (f"{P},{U}", None, set()),
+        (f"{P}\t{U}", None, set()),
+        ([P, 5, None, [U]], None, {PRODUCTS}),
+        ({P: True}, {U: True}, set()),
+        (5, 5.0, set()),
+        (True, True, set()),
+    ],
+)
+def test_the_scope_counts_and_only_without_any_the_list(
+    scope: object, permissions: object, granted: set[Permission]
+) -> None:
+    grant = granted_by(scope, permissions, "latchkey")
+    assert grant == ScopeGrant(frozenset(granted), is_staff=bool(granted))
+
+
+@pytest.mark.parametrize(
+    ("scope", "permissions"), [("latchkey:staff", None), (None, ["latchkey:staff"])]
+)
+def test_somebody_may_be_staff_without_any_permission(scope: object, permissions: object) -> None:
+    assert granted_by(scope, permissions, "latchkey") == ScopeGrant(is_staff=True)
+    assert granted_by(scope, permissions, "another") == ScopeGrant()
+
+
+@pytest.mark.parametrize(
+    "grant",
+    [
+        None,
+        ScopeGrant(),
+        ScopeGrant(is_staff=True),
+        ScopeGrant(frozenset({PRODUCTS}), is_staff=True),
+        ScopeGrant(ALL_PERMISSIONS, is_staff=True),
+    ],
+)
+def test_a_grant_is_read_as_it_was_written(grant: ScopeGrant | None) -> None:
+    assert read_grant(write_grant(grant)) == grant
+
+
+def test_permissions_of_another_version_count_as_none() -> None:
+    assert read_grant("STAFF MANAGE_TOMORROW MANAGE_USERS") == ScopeGrant(
+        frozenset({USERS}), is_staff=True
+    )
+
+
+@pytest.mark.parametrize(
+    ("mine", "other", "both"),
+    [
+        ({PRODUCTS, USERS}, {USERS}, {USERS}),
+        ({PRODUCTS}, {USERS}, set()),
+        (set(), {USERS}, set()),
+    ],
+)
+def test_a_refresh_grants_no_more_than_the_login_did(
+    mine: set[Permission], other: set[Permission], both: set[Permission]
+) -> None:
+    later, first = (ScopeGrant(frozenset(held), is_staff=True) for held in (mine, other))
+    assert later.within(first) == ScopeGrant(frozenset(both), is_staff=True)
+    assert later.within(ScopeGrant(frozenset(other))).is_staff is False

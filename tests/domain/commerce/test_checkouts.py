@@ -1,0 +1,144 @@
+"""What a cart may hold, who may use it, and when it can become an order."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from app.domain.authorization.actor import OPERATOR, Actor, ActorKind, anonymous
+from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
+from app.domain.commerce.checkouts import (
+    MOST_LINES,
+    MOST_PIECES,
+    Checkout,
+    CheckoutLine,
+    completion_problems,
+    lines_problem,
+    may_open,
+    product_problem,
+    quantity_problem,
+    size_problem,
+)
+from app.domain.commerce.money import of_units
+from app.domain.commerce.products import Product
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+BOWL = Product(1, "Bowl", "bowl", "", of_units(1250), True, NOON, NOON)  # noqa: FBT003
+HIDDEN = replace(BOWL, is_published=False)
+PRICELESS = replace(BOWL, price=None)
+CUSTOMER = Actor(ActorKind.USER, user_id=1)
+CHECKOUTS = frozenset({Permission.MANAGE_CHECKOUTS, Permission.HANDLE_CHECKOUTS})
+STOREKEEPER = Actor(ActorKind.APP, app_id=1, permissions=frozenset({Permission.MANAGE_PRODUCTS}))
+
+
+def line(product: Product | None = BOWL, quantity: int = 2, units: int = 1000) -> CheckoutLine:
+    return CheckoutLine(1, product, "Bowl", quantity, of_units(units))
+
+
+@pytest.mark.parametrize(
+    ("actor", "own", "anybodys", "of_another"),
+    [
+        (anonymous(), False, True, False),
+        (CUSTOMER, True, True, False),
+        (Actor(ActorKind.USER, user_id=9, is_staff=True), False, True, False),
+        (
+            Actor(ActorKind.USER, user_id=9, permissions=ALL_PERMISSIONS - CHECKOUTS),
+            False,
+            True,
+            False,
+        ),
+        (Actor(ActorKind.APP, app_id=1), False, True, False),
+        *(
+            (Actor(ActorKind.APP, app_id=1, permissions=frozenset({one})), True, True, True)
+            for one in CHECKOUTS
+        ),
+        (OPERATOR, True, True, True),
+    ],
+)
+def test_a_cart_is_for_its_owner_and_without_one_for_whoever_knows_its_token(
+    actor: Actor, own: bool, anybodys: bool, of_another: bool
+) -> None:
+    assert may_open(actor, 1) is own
+    assert may_open(actor, None) is anybodys
+    assert may_open(actor, 2) is of_another
+
+
+@pytest.mark.parametrize(
+    ("product", "actor", "code"),
+    [
+        (BOWL, anonymous(), None),
+        (None, anonymous(), "NOT_FOUND"),
+        (None, STOREKEEPER, "NOT_FOUND"),
+        (HIDDEN, CUSTOMER, "NOT_FOUND"),
+        (HIDDEN, STOREKEEPER, "PRODUCT_NOT_PUBLISHED"),
+        (PRICELESS, CUSTOMER, "PRODUCT_UNAVAILABLE_FOR_PURCHASE"),
+        (replace(BOWL, price=of_units(0)), CUSTOMER, None),
+    ],
+)
+def test_only_what_is_published_and_priced_can_be_bought(
+    product: Product | None, actor: Actor, code: str | None
+) -> None:
+    problem = product_problem(product, actor)
+    assert (problem.code if problem else None) == code
+    assert problem is None or problem.field == "productId"
+
+
+@pytest.mark.parametrize(
+    ("quantity", "least", "code"),
+    [
+        (1, 1, None),
+        (MOST_PIECES, 1, None),
+        (MOST_PIECES + 1, 1, "QUANTITY_GREATER_THAN_LIMIT"),
+        (2**31 - 1, 1, "QUANTITY_GREATER_THAN_LIMIT"),
+        (0, 1, "ZERO_QUANTITY"),
+        (-1, 1, "ZERO_QUANTITY"),
+        (-(2**31), 1, "ZERO_QUANTITY"),
+        (0, 0, None),
+        (-1, 0, "ZERO_QUANTITY"),
+    ],
+)
+def test_a_quantity_is_within_reason(quantity: int, least: int, code: str | None) -> None:
+    problem = quantity_problem(quantity, least=least)
+    assert (problem.code if problem else None) == code
+
+
+def test_a_cart_has_so_many_lines_and_no_more() -> None:
+    assert size_problem(MOST_LINES) is None
+    problem = size_problem(MOST_LINES + 1)
+    assert problem is not None
+    assert (problem.field, problem.code) == ("lines", "INVALID")
+    assert lines_problem(MOST_LINES) is None
+    assert lines_problem(MOST_LINES + 1) == problem
+    nothing = lines_problem(0, "linesIds")
+    assert nothing is not None
+    assert (nothing.field, nothing.code) == ("linesIds", "REQUIRED")
+
+
+@pytest.mark.parametrize(
+    ("lines", "email", "codes"),
+    [
+        ([line()], "a@example.com", []),
+        ([], "a@example.com", ["NO_LINES"]),
+        ([], "", ["NO_LINES", "EMAIL_NOT_SET"]),
+        ([line()], "", ["EMAIL_NOT_SET"]),
+        ([line(None)], "a@example.com", ["PRODUCT_UNAVAILABLE_FOR_PURCHASE"]),
+        ([line(HIDDEN)], "a@example.com", ["PRODUCT_UNAVAILABLE_FOR_PURCHASE"]),
+        ([line(PRICELESS), line()], "a@example.com", ["PRODUCT_UNAVAILABLE_FOR_PURCHASE"]),
+        (
+            [line(None), line(HIDDEN)],
+            "",
+            ["PRODUCT_UNAVAILABLE_FOR_PURCHASE"] * 2 + ["EMAIL_NOT_SET"],
+        ),
+    ],
+)
+def test_everything_that_keeps_a_cart_from_being_ordered_is_told(
+    lines: list[CheckoutLine], email: str, codes: list[str]
+) -> None:
+    assert [problem.code for problem in completion_problems(lines, email)] == codes
+
+
+def test_a_cart_costs_what_its_lines_say_and_not_what_the_products_cost_by_now() -> None:
+    cart = Checkout(1, "t", None, "", (line(units=1000), line(None, 3, 5)), NOON, NOON)
+    assert cart.total == of_units(2015)
+    assert cart.quantity == 5
+    assert replace(cart, lines=()).total == of_units(0)

@@ -1,0 +1,112 @@
+"""What products may be called, and what their slugs are."""
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.domain.authorization.actor import OPERATOR, Actor, ActorKind, anonymous
+from app.domain.authorization.permissions import Permission
+from app.domain.commerce.money import of_units
+from app.domain.commerce.products import (
+    LONGEST_NAME,
+    LONGEST_SLUG,
+    Product,
+    from_snapshot,
+    name_problem,
+    sees_unpublished,
+    slug_of,
+    slug_problem,
+    snapshot_of,
+)
+
+PRODUCTS = frozenset({Permission.MANAGE_PRODUCTS})
+
+
+@pytest.mark.parametrize(
+    ("name", "slug"),
+    [
+        ("Ash bowl", "ash-bowl"),
+        ("  Ash   bowl  ", "ash-bowl"),
+        ("Crème Brûlée (for 2)", "creme-brulee-for-2"),
+        ("Łódź_mug", "łodz-mug"),
+        ("Чашка", "чашка"),
+        ("茶碗", "茶碗"),
+        ("STRASSE Straße", "strasse-strasse"),
+        ("!!!", "product"),
+        ("", "product"),
+        ("a" * LONGEST_NAME, "a" * (LONGEST_SLUG - 20)),
+    ],
+)
+def test_a_slug_is_made_of_the_words_of_the_name(name: str, slug: str) -> None:
+    assert slug_of(name) == slug
+
+
+@given(st.text(max_size=400))
+def test_a_slug_made_from_any_name_is_one_that_may_be_given(name: str) -> None:
+    assert slug_problem(slug_of(name)) is None
+    assert slug_problem(slug_of(name) + "-" + "9" * 18) is None
+
+
+@pytest.mark.parametrize(
+    ("slug", "code"),
+    [
+        ("ash-bowl_2", None),
+        ("çay", None),
+        ("a" * LONGEST_SLUG, None),
+        ("a" * (LONGEST_SLUG + 1), "INVALID"),
+        ("", "INVALID"),
+        ("ash bowl", "INVALID"),
+        ("ash/bowl", "INVALID"),
+        ("../etc", "INVALID"),
+        ("ash\n", "INVALID"),
+        ("a\0", "INVALID"),
+        ("\ud800", "INVALID"),
+    ],
+)
+def test_a_slug_can_stand_in_an_address(slug: str, code: str | None) -> None:
+    problem = slug_problem(slug)
+    assert (problem.code if problem else None) == code
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        ("Ash bowl", None),
+        ("a" * LONGEST_NAME, None),
+        ("", "REQUIRED"),
+        ("a" * (LONGEST_NAME + 1), "INVALID"),
+        ("Ash\nbowl", "INVALID"),
+        ("Ash\0bowl", "INVALID"),
+        ("\ud800", "INVALID"),
+    ],
+)
+def test_a_name_is_one_line(name: str, code: str | None) -> None:
+    problem = name_problem(name)
+    assert (problem.code if problem else None) == code
+
+
+@pytest.mark.parametrize(
+    ("actor", "sees"),
+    [
+        (anonymous(), False),
+        (Actor(ActorKind.USER, user_id=1), False),
+        (Actor(ActorKind.USER, user_id=1, is_staff=True), False),
+        (Actor(ActorKind.USER, user_id=1, is_staff=True, permissions=PRODUCTS), True),
+        (Actor(ActorKind.APP, app_id=1), False),
+        (Actor(ActorKind.APP, app_id=1, permissions=PRODUCTS), True),
+        (OPERATOR, True),
+    ],
+)
+def test_what_is_not_published_is_for_those_who_manage_products(actor: Actor, sees: bool) -> None:
+    assert sees_unpublished(actor) is sees
+
+
+@pytest.mark.parametrize("units", [None, 0, 1250])
+def test_a_product_that_is_gone_can_be_told_of_from_its_snapshot(units: int | None) -> None:
+    price = None if units is None else of_units(units)
+    moment = datetime(2026, 3, 1, 12, 0, 0, 250_000, tzinfo=UTC)
+    product = Product(7, "Ash bowl", "ash-bowl", "Deep.", price, True, moment, moment)  # noqa: FBT003
+    assert from_snapshot(json.loads(json.dumps(snapshot_of(product)))) == product

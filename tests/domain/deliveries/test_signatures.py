@@ -1,0 +1,99 @@
+"""Receivers can tell whose request it is: by our headers, and by Standard Webhooks."""
+
+import base64
+import hashlib
+import hmac
+
+import pytest
+from standardwebhooks.webhooks import Webhook, WebhookVerificationError
+
+from app.adapters.clock import SystemClock
+from app.domain.deliveries.signatures import Envelope, headers_of, hex_signature, secret_bytes
+
+BODY = b'{"product":{"id":"UHJvZHVjdDox"}}'
+SECRET = "whsec_" + base64.b64encode(b"0123456789abcdef0123456789abcdef").decode()
+ENVELOPE = Envelope(
+    vendor="Latchkey",
+    event="PRODUCT_UPDATED",
+    api_url="https://shop.example.com/graphql/",
+    domain="shop.example.com",
+    schema_version="3.23",
+    message_id="msg_1",
+    signature="header..signature",
+)
+
+
+def _headers(now: int, *secrets: str, custom: dict[str, str] | None = None) -> dict[str, str]:
+    return headers_of(ENVELOPE, BODY, timestamp=now, secrets=secrets, custom=custom or {})
+
+
+def test_the_platforms_headers_follow_the_vendor() -> None:
+    headers = _headers(1)
+
+    assert headers["Latchkey-Event"] == "product_updated"
+    assert headers["Latchkey-Domain"] == "shop.example.com"
+    assert headers["Latchkey-Api-Url"] == "https://shop.example.com/graphql/"
+    assert headers["Latchkey-Schema-Version"] == "3.23"
+    assert headers["Latchkey-Signature"] == "header..signature"
+
+
+def test_without_a_secret_there_is_no_standard_signature_but_id_and_timestamp() -> None:
+    headers = _headers(1_772_366_400)
+
+    assert headers["webhook-id"] == "msg_1"
+    assert headers["webhook-timestamp"] == "1772366400"
+    assert "webhook-signature" not in headers
+
+
+def _headers_now(*secrets: str) -> dict[str, str]:
+    """Headers of an attempt made right now: the reference library compares with the real time."""
+    return _headers(int(SystemClock().timestamp()), *secrets)
+
+
+def test_the_reference_library_accepts_our_signature() -> None:
+    headers = _headers_now(SECRET)
+
+    Webhook(SECRET).verify(BODY.decode(), headers)
+
+
+def test_while_a_secret_is_replaced_both_verify() -> None:
+    other = "whsec_" + base64.b64encode(b"another secret of thirty-two byte").decode()
+    headers = _headers_now(SECRET, other)
+
+    Webhook(SECRET).verify(BODY.decode(), headers)
+    Webhook(other).verify(BODY.decode(), headers)
+
+
+def test_a_changed_body_does_not_verify() -> None:
+    headers = _headers_now(SECRET)
+
+    with pytest.raises(WebhookVerificationError):
+        Webhook(SECRET).verify(BODY.decode() + " ", headers)
+
+
+@pytest.mark.parametrize(
+    ("secret", "key"),
+    [
+        ("whsec_MDEyMzQ1Njc4OQ==", b"0123456789"),
+        ("a plain secret", b"a plain secret"),
+        ("whsec_not base64!", b"whsec_not base64!"),
+        ("schlüssel", "schlüssel".encode()),
+    ],
+)
+def test_the_key_is_what_stands_behind_the_prefix_or_the_text_itself(
+    secret: str, key: bytes
+) -> None:
+    assert secret_bytes(secret) == key
+
+
+def test_the_older_signature_is_an_hmac_of_the_body_in_hex() -> None:
+    expected = hmac.new(b"secret", BODY, hashlib.sha256).hexdigest()
+
+    assert hex_signature("secret", BODY) == expected
+
+
+def test_no_custom_header_stands_in_for_one_of_ours() -> None:
+    headers = _headers(1, custom={"LATCHKEY-EVENT": "forged", "Webhook-Id": "forged", "X-A": "b"})
+
+    assert headers["X-A"] == "b"
+    assert [value for name, value in headers.items() if value == "forged"] == []

@@ -1,0 +1,165 @@
+"""The two switches as truth tables: contract, "Password login mode" and "Modes, precisely"."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.domain.authorization.actor import (
+    OPERATOR,
+    WORKER,
+    Actor,
+    ActorKind,
+    SessionOrigin,
+    anonymous,
+)
+from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
+from app.domain.shop.settings import (
+    PasswordLoginMode,
+    Shop,
+    Switches,
+    admits,
+    effective_permissions,
+    mode_change_problem,
+    password_is_worthless,
+    strips_staff_rights,
+)
+from app.domain.values.errors import TokenFault
+
+ENABLED, CUSTOMERS_ONLY, DISABLED = PasswordLoginMode
+PASSWORD, OIDC, NONE = SessionOrigin
+SETTINGS = frozenset({Permission.MANAGE_SETTINGS})
+SETS = st.frozensets(st.sampled_from(Permission))
+
+
+def _staff(origin: SessionOrigin, app_id: int | None = None) -> Actor:
+    return Actor(
+        ActorKind.USER,
+        user_id=1,
+        app_id=app_id,
+        is_staff=True,
+        origin=origin,
+        permissions=SETTINGS,
+    )
+
+
+APP = Actor(ActorKind.APP, app_id=1, permissions=SETTINGS)
+
+
+@pytest.mark.parametrize(
+    ("actor", "target", "allowed"),
+    [
+        (_staff(PASSWORD), ENABLED, True),
+        (_staff(PASSWORD), CUSTOMERS_ONLY, False),
+        (_staff(PASSWORD), DISABLED, False),
+        (_staff(OIDC), ENABLED, True),
+        (_staff(OIDC), CUSTOMERS_ONLY, True),
+        (_staff(OIDC), DISABLED, True),
+        (_staff(NONE), ENABLED, True),
+        (_staff(NONE), CUSTOMERS_ONLY, False),
+        (_staff(NONE), DISABLED, False),
+        (_staff(PASSWORD, app_id=7), DISABLED, False),
+        (_staff(OIDC, app_id=7), DISABLED, True),
+        *((actor, mode, True) for actor in (APP, OPERATOR, WORKER) for mode in PasswordLoginMode),
+    ],
+)
+def test_password_login_is_restricted_only_by_those_who_need_no_password(
+    actor: Actor, target: PasswordLoginMode, allowed: bool
+) -> None:
+    problem = mode_change_problem(actor, target)
+
+    assert (problem is None) is allowed
+    if problem is not None:
+        assert (problem.code, problem.field) == ("PASSWORD_AUTH_RESTRICTION", "passwordLoginMode")
+
+
+@pytest.mark.parametrize("mode", PasswordLoginMode)
+@pytest.mark.parametrize("origin", SessionOrigin)
+def test_password_sessions_are_worth_nothing_while_password_login_is_disabled(
+    mode: PasswordLoginMode, origin: SessionOrigin
+) -> None:
+    assert password_is_worthless(mode, origin) is (mode is DISABLED and origin is PASSWORD)
+
+
+@pytest.mark.parametrize("mode", PasswordLoginMode)
+@pytest.mark.parametrize("origin", SessionOrigin)
+def test_staff_lose_their_rights_in_password_sessions_of_every_restricted_mode(
+    mode: PasswordLoginMode, origin: SessionOrigin
+) -> None:
+    assert strips_staff_rights(mode, origin) is (mode is not ENABLED and origin is PASSWORD)
+
+
+@given(granted=SETS, scopes=st.none() | SETS, app=st.none() | SETS)
+@pytest.mark.parametrize("mode", [CUSTOMERS_ONLY, DISABLED])
+def test_no_grant_no_scope_and_no_app_gives_back_what_the_mode_takes(
+    mode: PasswordLoginMode,
+    granted: frozenset[Permission],
+    scopes: frozenset[Permission] | None,
+    app: frozenset[Permission] | None,
+) -> None:
+    assert (
+        effective_permissions(granted, mode=mode, origin=PASSWORD, scopes=scopes, app=app)
+        == frozenset()
+    )
+
+
+@given(granted=SETS)
+@pytest.mark.parametrize(
+    ("mode", "origin"), [(ENABLED, PASSWORD), *((mode, OIDC) for mode in PasswordLoginMode)]
+)
+def test_whoever_came_in_through_the_provider_or_while_all_may_keeps_every_grant(
+    mode: PasswordLoginMode, origin: SessionOrigin, granted: frozenset[Permission]
+) -> None:
+    assert effective_permissions(granted, mode=mode, origin=origin) == granted
+
+
+@given(granted=SETS, scopes=SETS)
+def test_scopes_of_the_provider_rule_alone(
+    granted: frozenset[Permission], scopes: frozenset[Permission]
+) -> None:
+    effective = effective_permissions(granted, mode=ENABLED, origin=OIDC, scopes=scopes)
+    assert effective == scopes
+
+
+@given(granted=SETS, scopes=st.none() | SETS, app=SETS)
+def test_an_extension_never_holds_what_its_app_or_its_user_lacks(
+    granted: frozenset[Permission],
+    scopes: frozenset[Permission] | None,
+    app: frozenset[Permission],
+) -> None:
+    of_user = effective_permissions(granted, mode=ENABLED, origin=OIDC, scopes=scopes)
+    both = effective_permissions(granted, mode=ENABLED, origin=OIDC, scopes=scopes, app=app)
+
+    assert both == of_user & app
+
+
+@pytest.mark.parametrize(
+    ("actor", "admitted"),
+    [
+        (_staff(PASSWORD), True),
+        (_staff(OIDC), True),
+        (_staff(OIDC, app_id=7), True),
+        (Actor(ActorKind.USER, user_id=1, is_staff=True), True),
+        (APP, True),
+        (Actor(ActorKind.APP, app_id=1), True),
+        (OPERATOR, True),
+        (WORKER, True),
+        (Actor(ActorKind.USER, user_id=2, origin=PASSWORD), False),
+        (Actor(ActorKind.USER, user_id=2, origin=OIDC), False),
+        (Actor(ActorKind.USER, user_id=2, permissions=ALL_PERMISSIONS), False),
+        (anonymous(address="203.0.113.7"), False),
+        *((anonymous(fault=fault), False) for fault in TokenFault),
+    ],
+)
+def test_a_closed_storefront_admits_apps_and_staff_alone(actor: Actor, admitted: bool) -> None:
+    assert admits(actor, Switches(allow_storefront_traffic=False)) is admitted
+    assert admits(actor, Switches(allow_storefront_traffic=True))
+
+
+def test_a_new_shop_lets_everybody_in_by_every_way() -> None:
+    assert Switches() == Switches(ENABLED, allow_storefront_traffic=True)
+
+
+def test_the_switches_of_a_shop_are_part_of_its_settings() -> None:
+    shop = Shop("Shop", "", DISABLED, allow_storefront_traffic=False)
+
+    assert shop.switches == Switches(DISABLED, allow_storefront_traffic=False)

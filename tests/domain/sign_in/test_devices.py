@@ -1,0 +1,50 @@
+"""User agents in plain words."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.domain.sign_in.devices import UNKNOWN, device_of
+
+_WINDOWS = "Mozilla/5.0 (Windows NT 10.0; Win64; x64)"
+_MAC = "Mozilla/5.0 (Macintosh; Intel Mac OS X 14_7)"
+_WEBKIT = "AppleWebKit/537.36 (KHTML, like Gecko)"
+
+
+@pytest.mark.parametrize(
+    ("user_agent", "device"),
+    [
+        (f"{_WINDOWS} {_WEBKIT} Chrome/131.0.0.0 Safari/537.36", "Chrome on Windows"),
+        (f"{_WINDOWS} {_WEBKIT} Chrome/131.0 Safari/537.36 Edg/131.0", "Edge on Windows"),
+        (f"{_WINDOWS} {_WEBKIT} Chrome/131.0 Safari/537.36 OPR/116.0", "Opera on Windows"),
+        ("Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Firefox/128.0", "Firefox on Linux"),
+        (f"{_MAC} AppleWebKit/605.1.15 Version/18.1 Safari/605.1.15", "Safari on macOS"),
+        (
+            "Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) Version/18.1 Safari/604.1",
+            "Safari on iPhone",
+        ),
+        (
+            "Mozilla/5.0 (iPad; CPU OS 17_0 like Mac OS X) CriOS/131.0 Safari/604.1",
+            "Chrome on iPad",
+        ),
+        (
+            f"Mozilla/5.0 (Linux; Android 14) {_WEBKIT} SamsungBrowser/27.0 Chrome/125.0",
+            "Samsung Internet on Android",
+        ),
+        (f"Mozilla/5.0 (X11; CrOS x86_64 14541) {_WEBKIT} Chrome/131.0", "Chrome on ChromeOS"),
+        ("curl/8.5.0", "curl 8.5"),
+        ("python-requests/2.32.3", "python-requests 2.32"),
+        ("okhttp/4.12.0", "okhttp 4.12"),
+        ("Latchkey", "Latchkey"),
+        ("Mozilla/5.0", UNKNOWN),
+        ("", UNKNOWN),
+        ("<script>alert(1)</script>", UNKNOWN),
+    ],
+)
+def test_a_user_agent_is_told_in_plain_words(user_agent: str, device: str) -> None:
+    assert device_of(user_agent) == device
+
+
+@given(st.text(max_size=256))
+def test_nothing_that_could_hurt_a_page_comes_out(user_agent: str) -> None:
+    assert all(character.isalnum() or character in " ._+-" for character in device_of(user_agent))

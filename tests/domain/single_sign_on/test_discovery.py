@@ -1,0 +1,142 @@
+"""A provider's own description: OpenID Connect Discovery 1.0, 3 and 4.3."""
+
+import pytest
+
+from app.domain.single_sign_on.discovery import read_description
+
+ISSUER = "https://id.example"
+WHOLE = {
+    "issuer": ISSUER,
+    "authorization_endpoint": f"{ISSUER}/authorize",
+    "token_endpoint": f"{ISSUER}/token",
+    "jwks_uri": f"{ISSUER}/keys",
+    "userinfo_endpoint": f"{ISSUER}/userinfo",
+    "end_session_endpoint": f"{ISSUER}/logout",
+    "response_types_supported": ["code", "id_token"],
+    "code_challenge_methods_supported": ["plain", "S256"],
+    "token_endpoint_auth_methods_supported": ["client_secret_post", "client_secret_basic"],
+    "id_token_signing_alg_values_supported": ["RS256", "HS256"],
+}
+
+
+def read(issuer: str = ISSUER, /, **changes: object) -> tuple[dict[str, str], list[str]]:
+    """The settings in the usual description, some members otherwise, and what is wrong."""
+    told = {name: value for name, value in (WHOLE | changes).items() if value is not ...}
+    settings, problems = read_description(told, issuer)
+    assert {(one.field, one.code) for one in problems} <= {("issuer", "INVALID")}
+    return settings, [one.message for one in problems]
+
+
+def test_a_description_fills_the_settings() -> None:
+    assert read() == (
+        {
+            "issuer": ISSUER,
+            "oauth_authorization_url": f"{ISSUER}/authorize",
+            "oauth_token_url": f"{ISSUER}/token",
+            "json_web_key_set_url": f"{ISSUER}/keys",
+            "user_info_url": f"{ISSUER}/userinfo",
+            "oauth_logout_url": f"{ISSUER}/logout",
+        },
+        [],
+    )
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"), [(ISSUER, f"{ISSUER}/"), (f"{ISSUER}/", ISSUER), (ISSUER, ISSUER)]
+)
+def test_an_issuer_is_kept_as_it_calls_itself_but_for_a_slash(asked: str, told: str) -> None:
+    settings, problems = read(asked, issuer=told)
+    assert (settings["issuer"], problems) == (told, [])
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        ...,
+        None,
+        5,
+        [ISSUER],
+        "",
+        "https://evil.example",
+        f"{ISSUER}.evil.example",
+        "HTTPS://id.example",
+    ],
+)
+def test_whoever_answers_in_anothers_name_is_not_believed(told: object) -> None:
+    settings, problems = read(issuer=told)
+    assert settings == {}
+    assert problems[0].startswith("The configuration is that of another issuer")
+
+
+NEEDED = ["authorization_endpoint", "token_endpoint", "jwks_uri"]
+OTHERS = ["userinfo_endpoint", "end_session_endpoint"]
+
+
+@pytest.mark.parametrize("member", NEEDED)
+@pytest.mark.parametrize("value", [..., None])
+def test_what_is_needed_must_be_told(member: str, value: object) -> None:
+    _, problems = read(**{member: value})
+    assert problems == [f"{member} is missing, or no address."]
+
+
+@pytest.mark.parametrize("member", OTHERS)
+@pytest.mark.parametrize("value", [..., None])
+def test_what_is_not_needed_may_be_missing(member: str, value: object) -> None:
+    settings, problems = read(**{member: value})
+    assert (len(settings), problems) == (5, [])
+
+
+@pytest.mark.parametrize("member", NEEDED + OTHERS)
+@pytest.mark.parametrize(
+    "value", ["", 5, ["https://id.example"], "/keys", "javascript:alert(1)", "x" * 3000, "a b"]
+)
+def test_what_is_no_address_is_told(member: str, value: object) -> None:
+    settings, problems = read(**{member: value})
+    assert (len(settings), problems) == (5, [f"{member} is missing, or no address."])
+
+
+@pytest.mark.parametrize("member", NEEDED + OTHERS)
+def test_what_is_reached_by_https_leads_to_nothing_else(member: str) -> None:
+    _, problems = read(**{member: "http://id.example/x"})
+    assert problems == [f"{member} leads from https to http://id.example/x."]
+
+
+def test_a_provider_on_this_machine_may_do_without_https() -> None:
+    plain = "http://127.0.0.1:9000"
+    members: dict[str, object] = dict.fromkeys(NEEDED + OTHERS, f"{plain}/x")
+    _, problems = read(plain, issuer=plain, **members)
+    assert problems == []
+
+
+@pytest.mark.parametrize(
+    ("member", "value", "fits"),
+    [
+        ("response_types_supported", ["code"], True),
+        ("response_types_supported", ["id_token", "code id_token"], False),
+        ("response_types_supported", [], False),
+        ("response_types_supported", "code", False),
+        ("response_types_supported", ..., True),
+        ("code_challenge_methods_supported", ["S256"], True),
+        ("code_challenge_methods_supported", ["plain"], False),
+        ("code_challenge_methods_supported", ..., True),
+        ("token_endpoint_auth_methods_supported", ["none"], True),
+        ("token_endpoint_auth_methods_supported", ["private_key_jwt"], False),
+        ("token_endpoint_auth_methods_supported", ..., True),
+        ("id_token_signing_alg_values_supported", ["EdDSA"], True),
+        ("id_token_signing_alg_values_supported", ["ES256", "none"], True),
+        ("id_token_signing_alg_values_supported", ["HS256", "none"], False),
+        ("id_token_signing_alg_values_supported", [5, None], False),
+        ("id_token_signing_alg_values_supported", ..., True),
+    ],
+)
+def test_a_provider_offers_something_that_we_can_do(
+    member: str, value: object, fits: bool
+) -> None:
+    settings, problems = read(**{member: value})
+    assert len(settings) == 6
+    assert [one.partition(" offers none of ")[0] for one in problems] == ([] if fits else [member])
+
+
+def test_everything_that_is_wrong_is_told_at_once() -> None:
+    _, problems = read(jwks_uri=..., token_endpoint="x y", response_types_supported=[])
+    assert len(problems) == 3

@@ -1,0 +1,101 @@
+"""The form of other people's signed tokens."""
+
+import base64
+import json
+
+import pytest
+
+from app.domain.single_sign_on.provider_jws import LONGEST_FOREIGN_TOKEN, peek, read_foreign_token
+from app.domain.single_sign_on.provider_tokens import ALGORITHMS
+from app.domain.values.errors import TokenFault, TokenRejected
+
+HEADER = {"alg": "RS256", "kid": "key-1", "typ": "JWT"}
+
+
+def part(value: object) -> str:
+    data = value if isinstance(value, bytes) else json.dumps(value).encode()
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+def token(payload: object = None, **header: object) -> str:
+    told = {name: value for name, value in (HEADER | header).items() if value is not ...}
+    return f"{part(told)}.{part(payload or {'sub': 'alice'})}.{part(b'signature')}"
+
+
+def fault_of(text: str) -> TokenFault:
+    with pytest.raises(TokenRejected) as rejected:
+        read_foreign_token(text, ALGORITHMS)
+    return rejected.value.fault
+
+
+def test_a_token_is_taken_apart_and_nothing_in_it_believed() -> None:
+    read = read_foreign_token(token(extra="harmless"), ALGORITHMS)
+    assert (read.algorithm, read.kid, read.header["extra"]) == ("RS256", "key-1", "harmless")
+    assert (read.payload, read.signature) == (b'{"sub": "alice"}', b"signature")
+    assert read.signing_input.decode() == token(extra="harmless").rpartition(".")[0]
+
+
+def test_a_key_needs_no_name() -> None:
+    assert read_foreign_token(token(kid=...), ALGORITHMS).kid is None
+
+
+@pytest.mark.parametrize("algorithm", sorted(ALGORITHMS))
+def test_what_providers_sign_with_is_allowed(algorithm: str) -> None:
+    assert read_foreign_token(token(alg=algorithm), ALGORITHMS).algorithm == algorithm
+
+
+@pytest.mark.parametrize(
+    "algorithm",
+    ["none", "None", "HS256", "HS512", "rs256", "RS1", "ES256K", "", None, ..., 5, ["RS256"]],
+)
+def test_any_other_algorithm_is_refused(algorithm: object) -> None:
+    assert fault_of(token(alg=algorithm)) is TokenFault.ALGORITHM
+
+
+@pytest.mark.parametrize(
+    "header",
+    [{"crit": ["exp"]}, {"crit": []}, {"crit": None}, {"kid": 5}, {"kid": ["key-1"]}],
+)
+def test_a_header_that_demands_to_be_understood_is_refused(header: dict[str, object]) -> None:
+    assert fault_of(token(**header)) is TokenFault.INVALID
+
+
+TWICE = b'{"alg": "RS256", "alg": "none"}'
+UNREADABLE = {
+    "nothing": "",
+    "no dots": "abc",
+    "two parts": "a.b",
+    "four parts": f"{token()}.x",
+    "a part that is empty": f".{part({})}.x",
+    "a header that is no JSON": f"{part(b'{')}.{part({})}.x",
+    "a header that is a list": f"{part([])}.{part({})}.x",
+    "a header with a member twice": f"{part(TWICE)}.{part({})}.x",
+    "padding": f"{part(HEADER)}=.{part({})}.{part(b'x')}",
+    "a letter of another alphabet": token().replace("e", "\u0435", 1),
+    "white space": f" {token()}",
+    "base64 of another spelling": f"{part(HEADER)}.{part(b'a')[:-1]}R.{part(b'x')}",
+    "characters of plain base64": f"{part(HEADER)}.+/+/.{part(b'x')}",
+    "too much": token({"x": "x" * LONGEST_FOREIGN_TOKEN}),
+}
+
+
+@pytest.mark.parametrize("text", UNREADABLE.values(), ids=UNREADABLE)
+def test_what_is_no_compact_jws_in_the_one_spelling_is_undecodable(text: str) -> None:
+    assert fault_of(text) is TokenFault.UNDECODABLE
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (token({"iss": "https://id.example"}), {"iss": "https://id.example"}),
+        (token({"iss": "x"}, alg="none"), {"iss": "x"}),
+        ("opaque", {}),
+        ("a.b", {}),
+        ("a.b.c", {}),
+        (f"a.{part([])}.c", {}),
+        (token({"x": "x" * LONGEST_FOREIGN_TOKEN}), {}),
+        ("\u0435.\u0435.\u0435", {}),
+    ],
+)
+def test_a_look_at_the_claims_never_fails(text: str, told: dict[str, object]) -> None:
+    assert peek(text) == told

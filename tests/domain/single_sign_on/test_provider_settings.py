@@ -1,0 +1,186 @@
+"""The settings of an identity provider, as clients write and read them: texts, by name."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from app.domain.single_sign_on.provider_settings import (
+    MASK,
+    SETTINGS,
+    SettingType,
+    activation_problem,
+    read_setting,
+    show_settings,
+)
+from app.domain.single_sign_on.providers import Provider
+from app.domain.values.errors import Problem
+
+PLAIN = Provider(1, "default", "One", active=True)
+URLS = [setting.name for setting in SETTINGS if setting.name.endswith("_url")]
+FLAGS = [setting.name for setting in SETTINGS if setting.type is SettingType.BOOLEAN]
+TEXTS = [setting.name for setting in SETTINGS if setting.name not in (*URLS, *FLAGS)]
+
+
+def test_the_settings_go_by_the_names_that_clients_know() -> None:
+    """Contract, "What existing clients hold us to"; ``issuer`` and ``trust_emails`` are ours."""
+    assert [setting.name for setting in SETTINGS] == [
+        "client_id",
+        "client_secret",
+        "enable_refresh_token",
+        "oauth_authorization_url",
+        "oauth_token_url",
+        "json_web_key_set_url",
+        "oauth_logout_url",
+        "user_info_url",
+        "audience",
+        "use_oauth_scope_permissions",
+        "staff_user_domains",
+        "default_group_name_for_new_staff_users",
+        "issuer",
+        "trust_emails",
+    ]
+
+
+def test_every_setting_says_what_it_is() -> None:
+    for setting in SETTINGS:
+        assert setting.label
+        assert setting.help.endswith(".")
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_text_is_read_without_blanks_around_it(name: str) -> None:
+    assert read_setting(name, "  a value ") == "a value"
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_text_is_one_line_of_some_length(name: str) -> None:
+    longest = next(setting.longest for setting in SETTINGS if setting.name == name)
+    assert read_setting(name, "x" * longest) == "x" * longest
+    for wrong in ("x" * (longest + 1), "a\nb", "a\0b", "\ud800"):
+        problem = read_setting(name, wrong)
+        assert isinstance(problem, Problem)
+        assert (problem.field, problem.code) == (name, "INVALID")
+
+
+@pytest.mark.parametrize("name", URLS)
+@pytest.mark.parametrize(
+    ("url", "fits"),
+    [
+        ("https://id.example", True),
+        ("http://127.0.0.1:8080/keys?x=1", True),
+        ("https://[::1]/keys", True),
+        ("id.example", False),
+        ("//id.example/keys", False),
+        ("/keys", False),
+        ("ftp://id.example/keys", False),
+        ("javascript:alert(1)", False),
+        ("file:///etc/passwd", False),
+        ("https://", False),
+        ("https:///keys", False),
+        ("https://id.example:port/", False),
+        ("https://id.example:99999/", False),
+        ("https://[::1/keys", False),
+        ("https://user:word@id.example/", False),
+        ("https://id.example\\@evil.example/", False),
+        ("https://id.example/a b", False),
+        ("https://id.example/\u202e", False),
+    ],
+)
+def test_an_address_is_a_whole_one_of_the_web(name: str, url: str, fits: bool) -> None:
+    read = read_setting(name, url)
+    if fits:
+        assert read == url
+    else:
+        assert isinstance(read, Problem)
+        assert (read.field, read.code) == (name, "INVALID")
+
+
+@pytest.mark.parametrize("name", FLAGS)
+@pytest.mark.parametrize(
+    ("text", "flag"),
+    [("true", True), ("false", False), (" True ", True), ("FALSE", False)]
+    + [(text, None) for text in ("yes", "1", "0", "on", "perhaps")],
+)
+def test_a_flag_is_a_text_too(name: str, text: str, flag: bool | None) -> None:
+    read = read_setting(name, text)
+    if flag is None:
+        assert isinstance(read, Problem)
+        assert (read.field, read.code) == (name, "INVALID")
+    else:
+        assert read is flag
+
+
+@pytest.mark.parametrize("nothing", [None, "", "  "])
+@pytest.mark.parametrize("name", [setting.name for setting in SETTINGS])
+def test_nothing_clears_a_setting(name: str, nothing: str | None) -> None:
+    assert read_setting(name, nothing) == getattr(PLAIN, name)
+
+
+def test_a_secret_that_is_sent_back_as_it_was_shown_stays() -> None:
+    assert read_setting("client_secret", MASK) is None
+    assert read_setting("client_secret", f" {MASK} ") is None
+    assert read_setting("client_id", MASK) == MASK
+
+
+@pytest.mark.parametrize("name", ["colour", "", "Client_Id", "active", "id"])
+def test_what_is_no_setting_is_told_by_its_name(name: str) -> None:
+    problem = read_setting(name, "x")
+    assert isinstance(problem, Problem)
+    assert (problem.field, problem.code) == (name, "INVALID")
+
+
+def test_settings_read_back_as_texts_and_secrets_never() -> None:
+    provider = replace(
+        PLAIN, client_id="shop", client_secret="hunter2", use_oauth_scope_permissions=True
+    )
+    shown = {one.setting.name: one.value for one in show_settings(provider)}
+    assert shown["client_id"] == "shop"
+    assert shown["client_secret"] == MASK
+    assert (shown["use_oauth_scope_permissions"], shown["enable_refresh_token"]) == (
+        "true",
+        "true",
+    )
+    assert shown["audience"] is None
+    assert len(shown) == len(SETTINGS)
+
+
+KEYS = {"json_web_key_set_url": "https://id.example/keys"}
+LOGIN = {
+    "client_id": "shop",
+    "oauth_authorization_url": "https://id.example/authorize",
+    "oauth_token_url": "https://id.example/token",
+}
+INFO = {"user_info_url": "https://id.example/userinfo"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "works"),
+    [
+        ({}, False),
+        (KEYS, False),
+        (INFO, False),
+        (LOGIN, False),
+        (LOGIN | INFO, False),
+        (KEYS | INFO, True),
+        (KEYS | LOGIN, True),
+        (KEYS | LOGIN | INFO, True),
+        (KEYS | {"client_id": "shop"}, False),
+    ],
+)
+def test_a_provider_is_active_only_when_one_of_both_ways_works(
+    settings: dict[str, Any], works: bool
+) -> None:
+    active = replace(PLAIN, **settings)
+    problem = activation_problem(active)
+    assert (problem is None) is works
+    if problem is not None:
+        assert (problem.field, problem.code) == ("configuration", "PLUGIN_MISCONFIGURED")
+    assert activation_problem(replace(active, active=False)) is None
+
+
+def test_whoever_cannot_activate_a_provider_is_told_what_to_set() -> None:
+    problem = activation_problem(replace(PLAIN, client_id="shop"))
+    assert problem is not None
+    assert "set json_web_key_set_url, user_info_url;" in problem.message
+    assert "set oauth_authorization_url, oauth_token_url, json_web_key_set_url." in problem.message

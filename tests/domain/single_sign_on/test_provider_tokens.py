@@ -1,0 +1,295 @@
+"""What a provider's tokens must say before they are believed; their signatures come first."""
+
+from dataclasses import replace
+
+import pytest
+
+from app.domain.authorization.permissions import Permission
+from app.domain.authorization.scopes import ScopeGrant
+from app.domain.single_sign_on.provider_tokens import (
+    ProviderTokenRejected,
+    SignedToken,
+    is_opaque,
+    is_signed,
+    read_access_token,
+    read_id_token,
+    read_logout_token,
+)
+from app.domain.single_sign_on.providers import Provider
+from app.domain.values.errors import TokenFault
+
+NOW = 1_800_000_000.0
+ISSUER, CLIENT, API = "https://id.example", "shop", "https://shop.example/api"
+LOGOUT: dict[str, object] = {"http://schemas.openid.net/event/backchannel-logout": {}}
+PLAIN = Provider(1, "default", "One", active=True, issuer=ISSUER, client_id=CLIENT)
+STRICT = replace(PLAIN, audience=API, use_oauth_scope_permissions=True)
+INVALID, EXPIRED, IMMATURE = TokenFault.INVALID, TokenFault.EXPIRED, TokenFault.IMMATURE
+ACCESS = {"iss": ISSUER, "sub": "alice", "aud": API, "iat": NOW, "exp": NOW + 60, "scope": ""}
+ID = {"iss": ISSUER, "sub": "alice", "aud": CLIENT, "iat": NOW, "exp": NOW + 60, "nonce": "n"}
+OUT = {"iss": ISSUER, "sub": "alice", "aud": CLIENT, "iat": NOW, "exp": NOW + 60, "events": LOGOUT}
+
+
+def signed(claims: dict[str, object], typ: object = "JWT", /, **changes: object) -> SignedToken:
+    """A token with these claims, some of them otherwise; ``...`` leaves one out."""
+    told = {name: value for name, value in (claims | changes).items() if value is not ...}
+    return SignedToken({} if typ is ... else {"typ": typ}, told)
+
+
+TIMES = [
+    ({"exp": ...}, INVALID),
+    ({"exp": None}, INVALID),
+    ({"exp": str(int(NOW + 60))}, INVALID),
+    ({"exp": True}, INVALID),
+    *(({"exp": one}, INVALID) for one in (1e300, float("inf"), float("nan"))),
+    ({"exp": NOW}, EXPIRED),
+    ({"exp": NOW - 1}, EXPIRED),
+    ({"exp": -1e9}, EXPIRED),
+    ({"exp": NOW + 0.5}, None),
+    ({"iat": NOW + 60}, None),
+    ({"iat": NOW + 61}, IMMATURE),
+    ({"iat": "now"}, INVALID),
+    ({"nbf": NOW + 60}, None),
+    ({"nbf": NOW + 61}, IMMATURE),
+    *(({"nbf": one}, INVALID) for one in ([NOW], True, float("nan"))),
+]
+ISSUERS = [
+    ({"iss": ...}, INVALID),
+    ({"iss": f"{ISSUER}/"}, INVALID),
+    ({"iss": "https://evil.example"}, INVALID),
+    ({"iss": [ISSUER]}, INVALID),
+    ({"iss": 5}, INVALID),
+]
+SUBJECTS = [
+    ({"sub": ...}, INVALID),
+    ({"sub": ""}, INVALID),
+    ({"sub": 5}, INVALID),
+    ({"sub": "x" * 255}, None),
+    ({"sub": "x" * 256}, INVALID),
+    ({"sub": "a\nb"}, INVALID),
+]
+
+
+def check(read: object, fault: TokenFault | None) -> None:
+    """``read`` raises what was expected, or nothing at all."""
+    assert callable(read)
+    if fault is None:
+        read()
+        return
+    with pytest.raises(ProviderTokenRejected) as rejected:
+        read()
+    assert rejected.value.fault is fault
+    assert rejected.value.reason.endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [("a.b.c", True), ("..", True), ("a.b", False), ("a.b.c.d", False), ("opaque", False)],
+)
+def test_three_parts_are_a_signed_token_however_bad(text: str, form: bool) -> None:
+    assert is_signed(text) is form
+
+
+@pytest.mark.parametrize(
+    ("changes", "fault"),
+    [
+        *TIMES,
+        *ISSUERS,
+        *SUBJECTS,
+        ({"iat": ...}, None),
+        ({"aud": [API, "another"]}, None),
+        ({"aud": "another"}, INVALID),
+        ({"aud": ...}, INVALID),
+        ({"aud": []}, INVALID),
+        ({"aud": [API, 5]}, INVALID),
+        ({"aud": {API: 1}}, INVALID),
+        ({"aud": API[:-1]}, INVALID),
+        ({"nonce": "n"}, INVALID),
+        ({"at_hash": "x"}, INVALID),
+        ({"c_hash": "x"}, INVALID),
+        ({"s_hash": "x"}, INVALID),
+        ({"events": LOGOUT}, INVALID),
+        ({"typ": "ID"}, INVALID),
+        ({"typ": "Refresh"}, INVALID),
+        ({"typ": "Offline"}, INVALID),
+        ({"typ": "Logout"}, INVALID),
+        ({"typ": "Bearer"}, None),
+    ],
+)
+def test_an_access_token_is_believed_or_not(
+    changes: dict[str, object], fault: TokenFault | None
+) -> None:
+    token = signed(ACCESS, "at+jwt", **changes)
+    check(lambda: read_access_token(token, STRICT, now=NOW, shop="latchkey"), fault)
+
+
+@pytest.mark.parametrize(
+    ("typ", "fault"),
+    [
+        (..., None),
+        ("", None),
+        ("JWT", None),
+        ("at+jwt", None),
+        ("application/AT+JWT", None),
+        ("logout+jwt", INVALID),
+        ("dpop+jwt", INVALID),
+        ("id_token", INVALID),
+        (5, INVALID),
+    ],
+)
+def test_the_kind_in_the_header_is_that_of_an_access_token(
+    typ: object, fault: TokenFault | None
+) -> None:
+    token = signed(ACCESS, typ)
+    check(lambda: read_access_token(token, STRICT, now=NOW, shop="latchkey"), fault)
+
+
+@pytest.mark.parametrize(
+    ("typ", "changes", "fault"),
+    [
+        ("JWT", {"aud": CLIENT, "scope": ...}, INVALID),
+        ("JWT", {"aud": [CLIENT], "scope": ...}, INVALID),
+        ("JWT", {"aud": CLIENT, "scope": "openid"}, None),
+        ("at+jwt", {"aud": CLIENT, "scope": ...}, None),
+        ("JWT", {"aud": "account", "scope": ...}, None),
+        ("JWT", {"aud": ..., "scope": ...}, None),
+    ],
+)
+def test_without_an_audience_what_is_made_for_the_client_is_an_id_token(
+    typ: str, changes: dict[str, object], fault: TokenFault | None
+) -> None:
+    token = signed(ACCESS, typ, **changes)
+    check(lambda: read_access_token(token, PLAIN, now=NOW, shop="latchkey"), fault)
+
+
+def test_without_a_configured_issuer_any_is_taken_as_it_is() -> None:
+    free = replace(PLAIN, issuer="")
+    for issuer, told in ((..., ""), ("https://x.example", "https://x.example"), ("", "")):
+        token = signed(ACCESS, iss=issuer)
+        assert read_access_token(token, free, now=NOW, shop="latchkey").issuer == told
+    endless = signed(ACCESS, iss="x" * 901)
+    check(lambda: read_access_token(endless, free, now=NOW, shop="latchkey"), INVALID)
+
+
+@pytest.mark.parametrize(
+    ("provider", "grant"),
+    [
+        (PLAIN, None),
+        (replace(PLAIN, audience=API), None),
+        (STRICT, ScopeGrant(frozenset({Permission.MANAGE_USERS}), is_staff=True)),
+        (replace(STRICT, audience=""), ScopeGrant()),
+    ],
+    ids=["rights kept here", "with an audience", "provider rules", "without an audience"],
+)
+def test_scopes_grant_where_the_provider_rules_and_tells_for_whom(
+    provider: Provider, grant: ScopeGrant | None
+) -> None:
+    token = signed(ACCESS, scope="openid latchkey:manage_users")
+    read = read_access_token(token, provider, now=NOW, shop="latchkey")
+    assert read.grant == grant
+    assert (read.subject, read.expires, read.issued) == ("alice", NOW + 60, NOW)
+
+
+@pytest.mark.parametrize(
+    ("changes", "fault"),
+    [
+        *TIMES,
+        *ISSUERS,
+        *SUBJECTS,
+        ({"nonce": "another"}, INVALID),
+        ({"nonce": ...}, INVALID),
+        ({"nonce": ["n"]}, INVALID),
+        ({"aud": "another"}, INVALID),
+        ({"aud": ...}, INVALID),
+        ({"aud": [CLIENT]}, None),
+        ({"aud": [CLIENT, "another"]}, INVALID),
+        ({"aud": [CLIENT, "another"], "azp": CLIENT}, None),
+        ({"azp": CLIENT}, None),
+        ({"azp": "another"}, INVALID),
+        ({"azp": ""}, INVALID),
+        ({"events": LOGOUT}, INVALID),
+    ],
+)
+def test_an_id_token_is_believed_or_not(
+    changes: dict[str, object], fault: TokenFault | None
+) -> None:
+    token = signed(ID, **changes)
+    check(lambda: read_id_token(token, PLAIN, nonce="n", now=NOW), fault)
+
+
+def test_an_id_token_of_a_refresh_needs_no_nonce() -> None:
+    assert read_id_token(signed(ID, nonce=...), PLAIN, nonce=None, now=NOW).subject == "alice"
+
+
+@pytest.mark.parametrize(
+    ("sid", "known"), [("s-1", "s-1"), (..., ""), (5, ""), (["s"], ""), ("x" * 256, "")]
+)
+def test_the_providers_name_of_a_session_is_kept_if_it_is_one(sid: object, known: str) -> None:
+    assert read_id_token(signed(ID, sid=sid), PLAIN, nonce="n", now=NOW).sid == known
+
+
+@pytest.mark.parametrize(
+    ("changes", "fault"),
+    [
+        *TIMES,
+        *ISSUERS,
+        ({"aud": "another"}, INVALID),
+        ({"aud": [CLIENT, "another"]}, None),
+        ({"events": ...}, INVALID),
+        ({"events": {}}, INVALID),
+        ({"events": list(LOGOUT)}, INVALID),
+        ({"events": dict.fromkeys(LOGOUT, True)}, INVALID),
+        ({"nonce": "n"}, INVALID),
+        ({"nonce": None}, INVALID),
+        ({"iat": ...}, EXPIRED),
+        ({"iat": NOW - 300}, None),
+        ({"iat": NOW - 301}, EXPIRED),
+        ({"sub": ...}, INVALID),
+        ({"sub": ..., "sid": "s-1"}, None),
+        ({"sid": "s-1"}, None),
+        ({"sub": "", "sid": ""}, INVALID),
+        ({"sub": 5}, INVALID),
+        ({"sid": 5}, INVALID),
+    ],
+)
+def test_a_logout_token_is_believed_or_not(
+    changes: dict[str, object], fault: TokenFault | None
+) -> None:
+    token = signed(OUT, "logout+jwt", **changes)
+    check(lambda: read_logout_token(token, PLAIN, now=NOW), fault)
+
+
+@pytest.mark.parametrize(
+    ("typ", "fault"),
+    [(..., None), ("JWT", None), ("application/logout+jwt", None), ("at+jwt", INVALID)],
+)
+def test_the_kind_in_the_header_is_that_of_a_logout_token(
+    typ: object, fault: TokenFault | None
+) -> None:
+    check(lambda: read_logout_token(signed(OUT, typ), PLAIN, now=NOW), fault)
+
+
+def test_no_kind_of_token_passes_for_another() -> None:
+    access, identity, logout = signed(ACCESS), signed(ID), signed(OUT)
+    for token in (identity, logout):
+        check(lambda it=token: read_access_token(it, PLAIN, now=NOW, shop="latchkey"), INVALID)
+    for token in (access, logout):
+        check(lambda it=token: read_id_token(it, PLAIN, nonce="n", now=NOW), INVALID)
+    for token in (access, identity):
+        check(lambda it=token: read_logout_token(it, PLAIN, now=NOW), INVALID)
+
+
+@pytest.mark.parametrize("token", ["", "opaque", "a.b", "a.b.c.d", "eyJlbmMiOiIifQ.a.b.c.d"])
+def test_token_that_tells_nothing_is_opaque(token: str) -> None:
+    assert is_opaque(token)
+
+
+@pytest.mark.parametrize("token", ["a.b.c", "lkapp_1", "WHSEC_1"])
+def test_token_that_is_signed_or_ours_is_not_opaque(token: str) -> None:
+    assert not is_opaque(token)
+
+
+@pytest.mark.parametrize(
+    "token", ["eyJhIjoxfQ", "eyJhIjoxfQ.b", "a.eyJhIjoxfQ", "eyJlbmMiOiIifQ.a"]
+)
+def test_token_that_is_part_of_a_signed_one_is_not_opaque(token: str) -> None:
+    assert not is_opaque(token)

@@ -1,0 +1,152 @@
+"""Identity providers: what their settings allow, and the plugin ids that name them."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from app.domain.authorization.permissions import Permission
+from app.domain.single_sign_on.providers import (
+    DEFAULT_SLUG,
+    Provider,
+    choose,
+    is_slug,
+    requested_scope,
+    slug_in,
+)
+
+NOTHING = Provider(1, DEFAULT_SLUG, "One", active=True)
+WHOLE = replace(
+    NOTHING,
+    client_id="shop",
+    oauth_authorization_url="https://id.example/authorize",
+    oauth_token_url="https://id.example/token",
+    json_web_key_set_url="https://id.example/keys",
+    user_info_url="https://id.example/userinfo",
+)
+
+
+@pytest.mark.parametrize(
+    ("missing", "takes_tokens", "signs_in"),
+    [
+        ("", True, True),
+        ("client_id", True, False),
+        ("oauth_authorization_url", True, False),
+        ("oauth_token_url", True, False),
+        ("user_info_url", False, True),
+        ("json_web_key_set_url", False, False),
+    ],
+)
+def test_what_is_set_decides_what_a_provider_is_good_for(
+    missing: str, takes_tokens: bool, signs_in: bool
+) -> None:
+    changes: dict[str, Any] = {missing: ""} if missing else {}
+    provider = replace(WHOLE, **changes)
+    assert (provider.takes_tokens, provider.signs_in) == (takes_tokens, signs_in)
+
+
+def test_a_client_secret_is_never_shown() -> None:
+    assert "hunter2" not in repr(replace(WHOLE, client_secret="hunter2"))
+
+
+@pytest.mark.parametrize(
+    ("slug", "vendor", "plugin_id"),
+    [
+        (DEFAULT_SLUG, "Latchkey", "latchkey.authentication.openidconnect"),
+        (DEFAULT_SLUG, "SHOP", "shop.authentication.openidconnect"),
+        ("staff", "Latchkey", "staff.authentication.openidconnect"),
+    ],
+)
+def test_the_default_provider_is_called_after_the_vendor_and_others_by_their_word(
+    slug: str, vendor: str, plugin_id: str
+) -> None:
+    assert replace(NOTHING, slug=slug).plugin_id(vendor) == plugin_id
+
+
+@pytest.mark.parametrize(
+    ("plugin_id", "slug"),
+    [
+        ("latchkey.authentication.openidconnect", "latchkey"),
+        ("STAFF.authentication.openidconnect", "staff"),
+        ("a_b-1.authentication.openidconnect", "a_b-1"),
+        ("authentication.openidconnect", None),
+        (".authentication.openidconnect", None),
+        ("x.y.authentication.openidconnect", None),
+        ("x.authentication.openidconnect.y", None),
+        ("x.authentication.openidconnect\n", None),
+        ("x.Authentication.openidconnect", None),
+        (f"{'x' * 65}.authentication.openidconnect", None),
+        ("", None),
+    ],
+)
+def test_a_plugin_id_holds_one_word(plugin_id: str, slug: str | None) -> None:
+    assert slug_in(plugin_id) == slug
+
+
+@pytest.mark.parametrize(
+    ("text", "fits"),
+    [
+        ("staff", True),
+        ("a", True),
+        ("0-9", True),
+        ("x" * 63, True),
+        ("x" * 64, False),
+        ("", False),
+        ("-a", False),
+        ("Staff", False),
+        ("a b", False),
+        ("a/b", False),
+        ("ä", False),
+        ("a\n", False),
+    ],
+)
+def test_the_word_of_a_provider_fits_an_address(text: str, fits: bool) -> None:
+    assert is_slug(text) is fits
+
+
+def test_the_default_provider_answers_to_every_word_that_names_no_other() -> None:
+    default, staff = NOTHING, replace(NOTHING, id=2, slug="staff")
+    assert choose([default, staff], "staff") is staff
+    assert choose([default, staff], "mirumee") is default
+    assert choose([staff], "mirumee") is None
+    assert choose([], DEFAULT_SLUG) is None
+
+
+def test_an_issuer_that_nobody_configured_speaks_for_this_provider_alone() -> None:
+    configured = replace(NOTHING, issuer="https://id.example")
+    assert configured.issuer_here("https://another.example") == "https://id.example"
+    one, other = (replace(NOTHING, slug=slug) for slug in ("one", "other"))
+    assert one.issuer_here("https://id.example") != other.issuer_here("https://id.example")
+    assert one.issuer_here("https://id.example") != configured.issuer_here("https://id.example")
+
+
+@pytest.mark.parametrize(
+    ("domains", "email", "is_staff"),
+    [
+        ("shop.example", "ann@shop.example", True),
+        ("shop.example", "ann@SHOP.example", True),
+        (" other.example , @Shop.Example ", "ann@shop.example", True),
+        ("shop.example", "ann@sub.shop.example", False),
+        ("shop.example", "ann@myshop.example", False),
+        ("shop.example", "shop.example@evil.example", False),
+        ("", "ann@shop.example", False),
+        (",,", "ann@shop.example", False),
+        (",", "", False),
+    ],
+)
+def test_a_domain_makes_staff_of_those_who_have_it_and_of_nobody_else(
+    domains: str, email: str, is_staff: bool
+) -> None:
+    assert replace(NOTHING, staff_user_domains=domains).makes_staff(email) is is_staff
+
+
+@pytest.mark.parametrize("refreshes", [True, False])
+@pytest.mark.parametrize("rules", [True, False])
+def test_a_login_asks_for_what_the_settings_need_and_no_more(refreshes: bool, rules: bool) -> None:
+    provider = replace(WHOLE, enable_refresh_token=refreshes, use_oauth_scope_permissions=rules)
+    asked = requested_scope(provider, "latchkey").split(" ")
+    wanted = ["openid", "profile", "email", *(["offline_access"] if refreshes else [])]
+    scopes = {f"latchkey:{one.value.lower()}" for one in Permission} if rules else set()
+    assert asked[: len(wanted)] == wanted
+    assert set(asked[len(wanted) :]) == scopes
+    assert len(asked) == len(set(asked))

@@ -1,0 +1,68 @@
+"""The address of an API, as people type it."""
+
+import pytest
+
+from app.domain.urls.api_urls import is_overheard, key_set_address, read_api_address
+
+API = "https://shop.example.com/graphql/"
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        (API, API),
+        (" https://shop.example.com ", API),
+        ("https://shop.example.com/", API),
+        ("https://shop.example.com/graphql", API),
+        ("HTTPS://Shop.Example.Com", API),
+        ("http://localhost:8000", "http://localhost:8000/graphql/"),
+        ("http://[::1]:8000/graphql/", "http://[::1]:8000/graphql/"),
+        ("https://example.com/shop/api", "https://example.com/shop/api"),
+    ],
+)
+def test_a_host_alone_stands_for_its_api(typed: str, meant: str) -> None:
+    assert read_api_address(typed) == meant
+
+
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        ("shop.example.com", "must start with https://"),
+        ("localhost:8000", "must start with https://"),
+        ("ftp://shop.example.com/graphql/", "must start with https://"),
+        ("", "must start with https://"),
+        ("https://", "is not a valid URL"),
+        ("https:///graphql/", "is not a valid URL"),
+        ("https://shop example.com/", "is not a valid URL"),
+        ("https://shop.example.com\\graphql/", "is not a valid URL"),
+        ("https://shop.example.com:port/", "is not a valid URL"),
+        ("https://[::1/", "is not a valid URL"),
+        ("https://ann:geheim@shop.example.com/", "must not contain a user"),
+        ("https://shop.example.com/graphql/?token=x", "a query or a fragment"),
+        ("https://shop.example.com/#top", "a query or a fragment"),
+        (f"https://shop.example.com/{'x' * 3000}", "longer than 2048 characters"),
+    ],
+)
+def test_what_is_no_address_of_an_api_is_refused_with_the_reason(typed: str, told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        read_api_address(typed)
+
+
+def test_the_key_set_stands_at_the_root_of_the_host() -> None:
+    expected = "https://shop.example.com/.well-known/jwks.json"
+    assert key_set_address(API) == expected
+
+
+@pytest.mark.parametrize(
+    ("url", "overheard"),
+    [
+        ("http://shop.example.com/graphql/", True),
+        ("http://192.168.0.7:8000/graphql/", True),
+        ("https://shop.example.com/graphql/", False),
+        ("http://localhost:8000/graphql/", False),
+        ("http://127.0.0.1:8000/graphql/", False),
+        ("http://[::1]:8000/graphql/", False),
+    ],
+)
+def test_a_token_is_overheard_on_the_way_to_another_machine(url: str, overheard: bool) -> None:
+    assert is_overheard(url) is overheard

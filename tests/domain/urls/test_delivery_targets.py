@@ -1,0 +1,105 @@
+"""No spelling of an internal address is taken for a place where deliveries may go."""
+
+import ipaddress
+
+import pytest
+
+from app.domain.urls.delivery_targets import is_private_target, target_problem
+
+INTERNAL = (
+    "http://127.0.0.1/",
+    "http://127.1/",
+    "http://2130706433/",
+    "http://0x7f000001/",
+    "http://0x7f.1/",
+    "http://0177.0.0.1/",
+    "http://127.0.0.1./",
+    "http://\uff11\uff12\uff17.0.0.1/",
+    "http://127\u30020\u30020\u30021/",
+    "http://localhost/",
+    "http://LOCALHOST./",
+    "http://shop.localhost:8000/",
+    "http://[::1]/",
+    "http://[::]/",
+    "http://[::ffff:127.0.0.1]/",
+    "http://[::ffff:7f00:1]/",
+    "http://[::7f00:1]/",
+    "http://[64:ff9b::7f00:1]/",
+    "http://[2002:7f00:1::]/",
+    "http://[fe80::1%25eth0]/",
+    "http://[fd00::1]/",
+    "http://[fec0::1]/",
+    "http://[ff02::1]/",
+    "http://0/",
+    "http://0.0.0.0/",
+    "http://10.1.2.3/",
+    "http://172.16.0.1/",
+    "http://192.168.1.1/",
+    "http://169.254.169.254/latest/meta-data",
+    "http://100.64.0.1/",
+    "http://192.0.0.8/",
+    "http://224.0.0.1/",
+    "http://255.255.255.255/",
+    "http://127%2e0.0.1/",
+)
+NO_ADDRESSES = (
+    "ftp://app.example.com/",
+    "app.example.com/hook",
+    "https://",
+    "https:///hook",
+    "javascript:alert(1)",
+    "https://user:word@app.example.com/",
+    "https://app.example.com\\@127.0.0.1/",
+    "https://app.example.com/a b",
+    "https://app.example.com:99999/",
+    "https://[::1/",
+    "https://app.example.com/\n",
+)
+
+
+@pytest.mark.parametrize("url", [*INTERNAL, *NO_ADDRESSES])
+def test_this_is_no_place_for_deliveries(url: str) -> None:
+    problem = target_problem(url, ())
+    assert problem is not None
+    assert (problem.field, problem.code) == ("targetUrl", "INVALID")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://app.example.com/hook?a=1",
+        "http://93.184.216.34:8080/",
+        "https://[2606:2800:220:1:248:1893:25c8:1946]/",
+        "https://xn--bcher-kva.example/",
+        "https://0x.example.com/",
+    ],
+)
+def test_public_addresses_and_names_are_fine(url: str) -> None:
+    assert target_problem(url, ()) is None
+
+
+def test_a_network_that_the_operator_lists_is_fine() -> None:
+    allowed = (ipaddress.ip_network("127.0.0.0/8"),)
+    assert target_problem("http://127.0.0.1:8899/hook", allowed) is None
+    assert target_problem("http://10.0.0.1/hook", allowed) is not None
+
+
+def test_nothing_is_required_to_be_something() -> None:
+    problem = target_problem("", ())
+    assert problem is not None
+    assert problem.code == "REQUIRED"
+
+
+@pytest.mark.parametrize(
+    "url", ["http://localhost:3123/hook", "http://10.0.0.1/", "http://[::1]/"]
+)
+def test_a_private_address_is_told_from_what_is_none(url: str) -> None:
+    problem = target_problem(url, ())
+    assert problem is not None
+    assert "OUTGOING_ALLOWED_NETWORKS" in problem.message
+    assert is_private_target(url)
+
+
+@pytest.mark.parametrize("url", ["", *NO_ADDRESSES, "https://app.example.com/hook"])
+def test_no_address_and_a_public_one_are_no_private_ones(url: str) -> None:
+    assert not is_private_target(url)

@@ -1,0 +1,73 @@
+"""Addresses of the web mean one thing to everybody who reads them."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.domain.urls.web_urls import (
+    below,
+    host_with_port,
+    is_path,
+    is_same_origin,
+    is_web_address,
+    origin_of,
+)
+
+APP = "https://app.example/shop/start"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "https://app.example",
+        "http://localhost:3000/api/register?x=1#top",
+        "https://[2001:db8::1]:8443/",
+        "HTTPS://APP.example/",
+    ],
+)
+def test_whole_addresses_of_http_are_taken(text: str) -> None:
+    assert is_web_address(text)
+    assert not is_path(text)
+
+
+@pytest.mark.parametrize("text", ["/", "/edit", "/edit?x=//y", "/a:b", "/javascript:alert(1)"])
+def test_paths_are_paths(text: str) -> None:
+    assert is_path(text)
+    assert not is_web_address(text)
+
+
+@pytest.mark.parametrize("text", ["", "edit", "//host/", "/\\host/", "/a b", "/\n", "\t//host"])
+def test_what_browsers_read_otherwise_is_neither(text: str) -> None:
+    assert not is_path(text)
+    assert not is_web_address(text)
+
+
+@pytest.mark.parametrize(
+    ("path", "address"),
+    [
+        ("/edit", "https://app.example/shop/edit"),
+        ("/", "https://app.example/shop/"),
+        ("/javascript:alert(1)", "https://app.example/shop/javascript:alert(1)"),
+        ("/https://elsewhere.example/", "https://app.example/shop/https://elsewhere.example/"),
+        ("/edit?x=1", "https://app.example/shop/edit?x=1"),
+    ],
+)
+def test_a_path_is_taken_relative_to_the_folder_of_an_address(path: str, address: str) -> None:
+    assert below(APP, path) == address
+
+
+@given(st.text(max_size=40))
+def test_no_path_leads_to_another_origin(text: str) -> None:
+    if is_path(f"/{text}"):
+        assert is_same_origin(below(APP, f"/{text}"), APP)
+
+
+def test_an_origin_is_scheme_host_and_port() -> None:
+    assert origin_of("https://App.example./x") == ("https", "app.example", 443)
+    assert origin_of("http://app.example:8080") == ("http", "app.example", 8080)
+    assert not is_same_origin("http://app.example", "https://app.example")
+
+
+def test_a_port_is_shown_where_it_is_written() -> None:
+    assert host_with_port("https://shop.example/graphql/") == "shop.example"
+    assert host_with_port("http://localhost:8000/graphql/") == "localhost:8000"

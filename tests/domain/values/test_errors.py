@@ -1,0 +1,65 @@
+"""How a rule says no, as clients will read it."""
+
+import pytest
+
+from app.domain.values.errors import (
+    PermissionDenied,
+    Problem,
+    Refused,
+    TokenFault,
+    TokenRejected,
+    TrafficClosed,
+)
+
+
+@pytest.mark.parametrize(
+    ("fault", "code"),
+    [
+        (TokenFault.EXPIRED, "ExpiredSignatureError"),
+        (TokenFault.SIGNATURE, "InvalidSignatureError"),
+        (TokenFault.ALGORITHM, "InvalidAlgorithmError"),
+        (TokenFault.IMMATURE, "ImmatureSignatureError"),
+        (TokenFault.UNDECODABLE, "InvalidTokenError"),
+        (TokenFault.INVALID, "InvalidTokenError"),
+    ],
+)
+def test_a_broken_credential_is_named_as_existing_clients_test_for_it(
+    fault: TokenFault, code: str
+) -> None:
+    assert fault.code == code
+
+
+def test_an_expired_token_is_told_in_the_words_of_the_specification() -> None:
+    assert str(TokenRejected(TokenFault.EXPIRED)) == "Signature has expired"
+
+
+def test_every_fault_has_words_of_its_own() -> None:
+    messages = [fault.message for fault in TokenFault]
+    assert all(messages)
+    assert len(set(messages)) == len(messages)
+
+
+def test_a_closed_storefront_is_told_in_the_words_of_the_specification() -> None:
+    assert str(TrafficClosed()) == "Storefront traffic is not allowed."
+    assert TrafficClosed.CODE == "STOREFRONT_TRAFFIC_NOT_ALLOWED"
+
+
+def test_a_denied_operation_names_everything_that_would_do() -> None:
+    denied = PermissionDenied("MANAGE_APPS", "AUTHENTICATED_APP")
+
+    assert denied.required == ("MANAGE_APPS", "AUTHENTICATED_APP")
+    assert "MANAGE_APPS, AUTHENTICATED_APP" in str(denied)
+
+
+def test_a_denial_may_have_its_own_words_and_still_names_what_would_do() -> None:
+    denied = PermissionDenied("MANAGE_APPS", message="Apps manage no apps.")
+
+    assert str(denied) == "Apps manage no apps."
+    assert denied.required == ("MANAGE_APPS",)
+
+
+def test_a_refusal_carries_all_of_its_problems() -> None:
+    refused = Refused(Problem("A", "One thing."), Problem("B", "Another.", "field"))
+
+    assert [problem.code for problem in refused.problems] == ["A", "B"]
+    assert str(refused) == "One thing.; Another."

@@ -1,0 +1,80 @@
+"""Global ids: base64 of type and key."""
+
+import base64
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.domain.values.errors import Refused
+from app.domain.values.ids import key_of, parse_global_id, parse_key, to_global_id
+
+GARBAGE = [
+    "",
+    "1",
+    "User:1",
+    "VXNlcjox ",
+    "VXNlcjo",
+    "VXNlcg==",  # User
+    "Og==",  # :
+    "VXNlcjo=",  # User:
+    "OjE=",  # :1
+    "//79",  # no UTF-8
+    "ÄÖÜ",
+    "\0",
+    "\ud800",
+]
+
+
+@given(st.integers(min_value=0, max_value=10**18 - 1))
+def test_an_id_leads_back_to_its_key(key: int) -> None:
+    assert key_of(to_global_id("User", key), "User") == key
+
+
+def test_ids_are_spelled_as_existing_clients_store_them() -> None:
+    assert to_global_id("User", 4) == "VXNlcjo0"
+    assert parse_global_id("VXNlcjo0") == ("User", "4")
+
+
+@pytest.mark.parametrize("value", GARBAGE)
+def test_what_is_no_global_id_is_told_apart_without_an_exception(value: str) -> None:
+    assert parse_global_id(value) is None
+
+
+@given(st.text())
+def test_no_text_at_all_makes_the_reader_fail(value: str) -> None:
+    parsed = parse_global_id(value)
+    assert parsed is None or all(parsed)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *GARBAGE,
+        to_global_id("App", 1),
+        to_global_id("user", 1),
+        to_global_id("User", "one"),
+        to_global_id("User", "-1"),
+        to_global_id("User", "1.0"),
+        to_global_id("User", "٤"),  # a digit, but of another alphabet
+        to_global_id("User", "9" * 19),
+    ],
+)
+def test_an_id_of_something_else_is_refused_on_its_field(value: str) -> None:
+    with pytest.raises(Refused) as refused:
+        key_of(value, "User", field="userId", code="INVALID_ID")
+
+    [problem] = refused.value.problems
+    assert (problem.code, problem.field) == ("INVALID_ID", "userId")
+
+
+def test_a_refusal_never_repeats_more_than_the_beginning_of_a_long_id() -> None:
+    with pytest.raises(Refused) as refused:
+        key_of(base64.b64encode(b"x" * 10_000).decode(), "User")
+
+    assert len(str(refused.value)) < 200
+
+
+@pytest.mark.parametrize("text", ["", "-1", "+1", " 1", "1e3", "²", "9" * 19])
+def test_only_digits_that_a_database_can_hold_are_a_key(text: str) -> None:
+    assert parse_key(text) is None

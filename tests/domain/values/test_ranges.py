@@ -1,0 +1,34 @@
+"""Ranges of moments, as clients write them."""
+
+from datetime import UTC, date, datetime, timedelta, timezone
+
+import pytest
+
+from app.domain.values.ranges import Range, days, moments
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+AHEAD = timezone(timedelta(hours=5))
+BEHIND = timezone(timedelta(hours=-5))
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        (NOON, NOON),
+        (NOON.replace(tzinfo=None), NOON),
+        (datetime(2026, 3, 1, 17, tzinfo=AHEAD), NOON),
+        (datetime.min.replace(tzinfo=AHEAD), datetime.min.replace(tzinfo=UTC)),
+        (datetime.max.replace(tzinfo=BEHIND), datetime.max.replace(tzinfo=UTC)),
+    ],
+)
+def test_a_moment_is_meant_in_utc(given: datetime, meant: datetime) -> None:
+    assert moments(given, None) == Range(meant, None)
+    assert moments(None, given) == Range(None, meant)
+
+
+def test_days_go_from_their_first_moment_to_their_last() -> None:
+    day = date(2026, 3, 1)
+    midnight = datetime(2026, 3, 1, tzinfo=UTC)
+    assert days(day, day) == Range(midnight, midnight + timedelta(days=1, microseconds=-1))
+    assert days(None, None) == Range(None, None)
+    assert days(date.min, date.max).lte == datetime.max.replace(tzinfo=UTC)

@@ -1,0 +1,28 @@
+"""The register of events: every name of the catalogue, and all that there is to know about it."""
+
+import pytest
+
+from app.domain.events import EVENTS, Event, EventType, OrderPaid, default_query
+from app.domain.webhooks.webhooks import AsyncEvent
+
+
+def test_the_register_is_the_catalogue_in_its_order() -> None:
+    catalogue = [event.value for event in AsyncEvent if event is not AsyncEvent.ANY_EVENTS]
+    assert [event.value for event in EventType] == catalogue
+    assert list(EVENTS) == list(EventType)
+
+
+@pytest.mark.parametrize("kind", EVENTS.values(), ids=lambda kind: kind.__name__)
+def test_every_event_says_what_it_is_about(kind: type[Event]) -> None:
+    assert EVENTS[kind.type] is kind
+    assert kind.__name__.lower() == kind.type.replace("_", "").lower()
+    assert kind.subject
+    assert kind.permission
+    assert kind.description.endswith(".")
+    assert kind.selection
+
+
+def test_a_default_query_asks_for_the_events_own_fields() -> None:
+    query = default_query(OrderPaid)
+    assert query.startswith("subscription { event { ... on OrderPaid { order { id number ")
+    assert query.count("{") == query.count("}")

@@ -1,0 +1,168 @@
+"""Customers who leave."""
+
+from dataclasses import replace
+
+import pytest
+
+from app.domain.accounts.mail import MailKind
+from app.domain.authorization.actor import Actor, ActorKind, SessionOrigin
+from app.domain.authorization.permissions import Permission
+from app.domain.passwords.email_links import LinkPurpose
+from app.domain.shop.settings import PasswordLoginMode
+from app.domain.values.errors import PermissionDenied, Refused, TokenFault
+from app.ports import Ports
+from app.services.accounts.account_deletions import delete_account, request_account_deletion
+from app.services.identity.identify import identify
+from app.services.sign_in.password_login import create_token
+from tests.builders.audit import trail
+from tests.builders.links import link_for
+from tests.builders.outbox import events, mails, token_in
+from tests.builders.people import (
+    NOBODY,
+    PASSWORD,
+    actor_of,
+    change_user,
+    make_staff,
+    make_user,
+    sessions_of,
+    sign_in,
+    visit,
+)
+from tests.builders.shop import set_mode
+from tests.fakes.clock import FakeClock
+from tests.fakes.sealing import BrokenSealing
+
+SHOP = "http://localhost:3000/leave"
+WORTHLESS = [("token", "INVALID")]
+
+
+def asking(ports: Ports, actor: Actor, url: str = SHOP) -> list[tuple[str | None, str]]:
+    with pytest.raises(Refused) as refused:
+        request_account_deletion(ports, actor, redirect_url=url)
+    return [(problem.field, problem.code) for problem in refused.value.problems]
+
+
+def deleting(ports: Ports, actor: Actor, token: str) -> list[tuple[str | None, str]]:
+    with pytest.raises(Refused) as refused:
+        delete_account(ports, actor, token=token)
+    return [(problem.field, problem.code) for problem in refused.value.problems]
+
+
+def test_the_whole_way_out(ports: Ports) -> None:
+    user_id = make_user(ports, first_name="Ann")
+    other = sign_in(ports, user_id)
+    actor = actor_of(ports, user_id)
+    request_account_deletion(ports, actor, redirect_url=SHOP)
+    (mail,) = mails(ports)
+    assert (mail.kind, mail.recipient) == (
+        MailKind.ACCOUNT_DELETION_REQUEST,
+        "customer@example.com",
+    )
+    assert mail.values == {"link": f"{SHOP}?token={token_in(mail)}", "lifetime": "1 hour"}
+    gone = delete_account(ports, actor, token=token_in(mail))
+    assert (gone.id, gone.email, gone.first_name) == (user_id, "customer@example.com", "Ann")
+    assert sessions_of(ports, user_id) == []
+    assert identify(ports, visit(other.access)).actor.fault is TokenFault.INVALID
+    with pytest.raises(Refused):
+        create_token(ports, NOBODY, email="customer@example.com", password=PASSWORD)
+
+
+def test_events_carry_what_the_account_was(ports: Ports) -> None:
+    user_id = make_user(ports, first_name="Ann")
+    token = link_for(ports, user_id, LinkPurpose.DELETE_ACCOUNT)
+    delete_account(ports, actor_of(ports, user_id), token=token)
+    left, deleted = events(ports)
+    assert (left.type, deleted.type) == ("ACCOUNT_DELETED", "CUSTOMER_DELETED")
+    snapshot = left.data["snapshot"]
+    assert isinstance(snapshot, dict)
+    assert deleted.data["snapshot"] == snapshot
+    assert snapshot["email"] == "customer@example.com"
+    assert snapshot["first_name"] == "Ann"
+    assert snapshot["date_joined"] == "2026-03-01T12:00:00+00:00"
+    assert "password" not in repr(snapshot)
+    (row,) = trail(ports, "account.delete")
+    assert (row.subject_id, row.before["email"]) == (str(user_id), "customer@example.com")
+
+
+def test_staff_do_not_leave_like_this(ports: Ports) -> None:
+    staff = make_staff(ports, "staff@example.com", Permission.MANAGE_STAFF)
+    for mode in (PasswordLoginMode.ENABLED, PasswordLoginMode.CUSTOMERS_ONLY):
+        set_mode(ports, mode)
+        actor = actor_of(ports, staff)
+        assert asking(ports, actor) == [(None, "DELETE_STAFF_ACCOUNT")]
+        assert deleting(ports, actor, "bad") == [(None, "DELETE_STAFF_ACCOUNT")]
+    assert mails(ports) == []
+
+
+def test_somebody_who_has_joined_the_staff_meanwhile_stays(ports: Ports) -> None:
+    user_id = make_user(ports)
+    actor = actor_of(ports, user_id)
+    token = link_for(ports, user_id, LinkPurpose.DELETE_ACCOUNT)
+    change_user(ports, user_id, is_staff=True)
+    assert deleting(ports, actor, token) == [(None, "DELETE_STAFF_ACCOUNT")]
+
+
+def test_a_link_works_for_an_hour(ports: Ports, clock: FakeClock) -> None:
+    user_id = make_user(ports)
+    actor = actor_of(ports, user_id)
+    token = link_for(ports, user_id, LinkPurpose.DELETE_ACCOUNT)
+    clock.pass_(minutes=60)
+    assert deleting(ports, actor, token) == WORTHLESS
+
+
+@pytest.mark.parametrize(
+    "purpose", [LinkPurpose.SET_PASSWORD, LinkPurpose.CONFIRM_ACCOUNT, LinkPurpose.CHANGE_EMAIL]
+)
+def test_a_link_for_something_else_deletes_nobody(ports: Ports, purpose: LinkPurpose) -> None:
+    user_id = make_user(ports)
+    token = link_for(ports, user_id, purpose, "new@example.com")
+    assert deleting(ports, actor_of(ports, user_id), token) == WORTHLESS
+
+
+def test_somebody_elses_link_deletes_neither(ports: Ports) -> None:
+    user_id = make_user(ports)
+    other = make_user(ports, "other@example.com")
+    token = link_for(ports, user_id, LinkPurpose.DELETE_ACCOUNT)
+    assert deleting(ports, actor_of(ports, other), token) == WORTHLESS
+    assert delete_account(ports, actor_of(ports, user_id), token=token).id == user_id
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"password_hash": "fake$1$x"}, {"email": "x@example.com"}, {"is_active": False}],
+)
+def test_a_link_dies_when_the_account_changes(ports: Ports, change: dict[str, object]) -> None:
+    user_id = make_user(ports)
+    actor = actor_of(ports, user_id)
+    token = link_for(ports, user_id, LinkPurpose.DELETE_ACCOUNT)
+    change_user(ports, user_id, **change)
+    assert deleting(ports, actor, token) == WORTHLESS
+
+
+def test_whoever_came_by_single_sign_on_may_leave_too(ports: Ports) -> None:
+    user_id = make_user(ports, password=None)
+    actor = actor_of(ports, user_id, SessionOrigin.OIDC)
+    request_account_deletion(ports, actor, redirect_url=SHOP)
+    assert delete_account(ports, actor, token=token_in(mails(ports)[0])).id == user_id
+
+
+@pytest.mark.parametrize(("url", "code"), [("", "REQUIRED"), ("https://evil.example", "INVALID")])
+def test_mails_lead_only_where_they_may(ports: Ports, url: str, code: str) -> None:
+    assert asking(ports, actor_of(ports, make_user(ports)), url) == [("redirectUrl", code)]
+
+
+def test_apps_and_nobody_have_nothing_to_delete(ports: Ports) -> None:
+    app = Actor(ActorKind.APP, app_id=3, permissions=frozenset(Permission))
+    extension = replace(actor_of(ports, make_user(ports)), app_id=3)
+    for actor in (NOBODY, app, extension):
+        with pytest.raises(PermissionDenied):
+            request_account_deletion(ports, actor, redirect_url=SHOP)
+        with pytest.raises(PermissionDenied):
+            delete_account(ports, actor, token="x")
+
+
+def test_a_request_that_fails_at_the_end_leaves_nothing(ports: Ports) -> None:
+    actor = actor_of(ports, make_user(ports))
+    with pytest.raises(ArithmeticError):
+        request_account_deletion(replace(ports, sealing=BrokenSealing()), actor, redirect_url=SHOP)
+    assert (mails(ports), trail(ports, "account.deletion_request")) == ([], [])

@@ -1,0 +1,120 @@
+"""People change their own names; whoever manages customers changes theirs."""
+
+from dataclasses import replace
+
+import pytest
+
+from app.domain.authorization.actor import Actor, ActorKind
+from app.domain.authorization.permissions import Permission
+from app.domain.shop.settings import PasswordLoginMode
+from app.domain.values.absent import ABSENT
+from app.domain.values.errors import PermissionDenied, Refused
+from app.domain.values.ids import to_global_id
+from app.ports import Ports
+from app.services.accounts.account_details import Details, update_account, update_customer_account
+from tests.builders.audit import trail
+from tests.builders.outbox import events
+from tests.builders.people import (
+    NOBODY,
+    actor_of,
+    make_staff,
+    make_user,
+    user_as_stored,
+)
+from tests.builders.shop import set_mode
+from tests.fakes.clock import FakeClock
+
+APP = Actor(ActorKind.APP, app_id=3, permissions=frozenset({Permission.MANAGE_USERS}))
+
+
+def test_people_change_their_names(ports: Ports, clock: FakeClock) -> None:
+    user_id = make_user(ports, first_name="Ann", last_name="Lee")
+    actor = actor_of(ports, user_id)
+    clock.pass_(minutes=1)
+    user = update_account(ports, actor, Details("Änn 🦊", "Lee-李"))
+    assert (user.first_name, user.last_name) == ("Änn 🦊", "Lee-李")
+    assert user.updated_at == clock.now()
+    (row,) = trail(ports, "account.update")
+    assert row.before == {"first_name": "Ann", "last_name": "Lee"}
+    assert row.after == {"first_name": "Änn 🦊", "last_name": "Lee-李"}
+    assert [(event.type, event.subject_id) for event in events(ports)] == [
+        ("CUSTOMER_UPDATED", user_id)
+    ]
+
+
+def test_a_name_that_is_left_out_stays(ports: Ports) -> None:
+    user_id = make_user(ports, first_name="Ann", last_name="Lee")
+    user = update_account(ports, actor_of(ports, user_id), Details(ABSENT, ""))
+    assert (user.first_name, user.last_name) == ("Ann", "")
+
+
+def test_what_changes_nothing_leaves_no_trace(ports: Ports) -> None:
+    user_id = make_user(ports, first_name="Ann")
+    update_account(ports, actor_of(ports, user_id), Details("Ann"))
+    update_account(ports, actor_of(ports, user_id), Details())
+    assert (events(ports), trail(ports, "account.update")) == ([], [])
+
+
+def test_the_event_says_that_staff_has_changed(ports: Ports) -> None:
+    staff = make_staff(ports)
+    update_account(ports, actor_of(ports, staff), Details("Ann"))
+    assert [event.type for event in events(ports)] == ["STAFF_UPDATED"]
+
+
+def test_the_answer_shows_what_the_session_is_worth(ports: Ports) -> None:
+    staff = make_staff(ports, "staff@example.com", Permission.MANAGE_USERS)
+    set_mode(ports, PasswordLoginMode.CUSTOMERS_ONLY)
+    user = update_account(ports, actor_of(ports, staff), Details("Ann"))
+    assert (user.is_staff, user.permissions) == (False, frozenset())
+
+
+@pytest.mark.parametrize("name", ["a\r\nb", "\x00", "\x1b[31m", "a\u2029b", "\ud83e", "x" * 257])
+def test_a_name_that_is_no_line_is_refused(ports: Ports, name: str) -> None:
+    user_id = make_user(ports, first_name="Ann")
+    with pytest.raises(Refused) as refused:
+        update_account(ports, actor_of(ports, user_id), Details(name, name))
+    assert [(problem.field, problem.code) for problem in refused.value.problems] == [
+        ("firstName", "INVALID"),
+        ("lastName", "INVALID"),
+    ]
+    assert user_as_stored(ports, user_id).first_name == "Ann"
+
+
+def test_apps_and_nobody_have_no_account(ports: Ports) -> None:
+    for actor in (NOBODY, APP, replace(actor_of(ports, make_user(ports)), app_id=3)):
+        with pytest.raises(PermissionDenied):
+            update_account(ports, actor, Details("Ann"))
+
+
+def test_somebody_deleted_a_moment_ago_is_nobody(ports: Ports) -> None:
+    actor = replace(actor_of(ports, make_user(ports)), user_id=4711)
+    with pytest.raises(PermissionDenied):
+        update_account(ports, actor, Details("Ann"))
+
+
+def test_whoever_manages_customers_changes_their_names(ports: Ports) -> None:
+    customer = make_user(ports)
+    staff = make_staff(ports, "staff@example.com", Permission.MANAGE_USERS)
+    for actor, name in ((APP, "Ann"), (actor_of(ports, staff), "Bea")):
+        user = update_customer_account(ports, actor, to_global_id("User", customer), Details(name))
+        assert user.first_name == name
+    assert [event.principal for event in events(ports)] == [("App", 3), ("User", staff)]
+
+
+def test_only_customers_are_changed_like_this(ports: Ports) -> None:
+    staff = to_global_id("User", make_staff(ports))
+    for wanted in (staff, to_global_id("User", 4711), to_global_id("App", 1), "garbage", ""):
+        with pytest.raises(Refused) as refused:
+            update_customer_account(ports, APP, wanted, Details("Ann"))
+        (problem,) = refused.value.problems
+        assert (problem.field, problem.code) == ("customerId", "NOT_FOUND")
+
+
+def test_nobody_else_changes_somebodys_names(ports: Ports) -> None:
+    customer = make_user(ports)
+    staff = actor_of(ports, make_staff(ports))
+    own = actor_of(ports, customer)
+    for actor in (NOBODY, staff, own, replace(APP, permissions=frozenset())):
+        with pytest.raises(PermissionDenied) as denied:
+            update_customer_account(ports, actor, "garbage", Details("Ann"))
+        assert denied.value.required == (Permission.MANAGE_USERS,)

@@ -1,0 +1,139 @@
+"""The link that moves an account to another address: it works once, for its owner alone."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
+import pytest
+
+from app.domain.authorization.actor import Actor
+from app.domain.passwords.email_links import LinkPurpose
+from app.domain.values.errors import Refused
+from app.ports import Ports
+from app.services.accounts.email_changes import confirm_email_change
+from tests.builders.links import link_for
+from tests.builders.outbox import events, mails
+from tests.builders.people import (
+    actor_of,
+    change_user,
+    make_user,
+    sessions_of,
+    user_as_stored,
+)
+from tests.fakes.clock import FakeClock
+from tests.fixtures.ports import fake_ports
+
+OLD = "customer@example.com"
+NEW = "new@example.com"
+WORTHLESS = [("token", "INVALID")]
+
+
+def confirming(ports: Ports, actor: Actor, token: str) -> list[tuple[str | None, str]]:
+    with pytest.raises(Refused) as refused:
+        confirm_email_change(ports, actor, token=token)
+    return [(problem.field, problem.code) for problem in refused.value.problems]
+
+
+def test_sessions_go_on_and_links_to_the_old_mailbox_die(ports: Ports) -> None:
+    user_id = make_user(ports)
+    actor, other = actor_of(ports, user_id), actor_of(ports, user_id)
+    reset = link_for(ports, user_id, LinkPurpose.SET_PASSWORD)
+    token = link_for(ports, user_id, LinkPurpose.CHANGE_EMAIL, NEW)
+    confirm_email_change(ports, actor, token=token)
+    assert {session.id for session in sessions_of(ports, user_id)} == {
+        actor.session_id,
+        other.session_id,
+    }
+    assert confirming(ports, actor, reset) == WORTHLESS
+
+
+def test_whoever_reads_mail_at_the_new_address_has_confirmed_the_account(ports: Ports) -> None:
+    user_id = make_user(ports, is_confirmed=False)
+    token = link_for(ports, user_id, LinkPurpose.CHANGE_EMAIL, NEW)
+    assert confirm_email_change(ports, actor_of(ports, user_id), token=token).is_confirmed
+
+
+def test_an_address_that_is_taken_meanwhile_is_refused(ports: Ports) -> None:
+    user_id = make_user(ports)
+    actor = actor_of(ports, user_id)
+    token = link_for(ports, user_id, LinkPurpose.CHANGE_EMAIL, NEW)
+    make_user(ports, NEW)
+    assert confirming(ports, actor, token) == [("newEmail", "UNIQUE")]
+    assert user_as_stored(ports, user_id).email == OLD
+    assert (mails(ports), events(ports)) == ([], [])
+
+
+def test_a_link_works_once_and_for_a_day(ports: Ports, clock: FakeClock) -> None:
+    user_id = make_user(ports)
+    actor = actor_of(ports, user_id)
+    token = link_for(ports, user_id, LinkPurpose.CHANGE_EMAIL, NEW)
+    clock.pass_(hours=24)
+    assert confirming(ports, actor, token) == WORTHLESS
+    token = link_for(ports, user_id, LinkPurpose.CHANGE_EMAIL, NEW)
+    clock.pass_(hours=23)
+    confirm_email_change(ports, actor, token=token)
+    assert confirming(ports, actor, token) == WORTHLESS
+
+
+@pytest.mark.parametrize(
+    "purpose", [LinkPurpose.SET_PASSWORD, LinkPurpose.CONFIRM_ACCOUNT, LinkPurpose.DELETE_ACCOUNT]
+)
+def test_a_link_for_something_else_moves_nobody(ports: Ports, purpose: LinkPurpose) -> None:
+    user_id = make_user(ports)
+    token = link_for(ports, user_id, purpose)
+    assert confirming(ports, actor_of(ports, user_id), token) == WORTHLESS
+
+
+def test_somebody_elses_link_is_worth_nothing_to_others_and_stays_good(ports: Ports) -> None:
+    user_id = make_user(ports)
+    other = actor_of(ports, make_user(ports, "other@example.com"))
+    token = link_for(ports, user_id, LinkPurpose.CHANGE_EMAIL, NEW)
+    assert confirming(ports, other, token) == WORTHLESS
+    assert confirm_email_change(ports, actor_of(ports, user_id), token=token).email == NEW
+
+
+@pytest.mark.parametrize(
+    "change", [{"password_hash": "fake$1$x"}, {"is_active": False}, {"email": "x@example.com"}]
+)
+def test_a_link_dies_when_the_account_changes(ports: Ports, change: dict[str, object]) -> None:
+    user_id = make_user(ports)
+    actor = actor_of(ports, user_id)
+    token = link_for(ports, user_id, LinkPurpose.CHANGE_EMAIL, NEW)
+    change_user(ports, user_id, **change)
+    assert confirming(ports, actor, token) == WORTHLESS
+
+
+def test_signing_out_everywhere_ends_a_move_that_was_asked_for(ports: Ports) -> None:
+    user_id = make_user(ports)
+    actor = actor_of(ports, user_id)
+    token = link_for(ports, user_id, LinkPurpose.CHANGE_EMAIL, NEW)
+    change_user(ports, user_id, tokens_valid_after=ports.clock.now())
+    assert confirming(ports, actor, token) == WORTHLESS
+
+
+def test_of_two_who_open_a_link_at_once_one_wins(
+    ports: Ports, database_url: str, clock: FakeClock
+) -> None:
+    user_id = make_user(ports)
+    actor = actor_of(ports, user_id)
+    token = link_for(ports, user_id, LinkPurpose.CHANGE_EMAIL, NEW)
+    others = [fake_ports(database_url, clock) for _ in range(4)]
+    start = Barrier(len(others))
+
+    def work(other: Ports) -> Callable[[], bool]:
+        def run() -> bool:
+            start.wait()
+            try:
+                confirm_email_change(other, actor, token=token)
+            except Refused:
+                return False
+            return True
+
+        return run
+
+    with ThreadPoolExecutor(len(others)) as pool:
+        won = [future.result() for future in [pool.submit(work(other)) for other in others]]
+    assert sorted(won) == [False, False, False, True]
+    assert len(mails(ports)) == 1
+    for other in others:
+        other.database.close()

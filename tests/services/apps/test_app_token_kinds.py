@@ -1,0 +1,207 @@
+"""A token may be narrower than its app, come to an end, and be replaced while it still works."""
+
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+
+from app.domain.apps.apps import LONGEST_LIFE, LONGEST_OVERLAP
+from app.domain.authorization.actor import OPERATOR
+from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
+from app.domain.values.errors import PermissionDenied, Refused
+from app.ports import Ports
+from app.services.app_lifecycle.changes import AppChange, update_app
+from app.services.apps.status import deactivate_app
+from app.services.apps.tokens import (
+    WantedToken,
+    create_app_token,
+    list_app_tokens,
+    rotate_app_token,
+    tokens_of_apps,
+    verify_app_token,
+)
+from app.services.identity.identify import identify
+from tests.builders.apps import make_app
+from tests.builders.audit import trail
+from tests.builders.people import NOBODY, actor_of, make_staff, visit
+from tests.fakes.clock import FakeClock
+
+APPS, ORDERS, PAGES = Permission.MANAGE_APPS, Permission.MANAGE_ORDERS, Permission.MANAGE_PAGES
+HOUR = timedelta(hours=1)
+
+
+def rights(ports: Ports, token: str) -> set[Permission] | None:
+    actor = identify(ports, visit(token)).actor
+    return set(actor.permissions) if actor.is_app else None
+
+
+def codes(refused: pytest.ExceptionInfo[Refused]) -> list[tuple[str | None, str]]:
+    return [(problem.field, problem.code) for problem in refused.value.problems]
+
+
+@pytest.mark.parametrize("narrowed", [set(), {ORDERS}, {ORDERS, PAGES}])
+def test_a_narrower_token_is_good_for_what_it_was_made_for(
+    ports: Ports, narrowed: set[Permission]
+) -> None:
+    key, whole = make_app(ports, "Warehouse", ORDERS, PAGES)
+    wanted = WantedToken(permissions=frozenset(narrowed))
+    new = create_app_token(ports, OPERATOR, key, wanted)
+    assert rights(ports, new.secret) == narrowed
+    assert new.token.permissions == frozenset(narrowed)
+    assert rights(ports, whole) == {ORDERS, PAGES}
+
+
+def test_what_the_app_loses_its_narrower_token_loses_and_gains_nothing(ports: Ports) -> None:
+    key, _ = make_app(ports, "Warehouse", ORDERS, PAGES)
+    wanted = WantedToken(permissions=frozenset({ORDERS}))
+    new = create_app_token(ports, OPERATOR, key, wanted)
+    taxes = frozenset({PAGES, Permission.MANAGE_TAXES})
+    update_app(ports, OPERATOR, key, AppChange(permissions=taxes))
+    assert rights(ports, new.secret) == set()
+    update_app(ports, OPERATOR, key, AppChange(permissions=taxes | {ORDERS}))
+    assert rights(ports, new.secret) == {ORDERS}
+
+
+def test_no_token_is_made_for_what_its_app_does_not_hold(ports: Ports) -> None:
+    key, _ = make_app(ports, "Warehouse", ORDERS)
+    with pytest.raises(Refused) as refused:
+        create_app_token(ports, OPERATOR, key, WantedToken(permissions=frozenset({PAGES})))
+    assert codes(refused) == [("permissions", "INVALID_PERMISSION")]
+    assert refused.value.problems[0].permissions == ("MANAGE_PAGES",)
+
+
+@pytest.mark.parametrize(
+    "moment",
+    [
+        datetime(2026, 3, 1, 13, 0),  # noqa: DTZ001 - a client may leave the zone out
+        datetime(2026, 3, 1, 13, 0, tzinfo=UTC),
+        datetime(2026, 3, 1, 15, 0, tzinfo=timezone(HOUR * 2)),
+    ],
+)
+def test_the_end_of_a_token_may_be_told_in_any_zone(
+    ports: Ports, clock: FakeClock, moment: datetime
+) -> None:
+    key, _ = make_app(ports)
+    new = create_app_token(ports, OPERATOR, key, WantedToken(expires_at=moment))
+    assert new.token.expires_at == clock.now() + HOUR
+
+
+@pytest.mark.parametrize("zone", [-23, 0, 23])
+def test_the_end_of_a_token_lies_within_what_everybody_can_read(ports: Ports, zone: int) -> None:
+    key, _ = make_app(ports)
+    moment = datetime.max.replace(tzinfo=timezone(HOUR * zone))
+    with pytest.raises(Refused) as refused:
+        create_app_token(ports, OPERATOR, key, WantedToken(expires_at=moment))
+    assert codes(refused) == [("expiresAt", "INVALID")]
+
+
+def test_a_token_may_be_good_for_a_hundred_years(ports: Ports, clock: FakeClock) -> None:
+    key, _ = make_app(ports)
+    wanted = WantedToken(expires_at=clock.now() + LONGEST_LIFE)
+    assert rights(ports, create_app_token(ports, OPERATOR, key, wanted).secret) == set()
+
+
+def test_a_rotated_token_goes_on_for_a_while(
+    ports: Ports, elsewhere: Ports, clock: FakeClock
+) -> None:
+    key, old = make_app(ports, "Warehouse", ORDERS)
+    [stored] = list_app_tokens(ports, OPERATOR, key)
+    new = rotate_app_token(ports, OPERATOR, stored.id, HOUR)
+    assert rights(elsewhere, old) == rights(elsewhere, new.secret) == {ORDERS}
+    clock.pass_(minutes=59)
+    assert rights(elsewhere, old) == {ORDERS}
+    clock.pass_(minutes=1)
+    assert rights(elsewhere, old) is None
+    assert rights(elsewhere, new.secret) == {ORDERS}
+    before, after = list_app_tokens(ports, OPERATOR, key)
+    assert before.replaced_at == clock.now() - HOUR
+    assert (after.id, after.expires_at, after.replaced_at) == (new.token.id, None, None)
+
+
+def test_without_an_overlap_it_ends_at_once(ports: Ports, elsewhere: Ports) -> None:
+    key, old = make_app(ports)
+    [stored] = list_app_tokens(ports, OPERATOR, key)
+    new = rotate_app_token(ports, OPERATOR, stored.id, timedelta(0))
+    assert rights(elsewhere, old) is None
+    assert rights(elsewhere, new.secret) == set()
+
+
+def test_the_new_one_is_for_the_same_and_for_as_long(ports: Ports, clock: FakeClock) -> None:
+    key, _ = make_app(ports, "Warehouse", ORDERS, PAGES)
+    wanted = WantedToken("nightly", clock.now() + HOUR * 10, frozenset({ORDERS}))
+    old = create_app_token(ports, OPERATOR, key, wanted).token
+    clock.pass_(hours=9)
+    new = rotate_app_token(ports, OPERATOR, old.id, HOUR * 5)
+    assert new.token.name == "nightly"
+    assert new.token.permissions == frozenset({ORDERS})
+    assert new.token.expires_at == clock.now() + HOUR * 10
+    ended = {token.id: token.expires_at for token in list_app_tokens(ports, OPERATOR, key)}
+    assert ended[old.id] == clock.now() + HOUR
+
+
+def test_a_rotation_is_recorded_without_either_token(ports: Ports) -> None:
+    key, old = make_app(ports, "Warehouse")
+    [stored] = list_app_tokens(ports, OPERATOR, key)
+    new = rotate_app_token(ports, OPERATOR, stored.id, HOUR)
+    [row] = trail(ports, "app_token.rotate")
+    assert row.before["last_four"] == old[-4:]
+    assert row.after["last_four"] == new.secret[-4:]
+    assert old not in str((row.before, row.after))
+    assert new.secret not in str((row.before, row.after))
+
+
+def test_a_token_is_replaced_once(ports: Ports, clock: FakeClock) -> None:
+    key, _ = make_app(ports)
+    [stored] = list_app_tokens(ports, OPERATOR, key)
+    rotate_app_token(ports, OPERATOR, stored.id, HOUR)
+    with pytest.raises(Refused) as refused:
+        rotate_app_token(ports, OPERATOR, stored.id, HOUR)
+    assert codes(refused) == [("id", "INVALID")]
+    ending = create_app_token(ports, OPERATOR, key, WantedToken(expires_at=clock.now() + HOUR))
+    clock.pass_(hours=1)
+    with pytest.raises(Refused) as refused:
+        rotate_app_token(ports, OPERATOR, ending.token.id, HOUR)
+    assert codes(refused) == [("id", "INVALID")]
+
+
+@pytest.mark.parametrize("overlap", [timedelta(seconds=-1), LONGEST_OVERLAP + timedelta(1)])
+def test_an_overlap_is_a_month_at_most(ports: Ports, overlap: timedelta) -> None:
+    key, _ = make_app(ports)
+    [stored] = list_app_tokens(ports, OPERATOR, key)
+    with pytest.raises(Refused) as refused:
+        rotate_app_token(ports, OPERATOR, stored.id, overlap)
+    assert codes(refused) == [("overlapSeconds", "INVALID")]
+
+
+def test_rotation_is_for_people_and_within_their_reach(ports: Ports) -> None:
+    key, token = make_app(ports, "mighty", *ALL_PERMISSIONS)
+    [stored] = list_app_tokens(ports, OPERATOR, key)
+    with pytest.raises(PermissionDenied):
+        rotate_app_token(ports, identify(ports, visit(token)).actor, stored.id)
+    boss = actor_of(ports, make_staff(ports, "boss@example.com", APPS))
+    with pytest.raises(Refused) as refused:
+        rotate_app_token(ports, boss, stored.id)
+    assert codes(refused) == [("id", "OUT_OF_SCOPE_APP")]
+    with pytest.raises(Refused) as refused:
+        rotate_app_token(ports, boss, 4711)
+    assert codes(refused) == [("id", "NOT_FOUND")]
+
+
+def test_anybody_may_ask_whether_a_token_opens_anything(ports: Ports, clock: FakeClock) -> None:
+    key, token = make_app(ports)
+    ending = create_app_token(ports, OPERATOR, key, WantedToken(expires_at=clock.now() + HOUR))
+    assert verify_app_token(ports, NOBODY, token)
+    assert verify_app_token(ports, NOBODY, ending.secret)
+    clock.pass_(hours=1)
+    assert not verify_app_token(ports, NOBODY, ending.secret)
+    assert not verify_app_token(ports, NOBODY, "garbage")
+    assert not verify_app_token(ports, NOBODY, token[:-1] + "\ud800")
+    deactivate_app(ports, OPERATOR, key)
+    assert not verify_app_token(ports, NOBODY, token)
+
+
+def test_the_tokens_of_several_apps_are_told_apart(ports: Ports) -> None:
+    one, first = make_app(ports)
+    other, second = make_app(ports)
+    found = tokens_of_apps(ports, OPERATOR, [one, other, 4711])
+    told = {key: [token.last_four for token in tokens] for key, tokens in found.items()}
+    assert told == {one: [first[-4:]], other: [second[-4:]], 4711: []}

@@ -1,0 +1,31 @@
+"""What a list of apps tells of each."""
+
+from app.domain.authorization.actor import OPERATOR
+from app.domain.webhooks.webhooks import AsyncEvent
+from app.models import WebhookRecord
+from app.ports import Ports
+from app.services.apps.summaries import AppSummary, list_webhooks_of_app, summaries_of_apps
+from app.services.apps.tokens import create_app_token
+from tests.builders.apps import make_app
+from tests.builders.webhooks import make_webhook
+
+
+def test_tokens_and_webhooks_are_counted_app_by_app(ports: Ports) -> None:
+    first, _ = make_app(ports, "first")
+    second, _ = make_app(ports, "second")
+    token = create_app_token(ports, OPERATOR, first).token
+    make_webhook(ports, first)
+    failing = make_webhook(ports, first)
+    with ports.database.transaction() as session:
+        session.get_one(WebhookRecord, failing).failing_since = ports.clock.now()
+    found = summaries_of_apps(ports, OPERATOR, (first, second))
+    assert found[first] == AppSummary(2, token.last_four, None, webhooks=2, failing=1)
+    assert (found[second].tokens, found[second].webhooks) == (1, 0)
+
+
+def test_the_webhooks_of_an_app_are_told_with_their_events(ports: Ports) -> None:
+    app_id, _ = make_app(ports)
+    make_webhook(ports, app_id, AsyncEvent.ORDER_CREATED, AsyncEvent.PRODUCT_CREATED)
+    (told,) = list_webhooks_of_app(ports, OPERATOR, app_id)
+    assert set(told.events) == {AsyncEvent.ORDER_CREATED, AsyncEvent.PRODUCT_CREATED}
+    assert not told.is_failing

@@ -1,0 +1,169 @@
+"""Who may call a use case: contract, "Credentials, precisely", 5 and 6."""
+
+import pytest
+
+from app.domain.authorization.actor import OPERATOR, WORKER, Actor, ActorKind, anonymous
+from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
+from app.domain.values.errors import PermissionDenied, TokenFault, TokenRejected
+from app.services.authorization.register import REGISTER, Declaration, Rule, check, may
+from app.services.keys.rotation import rotate_keys
+from app.services.shop.settings import show_settings, update_shop
+from app.services.sign_in.password_login import create_token
+from app.services.sign_in.tokens import deactivate_all_tokens
+
+APPS, ORDERS = Permission.MANAGE_APPS, Permission.MANAGE_ORDERS
+
+NOBODY = anonymous()
+CUSTOMER = Actor(ActorKind.USER, user_id=1)
+STAFF = Actor(ActorKind.USER, user_id=2, is_staff=True)
+MANAGER = Actor(ActorKind.USER, user_id=3, is_staff=True, permissions=frozenset({APPS}))
+BOSS = Actor(ActorKind.USER, user_id=4, is_staff=True, permissions=ALL_PERMISSIONS)
+APP = Actor(ActorKind.APP, app_id=1)
+EXTENSION = Actor(ActorKind.USER, user_id=4, app_id=1, is_staff=True, permissions=ALL_PERMISSIONS)
+APP_WITH = Actor(ActorKind.APP, app_id=2, permissions=frozenset({APPS}))
+CALLERS = {
+    "nobody": NOBODY,
+    "customer": CUSTOMER,
+    "staff": STAFF,
+    "manager": MANAGER,
+    "boss": BOSS,
+    "extension": EXTENSION,
+    "app": APP,
+    "app with": APP_WITH,
+    "operator": OPERATOR,
+    "worker": WORKER,
+}
+EVERYBODY = set(CALLERS)
+TRUSTED = {"operator", "worker"}
+OWNERS = {"customer", "staff", "manager", "boss"}
+PEOPLE = OWNERS | {"extension"}
+
+
+@pytest.mark.parametrize(
+    ("declaration", "admitted", "required"),
+    [
+        (Declaration("x", Rule.PUBLIC), EVERYBODY, ()),
+        (Declaration("x", Rule.USERS), PEOPLE | TRUSTED, ("AUTHENTICATED_USER",)),
+        (Declaration("x", Rule.ACCOUNT_OWNER), OWNERS | TRUSTED, ("AUTHENTICATED_USER",)),
+        (
+            Declaration("x", Rule.STAFF),
+            PEOPLE - {"customer"} | TRUSTED,
+            ("AUTHENTICATED_STAFF_USER",),
+        ),
+        (Declaration("x", Rule.APPS), {"app", "app with"} | TRUSTED, ("AUTHENTICATED_APP",)),
+        (
+            Declaration("x", Rule.STAFF_AND_APPS),
+            EVERYBODY - {"nobody", "customer"},
+            ("AUTHENTICATED_STAFF_USER", "AUTHENTICATED_APP"),
+        ),
+        (
+            Declaration("x", Rule.PERMISSION, (APPS,)),
+            {"manager", "boss", "extension", "app with"} | TRUSTED,
+            ("MANAGE_APPS",),
+        ),
+        (
+            Declaration("x", Rule.PERMISSION, (ORDERS, APPS)),
+            {"manager", "boss", "extension", "app with"} | TRUSTED,
+            ("MANAGE_ORDERS", "MANAGE_APPS"),
+        ),
+        (
+            Declaration("x", Rule.PERMISSION, (ORDERS,)),
+            {"boss", "extension"} | TRUSTED,
+            ("MANAGE_ORDERS",),
+        ),
+        (
+            Declaration("x", Rule.PERMISSION_USERS_ONLY, (APPS,)),
+            {"manager", "boss", "extension"} | TRUSTED,
+            ("MANAGE_APPS",),
+        ),
+        (
+            Declaration("x", Rule.USERS_OR_PERMISSION, (APPS,)),
+            EVERYBODY - {"nobody", "app"},
+            ("AUTHENTICATED_USER", "MANAGE_APPS"),
+        ),
+        (Declaration("x", Rule.INTERNAL), TRUSTED, ()),
+        (Declaration("x", Rule.PART), TRUSTED, ()),
+    ],
+    ids=lambda value: value.rule.name if isinstance(value, Declaration) else None,
+)
+@pytest.mark.parametrize("name", CALLERS)
+def test_a_rule_admits_exactly_whom_it_names(
+    declaration: Declaration, admitted: set[str], required: tuple[str, ...], name: str
+) -> None:
+    caller = CALLERS[name]
+
+    assert declaration.admits(caller) is (name in admitted)
+    if name in admitted:
+        check(declaration, caller)
+        return
+    with pytest.raises(PermissionDenied) as denied:
+        check(declaration, caller)
+    assert denied.value.required == required
+
+
+@pytest.mark.parametrize("fault", TokenFault)
+@pytest.mark.parametrize("rule", [Rule.USERS, Rule.STAFF, Rule.PERMISSION, Rule.INTERNAL])
+def test_a_broken_credential_is_told_as_itself_where_an_identity_is_needed(
+    fault: TokenFault, rule: Rule
+) -> None:
+    with pytest.raises(TokenRejected) as rejected:
+        check(Declaration("x", rule, (APPS,)), anonymous(fault=fault))
+
+    assert rejected.value.fault is fault
+
+
+@pytest.mark.parametrize("fault", TokenFault)
+def test_a_broken_credential_does_not_stand_in_the_way_of_what_is_public(
+    fault: TokenFault,
+) -> None:
+    check(Declaration("x", Rule.PUBLIC), anonymous(fault=fault))
+
+
+def test_a_use_case_is_registered_with_its_rule() -> None:
+    assert REGISTER["sign_in.password_login.create_token"].rule is Rule.PUBLIC
+    assert REGISTER["sign_in.tokens.deactivate_all_tokens"].rule is Rule.ACCOUNT_OWNER
+    shop = REGISTER["shop.settings.update_shop"]
+    assert (shop.rule, shop.permissions) == (Rule.PERMISSION, (Permission.MANAGE_SETTINGS,))
+
+
+def test_an_edge_can_ask_before_it_shows_a_button() -> None:
+    manager = Actor(ActorKind.USER, permissions=frozenset({Permission.MANAGE_SETTINGS}))
+
+    assert may(NOBODY, create_token)
+    assert may(manager, update_shop)
+    assert may(manager, show_settings)
+    assert may(manager, deactivate_all_tokens)
+    assert not may(NOBODY, update_shop)
+    assert not may(NOBODY, deactivate_all_tokens)
+    assert not may(APP_WITH, deactivate_all_tokens)
+    assert not may(EXTENSION, deactivate_all_tokens)
+
+
+def test_an_app_never_does_what_is_for_people_whatever_it_holds() -> None:
+    app = Actor(ActorKind.APP, app_id=1, permissions=ALL_PERMISSIONS)
+
+    assert not may(app, rotate_keys)
+    assert may(BOSS, rotate_keys)
+
+
+def test_a_declared_use_case_keeps_its_name_and_its_words() -> None:
+    assert create_token.__name__ == "create_token"
+    assert "Refuses, in this order" in (create_token.__doc__ or "")
+
+
+def test_no_rule_that_asks_for_a_permission_forgets_to_name_one() -> None:
+    naming = {Rule.PERMISSION, Rule.PERMISSION_USERS_ONLY, Rule.USERS_OR_PERMISSION}
+
+    silent = [
+        declaration.name
+        for declaration in REGISTER.values()
+        if (declaration.rule in naming) is not bool(declaration.permissions)
+    ]
+
+    assert silent == []
+
+
+def test_use_cases_open_to_extensions_as_to_people_are_listed_here() -> None:
+    """A new use case about a person's own account is declared ``account_owner_only``."""
+    open_to_both = {one.name for one in REGISTER.values() if one.rule is Rule.USERS}
+    assert open_to_both <= {"commerce.checkouts.attach_checkout"}

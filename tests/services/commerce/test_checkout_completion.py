@@ -1,0 +1,180 @@
+"""A cart becomes an order once, with what it shows and for those whose it is."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
+from threading import Barrier
+
+import pytest
+from sqlalchemy import delete, func, select, update
+
+from app.domain.authorization.actor import Actor, ActorKind
+from app.domain.authorization.permissions import Permission
+from app.domain.commerce.orders import OrderStatus
+from app.domain.values.errors import Refused
+from app.models import CheckoutRecord, OrderRecord, ProductRecord, UserRecord
+from app.ports import Ports
+from app.services.commerce.cart_lines import Wanted
+from app.services.commerce.checkout_completion import complete_checkout
+from app.services.commerce.checkout_lists import show_checkout
+from app.services.commerce.checkouts import add_checkout_lines, attach_checkout, create_checkout
+from app.services.commerce.products import delete_product
+from tests.builders.orders import EMAIL, checkout_id, make_cart
+from tests.builders.outbox import events
+from tests.builders.people import NOBODY, actor_of, make_user
+from tests.builders.products import make_product, product_id, reprice
+from tests.services.refusals import codes
+
+KEEPER = Actor(ActorKind.APP, app_id=1, permissions=frozenset({Permission.MANAGE_PRODUCTS}))
+CLERK = Actor(ActorKind.APP, app_id=2, permissions=frozenset({Permission.MANAGE_CHECKOUTS}))
+
+
+def orders(ports: Ports) -> int:
+    with ports.database.reading() as session:
+        return session.scalar(select(func.count()).select_from(OrderRecord)) or 0
+
+
+def test_an_order_holds_what_the_cart_showed(ports: Ports) -> None:
+    ann = actor_of(ports, make_user(ports, "ann@example.com"))
+    bowl, cup = make_product(ports, "Bowl", "12.50"), make_product(ports, "Cup", "5")
+    cart = make_cart(ports, ann, bowl, cup, quantity=3)
+    reprice(ports, bowl, "99")
+    order = complete_checkout(ports, ann, checkout_id(cart))
+    assert (order.status, order.is_paid) == (OrderStatus.UNCONFIRMED, False)
+    assert (order.user_id, order.user_email) == (ann.user_id, "ann@example.com")
+    assert order.total.amount == Decimal("52.50")
+    assert [(one.product_name, one.quantity, one.total.units) for one in order.lines] == [
+        ("Bowl", 3, 3750),
+        ("Cup", 3, 1500),
+    ]
+    assert [(event.type, event.subject_id) for event in events(ports)][-1] == (
+        "ORDER_CREATED",
+        order.id,
+    )
+
+
+def test_a_cart_that_was_ordered_gives_the_same_order_and_nothing_else(ports: Ports) -> None:
+    cart = make_cart(ports)
+    order = complete_checkout(ports, NOBODY, checkout_id(cart))
+    before = len(events(ports))
+    assert complete_checkout(ports, NOBODY, checkout_id(cart)) == order
+    assert orders(ports) == 1
+    assert len(events(ports)) == before
+    assert show_checkout(ports, NOBODY, checkout_id(cart)) is None
+    with pytest.raises(Refused) as excinfo:
+        add_checkout_lines(ports, NOBODY, checkout_id(cart), [Wanted(product_id(1), 1)])
+    assert codes(excinfo) == [("id", "NOT_FOUND")]
+    ann = actor_of(ports, make_user(ports, "ann@example.com"))
+    with pytest.raises(Refused):
+        attach_checkout(ports, ann, checkout_id(cart))
+
+
+def test_a_cart_that_is_ordered_many_times_at_once_is_one_order(
+    ports: Ports, elsewhere: Ports
+) -> None:
+    cart = make_cart(ports)
+    together = Barrier(4)
+
+    def order(place: int) -> int:
+        together.wait()
+        return complete_checkout((ports, elsewhere)[place % 2], NOBODY, checkout_id(cart)).id
+
+    with ThreadPoolExecutor(4) as pool:
+        made = set(pool.map(order, range(4)))
+    assert len(made) == 1
+    assert orders(ports) == 1
+    assert [event.type for event in events(ports)].count("ORDER_CREATED") == 1
+
+
+def test_what_keeps_a_cart_from_being_ordered_is_told_at_once(ports: Ports) -> None:
+    empty = create_checkout(ports, NOBODY)
+    with pytest.raises(Refused) as excinfo:
+        complete_checkout(ports, NOBODY, checkout_id(empty))
+    assert codes(excinfo) == [("lines", "NO_LINES"), ("email", "EMAIL_NOT_SET")]
+    gone, hidden, priceless = (make_product(ports, name) for name in ("Gone", "Hidden", "Free"))
+    cart = make_cart(ports, NOBODY, gone, hidden, priceless)
+    with ports.database.transaction() as session:
+        session.execute(delete(ProductRecord).where(ProductRecord.id == gone))
+        for key, values in ((hidden, {"is_published": False}), (priceless, {"price": -1})):
+            session.execute(update(ProductRecord).where(ProductRecord.id == key).values(values))
+    for actor in (NOBODY, KEEPER):
+        with pytest.raises(Refused) as excinfo:
+            complete_checkout(ports, actor, checkout_id(cart))
+        assert codes(excinfo) == [("lines", "PRODUCT_UNAVAILABLE_FOR_PURCHASE")] * 3
+        assert "Gone" in excinfo.value.problems[0].message
+    assert orders(ports) == 0
+    assert show_checkout(ports, NOBODY, checkout_id(cart)) is not None
+
+
+def test_nobody_orders_somebody_elses_cart(ports: Ports) -> None:
+    ann = actor_of(ports, make_user(ports, "ann@example.com"))
+    bob = actor_of(ports, make_user(ports, "bob@example.com"))
+    cart = make_cart(ports, ann)
+    for actor in (NOBODY, bob, KEEPER):
+        with pytest.raises(Refused) as excinfo:
+            complete_checkout(ports, actor, checkout_id(cart))
+        assert codes(excinfo) == [("id", "NOT_FOUND")]
+    order = complete_checkout(ports, CLERK, checkout_id(cart))
+    assert order.user_id == ann.user_id
+    for actor in (NOBODY, bob):
+        with pytest.raises(Refused):
+            complete_checkout(ports, actor, checkout_id(cart))
+
+
+def test_an_order_outlives_its_buyer_and_its_products(ports: Ports) -> None:
+    ann = actor_of(ports, make_user(ports, "ann@example.com"))
+    bowl = make_product(ports, "Bowl")
+    order = complete_checkout(ports, ann, checkout_id(make_cart(ports, ann, bowl)))
+    delete_product(ports, KEEPER, product_id(bowl))
+    with ports.database.transaction() as session:
+        session.execute(delete(UserRecord))
+    with ports.database.reading() as session:
+        stored = session.get_one(OrderRecord, order.id)
+        assert (stored.user_id, stored.user_email) == (None, "ann@example.com")
+        assert session.scalar(select(func.count()).select_from(CheckoutRecord)) == 0
+
+
+@pytest.fixture
+def pool() -> Iterator[ThreadPoolExecutor]:
+    with ThreadPoolExecutor(2) as made:
+        yield made
+
+
+def test_a_product_that_goes_while_it_is_ordered_breaks_nothing(
+    ports: Ports, elsewhere: Ports, pool: ThreadPoolExecutor
+) -> None:
+    for number in range(8):
+        bowl = make_product(ports, f"Bowl {number}")
+        cart = make_cart(ports, NOBODY, bowl)
+        ordering = pool.submit(complete_checkout, ports, NOBODY, checkout_id(cart))
+        deleting = pool.submit(delete_product, elsewhere, KEEPER, product_id(bowl))
+        assert deleting.result().id == bowl
+        refusal = ordering.exception()
+        if refusal is None:
+            assert ordering.result().user_email == EMAIL
+        else:
+            assert isinstance(refusal, Refused)
+            assert refusal.problems[0].code == "PRODUCT_UNAVAILABLE_FOR_PURCHASE"
+
+
+def test_a_buyer_who_goes_while_ordering_breaks_nothing(
+    ports: Ports, elsewhere: Ports, pool: ThreadPoolExecutor
+) -> None:
+    bowl = make_product(ports, "Bowl")
+
+    def delete_user(key: int | None) -> None:
+        with elsewhere.database.transaction() as session:
+            session.execute(delete(UserRecord).where(UserRecord.id == key))
+
+    for number in range(8):
+        ann = actor_of(ports, make_user(ports, f"ann{number}@example.com"))
+        cart = make_cart(ports, ann, bowl)
+        ordering = pool.submit(complete_checkout, ports, ann, checkout_id(cart))
+        pool.submit(delete_user, ann.user_id).result()
+        refusal = ordering.exception()
+        assert refusal is None or (
+            isinstance(refusal, Refused) and refusal.problems[0].field == "id"
+        )
+    with ports.database.reading() as session:
+        owners = session.scalars(select(OrderRecord.user_id)).all()
+    assert set(owners) <= {None}

@@ -1,0 +1,233 @@
+"""Carts and orders are seen by those whose they are and by those who manage them."""
+
+from datetime import timedelta
+
+import pytest
+
+from app.domain.authorization.actor import OPERATOR, Actor, ActorKind, anonymous
+from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
+from app.domain.commerce.orders import OrderSortField, OrderStatus, PaymentStatus
+from app.domain.values.errors import PermissionDenied, Refused, TokenFault, TokenRejected
+from app.domain.values.ids import to_global_id
+from app.domain.values.pages import PageRequest, read_cursor
+from app.domain.values.ranges import moments
+from app.ports import Ports
+from app.services.commerce.checkout_completion import complete_checkout
+from app.services.commerce.checkout_lists import list_checkouts, show_checkout
+from app.services.commerce.order_lists import (
+    ANY_ORDER,
+    OrderFilter,
+    list_orders,
+    list_orders_of,
+    show_order,
+)
+from tests.builders.orders import EMAIL, checkout_id, make_cart, make_order, order_id
+from tests.builders.people import NOBODY, actor_of, make_staff, make_user
+from tests.builders.products import make_product
+from tests.fakes.clock import FakeClock
+from tests.fixtures.statements import recorded_statements, selects
+
+EVERYTHING = PageRequest(100)
+MANAGER = Actor(ActorKind.APP, app_id=1, permissions=frozenset({Permission.MANAGE_ORDERS}))
+CLERK = Actor(ActorKind.APP, app_id=1, permissions=frozenset({Permission.MANAGE_CHECKOUTS}))
+
+
+@pytest.fixture
+def ann(ports: Ports) -> Actor:
+    return actor_of(ports, make_user(ports, "ann@example.com"))
+
+
+@pytest.fixture
+def bob(ports: Ports) -> Actor:
+    return actor_of(ports, make_user(ports, "bob@example.com"))
+
+
+def key(actor: Actor) -> int:
+    assert actor.user_id is not None
+    return actor.user_id
+
+
+def emails(ports: Ports, wanted: OrderFilter = ANY_ORDER) -> list[str]:
+    return [order.user_email for order in list_orders(ports, MANAGER, EVERYTHING, wanted).items]
+
+
+def test_people_see_their_own_carts_and_the_clerk_everybodys(
+    ports: Ports, ann: Actor, bob: Actor
+) -> None:
+    first, second = make_cart(ports, ann), make_cart(ports, ann)
+    ordered = make_cart(ports, ann)
+    complete_checkout(ports, ann, checkout_id(ordered))
+    make_cart(ports, bob)
+    make_cart(ports)
+    for actor in (ann, CLERK, OPERATOR):
+        page = list_checkouts(ports, actor, key(ann), EVERYTHING)
+        assert [cart.id for cart in page.items] == [second.id, first.id]
+        assert [len(cart.lines) for cart in page.items] == [1, 1]
+        assert page.count() == 2
+    for stranger in (bob, anonymous(), MANAGER):
+        with pytest.raises(PermissionDenied):
+            list_checkouts(ports, stranger, key(ann), EVERYTHING)
+
+
+def test_a_cart_is_shown_to_its_owner_or_to_whoever_knows_its_token(
+    ports: Ports, ann: Actor, bob: Actor
+) -> None:
+    own, free = make_cart(ports, ann), make_cart(ports)
+    assert show_checkout(ports, ann, checkout_id(own)) == own
+    assert show_checkout(ports, CLERK, checkout_id(own)) == own
+    for actor in (ann, bob, NOBODY):
+        assert show_checkout(ports, actor, checkout_id(free)) == free
+    for actor in (bob, NOBODY):
+        assert show_checkout(ports, actor, checkout_id(own)) is None
+    for id_ in ("", "nonsense", to_global_id("Checkout", free.id), to_global_id("Checkout", "\0")):
+        assert show_checkout(ports, CLERK, id_) is None
+
+
+def test_people_see_their_own_orders_and_the_manager_everybodys(
+    ports: Ports, ann: Actor, bob: Actor
+) -> None:
+    first, second, of_bob, of_nobody = (make_order(ports, who) for who in (ann, ann, bob, NOBODY))
+    for actor in (ann, MANAGER):
+        page = list_orders_of(ports, actor, key(ann), EVERYTHING)
+        assert [order.id for order in page.items] == [second.id, first.id]
+        assert page.items[0].lines == second.lines
+        assert show_order(ports, actor, order_id(first)) is not None
+    everything = list_orders(ports, MANAGER, EVERYTHING)
+    assert [order.id for order in everything.items] == [
+        of_nobody.id,
+        of_bob.id,
+        second.id,
+        first.id,
+    ]
+    for hidden in (of_bob, of_nobody):
+        assert show_order(ports, ann, order_id(hidden)) is None
+    assert show_order(ports, ann, order_id(4711)) is None
+    with pytest.raises(PermissionDenied) as denied:
+        list_orders_of(ports, bob, key(ann), EVERYTHING)
+    assert denied.value.required == (Permission.MANAGE_ORDERS,)
+
+
+def test_who_is_nobody_sees_no_order_at_all(ports: Ports, ann: Actor) -> None:
+    order = make_order(ports, ann)
+    app = Actor(ActorKind.APP, app_id=1, permissions=ALL_PERMISSIONS - {Permission.MANAGE_ORDERS})
+    for actor in (anonymous(), app):
+        with pytest.raises(PermissionDenied) as denied:
+            show_order(ports, actor, order_id(order))
+        assert denied.value.required == ("AUTHENTICATED_USER", "MANAGE_ORDERS")
+        with pytest.raises(PermissionDenied):
+            list_orders(ports, actor, EVERYTHING)
+    with pytest.raises(PermissionDenied):
+        list_orders(ports, ann, EVERYTHING)
+    with pytest.raises(TokenRejected):
+        show_order(ports, anonymous(fault=TokenFault.INVALID), order_id(order))
+
+
+def test_whose_an_order_is_shows_where_such_people_may_be_seen(ports: Ports, ann: Actor) -> None:
+    staff = actor_of(ports, make_staff(ports, "staff@example.com"))
+    for who in (ann, staff, NOBODY):
+        make_order(ports, who)
+    manager, hirer = (
+        [
+            None if order.user is None else order.user.email
+            for order in list_orders(ports, actor, EVERYTHING).items
+        ]
+        for actor in (MANAGER, OPERATOR)
+    )
+    assert manager == [None, None, "ann@example.com"]
+    assert hirer == [None, "staff@example.com", "ann@example.com"]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found"),
+    [
+        (ANY_ORDER, "nn bob ann"),
+        (OrderFilter(customer="AN"), "ann"),
+        (OrderFilter(customer="%"), ""),
+        (OrderFilter(customer="\0"), ""),
+        (OrderFilter(customer="a" * 100_000), ""),
+        (OrderFilter(search="bob@"), "bob"),
+        (OrderFilter(search="4711"), ""),
+        (OrderFilter(search="9" * 30), ""),
+        (OrderFilter(statuses=()), ""),
+        (OrderFilter(statuses=(OrderStatus.UNCONFIRMED,)), "nn ann"),
+        (OrderFilter(statuses=(OrderStatus.UNCONFIRMED, OrderStatus.FULFILLED)), "nn bob ann"),
+        (OrderFilter(payments=(PaymentStatus.FULLY_CHARGED,)), "bob"),
+        (
+            OrderFilter(payments=(PaymentStatus.NOT_CHARGED,), statuses=(OrderStatus.FULFILLED,)),
+            "",
+        ),
+        (OrderFilter(payments=tuple(PaymentStatus)), "nn bob ann"),
+        (OrderFilter(payments=()), ""),
+        (OrderFilter(ids=()), ""),
+    ],
+)
+def test_orders_are_found_by_what_they_are(
+    ports: Ports, ann: Actor, bob: Actor, wanted: OrderFilter, found: str
+) -> None:
+    make_order(ports, ann)
+    make_order(ports, bob, status=OrderStatus.FULFILLED, is_paid=True)
+    make_order(ports)
+    short = {EMAIL: "nn", "ann@example.com": "ann", "bob@example.com": "bob"}
+    assert " ".join(short[email] for email in emails(ports, wanted)) == found
+
+
+def test_orders_are_found_by_number_by_id_and_by_time(
+    ports: Ports, ann: Actor, bob: Actor, clock: FakeClock
+) -> None:
+    early = clock.now()
+    first = make_order(ports, ann)
+    clock.pass_(seconds=60)
+    make_order(ports, bob)
+    since = moments(early + timedelta(seconds=1), None)
+    assert emails(ports, OrderFilter(search=first.number)) == ["ann@example.com"]
+    assert emails(ports, OrderFilter(ids=(order_id(first),))) == ["ann@example.com"]
+    assert emails(ports, OrderFilter(created_at=since)) == ["bob@example.com"]
+    assert emails(ports, OrderFilter(updated_at=moments(None, early))) == ["ann@example.com"]
+    with pytest.raises(Refused) as refused:
+        emails(ports, OrderFilter(ids=(to_global_id("User", 1),)))
+    assert refused.value.problems[0].field == "ids"
+    with pytest.raises(Refused):
+        show_order(ports, MANAGER, "nonsense")
+
+
+@pytest.mark.parametrize("descending", [False, True], ids=["up", "down"])
+@pytest.mark.parametrize("sort_by", OrderSortField)
+def test_pages_go_through_all_orders(
+    ports: Ports, clock: FakeClock, sort_by: OrderSortField, *, descending: bool
+) -> None:
+    made = []
+    for _ in range(3):
+        made.append(make_order(ports).id)
+        clock.pass_(seconds=1)
+    found: list[int] = []
+    cursor: tuple[str | int, ...] = ()
+    while True:
+        request = PageRequest(1, cursor=cursor)
+        page = list_orders(ports, MANAGER, request, sort_by=sort_by, descending=descending)
+        found += [order.id for order in page.items]
+        if not page.has_next:
+            break
+        cursor = read_cursor(page.cursors[-1], "after")
+    assert found == (made[::-1] if descending else made)
+
+
+def test_a_page_of_twenty_costs_three_statements_and_of_carts_two(
+    ports: Ports, ann: Actor, bob: Actor
+) -> None:
+    products = [make_product(ports, f"Bowl {number}") for number in range(3)]
+    for number in range(21):
+        make_order(ports, (ann, bob)[number % 2], *products)
+        make_cart(ports, ann, *products)
+    page = PageRequest(20)
+    with recorded_statements() as statements:
+        orders = list_orders(ports, MANAGER, page)
+    assert len(orders.items) == 20
+    assert all(len(order.lines) == 3 and order.user for order in orders.items)
+    assert len(selects(statements)) == 3
+    with recorded_statements() as statements:
+        carts = list_checkouts(ports, ann, key(ann), page)
+    assert sum(len(cart.lines) for cart in carts.items) == 60
+    assert len(selects(statements)) == 2
+    with recorded_statements() as statements:
+        list_orders_of(ports, ann, key(ann), page)
+    assert len(selects(statements)) == 2

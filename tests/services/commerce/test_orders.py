@@ -1,0 +1,159 @@
+"""Orders go through their states by the hands of those who manage them."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
+import pytest
+
+from app.domain.authorization.actor import OPERATOR, Actor, ActorKind, anonymous
+from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
+from app.domain.commerce.orders import Order, OrderStatus
+from app.domain.values.errors import PermissionDenied, Refused
+from app.domain.values.ids import to_global_id
+from app.models import OrderRecord
+from app.ports import Ports
+from app.services.commerce.orders import (
+    cancel_order,
+    confirm_order,
+    fulfill_order,
+    mark_order_paid,
+)
+from tests.builders.audit import trail
+from tests.builders.orders import make_order, order_id
+from tests.builders.outbox import events
+from tests.fakes.clock import FakeClock
+from tests.services.refusals import codes
+
+UseCase = Callable[[Ports, Actor, str], Order]
+
+ORDERS = frozenset({Permission.MANAGE_ORDERS})
+STAFF = Actor(ActorKind.USER, user_id=1, is_staff=True, permissions=ORDERS)
+APP = Actor(ActorKind.APP, app_id=1, permissions=ORDERS)
+STEPS: dict[UseCase, tuple[str, str]] = {
+    confirm_order: ("id", "INVALID"),
+    mark_order_paid: ("id", "PAYMENT_ERROR"),
+    cancel_order: ("id", "CANNOT_CANCEL_ORDER"),
+    fulfill_order: ("order", "INVALID"),
+}
+WITHOUT = [
+    anonymous(),
+    Actor(ActorKind.USER, user_id=2),
+    Actor(ActorKind.USER, user_id=3, is_staff=True, permissions=ALL_PERMISSIONS - ORDERS),
+    Actor(ActorKind.APP, app_id=2, permissions=ALL_PERMISSIONS - ORDERS),
+]
+
+
+def told(ports: Ports) -> list[str]:
+    return [event.type for event in events(ports) if event.type.startswith("ORDER_")]
+
+
+def state(ports: Ports, order: Order) -> tuple[str, bool]:
+    with ports.database.reading() as session:
+        stored = session.get_one(OrderRecord, order.id)
+        return stored.status, stored.is_paid
+
+
+def test_an_order_goes_from_its_confirmation_to_its_fulfilment(
+    ports: Ports, clock: FakeClock
+) -> None:
+    id_ = order_id(make_order(ports))
+    clock.pass_(seconds=5)
+    assert confirm_order(ports, STAFF, id_).status is OrderStatus.UNFULFILLED
+    assert mark_order_paid(ports, APP, id_).is_paid
+    done = fulfill_order(ports, OPERATOR, id_)
+    assert (done.status, done.is_paid) == (OrderStatus.FULFILLED, True)
+    assert done.updated_at == clock.now()
+    assert len(done.lines) == 1
+    assert told(ports) == [
+        "ORDER_CREATED",
+        "ORDER_CONFIRMED",
+        "ORDER_UPDATED",
+        "ORDER_PAID",
+        "ORDER_UPDATED",
+        "ORDER_FULFILLED",
+        "ORDER_UPDATED",
+    ]
+
+
+def test_an_order_is_called_off_while_nothing_was_sent(ports: Ports) -> None:
+    for status in (OrderStatus.UNCONFIRMED, OrderStatus.UNFULFILLED):
+        order = make_order(ports, status=status)
+        assert cancel_order(ports, STAFF, order_id(order)).status is OrderStatus.CANCELED
+    assert told(ports)[-2:] == ["ORDER_CANCELLED", "ORDER_UPDATED"]
+
+
+@pytest.mark.parametrize("step", STEPS, ids=lambda step: step.__name__)
+def test_a_step_that_is_not_allowed_changes_nothing(ports: Ports, step: UseCase) -> None:
+    order = make_order(ports, status=OrderStatus.CANCELED)
+    before = len(events(ports))
+    with pytest.raises(Refused) as excinfo:
+        step(ports, STAFF, order_id(order))
+    assert codes(excinfo) == [STEPS[step]]
+    assert state(ports, order) == ("CANCELED", False)
+    assert len(events(ports)) == before
+    assert trail(ports, "order.cancel") == []
+
+
+def test_an_order_is_paid_once(ports: Ports) -> None:
+    order = make_order(ports, is_paid=True)
+    with pytest.raises(Refused) as excinfo:
+        mark_order_paid(ports, STAFF, order_id(order))
+    assert codes(excinfo) == [("id", "PAYMENT_ERROR")]
+
+
+@pytest.mark.parametrize("step", STEPS, ids=lambda step: step.__name__)
+@pytest.mark.parametrize("actor", WITHOUT, ids=lambda actor: actor.kind)
+def test_others_take_no_step(ports: Ports, step: UseCase, actor: Actor) -> None:
+    order = make_order(ports)
+    with pytest.raises(PermissionDenied) as denied:
+        step(ports, actor, order_id(order))
+    assert denied.value.required == (Permission.MANAGE_ORDERS,)
+    assert state(ports, order) == ("UNCONFIRMED", False)
+
+
+@pytest.mark.parametrize("step", STEPS, ids=lambda step: step.__name__)
+def test_what_is_no_order_cannot_be_found(ports: Ports, step: UseCase) -> None:
+    for id_ in ("", "nonsense", order_id(4711), order_id(2**80), to_global_id("Product", 1)):
+        with pytest.raises(Refused) as excinfo:
+            step(ports, STAFF, id_)
+        assert codes(excinfo) == [(STEPS[step][0], "NOT_FOUND")]
+
+
+def test_the_trail_tells_who_did_what_to_an_order(ports: Ports) -> None:
+    order = make_order(ports)
+    confirm_order(ports, STAFF, order_id(order))
+    mark_order_paid(ports, APP, order_id(order))
+    (confirmed,) = trail(ports, "order.confirm")
+    (paid,) = trail(ports, "order.pay")
+    assert (confirmed.before, confirmed.after) == (
+        {"status": "UNCONFIRMED"},
+        {"status": "UNFULFILLED"},
+    )
+    assert (paid.actor_kind, paid.before, paid.after) == (
+        "app",
+        {"is_paid": False},
+        {"is_paid": True},
+    )
+    assert (paid.subject_type, paid.subject_id) == ("Order", str(order.id))
+
+
+def test_of_two_who_decide_differently_at_once_one_is_told_so(
+    ports: Ports, elsewhere: Ports
+) -> None:
+    order = make_order(ports, status=OrderStatus.UNFULFILLED)
+    together = Barrier(2)
+
+    def decide(where: Ports, step: UseCase) -> Order | None:
+        together.wait()
+        try:
+            return step(where, STAFF, order_id(order))
+        except Refused:
+            return None
+
+    with ThreadPoolExecutor(2) as pool:
+        outcomes = list(pool.map(decide, (ports, elsewhere), (fulfill_order, cancel_order)))
+    (done,) = [outcome for outcome in outcomes if outcome is not None]
+    assert state(ports, order) == (done.status.value, False)
+    assert told(ports)[-1] == "ORDER_UPDATED"
+    assert len(told(ports)) == 3

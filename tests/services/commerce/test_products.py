@@ -1,0 +1,240 @@
+"""Products are made, changed and deleted by those who manage them."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from sqlalchemy import func, select
+
+from app.domain.authorization.actor import OPERATOR, Actor, ActorKind, anonymous
+from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
+from app.domain.commerce.money import Money
+from app.domain.commerce.products import from_snapshot
+from app.domain.values.absent import ABSENT
+from app.domain.values.errors import PermissionDenied, Refused
+from app.domain.values.ids import to_global_id
+from app.models import ProductRecord
+from app.ports import Ports
+from app.services.commerce.products import (
+    ProductInput,
+    create_product,
+    delete_product,
+    update_product,
+)
+from tests.builders.audit import trail
+from tests.builders.outbox import events
+from tests.builders.products import make_product, product_id
+from tests.fakes.clock import FakeClock
+from tests.services.refusals import codes
+
+PRODUCTS = frozenset({Permission.MANAGE_PRODUCTS})
+STAFF = Actor(ActorKind.USER, user_id=1, is_staff=True, permissions=PRODUCTS)
+APP = Actor(ActorKind.APP, app_id=1, permissions=PRODUCTS)
+WITHOUT = [
+    anonymous(),
+    Actor(ActorKind.USER, user_id=2),
+    Actor(ActorKind.USER, user_id=3, is_staff=True, permissions=ALL_PERMISSIONS - PRODUCTS),
+    Actor(ActorKind.APP, app_id=2, permissions=ALL_PERMISSIONS - PRODUCTS),
+]
+FULL = ProductInput(
+    name="Ash bowl",
+    slug="bowl_1",
+    description="Deep.\nHolds two litres.",
+    price=Decimal("12.5"),
+    currency="EUR",
+    is_published=True,
+)
+
+
+def count(ports: Ports) -> int:
+    with ports.database.reading() as session:
+        return session.scalar(select(func.count()).select_from(ProductRecord)) or 0
+
+
+@pytest.mark.parametrize("actor", [STAFF, APP, OPERATOR], ids=lambda actor: actor.kind)
+def test_only_the_name_is_required_and_nobody_sees_it_yet(ports: Ports, actor: Actor) -> None:
+    product = create_product(ports, actor, ProductInput(name="  Crème Brûlée "))
+    assert (product.name, product.slug) == ("Crème Brûlée", "creme-brulee")
+    assert (product.description, product.price, product.is_published) == ("", None, False)
+    assert product.created_at == product.updated_at == ports.clock.now()
+
+
+def test_everything_can_be_said_at_once(ports: Ports) -> None:
+    product = create_product(ports, STAFF, FULL)
+    assert product.price == Money(Decimal("12.50"), "EUR")
+    assert (product.slug, product.is_published) == ("bowl_1", True)
+    assert product.description == "Deep.\nHolds two litres."
+
+
+@pytest.mark.parametrize("actor", WITHOUT, ids=lambda actor: actor.kind)
+def test_others_change_nothing(ports: Ports, actor: Actor) -> None:
+    key = make_product(ports)
+    attempts: list[Callable[[], object]] = [
+        lambda: create_product(ports, actor, FULL),
+        lambda: update_product(ports, actor, product_id(key), FULL),
+        lambda: delete_product(ports, actor, product_id(key)),
+    ]
+    for attempt in attempts:
+        with pytest.raises(PermissionDenied) as denied:
+            attempt()
+        assert denied.value.required == (Permission.MANAGE_PRODUCTS,)
+    assert count(ports) == 1
+    assert events(ports) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "field", "code"),
+    [
+        ({"name": ABSENT}, "name", "REQUIRED"),
+        ({"name": None}, "name", "REQUIRED"),
+        ({"name": "  "}, "name", "REQUIRED"),
+        ({"name": "a" * 251}, "name", "INVALID"),
+        ({"name": "a\0"}, "name", "INVALID"),
+        ({"slug": "a b"}, "slug", "INVALID"),
+        ({"slug": "a" * 256}, "slug", "INVALID"),
+        ({"description": "a\0"}, "description", "INVALID"),
+        ({"description": "a" * 20_001}, "description", "INVALID"),
+        ({"price": Decimal("-0.01")}, "price", "INVALID"),
+        ({"price": Decimal("1E+40")}, "price", "INVALID"),
+        ({"price": Decimal("0.001")}, "price", "INVALID"),
+        ({"currency": "USD"}, "currency", "INVALID"),
+        ({"price": ABSENT, "currency": "USD"}, "currency", "INVALID"),
+        ({"price": None, "currency": "USD"}, "currency", "INVALID"),
+    ],
+)
+def test_what_cannot_be_is_told_by_its_field_and_nothing_is_stored(
+    ports: Ports, said: dict[str, Any], field: str, code: str
+) -> None:
+    with pytest.raises(Refused) as excinfo:
+        create_product(ports, STAFF, replace(FULL, **said))
+    assert codes(excinfo) == [(field, code)]
+    key = make_product(ports)
+    if ABSENT not in (said.get("name"), said.get("price")):
+        with pytest.raises(Refused) as excinfo:
+            update_product(ports, STAFF, product_id(key), replace(FULL, **said))
+        assert codes(excinfo) == [(field, code)]
+    assert count(ports) == 1
+    assert events(ports) == []
+
+
+def test_everything_that_is_wrong_is_told_at_once(ports: Ports) -> None:
+    said = ProductInput(name="", slug="!", description="\0", price=Decimal(-1))
+    with pytest.raises(Refused) as excinfo:
+        create_product(ports, STAFF, said)
+    assert [field for field, _ in codes(excinfo)] == ["name", "slug", "description", "price"]
+
+
+def test_products_of_one_name_have_slugs_of_their_own(ports: Ports) -> None:
+    slugs = [create_product(ports, STAFF, ProductInput(name="Bowl")).slug for _ in range(12)]
+    assert slugs[:9] == ["bowl", *(f"bowl-{number}" for number in range(2, 10))]
+    assert all(slug.startswith("bowl-") and slug.islower() for slug in slugs[9:])
+    assert len(set(slugs)) == 12
+
+
+def test_a_slug_that_was_asked_for_is_had_once(ports: Ports) -> None:
+    key = make_product(ports, slug="bowl_1")
+    other = make_product(ports, "Cup")
+    with pytest.raises(Refused) as excinfo:
+        create_product(ports, STAFF, FULL)
+    assert codes(excinfo) == [("slug", "UNIQUE")]
+    with pytest.raises(Refused) as excinfo:
+        update_product(ports, STAFF, product_id(other), ProductInput(slug="bowl_1"))
+    assert codes(excinfo) == [("slug", "UNIQUE")]
+    update_product(ports, STAFF, product_id(key), ProductInput(slug="bowl_1"))
+    assert events(ports) == []
+
+
+def test_many_of_one_name_at_once_get_a_slug_each(ports: Ports) -> None:
+    def make(_number: int) -> str:
+        return create_product(ports, APP, ProductInput(name="Bowl")).slug
+
+    with ThreadPoolExecutor(4) as pool:
+        slugs = list(pool.map(make, range(4)))
+    assert len(set(slugs)) == 4
+    assert len(events(ports)) == 4
+
+
+def test_what_is_left_out_of_a_change_stays(ports: Ports, clock: FakeClock) -> None:
+    before = create_product(ports, STAFF, FULL)
+    clock.pass_(seconds=60)
+    after = update_product(ports, APP, product_id(before.id), ProductInput(price=Decimal(9)))
+    assert after == replace(
+        before, price=Money(Decimal("9.00")), updated_at=before.created_at.replace(minute=1)
+    )
+
+
+def test_what_comes_as_null_is_cleared_where_it_may_be_empty(ports: Ports) -> None:
+    key = create_product(ports, STAFF, FULL).id
+    after = update_product(
+        ports, STAFF, product_id(key), ProductInput(description=None, price=None)
+    )
+    assert (after.description, after.price, after.is_published) == ("", None, True)
+    for field in ("name", "slug"):
+        with pytest.raises(Refused) as excinfo:
+            update_product(ports, STAFF, product_id(key), ProductInput(**{field: None}))
+        assert codes(excinfo) == [(field, "REQUIRED")]
+
+
+def test_a_product_that_is_gone_leaves_its_snapshot(ports: Ports) -> None:
+    made = create_product(ports, STAFF, FULL)
+    assert delete_product(ports, APP, product_id(made.id)) == made
+    assert count(ports) == 0
+    *_, gone = events(ports)
+    assert (gone.type, gone.subject_id, gone.principal) == ("PRODUCT_DELETED", made.id, ("App", 1))
+    snapshot = gone.data["snapshot"]
+    assert isinstance(snapshot, dict)
+    assert from_snapshot(snapshot) == made
+
+
+def test_no_key_is_given_to_two_products(ports: Ports) -> None:
+    first = create_product(ports, STAFF, FULL)
+    delete_product(ports, STAFF, product_id(first.id))
+    assert create_product(ports, STAFF, FULL).id > first.id
+
+
+@pytest.mark.parametrize(
+    "id_",
+    ["", "nonsense", "UHJvZHVjdA==", to_global_id("User", 1), product_id(4711), product_id(2**80)],
+)
+def test_what_is_no_product_cannot_be_found(ports: Ports, id_: str) -> None:
+    attempts: list[Callable[[], object]] = [
+        lambda: update_product(ports, STAFF, id_, FULL),
+        lambda: delete_product(ports, STAFF, id_),
+    ]
+    for attempt in attempts:
+        with pytest.raises(Refused) as excinfo:
+            attempt()
+        assert codes(excinfo) == [("id", "NOT_FOUND")]
+
+
+def test_every_change_is_told_once_and_no_change_is_not(ports: Ports) -> None:
+    key = create_product(ports, STAFF, FULL).id
+    update_product(ports, STAFF, product_id(key), ProductInput(description="Flat."))
+    update_product(ports, STAFF, product_id(key), ProductInput(description="Flat."))
+    update_product(ports, STAFF, product_id(key), ProductInput())
+    delete_product(ports, STAFF, product_id(key))
+    assert [(event.type, event.subject_id) for event in events(ports)] == [
+        ("PRODUCT_CREATED", key),
+        ("PRODUCT_UPDATED", key),
+        ("PRODUCT_DELETED", key),
+    ]
+
+
+def test_the_trail_tells_what_the_public_gets_to_see_and_pays(ports: Ports) -> None:
+    key = create_product(ports, STAFF, FULL).id
+    update_product(ports, STAFF, product_id(key), ProductInput(description="Flat."))
+    update_product(ports, APP, product_id(key), ProductInput(price=Decimal(9), is_published=False))
+    delete_product(ports, STAFF, product_id(key))
+    (made,) = trail(ports, "product.create")
+    (changed,) = trail(ports, "product.update")
+    (gone,) = trail(ports, "product.delete")
+    everything = {"name": "Ash bowl", "slug": "bowl_1", "price": "12.50 EUR", "is_published": True}
+    assert (made.before, made.after) == ({}, everything)
+    assert changed.before == {"price": "12.50 EUR", "is_published": True}
+    assert changed.after == {"price": "9.00 EUR", "is_published": False}
+    assert (changed.actor_kind, changed.subject_id) == ("app", str(key))
+    assert gone.after == {}
+    assert gone.before == everything | changed.after

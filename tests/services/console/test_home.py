@@ -1,0 +1,217 @@
+"""The console's first page."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from app.adapters.activity import SqlActivity
+from app.domain.authorization.actor import OPERATOR
+from app.domain.authorization.permissions import Permission
+from app.domain.deliveries.deliveries import DeliveryStatus
+from app.domain.shop.overview import Slowest
+from app.domain.shop.settings import PasswordLoginMode
+from app.domain.shop.traffic import TrafficKind
+from app.domain.values.errors import PermissionDenied
+from app.ports import Ports
+from app.ports.provider_memory import KnownKeys
+from app.services.console.home import show_overview
+from app.services.deliveries import daily_counts as delivery_days
+from tests.builders.apps import make_app
+from tests.builders.deliveries import store_attempt, store_deliveries
+from tests.builders.people import ADDRESS, NOBODY, actor_of, make_staff, make_user, sign_in
+from tests.builders.shop import close_storefront, set_mode
+from tests.builders.sign_on import ISSUER_THERE, make_provider
+from tests.builders.webhooks import change_webhook, make_webhook
+from tests.fakes.clock import FakeClock
+from tests.fixtures.statements import recorded_statements, selects
+
+PENDING, SUCCESS, FAILED = (
+    DeliveryStatus.PENDING,
+    DeliveryStatus.SUCCESS,
+    DeliveryStatus.FAILED,
+)
+
+
+@pytest.fixture
+def busy(ports: Ports, clock: FakeClock) -> Iterator[Ports]:
+    """Ports that write down what they see."""
+    activity = SqlActivity(ports.database, clock, 3600.0)
+    yield replace(ports, activity=activity)
+    activity.close()
+
+
+@pytest.fixture
+def hook(ports: Ports) -> int:
+    app_id, _ = make_app(ports, "Stocksync")
+    return make_webhook(ports, app_id)
+
+
+def test_the_doors_are_shown_as_they_are(ports: Ports, clock: FakeClock) -> None:
+    make_provider(ports, name="Northlight ID")
+    set_mode(ports, PasswordLoginMode.CUSTOMERS_ONLY)
+    close_storefront(ports)
+    told = show_overview(ports, OPERATOR)
+    assert told.at == clock.now()
+    assert told.switches.password_login_mode is PasswordLoginMode.CUSTOMERS_ONLY
+    assert not told.switches.allow_storefront_traffic
+    (provider,) = told.providers
+    assert (provider.slug, provider.name, provider.is_active) == (
+        "default",
+        "Northlight ID",
+        True,
+    )
+    assert (provider.answered_at, provider.is_paused) == (None, False)
+
+
+def test_a_provider_is_shown_as_this_process_found_it_last(ports: Ports, clock: FakeClock) -> None:
+    make_provider(ports)
+    memory, url = ports.remembered.providers, f"{ISSUER_THERE}/keys"
+    memory.keys.put(url, KnownKeys((), clock.timestamp()))
+    memory.paused.put(url, clock.timestamp() + 5)
+    (provider,) = show_overview(ports, OPERATOR).providers
+    assert (provider.answered_at, provider.is_paused) == (clock.now(), True)
+    assert provider.answered_at == datetime.fromtimestamp(clock.timestamp(), UTC)
+
+
+def test_deliveries_are_told_by_the_hour_they_were_made_in(
+    ports: Ports, clock: FakeClock, hook: int
+) -> None:
+    now = clock.now()
+    store_deliveries(ports, hook, SUCCESS, count=6, at=now - timedelta(hours=23, minutes=59))
+    store_deliveries(ports, hook, SUCCESS, attempts=3, at=now - timedelta(minutes=90))
+    store_deliveries(ports, hook, FAILED, attempts=10, at=now - timedelta(minutes=90))
+    store_deliveries(ports, hook, PENDING, attempts=2, at=now - timedelta(minutes=1))
+    store_deliveries(ports, hook, PENDING, attempts=0, at=now)
+    store_deliveries(ports, hook, SUCCESS, count=4, at=now - timedelta(hours=25))
+    store_deliveries(ports, hook, FAILED, count=1, at=now - timedelta(hours=48))
+    store_deliveries(ports, hook, FAILED, count=1, at=now - timedelta(hours=48, seconds=1))
+    day = show_overview(ports, OPERATOR).deliveries
+    assert day is not None
+    assert len(day.hours) == 24
+    assert day.hours[0].began == now - timedelta(hours=24)
+    told = {
+        number: (hour.arrived, hour.not_arrived, hour.waiting)
+        for number, hour in enumerate(day.hours)
+        if hour.made
+    }
+    assert told == {0: (6, 0, 0), 22: (1, 1, 0), 23: (0, 1, 1)}
+    assert (day.made, day.arrived, day.not_arrived) == (10, 7, 2)
+    assert day.first_try_share == pytest.approx(6 / 9)
+    assert (day.day_before.made, day.growth) == (5, 1.0)
+    assert day.first_try_share_before == pytest.approx(4 / 5)
+
+
+def test_a_day_without_deliveries_has_no_shares(ports: Ports) -> None:
+    day = show_overview(ports, OPERATOR).deliveries
+    assert day is not None
+    assert (day.made, day.first_try_share, day.growth, day.times) == (0, None, None, None)
+
+
+def test_the_times_of_answers_are_told_with_the_slowest(
+    ports: Ports, clock: FakeClock, hook: int
+) -> None:
+    (delivery,) = store_deliveries(ports, hook, SUCCESS)
+    app_id, _ = make_app(ports, "Ledgerly")
+    other = make_webhook(ports, app_id)
+    change_webhook(ports, other, name="Bookings")
+    (slow,) = store_deliveries(ports, other, SUCCESS)
+    store_attempt(ports, slow, duration=9.0, at=clock.now() - timedelta(hours=25))
+    store_attempt(ports, slow, duration=1.9)
+    store_attempt(ports, delivery, duration=20.0, answered=None)
+    for duration in (0.1, 0.3, 0.2):
+        store_attempt(ports, delivery, duration=duration)
+    day = show_overview(ports, OPERATOR).deliveries
+    assert day is not None
+    assert day.times is not None
+    assert day.times.answers == 4
+    assert day.times.median == pytest.approx(0.25)
+    assert day.times.slowest == Slowest(1.9, other, "Bookings", "Ledgerly")
+
+
+def test_the_times_are_those_of_the_last_answers_alone(
+    ports: Ports, hook: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(delivery_days, "ANSWERS", 2)
+    (delivery,) = store_deliveries(ports, hook, SUCCESS)
+    for duration in (5.0, 1.0, 2.0):
+        store_attempt(ports, delivery, duration=duration)
+    day = show_overview(ports, OPERATOR).deliveries
+    assert day is not None
+    assert day.times is not None
+    assert (day.times.answers, day.times.median) == (2, 1.5)
+
+
+def test_requests_are_told_by_kind(busy: Ports, clock: FakeClock) -> None:
+    for kind, count in ((TrafficKind.ANONYMOUS, 3), (TrafficKind.INVALID, 2)):
+        for _ in range(count):
+            busy.activity.saw_request(kind)
+    busy.activity.flush()
+    clock.pass_(hours=3)
+    for kind in TrafficKind:
+        busy.activity.saw_request(kind)
+    busy.activity.flush()
+    traffic = show_overview(busy, OPERATOR).traffic
+    assert traffic is not None
+    assert (traffic.requests, traffic.refused, traffic.from_outside) == (10, 3, 3)
+    assert traffic.by_kind[TrafficKind.ANONYMOUS] == 4
+    clock.pass_(hours=26)
+    again = show_overview(busy, OPERATOR).traffic
+    assert again is not None
+    assert again.requests == 0
+
+
+def test_who_forwards_without_being_trusted_to_wants_a_look_for_a_week(
+    busy: Ports, clock: FakeClock
+) -> None:
+    busy.activity.saw_forwarding("203.0.113.7")
+    busy.activity.flush()
+    seen = []
+    for hours in (0, 8 * 24, 1):
+        clock.pass_(hours=hours)
+        told = show_overview(busy, OPERATOR).people
+        assert told is not None
+        seen.append(told.untrusted_peers)
+    assert seen == [1, 1, 0]
+
+
+def test_what_wants_a_look_is_told(ports: Ports, clock: FakeClock, hook: int) -> None:
+    change_webhook(ports, hook, failing_since=clock.now())
+    sign_in(ports, make_staff(ports, "tom@example.com"))
+    ports.throttle.fail(ADDRESS, "", make_user(ports), clock.timestamp())
+    told = show_overview(ports, OPERATOR)
+    assert told.webhooks is not None
+    assert [one.id for one in told.webhooks] == [hook]
+    assert told.people is not None
+    assert (told.people.staff_without_sign_on, told.people.staff_sessions) == (1, 1)
+    assert told.people.blocked_addresses == 1
+    assert told.last_changes is not None
+    assert {one.action for one in told.last_changes} == {"keys.create"}
+
+
+def test_each_sees_what_they_may_and_everybody_the_doors(ports: Ports) -> None:
+    seen = {}
+    for permission in ("MANAGE_ORDERS", "MANAGE_STAFF", "MANAGE_SETTINGS", "MANAGE_APPS"):
+        user = make_staff(ports, f"{permission.lower()}@example.com", Permission(permission))
+        told = show_overview(ports, actor_of(ports, user))
+        assert told.switches.allow_storefront_traffic
+        parts = ("people", "last_changes", "traffic", "deliveries", "webhooks")
+        seen[permission] = {name for name in parts if getattr(told, name) is not None}
+    assert seen == {
+        "MANAGE_ORDERS": set(),
+        "MANAGE_STAFF": {"people", "last_changes"},
+        "MANAGE_SETTINGS": {"traffic"},
+        "MANAGE_APPS": {"deliveries", "webhooks"},
+    }
+    with pytest.raises(PermissionDenied):
+        show_overview(ports, NOBODY)
+
+
+def test_the_page_asks_four_times_at_most(ports: Ports) -> None:
+    show_overview(ports, OPERATOR)
+    with recorded_statements() as statements:
+        show_overview(ports, OPERATOR)
+    asked = [one for one in statements if one.startswith(("SELECT", "WITH"))]
+    assert len(asked) == 4
+    assert len(selects(statements)) <= 4

@@ -1,0 +1,146 @@
+"""The search of the console: everything in one, and nothing that one may not see."""
+
+import pytest
+from sqlalchemy import select
+
+from app.domain.authorization.actor import OPERATOR
+from app.domain.authorization.permissions import Permission
+from app.domain.values.errors import PermissionDenied
+from app.models import AppRecord, DeliveryRecord, WebhookRecord
+from app.ports import Ports
+from app.services.console import search as finding
+from app.services.console.search import EACH, LONGEST, Hit, HitKind, find_anything
+from tests.builders.apps import change_app, make_app
+from tests.builders.people import NOBODY, actor_of, make_group, make_staff, make_user
+from tests.builders.sign_on import make_provider
+from tests.builders.webhooks import make_delivery, make_webhook
+from tests.fixtures.statements import recorded_statements, selects
+
+
+def titles(ports: Ports, text: str) -> list[tuple[str, str]]:
+    return [(hit.kind.value, hit.title) for hit in find_anything(ports, OPERATOR, text)]
+
+
+def test_everything_is_found_by_the_beginnings_of_its_words(ports: Ports) -> None:
+    app_id, _ = make_app(ports, "Parcelpost Labels", is_active=False)
+    hook = make_webhook(ports, app_id, target_url="https://labels.example/hook")
+    make_app(ports, "Other")
+    make_group(ports, "Label keepers")
+    staff = make_user(ports, "tom@example.com", is_staff=True, last_name="Labelle")
+    customer = make_user(ports, "label@example.com", first_name="Anna")
+    provider = make_provider(ports, "labels", name="Label ID", active=False)
+    assert find_anything(ports, OPERATOR, " LABEL ") == (
+        Hit(HitKind.APP, app_id, "Parcelpost Labels", "", is_active=False),
+        Hit(HitKind.WEBHOOK, hook, "hook", "https://labels.example/hook", is_active=True),
+        Hit(HitKind.STAFF, staff, "Labelle", "tom@example.com", is_active=True),
+        Hit(HitKind.CUSTOMER, customer, "Anna", "label@example.com", is_active=True),
+        Hit(HitKind.GROUP, 1, "Label keepers", "", is_active=True),
+        Hit(HitKind.PROVIDER, provider, "Label ID", "labels", is_active=False),
+    )
+    assert titles(ports, "abel") == [("group", "Label keepers"), ("provider", "Label ID")]
+
+
+@pytest.mark.parametrize("text", ["", "  ", "\0", "zzz", "x" * (LONGEST + 1)])
+def test_what_is_nothing_finds_nothing(ports: Ports, text: str) -> None:
+    make_app(ports, "x" * (LONGEST + 2))
+    assert find_anything(ports, OPERATOR, text) == ()
+
+
+def test_several_words_find_what_has_them_all(ports: Ports) -> None:
+    make_app(ports, "Parcelpost Labels")
+    make_app(ports, "Parcelpost Tracking")
+    make_user(ports, "a@example.com", first_name="Anna", last_name="Berg")
+    make_user(ports, "b@example.com", first_name="Anna", last_name="Tal")
+    assert titles(ports, "track parcel") == [("app", "Parcelpost Tracking")]
+    assert titles(ports, "ann ber") == [("customer", "Anna Berg")]
+    assert titles(ports, "anna labels") == []
+
+
+def test_an_app_that_is_being_installed_is_not_found_before_it_is_there(ports: Ports) -> None:
+    app_id, _ = make_app(ports, "Warehouse")
+    change_app(ports, app_id, is_installed=False)
+    assert titles(ports, "ware") == []
+    change_app(ports, app_id, is_installed=True)
+    assert titles(ports, "ware") == [("app", "Warehouse")]
+
+
+def test_what_is_called_otherwise_now_is_found_by_its_new_name(ports: Ports) -> None:
+    app_id, _ = make_app(ports, "Before")
+    hook = make_webhook(ports, app_id)
+    with ports.database.transaction() as session:
+        session.get_one(AppRecord, app_id).name = "After"
+        webhook = session.get_one(WebhookRecord, hook)
+        webhook.name, webhook.target_url = "afterwards", "not a [url"
+    assert titles(ports, "befor") == []
+    assert titles(ports, "after") == [("app", "After"), ("webhook", "afterwards")]
+    with ports.database.transaction() as session:
+        session.delete(session.get_one(AppRecord, app_id))
+    assert titles(ports, "after") == []
+
+
+def test_a_few_of_each_kind_are_offered(ports: Ports) -> None:
+    for number in range(EACH + 2):
+        make_app(ports, f"Label {number}")
+        make_user(ports, f"label{number}@example.com")
+    kinds = [kind for kind, _ in titles(ports, "label")]
+    assert kinds == ["app"] * EACH + ["customer"] * EACH
+
+
+def test_a_delivery_is_found_by_its_webhook_id(ports: Ports) -> None:
+    app_id, _ = make_app(ports)
+    key = make_delivery(ports, make_webhook(ports, app_id))
+    with ports.database.reading() as session:
+        name = session.scalars(select(DeliveryRecord.message_id)).one()
+    (hit,) = find_anything(ports, OPERATOR, name)
+    assert (hit.kind, hit.id, hit.title, hit.detail) == (
+        HitKind.DELIVERY,
+        key,
+        "PRODUCT_UPDATED",
+        name,
+    )
+    assert find_anything(ports, OPERATOR, name[:-1]) == ()
+
+
+def test_nobody_finds_what_they_may_not_see(ports: Ports) -> None:
+    app_id, _ = make_app(ports, "Label")
+    make_webhook(ports, app_id, target_url="https://label.example/")
+    make_group(ports, "Label")
+    make_provider(ports, "label")
+    make_staff(ports, "label.staff@example.com")
+    make_user(ports, "label.customer@example.com")
+    seen = {}
+    for name in (
+        "MANAGE_PRODUCTS",
+        "MANAGE_APPS",
+        "MANAGE_STAFF",
+        "MANAGE_USERS",
+        "MANAGE_ORDERS",
+        "MANAGE_PLUGINS",
+    ):
+        actor = actor_of(ports, make_staff(ports, f"{name}@example.com", Permission(name)))
+        seen[name] = [hit.kind.value for hit in find_anything(ports, actor, "label")]
+    assert seen == {
+        "MANAGE_PRODUCTS": ["app"],
+        "MANAGE_APPS": ["app", "webhook"],
+        "MANAGE_STAFF": ["app", "staff", "group"],
+        "MANAGE_USERS": ["app", "customer"],
+        "MANAGE_ORDERS": ["app", "customer"],
+        "MANAGE_PLUGINS": ["app", "provider"],
+    }
+    with pytest.raises(PermissionDenied):
+        find_anything(ports, NOBODY, "label")
+
+
+def test_a_search_costs_two_statements_at_most_and_looks_at_a_part(
+    ports: Ports, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(finding, "_LOOKED_AT", 2)
+    for number in range(4):
+        make_user(ports, f"{number}@example.com", first_name="Anna", last_name=f"Berg{number}")
+    with recorded_statements() as statements:
+        find_anything(ports, OPERATOR, "anna")
+    assert len(selects(statements)) == 1
+    with recorded_statements() as statements:
+        assert titles(ports, "anna berg3") == [("customer", "Anna Berg3")]
+    assert len(selects(statements)) == 2
+    assert len(titles(ports, "anna berg")) == 2

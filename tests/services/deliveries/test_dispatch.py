@@ -1,0 +1,61 @@
+"""Which deliveries are made next: every endpoint has its share, and no more."""
+
+from app.domain.authorization.actor import WORKER
+from app.ports import Ports
+from app.services.deliveries.dispatch import BATCH, MOST_LEASES, lease_due_deliveries
+from tests.builders.apps import make_app
+from tests.builders.webhooks import make_delivery, make_webhook
+from tests.fakes.clock import FakeClock
+from tests.fixtures.ports import fake_ports
+from tests.fixtures.statements import plans, recorded_statements, selects
+
+
+def _webhook(ports: Ports) -> int:
+    app, _ = make_app(ports, "warehouse")
+    return make_webhook(ports, app)
+
+
+def test_many_endpoints_leave_room_for_others_although_none_has_failed_yet(
+    ports: Ports,
+) -> None:
+    app, _ = make_app(ports, "others")
+    hooks = [_webhook(ports), *(make_webhook(ports, app) for _ in range(5))]
+    for hook in hooks:
+        for _ in range(BATCH * MOST_LEASES):
+            make_delivery(ports, hook)
+
+    batches = [batch.webhook_id for batch in lease_due_deliveries(ports, WORKER)]
+
+    assert {hook: batches.count(hook) for hook in hooks} == dict.fromkeys(hooks, 2)
+    assert lease_due_deliveries(ports, WORKER) == ()
+
+
+def test_one_endpoint_gets_no_more_batches_at_once_than_its_share(
+    ports: Ports,
+) -> None:
+    webhook = _webhook(ports)
+    app, _ = make_app(ports, "another")
+    other = make_webhook(ports, app)
+    for _ in range(BATCH * (MOST_LEASES + 2)):
+        make_delivery(ports, webhook)
+    make_delivery(ports, other)
+
+    batches = lease_due_deliveries(ports, WORKER)
+
+    assert [batch.webhook_id for batch in batches].count(webhook) == MOST_LEASES
+    assert [batch.webhook_id for batch in batches].count(other) == 1
+    assert lease_due_deliveries(ports, WORKER) == ()
+
+
+def test_what_was_delivered_before_is_never_gone_through(
+    sqlite_url: str, clock: FakeClock
+) -> None:
+    ports = fake_ports(sqlite_url, clock)
+    make_delivery(ports, _webhook(ports))
+    with recorded_statements() as statements:
+        assert lease_due_deliveries(ports, WORKER)
+    about = [one for one in selects(statements) if "deliveries" in one]
+    steps = plans(ports, about)
+    ports.database.close()
+    assert any("ix_deliveries_leased" in one for one in steps), steps
+    assert not any(one.startswith("SCAN deliveries") for one in steps), steps

@@ -1,0 +1,200 @@
+"""Whatever happened becomes one delivery for each webhook that hears of it."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from sqlalchemy import select
+
+from app.domain.authorization.actor import WORKER, Actor, ActorKind
+from app.domain.authorization.permissions import Permission
+from app.domain.events import Event, ProductUpdated, StaffUpdated
+from app.domain.webhooks.webhooks import AsyncEvent
+from app.models import AppRecord, DeliveryRecord, OutboxEventRecord, WebhookRecord
+from app.ports import Ports
+from app.services.deliveries.fanout import BATCH, fan_out_events
+from app.services.outbox.publisher import put_event
+from tests.builders.apps import make_app
+from tests.builders.people import ISSUER
+from tests.builders.webhooks import make_webhook
+from tests.fakes.clock import FakeClock
+from tests.fakes.payloads import FakePayloads
+from tests.fixtures.ports import fake_ports
+
+CALLER = Actor(ActorKind.USER, user_id=7, issuer=ISSUER)
+
+
+@pytest.fixture
+def payloads(ports: Ports) -> FakePayloads:
+    return FakePayloads(ports.database)
+
+
+@pytest.fixture
+def telling(ports: Ports, payloads: FakePayloads) -> Ports:
+    return replace(ports, payloads=payloads)
+
+
+@pytest.fixture
+def warehouse(ports: Ports) -> int:
+    return make_app(ports, "warehouse", Permission.MANAGE_PRODUCTS)[0]
+
+
+def happen(ports: Ports, event: Event) -> None:
+    with ports.database.transaction() as session:
+        put_event(ports, CALLER, session, event)
+
+
+def deliveries(ports: Ports) -> list[DeliveryRecord]:
+    with ports.database.reading() as session:
+        return list(session.scalars(select(DeliveryRecord).order_by(DeliveryRecord.id)))
+
+
+def open_notes(ports: Ports) -> int:
+    wanted = select(OutboxEventRecord).where(OutboxEventRecord.closed_at.is_(None))
+    with ports.database.reading() as session:
+        return len(session.scalars(wanted).all())
+
+
+def test_a_change_becomes_a_delivery_that_is_due(telling: Ports, warehouse: int) -> None:
+    webhook = make_webhook(telling, warehouse, AsyncEvent.PRODUCT_UPDATED)
+    happen(telling, ProductUpdated(3))
+
+    assert fan_out_events(telling, WORKER) == 1
+
+    (delivery,) = deliveries(telling)
+    assert (delivery.webhook_id, delivery.event, delivery.issuer) == (
+        webhook,
+        "PRODUCT_UPDATED",
+        ISSUER,
+    )
+    assert json.loads(delivery.payload) == {"app": warehouse, "subject": 3}
+    assert (delivery.status, delivery.next_attempt_at) == ("PENDING", telling.clock.now())
+    assert delivery.message_id.startswith("msg_")
+    assert open_notes(telling) == 0
+
+
+def test_what_was_told_is_not_told_again(telling: Ports, warehouse: int) -> None:
+    make_webhook(telling, warehouse, AsyncEvent.PRODUCT_UPDATED)
+    happen(telling, ProductUpdated(3))
+    fan_out_events(telling, WORKER)
+
+    assert fan_out_events(telling, WORKER) == 0
+    assert len(deliveries(telling)) == 1
+
+
+def test_a_worker_killed_in_between_leads_to_one_delivery(
+    telling: Ports, payloads: FakePayloads, warehouse: int, clock: FakeClock
+) -> None:
+    make_webhook(telling, warehouse, AsyncEvent.PRODUCT_UPDATED)
+    happen(telling, ProductUpdated(3))
+
+    class Killed(BaseException):
+        pass
+
+    def die(_query: str) -> bool:
+        raise Killed
+
+    payloads.fails = die
+    with pytest.raises(Killed):
+        fan_out_events(telling, WORKER)
+    payloads.fails = lambda _query: False
+    assert fan_out_events(telling, WORKER) == 0
+    clock.pass_(minutes=3)
+
+    assert fan_out_events(telling, WORKER) == 1
+    assert len(deliveries(telling)) == 1
+
+
+def test_a_note_that_two_workers_tell_leads_to_one_delivery_with_the_first_id(
+    telling: Ports, payloads: FakePayloads, warehouse: int, clock: FakeClock, database_url: str
+) -> None:
+    make_webhook(telling, warehouse, AsyncEvent.PRODUCT_UPDATED)
+    happen(telling, ProductUpdated(3))
+    other = replace(fake_ports(database_url, clock, first_key=10), payloads=payloads)
+    told: list[str] = []
+
+    def meanwhile(_query: str) -> bool:
+        payloads.fails = lambda _query: False
+        clock.pass_(minutes=3)
+        fan_out_events(other, WORKER)
+        told.extend(one.message_id for one in deliveries(other))
+        return False
+
+    payloads.fails = meanwhile
+    fan_out_events(telling, WORKER)
+
+    assert [one.message_id for one in deliveries(telling)] == told
+    assert len(told) == 1
+    other.database.close()
+
+
+def test_a_webhook_that_hears_of_everything_and_of_the_event_is_told_once(
+    telling: Ports, warehouse: int
+) -> None:
+    make_webhook(telling, warehouse, AsyncEvent.PRODUCT_UPDATED, AsyncEvent.ANY_EVENTS)
+    happen(telling, ProductUpdated(3))
+    fan_out_events(telling, WORKER)
+
+    assert len(deliveries(telling)) == 1
+
+
+def test_an_event_is_told_only_to_apps_that_hold_its_permission(
+    telling: Ports, warehouse: int
+) -> None:
+    make_webhook(telling, warehouse, AsyncEvent.ANY_EVENTS)
+    happen(telling, StaffUpdated(7))
+
+    assert fan_out_events(telling, WORKER) == 1
+    assert deliveries(telling) == []
+    assert open_notes(telling) == 0
+
+
+def test_a_webhook_or_app_that_is_switched_off_hears_nothing(
+    telling: Ports, warehouse: int
+) -> None:
+    webhook = make_webhook(telling, warehouse, AsyncEvent.PRODUCT_UPDATED)
+    sleeping, _ = make_app(telling, "sleeping", Permission.MANAGE_PRODUCTS)
+    make_webhook(telling, sleeping, AsyncEvent.PRODUCT_UPDATED)
+    with telling.database.transaction() as session:
+        session.get_one(WebhookRecord, webhook).is_active = False
+        session.get_one(AppRecord, sleeping).is_active = False
+    happen(telling, ProductUpdated(3))
+    fan_out_events(telling, WORKER)
+
+    assert deliveries(telling) == []
+
+
+def test_a_payload_that_cannot_be_made_fails_alone_and_with_its_reason(
+    telling: Ports, payloads: FakePayloads, warehouse: int
+) -> None:
+    make_webhook(telling, warehouse, AsyncEvent.PRODUCT_UPDATED, query="broken")
+    make_webhook(telling, warehouse, AsyncEvent.PRODUCT_UPDATED)
+    payloads.fails = lambda query: query == "broken"
+    happen(telling, ProductUpdated(3))
+    fan_out_events(telling, WORKER)
+
+    failed, made = deliveries(telling)
+    assert (failed.status, failed.next_attempt_at) == ("FAILED", None)
+    assert failed.given_up == "There is no such field."
+    assert made.status == "PENDING"
+
+
+def test_what_one_app_asks_for_in_the_same_words_is_read_once(
+    telling: Ports, payloads: FakePayloads, warehouse: int
+) -> None:
+    for _ in range(3):
+        make_webhook(telling, warehouse, AsyncEvent.PRODUCT_UPDATED)
+    happen(telling, ProductUpdated(3))
+    fan_out_events(telling, WORKER)
+
+    assert len(payloads.asked) == 1
+    assert len(deliveries(telling)) == 3
+
+
+def test_a_long_backlog_is_told_in_rounds(telling: Ports, warehouse: int) -> None:
+    make_webhook(telling, warehouse, AsyncEvent.PRODUCT_UPDATED)
+    for key in range(BATCH + 1):
+        happen(telling, ProductUpdated(key + 1))
+
+    assert [fan_out_events(telling, WORKER) for _ in range(3)] == [BATCH, 1, 0]
+    assert [one.subject_id for one in deliveries(telling)] == list(range(1, BATCH + 2))

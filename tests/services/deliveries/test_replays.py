@@ -1,0 +1,88 @@
+"""Replays of much: in steps, each of which is short, and which begin where they stopped."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import func, select
+
+from app.domain.authorization.actor import OPERATOR, WORKER
+from app.domain.authorization.permissions import Permission
+from app.domain.deliveries.deliveries import Replayed
+from app.domain.events import ProductUpdated
+from app.domain.webhooks.webhooks import AsyncEvent
+from app.models import AuditRecord, DeliveryRecord
+from app.ports import Ports
+from app.services.deliveries import replays
+from app.services.deliveries.fanout import fan_out_events
+from app.services.deliveries.replays import replay_deliveries
+from app.services.outbox.publisher import put_event
+from tests.builders.apps import make_app
+from tests.builders.webhooks import change_webhook, make_many_deliveries, make_webhook
+from tests.fakes.clock import START, FakeClock
+from tests.fakes.payloads import FakePayloads
+from tests.fixtures.statements import recorded_statements
+
+MANY = 2100
+
+
+@pytest.fixture
+def telling(ports: Ports) -> Ports:
+    return replace(ports, payloads=FakePayloads(ports.database))
+
+
+@pytest.fixture
+def webhook(ports: Ports) -> int:
+    app, _ = make_app(ports, "warehouse", Permission.MANAGE_PRODUCTS)
+    return make_webhook(ports, app, AsyncEvent.PRODUCT_UPDATED)
+
+
+def _states(ports: Ports) -> dict[str, int]:
+    by_status = select(DeliveryRecord.status, func.count()).group_by(DeliveryRecord.status)
+    with ports.database.reading() as session:
+        return {row[0]: row[1] for row in session.execute(by_status)}
+
+
+def test_much_that_failed_is_made_due_a_thousand_at_a_time(
+    telling: Ports, webhook: int, clock: FakeClock
+) -> None:
+    make_many_deliveries(telling, webhook, 1)
+    make_many_deliveries(telling, webhook, MANY, status="FAILED")
+    before = START - timedelta(hours=2)
+    make_many_deliveries(telling, webhook, 1, status="FAILED", created_at=before)
+
+    with recorded_statements() as statements:
+        done = replay_deliveries(telling, OPERATOR, webhook, START - timedelta(hours=1))
+
+    assert done == Replayed(MANY, 0)
+    assert _states(telling) == {"FAILED": 1, "SUCCESS": 1, "PENDING": MANY}
+    # The last finds nothing more.
+    made_due = [one for one in statements if one.startswith("UPDATE deliveries")]
+    assert len(made_due) == 3 + 1
+    again = replay_deliveries(telling, OPERATOR, webhook, START - timedelta(hours=1))
+    assert again == Replayed(0, 0)
+
+
+def test_of_much_that_is_missing_so_much_is_made_as_somebody_waits_for_and_then_the_rest(
+    telling: Ports, webhook: int, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(replays, "MOST_MISSING", 100)
+    with telling.database.transaction() as session:
+        for number in range(130):
+            put_event(telling, OPERATOR, session, ProductUpdated(number))
+    change_webhook(telling, webhook, is_active=False)
+    while fan_out_events(telling, WORKER):
+        pass
+    change_webhook(telling, webhook, is_active=True)
+    assert _states(telling) == {}
+
+    since = clock.now()
+    rounds = [replay_deliveries(telling, OPERATOR, webhook, since) for _ in range(3)]
+
+    assert rounds == [Replayed(0, 100, has_more=True), Replayed(0, 30), Replayed(0, 0)]
+    assert _states(telling) == {"PENDING": 130}
+    with telling.database.reading() as session:
+        audited = session.scalars(
+            select(AuditRecord).where(AuditRecord.action == "webhook.replay")
+        ).all()
+    assert len(audited) == 3

@@ -1,0 +1,268 @@
+"""Deliveries are made once each, written down, and tried again as promised."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from jwcrypto import jwk, jws
+from sqlalchemy import select
+
+from app.domain.authorization.actor import WORKER
+from app.domain.authorization.permissions import Permission
+from app.domain.deliveries.deliveries import SCHEDULE
+from app.models import DeliveryAttemptRecord, WebhookRecord
+from app.ports import Ports
+from app.ports.http import CallFailed, CallFault, HttpAnswer, HttpRequest
+from app.services.deliveries.dispatch import lease_due_deliveries
+from app.services.deliveries.sending import make_deliveries
+from app.services.keys.ring import published_keys
+from tests.builders.apps import make_app
+from tests.builders.deliveries import stored_delivery, stored_webhook, work_off
+from tests.builders.people import ISSUER
+from tests.builders.webhooks import TARGET, make_delivery, make_webhook
+from tests.fakes.clock import FakeClock
+from tests.fakes.endpoints import FakeHttp
+from tests.fixtures.ports import fake_ports
+
+
+@pytest.fixture
+def http(ports: Ports) -> FakeHttp:
+    return FakeHttp(ports.database, lambda _request: HttpAnswer(200, {"x-seen": "yes"}, b"thanks"))
+
+
+@pytest.fixture
+def delivering(ports: Ports, http: FakeHttp) -> Ports:
+    return replace(ports, http=http)
+
+
+@pytest.fixture
+def webhook(ports: Ports) -> int:
+    app, _ = make_app(ports, "warehouse", Permission.MANAGE_PRODUCTS)
+    return make_webhook(ports, app)
+
+
+def _attempts(ports: Ports, key: int) -> list[DeliveryAttemptRecord]:
+    wanted = select(DeliveryAttemptRecord).where(DeliveryAttemptRecord.delivery_id == key)
+    with ports.database.reading() as session:
+        return list(session.scalars(wanted.order_by(DeliveryAttemptRecord.id)))
+
+
+def test_a_due_delivery_is_made_once_and_written_down(
+    delivering: Ports, http: FakeHttp, webhook: int
+) -> None:
+    key = make_delivery(delivering, webhook)
+
+    assert work_off(delivering) == 1
+    assert work_off(delivering) == 0
+
+    (request,) = http.requests
+    assert (request.url, request.method, request.body) == (TARGET, "POST", b'{"product":null}')
+    assert request.timeout == 20
+    (attempt,) = _attempts(delivering, key)
+    assert (attempt.status, attempt.response_status, attempt.response) == (
+        "SUCCESS",
+        200,
+        "thanks",
+    )
+    assert attempt.response_headers == {"x-seen": "yes"}
+    assert attempt.request_headers["Latchkey-Event"] == "product_updated"
+    assert stored_delivery(delivering, key).status == "SUCCESS"
+
+
+def test_a_delivery_is_signed_with_the_key_that_signs_now(
+    delivering: Ports, http: FakeHttp, webhook: int
+) -> None:
+    make_delivery(delivering, webhook)
+    work_off(delivering)
+
+    (request,) = http.requests
+    token = jws.JWS()
+    token.deserialize(request.headers["Latchkey-Signature"])
+    active = published_keys(delivering)[0]
+    token.verify(jwk.JWK(kty="RSA", n=active.n, e=active.e), detached_payload=request.body)
+    assert request.headers["Latchkey-Api-Url"] == ISSUER
+    assert request.headers["Latchkey-Domain"] == "localhost:8000"
+
+
+def test_a_body_that_goes_to_several_webhooks_is_signed_once(
+    delivering: Ports, http: FakeHttp
+) -> None:
+    app, _ = make_app(delivering, "warehouse", Permission.MANAGE_PRODUCTS)
+    for _ in range(3):
+        make_delivery(delivering, make_webhook(delivering, app))
+
+    work_off(delivering)
+
+    assert len({request.headers["Latchkey-Signature"] for request in http.requests}) == 1
+    assert len(delivering.remembered.signatures) == 1
+
+
+def test_a_webhook_with_a_secret_is_signed_with_it(delivering: Ports, http: FakeHttp) -> None:
+    app, _ = make_app(delivering, "warehouse", Permission.MANAGE_PRODUCTS)
+    make_delivery(delivering, make_webhook(delivering, app, secret="sesame"))
+
+    work_off(delivering)
+
+    (request,) = http.requests
+    assert len(request.headers["Latchkey-Signature"]) == 64
+    assert request.headers["webhook-signature"].startswith("v1,")
+
+
+def test_what_proves_us_to_an_endpoint_is_not_kept(delivering: Ports) -> None:
+    app, _ = make_app(delivering, "warehouse", Permission.MANAGE_PRODUCTS)
+    custom: dict[str, object] = {"Authorization-Key": "Bearer sesame"}
+    key = make_delivery(delivering, make_webhook(delivering, app, custom_headers=custom))
+
+    work_off(delivering)
+
+    (attempt,) = _attempts(delivering, key)
+    assert "sesame" not in str(attempt.request_headers)
+
+
+def test_a_failed_delivery_is_tried_again_with_the_same_webhook_id(
+    delivering: Ports, http: FakeHttp, webhook: int, clock: FakeClock
+) -> None:
+    key = make_delivery(delivering, webhook)
+    http.answer = lambda _request: HttpAnswer(500)
+    work_off(delivering)
+    clock.pass_(seconds=4)
+    assert work_off(delivering) == 0
+    clock.pass_(seconds=2)
+    http.answer = lambda _request: HttpAnswer(204)
+
+    assert work_off(delivering) == 1
+
+    first, second = http.requests
+    assert first.headers["webhook-id"] == second.headers["webhook-id"]
+    assert first.headers["webhook-timestamp"] != second.headers["webhook-timestamp"]
+    assert [attempt.response_status for attempt in _attempts(delivering, key)] == [500, 204]
+
+
+def test_an_endpoint_that_always_fails_gets_every_attempt_of_the_schedule(
+    delivering: Ports, http: FakeHttp, webhook: int, clock: FakeClock
+) -> None:
+    key = make_delivery(delivering, webhook)
+    http.answer = lambda _request: HttpAnswer(503)
+    for wait in (*SCHEDULE, 100_000):
+        clock.pass_(seconds=wait * 1.1)
+        work_off(delivering)
+
+    assert len(_attempts(delivering, key)) == len(SCHEDULE)
+    stored = stored_delivery(delivering, key)
+    assert (stored.status, stored.next_attempt_at) == ("FAILED", None)
+
+
+def test_no_answer_at_all_is_a_failure_with_its_reason(
+    delivering: Ports, http: FakeHttp, webhook: int
+) -> None:
+    key = make_delivery(delivering, webhook)
+
+    def refuse(_request: HttpRequest) -> HttpAnswer:
+        raise CallFailed(CallFault.TIMEOUT, "app.example.com did not answer within 20 s.")
+
+    http.answer = refuse
+    work_off(delivering)
+
+    (attempt,) = _attempts(delivering, key)
+    assert (attempt.response_status, attempt.status) == (None, "FAILED")
+    assert attempt.response == "app.example.com did not answer within 20 s."
+    assert stored_delivery(delivering, key).status == "PENDING"
+
+
+def test_an_endpoint_that_is_gone_is_switched_off_with_its_reason(
+    delivering: Ports, http: FakeHttp, webhook: int
+) -> None:
+    key = make_delivery(delivering, webhook)
+    http.answer = lambda _request: HttpAnswer(410)
+    work_off(delivering)
+
+    stored = stored_webhook(delivering, webhook)
+    assert (stored.is_active, stored.disabled_reason) == (False, "The endpoint answered 410 Gone.")
+    assert stored_delivery(delivering, key).status == "FAILED"
+
+
+def test_an_endpoint_that_has_only_failed_for_five_days_is_switched_off(
+    delivering: Ports, http: FakeHttp, webhook: int, clock: FakeClock
+) -> None:
+    http.answer = lambda _request: HttpAnswer(500)
+    make_delivery(delivering, webhook)
+    work_off(delivering)
+    clock.pass_(hours=119)
+    make_delivery(delivering, webhook)
+    work_off(delivering)
+    assert stored_webhook(delivering, webhook).is_active
+    clock.pass_(hours=2)
+    make_delivery(delivering, webhook)
+    work_off(delivering)
+
+    assert not stored_webhook(delivering, webhook).is_active
+
+
+def test_one_success_forgives_all_failures_before_it(
+    delivering: Ports, http: FakeHttp, webhook: int, clock: FakeClock
+) -> None:
+    http.answer = lambda _request: HttpAnswer(500)
+    make_delivery(delivering, webhook)
+    work_off(delivering)
+    clock.pass_(hours=119)
+    http.answer = lambda _request: HttpAnswer(200)
+    make_delivery(delivering, webhook)
+    work_off(delivering)
+
+    assert stored_webhook(delivering, webhook).failing_since is None
+
+
+def test_a_webhook_that_is_switched_off_gets_nothing_more(
+    delivering: Ports, http: FakeHttp, webhook: int
+) -> None:
+    key = make_delivery(delivering, webhook)
+    with delivering.database.transaction() as session:
+        session.get_one(WebhookRecord, webhook).is_active = False
+
+    assert work_off(delivering) == 0
+    assert http.requests == []
+    stored = stored_delivery(delivering, key)
+    assert (stored.status, stored.given_up) == (
+        "FAILED",
+        "The webhook or its app is switched off.",
+    )
+
+
+def test_retry_after_is_honoured(
+    delivering: Ports, http: FakeHttp, webhook: int, clock: FakeClock
+) -> None:
+    key = make_delivery(delivering, webhook)
+    http.answer = lambda _request: HttpAnswer(429, {"retry-after": "90"})
+    work_off(delivering)
+
+    assert stored_delivery(delivering, key).next_attempt_at == clock.now() + timedelta(seconds=90)
+
+
+def test_two_workers_never_make_the_same_attempt(
+    delivering: Ports, http: FakeHttp, webhook: int, database_url: str, clock: FakeClock
+) -> None:
+    for _ in range(40):
+        make_delivery(delivering, webhook)
+    other = replace(fake_ports(database_url, clock, first_key=10), http=http)
+
+    leases = [*lease_due_deliveries(delivering, WORKER), *lease_due_deliveries(other, WORKER)]
+    for batch in leases:
+        make_deliveries(delivering, WORKER, batch)
+        make_deliveries(other, WORKER, batch)
+
+    sent = [request.headers["webhook-id"] for request in http.requests]
+    assert len(sent) == len(set(sent)) == 40
+    other.database.close()
+
+
+def test_a_lease_of_a_worker_that_was_killed_passes_on(
+    delivering: Ports, http: FakeHttp, webhook: int, clock: FakeClock
+) -> None:
+    make_delivery(delivering, webhook)
+    (lost,) = lease_due_deliveries(delivering, WORKER)
+    assert lease_due_deliveries(delivering, WORKER) == ()
+    clock.pass_(minutes=7)
+
+    assert work_off(delivering) == 1
+    assert make_deliveries(delivering, WORKER, lost) == 0
+    assert len(http.requests) == 1

@@ -1,0 +1,231 @@
+"""Who is calling: contract, "Credentials, precisely", "Modes, precisely", "Storefront traffic"."""
+
+from dataclasses import replace
+from itertools import product
+
+import pytest
+from sqlalchemy import update
+
+from app.domain.authorization.actor import ActorKind, SessionOrigin
+from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
+from app.domain.shop.settings import PasswordLoginMode, admits
+from app.domain.values.errors import TokenFault
+from app.models import AppPermissionRecord, UserRecord
+from app.ports import Ports
+from app.services.identity.identify import Identity, identify
+from tests.builders.apps import make_app
+from tests.builders.people import (
+    ADDRESS,
+    ISSUER,
+    make_group,
+    make_staff,
+    make_user,
+    sign_in,
+    visit,
+)
+from tests.builders.shop import close_storefront, configure_shop, set_mode
+from tests.builders.tokens import altered
+from tests.fakes.clock import START, FakeClock
+from tests.services.broken_tokens import BROKEN, break_token
+
+ENABLED, CUSTOMERS_ONLY, DISABLED = PasswordLoginMode
+PASSWORD, OIDC, _ = SessionOrigin
+GRANTED = frozenset({Permission.MANAGE_APPS, Permission.MANAGE_SETTINGS})
+
+
+def who(ports: Ports, credential: str | None = None) -> Identity:
+    return identify(ports, visit(credential))
+
+
+def test_without_a_credential_one_is_nobody_and_nothing_is_wrong(ports: Ports) -> None:
+    identity = who(ports)
+
+    assert identity.actor.kind is ActorKind.ANONYMOUS
+    assert identity.actor.fault is None
+    assert identity.user is None
+    assert (identity.actor.address, identity.actor.issuer) == (ADDRESS, ISSUER)
+
+
+def test_an_access_token_tells_who_is_calling_and_how_they_came_in(ports: Ports) -> None:
+    user_id = make_user(ports, first_name="Cus", last_name="Tomer")
+    visitor = replace(visit(sign_in(ports, user_id).access), user_agent="Browser/1.0")
+
+    identity = identify(ports, visitor)
+
+    actor, user = identity.actor, identity.user
+    assert (actor.kind, actor.user_id, actor.app_id) == (ActorKind.USER, user_id, None)
+    assert actor.session_id is not None
+    assert (actor.name, actor.is_staff, actor.origin) == ("customer@example.com", False, PASSWORD)
+    assert (actor.permissions, actor.fault) == (frozenset(), None)
+    assert (actor.address, actor.user_agent, actor.issuer) == (ADDRESS, "Browser/1.0", ISSUER)
+    assert user is not None
+    assert (user.id, user.first_name, user.last_name) == (user_id, "Cus", "Tomer")
+    assert (user.date_joined, user.last_login) == (START, None)
+
+
+def test_permissions_come_from_groups_and_direct_grants_together(ports: Ports) -> None:
+    first = make_group(ports, "Products", Permission.MANAGE_PRODUCTS, Permission.MANAGE_APPS)
+    second = make_group(ports, "Apps", Permission.MANAGE_APPS)
+    make_group(ports, "Orders", Permission.MANAGE_ORDERS)
+    staff = make_user(
+        ports, is_staff=True, groups=[first, second], permissions=[Permission.MANAGE_USERS]
+    )
+
+    identity = who(ports, sign_in(ports, staff).access)
+
+    assert identity.actor.permissions == {
+        Permission.MANAGE_PRODUCTS,
+        Permission.MANAGE_APPS,
+        Permission.MANAGE_USERS,
+    }
+    assert identity.user is not None
+    assert [group.name for group in identity.user.groups] == ["Apps", "Products"]
+
+
+def test_a_superuser_holds_every_permission(ports: Ports) -> None:
+    superuser = make_user(ports, is_superuser=True)
+
+    assert who(ports, sign_in(ports, superuser).access).actor.permissions == ALL_PERMISSIONS
+
+
+def test_a_permission_of_an_older_version_counts_as_none(ports: Ports) -> None:
+    _, token = make_app(ports, "an app", Permission.MANAGE_APPS)
+    with ports.database.transaction() as session:
+        session.execute(update(AppPermissionRecord).values(permission="MANAGE_TELEGRAMS"))
+
+    assert who(ports, token).actor.permissions == frozenset()
+
+
+def test_a_grant_holds_from_the_next_request_on_for_tokens_that_are_out(ports: Ports) -> None:
+    token = sign_in(ports, make_user(ports)).access
+    assert not who(ports, token).actor.is_staff
+
+    with ports.database.transaction() as session:
+        session.execute(update(UserRecord).values(is_staff=True, is_superuser=True))
+
+    actor = who(ports, token).actor
+    assert (actor.is_staff, actor.permissions) == (True, ALL_PERMISSIONS)
+
+
+MODES = [
+    # mode, origin: is the session worth anything, and has staff its rights in it
+    (ENABLED, PASSWORD, True, True),
+    (ENABLED, OIDC, True, True),
+    (CUSTOMERS_ONLY, PASSWORD, True, False),
+    (CUSTOMERS_ONLY, OIDC, True, True),
+    (DISABLED, PASSWORD, False, False),
+    (DISABLED, OIDC, True, True),
+]
+ROLES = ["customer", "staff", "superuser"]
+
+
+@pytest.mark.parametrize(("row", "role"), list(product(MODES, ROLES)))
+def test_what_a_session_is_worth_follows_mode_origin_and_role(
+    ports: Ports, row: tuple[PasswordLoginMode, SessionOrigin, bool, bool], role: str
+) -> None:
+    mode, origin, is_worth_something, has_rights = row
+    is_staff = role != "customer"
+    user_id = make_user(
+        ports,
+        is_staff=is_staff,
+        is_superuser=role == "superuser",
+        groups=[make_group(ports, "Managers", *GRANTED)] if is_staff else [],
+    )
+    token = sign_in(ports, user_id, origin).access
+    set_mode(ports, mode)
+    close_storefront(ports)
+
+    identity = who(ports, token)
+
+    actor = identity.actor
+    works_as_staff = is_staff and has_rights
+    granted = {"customer": frozenset(), "staff": GRANTED, "superuser": ALL_PERMISSIONS}[role]
+    assert actor.is_user is is_worth_something
+    assert actor.fault is (None if is_worth_something else TokenFault.INVALID)
+    assert actor.is_staff is works_as_staff
+    assert actor.permissions == (granted if works_as_staff else frozenset())
+    assert admits(actor, identity.switches) is works_as_staff
+    if is_worth_something:
+        assert actor.origin is origin
+        assert identity.user is not None
+        assert identity.user.is_staff is works_as_staff
+        assert identity.user.permissions == actor.permissions
+        assert [group.name for group in identity.user.groups] == ["Managers"] * is_staff
+    else:
+        assert identity.user is None
+
+
+@pytest.mark.parametrize("mode", [CUSTOMERS_ONLY, DISABLED])
+def test_a_mode_takes_rights_for_as_long_as_it_lasts(
+    ports: Ports, mode: PasswordLoginMode
+) -> None:
+    token = sign_in(ports, make_staff(ports, "staff@example.com", *GRANTED)).access
+    assert who(ports, token).actor.permissions == GRANTED
+
+    set_mode(ports, mode)
+    assert who(ports, token).actor.permissions == frozenset()
+
+    set_mode(ports, ENABLED)
+    assert who(ports, token).actor.permissions == GRANTED
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_credential_makes_its_bearer_nobody_and_says_why(ports: Ports, name: str) -> None:
+    token, fault = break_token(ports, sign_in(ports, make_user(ports)).access, name)
+    close_storefront(ports)
+
+    identity = who(ports, token)
+
+    assert (identity.actor.kind, identity.actor.fault) == (ActorKind.ANONYMOUS, fault)
+    assert (identity.actor.permissions, identity.user) == (frozenset(), None)
+    assert (identity.actor.address, identity.actor.issuer) == (ADDRESS, ISSUER)
+    assert not admits(identity.actor, identity.switches)
+
+
+def test_a_refresh_token_opens_nothing(ports: Ports) -> None:
+    pair = sign_in(ports, make_user(ports, is_superuser=True))
+
+    assert who(ports, pair.refresh).actor.fault is TokenFault.INVALID
+
+
+def test_an_expired_refresh_token_in_the_header_is_told_as_expired(
+    ports: Ports, clock: FakeClock
+) -> None:
+    pair = sign_in(ports, make_user(ports))
+    clock.pass_(hours=24 * 31)
+
+    assert who(ports, pair.refresh).actor.fault is TokenFault.EXPIRED
+
+
+def test_neither_the_email_nor_the_role_in_a_token_decides_who_is_calling(ports: Ports) -> None:
+    user_id = make_user(ports)
+    make_user(ports, "boss@example.com", is_superuser=True)
+    token = sign_in(ports, user_id).access
+    forged = altered(
+        ports, token, email="boss@example.com", is_staff=True, permissions=["MANAGE_APPS"]
+    )
+
+    actor = who(ports, forged).actor
+
+    assert (actor.user_id, actor.name) == (user_id, "customer@example.com")
+    assert (actor.is_staff, actor.permissions) == (False, frozenset())
+
+
+def test_somebody_deactivated_is_nobody_at_once(ports: Ports) -> None:
+    token = sign_in(ports, make_user(ports, is_superuser=True)).access
+    assert who(ports, token).actor.is_user
+    with ports.database.transaction() as session:
+        session.execute(update(UserRecord).values(is_active=False))
+
+    assert who(ports, token).actor.fault is TokenFault.INVALID
+
+
+def test_the_shop_comes_with_the_caller_whoever_it_is(ports: Ports) -> None:
+    configure_shop(ports, name="Früchte", description="Frisch", password_login_mode="DISABLED")
+    _, app = make_app(ports)
+    session = sign_in(ports, make_user(ports), OIDC).access
+
+    for credential in (None, "garbage", app, session):
+        shop = who(ports, credential).shop
+        assert (shop.name, shop.description) == ("Früchte", "Frisch")
+        assert (shop.password_login_mode, shop.allow_storefront_traffic) == (DISABLED, True)

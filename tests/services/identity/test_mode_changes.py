@@ -1,0 +1,122 @@
+"""Who may set which password login mode: contract, "Password login mode"."""
+
+import pytest
+
+from app.domain.authorization.actor import OPERATOR, Actor, SessionOrigin
+from app.domain.authorization.permissions import Permission
+from app.domain.shop.settings import PasswordLoginMode, Shop
+from app.domain.values.errors import PermissionDenied, Problem, Refused, TokenRejected
+from app.ports import Ports
+from app.services.identity.identify import identify
+from app.services.shop.settings import ShopUpdate, show_settings, update_shop
+from tests.builders.apps import make_app
+from tests.builders.audit import trail
+from tests.builders.people import actor_of, make_staff, visit
+from tests.builders.shop import set_mode
+
+ENABLED, CUSTOMERS_ONLY, DISABLED = PasswordLoginMode
+SETTINGS = Permission.MANAGE_SETTINGS
+
+
+def manager(ports: Ports, origin: SessionOrigin = SessionOrigin.PASSWORD) -> Actor:
+    """A new member of the staff who may manage settings, come in by ``origin``."""
+    return actor_of(ports, make_staff(ports, "manager@example.com", SETTINGS), origin)
+
+
+def settings(ports: Ports) -> Shop:
+    return show_settings(ports, OPERATOR)
+
+
+def problems_of(ports: Ports, actor: Actor, update: ShopUpdate) -> tuple[Problem, ...]:
+    with pytest.raises(Refused) as refused:
+        update_shop(ports, actor, update)
+    return refused.value.problems
+
+
+@pytest.mark.parametrize("target", PasswordLoginMode)
+@pytest.mark.parametrize("present", PasswordLoginMode)
+def test_staff_of_single_sign_on_set_any_mode_from_any_mode(
+    ports: Ports, present: PasswordLoginMode, target: PasswordLoginMode
+) -> None:
+    set_mode(ports, present)
+
+    shop = update_shop(
+        ports, manager(ports, SessionOrigin.OIDC), ShopUpdate(password_login_mode=target)
+    )
+
+    assert shop.password_login_mode is target
+    assert settings(ports) == shop
+
+
+@pytest.mark.parametrize("target", [CUSTOMERS_ONLY, DISABLED])
+def test_staff_of_a_password_session_cannot_restrict_password_login(
+    ports: Ports, target: PasswordLoginMode
+) -> None:
+    [problem] = problems_of(ports, manager(ports), ShopUpdate(password_login_mode=target))
+
+    assert (problem.field, problem.code) == ("passwordLoginMode", "PASSWORD_AUTH_RESTRICTION")
+    assert settings(ports).password_login_mode is ENABLED
+
+
+def test_staff_of_a_password_session_may_ask_for_what_is_there_already(ports: Ports) -> None:
+    shop = update_shop(ports, manager(ports), ShopUpdate(password_login_mode=ENABLED))
+
+    assert shop.password_login_mode is ENABLED
+
+
+@pytest.mark.parametrize("present", [CUSTOMERS_ONLY, DISABLED])
+def test_a_password_session_cannot_lift_a_mode_that_takes_its_rights(
+    ports: Ports, present: PasswordLoginMode
+) -> None:
+    staff = make_staff(ports, "staff@example.com", SETTINGS)
+    set_mode(ports, present)
+
+    with pytest.raises((PermissionDenied, TokenRejected)):
+        update_shop(ports, actor_of(ports, staff), ShopUpdate(password_login_mode=ENABLED))
+
+    assert settings(ports).password_login_mode is present
+
+
+@pytest.mark.parametrize("target", PasswordLoginMode)
+@pytest.mark.parametrize("present", PasswordLoginMode)
+def test_an_app_with_the_permission_and_the_operator_set_any_mode(
+    ports: Ports, present: PasswordLoginMode, target: PasswordLoginMode
+) -> None:
+    _, token = make_app(ports, "Switch", SETTINGS)
+
+    for actor in (identify(ports, visit(token)).actor, OPERATOR):
+        set_mode(ports, present)
+        shop = update_shop(ports, actor, ShopUpdate(password_login_mode=target))
+        assert shop.password_login_mode is target
+
+
+def test_a_refused_mode_leaves_every_other_field_of_the_input_unchanged(ports: Ports) -> None:
+    before = settings(ports)
+
+    problems_of(
+        ports,
+        manager(ports),
+        ShopUpdate(
+            password_login_mode=DISABLED,
+            allow_storefront_traffic=False,
+            name="Renamed",
+            enable_account_confirmation_by_email=False,
+        ),
+    )
+
+    assert settings(ports) == before
+    assert trail(ports, "shop.update") == []
+
+
+def test_everything_that_is_wrong_is_told_at_once(ports: Ports) -> None:
+    problems = problems_of(
+        ports,
+        manager(ports),
+        ShopUpdate(password_login_mode=DISABLED, allow_storefront_traffic=None, name=""),
+    )
+
+    assert {(problem.field, problem.code) for problem in problems} == {
+        ("name", "REQUIRED"),
+        ("allowStorefrontTraffic", "INVALID"),
+        ("passwordLoginMode", "PASSWORD_AUTH_RESTRICTION"),
+    }

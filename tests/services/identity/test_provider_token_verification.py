@@ -1,0 +1,209 @@
+"""A provider's access token as credential: contract, "Single sign-on"."""
+
+import pytest
+from sqlalchemy import select
+
+from app.domain.authorization.actor import OPERATOR, ActorKind, SessionOrigin
+from app.domain.passwords.email_links import LinkPurpose
+from app.domain.values.errors import TokenFault
+from app.models import UserRecord
+from app.ports import Ports
+from app.services.passwords.email_links import make_link
+from app.services.passwords.password_changes import set_password
+from app.services.sign_in.tokens import deactivate_all_tokens
+from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
+from tests.builders.people import ADDRESS, NOBODY, change_user, make_user
+from tests.builders.providers import identities, set_up, user_called
+from tests.fakes.clock import FakeClock
+from tests.fixtures.statements import recorded_statements
+from tests.servers.own_provider import LIFETIME, OwnProvider
+from tests.services.bearers import EMAIL, calls, fault, who
+from tests.services.provider_logins import sign_in
+
+
+def test_an_access_token_tells_who_is_calling_and_makes_them_a_customer(
+    ports: Ports, provider: OwnProvider
+) -> None:
+    identity = who(ports, provider.access_token())
+
+    actor, user = identity.actor, identity.user
+    assert (actor.kind, actor.origin, actor.session_id) == (
+        ActorKind.USER,
+        SessionOrigin.OIDC,
+        None,
+    )
+    assert (actor.name, actor.is_staff, actor.address) == (EMAIL, False, ADDRESS)
+    assert user is not None
+    assert (user.first_name, user.last_name, user.is_confirmed) == ("Alice", "Sso", True)
+    kept = user_called(ports, EMAIL)
+    assert kept is not None
+    assert kept.password_hash is None
+    assert identities(ports) == [(provider.url, "alice", True)]
+
+
+def test_a_token_that_was_seen_costs_one_statement_and_no_call(
+    ports: Ports, provider: OwnProvider
+) -> None:
+    token = provider.access_token()
+    who(ports, token)
+    before = calls(ports)
+
+    with recorded_statements() as statements:
+        assert who(ports, token).actor.is_user
+
+    assert len(statements) == 1
+    assert calls(ports) == before
+
+
+def test_another_process_asks_once_for_itself_and_makes_nobody_twice(
+    ports: Ports, elsewhere: Ports, provider: OwnProvider
+) -> None:
+    token = provider.access_token()
+    assert who(ports, token).actor.user_id == who(elsewhere, token).actor.user_id
+    assert len(identities(ports)) == 1
+
+
+def test_a_token_that_was_seen_is_worth_nothing_from_its_end_on(
+    ports: Ports, provider: OwnProvider, clock: FakeClock
+) -> None:
+    token = provider.access_token()
+    assert fault(ports, token) is None
+    clock.pass_(seconds=LIFETIME - 1)
+    assert fault(ports, token) is None
+    clock.pass_(seconds=1)
+    assert fault(ports, token) is TokenFault.EXPIRED
+
+
+def test_nobody_gets_in_who_is_not_active(ports: Ports, provider: OwnProvider) -> None:
+    token = provider.access_token()
+    user_id = who(ports, token).actor.user_id
+    assert user_id is not None
+    change_user(ports, user_id, is_active=False)
+
+    assert fault(ports, token) is TokenFault.INVALID
+    assert fault(ports, provider.access_token(jti="another")) is TokenFault.INVALID
+
+
+def test_a_changed_setting_holds_for_tokens_that_were_seen(
+    ports: Ports, elsewhere: Ports, provider: OwnProvider
+) -> None:
+    token = provider.access_token()
+    assert fault(ports, token) is None
+
+    set_up(elsewhere, provider, audience="https://another.example")
+    assert fault(ports, token) is TokenFault.INVALID
+
+
+def test_signing_out_everywhere_ends_the_tokens_that_were_issued_before(
+    ports: Ports, elsewhere: Ports, provider: OwnProvider, clock: FakeClock
+) -> None:
+    seen, unseen = provider.access_token(), provider.access_token(jti="unseen")
+    actor = who(ports, seen).actor
+    clock.pass_(seconds=5)
+    deactivate_all_tokens(ports, actor)
+
+    for token in (seen, unseen):
+        assert fault(ports, token) is TokenFault.INVALID
+        assert fault(elsewhere, token) is TokenFault.INVALID
+    clock.pass_(seconds=1)
+    assert fault(ports, provider.access_token()) is None
+
+
+@pytest.mark.parametrize(
+    ("told", "is_ended"), [(-1, True), (0, True), (1, False)], ids=["before", "same", "after"]
+)
+def test_a_token_of_the_second_in_which_somebody_signed_out_counts_as_older(
+    ports: Ports,
+    elsewhere: Ports,
+    provider: OwnProvider,
+    clock: FakeClock,
+    told: int,
+    is_ended: bool,
+) -> None:
+    """Providers tell whole seconds, rounded down: nobody knows which of the two came first."""
+    actor = who(ports, provider.access_token(iat=provider.now() - 60)).actor
+    second = provider.now()
+    clock.pass_(seconds=0.25)
+    deactivate_all_tokens(ports, actor)
+    clock.pass_(seconds=0.5)
+    token = provider.access_token(iat=second + told)
+    clock.pass_(seconds=5)
+    for process in (ports, elsewhere):
+        assert fault(process, token) is (TokenFault.INVALID if is_ended else None)
+
+
+def test_a_new_password_ends_every_session_and_no_token_of_the_provider(
+    ports: Ports, provider: OwnProvider, clock: FakeClock
+) -> None:
+    """Contract, "Sessions": a reset ends all of these; the provider's tokens are none."""
+    make_user(ports, EMAIL)
+    token = provider.access_token()
+    assert who(ports, token).actor.user_id is not None
+    ours = sign_in(ports, provider).access
+    clock.pass_(seconds=5)
+    with ports.database.transaction() as session:
+        user = session.scalars(select(UserRecord).where(UserRecord.email == EMAIL)).one()
+        link = make_link(ports, session, user, LinkPurpose.SET_PASSWORD)
+
+    set_password(ports, NOBODY, email=EMAIL, password="a whole new sentence", token=link)
+
+    assert fault(ports, ours) is TokenFault.INVALID
+    assert fault(ports, token) is None
+
+
+def test_details_are_kept_current(ports: Ports, provider: OwnProvider) -> None:
+    first = who(ports, provider.access_token()).actor.user_id
+    token = provider.sign(provider.claims(jti="later"))
+    provider.known(token, given_name="Alix", email="alix@sso.example")
+
+    user = who(ports, token).user
+
+    assert user is not None
+    assert (user.id, user.first_name, user.email) == (first, "Alix", "alix@sso.example")
+
+
+@pytest.mark.parametrize("told", [{"email_verified": False}, {"email": "customer@example.com"}])
+def test_an_address_that_is_not_verified_or_anothers_replaces_none(
+    ports: Ports, provider: OwnProvider, told: dict[str, object]
+) -> None:
+    make_user(ports)
+    who(ports, provider.access_token())
+    token = provider.sign(provider.claims(jti="later"))
+    provider.known(token, **{"email": "alix@sso.example", **told})
+
+    user = who(ports, token).user
+
+    assert user is not None
+    assert user.email == EMAIL
+
+
+def test_the_issuer_tells_which_of_several_providers_a_token_is_of(
+    ports: Ports, provider: OwnProvider, other_provider: OwnProvider
+) -> None:
+    set_up(ports, other_provider, "other")
+    one, other = provider.access_token(), other_provider.access_token("bob")
+    assert who(ports, one).actor.name == EMAIL
+    # Both sign with the same key here, so nothing but the issuer tells them apart.
+    assert who(ports, other).actor.name == "bob@sso.example"
+    assert len(other_provider.server.calls("/userinfo")) == 1
+    assert len(provider.server.calls("/userinfo")) == 1
+
+
+def test_without_a_configured_issuer_the_signature_decides(
+    ports: Ports, provider: OwnProvider
+) -> None:
+    set_up(ports, provider, issuer=None)
+    assert who(ports, provider.access_token()).actor.name == EMAIL
+    assert identities(ports) == [(f"default|{provider.url}", "alice", True)]
+
+    set_up(ports, provider)
+    again = who(ports, provider.access_token(jti="later"))
+    assert again.actor.name == EMAIL
+    assert identities(ports) == [(provider.url, "alice", True)]
+
+
+def test_an_inactive_provider_lets_nobody_in(ports: Ports, provider: OwnProvider) -> None:
+    token = provider.access_token()
+    assert fault(ports, token) is None
+    save_provider(ports, OPERATOR, "default", ProviderUpdate({}, active=False))
+    assert not who(ports, token).actor.is_user

@@ -1,0 +1,267 @@
+"""The token inspector on our own tokens and on those of apps."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from app.domain.authorization.actor import OPERATOR, Actor, SessionOrigin
+from app.domain.authorization.permissions import Permission
+from app.domain.inspector.token_inspection import (
+    CheckName,
+    CheckOutcome,
+    Inspection,
+    KeyStanding,
+    LostTo,
+    TokenKind,
+)
+from app.domain.shop.settings import PasswordLoginMode
+from app.domain.single_sign_on.provider_jws import LONGEST_FOREIGN_TOKEN
+from app.domain.values.errors import PermissionDenied
+from app.ports import Ports
+from app.services.inspector.inspect import inspect_token
+from app.services.keys.rotation import rotate_keys
+from tests.builders.apps import change_app, make_app, make_extension_app
+from tests.builders.people import (
+    ISSUER,
+    NOBODY,
+    actor_of,
+    change_user,
+    make_staff,
+    make_user,
+    sign_in,
+)
+from tests.builders.shop import set_mode
+from tests.builders.tokens import altered, extension_of
+from tests.fakes.clock import FakeClock
+from tests.fixtures.statements import recorded_statements, selects
+
+ORDERS, SHIPPING, USERS, STAFF = (
+    Permission.MANAGE_ORDERS,
+    Permission.MANAGE_SHIPPING,
+    Permission.MANAGE_USERS,
+    Permission.MANAGE_STAFF,
+)
+INSPECTOR = replace(OPERATOR, issuer=ISSUER)
+
+
+@pytest.fixture
+def token(ports: Ports) -> str:
+    """A customer's."""
+    return sign_in(ports, make_user(ports)).access
+
+
+def inspect(ports: Ports, token: str, actor: Actor = INSPECTOR) -> Inspection:
+    return inspect_token(ports, actor, token)
+
+
+def failure(found: Inspection) -> tuple[CheckName, CheckOutcome]:
+    """The check that ended it."""
+    assert not found.is_valid
+    last = found.checks[-1]
+    return last.name, last.outcome
+
+
+def test_an_access_token_is_told_with_its_person_and_rights(ports: Ports) -> None:
+    user_id = make_staff(ports, "tom@example.com", ORDERS)
+    token = sign_in(ports, user_id).access
+    found = inspect(ports, f" Bearer {token}\n")
+    assert (found.kind, found.is_valid) == (TokenKind.ACCESS, True)
+    assert (found.header["alg"], found.claims["email"]) == ("RS256", "tom@example.com")
+    assert found.key is not None
+    assert (found.key.kid, found.key.standing) == (found.header["kid"], KeyStanding.ACTIVE)
+    assert found.bearer is not None
+    assert (found.bearer.id, found.bearer.email) == (user_id, "tom@example.com")
+    assert found.session is not None
+    assert found.session.origin is SessionOrigin.PASSWORD
+    assert found.effective == (ORDERS,)
+    assert [check.name for check in found.checks] == [
+        CheckName.FORM,
+        CheckName.KEY,
+        CheckName.SIGNATURE,
+        CheckName.CLAIMS,
+        CheckName.ISSUER,
+        CheckName.TIME,
+        CheckName.SESSION,
+        CheckName.PERSON,
+        CheckName.LOGIN_MODE,
+    ]
+
+
+def test_the_token_itself_is_nowhere_in_the_answer(ports: Ports) -> None:
+    pair = sign_in(ports, make_user(ports))
+    _, secret = make_app(ports)
+    for token in (pair.access, pair.refresh, secret):
+        found = inspect(ports, token)
+        assert token not in repr(found)
+        assert token not in f"{found.header}{found.claims}{found.app}"
+
+
+def test_a_refresh_token_is_told_apart(ports: Ports) -> None:
+    found = inspect(ports, sign_in(ports, make_user(ports)).refresh)
+    assert (found.kind, found.is_valid) == (TokenKind.REFRESH, True)
+
+
+def test_an_extension_acts_with_what_both_hold(ports: Ports) -> None:
+    app = make_extension_app(ports, "Labels", ORDERS, SHIPPING)
+    user_id = make_staff(ports, "tom@example.com", ORDERS, USERS)
+    token = extension_of(ports, sign_in(ports, user_id).access, app.id)
+    found = inspect(ports, token)
+    assert (found.kind, found.effective) == (TokenKind.EXTENSION, (ORDERS,))
+    assert found.app is not None
+    assert found.app.name == "Labels"
+    assert {
+        right.permission: (right.by_person, right.by_app, right.lost_to)
+        for right in found.rights or ()
+    } == {
+        ORDERS: (True, True, None),
+        SHIPPING: (False, True, LostTo.PERSON),
+        USERS: (True, False, LostTo.APP),
+    }
+    change_app(ports, app.id, is_active=False)
+    off = inspect(ports, token)
+    assert [one.name for one in off.checks if one.outcome is CheckOutcome.FAILED] == [
+        CheckName.APP
+    ]
+    assert off.effective == ()
+
+
+def test_what_the_login_mode_takes_is_told_and_what_sign_on_would_give(ports: Ports) -> None:
+    token = sign_in(ports, make_staff(ports, "tom@example.com", ORDERS)).access
+    set_mode(ports, PasswordLoginMode.CUSTOMERS_ONLY)
+    found = inspect(ports, token)
+    assert (found.is_valid, found.effective, found.by_sign_on) == (True, (), (ORDERS,))
+    assert found.checks[-1].outcome is CheckOutcome.WARNING
+    assert [right.lost_to for right in found.rights or ()] == [LostTo.LOGIN_MODE]
+    set_mode(ports, PasswordLoginMode.DISABLED)
+    assert failure(inspect(ports, token)) == (CheckName.LOGIN_MODE, CheckOutcome.FAILED)
+
+
+def test_what_came_in_by_sign_on_keeps_its_rights(ports: Ports) -> None:
+    user_id = make_staff(ports, "tom@example.com", ORDERS)
+    token = sign_in(ports, user_id, SessionOrigin.OIDC).access
+    set_mode(ports, PasswordLoginMode.DISABLED)
+    assert inspect(ports, token).effective == (ORDERS,)
+
+
+def test_why_a_token_is_worth_nothing_is_told(ports: Ports, clock: FakeClock) -> None:
+    user_id = make_user(ports)
+    token = sign_in(ports, user_id).access
+    cases = {
+        altered(ports, token, iss="https://other.example/graphql/"): CheckName.ISSUER,
+        altered(ports, token, owner="another"): CheckName.CLAIMS,
+        altered(ports, token, type="other"): CheckName.CLAIMS,
+        altered(ports, token, user_id=...): CheckName.CLAIMS,
+        altered(ports, token, exp=int(clock.timestamp())): CheckName.TIME,
+        altered(ports, token, nbf=int(clock.timestamp()) + 61): CheckName.TIME,
+        f"{token[:-8]}AAAAAAAA": CheckName.SIGNATURE,
+    }
+    for broken, name in cases.items():
+        assert failure(inspect(ports, broken))[0] is name
+    dead = altered(ports, token, token="x" * 16)
+    assert CheckName.SESSION in {
+        check.name for check in inspect(ports, dead).checks if check.outcome is CheckOutcome.FAILED
+    }
+    change_user(ports, user_id, is_active=False)
+    assert [
+        check.name
+        for check in inspect(ports, token).checks
+        if check.outcome is CheckOutcome.FAILED
+    ] == [CheckName.PERSON]
+    clock.pass_(minutes=6)
+    late = inspect(ports, token)
+    assert failure(late)[0] is CheckName.TIME
+    assert "2026-03-01 12:05:00" in late.checks[-1].text
+
+
+def test_a_key_that_is_retired_or_gone_is_told(ports: Ports, clock: FakeClock) -> None:
+    token = sign_in(ports, make_user(ports)).refresh
+    clock.pass_(hours=1)
+    rotate_keys(ports, OPERATOR)
+    retired = inspect(ports, token)
+    assert retired.is_valid
+    assert retired.key is not None
+    assert retired.key.standing is KeyStanding.RETIRED
+    assert retired.key.verifies_until == clock.now() + timedelta(days=30)
+    clock.pass_(hours=31 * 24)
+    gone = inspect(ports, token)
+    assert failure(gone)[0] is CheckName.KEY
+    assert gone.key is not None
+    assert gone.key.standing is KeyStanding.ENDED
+
+
+def test_an_apps_token_is_told_with_its_app_and_what_it_is_for(ports: Ports) -> None:
+    app_id, token = make_app(ports, "Labels", ORDERS)
+    found = inspect(ports, token)
+    assert (found.kind, found.is_valid, found.effective) == (TokenKind.APP, True, (ORDERS,))
+    assert found.app is not None
+    assert (found.app.id, found.app.name, found.app.last_four) == (app_id, "Labels", token[-4:])
+    change_app(ports, app_id, is_active=False)
+    assert failure(inspect(ports, token))[0] is CheckName.APP
+    with_typo = f"{token[:-1]}{'0' if token[-1] != '0' else '1'}"
+    assert failure(inspect(ports, with_typo))[0] is CheckName.FORM
+    other, elsewhere = make_app(ports, "Gone")
+    change_app(ports, other, is_active=False, is_installed=False)
+    assert inspect(ports, elsewhere).is_valid
+
+
+def test_rights_are_told_to_their_owner_and_to_whoever_manages_them(ports: Ports) -> None:
+    tom = make_staff(ports, "tom@example.com", ORDERS)
+    token = sign_in(ports, tom).access
+    other = actor_of(ports, make_staff(ports, "other@example.com", USERS))
+    manager = actor_of(ports, make_staff(ports, "manager@example.com", STAFF))
+    hidden = inspect(ports, token, other)
+    assert (hidden.rights, hidden.rights_hidden, hidden.is_valid) == (None, True, True)
+    for actor in (manager, actor_of(ports, tom)):
+        assert inspect(ports, token, actor).effective == (ORDERS,)
+    with pytest.raises(PermissionDenied):
+        inspect(ports, token, NOBODY)
+
+
+def test_an_inspection_costs_few_statements_and_writes_nothing(ports: Ports) -> None:
+    token = sign_in(ports, make_user(ports)).access
+    inspect(ports, token)
+    with recorded_statements() as statements:
+        inspect(ports, token)
+    assert len(selects(statements)) <= 4
+    assert not [one for one in statements if one.startswith(("INSERT", "UPDATE", "DELETE"))]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "  ",
+        "Bearer",
+        "bearer ",
+        "a.b.c",
+        "..",
+        "a.b",
+        "opaque",
+        "\ud800.\0.x",
+        "lkapp_",
+        "ä.ö.ü",
+    ],
+)
+def test_what_is_no_token_is_told_without_a_fault(ports: Ports, text: str) -> None:
+    found = inspect(ports, text)
+    assert not found.is_valid
+    assert found.checks[-1].text
+    assert found.effective == ()
+
+
+def test_what_is_too_long_is_not_even_read(ports: Ports) -> None:
+    found = inspect(ports, "a." * LONGEST_FOREIGN_TOKEN)
+    assert found.kind is TokenKind.UNREADABLE
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(place=st.integers(0, 900), letter=st.characters(), cut=st.integers(0, 3))
+def test_no_change_to_a_token_makes_it_raise_or_pass(
+    ports: Ports, token: str, place: int, letter: str, cut: int
+) -> None:
+    changed = token[:place] + letter + token[place + cut :]
+    found = inspect(ports, changed)
+    assert found.is_valid is (changed.strip() == token)

@@ -1,0 +1,280 @@
+"""The ring of signing keys: made once, remembered, and followed by every process."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from math import inf
+from threading import Barrier
+
+import pytest
+from sqlalchemy import delete, select
+
+from app.adapters.keys import RsaKeyStore
+from app.domain.authorization.actor import OPERATOR, Actor, ActorKind, anonymous
+from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
+from app.domain.keys.ring import KeyState, Ring
+from app.domain.sign_in.tokens import Claims
+from app.domain.values.errors import PermissionDenied, TokenFault, TokenRejected
+from app.domain.values.faults import KeyUnreadable, SchemaBehind
+from app.models import AuditRecord, ShopRecord, SigningKeyRecord
+from app.ports import Ports, Remembered
+from app.ports.remembered import KnownRing, VerifiedToken
+from app.services.identity.own_tokens import trace_token
+from app.services.keys.ring import list_keys, published_keys, ring
+from app.services.keys.rotation import rotate_keys
+from tests.builders.people import ISSUER, make_user, sign_in
+from tests.fakes.clock import FakeClock
+from tests.fakes.keys import SECRET
+from tests.fakes.known_keys import KnownKeyStore, pem, private_key
+from tests.fakes.no_database import NoDatabase
+from tests.fixtures.ports import fake_ports
+
+TTL = 30 * 24 * 3600
+VERIFIED = VerifiedToken(
+    Claims(1, 2, None, "latchkey", "", "session", "access", 1, "", None, {}), Ring(1, "", {})
+)
+
+
+@pytest.fixture
+def ports(database_url: str, clock: FakeClock) -> Iterator[Ports]:
+    with_fakes = fake_ports(database_url, clock)
+    yield replace(with_fakes, keys=KnownKeyStore())
+    with_fakes.database.close()
+
+
+@pytest.fixture
+def other(database_url: str, clock: FakeClock) -> Iterator[Ports]:
+    """Another process of the same installation."""
+    with_fakes = fake_ports(database_url, clock)
+    yield replace(with_fakes, keys=KnownKeyStore(100))
+    with_fakes.database.close()
+
+
+def with_fixed_key(ports: Ports) -> Ports:
+    """The installation with ``RSA_PRIVATE_KEY`` set; the database must not be asked at all."""
+    store = RsaKeyStore(SECRET, pem(private_key(50)))
+    return replace(ports, keys=store, database=NoDatabase(), remembered=Remembered())
+
+
+def unasked(ports: Ports) -> Ports:
+    return replace(ports, database=NoDatabase())
+
+
+def states(ports: Ports) -> list[KeyState]:
+    return [key.state for key in list_keys(ports, OPERATOR)]
+
+
+def test_the_first_use_makes_an_active_and_a_next_key(ports: Ports) -> None:
+    known = ring(ports)
+    assert states(ports) == [KeyState.NEXT, KeyState.ACTIVE]
+    assert known.ring.active_kid == known.signer.public.kid
+    assert known.good_until == inf
+    assert next(iter(known.ring.published)) == known.ring.active_kid
+    assert len(known.ring.published) == 2
+
+
+def test_making_the_ring_is_in_the_audit_trail_without_any_private_part(ports: Ports) -> None:
+    kids = set(ring(ports).ring.published)
+    with ports.database.reading() as session:
+        rows = session.scalars(select(AuditRecord)).all()
+    assert {row.subject_id for row in rows} == kids
+    assert {row.action for row in rows} == {"keys.create"}
+    assert {row.actor_kind for row in rows} == {"worker"}
+    assert sorted(str(row.after) for row in rows) == ["{'state': 'active'}", "{'state': 'next'}"]
+
+
+def test_every_process_finds_the_ring_that_the_first_one_made(ports: Ports, other: Ports) -> None:
+    assert ring(ports) == ring(other)
+
+
+def test_a_remembered_ring_is_not_read_again_at_its_version(ports: Ports) -> None:
+    known = ring(ports)
+    assert ring(unasked(ports), known.ring.version) is known
+
+
+def test_without_a_version_the_shops_row_is_asked_and_nothing_else(ports: Ports) -> None:
+    known = ring(ports)
+    with ports.database.transaction() as session:
+        session.execute(delete(SigningKeyRecord))
+    assert ring(ports) is known
+
+
+def test_a_changed_ring_is_read_at_the_next_request(ports: Ports, other: Ports) -> None:
+    before = ring(other)
+    rotate_keys(ports, OPERATOR, force=True)
+    after = ring(other, before.ring.version + 1)
+    assert after == ring(other) == ring(ports)
+    assert after.ring.active_kid != before.ring.active_kid
+
+
+def test_a_version_that_was_read_before_a_change_gives_the_ring_after_it(ports: Ports) -> None:
+    before = ring(ports)
+    rotate_keys(ports, OPERATOR, force=True)
+    assert ring(ports, before.ring.version).ring.version == before.ring.version + 1
+
+
+def test_a_changed_ring_forgets_the_verified_tokens(ports: Ports, other: Ports) -> None:
+    ring(other)
+    other.remembered.verified.put(b"digest", VERIFIED)
+    ring(other)
+    assert other.remembered.verified.get(b"digest") is VERIFIED
+    rotate_keys(ports, OPERATOR, force=True)
+    ring(other)
+    assert other.remembered.verified.get(b"digest") is None
+
+
+def test_threads_of_one_process_make_one_ring_together(ports: Ports) -> None:
+    start = Barrier(8)
+
+    def use(_thread: int) -> KnownRing:
+        start.wait()
+        return ring(ports)
+
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(use, range(8)))
+    assert len({known.ring.active_kid for known in found}) == 1
+    assert states(ports) == [KeyState.NEXT, KeyState.ACTIVE]
+    assert isinstance(ports.keys, KnownKeyStore)
+    assert ports.keys.made == 2
+
+
+def test_eight_processes_on_an_empty_database_end_with_one_ring(
+    database_url: str, clock: FakeClock
+) -> None:
+    start = Barrier(8)
+    processes = [fake_ports(database_url, clock) for _ in range(8)]
+
+    def use(number: int) -> KnownRing:
+        process = replace(processes[number], keys=KnownKeyStore(100 + 2 * number))
+        start.wait()
+        return ring(process)
+
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(use, range(8)))
+    assert [known for known in found if known != found[0]] == []
+    assert states(processes[0]) == [KeyState.NEXT, KeyState.ACTIVE]
+    for process in processes:
+        process.database.close()
+
+
+def test_a_ring_that_lost_a_key_is_made_whole(ports: Ports, other: Ports) -> None:
+    before = ring(ports)
+    with ports.database.transaction() as session:
+        session.execute(delete(SigningKeyRecord).where(SigningKeyRecord.state == "next"))
+    after = ring(other)
+    assert after.signer == before.signer
+    assert states(other) == [KeyState.NEXT, KeyState.ACTIVE]
+
+
+def test_the_first_use_inside_a_transaction_is_a_mistake_that_says_so(ports: Ports) -> None:
+    with ports.database.transaction(), pytest.raises(RuntimeError, match="inside a transaction"):
+        ring(ports)
+
+
+def test_a_database_without_a_shop_says_what_to_do(ports: Ports) -> None:
+    with ports.database.transaction() as session:
+        session.execute(delete(ShopRecord))
+    with pytest.raises(SchemaBehind, match="flask db upgrade"):
+        ring(ports)
+
+
+def test_a_retired_key_verifies_until_its_last_token_has_expired(
+    ports: Ports, clock: FakeClock
+) -> None:
+    first = ring(ports).signer
+    token = ports.keys.sign(first, {"exp": 1})
+    clock.pass_(hours=1)
+    retired_at = clock.now().timestamp()
+    rotate_keys(ports, OPERATOR)
+    known = ring(ports)
+    assert known.good_until == retired_at + TTL
+    assert ports.keys.verify(known.ring.published, token) == {"exp": 1}
+    clock.pass_(seconds=TTL - 1)
+    assert first.public in published_keys(ports)
+    assert KeyState.RETIRED in states(ports)
+
+
+def test_a_retired_key_ends_by_itself_in_every_process(
+    ports: Ports, other: Ports, clock: FakeClock
+) -> None:
+    first = ring(ports).signer
+    token = ports.keys.sign(first, {"exp": 1})
+    rotate_keys(ports, OPERATOR, force=True)
+    version = ring(other).ring.version
+    other.remembered.verified.put(b"digest", VERIFIED)
+    clock.pass_(seconds=TTL)
+    known = ring(other, version)
+    assert first.public not in published_keys(other)
+    assert states(other) == [KeyState.NEXT, KeyState.ACTIVE]
+    assert other.remembered.verified.get(b"digest") is None
+    with pytest.raises(TokenRejected) as refusal:
+        other.keys.verify(known.ring.published, token)
+    assert refusal.value.fault is TokenFault.SIGNATURE
+    assert ring(unasked(other), version) is known
+
+
+def test_a_token_seen_before_is_refused_once_its_key_has_come_to_its_end(
+    ports: Ports, other: Ports, clock: FakeClock
+) -> None:
+    pair = sign_in(ports, make_user(ports))
+    claims = {**trace_token(other, pair.access, ISSUER).claims.everything}
+    claims["exp"] = int(clock.timestamp()) + 2 * TTL
+    token = ports.keys.sign(ring(ports).signer, claims)
+    rotate_keys(ports, OPERATOR, force=True)
+    trace_token(other, token, ISSUER)
+    clock.pass_(seconds=TTL)
+    with pytest.raises(TokenRejected) as refusal:
+        trace_token(other, token, ISSUER)
+    assert refusal.value.fault is TokenFault.SIGNATURE
+
+
+def test_the_key_of_the_setting_is_the_whole_ring(ports: Ports) -> None:
+    fixed = with_fixed_key(ports)
+    pair = fixed.keys.fixed()
+    assert pair is not None
+    for version in (None, 0, 7):
+        known = ring(fixed, version)
+        assert known.ring.version == 0
+        assert known.signer == pair
+        assert dict(known.ring.published) == {pair.public.kid: pair.public}
+    assert ring(fixed) is ring(fixed)
+    (listed,) = list_keys(fixed, OPERATOR)
+    assert (listed.kid, listed.state, listed.published_at) == (pair.public.kid, "active", None)
+
+
+def test_the_wrong_secret_verifies_and_says_why_it_cannot_sign(ports: Ports, other: Ports) -> None:
+    token = ports.keys.sign(ring(ports).signer, {"exp": 1})
+    mistaken = replace(other, keys=KnownKeyStore(secret="another secret"))
+    known = ring(mistaken)
+    assert mistaken.keys.verify(known.ring.published, token) == {"exp": 1}
+    with pytest.raises(KeyUnreadable, match="Set SECRET_KEY back"):
+        mistaken.keys.sign(known.signer, {"exp": 1})
+
+
+def test_nothing_remembered_shows_a_private_part(ports: Ports) -> None:
+    known = ring(ports)
+    assert known.signer.sealed not in f"{known!r} {ports.remembered!r} {ports!r}"
+
+
+@pytest.mark.parametrize(
+    "actor",
+    [
+        anonymous(),
+        Actor(ActorKind.USER, is_staff=True, permissions=frozenset({Permission.MANAGE_APPS})),
+        Actor(ActorKind.APP, app_id=1, permissions=ALL_PERMISSIONS),
+    ],
+    ids=["anonymous", "staff without", "app with"],
+)
+def test_the_keys_are_listed_and_rotated_by_people_who_manage_settings_alone(
+    ports: Ports, actor: Actor
+) -> None:
+    with pytest.raises(PermissionDenied) as denial:
+        list_keys(ports, actor)
+    assert denial.value.required == ("MANAGE_SETTINGS",)
+    with pytest.raises(PermissionDenied):
+        rotate_keys(ports, actor, force=True)
+
+
+def test_staff_who_manage_settings_see_the_keys(ports: Ports) -> None:
+    actor = Actor(ActorKind.USER, permissions=frozenset({Permission.MANAGE_SETTINGS}))
+    assert list_keys(ports, actor) == list_keys(ports, OPERATOR)

@@ -1,0 +1,262 @@
+"""Rotating the signing keys while processes run, and forgetting old ones."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from threading import Barrier
+
+import jwt
+import pytest
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from sqlalchemy import select, text
+from typing_extensions import override
+
+from app.adapters.keys import RsaKeyStore
+from app.domain.authorization.actor import OPERATOR, WORKER, Actor, ActorKind
+from app.domain.authorization.permissions import Permission
+from app.domain.keys.ring import KeyState, SigningKey
+from app.domain.values.errors import PermissionDenied, Refused
+from app.models import AuditRecord, SigningKeyRecord
+from app.ports import Ports
+from app.ports.keys import KeyPair
+from app.services.identity.identify import identify
+from app.services.keys.ring import list_keys, published_keys, ring
+from app.services.keys.rotation import forget_old_keys, rotate_keys
+from tests.builders.people import make_user, sign_in, visit
+from tests.fakes.clock import FakeClock
+from tests.fakes.keys import SECRET
+from tests.fakes.known_keys import KnownKeyStore, pem, private_key
+from tests.fixtures.ports import fake_ports
+
+TTL = 30 * 24 * 3600
+NEXT, ACTIVE, RETIRED = KeyState
+
+
+class MeetingKeyStore(KnownKeyStore):
+    """Two rotations meet where each has made its new key, before either writes."""
+
+    def __init__(self, first: int, meeting: Barrier) -> None:
+        super().__init__(first)
+        self._meeting = meeting
+
+    @override
+    def generate(self) -> KeyPair:
+        pair = super().generate()
+        self._meeting.wait(timeout=30)
+        return pair
+
+
+@pytest.fixture
+def ports(database_url: str, clock: FakeClock) -> Iterator[Ports]:
+    with_fakes = fake_ports(database_url, clock)
+    yield replace(with_fakes, keys=KnownKeyStore())
+    with_fakes.database.close()
+
+
+@pytest.fixture
+def other(database_url: str, clock: FakeClock) -> Iterator[Ports]:
+    """Another process of the same installation."""
+    with_fakes = fake_ports(database_url, clock)
+    yield replace(with_fakes, keys=KnownKeyStore(100))
+    with_fakes.database.close()
+
+
+def by_state(keys: tuple[SigningKey, ...]) -> dict[KeyState, str]:
+    return {key.state: key.kid for key in keys}
+
+
+def kid_of(token: str) -> object:
+    return jwt.get_unverified_header(token)["kid"]
+
+
+def code_of(refusal: pytest.ExceptionInfo[Refused]) -> str:
+    (problem,) = refusal.value.problems
+    return problem.code
+
+
+def test_rotating_moves_every_key_one_state_on(ports: Ports, clock: FakeClock) -> None:
+    before = by_state(list_keys(ports, OPERATOR))
+    published_at = clock.now()
+    clock.pass_(minutes=5)
+    after = rotate_keys(ports, OPERATOR)
+    upcoming, active, retired = after
+    assert (active.kid, retired.kid) == (before[NEXT], before[ACTIVE])
+    assert (active.published_at, active.activated_at) == (published_at, clock.now())
+    assert (upcoming.state, upcoming.published_at, upcoming.activated_at) == (
+        NEXT,
+        clock.now(),
+        None,
+    )
+    assert retired.retired_at == clock.now()
+    assert retired.verifies_until is not None
+    assert (retired.verifies_until - clock.now()).total_seconds() == TTL
+    assert after == list_keys(ports, OPERATOR)
+
+
+def test_every_process_follows_a_rotation_at_its_next_request(
+    ports: Ports, other: Ports, clock: FakeClock
+) -> None:
+    user = make_user(ports)
+    before = sign_in(other, user)
+    assert identify(other, visit(before.access)).actor.user_id == user
+    clock.pass_(minutes=4, seconds=50)
+    active = by_state(rotate_keys(ports, OPERATOR, force=True))[ACTIVE]
+    assert identify(other, visit(before.access)).actor.user_id == user
+    after = sign_in(other, user)
+    assert kid_of(before.access) != active
+    assert kid_of(after.access) == kid_of(after.refresh) == active
+    for process in (ports, other):
+        for token in (before.access, after.access):
+            assert identify(process, visit(token)).actor.user_id == user
+
+
+def test_the_audit_trail_tells_who_rotated_and_no_private_part(
+    ports: Ports, clock: FakeClock
+) -> None:
+    before = by_state(list_keys(ports, OPERATOR))
+    clock.pass_(minutes=5)
+    staff = Actor(
+        ActorKind.USER,
+        user_id=7,
+        name="staff@example.com",
+        permissions=frozenset({Permission.MANAGE_SETTINGS}),
+        address="203.0.113.7",
+    )
+    after = by_state(rotate_keys(ports, staff))
+    with ports.database.reading() as session:
+        row = session.scalars(select(AuditRecord).where(AuditRecord.action == "keys.rotate")).one()
+    assert (row.actor_user_id, row.actor_name, row.address) == (
+        7,
+        "staff@example.com",
+        "203.0.113.7",
+    )
+    assert row.subject_id == after[ACTIVE]
+    assert row.before == {"active": before[ACTIVE], "next": before[NEXT]}
+    assert row.after == {"active": after[ACTIVE], "next": after[NEXT]}
+
+
+def test_a_key_that_verifiers_may_not_have_seen_does_not_sign(
+    ports: Ports, clock: FakeClock
+) -> None:
+    before = ring(ports)
+    clock.pass_(seconds=299.5)
+    with pytest.raises(Refused, match="Rotate in 1 s") as refusal:
+        rotate_keys(ports, OPERATOR)
+    assert code_of(refusal) == "KEY_TOO_NEW"
+    assert ring(ports) is before
+    clock.pass_(seconds=0.5)
+    rotate_keys(ports, OPERATOR)
+    with pytest.raises(Refused, match="Rotate in 300 s"):
+        rotate_keys(ports, OPERATOR)
+
+
+def test_a_leak_need_not_wait(ports: Ports) -> None:
+    before = by_state(list_keys(ports, OPERATOR))
+    assert by_state(rotate_keys(ports, OPERATOR, force=True))[ACTIVE] == before[NEXT]
+
+
+def test_of_two_rotations_at_once_one_wins_and_the_other_is_told(
+    ports: Ports, other: Ports
+) -> None:
+    before = by_state(list_keys(ports, OPERATOR))
+    meeting = Barrier(2)
+    rivals = [
+        replace(process, keys=MeetingKeyStore(200 + number, meeting))
+        for number, process in enumerate((ports, other))
+    ]
+
+    def rotate(rival: Ports) -> str:
+        try:
+            rotate_keys(rival, OPERATOR, force=True)
+        except Refused as refused:
+            return refused.problems[0].code
+        return "rotated"
+
+    with ThreadPoolExecutor(2) as pool:
+        assert sorted(pool.map(rotate, rivals)) == ["KEYS_CHANGED", "rotated"]
+    after = list_keys(ports, OPERATOR)
+    assert [key.state for key in after] == [NEXT, ACTIVE, RETIRED]
+    assert by_state(after)[ACTIVE] == before[NEXT]
+
+
+def test_the_key_of_the_setting_is_not_rotated(ports: Ports) -> None:
+    fixed = replace(ports, keys=RsaKeyStore(SECRET, pem(private_key(50))))
+    with pytest.raises(Refused, match="RSA_PRIVATE_KEY") as refusal:
+        rotate_keys(fixed, OPERATOR, force=True)
+    assert code_of(refusal) == "KEYS_FIXED"
+
+
+def test_after_the_secret_is_lost_new_keys_sign_and_old_tokens_stay_good(
+    ports: Ports, other: Ports, clock: FakeClock
+) -> None:
+    user = make_user(ports)
+    token = sign_in(ports, user).access
+    before = by_state(list_keys(ports, OPERATOR))
+    clock.pass_(minutes=4, seconds=59)
+    changed = replace(other, keys=KnownKeyStore(100, "another secret"))
+    with pytest.raises(Refused, match="SECRET_KEY") as refusal:
+        rotate_keys(changed, OPERATOR)
+    assert code_of(refusal) == "KEY_UNREADABLE"
+    after = by_state(rotate_keys(changed, OPERATOR, force=True))
+    assert after[RETIRED] == before[ACTIVE]
+    assert before[NEXT] not in after.values()
+    assert kid_of(sign_in(changed, user).access) == after[ACTIVE]
+    assert identify(changed, visit(token)).actor.user_id == user
+
+
+def test_keys_are_forgotten_when_they_verify_nothing_any_more(
+    ports: Ports, other: Ports, clock: FakeClock
+) -> None:
+    first = ring(ports).signer.public
+    rotate_keys(ports, OPERATOR, force=True)
+    version = ring(other).ring.version
+    clock.pass_(seconds=TTL - 1)
+    assert forget_old_keys(ports, WORKER) == 0
+    assert ring(other).ring.version == version
+    clock.pass_(seconds=1)
+    assert forget_old_keys(ports, WORKER) == 1
+    assert forget_old_keys(other, WORKER) == 0
+    assert ring(other).ring.version == version + 1
+    with ports.database.reading() as session:
+        kids = session.scalars(select(SigningKeyRecord.kid)).all()
+        forgotten = session.scalars(
+            select(AuditRecord.subject_id).where(AuditRecord.action == "keys.forget")
+        ).all()
+    assert first.kid not in kids
+    assert sorted(kids) == sorted(public.kid for public in published_keys(other))
+    assert forgotten == [first.kid]
+
+
+def test_only_the_installation_itself_forgets_keys(ports: Ports) -> None:
+    staff = Actor(ActorKind.USER, permissions=frozenset({Permission.MANAGE_SETTINGS}))
+    with pytest.raises(PermissionDenied):
+        forget_old_keys(ports, staff)
+
+
+def stored_bytes(ports: Ports, database_url: str) -> bytes:
+    """Everything that the database keeps: its files, or all that its tables hold."""
+    if database_url.startswith("sqlite"):
+        file = Path(database_url.removeprefix("sqlite:///"))
+        return b"".join(part.read_bytes() for part in sorted(file.parent.glob(f"{file.name}*")))
+    with ports.database.reading() as session:
+        rows = [
+            session.execute(text(f"SELECT kept::text FROM {table} AS kept")).scalars().all()  # noqa: S608 - names
+            for table in ("signing_keys", "audit", "shop")
+        ]
+    return repr(rows).encode()
+
+
+def test_private_parts_are_never_in_the_database(ports: Ports, database_url: str) -> None:
+    rotate_keys(ports, OPERATOR, force=True)
+    stored = stored_bytes(ports, database_url)
+    for key, place in [(private_key(place), place) for place in range(3)]:
+        numbers = key.private_numbers()
+        der = key.private_bytes(Encoding.DER, PrivateFormat.PKCS8, NoEncryption())
+        secrets = [line.encode() for line in pem(key).splitlines()]
+        secrets += [der[40:72], SECRET.encode()]
+        for number in (numbers.p, numbers.q, numbers.d, numbers.dmp1):
+            size = (number.bit_length() + 7) // 8
+            secrets += [number.to_bytes(size)[:24], str(number).encode(), f"{number:x}".encode()]
+        assert [secret for secret in secrets if secret in stored] == [], place
+    assert all(public.n.encode() in stored for public in published_keys(ports))

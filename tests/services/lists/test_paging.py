@@ -1,0 +1,191 @@
+"""Pages of stored lists: every item once, at any depth, both ways, on both databases."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+import pytest
+from sqlalchemy import Row, Select, select
+
+from app.domain.values.errors import Refused
+from app.domain.values.pages import Page, PageRequest, make_cursor, read_cursor
+from app.models import UserRecord
+from app.ports import Ports
+from app.services.lists.paging import Order, read_page
+
+LENGTH = 23
+BY_KEY = Order((UserRecord.id,))
+BY_NAME = Order((UserRecord.last_name, UserRecord.id))
+BY_NAMES = Order((UserRecord.last_name, UserRecord.first_name, UserRecord.id))
+BY_AGE = Order((UserRecord.date_joined, UserRecord.id))
+ORDERS = (BY_KEY, BY_NAME, BY_NAMES, BY_AGE)
+
+
+def told(order: Order) -> str:
+    """An order by the names of its columns, for the name of a test."""
+    return "+".join(str(column.key) for column in order.columns)
+
+
+@pytest.fixture
+def people(ports: Ports) -> None:
+    """People of whom some share a name or the moment that they joined."""
+    now = ports.clock.now()
+    with ports.database.transaction() as session:
+        session.add_all(
+            UserRecord(
+                email=f"{number}@example.com",
+                first_name=("", "Zoë", "ann", "Ann")[number % 4],
+                last_name=("", "a", "B", "É", "zz")[number % 5],
+                date_joined=now + timedelta(microseconds=number % 7),
+                updated_at=now,
+            )
+            for number in range(LENGTH)
+        )
+
+
+def page_of(
+    ports: Ports, request: PageRequest, order: Order = BY_KEY, *, up_to: int = 1000
+) -> Page[str]:
+    query: Select[*tuple[object, ...]] = select(UserRecord.email).where(UserRecord.id <= up_to)
+    with ports.database.reading() as session:
+        return read_page(ports, session, query, order, request, email)
+
+
+def email(row: Row[*tuple[object, ...]]) -> str:
+    return str(row[0])
+
+
+def walk(ports: Ports, order: Order, size: int, *, backwards: bool = False) -> Iterator[Page[str]]:
+    """One page after the other, as a client goes by cursors."""
+    cursor: tuple[str | int, ...] = ()
+    for _ in range(LENGTH):
+        page = page_of(ports, PageRequest(size, backwards, cursor), order)
+        yield page
+        if not (page.has_previous if backwards else page.has_next):
+            return
+        cursor = read_cursor(page.cursors[0 if backwards else -1], "after")
+
+
+def _named(value: object) -> str:
+    return told(value) if isinstance(value, Order) else repr(value)
+
+
+@pytest.mark.usefixtures("people")
+@pytest.mark.parametrize("size", [1, 4, LENGTH - 1, LENGTH, LENGTH + 1])
+@pytest.mark.parametrize("order", ORDERS, ids=told)
+@pytest.mark.parametrize("descending", [False, True], ids=["up", "down"])
+def test_page_after_page_shows_everybody_once_and_in_order(
+    ports: Ports, order: Order, size: int, *, descending: bool
+) -> None:
+    order = replace(order, descending=descending)
+    everybody = page_of(ports, PageRequest(100), order).items
+
+    forwards = list(walk(ports, order, size))
+    backwards = list(walk(ports, order, size, backwards=True))
+
+    assert len(everybody) == len(set(everybody)) == LENGTH
+    assert [item for page in forwards for item in page.items] == list(everybody)
+    assert [item for page in reversed(backwards) for item in page.items] == list(everybody)
+
+
+@pytest.mark.usefixtures("people")
+def test_a_page_tells_what_is_on_either_side_of_it(ports: Ports) -> None:
+    pages = list(walk(ports, BY_KEY, 10))
+    assert [(page.has_previous, page.has_next) for page in pages] == [
+        (False, True),
+        (True, True),
+        (True, False),
+    ]
+    pages = list(walk(ports, BY_KEY, 10, backwards=True))
+    assert [(page.has_previous, page.has_next) for page in pages] == [
+        (True, False),
+        (True, True),
+        (False, True),
+    ]
+
+
+@pytest.mark.usefixtures("people")
+def test_a_page_stays_where_it_is_when_somebody_before_it_goes(ports: Ports) -> None:
+    first = page_of(ports, PageRequest(5))
+    with ports.database.transaction() as session:
+        session.delete(session.get_one(UserRecord, 2))
+        session.delete(session.get_one(UserRecord, 5))  # whose row the cursor stands for
+
+    cursor = read_cursor(first.cursors[-1], "after")
+    assert page_of(ports, PageRequest(2, cursor=cursor)).items == (
+        "5@example.com",
+        "6@example.com",
+    )
+
+
+@pytest.mark.usefixtures("people")
+def test_everybody_is_counted_whatever_the_page(ports: Ports) -> None:
+    assert page_of(ports, PageRequest(5)).count() == LENGTH
+    assert page_of(ports, PageRequest(5, cursor=(20,))).count() == LENGTH
+    assert page_of(ports, PageRequest(5), up_to=7).count() == 7
+
+
+def test_a_list_of_nothing_is_an_empty_page(ports: Ports) -> None:
+    page = page_of(ports, PageRequest(5))
+
+    assert (page.items, page.cursors, page.has_next, page.has_previous) == ((), (), False, False)
+    assert page.count() == 0
+
+
+@pytest.mark.usefixtures("people")
+@pytest.mark.parametrize(
+    ("order", "cursor"),
+    [
+        (BY_KEY, ("1",)),
+        (BY_KEY, (1, 2)),
+        (BY_NAME, (1,)),
+        (BY_NAME, (1, 1)),
+        (BY_NAME, ("a", "1")),
+        (BY_NAME, ("a", 1, 1)),
+        (BY_AGE, ("yesterday", 1)),
+        (BY_AGE, (1, 1)),
+        (BY_AGE, ("0001-01-01T00:00:00+23:59", 1)),
+        (BY_AGE, ("9999-12-31T23:59:59-23:59", 1)),
+        (BY_AGE, ("", 1)),
+    ],
+    ids=_named,
+)
+@pytest.mark.parametrize(("backwards", "field"), [(False, "after"), (True, "before")])
+def test_the_cursor_of_another_list_is_refused(
+    ports: Ports, order: Order, cursor: tuple[str | int, ...], *, backwards: bool, field: str
+) -> None:
+    with pytest.raises(Refused) as refused:
+        page_of(ports, PageRequest(5, backwards, cursor), order)
+
+    [problem] = refused.value.problems
+    assert (problem.code, problem.field) == ("GRAPHQL_ERROR", field)
+
+
+@pytest.mark.usefixtures("people")
+@pytest.mark.parametrize(
+    ("order", "cursor"),
+    [
+        (BY_KEY, (2**63 - 1,)),
+        (BY_KEY, (-(2**63) + 1,)),
+        (BY_NAME, ("\U0010ffff", 0)),
+        (BY_NAME, ("'; DROP TABLE users; --", 0)),
+        (BY_AGE, ("2026-03-01", 0)),
+        (BY_AGE, ("0001-01-01T00:00:00+00:00", 0)),
+        (BY_AGE, ("9999-12-31T23:59:59+00:00", 0)),
+    ],
+    ids=_named,
+)
+@pytest.mark.parametrize("backwards", [False, True])
+def test_a_made_up_place_in_the_list_is_a_place_like_any_other(
+    ports: Ports, order: Order, cursor: tuple[str | int, ...], *, backwards: bool
+) -> None:
+    # A client may make such a cursor; what it gets is a page of the list that it may see anyway.
+    assert len(page_of(ports, PageRequest(100, backwards, cursor), order).items) <= LENGTH
+
+
+def test_a_moment_in_a_cursor_is_exact(ports: Ports, people: None) -> None:
+    page = page_of(ports, PageRequest(1), BY_AGE)
+
+    [moment, _] = read_cursor(page.cursors[0], "after")
+    assert datetime.fromisoformat(str(moment)) == ports.clock.now()
+    assert page.cursors[0] == make_cursor((ports.clock.now().isoformat(), 1))

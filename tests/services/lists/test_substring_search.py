@@ -1,0 +1,29 @@
+"""A piece of text is found in whatever case, and stands for nothing but itself."""
+
+import pytest
+from sqlalchemy import literal, select
+
+from app.ports import Ports
+from app.services.lists.substring_search import containing
+
+
+@pytest.mark.parametrize(
+    ("kept", "text", "is_there"),
+    [
+        ("Warehouse", "HOUSE", True),
+        ("Warehouse", "home", False),
+        ("50% off", "0% O", True),
+        ("500 off", "50%", False),
+        ("house_keeper", "e_k", True),
+        ("housekeeper", "e_k", False),
+        ("a/b", "A/B", True),
+        ("ab", "a/b", False),
+        ("a\\b", "\\", True),
+        ("anything", "", True),
+    ],
+)
+def test_a_piece_of_text_is_found_as_it_is(
+    ports: Ports, kept: str, text: str, *, is_there: bool
+) -> None:
+    with ports.database.reading() as session:
+        assert session.scalar(select(containing(literal(kept), text))) is is_there

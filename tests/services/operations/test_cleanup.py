@@ -1,0 +1,130 @@
+"""Forgetting what nobody will look at again."""
+
+from dataclasses import fields
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import func, insert, select
+
+from app.domain.authorization.actor import OPERATOR, WORKER, anonymous
+from app.domain.events import ProductUpdated
+from app.domain.values.errors import PermissionDenied
+from app.models import OutboxEventRecord, SessionRecord
+from app.ports import Ports
+from app.services.apps.tokens import WantedToken, create_app_token, list_app_tokens
+from app.services.commerce.checkout_lists import show_checkout
+from app.services.commerce.checkouts import update_checkout_email
+from app.services.commerce.order_lists import show_order
+from app.services.operations.cleanup import Tidied, tidy
+from app.services.outbox.publisher import put_event
+from tests.builders.apps import make_app
+from tests.builders.orders import checkout_id, make_cart, make_order, order_id
+from tests.builders.people import NOBODY, make_user, sessions_of, sign_in
+from tests.builders.webhooks import change_delivery, make_delivery, make_webhook
+from tests.fakes.clock import FakeClock
+
+MANY = 2500
+
+
+def test_sessions_are_forgotten_when_they_have_expired_and_not_before(
+    ports: Ports, clock: FakeClock
+) -> None:
+    ann = make_user(ports, "ann@example.com")
+    sign_in(ports, ann)
+    clock.pass_(hours=24)
+    sign_in(ports, ann)
+    clock.pass_(hours=29 * 24)
+    assert tidy(ports, WORKER).sessions == 1
+    assert len(sessions_of(ports, ann)) == 1
+    clock.pass_(hours=24)
+    assert tidy(ports, WORKER).sessions == 1
+    assert sessions_of(ports, ann) == []
+
+
+def test_many_are_forgotten_in_one_round(ports: Ports, clock: FakeClock) -> None:
+    ann = make_user(ports, "ann@example.com")
+    rows = [
+        {
+            "token": f"old-{number}",
+            "user_id": ann,
+            "origin": "password",
+            "created_at": clock.now(),
+            "expires_at": clock.now(),
+        }
+        for number in range(MANY)
+    ]
+    with ports.database.transaction() as session:
+        session.execute(insert(SessionRecord), rows)
+    sign_in(ports, ann)
+    assert tidy(ports, WORKER).sessions == MANY
+    with ports.database.reading() as session:
+        assert session.scalar(select(func.count()).select_from(SessionRecord)) == 1
+
+
+def test_login_failures_are_forgotten_when_they_have_faded(ports: Ports, clock: FakeClock) -> None:
+    ann = make_user(ports, "ann@example.com")
+    attempt = ports.throttle.begin("203.0.113.9", clock.timestamp())
+    ports.throttle.fail("203.0.113.9", attempt.lease, ann, clock.timestamp())
+    assert tidy(ports, WORKER).throttle_counters == 0
+    clock.pass_(hours=3)
+    assert tidy(ports, WORKER).throttle_counters > 0
+    assert ports.throttle.find("203.0.113.9", clock.timestamp()) is None
+
+
+def test_deliveries_are_forgotten_after_fourteen_days_and_so_is_what_was_told(
+    ports: Ports, clock: FakeClock
+) -> None:
+    webhook = make_webhook(ports, make_app(ports, "warehouse")[0])
+    made, tried_again = make_delivery(ports, webhook), make_delivery(ports, webhook)
+    change_delivery(ports, made, status="SUCCESS", next_attempt_at=None)
+    with ports.database.transaction() as session:
+        put_event(ports, WORKER, session, ProductUpdated(1))
+        put_event(ports, WORKER, session, ProductUpdated(2))
+        session.flush()
+        session.scalars(select(OutboxEventRecord)).first().closed_at = clock.now()  # type: ignore[union-attr]
+    clock.pass_(hours=13 * 24)
+    assert (tidy(ports, WORKER).deliveries, tidy(ports, WORKER).events) == (0, 0)
+    clock.pass_(hours=25)
+    tidied = tidy(ports, WORKER)
+    assert (tidied.deliveries, tidied.events) == (1, 1)
+
+    change_delivery(ports, tried_again, status="FAILED", next_attempt_at=None)
+    assert tidy(ports, WORKER).deliveries == 1
+
+
+def test_carts_are_forgotten_90_days_after_the_last_change_and_orders_stay(
+    ports: Ports, clock: FakeClock
+) -> None:
+    order, cart = make_order(ports), make_cart(ports)
+    make_cart(ports)
+    clock.pass_(hours=1)
+    update_checkout_email(ports, NOBODY, checkout_id(cart), "late@example.com")
+    clock.pass_(hours=90 * 24 - 1)
+    assert tidy(ports, WORKER).carts == 2
+    assert show_checkout(ports, NOBODY, checkout_id(cart)) is not None
+    assert show_order(ports, OPERATOR, order_id(order)) is not None
+    clock.pass_(hours=1)
+    assert tidy(ports, WORKER).carts == 1
+
+
+def test_a_token_of_an_app_can_be_seen_for_a_month_after_it_expired(
+    ports: Ports, clock: FakeClock
+) -> None:
+    app_id, _ = make_app(ports, "warehouse")
+    end = clock.now() + timedelta(hours=1)
+    create_app_token(ports, OPERATOR, app_id, WantedToken("nightly", end))
+    clock.pass_(hours=30 * 24)
+    assert tidy(ports, WORKER).app_tokens == 0
+    assert [one.name for one in list_app_tokens(ports, OPERATOR, app_id)] == ["", "nightly"]
+    clock.pass_(hours=1)
+    assert tidy(ports, WORKER).app_tokens == 1
+    assert [one.name for one in list_app_tokens(ports, OPERATOR, app_id)] == [""]
+
+
+def test_where_there_is_nothing_to_do_nothing_is_done(ports: Ports) -> None:
+    assert tidy(ports, WORKER) == Tidied(*(0 for _ in fields(Tidied)))
+
+
+def test_nobody_from_outside_starts_it(ports: Ports) -> None:
+    with pytest.raises(PermissionDenied):
+        tidy(ports, anonymous())

@@ -1,0 +1,159 @@
+"""What the installation leans on: Redis, mail, providers, workers, proxies."""
+
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+import pytest
+from redis import Redis
+
+from app.adapters.clock import SystemClock
+from app.adapters.post import SmtpPost
+from app.adapters.throttle_redis import connect_redis_throttle
+from app.domain.authorization.actor import OPERATOR, WORKER
+from app.domain.values.findings import Finding, State
+from app.models import ForwardingRecord
+from app.ports import Ports
+from app.services.operations.health_checks import examine
+from app.services.operations.worker_heartbeat import beat, read_pulse
+from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
+from tests.builders.apps import make_app
+from tests.builders.webhooks import make_delivery, make_webhook
+from tests.fakes.clock import FakeClock
+from tests.servers.http import Reply
+from tests.servers.own_provider import OwnProvider
+from tests.servers.smtp import smtp_server
+
+
+@dataclass(frozen=True, slots=True)
+class Later:
+    """Ports with the real time, on which ``examine`` insists, or some while after it."""
+
+    ports: Ports
+
+    def __call__(self, **gap: float) -> Ports:
+        return replace(self.ports, clock=FakeClock(SystemClock().now() + timedelta(**gap)))
+
+
+@pytest.fixture
+def at(ports: Ports) -> Later:
+    return Later(ports)
+
+
+def found(ports: Ports, subject: str) -> list[Finding]:
+    return [one for one in examine(ports, OPERATOR) if one.subject == subject]
+
+
+def deliver_later(ports: Ports) -> None:
+    app_id, _ = make_app(ports, "Warehouse")
+    make_delivery(ports, make_webhook(ports, app_id))
+
+
+def test_before_a_worker_has_run_there_is_a_warning(at: Later) -> None:
+    [finding] = found(at(), "worker")
+    assert finding.state is State.WARNING
+    assert "flask worker" in finding.remedy
+
+
+def test_a_worker_that_beats_is_alive(at: Later) -> None:
+    assert beat(at(), WORKER) == 0
+    [finding] = found(at(), "worker")
+    assert finding == Finding("worker", State.FINE, "Alive, and nothing waits for it.")
+
+
+def test_a_worker_that_stopped_is_told_with_the_time(at: Later) -> None:
+    beat(at(minutes=-30), WORKER)
+    [finding] = found(at(), "worker")
+    assert finding.state is State.FAILED
+    assert finding.message == "The last sign of life is 30 minutes old."
+
+
+@pytest.mark.parametrize(
+    ("waiting", "state"),
+    [(0.5, State.FINE), (5.0, State.WARNING), (150.0, State.FAILED)],
+)
+def test_a_worker_that_does_not_keep_up_is_told(at: Later, waiting: float, state: State) -> None:
+    deliver_later(at(minutes=-waiting))
+    beat(at(), WORKER)
+    [finding] = found(at(), "worker")
+    assert finding.state is state
+    if state is not State.FINE:
+        assert "A delivery has waited for" in finding.message
+
+
+def test_work_that_nobody_does_is_a_failure(at: Later) -> None:
+    deliver_later(at(hours=-72))
+    [finding] = found(at(), "worker")
+    assert finding.state is State.FAILED
+    assert finding.message.endswith("A delivery has waited for 3 days.")
+
+
+def test_nothing_waits_that_is_under_way_or_not_due(at: Later) -> None:
+    deliver_later(at(minutes=5))
+    assert read_pulse(at()).delivery_since is None
+
+
+def test_mail_is_taken_by_the_server_of_the_setting(at: Later) -> None:
+    with smtp_server() as (mailbox, host):
+        posting = replace(at(), post=SmtpPost(f"smtp://{host}", "noreply@shop.example.com"))
+        [finding] = found(posting, "mail")
+    assert finding.state is State.FINE
+    assert mailbox.messages == [], "looking sends nothing"
+
+
+def test_a_mail_server_that_is_away_is_told(at: Later) -> None:
+    posting = replace(at(), post=SmtpPost("smtp://127.0.0.1:1", "noreply@shop.example.com"))
+    [finding] = found(posting, "mail")
+    assert finding.state is State.FAILED
+    assert "MAIL_URL" in finding.remedy
+
+
+def test_production_without_a_mail_server_is_worth_a_warning(at: Later) -> None:
+    assert found(at(), "mail")[0].state is State.FINE
+    configuration = replace(at().configuration, development=False)
+    [finding] = found(replace(at(), configuration=configuration), "mail")
+    assert (finding.state, finding.remedy) == (State.WARNING, "Set MAIL_URL to a mail server.")
+
+
+def test_a_redis_that_may_lose_counters_is_told(at: Later, redis_url: str) -> None:
+    there = replace(at(), throttle=connect_redis_throttle(redis_url))
+    assert found(there, "login throttle")[0].state is State.FINE
+    with Redis.from_url(redis_url) as redis:
+        redis.config_set("maxmemory-policy", "allkeys-lru")
+        try:
+            [finding] = found(there, "login throttle")
+        finally:
+            redis.config_set("maxmemory-policy", "noeviction")
+    assert finding.state is State.FAILED
+    assert "allkeys-lru" in finding.message
+    assert finding.remedy == "In Redis: maxmemory-policy noeviction"
+
+
+def test_every_active_provider_is_tried(at: Later, provider: OwnProvider) -> None:
+    provider.describe()
+    for page in ("/authorize", "/logout"):
+        provider.server.answer(page, Reply(400))
+    [finding] = found(at(), "provider default")
+    assert finding.state is State.FINE
+    provider.server.answer("/keys", Reply(503))
+    [finding] = found(at(), "provider default")
+    assert finding.state is State.FAILED
+    assert finding.message.startswith("json_web_key_set_url: ")
+
+
+def test_a_provider_that_is_not_active_is_left_alone(at: Later, provider: OwnProvider) -> None:
+    save_provider(at(), OPERATOR, "default", ProviderUpdate({}, active=False))
+    assert found(at(), "provider default") == []
+    assert provider.server.received == []
+
+
+def test_peers_that_forward_unbelieved_are_named_for_a_day(at: Later) -> None:
+    assert found(at(), "forwarded headers") == []
+    with at().database.transaction() as session:
+        for peer, age in (("198.51.100.9", 1), ("198.51.100.10", 30)):
+            seen = at(hours=-age).clock.now()
+            session.add(ForwardingRecord(peer=peer, requests=3, last_seen_at=seen))
+    [finding] = found(at(), "forwarded headers")
+    assert finding.state is State.WARNING
+    assert "198.51.100.9," in finding.message
+    assert "198.51.100.10" not in finding.message
+    assert "TRUSTED_PROXIES" in finding.remedy

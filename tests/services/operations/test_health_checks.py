@@ -1,0 +1,110 @@
+"""Whether an installation is fit to serve, and what is wrong with it."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from app.adapters.clock import SystemClock
+from app.adapters.keys import RsaKeyStore
+from app.adapters.schema import AlembicSchema
+from app.adapters.throttle_redis import connect_redis_throttle
+from app.domain.authorization.actor import OPERATOR, WORKER, anonymous
+from app.domain.values.errors import PermissionDenied
+from app.domain.values.faults import KeyUnreadable, SchemaBehind, Unreachable
+from app.domain.values.findings import Finding, State
+from app.ports import Ports, Remembered
+from app.services.groups.lists import NewGroup, create_group
+from app.services.keys.ring import ring
+from app.services.operations.health_checks import examine, require_ready
+from app.services.operations.worker_heartbeat import beat
+from tests.fakes.clock import FakeClock
+
+NOWHERE = "postgresql://nobody:geheim@127.0.0.1:1/nowhere"
+
+
+@pytest.fixture
+def ports(ports: Ports) -> Ports:
+    """With the real time: the database has its own, and the two are compared."""
+    return replace(ports, clock=SystemClock())
+
+
+def found(ports: Ports, subject: str) -> Finding:
+    [finding] = [one for one in examine(ports, OPERATOR) if one.subject == subject]
+    return finding
+
+
+def with_another_secret(ports: Ports) -> Ports:
+    ring(ports)
+    stranger = RsaKeyStore("a secret that the keys were not made with")
+    return replace(ports, keys=stranger, remembered=Remembered())
+
+
+def test_an_installation_that_is_all_right_is_fit_and_says_so(ports: Ports) -> None:
+    require_ready(ports, OPERATOR)
+    beat(ports, WORKER)
+    findings = examine(ports, OPERATOR)
+    subjects = [finding.subject for finding in findings]
+    assert subjects == ["database", "signing keys", "login throttle", "clock", "worker", "mail"]
+    assert {finding.state for finding in findings} == {State.FINE}
+
+
+def test_a_database_without_tables_is_not_fit_and_the_remedy_is_named(
+    ports: Ports, empty_database_url: str
+) -> None:
+    bare = replace(ports, schema=AlembicSchema(empty_database_url))
+    with pytest.raises(SchemaBehind, match="has no tables yet"):
+        require_ready(bare, OPERATOR)
+    [finding] = examine(bare, OPERATOR)
+    assert (finding.subject, finding.state) == ("database", State.FAILED)
+    assert finding.remedy == "flask db upgrade"
+
+
+def test_a_database_that_does_not_answer_is_told_without_its_password(ports: Ports) -> None:
+    lost = replace(ports, schema=AlembicSchema(NOWHERE))
+    with pytest.raises(Unreachable):
+        require_ready(lost, OPERATOR)
+    [finding] = examine(lost, OPERATOR)
+    assert finding.state is State.FAILED
+    assert "port 1 failed" in finding.message
+    assert "DATABASE_URL" in finding.remedy
+    assert "geheim" not in repr(finding)
+
+
+def test_keys_that_cannot_be_decrypted_are_told(ports: Ports) -> None:
+    locked = with_another_secret(ports)
+    with pytest.raises(KeyUnreadable):
+        require_ready(locked, OPERATOR)
+    finding = found(locked, "signing keys")
+    assert finding.state is State.FAILED
+    assert "flask keys rotate --force" in finding.remedy
+
+
+def test_a_throttle_that_does_not_answer_is_told(ports: Ports) -> None:
+    deaf = replace(ports, throttle=connect_redis_throttle("redis://127.0.0.1:1/0"))
+    finding = found(deaf, "login throttle")
+    assert finding.state is State.FAILED
+    assert "REDIS_URL" in finding.remedy
+
+
+@pytest.mark.parametrize("gap", [timedelta(minutes=-2), timedelta(minutes=2)])
+def test_a_clock_that_differs_from_the_database_is_told(ports: Ports, gap: timedelta) -> None:
+    adrift = replace(ports, clock=FakeClock(SystemClock().now() + gap))
+    finding = found(adrift, "clock")
+    assert finding.state is State.FAILED
+    assert "NTP" in finding.remedy
+
+
+def test_a_clock_that_has_gone_back_is_told(ports: Ports) -> None:
+    ahead = replace(ports, clock=FakeClock(SystemClock().now() + timedelta(hours=1)))
+    create_group(ahead, OPERATOR, NewGroup("made in the future"))
+    finding = found(ports, "clock")
+    assert finding.state is State.FAILED
+    assert "was recorded at" in finding.message
+
+
+@pytest.mark.parametrize("use_case", [require_ready, examine])
+def test_it_is_told_to_the_operator_alone(ports: Ports, use_case: Callable[..., object]) -> None:
+    with pytest.raises(PermissionDenied):
+        use_case(ports, anonymous())

@@ -1,0 +1,61 @@
+"""What happens at the shell says where it comes from as well."""
+
+from dataclasses import replace
+
+import pytest
+from sqlalchemy import select
+
+from app.domain.authorization.actor import OPERATOR, WORKER
+from app.domain.authorization.permissions import Permission
+from app.domain.events import ProductUpdated
+from app.domain.values.ids import to_global_id
+from app.domain.webhooks.webhooks import AsyncEvent
+from app.models import DeliveryRecord
+from app.ports import Ports
+from app.services.deliveries.dry_runs import trigger_webhook
+from app.services.deliveries.fanout import fan_out_events
+from app.services.outbox.base_url import remember_base_address
+from app.services.outbox.publisher import put_event
+from tests.builders.apps import make_app
+from tests.builders.products import make_product, product_id
+from tests.builders.webhooks import make_webhook
+
+
+def issuers(ports: Ports) -> list[str]:
+    """The address of the API that an operator's event, and a delivery by hand, are sent with."""
+    app, _ = make_app(ports, "warehouse", Permission.MANAGE_PRODUCTS)
+    webhook = make_webhook(ports, app, AsyncEvent.PRODUCT_UPDATED)
+    product = make_product(ports)
+    with ports.database.transaction() as session:
+        put_event(ports, OPERATOR, session, ProductUpdated(product))
+    fan_out_events(ports, WORKER)
+    trigger_webhook(ports, OPERATOR, to_global_id("Webhook", webhook), product_id(product))
+    with ports.database.reading() as session:
+        return list(session.scalars(select(DeliveryRecord.issuer).order_by(DeliveryRecord.id)))
+
+
+@pytest.mark.parametrize(
+    ("public_url", "served", "address"),
+    [
+        ("", [], "http://localhost:8000"),
+        ("", ["http://127.0.0.1:9000", "http://localhost:9001"], "http://localhost:9001"),
+        ("https://shop.example", ["http://localhost:9001"], "https://shop.example"),
+    ],
+)
+def test_an_operators_event_is_sent_from_where_the_shop_is_served(
+    ports: Ports, public_url: str, served: list[str], address: str
+) -> None:
+    configured = replace(ports.configuration, public_url=public_url)
+    ports = replace(ports, configuration=configured)
+    for one in served:
+        remember_base_address(ports, OPERATOR, one)
+
+    assert issuers(ports) == [f"{address}/graphql/"] * 2
+
+
+def test_where_it_is_served_counts_for_nothing_later_where_the_address_is_configured(
+    ports: Ports,
+) -> None:
+    configured = replace(ports.configuration, public_url="https://shop.example")
+    remember_base_address(replace(ports, configuration=configured), OPERATOR, "http://[::1]:9001")
+    assert issuers(ports) == ["http://localhost:8000/graphql/"] * 2

@@ -1,0 +1,182 @@
+"""Who could undo a change of the doors, as the records tell."""
+
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import delete, update
+
+from app.domain.authorization.actor import Actor, ActorKind, SessionOrigin
+from app.domain.authorization.permissions import Permission
+from app.domain.shop.lockouts import DoorChange, LockoutReason
+from app.domain.shop.settings import PasswordLoginMode
+from app.domain.values.errors import PermissionDenied
+from app.models import AppTokenRecord
+from app.ports import Ports
+from app.services.shop.lockout_guard import lockout
+from tests.builders.apps import change_app, make_app
+from tests.builders.people import NOBODY, actor_of, change_user, make_group, make_staff, make_user
+from tests.builders.shop import set_mode
+from tests.builders.sign_on import (
+    ISSUER_THERE,
+    link_identity,
+    make_provider,
+    sign_in_by_grant,
+)
+from tests.fakes.clock import FakeClock
+from tests.fixtures.statements import recorded_statements, selects
+
+SETTINGS = Permission.MANAGE_SETTINGS
+RESTRICT = DoorChange(password_login_mode=PasswordLoginMode.CUSTOMERS_ONLY)
+
+
+@pytest.fixture
+def actor(ports: Ports) -> Actor:
+    """Somebody who came in by password and may manage settings."""
+    return actor_of(ports, make_staff(ports, "me@example.com", SETTINGS))
+
+
+def test_without_a_provider_nobody_could_undo_it(ports: Ports, actor: Actor) -> None:
+    judged = lockout(ports, actor, RESTRICT)
+    assert judged.reason is LockoutReason.NO_PROVIDER
+
+
+def test_without_an_identity_nobody_could_undo_it(ports: Ports, actor: Actor) -> None:
+    make_provider(ports)
+    make_staff(ports, "other@example.com", Permission.MANAGE_STAFF)
+    assert lockout(ports, actor, RESTRICT).reason is LockoutReason.NO_IDENTITY
+
+
+def test_staff_with_the_right_and_an_identity_could(ports: Ports, actor: Actor) -> None:
+    make_provider(ports)
+    group = make_group(ports, "Managers", SETTINGS)
+    by_group = make_user(ports, "g@example.com", is_staff=True, groups=[group])
+    link_identity(ports, by_group)
+    link_identity(ports, make_user(ports, "s@example.com", is_superuser=True))
+    link_identity(ports, make_user(ports, "customer@example.com", groups=[group]))
+    judged = lockout(ports, actor, RESTRICT)
+    assert (judged.is_locked_out, judged.people, judged.apps) == (False, 2, 0)
+    change_user(ports, by_group, is_active=False)
+    assert lockout(ports, actor, RESTRICT).people == 1
+
+
+@pytest.mark.parametrize(
+    "values",
+    [{"active": False}, {"json_web_key_set_url": ""}, {"user_info_url": ""}],
+)
+def test_an_identity_at_a_provider_that_does_not_work_leads_nowhere(
+    ports: Ports, actor: Actor, values: dict[str, object]
+) -> None:
+    make_provider(ports, "default", issuer=ISSUER_THERE, **values)
+    link_identity(ports, make_staff(ports, "other@example.com", SETTINGS))
+    assert lockout(ports, actor, RESTRICT).reason is LockoutReason.NO_PROVIDER
+
+
+def test_people_of_an_issuer_that_nobody_configured_are_known_by_the_slug(
+    ports: Ports, actor: Actor
+) -> None:
+    make_provider(ports, "acme", issuer="")
+    other = make_staff(ports, "other@example.com", SETTINGS)
+    link_identity(ports, other, issuer="acme-2|https://idp.example")
+    assert lockout(ports, actor, RESTRICT).is_locked_out
+    link_identity(ports, other, issuer="acme|https://idp.example")
+    assert lockout(ports, actor, RESTRICT).people == 1
+
+
+def test_where_the_provider_rules_only_what_it_granted_counts(ports: Ports, actor: Actor) -> None:
+    provider = make_provider(ports, use_oauth_scope_permissions=True)
+    holds_here = make_staff(ports, "other@example.com", SETTINGS)
+    link_identity(ports, holds_here)
+    assert lockout(ports, actor, RESTRICT).is_locked_out
+    sign_in_by_grant(ports, holds_here, provider, "STAFF MANAGE_APPS")
+    assert lockout(ports, actor, RESTRICT).is_locked_out
+    sign_in_by_grant(ports, holds_here, provider, "STAFF MANAGE_SETTINGS")
+    sign_in_by_grant(ports, holds_here, provider, "MANAGE_SETTINGS")
+    assert lockout(ports, actor, RESTRICT).people == 1
+
+
+def test_what_a_provider_granted_in_a_session_that_is_over_counts_no_more(
+    ports: Ports, clock: FakeClock
+) -> None:
+    provider = make_provider(ports, use_oauth_scope_permissions=True)
+    other = make_staff(ports, "other@example.com")
+    link_identity(ports, other)
+    sign_in_by_grant(ports, other, provider, "MANAGE_SETTINGS")
+    me = Actor(ActorKind.USER, user_id=4711, permissions=frozenset({SETTINGS}))
+    clock.pass_(hours=30 * 24 - 1)
+    assert lockout(ports, me, RESTRICT).people == 1
+    clock.pass_(hours=1)
+    assert lockout(ports, me, RESTRICT).people == 0
+
+
+def test_an_app_that_may_manage_settings_could(ports: Ports, actor: Actor) -> None:
+    app_id, _ = make_app(ports, "Settings", SETTINGS)
+    make_app(ports, "Orders", Permission.MANAGE_ORDERS)
+    assert lockout(ports, actor, RESTRICT).apps == 1
+    change_app(ports, app_id, is_active=False)
+    assert lockout(ports, actor, RESTRICT).is_locked_out
+
+
+@pytest.mark.parametrize("narrowed", ["MANAGE_ORDERS", "expired"])
+def test_an_app_without_a_token_for_it_could_not(
+    ports: Ports, actor: Actor, narrowed: str
+) -> None:
+    make_app(ports, "Settings", SETTINGS)
+    values: dict[str, object] = {"permissions": narrowed}
+    if narrowed == "expired":
+        values = {"expires_at": ports.clock.now() - timedelta(seconds=1)}
+    with ports.database.transaction() as session:
+        session.execute(update(AppTokenRecord).values(**values))
+    assert lockout(ports, actor, RESTRICT).is_locked_out
+
+
+def test_a_token_of_another_app_is_no_way_in(ports: Ports, actor: Actor) -> None:
+    app_id, _ = make_app(ports, "Settings", SETTINGS)
+    make_app(ports, "Orders", Permission.MANAGE_ORDERS)
+    with ports.database.transaction() as session:
+        session.execute(delete(AppTokenRecord).where(AppTokenRecord.app_id == app_id))
+    assert lockout(ports, actor, RESTRICT).is_locked_out
+
+
+def test_whoever_came_in_through_the_provider_is_not_locked_out(ports: Ports) -> None:
+    make_provider(ports)
+    me = actor_of(ports, make_staff(ports, "me@example.com", SETTINGS), SessionOrigin.OIDC)
+    assert not lockout(ports, me, RESTRICT).is_locked_out
+
+
+def test_closing_the_storefront_locks_nobody_out_who_may_sign_in(
+    ports: Ports, actor: Actor
+) -> None:
+    change = DoorChange(allow_storefront_traffic=False)
+    assert lockout(ports, actor, change).people == 1
+
+
+def test_the_last_provider_of_a_restricted_shop_is_the_last_way_in(ports: Ports) -> None:
+    make_provider(ports)
+    user_id = make_staff(ports, "me@example.com", SETTINGS)
+    link_identity(ports, user_id)
+    set_mode(ports, PasswordLoginMode.DISABLED)
+    me = actor_of(ports, user_id, SessionOrigin.OIDC)
+    judged = lockout(ports, me, DoorChange(provider_off="default"))
+    assert judged.reason is LockoutReason.NO_PROVIDER
+    assert not lockout(ports, me, DoorChange(provider_off="another")).is_locked_out
+
+
+def test_what_nobody_could_undo_before_either_locks_nobody_out(ports: Ports) -> None:
+    make_provider(ports)
+    helper = Actor(ActorKind.APP, app_id=1, permissions=frozenset({Permission.MANAGE_PLUGINS}))
+    off = DoorChange(provider_off="default")
+    set_mode(ports, PasswordLoginMode.DISABLED)
+    assert not lockout(ports, helper, off).is_locked_out
+    link_identity(ports, make_staff(ports, "me@example.com", SETTINGS))
+    assert lockout(ports, helper, off).reason is LockoutReason.NO_PROVIDER
+
+
+def test_the_guard_asks_once(ports: Ports, actor: Actor) -> None:
+    with recorded_statements() as statements:
+        lockout(ports, actor, RESTRICT)
+    assert len(selects(statements)) == 1
+
+
+def test_it_is_for_those_who_may_change_doors(ports: Ports) -> None:
+    with pytest.raises(PermissionDenied):
+        lockout(ports, NOBODY, RESTRICT)

@@ -1,0 +1,246 @@
+"""The settings, and who may change them: contract, "Storefront traffic", "Modes, precisely"."""
+
+from dataclasses import fields
+from typing import Any
+
+import pytest
+
+from app.domain.authorization.actor import OPERATOR, Actor, SessionOrigin
+from app.domain.authorization.permissions import Permission
+from app.domain.shop.settings import PasswordLoginMode, Shop
+from app.domain.values.absent import ABSENT
+from app.domain.values.errors import PermissionDenied, Problem, Refused
+from app.ports import Ports
+from app.services.identity.identify import identify
+from app.services.shop.settings import ShopUpdate, show_settings, update_shop
+from tests.builders.apps import make_app
+from tests.builders.audit import trail
+from tests.builders.people import ADDRESS, NOBODY, actor_of, make_staff, make_user, visit
+from tests.fakes.clock import START
+
+ENABLED, CUSTOMERS_ONLY, DISABLED = PasswordLoginMode
+SETTINGS = Permission.MANAGE_SETTINGS
+LONG = "x" * 10_001
+
+
+def manager(ports: Ports, origin: SessionOrigin = SessionOrigin.PASSWORD) -> Actor:
+    """A new member of the staff who may manage settings, come in by ``origin``."""
+    return actor_of(ports, make_staff(ports, "manager@example.com", SETTINGS), origin)
+
+
+def settings(ports: Ports) -> Shop:
+    return show_settings(ports, OPERATOR)
+
+
+def problems_of(ports: Ports, actor: Actor, update: ShopUpdate) -> tuple[Problem, ...]:
+    with pytest.raises(Refused) as refused:
+        update_shop(ports, actor, update)
+    return refused.value.problems
+
+
+def refusals(ports: Ports, **update: Any) -> list[tuple[str | None, str]]:
+    problems = problems_of(ports, OPERATOR, ShopUpdate(**update))
+    return [(problem.field, problem.code) for problem in problems]
+
+
+@pytest.mark.parametrize("allowed", [True, False])
+def test_whoever_manages_settings_opens_and_closes_the_storefront_however_they_came_in(
+    ports: Ports, allowed: bool
+) -> None:
+    _, token = make_app(ports, "Switch", SETTINGS)
+    actors = [
+        manager(ports),
+        identify(ports, visit(token)).actor,
+        OPERATOR,
+    ]
+
+    for actor in actors:
+        update_shop(ports, OPERATOR, ShopUpdate(allow_storefront_traffic=not allowed))
+        shop = update_shop(ports, actor, ShopUpdate(allow_storefront_traffic=allowed))
+        assert shop.allow_storefront_traffic is allowed
+
+
+@pytest.mark.parametrize(
+    "update",
+    [ShopUpdate(), ShopUpdate(password_login_mode=ENABLED, allow_storefront_traffic=False)],
+)
+def test_settings_are_neither_changed_nor_shown_without_the_permission(
+    ports: Ports, update: ShopUpdate
+) -> None:
+    before = settings(ports)
+    _, token = make_app(ports, "Importer", Permission.MANAGE_PRODUCTS)
+    others = [permission for permission in Permission if permission is not SETTINGS]
+    callers = [
+        NOBODY,
+        actor_of(ports, make_user(ports)),
+        actor_of(ports, make_staff(ports, "staff@example.com", *others), SessionOrigin.OIDC),
+        identify(ports, visit(token)).actor,
+    ]
+
+    for caller in callers:
+        with pytest.raises(PermissionDenied) as denied:
+            update_shop(ports, caller, update)
+        assert denied.value.required == ("MANAGE_SETTINGS",)
+        with pytest.raises(PermissionDenied):
+            show_settings(ports, caller)
+    assert settings(ports) == before
+
+
+def test_what_was_left_out_stays(ports: Ports) -> None:
+    before = settings(ports)
+
+    assert update_shop(ports, OPERATOR, ShopUpdate()) == before
+    assert settings(ports) == before
+
+
+@pytest.mark.parametrize(
+    ("update", "refusal"),
+    [
+        ({"password_login_mode": None}, ("passwordLoginMode", "REQUIRED")),
+        ({"allow_storefront_traffic": None}, ("allowStorefrontTraffic", "INVALID")),
+        (
+            {"enable_account_confirmation_by_email": None},
+            ("enableAccountConfirmationByEmail", "INVALID"),
+        ),
+        (
+            {"allow_login_without_confirmation": None},
+            ("allowLoginWithoutConfirmation", "INVALID"),
+        ),
+        ({"name": None}, ("name", "REQUIRED")),
+        ({"name": ""}, ("name", "REQUIRED")),
+        ({"name": "  "}, ("name", "REQUIRED")),
+        ({"name": LONG[:257]}, ("name", "INVALID")),
+        ({"name": "two\nlines"}, ("name", "INVALID")),
+        ({"description": LONG}, ("description", "INVALID")),
+        ({"description": "a\0b"}, ("description", "INVALID")),
+        ({"description": "\ud800"}, ("description", "INVALID")),
+        (
+            {"default_mail_sender_name": "Shop\r\nBcc: all@example.com"},
+            ("defaultMailSenderName", "INVALID"),
+        ),
+        (
+            {"default_mail_sender_address": "no address"},
+            ("defaultMailSenderAddress", "INVALID"),
+        ),
+        (
+            {"default_mail_sender_address": "a@example.com\n"},
+            ("defaultMailSenderAddress", "INVALID"),
+        ),
+        *(
+            ({"customer_set_password_url": url}, ("customerSetPasswordUrl", "INVALID"))
+            for url in (
+                LONG[:1025],
+                "https://evil.example/set",
+                "http://localhost@evil.example/",
+                "javascript:alert(1)",
+                "http://localhost:3000/\nX: y",
+            )
+        ),
+    ],
+)
+def test_what_cannot_be_used_is_refused_on_its_field(
+    ports: Ports, update: dict[str, Any], refusal: tuple[str, str]
+) -> None:
+    before = settings(ports)
+
+    assert refusals(ports, **update) == [refusal]
+    assert settings(ports) == before
+
+
+def test_every_setting_can_be_changed_and_read_back(ports: Ports) -> None:
+    wanted: dict[str, Any] = {
+        "name": "Früchte & Gemüse",
+        "description": "Frisch.\nJeden Tag.",
+        "default_mail_sender_name": "Früchte",
+        "default_mail_sender_address": "shop@example.com",
+        "customer_set_password_url": "http://localhost:3000/set",
+        "enable_account_confirmation_by_email": False,
+        "allow_login_without_confirmation": True,
+        "allow_storefront_traffic": False,
+        "password_login_mode": CUSTOMERS_ONLY,
+    }
+    assert set(wanted) == {field.name for field in fields(ShopUpdate)}
+
+    shop = update_shop(ports, OPERATOR, ShopUpdate(**wanted))
+
+    assert {name: getattr(shop, name) for name in wanted} == wanted
+    assert settings(ports) == shop
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "description",
+        "default_mail_sender_name",
+        "default_mail_sender_address",
+        "customer_set_password_url",
+    ],
+)
+def test_null_and_nothing_clear_a_text(ports: Ports, name: str) -> None:
+    text = "http://localhost/" if name.endswith("_url") else "a@example.com"
+    for cleared in (None, ""):
+        filled: dict[str, Any] = {name: text}
+        update_shop(ports, OPERATOR, ShopUpdate(**filled))
+        emptied: dict[str, Any] = {name: cleared}
+        shop = update_shop(ports, OPERATOR, ShopUpdate(**emptied))
+        assert getattr(shop, name) == ""
+
+
+def test_a_change_stands_in_the_audit_trail_with_who_before_after_and_from_where(
+    ports: Ports,
+) -> None:
+    actor = manager(ports, SessionOrigin.OIDC)
+
+    update_shop(
+        ports,
+        actor,
+        ShopUpdate(
+            password_login_mode=DISABLED, allow_storefront_traffic=False, description=ABSENT
+        ),
+    )
+
+    [row] = trail(ports, "shop.update")
+    assert (row.actor_kind, row.actor_user_id, row.actor_app_id) == ("user", actor.user_id, None)
+    assert (row.actor_name, row.address, row.at) == ("manager@example.com", ADDRESS, START)
+    assert (row.subject_type, row.subject_id) == ("Shop", "1")
+    assert row.before == {"password_login_mode": "ENABLED", "allow_storefront_traffic": True}
+    assert row.after == {"password_login_mode": "DISABLED", "allow_storefront_traffic": False}
+
+
+def test_what_changes_nothing_leaves_no_trace(ports: Ports) -> None:
+    update_shop(
+        ports, OPERATOR, ShopUpdate(password_login_mode=ENABLED, allow_storefront_traffic=True)
+    )
+
+    assert trail(ports, "shop.update") == []
+
+
+def test_a_change_by_an_app_and_by_the_operator_is_told_apart(ports: Ports) -> None:
+    app_id, token = make_app(ports, "Switch", SETTINGS)
+    app = identify(ports, visit(token)).actor
+
+    update_shop(ports, app, ShopUpdate(allow_storefront_traffic=False))
+    update_shop(ports, OPERATOR, ShopUpdate(allow_storefront_traffic=True))
+
+    by_app, by_operator = trail(ports, "shop.update")
+    assert (by_app.actor_kind, by_app.actor_app_id, by_app.actor_name) == ("app", app_id, "Switch")
+    assert (by_operator.actor_kind, by_operator.actor_name) == ("operator", "operator")
+    assert by_operator.address == ""
+
+
+def test_a_changed_switch_holds_on_the_next_request_in_every_process(
+    ports: Ports, elsewhere: Ports
+) -> None:
+    assert identify(elsewhere, visit()).switches.allow_storefront_traffic
+
+    update_shop(
+        ports,
+        OPERATOR,
+        ShopUpdate(allow_storefront_traffic=False, password_login_mode=CUSTOMERS_ONLY),
+    )
+
+    switches = identify(elsewhere, visit()).switches
+    assert (switches.allow_storefront_traffic, switches.password_login_mode) == (
+        False,
+        CUSTOMERS_ONLY,
+    )

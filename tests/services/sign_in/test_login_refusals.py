@@ -1,0 +1,201 @@
+"""What a login is refused for: contract, "`tokenCreate` and friends: codes"."""
+
+import pytest
+from sqlalchemy import select
+
+from app.domain.authorization.actor import anonymous
+from app.domain.shop.settings import PasswordLoginMode
+from app.models import UserRecord
+from app.ports import Ports
+from tests.builders.people import ADDRESS, ISSUER, PASSWORD, make_staff, make_user
+from tests.builders.shop import configure_shop, set_mode
+from tests.fakes.clock import FakeClock
+from tests.fakes.passwords import FakeHasher
+from tests.services.logins import EMAIL, log_in, problems_of, refusal_of, stored_sessions
+
+WRONG = ("email", "INVALID_CREDENTIALS")
+
+
+def test_wrong_unknown_and_without_a_password_are_one_answer_after_one_comparison(
+    ports: Ports, clock: FakeClock, hasher: FakeHasher
+) -> None:
+    make_user(ports)
+    make_user(ports, "sso@example.com", password=None)
+    answers, comparisons = set(), []
+
+    for email in (EMAIL, "nobody@example.com", "sso@example.com"):
+        before = hasher.verifications
+        answers.add(problems_of(ports, email, "wrong"))
+        comparisons.append(hasher.verifications - before)
+        clock.pass_(hours=1)
+
+    [(problem,)] = answers
+    assert (problem.field, problem.code) == WRONG
+    assert comparisons == [1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    "password",
+    [
+        "",
+        PASSWORD + " ",
+        " " + PASSWORD,
+        PASSWORD.upper(),
+        PASSWORD[:-1],
+        PASSWORD + "\0",
+        "\ud800",
+        "x" * 100_000,
+    ],
+    ids=range(8),
+)
+def test_a_password_is_exact(ports: Ports, password: str) -> None:
+    make_user(ports)
+
+    assert refusal_of(ports, password=password) == WRONG
+
+
+@pytest.mark.parametrize(
+    "email",
+    ["not-an-email", "", "@", "\0", "customer@example.com\0", "\ud800@example.com", "x" * 100_000],
+    ids=range(7),
+)
+def test_what_can_be_nobody_s_address_is_an_unknown_one(
+    ports: Ports, hasher: FakeHasher, email: str
+) -> None:
+    make_user(ports)
+
+    assert refusal_of(ports, email) == WRONG
+    assert hasher.verifications == 1
+
+
+@pytest.mark.parametrize(
+    ("email", "password", "missing"),
+    [
+        (None, PASSWORD, ["email"]),
+        (EMAIL, None, ["password"]),
+        (None, None, ["email", "password"]),
+    ],
+)
+def test_a_missing_argument_is_required_and_no_attempt(
+    ports: Ports,
+    hasher: FakeHasher,
+    clock: FakeClock,
+    email: str | None,
+    password: str | None,
+    missing: list[str],
+) -> None:
+    make_user(ports)
+
+    problems = problems_of(ports, email, password)
+
+    assert [(problem.field, problem.code) for problem in problems] == [
+        (name, "REQUIRED") for name in missing
+    ]
+    assert hasher.verifications == 0
+    assert ports.throttle.find(ADDRESS, clock.timestamp()) is None
+
+
+def test_a_caller_whose_address_cannot_be_told_is_refused_without_a_comparison(
+    ports: Ports, hasher: FakeHasher
+) -> None:
+    make_user(ports)
+
+    assert refusal_of(ports, actor=anonymous(issuer=ISSUER)) == (None, "UNKNOWN_IP_ADDRESS")
+    assert hasher.verifications == 0
+
+
+def test_an_inactive_account_is_told_so_with_the_right_password_alone(
+    ports: Ports, clock: FakeClock
+) -> None:
+    make_user(ports, is_active=False, is_confirmed=False)
+
+    assert refusal_of(ports) == ("email", "INACTIVE")
+    assert refusal_of(ports, password="wrong") == WRONG
+    assert stored_sessions(ports) == []
+
+
+@pytest.mark.parametrize(
+    ("is_confirmed", "confirm_by_email", "login_without", "comes_in"),
+    [
+        (False, True, False, False),
+        (False, True, True, True),
+        (False, False, False, True),
+        (False, False, True, True),
+        (True, True, False, True),
+        (True, True, True, True),
+        (True, False, False, True),
+        (True, False, True, True),
+    ],
+)
+def test_an_account_must_be_confirmed_where_the_shop_asks_for_it_before_login(
+    ports: Ports,
+    is_confirmed: bool,
+    confirm_by_email: bool,
+    login_without: bool,
+    comes_in: bool,
+) -> None:
+    make_user(ports, is_confirmed=is_confirmed)
+    configure_shop(
+        ports,
+        enable_account_confirmation_by_email=confirm_by_email,
+        allow_login_without_confirmation=login_without,
+    )
+
+    if comes_in:
+        assert log_in(ports).user.email == EMAIL
+    else:
+        assert refusal_of(ports) == ("email", "ACCOUNT_NOT_CONFIRMED")
+        assert stored_sessions(ports) == []
+
+
+def test_an_unconfirmed_account_is_told_so_with_the_right_password_alone(ports: Ports) -> None:
+    make_user(ports, is_confirmed=False)
+
+    assert refusal_of(ports, password="wrong") == WRONG
+
+
+def test_refusals_come_in_the_order_of_the_contract(
+    ports: Ports, clock: FakeClock, hasher: FakeHasher
+) -> None:
+    make_user(ports, is_active=False)
+    somewhere = anonymous(issuer=ISSUER)
+    set_mode(ports, PasswordLoginMode.DISABLED)
+    disabled = refusal_of(ports, None, None, somewhere)
+    set_mode(ports, PasswordLoginMode.ENABLED)
+    missing = refusal_of(ports, EMAIL, None, somewhere)
+    no_address = refusal_of(ports, EMAIL, PASSWORD, somewhere)
+    wrong = refusal_of(ports, EMAIL, "wrong")
+    comparisons = hasher.verifications
+    blocked = refusal_of(ports)
+    compared_while_blocked = hasher.verifications - comparisons
+    clock.pass_(seconds=1)
+    standing = refusal_of(ports)
+
+    assert disabled == (None, "DISABLED_AUTHENTICATION_METHOD")
+    assert missing == ("password", "REQUIRED")
+    assert no_address == (None, "UNKNOWN_IP_ADDRESS")
+    assert wrong == WRONG
+    assert blocked == (None, "LOGIN_ATTEMPT_DELAYED")
+    assert compared_while_blocked == 0
+    assert standing == ("email", "INACTIVE")
+
+
+@pytest.mark.parametrize("email", [EMAIL, "staff@example.com", "nobody@example.com"])
+def test_nobody_signs_in_by_password_while_that_is_disabled(
+    ports: Ports, hasher: FakeHasher, email: str
+) -> None:
+    make_user(ports)
+    make_staff(ports)
+    set_mode(ports, PasswordLoginMode.DISABLED)
+
+    assert refusal_of(ports, email) == (None, "DISABLED_AUTHENTICATION_METHOD")
+    assert hasher.verifications == 0
+    assert stored_sessions(ports) == []
+
+
+def test_a_refused_login_is_not_noted(ports: Ports) -> None:
+    make_user(ports)
+    refusal_of(ports, password="wrong")
+
+    with ports.database.reading() as session:
+        assert session.scalar(select(UserRecord.last_login)) is None

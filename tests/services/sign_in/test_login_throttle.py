@@ -1,0 +1,188 @@
+"""Operators see which addresses have to wait, and let them go; every such step is on record."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import select
+
+from app.adapters.throttle_redis import connect_redis_throttle
+from app.domain.authorization.actor import OPERATOR, Actor, ActorKind
+from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
+from app.domain.values.errors import PermissionDenied, Refused
+from app.models import AuditRecord
+from app.ports import Ports
+from app.ports.throttle import ThrottleUnavailable
+from app.services.sign_in.login_throttle import explain_blocked, list_blocked, unblock_address
+from tests.builders.people import ADDRESS, NOBODY, actor_of, make_staff, make_user
+from tests.fakes.clock import FakeClock
+from tests.fixtures.statements import recorded_statements, selects
+
+OTHER_ADDRESS = "2001:db8::7"
+
+
+def test_blocked_addresses_are_shown_until_their_block_ends(
+    ports: Ports, clock: FakeClock
+) -> None:
+    _fail(ports, clock, ADDRESS)
+    _fail(ports, clock, OTHER_ADDRESS, times=2)
+    blocked = list_blocked(ports, OPERATOR)
+    assert [(one.address, one.failures) for one in blocked] == [(OTHER_ADDRESS, 2), (ADDRESS, 1)]
+    assert blocked[1].blocked_until == clock.timestamp() + 1
+    assert [one.address for one in list_blocked(ports, OPERATOR, limit=1)] == [OTHER_ADDRESS]
+    clock.pass_(seconds=2)
+    assert list_blocked(ports, OPERATOR) == ()
+
+
+def test_why_an_address_waits_is_told_with_the_accounts_it_tried(
+    ports: Ports, clock: FakeClock
+) -> None:
+    users = [make_user(ports, f"u{number}@example.com") for number in range(7)]
+    now = clock.timestamp()
+    for user_id in (*users, users[3], users[3], users[5]):
+        ports.throttle.fail(ADDRESS, "", user_id, now)
+    for _ in range(4):
+        ports.throttle.fail(ADDRESS, "", None, now)
+    ports.throttle.fail(OTHER_ADDRESS, "", None, now)
+    first, second = explain_blocked(ports, OPERATOR)
+    assert (first.address, first.until) == (ADDRESS, clock.now() + timedelta(seconds=512))
+    assert (first.failures, first.wrong_passwords, first.unknown_emails) == (14, 10, 4)
+    assert (first.accounts, len(first.against)) == (7, 5)
+    assert [(one.email, one.failures) for one in first.against[:3]] == [
+        ("u3@example.com", 3),
+        ("u5@example.com", 2),
+        ("u0@example.com", 1),
+    ]
+    assert (second.address, second.wrong_passwords, second.against) == (OTHER_ADDRESS, 0, ())
+    clock.pass_(hours=1)
+    assert explain_blocked(ports, OPERATOR) == ()
+
+
+def test_one_address_is_explained_however_many_wait_longer(ports: Ports, clock: FakeClock) -> None:
+    _fail(ports, clock, OTHER_ADDRESS)
+    _fail(ports, clock, ADDRESS, times=3)
+    assert [one.address for one in explain_blocked(ports, OPERATOR, limit=1)] == [ADDRESS]
+    [found] = explain_blocked(ports, OPERATOR, limit=1, address="2001:DB8:0::7")
+    assert (found.address, found.failures) == (OTHER_ADDRESS, 1)
+    for nobody in ("203.0.113.99", "no address"):
+        assert explain_blocked(ports, OPERATOR, address=nobody) == ()
+    clock.pass_(seconds=2)
+    assert explain_blocked(ports, OPERATOR, address=OTHER_ADDRESS) == ()
+
+
+def test_explanations_cost_three_statements(ports: Ports, clock: FakeClock) -> None:
+    _fail(ports, clock, ADDRESS)
+    _fail(ports, clock, OTHER_ADDRESS)
+    with recorded_statements() as statements:
+        assert len(explain_blocked(ports, OPERATOR)) == 2
+    assert len(selects(statements)) == 3
+
+
+def test_an_unblocked_address_may_try_at_once_and_the_others_still_wait(
+    ports: Ports, clock: FakeClock
+) -> None:
+    _fail(ports, clock, ADDRESS, times=3)
+    _fail(ports, clock, OTHER_ADDRESS)
+    unblock_address(ports, OPERATOR, ADDRESS)
+    assert [one.address for one in list_blocked(ports, OPERATOR)] == [OTHER_ADDRESS]
+    assert ports.throttle.begin(ADDRESS, clock.timestamp()).lease
+
+
+def test_who_unblocked_what_is_on_record(ports: Ports, clock: FakeClock) -> None:
+    manager = make_staff(ports, "manager@example.com", Permission.MANAGE_STAFF)
+    _fail(ports, clock, OTHER_ADDRESS, times=2)
+    unblock_address(ports, actor_of(ports, manager), OTHER_ADDRESS)
+    (row,) = _audited(ports)
+    assert (row.actor_user_id, row.address, row.at) == (manager, ADDRESS, clock.now())
+    assert (row.subject_type, row.subject_id) == ("Address", OTHER_ADDRESS)
+    assert row.before == {
+        "blocked_until": clock.timestamp() + 2,
+        "failures": 2,
+        "known_failures": 2,
+    }
+    assert row.after == {}
+
+
+@pytest.mark.parametrize("spelling", [" 2001:DB8:0::7 ", "[2001:db8::7]", "2001:db8::7%eth0"])
+def test_an_address_may_be_spelled_in_any_way(
+    ports: Ports, clock: FakeClock, spelling: str
+) -> None:
+    _fail(ports, clock, OTHER_ADDRESS)
+    unblock_address(ports, OPERATOR, spelling)
+    assert list_blocked(ports, OPERATOR) == ()
+
+
+@pytest.mark.parametrize(
+    ("address", "code"),
+    [(OTHER_ADDRESS, "NOT_FOUND"), ("", "INVALID"), ("shop.example.com", "INVALID")],
+)
+def test_what_is_not_held_cannot_be_let_go_and_leaves_no_record(
+    ports: Ports, clock: FakeClock, address: str, code: str
+) -> None:
+    _fail(ports, clock, ADDRESS)
+    with pytest.raises(Refused) as refused:
+        unblock_address(ports, OPERATOR, address)
+    assert [(one.code, one.field) for one in refused.value.problems] == [(code, "address")]
+    assert _audited(ports) == []
+
+
+def test_an_address_whose_block_has_ended_can_still_be_given_a_fresh_start(
+    ports: Ports, clock: FakeClock
+) -> None:
+    _fail(ports, clock, ADDRESS, times=5)
+    clock.pass_(minutes=5)
+    unblock_address(ports, OPERATOR, ADDRESS)
+    assert ports.throttle.find(ADDRESS, clock.timestamp()) is None
+
+
+@pytest.mark.parametrize(
+    "actor",
+    [
+        NOBODY,
+        Actor(ActorKind.USER, user_id=1, is_staff=True),
+        Actor(
+            ActorKind.USER,
+            user_id=1,
+            is_staff=True,
+            permissions=ALL_PERMISSIONS - {Permission.MANAGE_STAFF},
+        ),
+        Actor(ActorKind.APP, app_id=1, permissions=frozenset({Permission.MANAGE_APPS})),
+    ],
+)
+def test_only_who_manages_staff_sees_or_unblocks_addresses(
+    ports: Ports, clock: FakeClock, actor: Actor
+) -> None:
+    _fail(ports, clock, ADDRESS)
+    for attempt in (
+        lambda: list_blocked(ports, actor),
+        lambda: explain_blocked(ports, actor),
+        lambda: unblock_address(ports, actor, ADDRESS),
+    ):
+        with pytest.raises(PermissionDenied) as denied:
+            attempt()
+        assert denied.value.required == ("MANAGE_STAFF",)
+    assert list_blocked(ports, OPERATOR)
+
+
+def test_a_store_that_does_not_answer_is_told_from_an_empty_one(ports: Ports) -> None:
+    without_store = replace(ports, throttle=connect_redis_throttle("unix:///nowhere/redis.sock"))
+    for attempt in (
+        lambda: list_blocked(without_store, OPERATOR),
+        lambda: unblock_address(without_store, OPERATOR, ADDRESS),
+    ):
+        with pytest.raises(ThrottleUnavailable, match="REDIS_URL"):
+            attempt()
+    assert _audited(ports) == []
+
+
+def _fail(ports: Ports, clock: FakeClock, address: str, times: int = 1) -> None:
+    """Fail that often from ``address`` against a user of its own, all at this moment."""
+    user_id = make_user(ports, f"{address.replace(':', '-')}@example.com")
+    for _ in range(times):
+        ports.throttle.fail(address, "", user_id, clock.timestamp())
+
+
+def _audited(ports: Ports) -> list[AuditRecord]:
+    with ports.database.reading() as session:
+        rows = session.scalars(select(AuditRecord).where(AuditRecord.action == "throttle.unblock"))
+        return list(rows)

@@ -1,0 +1,217 @@
+"""Claims and `tokenVerify`: contract, "Access and refresh tokens", "`tokenCreate` and friends"."""
+
+import re
+from dataclasses import replace
+
+import pytest
+from sqlalchemy import Delete, Update, delete, update
+
+from app.domain.authorization.actor import SessionOrigin
+from app.domain.authorization.permissions import Permission
+from app.domain.shop.settings import PasswordLoginMode
+from app.domain.values.errors import Refused, TokenFault
+from app.domain.values.ids import to_global_id
+from app.models import UserRecord
+from app.ports import Ports
+from app.services.sign_in.tokens import Verified, check_token, verify_token
+from tests.builders.apps import make_app
+from tests.builders.people import ISSUER, NOBODY, make_staff, make_user, sign_in
+from tests.builders.shop import set_mode
+from tests.builders.tokens import altered, claims_in, extension_of, signed
+from tests.fakes.clock import START, FakeClock
+from tests.services.broken_tokens import BROKEN, break_token
+
+NOW = int(START.timestamp())
+MONTH = 30 * 24 * 3600
+
+
+def verify(ports: Ports, token: str | None) -> Verified:
+    """What is told of a good token; whoever does not ask for its user is told the same."""
+    verified = verify_token(ports, NOBODY, token=token)
+    assert check_token(ports, NOBODY, token=token) == verified.payload
+    return verified
+
+
+def refusal_of(ports: Ports, token: str | None) -> tuple[str | None, str]:
+    with pytest.raises(Refused) as refused:
+        verify_token(ports, NOBODY, token=token)
+    with pytest.raises(Refused) as refused_briefly:
+        check_token(ports, NOBODY, token=token)
+    [problem] = refused.value.problems
+    assert refused_briefly.value.problems == (problem,)
+    return problem.field, problem.code
+
+
+@pytest.mark.parametrize("is_staff", [False, True])
+def test_an_access_token_holds_exactly_the_claims_of_the_contract(
+    ports: Ports, is_staff: bool
+) -> None:
+    user_id = make_user(ports, is_staff=is_staff)
+
+    claims = claims_in(ports, sign_in(ports, user_id).access)
+
+    assert re.fullmatch(r"[0-9A-Za-z]{16}", claims.pop("token"))
+    assert claims == {
+        "iat": NOW,
+        "exp": NOW + 300,
+        "owner": "latchkey",
+        "iss": ISSUER,
+        "email": "customer@example.com",
+        "type": "access",
+        "user_id": to_global_id("User", user_id),
+        "is_staff": is_staff,
+    }
+    assert {type(claims[name]) for name in ("iat", "exp")} == {int}
+
+
+def test_a_refresh_token_adds_a_later_end_and_a_csrf_token(ports: Ports) -> None:
+    pair = sign_in(ports, make_user(ports))
+
+    access, refresh = claims_in(ports, pair.access), claims_in(ports, pair.refresh)
+
+    assert re.fullmatch(r"[0-9A-Za-z]{64}", refresh.pop("csrf_token"))
+    assert refresh == {**access, "type": "refresh", "exp": NOW + MONTH}
+
+
+def test_no_permission_is_ever_embedded(ports: Ports) -> None:
+    staff = make_staff(ports, "staff@example.com", Permission.MANAGE_APPS)
+
+    pair = sign_in(ports, staff)
+
+    for token in (pair.access, pair.refresh):
+        assert "MANAGE" not in str(claims_in(ports, token))
+
+
+def test_lifetimes_and_owner_follow_the_settings(ports: Ports) -> None:
+    configuration = replace(
+        ports.configuration, jwt_ttl_access=60, jwt_ttl_refresh=3600, vendor="Acme"
+    )
+    pair = sign_in(replace(ports, configuration=configuration), make_user(ports))
+
+    access, refresh = claims_in(ports, pair.access), claims_in(ports, pair.refresh)
+
+    assert (access["exp"], refresh["exp"]) == (NOW + 60, NOW + 3600)
+    assert access["owner"] == "acme"
+
+
+def test_an_access_token_never_outlives_its_session(ports: Ports) -> None:
+    configuration = replace(ports.configuration, jwt_ttl_access=300, jwt_ttl_refresh=200)
+
+    pair = sign_in(replace(ports, configuration=configuration), make_user(ports))
+
+    assert claims_in(ports, pair.access)["exp"] == claims_in(ports, pair.refresh)["exp"]
+
+
+@pytest.mark.parametrize("kind", ["access", "refresh"])
+def test_a_good_token_verifies_and_shows_whose_it_is_and_what_is_in_it(
+    ports: Ports, kind: str
+) -> None:
+    staff = make_staff(ports, "staff@example.com", Permission.MANAGE_APPS)
+    token: str = getattr(sign_in(ports, staff), kind)
+
+    verified = verify(ports, token)
+
+    assert verified.user.id == staff
+    assert verified.user.permissions == {Permission.MANAGE_APPS}
+    assert verified.payload == claims_in(ports, token)
+
+
+def test_an_extension_token_verifies(ports: Ports) -> None:
+    user_id = make_user(ports)
+    app_id, _ = make_app(ports)
+    token = extension_of(ports, sign_in(ports, user_id).access, app_id)
+
+    assert verify(ports, token).user.id == user_id
+
+
+def test_a_missing_token_is_required(ports: Ports) -> None:
+    assert refusal_of(ports, None) == ("token", "REQUIRED")
+
+
+CODES = {
+    TokenFault.EXPIRED: "JWT_SIGNATURE_EXPIRED",
+    TokenFault.UNDECODABLE: "JWT_DECODE_ERROR",
+    TokenFault.SIGNATURE: "JWT_DECODE_ERROR",
+    TokenFault.ALGORITHM: "JWT_INVALID_TOKEN",
+    TokenFault.IMMATURE: "JWT_INVALID_TOKEN",
+    TokenFault.INVALID: "JWT_INVALID_TOKEN",
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_token_is_told_by_its_code(ports: Ports, name: str) -> None:
+    token, fault = break_token(ports, sign_in(ports, make_user(ports)).access, name)
+
+    assert refusal_of(ports, token) == ("token", CODES[fault])
+
+
+@pytest.mark.parametrize("kind", ["access", "refresh"])
+def test_an_expired_token_is_expired(ports: Ports, clock: FakeClock, kind: str) -> None:
+    token: str = getattr(sign_in(ports, make_user(ports)), kind)
+    clock.pass_(seconds=MONTH)
+
+    assert refusal_of(ports, token) == ("token", "JWT_SIGNATURE_EXPIRED")
+
+
+@pytest.mark.parametrize(
+    "ending", [update(UserRecord).values(is_active=False), delete(UserRecord)], ids=str
+)
+def test_a_token_of_somebody_deactivated_or_deleted_is_invalid(
+    ports: Ports, ending: Update | Delete
+) -> None:
+    pair = sign_in(ports, make_user(ports))
+    with ports.database.transaction() as session:
+        session.execute(ending)
+
+    assert refusal_of(ports, pair.access) == ("token", "JWT_INVALID_TOKEN")
+
+
+def test_a_token_of_another_s_session_is_invalid(ports: Ports) -> None:
+    mine = sign_in(ports, make_user(ports))
+    other = make_user(ports, "other@example.com")
+
+    token = altered(ports, mine.access, user_id=to_global_id("User", other))
+
+    assert refusal_of(ports, token) == ("token", "JWT_INVALID_TOKEN")
+
+
+def test_a_token_of_a_type_that_we_never_make_is_invalid(ports: Ports) -> None:
+    token = altered(ports, sign_in(ports, make_user(ports)).access, type="offline")
+
+    assert refusal_of(ports, token) == ("token", "JWT_INVALID_TOKEN")
+
+
+def test_neither_the_email_nor_the_role_in_a_token_decides_anything(ports: Ports) -> None:
+    user_id = make_user(ports)
+    make_staff(ports, "staff@example.com", Permission.MANAGE_APPS)
+    forged = altered(
+        ports, sign_in(ports, user_id).access, email="staff@example.com", is_staff=True
+    )
+
+    user = verify(ports, forged).user
+
+    assert (user.id, user.email, user.is_staff) == (user_id, "customer@example.com", False)
+    assert user.permissions == frozenset()
+
+
+def test_a_token_of_ours_verifies_whatever_else_it_claims(ports: Ports) -> None:
+    pair = sign_in(ports, make_user(ports))
+    claims = {**claims_in(ports, pair.access), "aud": "custom:x", "nested": {"a": [1, None]}}
+
+    assert verify(ports, signed(ports, claims)).payload == claims
+
+
+@pytest.mark.parametrize("mode", PasswordLoginMode)
+@pytest.mark.parametrize("origin", [SessionOrigin.PASSWORD, SessionOrigin.OIDC])
+def test_a_token_verifies_in_every_mode_with_the_rights_that_it_really_has(
+    ports: Ports, mode: PasswordLoginMode, origin: SessionOrigin
+) -> None:
+    staff = make_staff(ports, "staff@example.com", Permission.MANAGE_APPS)
+    pair = sign_in(ports, staff, origin)
+    set_mode(ports, mode)
+    keeps = mode is PasswordLoginMode.ENABLED or origin is SessionOrigin.OIDC
+
+    user = verify(ports, pair.access).user
+
+    assert user.is_staff is keeps
+    assert user.permissions == ({Permission.MANAGE_APPS} if keeps else set())

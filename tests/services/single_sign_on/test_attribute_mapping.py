@@ -1,0 +1,183 @@
+"""The mapping preview: what a provider's token would give, without bringing anybody in."""
+
+import pytest
+from sqlalchemy import func, select
+
+from app.domain.authorization.actor import OPERATOR
+from app.domain.authorization.permissions import Permission
+from app.domain.single_sign_on.attribute_mapping import MappedKind, MappedTo, MappingPreview
+from app.domain.values.errors import PermissionDenied, Refused
+from app.models import AuditRecord, UserRecord
+from app.ports import Ports
+from app.services.single_sign_on.attribute_mapping import preview_mapping
+from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
+from tests.builders.people import (
+    actor_of,
+    change_user,
+    make_group,
+    make_staff,
+    make_user,
+)
+from tests.builders.providers import identities
+from tests.fakes.clock import FakeClock
+from tests.servers.http import Reply
+from tests.servers.own_provider import OwnProvider
+from tests.services.bearers import EMAIL, who
+
+ORDERS, PLUGINS = Permission.MANAGE_ORDERS, Permission.MANAGE_PLUGINS
+
+
+def preview(ports: Ports, token: str) -> MappingPreview:
+    return preview_mapping(ports, OPERATOR, "default", token)
+
+
+def change(ports: Ports, **settings: str | None) -> None:
+    save_provider(ports, OPERATOR, "default", ProviderUpdate(settings))
+
+
+def rows(ports: Ports) -> tuple[int, int]:
+    """How many people there are, and entries in the trail."""
+    people, trail = select(func.count(UserRecord.id)), select(func.count(AuditRecord.id))
+    with ports.database.reading() as session:
+        return session.scalars(people).one(), session.scalars(trail).one()
+
+
+def test_a_stranger_would_be_made_and_nobody_is(ports: Ports, provider: OwnProvider) -> None:
+    token = provider.access_token()
+    before = rows(ports)
+    found = preview(ports, f"Bearer {token}\n")
+    assert (found.kind, found.outcome) == (MappedKind.ACCESS, MappedTo.MADE)
+    assert (found.email, found.name, found.user_id) == (EMAIL, "Alice Sso", None)
+    assert (found.is_staff, found.permissions, found.groups) == (False, (), ())
+    assert (rows(ports), identities(ports)) == (before, [])
+
+
+def test_what_is_previewed_is_what_happens(ports: Ports, provider: OwnProvider) -> None:
+    change(
+        ports, staff_user_domains="sso.example", default_group_name_for_new_staff_users="Newcomers"
+    )
+    make_group(ports, "Newcomers", ORDERS)
+    token = provider.access_token()
+    found = preview(ports, token)
+    assert (found.is_staff, found.becomes_staff) == (True, True)
+    assert (found.joins, found.permissions) == ("Newcomers", (ORDERS,))
+    actor = who(ports, token).actor
+    assert actor.is_staff
+    assert actor.permissions == {ORDERS}
+    again = preview(ports, token)
+    assert (again.outcome, again.user_id) == (MappedTo.KNOWN, actor.user_id)
+    assert (again.becomes_staff, again.groups, again.joins) == (False, ("Newcomers",), "")
+    assert again.permissions == (ORDERS,)
+
+
+def test_an_account_with_the_address_would_be_linked(ports: Ports, provider: OwnProvider) -> None:
+    user_id = make_user(ports, EMAIL, is_staff=True, permissions=[ORDERS])
+    found = preview(ports, provider.access_token())
+    assert (found.outcome, found.user_id) == (MappedTo.LINKED, user_id)
+    assert (found.is_staff, found.permissions) == (True, (ORDERS,))
+    assert identities(ports) == []
+
+
+def test_where_the_provider_rules_its_scopes_count_alone(
+    ports: Ports, provider: OwnProvider
+) -> None:
+    change(ports, use_oauth_scope_permissions="true", audience="shop")
+    make_user(ports, EMAIL, is_staff=True, permissions=[PLUGINS])
+    token = provider.access_token(aud="shop", scope="openid latchkey:manage_orders")
+    found = preview(ports, token)
+    assert (found.provider_rules, found.permissions) == (True, (ORDERS,))
+    assert who(ports, token).actor.permissions == {ORDERS}
+
+
+@pytest.mark.parametrize(
+    ("person", "reason"),
+    [
+        ({"email_verified": False}, "has not verified that the email is yours"),
+        ({"email": ...}, "does not tell an email address"),
+        ({"sub": "bob"}, "tells about somebody else"),
+    ],
+)
+def test_who_would_not_be_let_in_is_told_why(
+    ports: Ports, provider: OwnProvider, person: dict[str, object], reason: str
+) -> None:
+    make_user(ports, EMAIL)
+    token = provider.access_token()
+    told = {**provider.people[token], **person}
+    provider.people[token] = {name: value for name, value in told.items() if value is not ...}
+    found = preview(ports, token)
+    assert found.outcome is MappedTo.NOBODY
+    assert reason in found.reason
+    assert who(ports, token).actor.fault is not None
+
+
+def test_accounts_that_are_off_unconfirmed_or_signed_out_are_refused(
+    ports: Ports, provider: OwnProvider, clock: FakeClock
+) -> None:
+    user_id = make_user(ports, EMAIL, is_confirmed=False)
+    token = provider.access_token()
+    assert "waits to be confirmed" in preview(ports, token).reason
+    change_user(ports, user_id, is_confirmed=True, is_active=False)
+    assert "not active" in preview(ports, token).reason
+    change_user(ports, user_id, is_active=True)
+    who(ports, token)
+    clock.pass_(seconds=2)
+    change_user(ports, user_id, tokens_valid_after=clock.now())
+    assert "signed out everywhere" in preview(ports, token).reason
+
+
+def test_tokens_that_are_worth_nothing_tell_why(
+    ports: Ports, provider: OwnProvider, clock: FakeClock
+) -> None:
+    assert "cannot be trusted" in preview(ports, f"{provider.access_token()}x").reason
+    elsewhere = provider.access_token(iss="https://elsewhere.example")
+    assert "another issuer" in preview(ports, elsewhere).reason
+    token = provider.access_token()
+    provider.server.answer("/userinfo", Reply(500))
+    assert "gave no usable answer" in preview(ports, token).reason
+    clock.pass_(hours=1)
+    assert "has expired" in preview(ports, token).reason
+
+
+def test_an_id_token_is_read_without_asking_anybody_and_tells_no_scopes(
+    ports: Ports, provider: OwnProvider
+) -> None:
+    token = provider.sign(provider.id_claims("a nonce"))
+    found = preview(ports, token)
+    assert (found.kind, found.outcome, found.email) == (MappedKind.ID, MappedTo.MADE, EMAIL)
+    assert found.permissions == ()
+    assert "/userinfo" not in [one.path for one in provider.server.received]
+    change(ports, use_oauth_scope_permissions="true", audience="shop")
+    assert preview(ports, token).permissions is None
+
+
+def test_an_opaque_token_is_read_by_its_provider(ports: Ports, provider: OwnProvider) -> None:
+    found = preview(ports, provider.known("opaque"))
+    assert (found.kind, found.outcome, found.email) == (MappedKind.OPAQUE, MappedTo.MADE, EMAIL)
+    assert preview(ports, "another").outcome is MappedTo.NOBODY
+    change(ports, audience="shop")
+    assert "does not tell which audience" in preview(ports, "opaque").reason
+
+
+def test_a_provider_that_is_not_active_can_be_tried(ports: Ports, provider: OwnProvider) -> None:
+    save_provider(ports, OPERATOR, "default", ProviderUpdate({}, active=False))
+    assert preview(ports, provider.access_token()).outcome is MappedTo.MADE
+
+
+def test_rights_are_told_to_whoever_manages_their_owner(
+    ports: Ports, provider: OwnProvider
+) -> None:
+    make_user(ports, EMAIL, is_staff=True, permissions=[ORDERS])
+    actor = actor_of(ports, make_staff(ports, "admin@example.com", PLUGINS))
+    found = preview_mapping(ports, actor, "default", provider.access_token())
+    assert (found.rights_hidden, found.permissions) == (True, None)
+
+
+def test_what_is_missing_is_refused(ports: Ports, provider: OwnProvider) -> None:
+    with pytest.raises(Refused) as refused:
+        preview(ports, "  ")
+    assert refused.value.problems[0].field == "token"
+    with pytest.raises(Refused):
+        preview_mapping(ports, OPERATOR, "nobody", "x")
+    orders = actor_of(ports, make_staff(ports, "staff@example.com", ORDERS))
+    with pytest.raises(PermissionDenied):
+        preview_mapping(ports, orders, "default", provider.access_token())

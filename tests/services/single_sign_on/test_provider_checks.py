@@ -1,0 +1,119 @@
+"""Discovering a provider, and trying whether it works."""
+
+import pytest
+
+from app.domain.authorization.actor import OPERATOR
+from app.domain.values.errors import Refused
+from app.domain.values.findings import State
+from app.ports import Ports
+from app.services.identity.providers import known_providers
+from app.services.single_sign_on.provider_checks import check_provider, discover_provider
+from tests.builders.providers import set_up
+from tests.servers.http import Reply
+from tests.servers.own_provider import CONFIGURATION, OwnProvider, as_json
+
+
+def states(ports: Ports) -> dict[str, State]:
+    return {one.subject: one.state for one in check_provider(ports, OPERATOR, "default")}
+
+
+def test_discovery_fills_the_addresses_and_leaves_the_rest(
+    ports: Ports, other_provider: OwnProvider
+) -> None:
+    other_provider.describe()
+    found = discover_provider(ports, OPERATOR, "acme", f"{other_provider.url}/")
+    assert found.issuer == other_provider.url
+    assert found.json_web_key_set_url == f"{other_provider.url}/keys"
+    assert found.oauth_logout_url == f"{other_provider.url}/logout"
+    assert (found.client_id, found.active) == ("", False)
+
+
+def test_what_a_provider_need_not_have_may_be_missing(
+    ports: Ports, other_provider: OwnProvider
+) -> None:
+    other_provider.describe(
+        userinfo_endpoint=...,
+        end_session_endpoint=...,
+        code_challenge_methods_supported=...,
+    )
+    assert discover_provider(ports, OPERATOR, "default", other_provider.url).user_info_url == ""
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"issuer": "https://evil.example"},
+        {"issuer": ...},
+        {"issuer": ["x"]},
+        {"token_endpoint": ...},
+        {"jwks_uri": "no address"},
+        {"jwks_uri": 5},
+        {"authorization_endpoint": "javascript:alert(1)"},
+        {"response_types_supported": ["id_token"]},
+        {"code_challenge_methods_supported": ["plain"]},
+        {"token_endpoint_auth_methods_supported": ["private_key_jwt"]},
+        {"id_token_signing_alg_values_supported": ["HS256", "none"]},
+        {"id_token_signing_alg_values_supported": "RS256"},
+    ],
+    ids=str,
+)
+def test_a_description_that_cannot_be_used_changes_nothing(
+    ports: Ports, other_provider: OwnProvider, changes: dict[str, object]
+) -> None:
+    other_provider.describe(**changes)
+    with pytest.raises(Refused) as refused:
+        discover_provider(ports, OPERATOR, "default", other_provider.url)
+    assert {(one.field, one.code) for one in refused.value.problems} == {("issuer", "INVALID")}
+    assert known_providers(ports)[0].issuer == ""
+
+
+@pytest.mark.parametrize("reply", [Reply(404), Reply(200, b"<html>"), Reply(302)])
+def test_no_description_at_all_is_told_so(
+    ports: Ports, other_provider: OwnProvider, reply: Reply
+) -> None:
+    other_provider.server.answer(CONFIGURATION, reply)
+    with pytest.raises(Refused):
+        discover_provider(ports, OPERATOR, "default", other_provider.url)
+
+
+def test_a_provider_that_works_passes_every_check(ports: Ports, provider: OwnProvider) -> None:
+    provider.describe()
+    for page in ("/authorize", "/logout"):
+        provider.server.answer(page, Reply(400))
+    found = states(ports)
+    assert len(found) == 7
+    assert set(found.values()) == {State.FINE}
+
+
+def test_each_thing_that_does_not_work_is_named_with_its_remedy(
+    ports: Ports, provider: OwnProvider
+) -> None:
+    provider.describe(userinfo_endpoint=f"{provider.url}/elsewhere")
+    set_up(ports, provider, client_secret="mistyped")
+    provider.server.answer("/keys", as_json({"keys": []}))
+    provider.server.answer("/userinfo", as_json({"sub": "anybody"}))
+    provider.server.answer("/authorize", Reply(500))
+    provider.server.answer("/logout", Reply(200))
+    assert states(ports) == {
+        "active": State.FINE,
+        "issuer": State.WARNING,
+        "json_web_key_set_url": State.FAILED,
+        "user_info_url": State.FAILED,
+        "oauth_token_url": State.FAILED,
+        "oauth_authorization_url": State.WARNING,
+        "oauth_logout_url": State.FINE,
+    }
+    wrong = [one for one in check_provider(ports, OPERATOR, "default") if one.state != State.FINE]
+    assert all(one.remedy for one in wrong)
+
+
+def test_scopes_that_count_for_nothing_are_warned_of(ports: Ports, provider: OwnProvider) -> None:
+    set_up(ports, provider, use_oauth_scope_permissions="true")
+    assert states(ports)["audience"] is State.WARNING
+
+
+def test_a_provider_that_nobody_knows_is_not_found(ports: Ports) -> None:
+    with pytest.raises(Refused) as refused:
+        check_provider(ports, OPERATOR, "nobody")
+    assert [(one.field, one.code) for one in refused.value.problems] == [("provider", "NOT_FOUND")]
+    assert states(ports) == {"active": State.WARNING}

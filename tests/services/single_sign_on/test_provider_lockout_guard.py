@@ -1,0 +1,149 @@
+"""A change of a provider that would keep out everybody who could take it back."""
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from app.domain.authorization.actor import OPERATOR, Actor, ActorKind, SessionOrigin
+from app.domain.authorization.permissions import Permission
+from app.domain.shop.lockouts import LocksOut
+from app.domain.shop.settings import PasswordLoginMode
+from app.domain.values.errors import Problem, Refused
+from app.ports import Ports
+from app.services.identity.providers import known_providers
+from app.services.single_sign_on.provider_settings import (
+    ProviderUpdate,
+    save_provider,
+    update_plugin,
+)
+from tests.builders.apps import make_app
+from tests.builders.audit import trail
+from tests.builders.people import actor_of, make_staff, make_user
+from tests.builders.shop import set_mode
+from tests.builders.sign_on import ISSUER_THERE, link_identity, make_provider, sign_in_by_grant
+
+PLUGIN = "latchkey.authentication.openidconnect"
+SETTINGS = Permission.MANAGE_SETTINGS
+ELSEWHERE = "https://elsewhere.invalid"
+OFF = ProviderUpdate({}, active=False, asks_first=True)
+ISSUER = ProviderUpdate({"issuer": ELSEWHERE}, asks_first=True)
+NO_ISSUER = ProviderUpdate({"issuer": None}, asks_first=True)
+CLIENT = ProviderUpdate({"client_id": "another"}, asks_first=True)
+
+
+@pytest.fixture
+def chief(ports: Ports) -> Actor:
+    """Who may manage all, and came in by single sign-on while passwords are shut off."""
+    make_provider(ports, client_id="shop", name="Northlight ID")
+    key = make_staff(ports, "chief@example.com", SETTINGS, Permission.MANAGE_PLUGINS)
+    link_identity(ports, key)
+    link_identity(ports, make_user(ports), subject="a customer")
+    set_mode(ports, PasswordLoginMode.CUSTOMERS_ONLY)
+    return actor_of(ports, key, SessionOrigin.OIDC)
+
+
+def refusal(ports: Ports, actor: Actor, changes: ProviderUpdate) -> Problem:
+    with pytest.raises(LocksOut) as refused:
+        update_plugin(ports, actor, PLUGIN, changes)
+    [problem] = refused.value.problems
+    return problem
+
+
+@pytest.mark.parametrize(
+    ("changes", "setting"),
+    [(OFF, "active"), (ISSUER, "issuer"), (NO_ISSUER, "issuer"), (CLIENT, "client_id")],
+    ids=["off", "issuer", "no issuer", "client"],
+)
+def test_the_last_way_in_is_not_taken_away_and_the_reason_has_numbers(
+    ports: Ports, chief: Actor, changes: ProviderUpdate, setting: str
+) -> None:
+    (before,) = known_providers(ports)
+    problem = refusal(ports, chief, changes)
+    assert (problem.code, problem.field) == ("INVALID", setting)
+    assert problem.message.startswith("2 people came in by Northlight ID, 1 of them staff, and ")
+    assert re.search("nobody could .*undo this", problem.message)
+    assert problem.message.endswith("While everybody may sign in by password, it can be changed.")
+    assert known_providers(ports) == (before,)
+    assert trail(ports, "provider.update") == []
+
+
+@pytest.mark.parametrize("changes", [OFF, ISSUER, CLIENT], ids=["off", "issuer", "client"])
+def test_with_another_way_back_it_is_done(
+    ports: Ports, chief: Actor, changes: ProviderUpdate
+) -> None:
+    make_app(ports, "Settings", SETTINGS)
+    update_plugin(ports, chief, PLUGIN, changes)
+    assert len(trail(ports, "provider.update")) == 1
+
+
+@pytest.mark.parametrize("changes", [OFF, ISSUER, CLIENT], ids=["off", "issuer", "client"])
+def test_another_provider_that_knows_them_is_a_way_back(
+    ports: Ports, chief: Actor, changes: ProviderUpdate
+) -> None:
+    make_provider(ports, "other", issuer="https://other.invalid")
+    link_identity(ports, chief.user_id or 0, issuer="https://other.invalid")
+    update_plugin(ports, chief, PLUGIN, changes)
+
+
+def test_while_passwords_are_for_everybody_a_password_is_a_way_back(
+    ports: Ports, chief: Actor
+) -> None:
+    set_mode(ports, PasswordLoginMode.ENABLED)
+    update_plugin(ports, chief, PLUGIN, ISSUER)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        replace(ISSUER, settings={"issuer": ISSUER_THERE, "client_id": "shop"}, active=True),
+        replace(ISSUER, settings={"audience": "https://shop.example.com"}, name="Other"),
+    ],
+    ids=["as it is", "nothing of that kind"],
+)
+def test_what_keeps_nobody_out_is_not_judged(
+    ports: Ports, chief: Actor, changes: ProviderUpdate
+) -> None:
+    update_plugin(ports, chief, PLUGIN, changes)
+
+
+def test_people_of_an_issuer_that_becomes_known_are_kept(ports: Ports) -> None:
+    make_provider(ports, issuer="")
+    key = make_staff(ports, "chief@example.com", SETTINGS, Permission.MANAGE_PLUGINS)
+    link_identity(ports, key, issuer=f"default|{ISSUER_THERE}")
+    set_mode(ports, PasswordLoginMode.DISABLED)
+    chief = actor_of(ports, key, SessionOrigin.OIDC)
+    assert refusal(ports, chief, ISSUER).field == "issuer"
+    update_plugin(ports, chief, PLUGIN, replace(ISSUER, settings={"issuer": ISSUER_THERE}))
+
+
+def test_an_issuer_that_was_wrong_is_set_right_again(ports: Ports, chief: Actor) -> None:
+    save_provider(ports, OPERATOR, "default", replace(ISSUER, asks_first=False))
+    helper = Actor(ActorKind.APP, app_id=1, permissions=frozenset({Permission.MANAGE_PLUGINS}))
+    update_plugin(ports, helper, PLUGIN, CLIENT)  # nobody could undo that before either
+    update_plugin(ports, chief, PLUGIN, replace(ISSUER, settings={"issuer": ISSUER_THERE}))
+
+
+def test_rights_from_a_provider_go_with_the_identity_that_they_were_granted_to(
+    ports: Ports, chief: Actor
+) -> None:
+    key = make_provider(ports, use_oauth_scope_permissions=True)
+    sign_in_by_grant(ports, chief.user_id or 0, key, "STAFF MANAGE_SETTINGS")
+    assert refusal(ports, chief, ISSUER).field == "issuer"
+    update_plugin(ports, chief, PLUGIN, replace(ISSUER, settings={"audience": "x"}))
+
+
+def test_the_operator_may_and_is_told_first_where_that_is_asked_for(
+    ports: Ports, chief: Actor
+) -> None:
+    assert chief.user_id
+    with pytest.raises(Refused) as refused:
+        save_provider(ports, OPERATOR, "default", ISSUER)
+    assert "2 people came in by Northlight ID" in str(refused.value)
+    save_provider(ports, OPERATOR, "default", replace(ISSUER, asks_first=False))
+    assert known_providers(ports)[0].issuer == ELSEWHERE
+
+
+def test_what_graphql_answers_does_not_depend_on_it(ports: Ports, chief: Actor) -> None:
+    update_plugin(ports, chief, PLUGIN, replace(ISSUER, asks_first=False))
+    assert known_providers(ports)[0].issuer == ELSEWHERE

@@ -1,0 +1,183 @@
+"""The settings of identity providers: contract, "What existing clients hold us to"."""
+
+import pytest
+
+from app.domain.authorization.actor import OPERATOR, Actor, ActorKind
+from app.domain.authorization.permissions import Permission
+from app.domain.single_sign_on.provider_settings import MASK
+from app.domain.values.errors import PermissionDenied, Refused
+from app.domain.values.pages import PageRequest
+from app.ports import Ports
+from app.services.identity.providers import (
+    client_secret_of,
+    known_providers,
+    list_external_authentications,
+)
+from app.services.single_sign_on.provider_settings import (
+    Plugin,
+    ProviderUpdate,
+    list_plugins,
+    save_provider,
+    show_plugin,
+    update_plugin,
+)
+from tests.builders.audit import trail
+from tests.builders.people import NOBODY
+from tests.builders.providers import identities, set_up
+from tests.servers.own_provider import SECRET, OwnProvider
+from tests.services.bearers import who
+
+PLUGIN = "latchkey.authentication.openidconnect"
+ACTIVE = True
+STAFF = Actor(ActorKind.USER, 1, permissions=frozenset({Permission.MANAGE_PLUGINS}))
+SSO = {
+    "json_web_key_set_url": "https://id.example.com/keys",
+    "user_info_url": "https://id.example.com/userinfo",
+}
+
+
+def update(
+    ports: Ports, active: bool | None = None, plugin: str = PLUGIN, /, **settings: str | None
+) -> Plugin:
+    return update_plugin(ports, STAFF, plugin, ProviderUpdate(settings, active))
+
+
+def values(plugin: Plugin) -> dict[str, str | None]:
+    return {one.setting.name: one.value for one in plugin.settings}
+
+
+def codes(ports: Ports, active: bool | None = None, /, **settings: str | None) -> set[object]:
+    with pytest.raises(Refused) as refused:
+        update(ports, active, **settings)
+    return {(one.field, one.code) for one in refused.value.problems}
+
+
+def test_a_fresh_shop_has_one_provider_which_is_not_active(ports: Ports) -> None:
+    page = list_plugins(ports, STAFF, PageRequest(10))
+    (plugin,) = page.items
+    assert (plugin.id, plugin.active, page.count()) == (PLUGIN, False, 1)
+    assert list_external_authentications(ports, NOBODY) == ()
+
+
+def test_what_is_absent_stays_and_nothing_or_an_empty_text_clears(ports: Ports) -> None:
+    update(ports, client_id="shop", audience="https://shop.example.com", **SSO)
+    changed = values(update(ports, client_id=None, audience="", enable_refresh_token="False"))
+    assert (changed["client_id"], changed["audience"]) == (None, None)
+    assert changed["enable_refresh_token"] == "false"
+    assert changed["user_info_url"] == SSO["user_info_url"]
+    assert values(update(ports, enable_refresh_token=None))["enable_refresh_token"] == "true"
+
+
+def test_a_secret_never_reads_back_and_its_mask_leaves_it_as_it_is(ports: Ports) -> None:
+    assert values(update(ports, client_secret="s3cret"))["client_secret"] == MASK
+    update(ports, client_secret=MASK)
+    (provider,) = known_providers(ports)
+    assert client_secret_of(ports, provider) == "s3cret"
+    assert "s3cret" not in provider.client_secret
+    assert "s3cret" not in repr(provider)
+    assert values(update(ports, client_secret=""))["client_secret"] is None
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("no_such_setting", "x"),
+        ("enable_refresh_token", "maybe"),
+        ("oauth_token_url", "id.example.com/token"),
+        ("oauth_token_url", "ftp://id.example.com/"),
+        ("oauth_token_url", "https://user:password@id.example.com/"),
+        ("user_info_url", f"https://id.example.com/{'x' * 2048}"),
+        ("client_id", "two\nlines"),
+        ("default_group_name_for_new_staff_users", "x" * 151),
+    ],
+)
+def test_a_setting_that_cannot_be_used_changes_nothing_at_all(
+    ports: Ports, name: str, value: str
+) -> None:
+    settings = {"client_id": "shop", name: value}
+    assert codes(ports, **settings) == {(name, "INVALID")}
+    (plugin,) = list_plugins(ports, STAFF, PageRequest(1)).items
+    assert values(plugin)["client_id"] is None
+
+
+def test_a_provider_that_can_do_nothing_cannot_be_active(ports: Ports) -> None:
+    wrong = {("configuration", "PLUGIN_MISCONFIGURED")}
+    assert codes(ports, ACTIVE) == wrong
+    assert codes(ports, ACTIVE, user_info_url=SSO["user_info_url"]) == wrong
+    assert update(ports, ACTIVE, **SSO).active is True
+    assert codes(ports, user_info_url=None) == wrong
+
+
+def test_a_plugin_answers_under_the_id_that_it_was_asked_for_by(ports: Ports) -> None:
+    other = "another.authentication.openidconnect"
+    assert update(ports, None, other, client_id="shop").id == other
+    shown = show_plugin(ports, STAFF, PLUGIN)
+    assert shown is not None
+    assert values(shown)["client_id"] == "shop"
+    assert show_plugin(ports, STAFF, "no.such.plugin") is None
+    with pytest.raises(Refused) as refused:
+        update(ports, None, "no.such.plugin")
+    assert [(one.field, one.code) for one in refused.value.problems] == [("id", "NOT_FOUND")]
+
+
+def test_several_providers_have_a_plugin_id_each(ports: Ports) -> None:
+    update(ports, ACTIVE, **SSO)
+    save_provider(ports, OPERATOR, "staff", ProviderUpdate(SSO, active=True, name="Our staff"))
+    save_provider(ports, OPERATOR, "idle", ProviderUpdate({}))
+
+    assert [(one.id, one.name) for one in list_external_authentications(ports, NOBODY)] == [
+        (PLUGIN, "OpenID Connect"),
+        ("staff.authentication.openidconnect", "Our staff"),
+    ]
+    found = list_plugins(ports, STAFF, PageRequest(10), search="our").items
+    assert [one.slug for one in found] == ["staff"]
+
+
+@pytest.mark.parametrize("slug", ["", "Staff", "a b", "-x", "x/y", "x" * 64])
+def test_a_provider_is_called_by_a_word_that_fits_an_address(ports: Ports, slug: str) -> None:
+    with pytest.raises(Refused) as refused:
+        save_provider(ports, OPERATOR, slug, ProviderUpdate({}))
+    assert [(one.field, one.code) for one in refused.value.problems] == [("provider", "INVALID")]
+
+
+def test_only_who_manages_plugins_sees_or_changes_them(ports: Ports) -> None:
+    other = Actor(ActorKind.USER, 1, permissions=frozenset({Permission.MANAGE_SETTINGS}))
+    for actor in (NOBODY, other):
+        with pytest.raises(PermissionDenied):
+            list_plugins(ports, actor, PageRequest(1))
+        with pytest.raises(PermissionDenied):
+            show_plugin(ports, actor, PLUGIN)
+        with pytest.raises(PermissionDenied):
+            update_plugin(ports, actor, PLUGIN, ProviderUpdate({}))
+
+
+def test_the_trail_tells_what_changed_and_no_secret(ports: Ports) -> None:
+    update(ports, client_id="shop", client_secret="s3cret")
+    update(ports, client_secret="an0ther")
+    update(ports)
+    first, second = trail(ports, "provider.update")
+    assert first.before == {"client_id": None, "client_secret": None}
+    assert first.after == {"client_id": "shop", "client_secret": MASK}
+    assert second.after == {"client_secret": f"{MASK} (another)"}
+
+
+def test_a_change_holds_in_every_process_with_its_next_request(
+    ports: Ports, elsewhere: Ports
+) -> None:
+    assert list_external_authentications(elsewhere, NOBODY) == ()
+    update(ports, ACTIVE, **SSO)
+    assert len(list_external_authentications(elsewhere, NOBODY)) == 1
+
+
+def test_people_stay_who_they_are_when_the_issuer_becomes_known(
+    ports: Ports, provider: OwnProvider
+) -> None:
+    set_up(ports, provider, issuer=None)
+    before = who(ports, provider.access_token()).actor.user_id
+    who(ports, provider.known("an-opaque-token", "bob"))
+
+    set_up(ports, provider)
+
+    assert who(ports, provider.access_token(jti="later")).actor.user_id == before
+    assert [issuer for issuer, _, _ in identities(ports)] == [provider.url] * 2
+    assert SECRET not in str(trail(ports, "provider.update")[-1].after)

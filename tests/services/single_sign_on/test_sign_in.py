@@ -1,0 +1,252 @@
+"""Signing in through a provider's own login: contract, "Operations"; RFC 9700; OpenID Connect."""
+
+import base64
+import hashlib
+from urllib.parse import parse_qsl
+
+import pytest
+from sqlalchemy import select
+
+from app.domain.authorization.actor import SessionOrigin
+from app.domain.authorization.permissions import Permission
+from app.domain.shop.settings import PasswordLoginMode
+from app.domain.values.errors import Refused
+from app.models import OidcStateRecord, SessionRecord
+from app.ports import Ports
+from app.services.identity.identify import identify
+from app.services.single_sign_on.sign_in import begin_sign_in, finish_sign_in
+from tests.builders.people import NOBODY, change_user, make_user, visit
+from tests.builders.providers import identities, set_up, user_called
+from tests.builders.shop import set_mode
+from tests.builders.tokens import claims_in
+from tests.fakes.clock import FakeClock
+from tests.servers.own_provider import AUDIENCE, CLIENT, OwnProvider
+from tests.services.provider_logins import (
+    CODE,
+    PLUGIN,
+    REDIRECT,
+    begin,
+    codes,
+    finish,
+    grant,
+    sign_in,
+)
+
+
+def test_the_login_is_asked_for_a_code_with_pkce_a_nonce_and_a_state(
+    ports: Ports, provider: OwnProvider
+) -> None:
+    asked, again = begin(ports), begin(ports)
+
+    assert (asked["response_type"], asked["client_id"]) == ("code", CLIENT)
+    assert (asked["redirect_uri"], asked["code_challenge_method"]) == (REDIRECT, "S256")
+    assert asked["scope"] == "openid profile email offline_access"
+    for name in ("state", "nonce", "code_challenge"):
+        assert len(asked[name]) >= 43
+        assert asked[name] != again[name]
+    assert "audience" not in asked
+
+
+def test_permissions_and_an_audience_are_asked_for_where_the_provider_rules(
+    ports: Ports, provider: OwnProvider
+) -> None:
+    set_up(
+        ports,
+        provider,
+        audience=AUDIENCE,
+        use_oauth_scope_permissions="true",
+        enable_refresh_token="false",
+    )
+    asked = begin(ports)
+    scope = asked["scope"].split()
+    assert "offline_access" not in scope
+    assert scope[:3] == ["openid", "profile", "email"]
+    assert sorted(scope[3:]) == sorted(f"latchkey:{one.value.lower()}" for one in Permission)
+    assert asked["audience"] == AUDIENCE
+
+
+def test_neither_state_nor_verifier_can_be_read_in_the_database(
+    ports: Ports, provider: OwnProvider
+) -> None:
+    asked = begin(ports)
+    with ports.database.reading() as session:
+        (kept,) = session.scalars(select(OidcStateRecord))
+    assert asked["state"] not in (kept.digest, kept.sealed)
+    assert asked["nonce"] not in kept.sealed
+    assert kept.redirect_uri == REDIRECT
+
+
+@pytest.mark.parametrize(
+    ("redirect_uri", "code"),
+    [
+        (None, "REQUIRED"),
+        ("", "REQUIRED"),
+        ("https://evil.example/callback", "INVALID"),
+        ("https://localhost:3000@evil.example/", "INVALID"),
+        ("//evil.example/", "INVALID"),
+        ("javascript:alert(1)", "INVALID"),
+    ],
+)
+def test_nobody_is_led_back_to_a_host_that_is_not_allowed(
+    ports: Ports, provider: OwnProvider, redirect_uri: str | None, code: str
+) -> None:
+    with pytest.raises(Refused) as refused:
+        begin_sign_in(ports, NOBODY, plugin_id=PLUGIN, redirect_uri=redirect_uri)
+    assert [(one.field, one.code) for one in refused.value.problems] == [("redirectUri", code)]
+
+
+@pytest.mark.parametrize("plugin", [None, "", "no.such.plugin", "openidconnect", "x" * 300])
+def test_a_plugin_that_is_unknown_gives_nothing(
+    ports: Ports, provider: OwnProvider, plugin: str | None
+) -> None:
+    assert begin_sign_in(ports, NOBODY, plugin_id=plugin, redirect_uri=None) is None
+    assert finish_sign_in(ports, NOBODY, plugin_id=plugin, code=None, state=None) is None
+
+
+@pytest.mark.parametrize("word", ["latchkey", "saleor", "default", "any-word"])
+def test_the_default_provider_answers_to_every_word_that_names_no_other(
+    ports: Ports, provider: OwnProvider, word: str
+) -> None:
+    assert begin(ports, f"{word}.authentication.openidconnect")["client_id"] == CLIENT
+
+
+def test_a_provider_that_only_takes_tokens_leads_through_no_login(
+    ports: Ports, provider: OwnProvider
+) -> None:
+    set_up(ports, provider, oauth_authorization_url=None)
+    assert begin_sign_in(ports, NOBODY, plugin_id=PLUGIN, redirect_uri=REDIRECT) is None
+
+
+def test_tokens_given_out_are_ours_and_their_session_began_there(
+    ports: Ports, provider: OwnProvider
+) -> None:
+    tokens = sign_in(ports, provider)
+
+    claims = claims_in(ports, tokens.access)
+    assert claims.keys() == {
+        *("iat", "owner", "iss", "exp", "token", "email", "type", "user_id", "is_staff")
+    }
+    assert (claims["type"], claims["owner"]) == ("access", "latchkey")
+    assert tokens.refresh is not None
+    assert "the first" not in str(claims_in(ports, tokens.refresh))
+    actor = identify(ports, visit(tokens.access)).actor
+    assert (actor.name, actor.origin) == ("alice@sso.example", SessionOrigin.OIDC)
+    with ports.database.reading() as session:
+        kept = session.get_one(SessionRecord, actor.session_id)
+        assert (kept.sid, kept.origin) == ("session-of-alice", "oidc")
+        assert "the first" not in kept.provider_refresh_token
+    assert identities(ports) == [(provider.url, "alice", True)]
+
+
+def test_the_code_goes_to_the_token_url_with_the_verifier_and_the_clients_secret(
+    ports: Ports, provider: OwnProvider
+) -> None:
+    asked = begin(ports)
+    grant(provider, asked)
+    finish(ports, asked["state"])
+
+    (call,) = provider.server.calls("/token")
+    form = dict(parse_qsl(call.body.decode()))
+    digest = hashlib.sha256(form["code_verifier"].encode()).digest()
+    assert base64.urlsafe_b64encode(digest).rstrip(b"=").decode() == asked["code_challenge"]
+    assert (form["code"], form["redirect_uri"]) == (CODE, REDIRECT)
+    assert form["grant_type"] == "authorization_code"
+    assert call.headers["authorization"].startswith("Basic ")
+    assert "client_secret" not in form
+
+
+def test_the_mode_closes_no_other_way_in(ports: Ports, provider: OwnProvider) -> None:
+    set_mode(ports, PasswordLoginMode.DISABLED)
+    assert identify(ports, visit(sign_in(ports, provider).access)).actor.is_user
+
+
+def test_without_a_refresh_token_of_the_provider_there_is_none_of_ours(
+    ports: Ports, provider: OwnProvider
+) -> None:
+    assert sign_in(ports, provider, refresh_token=...).refresh is None
+    set_up(ports, provider, enable_refresh_token="false")
+    assert sign_in(ports, provider).refresh is None
+
+
+def test_missing_arguments_are_named(ports: Ports, provider: OwnProvider) -> None:
+    assert codes(ports, None, None) == [("code", "REQUIRED"), ("state", "REQUIRED")]
+
+
+def test_a_state_works_once_for_a_while_at_its_own_provider(
+    ports: Ports, provider: OwnProvider, other_provider: OwnProvider, clock: FakeClock
+) -> None:
+    set_up(ports, other_provider, "other")
+    asked = begin(ports)
+    grant(provider, asked)
+    finish(ports, asked["state"])
+    wrong = [("state", "INVALID")]
+    assert codes(ports, asked["state"]) == wrong
+    assert codes(ports, "made up") == wrong
+    assert codes(ports, "\ud800") == wrong
+
+    late = begin(ports)
+    clock.pass_(minutes=10)
+    assert codes(ports, late["state"]) == wrong
+
+    elsewhere = begin(ports, "other.authentication.openidconnect")
+    assert codes(ports, elsewhere["state"]) == wrong
+    assert len(provider.server.calls("/token")) == 1
+
+
+def test_a_code_that_the_provider_refuses_lets_nobody_in(
+    ports: Ports, provider: OwnProvider
+) -> None:
+    assert codes(ports, begin(ports)["state"]) == [("code", "INVALID")]
+
+
+def test_details_come_from_user_info_where_the_id_token_tells_no_verified_address(
+    ports: Ports, provider: OwnProvider
+) -> None:
+    asked = begin(ports)
+    bare = dict.fromkeys(("email", "email_verified", "given_name", "family_name"), ...)
+    id_token = provider.sign(provider.id_claims(asked["nonce"], **bare))
+    grant(provider, asked, id_token=id_token, access_token=provider.known("an opaque one"))
+
+    user = finish(ports, asked["state"]).user
+    assert (user.email, user.first_name) == ("alice@sso.example", "Alice")
+
+
+def test_rights_come_from_the_access_token_or_else_from_the_answers_scope(
+    ports: Ports, provider: OwnProvider
+) -> None:
+    set_up(ports, provider, audience=AUDIENCE, use_oauth_scope_permissions="true")
+    access = provider.access_token(scope="latchkey:manage_products")
+    for answer, wanted in (
+        ({"access_token": access}, {Permission.MANAGE_PRODUCTS}),
+        ({"scope": "openid latchkey:manage_orders"}, {Permission.MANAGE_ORDERS}),
+        # Silence would mean all that was asked for, by RFC 6749; here it means nothing.
+        ({}, set()),
+    ):
+        tokens = sign_in(ports, provider, **answer)
+        assert tokens.user.permissions == wanted
+        assert identify(ports, visit(tokens.access)).actor.permissions == wanted
+
+
+def test_an_access_token_for_another_audience_is_refused(
+    ports: Ports, provider: OwnProvider
+) -> None:
+    set_up(ports, provider, audience=AUDIENCE, use_oauth_scope_permissions="true")
+    asked = begin(ports)
+    grant(provider, asked, access_token=provider.access_token(aud="https://another.example"))
+    assert codes(ports, asked["state"]) == [("code", "INVALID")]
+
+
+def test_accounts_that_are_locked_or_wait_to_be_confirmed_are_told_so(
+    ports: Ports, provider: OwnProvider
+) -> None:
+    user_id = make_user(ports, "alice@sso.example", is_confirmed=False)
+    asked = begin(ports)
+    grant(provider, asked)
+    assert codes(ports, asked["state"]) == [(None, "ACCOUNT_NOT_CONFIRMED")]
+    change_user(ports, user_id, is_confirmed=True, is_active=False)
+    asked = begin(ports)
+    grant(provider, asked)
+    assert codes(ports, asked["state"]) == [(None, "INACTIVE")]
+    kept = user_called(ports, "alice@sso.example")
+    assert kept is not None
+    assert kept.last_login is None

@@ -1,0 +1,68 @@
+"""Webhooks and apps with many deliveries are deleted, and nobody else who writes waits for it."""
+
+from collections.abc import Callable
+
+import pytest
+from sqlalchemy import func, select
+
+from app.domain.authorization.actor import OPERATOR
+from app.domain.values.errors import Refused
+from app.domain.values.ids import to_global_id
+from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
+from app.ports import Ports
+from app.services.app_lifecycle.changes import delete_app
+from app.services.webhooks.changes import delete_webhook
+from app.services.webhooks.delivery_removal import AT_ONCE
+from tests.builders.apps import make_app
+from tests.builders.webhooks import make_many_deliveries, make_webhook
+from tests.fixtures.statements import recorded_statements
+
+MANY = 2100
+
+
+def _count(ports: Ports) -> list[int | None]:
+    kinds = (WebhookRecord, DeliveryRecord, DeliveryAttemptRecord)
+    with ports.database.reading() as session:
+        return [session.scalar(select(func.count()).select_from(kind)) for kind in kinds]
+
+
+@pytest.mark.parametrize(
+    "remove",
+    [
+        lambda ports, _app, hook: delete_webhook(ports, OPERATOR, to_global_id("Webhook", hook)),
+        lambda ports, app, _hook: delete_app(ports, OPERATOR, app),
+    ],
+    ids=["webhook", "app"],
+)
+def test_what_goes_with_it_goes_a_thousand_at_a_time(
+    ports: Ports, remove: Callable[[Ports, int, int], object]
+) -> None:
+    app, hook = _busy(ports)
+    other = _busy(ports)[0]
+    assert _count(ports) == [2, 2 * MANY, 2 * MANY]
+
+    with recorded_statements() as statements:
+        remove(ports, app, hook)
+
+    steps = [one for one in statements if one.startswith("DELETE FROM deliveries")]
+    assert len(steps) >= MANY // AT_ONCE
+    assert {one.count(",") for one in steps} == {AT_ONCE - 1}
+    assert _count(ports) == [1, MANY, MANY]
+    with ports.database.reading() as session:
+        assert session.scalars(select(WebhookRecord.app_id)).all() == [other]
+
+
+def test_what_may_not_be_deleted_loses_nothing(ports: Ports) -> None:
+    _busy(ports)
+    with pytest.raises(Refused):
+        delete_app(ports, OPERATOR, 9999)
+    with pytest.raises(Refused):
+        delete_webhook(ports, OPERATOR, to_global_id("Webhook", 9999))
+    assert _count(ports) == [1, MANY, MANY]
+
+
+def _busy(ports: Ports) -> tuple[int, int]:
+    app, _ = make_app(ports)
+    hook = make_webhook(ports, app)
+    make_many_deliveries(ports, hook, MANY)
+    return app, hook

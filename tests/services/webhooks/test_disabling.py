@@ -1,0 +1,171 @@
+"""An endpoint that is switched off by the installation itself is never switched off silently."""
+
+from dataclasses import replace
+
+import pytest
+from sqlalchemy import select
+
+from app.domain.accounts.mail import MailKind
+from app.domain.authorization.actor import OPERATOR, WORKER
+from app.domain.authorization.permissions import Permission
+from app.domain.values.ids import to_global_id
+from app.models import AuditRecord, WebhookRecord
+from app.ports import Ports
+from app.ports.http import CallFailed, CallFault, HttpAnswer, HttpRequest
+from app.services.deliveries.dispatch import lease_due_deliveries
+from app.services.deliveries.sending import make_deliveries
+from app.services.shop.settings import show_settings
+from app.services.webhooks.changes import WebhookInput, update_webhook
+from tests.builders.apps import make_app
+from tests.builders.outbox import mails
+from tests.builders.people import make_group, make_staff, make_user
+from tests.builders.webhooks import make_delivery, make_webhook
+from tests.fakes.clock import FakeClock
+from tests.fakes.endpoints import FakeHttp
+
+GONE = "The endpoint answered 410 Gone."
+DEAD = "The endpoint has only failed for five days."
+
+
+@pytest.fixture
+def http(ports: Ports) -> FakeHttp:
+    return FakeHttp(ports.database, lambda _request: HttpAnswer(500))
+
+
+@pytest.fixture
+def trying(ports: Ports, http: FakeHttp) -> Ports:
+    return replace(ports, http=http)
+
+
+@pytest.fixture
+def webhook(ports: Ports) -> int:
+    key, _ = make_app(ports, "Warehouse", Permission.MANAGE_PRODUCTS)
+    target = "https://app.example.com/hook?key=sesame"
+    return make_webhook(ports, key, target_url=target)
+
+
+def work(ports: Ports, webhook: int) -> None:
+    make_delivery(ports, webhook)
+    for batch in lease_due_deliveries(ports, WORKER):
+        make_deliveries(ports, WORKER, batch)
+
+
+def stored(ports: Ports, webhook: int) -> WebhookRecord:
+    with ports.database.reading() as session:
+        return session.get_one(WebhookRecord, webhook)
+
+
+def entries(ports: Ports) -> list[AuditRecord]:
+    wanted = select(AuditRecord).where(AuditRecord.action == "webhook.disable")
+    with ports.database.reading() as session:
+        return list(session.scalars(wanted))
+
+
+def fail_for_five_days(ports: Ports, webhook: int, clock: FakeClock) -> None:
+    work(ports, webhook)
+    clock.pass_(hours=121)
+    work(ports, webhook)
+
+
+def test_staff_who_manage_apps_are_mailed_the_reason_and_nobody_else(
+    trying: Ports, webhook: int, clock: FakeClock
+) -> None:
+    group = make_group(trying, "Technicians", Permission.MANAGE_APPS)
+    make_user(trying, "group@example.com", is_staff=True, groups=[group])
+    make_staff(trying, "direct@example.com", Permission.MANAGE_APPS)
+    make_user(trying, "super@example.com", is_superuser=True)
+    make_staff(trying, "orders@example.com", Permission.MANAGE_ORDERS)
+    make_user(trying, "former@example.com", is_superuser=True, is_active=False)
+
+    fail_for_five_days(trying, webhook, clock)
+
+    letters = mails(trying, MailKind.WEBHOOK_DISABLED)
+    assert [letter.recipient for letter in letters] == [
+        "group@example.com",
+        "direct@example.com",
+        "super@example.com",
+    ]
+    assert letters[0].values == {
+        "webhook": "hook",
+        "app": "Warehouse",
+        "target": "https://app.example.com/hook",
+        "reason": DEAD,
+        "since": "2026-03-01 12:00 UTC",
+        "when": "2026-03-06 13:00 UTC",
+    }
+
+
+def test_the_mail_says_what_happened_and_what_to_do(
+    trying: Ports, webhook: int, clock: FakeClock
+) -> None:
+    make_staff(trying, "direct@example.com", Permission.MANAGE_APPS)
+    fail_for_five_days(trying, webhook, clock)
+
+    letter = trying.letters.write(
+        mails(trying, MailKind.WEBHOOK_DISABLED)[0], show_settings(trying, OPERATOR)
+    )
+    assert letter.subject.endswith("no longer calls the webhook hook")
+    for body in (letter.text, letter.html):
+        assert DEAD in body
+        assert "switch the webhook on again" in body
+        assert "sesame" not in body
+
+
+def test_the_audit_trail_tells_who_did_it_and_why(
+    trying: Ports, webhook: int, clock: FakeClock
+) -> None:
+    fail_for_five_days(trying, webhook, clock)
+
+    (entry,) = entries(trying)
+    assert (entry.actor_kind, entry.subject_id) == ("worker", str(webhook))
+    assert (entry.before, entry.after) == (
+        {"is_active": True},
+        {"is_active": False, "reason": DEAD},
+    )
+
+
+def test_an_endpoint_that_is_gone_is_switched_off_with_the_same_notice(
+    trying: Ports, http: FakeHttp, webhook: int, clock: FakeClock
+) -> None:
+    make_staff(trying, "direct@example.com", Permission.MANAGE_APPS)
+    http.answer = lambda _request: HttpAnswer(410)
+    for _ in range(3):
+        make_delivery(trying, webhook)
+    work(trying, webhook)
+
+    record = stored(trying, webhook)
+    assert (record.is_active, record.disabled_reason) == (False, GONE)
+    assert record.disabled_at == clock.now()
+    assert [entry.after["reason"] for entry in entries(trying)] == [GONE]
+    assert len(mails(trying, MailKind.WEBHOOK_DISABLED)) == 1
+
+
+def test_what_an_attempt_last_failed_with_stands_with_the_webhook(
+    trying: Ports, http: FakeHttp, webhook: int, clock: FakeClock
+) -> None:
+    work(trying, webhook)
+    assert (stored(trying, webhook).last_failure, stored(trying, webhook).last_failure_at) == (
+        "HTTP 500",
+        clock.now(),
+    )
+
+    def refuse(_request: HttpRequest) -> HttpAnswer:
+        raise CallFailed(CallFault.TIMEOUT, "app.example.com did not answer within 20 s.")
+
+    http.answer = refuse
+    clock.pass_(minutes=1)
+    work(trying, webhook)
+    assert stored(trying, webhook).last_failure.startswith("app.example.com did not answer")
+
+
+def test_switching_it_on_again_forgets_the_reason_and_begins_anew(
+    trying: Ports, webhook: int, clock: FakeClock
+) -> None:
+    fail_for_five_days(trying, webhook, clock)
+    said = WebhookInput(is_active=True)
+    update_webhook(trying, OPERATOR, to_global_id("Webhook", webhook), "", said)
+    work(trying, webhook)
+
+    record = stored(trying, webhook)
+    assert (record.is_active, record.disabled_reason, record.disabled_at) == (True, "", None)
+    assert record.failing_since == clock.now()

@@ -1,0 +1,111 @@
+"""Webhooks whose endpoints fail, or that were switched off for it; the navigation's numbers."""
+
+from dataclasses import replace
+
+import pytest
+
+from app.adapters.throttle_redis import connect_redis_throttle
+from app.domain.authorization.actor import OPERATOR
+from app.domain.authorization.permissions import Permission
+from app.domain.deliveries.deliveries import DeliveryStatus
+from app.domain.values.errors import PermissionDenied
+from app.ports import Ports
+from app.services.console.navigation_badges import Badges, show_badges
+from app.services.deliveries.attempt_results import GONE_REASON
+from app.services.webhooks.failing_webhooks import list_troubled_webhooks
+from tests.builders.apps import make_app
+from tests.builders.deliveries import store_attempt, store_deliveries
+from tests.builders.people import ADDRESS, NOBODY, actor_of, make_staff, make_user
+from tests.builders.webhooks import TARGET, change_webhook, make_webhook
+from tests.fakes.clock import FakeClock
+from tests.fixtures.statements import recorded_statements, selects
+
+PENDING, SUCCESS = DeliveryStatus.PENDING, DeliveryStatus.SUCCESS
+
+
+def test_a_webhook_that_fails_is_told_with_its_last_answer(ports: Ports, clock: FakeClock) -> None:
+    app_id, _ = make_app(ports, "Stocksync")
+    make_webhook(ports, app_id)
+    failing = make_webhook(ports, app_id)
+    since = clock.now()
+    change_webhook(ports, failing, failing_since=since, name="Stock feed")
+    (older,) = store_deliveries(ports, failing, SUCCESS)
+    store_attempt(ports, older)
+    (tried,) = store_deliveries(ports, failing, PENDING, attempts=2)
+    store_attempt(ports, tried, answered=500)
+    clock.pass_(minutes=5)
+    store_attempt(ports, tried, answered=503)
+    store_deliveries(ports, failing, PENDING, attempts=0, count=3)
+    (told,) = list_troubled_webhooks(ports, OPERATOR)
+    assert (told.id, told.name, told.app_id, told.app_name) == (
+        failing,
+        "Stock feed",
+        app_id,
+        "Stocksync",
+    )
+    assert (told.target_url, told.failing_since) == (TARGET, since)
+    assert (told.last_status, told.last_attempt_at) == (503, clock.now())
+    assert not told.is_disabled
+
+
+def test_those_that_fail_come_first_then_those_that_were_switched_off(
+    ports: Ports, clock: FakeClock
+) -> None:
+    app_id, _ = make_app(ports)
+    late, gone, early = (make_webhook(ports, app_id) for _ in range(3))
+    change_webhook(ports, gone, is_active=False, disabled_reason=GONE_REASON)
+    change_webhook(ports, early, failing_since=clock.now())
+    clock.pass_(hours=1)
+    change_webhook(ports, late, failing_since=clock.now())
+    told = list_troubled_webhooks(ports, OPERATOR)
+    assert [one.id for one in told] == [early, late, gone]
+    assert (told[2].is_disabled, told[2].disabled_reason) == (True, GONE_REASON)
+    assert (told[2].last_status, told[2].last_attempt_at) == (None, None)
+    assert [one.id for one in list_troubled_webhooks(ports, OPERATOR, limit=1)] == [early]
+
+
+def test_one_that_somebody_switched_off_is_not_in_trouble(ports: Ports, clock: FakeClock) -> None:
+    app_id, _ = make_app(ports)
+    change_webhook(ports, make_webhook(ports, app_id), is_active=False, failing_since=clock.now())
+    assert list_troubled_webhooks(ports, OPERATOR) == ()
+
+
+def test_trouble_is_told_to_those_who_manage_apps(ports: Ports) -> None:
+    with pytest.raises(PermissionDenied):
+        list_troubled_webhooks(ports, NOBODY)
+
+
+def test_the_navigation_counts_what_wants_a_look_in_one_statement(
+    ports: Ports, clock: FakeClock
+) -> None:
+    app_id, _ = make_app(ports)
+    change_webhook(ports, make_webhook(ports, app_id), failing_since=clock.now())
+    change_webhook(
+        ports, make_webhook(ports, app_id), is_active=False, disabled_reason=GONE_REASON
+    )
+    make_webhook(ports, app_id)
+    ports.throttle.fail(ADDRESS, "", make_user(ports), clock.timestamp())
+    with recorded_statements() as statements:
+        badges = show_badges(ports, OPERATOR)
+    assert badges == Badges(webhooks=2, blocked_addresses=1)
+    assert len(selects(statements)) == 1
+    clock.pass_(seconds=5)
+    assert show_badges(ports, OPERATOR).blocked_addresses == 0
+
+
+def test_the_navigation_tells_nobody_what_they_may_not_see(ports: Ports) -> None:
+    apps = actor_of(ports, make_staff(ports, "a@example.com", Permission.MANAGE_APPS))
+    staff = actor_of(ports, make_staff(ports, "s@example.com", Permission.MANAGE_STAFF))
+    other = actor_of(ports, make_staff(ports, "o@example.com", Permission.MANAGE_ORDERS))
+    assert show_badges(ports, apps) == Badges(webhooks=0)
+    assert show_badges(ports, staff) == Badges(blocked_addresses=0)
+    with recorded_statements() as statements:
+        assert show_badges(ports, other) == Badges()
+    assert statements == []
+    with pytest.raises(PermissionDenied):
+        show_badges(ports, NOBODY)
+
+
+def test_a_page_shows_the_rest_while_the_counters_cannot_be_read(ports: Ports) -> None:
+    without = replace(ports, throttle=connect_redis_throttle("unix:///nowhere/redis.sock"))
+    assert show_badges(without, OPERATOR) == Badges(webhooks=0, blocked_addresses=None)

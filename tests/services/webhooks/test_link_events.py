@@ -1,0 +1,111 @@
+"""Staff who manage apps have no app's webhook tell them links that let them in as others."""
+
+from collections.abc import Callable
+
+import pytest
+
+from app.domain.authorization.actor import OPERATOR, Actor, ActorKind
+from app.domain.authorization.permissions import Permission
+from app.domain.values.errors import Refused
+from app.domain.values.ids import to_global_id
+from app.domain.webhooks.webhooks import AsyncEvent
+from app.ports import Ports
+from app.services.webhooks.changes import (
+    WebhookInput,
+    create_webhook,
+    delete_webhook,
+    update_webhook,
+)
+from tests.builders.apps import make_app
+from tests.builders.people import actor_of, make_staff
+from tests.builders.webhooks import make_webhook
+from tests.services.refusals import codes
+
+RESETS = AsyncEvent.STAFF_SET_PASSWORD_REQUESTED
+MINE = "https://mine.example/"
+
+
+def create(ports: Ports, actor: Actor, app: int, _webhook: str) -> object:
+    return create_webhook(ports, actor, WebhookInput(target_url=MINE, events=(RESETS,)), app)
+
+
+def create_for_all(ports: Ports, actor: Actor, app: int, _webhook: str) -> object:
+    said = WebhookInput(target_url=MINE, events=(AsyncEvent.ANY_EVENTS,))
+    return create_webhook(ports, actor, said, app)
+
+
+def create_by_query(ports: Ports, actor: Actor, app: int, _webhook: str) -> object:
+    query = "subscription { event { ... on StaffSetPasswordRequested { token } } }"
+    return create_webhook(ports, actor, WebhookInput(target_url=MINE, query=query), app)
+
+
+def lead_elsewhere(ports: Ports, actor: Actor, _app: int, webhook: str) -> object:
+    update_webhook(ports, OPERATOR, webhook, "", WebhookInput(events=(RESETS,)))
+    return update_webhook(ports, actor, webhook, "", WebhookInput(target_url=MINE))
+
+
+def hear_more(ports: Ports, actor: Actor, _app: int, webhook: str) -> object:
+    return update_webhook(ports, actor, webhook, "", WebhookInput(events=(RESETS,)))
+
+
+Change = Callable[[Ports, Actor, int, str], object]
+EVERY = pytest.mark.parametrize(
+    "change", [create, create_for_all, create_by_query, lead_elsewhere, hear_more]
+)
+
+
+def make_listener(ports: Ports) -> tuple[int, str]:
+    """An app that is told of staff and their links, and a webhook of it."""
+    app, _ = make_app(ports, "listener", Permission.MANAGE_STAFF)
+    webhook = make_webhook(ports, app, AsyncEvent.STAFF_UPDATED, target_url="https://app.example/")
+    return app, to_global_id("Webhook", webhook)
+
+
+@EVERY
+def test_links_to_set_passwords_go_nowhere_by_those_who_may_not_ask_for_them(
+    ports: Ports, change: Change
+) -> None:
+    """Its links to set a password would come to them."""
+    app, webhook = make_listener(ports)
+    desk = actor_of(ports, make_staff(ports, "desk@example.com", Permission.MANAGE_APPS))
+    with pytest.raises(Refused) as refused:
+        change(ports, desk, app, webhook)
+    is_new = change in {create, create_for_all, create_by_query}
+    assert codes(refused) == [("app" if is_new else "id", "INVALID")]
+    assert "for which you lack: MANAGE_STAFF" in str(refused.value)
+
+
+@EVERY
+def test_they_do_by_those_who_may(ports: Ports, change: Change) -> None:
+    app, webhook = make_listener(ports)
+    both = (Permission.MANAGE_APPS, Permission.MANAGE_STAFF)
+    chief = actor_of(ports, make_staff(ports, "chief@example.com", *both))
+    assert change(ports, chief, app, webhook)
+
+
+@EVERY
+def test_the_operator_manages_all(ports: Ports, change: Change) -> None:
+    assert change(ports, OPERATOR, *make_listener(ports))
+
+
+def test_of_all_else_manage_apps_is_enough(ports: Ports) -> None:
+    app, webhook = make_listener(ports)
+    desk = actor_of(ports, make_staff(ports, "desk@example.com", Permission.MANAGE_APPS))
+    said = WebhookInput(target_url=MINE, events=(AsyncEvent.STAFF_CREATED,))
+    assert create_webhook(ports, desk, said, app).app_id == app
+    changed = update_webhook(ports, desk, webhook, "", WebhookInput(target_url=MINE))
+    assert changed.target_url == MINE
+    assert delete_webhook(ports, desk, webhook) == changed
+
+
+def test_an_app_leads_them_where_it_likes(ports: Ports) -> None:
+    app, webhook = make_listener(ports)
+    itself = Actor(ActorKind.APP, app_id=app)
+    said = WebhookInput(target_url=MINE, events=(RESETS,))
+    assert update_webhook(ports, itself, webhook, "", said).events == (RESETS,)
+
+
+def test_an_app_that_may_not_be_told_them_has_webhooks_of_all_events(ports: Ports) -> None:
+    app, _ = make_app(ports, "till", Permission.MANAGE_ORDERS)
+    desk = actor_of(ports, make_staff(ports, "desk@example.com", Permission.MANAGE_APPS))
+    assert create_for_all(ports, desk, app, "")

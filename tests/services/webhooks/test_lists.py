@@ -1,0 +1,130 @@
+"""The webhooks of all apps, found and with their health, without a secret."""
+
+from dataclasses import replace
+
+import pytest
+from sqlalchemy import update
+
+from app.domain.authorization.actor import OPERATOR, Actor, ActorKind
+from app.domain.authorization.permissions import ALL_PERMISSIONS
+from app.domain.values.errors import PermissionDenied
+from app.domain.values.pages import PageRequest, read_cursor
+from app.domain.webhooks.webhooks import AsyncEvent
+from app.models import DeliveryRecord, WebhookRecord
+from app.ports import Ports
+from app.services.webhooks.lists import (
+    Health,
+    ListedWebhook,
+    WebhookFilter,
+    list_webhooks,
+    show_listed_webhook,
+)
+from tests.builders.apps import change_app, make_app
+from tests.builders.webhooks import make_delivery, make_webhook
+from tests.fakes.clock import FakeClock
+from tests.fixtures.statements import recorded_statements, selects
+
+PAGE = PageRequest(10)
+
+
+def change(ports: Ports, key: int, **values: object) -> None:
+    with ports.database.transaction() as session:
+        session.execute(update(WebhookRecord).where(WebhookRecord.id == key).values(**values))
+
+
+def listed(ports: Ports, **wanted: object) -> list[ListedWebhook]:
+    filtered = replace(WebhookFilter(), **wanted)  # type: ignore[arg-type]
+    return list(list_webhooks(ports, OPERATOR, PAGE, filtered).items)
+
+
+@pytest.fixture
+def shop(ports: Ports, clock: FakeClock) -> dict[str, int]:
+    """Three webhooks of two apps: one fails, one is disabled."""
+    warehouse, _ = make_app(ports, "Warehouse")
+    till, _ = make_app(ports, "Till")
+    change_app(ports, till, is_active=False)
+    keys = {
+        "good": make_webhook(ports, warehouse, AsyncEvent.ANY_EVENTS, secret="sesame"),
+        "failing": make_webhook(
+            ports, warehouse, AsyncEvent.ORDER_PAID, target_url="https://b.example/%_hook"
+        ),
+        "disabled": make_webhook(ports, till, AsyncEvent.PRODUCT_UPDATED, query="subscription"),
+    }
+    change(ports, keys["failing"], failing_since=clock.now(), last_failure="HTTP 500")
+    change(ports, keys["disabled"], is_active=False, disabled_reason="Gone.", name="Third")
+    return keys
+
+
+def test_every_webhook_is_told_of_with_its_app_and_what_it_hears_of(
+    ports: Ports, shop: dict[str, int]
+) -> None:
+    disabled, failing, good = listed(ports)
+
+    assert [one.id for one in (good, failing, disabled)] == list(shop.values())
+    assert (good.app_name, good.has_secret, good.has_query) == ("Warehouse", True, False)
+    assert good.events == (AsyncEvent.ANY_EVENTS,)
+    assert (failing.last_failure, failing.failing_since) == ("HTTP 500", ports.clock.now())
+    assert (disabled.is_active, disabled.is_app_active, disabled.disabled_reason) == (
+        False,
+        False,
+        "Gone.",
+    )
+    assert "sesame" not in repr(good)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found"),
+    [
+        ({"search": "third"}, ["disabled"]),
+        ({"search": "%_"}, ["failing"]),
+        ({"search": "ware"}, ["failing", "good"]),
+        ({"search": "\0"}, []),
+        ({"is_active": False}, ["disabled"]),
+        ({"event": AsyncEvent.ORDER_PAID}, ["failing", "good"]),
+        ({"in_trouble": True}, ["disabled", "failing"]),
+        ({"app_id": 4711}, []),
+    ],
+)
+def test_webhooks_are_found_by_what_is_known_of_them(
+    ports: Ports, shop: dict[str, int], wanted: dict[str, object], found: list[str]
+) -> None:
+    assert [one.id for one in listed(ports, **wanted)] == [shop[name] for name in found]
+
+
+def test_health_is_that_of_the_last_day(
+    ports: Ports, shop: dict[str, int], clock: FakeClock
+) -> None:
+    make_delivery(ports, shop["good"])
+    clock.pass_(hours=25)
+    for status in ("SUCCESS", "SUCCESS", "FAILED", "PENDING"):
+        key = make_delivery(ports, shop["good"])
+        with ports.database.transaction() as session:
+            session.get_one(DeliveryRecord, key).status = status
+
+    good = show_listed_webhook(ports, OPERATOR, shop["good"])
+    assert good is not None
+    assert good.health == Health(delivered=2, failed=1, waiting=1)
+    assert listed(ports, search="third")[0].health == Health()
+
+
+def test_a_page_costs_the_same_few_statements_however_many_it_shows(
+    ports: Ports, shop: dict[str, int]
+) -> None:
+    with recorded_statements() as statements:
+        list_webhooks(ports, OPERATOR, PAGE)
+    assert len(selects(statements)) == 3
+
+
+def test_pages_follow_one_another(ports: Ports, shop: dict[str, int]) -> None:
+    first = list_webhooks(ports, OPERATOR, PageRequest(2))
+    cursor = read_cursor(first.cursors[-1], "after")
+    rest = list_webhooks(ports, OPERATOR, PageRequest(2, cursor=cursor))
+
+    assert [one.id for one in (*first.items, *rest.items)] == list(shop.values())[::-1]
+    assert (first.has_next, rest.has_next, first.count()) == (True, False, 3)
+
+
+def test_no_app_lists_the_webhooks_of_all(ports: Ports) -> None:
+    app = Actor(ActorKind.APP, app_id=1, permissions=ALL_PERMISSIONS)
+    with pytest.raises(PermissionDenied):
+        list_webhooks(ports, app, PAGE)

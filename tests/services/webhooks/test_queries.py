@@ -1,0 +1,32 @@
+"""What is wrong with a subscription query, and where."""
+
+import pytest
+
+from app.domain.authorization.actor import OPERATOR
+from app.domain.webhooks.webhooks import AsyncEvent
+from app.ports import Ports
+from app.services.webhooks.queries import check_query
+
+
+def test_a_good_query_names_its_events(ports: Ports) -> None:
+    found = check_query(
+        ports, OPERATOR, "subscription { event { ... on OrderPaid { order { id } } } }"
+    )
+    assert found.events == (AsyncEvent.ORDER_PAID,)
+    assert found.problem is None
+
+
+@pytest.mark.parametrize(
+    ("query", "code", "lines"),
+    [
+        ("subscription {\n  event {", "SYNTAX", (2,)),
+        ("subscription {\n event { ... on OrderPaid {\n nothing } } }", "GRAPHQL_ERROR", (3,)),
+        ("{ shop { name } }", "MISSING_SUBSCRIPTION", ()),
+    ],
+)
+def test_a_bad_one_is_told_with_its_lines(
+    ports: Ports, query: str, code: str, lines: tuple[int, ...]
+) -> None:
+    problem = check_query(ports, OPERATOR, query).problem
+    assert problem is not None
+    assert (problem.code, problem.lines) == (code, lines)
