@@ -13,7 +13,7 @@ from flask import Flask
 
 import app as latchkey
 import cli
-from app.domain.values.faults import Misconfigured
+from app.domain.values.installation_errors import Misconfigured
 from app.loading import load
 
 _OTHERS = 0o077

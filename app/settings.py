@@ -12,7 +12,7 @@ from dotenv import dotenv_values
 
 from app import setting_values as values
 from app.domain.sign_in.rate_limits import RateLimitPolicy, Rates
-from app.domain.values.faults import Misconfigured
+from app.domain.values.installation_errors import Misconfigured
 from app.domain.values.ip_addresses import Network
 from app.ports.configuration import Configuration
 

@@ -20,13 +20,13 @@ from app.adapters import (
     activity,
     clock,
     database,
+    email_templates,
+    encryption,
     keys,
-    letters,
+    mailer,
     passwords,
-    post,
-    profiles,
     randomness,
-    sealing,
+    saved_logins,
     signatures,
     throttle_sql,
 )
@@ -72,7 +72,7 @@ def connect(settings: Settings, *, late: bool = False, most_writers: int = 0) ->
         passwords=start(_passwords),
         throttle=start(partial(_throttle, records, settings.redis_url)),
         rate_limiter=_late(partial(_rate_limiter, now, settings)),
-        sealing=start(lambda: sealing.AesSealing(settings.secret_key)),
+        sealing=start(lambda: encryption.AesSealing(settings.secret_key)),
         letters=start(_letters),
         post=start(partial(_post, settings)),
         http=http,
@@ -160,7 +160,7 @@ def connect_elsewhere() -> elsewhere.Elsewhere:
     """The ways to other instances; nothing of this installation is looked at."""
     client = load_client_settings()
     http = _late(_open_http)
-    kept = profiles.FileProfiles(client.folder)
+    kept = saved_logins.FileProfiles(client.folder)
     return elsewhere.Elsewhere(
         http=http,
         clock=clock.SystemClock(),
@@ -214,7 +214,7 @@ def _payloads(settings: Settings) -> ports.Payloads:
 
 
 def _pictures() -> ports.Pictures:
-    make = cast("Callable[[], ports.Pictures]", load("app.adapters.pictures:PillowPictures"))
+    make = cast("Callable[[], ports.Pictures]", load("app.adapters.images:PillowPictures"))
     return make()
 
 
@@ -227,7 +227,7 @@ def _passwords() -> ports.PasswordHasher:
 
 
 def _letters() -> ports.Letters:
-    return letters.JinjaLetters()
+    return email_templates.JinjaLetters()
 
 
 def _signatures() -> ports.SignatureCheck:
@@ -238,8 +238,8 @@ def _post(settings: Settings) -> ports.Post:
     host = urlsplit(settings.public_url).hostname or "localhost"
     sender = f"noreply@{host}"
     if settings.mail_file is None:
-        return post.SmtpPost(settings.mail_url, sender)
-    return post.FilePost(settings.mail_file, sender)
+        return mailer.SmtpPost(settings.mail_url, sender)
+    return mailer.FilePost(settings.mail_file, sender)
 
 
 def _keys(settings: Settings) -> ports.KeyStore:

@@ -8,7 +8,7 @@ from threading import Event, Lock, Thread, current_thread
 import structlog
 
 from app.domain.authorization.actor import WORKER, Actor
-from app.domain.values.faults import DatabaseUnavailable
+from app.domain.values.installation_errors import DatabaseUnavailable
 from app.ports import Ports
 from app.services.app_lifecycle.installation_worker import install_next_app
 from app.services.deliveries.dispatch import lease_due_deliveries, release_batch

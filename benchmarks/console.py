@@ -35,7 +35,7 @@ from app.wiring import connect
 from benchmarks.crowd import CUSTOMERS, ISSUER, Make, add_crowd, add_rows
 from tests.browser.pages import page_addresses
 from tests.builders.people import PASSWORD, make_user
-from tests.builders.sign_on import make_provider
+from tests.builders.provider_records import make_provider
 from tests.console.desk import Desk
 from tests.fixtures.statements import recorded_statements
 

@@ -14,8 +14,8 @@ from pathlib import Path
 import psycopg
 
 from app.adapters.migrations import upgrade
+from tests.reliability.crash_run import Result, Trial, Watching, run_trial
 from tests.reliability.redis import killed_redis
-from tests.reliability.trial import Result, Trial, Watching, run_trial
 from tests.servers.run import server_url, shared_directory
 
 CHANGES, KILLS = 10_000, 20

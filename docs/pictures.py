@@ -18,7 +18,7 @@ from app.services.demo.shop import fill_shop
 from tests.browser.chromium import chromium_path, switches
 from tests.browser.console import ADMIN, PROVIDER, RunningShop, running
 from tests.builders.people import PASSWORD
-from tests.builders.sign_on import link_identity, make_provider
+from tests.builders.provider_records import link_identity, make_provider
 from tests.fixtures.ports import fake_ports
 
 FOLDER = Path(__file__).parent / "pictures"

@@ -4,9 +4,9 @@ from hypothesis import settings
 
 pytest_plugins = [
     "tests.fixtures.databases",
-    "tests.fixtures.groups",
+    "tests.fixtures.xdist_groups",
     "tests.fixtures.network",
-    "tests.fixtures.order",
+    "tests.fixtures.slow_tests_first",
     "tests.fixtures.ports",
     "tests.fixtures.providers",
     "tests.fixtures.redis",

@@ -11,8 +11,8 @@ from PIL import Image
 from app.factory import create_app
 from app.ports import Ports
 from app.settings import Settings
+from tests.builders.images import png
 from tests.builders.people import make_user, sign_in
-from tests.builders.pictures import png
 
 UPDATE = """mutation ($image: Upload!) {
   userAvatarUpdate(image: $image) {

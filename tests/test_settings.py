@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from app.domain.sign_in.rate_limits import Rate
-from app.domain.values.faults import Misconfigured
+from app.domain.values.installation_errors import Misconfigured
 from app.settings import DEVELOPMENT_SECRET, Settings, SettingsError, load_settings
 
 PRODUCTION = {

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.adapters.post import FilePost, SmtpPost
+from app.adapters.mailer import FilePost, SmtpPost
 from app.adapters.queue import RedisQueue, SqliteQueue
 from app.adapters.throttle_redis import RedisThrottle
 from app.adapters.throttle_sql import SqlThrottle

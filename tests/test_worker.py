@@ -12,7 +12,7 @@ from typing_extensions import override
 
 from app.domain.accounts.mail import Letter, Mail, MailKind
 from app.domain.authorization.actor import Actor
-from app.domain.values.faults import DatabaseUnavailable
+from app.domain.values.installation_errors import DatabaseUnavailable
 from app.ports import Ports
 from app.services.outbox.publisher import put_mail
 from app.worker import DUTIES, Duty, run

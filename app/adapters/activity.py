@@ -10,7 +10,7 @@ from sqlalchemy import bindparam, select, text, update
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.domain.shop.traffic import TrafficKind, bucket_of
-from app.domain.values.faults import DatabaseUnavailable, Fault
+from app.domain.values.installation_errors import DatabaseUnavailable, Fault
 from app.models import AppTokenRecord, SessionRecord
 from app.models.record import UtcDateTime
 from app.ports.clock import Clock

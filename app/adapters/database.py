@@ -9,11 +9,11 @@ from sqlalchemy import Dialect, Engine, Select, make_url
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
-from app.adapters.database_faults import told_faults
+from app.adapters.database_errors import told_faults
 from app.adapters.database_outage import Outage, Turns
 from app.adapters.database_postgresql import postgresql_engines
 from app.adapters.database_sqlite import sqlite_engines
-from app.domain.values.faults import DatabaseBusy, DatabaseUnavailable
+from app.domain.values.installation_errors import DatabaseBusy, DatabaseUnavailable
 
 _PING_AFTER_SECONDS = 1.0
 

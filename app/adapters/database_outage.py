@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Lock, Semaphore
 
-from app.domain.values.faults import DatabaseBusy, DatabaseUnavailable
+from app.domain.values.installation_errors import DatabaseBusy, DatabaseUnavailable
 
 _RETRY_SECONDS = 1.0
 """How long after a failed attempt no other one is made: connecting may take seconds to fail."""

@@ -16,7 +16,7 @@ from urllib3.response import BaseHTTPResponse
 from urllib3.util import Timeout
 
 from app.adapters.http_guard import GuardedAdapter
-from app.adapters.http_patience import Patience, within
+from app.adapters.http_timeouts import Patience, within
 from app.domain.urls.delivery_targets import ALLOWING
 from app.domain.urls.web_urls import LONGEST, read_web_address
 from app.domain.values.ip_addresses import Network

@@ -14,7 +14,7 @@ from urllib3.exceptions import PoolError, ProtocolError, SSLError
 from urllib3.response import BaseHTTPResponse
 from urllib3.util import Timeout
 
-from app.adapters.http_patience import TimedPool, TimedSecurePool
+from app.adapters.http_timeouts import TimedPool, TimedSecurePool
 from app.domain.values.ip_addresses import Address, Network, is_public, parse_address
 
 # It warns of every private address, listed or not; what is refused, our own errors tell.

@@ -16,14 +16,14 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_private_key,
 )
 
-from app.adapters.sealing import AesSealing
+from app.adapters.encryption import AesSealing
 from app.domain.keys.ring import PublicKey
 from app.domain.sign_in.jws import ALGORITHM, read_members, read_token
 from app.domain.values.errors import TokenFault, TokenRejected
-from app.domain.values.faults import KeyUnreadable
+from app.domain.values.installation_errors import KeyUnreadable
+from app.ports.bounded_cache import Memory
+from app.ports.encryption import SealBroken
 from app.ports.keys import KeyPair
-from app.ports.memory import Memory
-from app.ports.sealing import SealBroken
 
 _BITS = 3072
 _SHORTEST_FIXED = 2048

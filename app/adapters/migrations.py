@@ -4,7 +4,7 @@ from alembic import command
 from alembic.config import Config
 from sqlalchemy import Connection
 
-from app.adapters.revisions import SCRIPTS, connection_to
+from app.adapters.schema_revisions import SCRIPTS, connection_to
 
 
 def upgrade(url: str) -> None:

@@ -1,7 +1,7 @@
 """The schema port by Alembic, which is slow to load: only who changes the schema waits for it."""
 
-from app.adapters import migrations, revisions
-from app.adapters.database_faults import told_faults
+from app.adapters import migrations, schema_revisions
+from app.adapters.database_errors import told_faults
 
 
 class AlembicSchema:
@@ -16,10 +16,10 @@ class AlembicSchema:
 
     def current(self) -> str | None:
         with told_faults():
-            return revisions.current(self._url)
+            return schema_revisions.current(self._url)
 
     def newest(self) -> str | None:
-        return revisions.newest()
+        return schema_revisions.newest()
 
     def revise(self, message: str, name: str) -> None:
         with told_faults():

@@ -24,7 +24,7 @@ from app.adapters.throttle_scripts import (
     SUCCEED,
     TAKE_BACK,
 )
-from app.domain.sign_in.throttling import (
+from app.domain.sign_in.login_throttle import (
     CLOCK_DIFFERENCE_SECONDS,
     FADE_SECONDS,
     GUESSES_FADE_SECONDS,

@@ -17,7 +17,7 @@ from app.adapters.throttle_statements import (
     REBASE,
     REBASE_USERS,
 )
-from app.domain.sign_in.throttling import (
+from app.domain.sign_in.login_throttle import (
     CLOCK_DIFFERENCE_SECONDS,
     LEASE_SECONDS,
     LONGEST_BLOCK_SECONDS,

@@ -15,9 +15,9 @@ from app.commands.questions import agree, yes_option
 from app.domain.apps.apps import App
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
-from app.domain.values.absent import ABSENT
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.pages import PageRequest, read_cursor
+from app.domain.values.unset import ABSENT
 from app.ports import Ports
 from app.services.app_lifecycle import changes as apps
 from app.services.apps import lists as app_lists

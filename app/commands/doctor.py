@@ -10,8 +10,8 @@ from app.commands.command import standalone
 from app.commands.exits import Exit
 from app.commands.output import Column, output
 from app.domain.authorization.actor import OPERATOR
-from app.domain.values.faults import Misconfigured
-from app.domain.values.findings import Finding, State
+from app.domain.values.check_results import Finding, State
+from app.domain.values.installation_errors import Misconfigured
 from app.services.operations import health_checks as diagnosis
 from app.web.installation import installation
 

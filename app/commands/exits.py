@@ -6,7 +6,7 @@ from enum import IntEnum
 
 from app.commands.output import legible
 from app.domain.values.errors import PermissionDenied, Refused, TokenRejected, TrafficClosed
-from app.domain.values.faults import Fault, KeyUnreadable, Misconfigured, Unreachable
+from app.domain.values.installation_errors import Fault, KeyUnreadable, Misconfigured, Unreachable
 
 
 class Exit(IntEnum):

@@ -12,9 +12,9 @@ from app.commands.questions import agree, yes_option
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.groups import PermissionGroup
 from app.domain.authorization.permissions import Permission
-from app.domain.values.absent import ABSENT
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import PageRequest, read_cursor
+from app.domain.values.unset import ABSENT
 from app.ports import Ports
 from app.services.accounts import directory
 from app.services.groups import changes as group_changes

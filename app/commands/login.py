@@ -10,7 +10,7 @@ from app.commands.api_address import ApiAddress
 from app.commands.command import standalone
 from app.commands.output import Column, output
 from app.commands.texts import read_input
-from app.ports.profiles import Profile
+from app.ports.saved_logins import Profile
 from app.web.elsewhere import elsewhere
 
 _COLUMNS = (

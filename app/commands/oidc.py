@@ -17,8 +17,8 @@ from app.domain.authorization.actor import OPERATOR
 from app.domain.shop.lockouts import LocksOut
 from app.domain.single_sign_on.provider_settings import SECRET_NAMES, SETTINGS
 from app.domain.single_sign_on.providers import DEFAULT_SLUG
+from app.domain.values.check_results import Finding, State
 from app.domain.values.errors import Problem, Refused
-from app.domain.values.findings import Finding, State
 from app.domain.values.pages import LONGEST_PAGE, PageRequest
 from app.services.single_sign_on import provider_checks, provider_settings
 from app.web.installation import installation

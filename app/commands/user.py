@@ -19,7 +19,7 @@ from app.domain.passwords.passwords import own_words, password_problems
 from app.domain.values.pages import PageRequest, read_cursor
 from app.ports import Ports
 from app.services.accounts import directory, user_status
-from app.services.accounts import new_users as users
+from app.services.accounts import user_creation as users
 from app.services.groups import lists as groups_cases
 from app.web.installation import installation
 

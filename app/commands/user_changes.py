@@ -10,12 +10,12 @@ from app.commands.questions import agree, yes_option
 from app.commands.user_rows import ALL_COLUMNS, COLUMNS
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import OPERATOR
-from app.domain.values.absent import ABSENT
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import to_global_id
+from app.domain.values.unset import ABSENT
 from app.ports import Ports
 from app.services.accounts import customers, directory, staff
-from app.services.accounts import person_details as details
+from app.services.accounts import user_details as details
 from app.services.groups import lists as groups
 from app.services.passwords import password_resets as resets
 from app.services.shop import settings as shop

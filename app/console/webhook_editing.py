@@ -22,10 +22,10 @@ from app.console.lists import asked_key
 from app.console.session import actor, ports, require
 from app.domain.apps.apps import App
 from app.domain.authorization.permissions import Permission
-from app.domain.values.absent import ABSENT, Absent
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import PageRequest
+from app.domain.values.unset import ABSENT, Absent
 from app.domain.webhooks.webhooks import AsyncEvent, Webhook
 from app.services.apps.lists import list_apps, show_app
 from app.services.webhooks.changes import WebhookInput, create_webhook, update_webhook

@@ -9,7 +9,7 @@ import orjson
 from graphql import GraphQLError
 
 from app.domain.values.errors import TokenRejected
-from app.domain.values.faults import DatabaseUnavailable
+from app.domain.values.installation_errors import DatabaseUnavailable
 from app.graphql.errors import (
     REQUEST_ERROR,
     Description,

@@ -8,7 +8,7 @@ from typing import Any
 
 from graphql import GraphQLSchema
 
-from app.domain.values.faults import DatabaseUnavailable
+from app.domain.values.installation_errors import DatabaseUnavailable
 from app.graphql.answers import Outcome, faulty, joined, malformed
 from app.graphql.bodies import BadRequest
 from app.graphql.exchange import Exchange, Identify

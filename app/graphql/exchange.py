@@ -12,7 +12,7 @@ from app.domain.authorization.actor import ActorKind
 from app.domain.shop.settings import admits
 from app.domain.shop.traffic import traffic_kind
 from app.domain.values.errors import TokenFault, TokenRejected, TrafficClosed
-from app.domain.values.faults import DatabaseUnavailable
+from app.domain.values.installation_errors import DatabaseUnavailable
 from app.graphql.answers import (
     CLOSED,
     UNAVAILABLE,

@@ -35,7 +35,7 @@ from graphql.pyutils import Path, print_path_list
 from typing_extensions import override
 
 from app.domain.values.errors import TokenFault, TokenRejected, TrafficClosed
-from app.domain.values.faults import DatabaseUnavailable
+from app.domain.values.installation_errors import DatabaseUnavailable
 from app.graphql.context import RequestContext
 from app.graphql.operations import Operation
 

@@ -29,9 +29,9 @@ from .single_sign_on import (
 )
 from .throttle import PasswordGuessRecord, ThrottleAddressRecord, ThrottleUserRecord
 from .traffic import ForwardingRecord, TrafficRecord
+from .user_words import UserWordRecord
 from .users import UserRecord
 from .webhooks import WebhookEventRecord, WebhookRecord
-from .words import UserWordRecord
 from .workers import PulseRecord
 
 __all__ = [

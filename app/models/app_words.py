@@ -8,8 +8,8 @@ from sqlalchemy.orm import Mapped, Mapper, mapped_column
 from app.domain.accounts.search import words_in
 from app.models.apps import AppRecord
 from app.models.record import Record
+from app.models.user_words import WORD
 from app.models.webhooks import WebhookRecord
-from app.models.words import WORD
 
 _OF_APPS = ("name", "identifier")
 _OF_WEBHOOKS = ("name", "target_url")

@@ -2,20 +2,20 @@ from .activity import Activity
 from .clock import Clock
 from .configuration import Configuration
 from .database import Database
+from .encryption import Sealing
 from .http import Http
 from .identity_provider import IdentityProvider
+from .images import Pictures
 from .keys import KeyStore, SignatureCheck
 from .mail import Letters, Post
 from .passwords import PasswordHasher
 from .payloads import Payloads
-from .pictures import Pictures
 from .ports import Ports
+from .process_cache import Remembered
 from .queue import Queue
 from .randomness import Randomness
 from .rate_limiter import RateLimiter
-from .remembered import Remembered
 from .schema import Schema
-from .sealing import Sealing
 from .throttle import Throttle
 
 __all__ = [

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Protocol
 
 from app.domain.deliveries.deliveries import Replayed
-from app.domain.values.absent import ABSENT, Absent
+from app.domain.values.unset import ABSENT, Absent
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from app.domain.values.faults import Unreachable
+from app.domain.values.installation_errors import Unreachable
 from app.ports import statements
 
 

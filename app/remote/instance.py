@@ -7,9 +7,9 @@ from typing import TypeVar
 
 from app.domain.deliveries.deliveries import Replayed
 from app.domain.urls.api_urls import key_set_address
-from app.domain.values.absent import Absent
 from app.domain.values.errors import PermissionDenied, Problem, Refused
-from app.domain.values.faults import Unreachable
+from app.domain.values.installation_errors import Unreachable
+from app.domain.values.unset import Absent
 from app.ports.http import Http
 from app.ports.instance import (
     DeliveryPage,
@@ -19,7 +19,7 @@ from app.ports.instance import (
     WantedDeliveries,
     WebhookDraft,
 )
-from app.ports.profiles import Profile, Profiles
+from app.ports.saved_logins import Profile, Profiles
 from app.remote import documents
 from app.remote.answers import read_as
 from app.remote.api import Api, LoginEnded

@@ -2,7 +2,7 @@
 
 from app.domain.values.errors import PermissionDenied, Refused
 from app.ports.http import Http
-from app.ports.profiles import Profile
+from app.ports.saved_logins import Profile
 from app.remote.answers import read_as, read_text
 from app.remote.api import Api, anonymous_api
 from app.remote.credentials import GivenToken

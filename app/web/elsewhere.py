@@ -9,8 +9,8 @@ from app.ports.clock import Clock
 from app.ports.http import Http
 from app.ports.instance import Instance
 from app.ports.keys import SignatureCheck
-from app.ports.profiles import Profile, Profiles
 from app.ports.randomness import Randomness
+from app.ports.saved_logins import Profile, Profiles
 
 EXTENSION = "latchkey.elsewhere"
 

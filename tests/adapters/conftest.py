@@ -10,8 +10,8 @@ from app.adapters.http import GuardedHttp
 from app.models import UserRecord
 from app.ports import Database
 from app.ports.throttle import Throttle
-from tests.adapters.throttles import ANNA, BELA, Place, Visitor
-from tests.fakes.http import LOOPBACK
+from tests.adapters.throttle_backends import ANNA, BELA, Place, Visitor
+from tests.fakes.strict_http import LOOPBACK
 from tests.servers.http import HttpServer, http_server
 
 

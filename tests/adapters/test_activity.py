@@ -14,8 +14,8 @@ from sqlalchemy.orm import Session
 
 from app.adapters.activity import MOST, SqlActivity
 from app.domain.shop.traffic import TrafficKind
-from app.domain.values.faults import Unreachable
 from app.domain.values.ids import to_global_id
+from app.domain.values.installation_errors import Unreachable
 from app.models import AppTokenRecord, ForwardingRecord, TrafficRecord
 from app.ports import Ports
 from app.services.sign_in.own_sessions import end_session

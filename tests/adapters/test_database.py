@@ -11,11 +11,11 @@ from sqlalchemy.exc import IntegrityError
 
 from app.adapters.database import connect_database
 from app.adapters.migrations import upgrade
-from app.domain.values.faults import SchemaBehind, Unreachable
+from app.domain.values.installation_errors import SchemaBehind, Unreachable
 from app.models import GroupRecord, SessionRecord, ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Database
-from tests.adapters.rows import NOON, USER, new_user, rename_shop, shop_name
+from tests.adapters.database_rows import NOON, USER, new_user, rename_shop, shop_name
 
 WAIT = 30
 """Seconds after which a test that should never wait so long gives up."""

@@ -5,11 +5,11 @@ import pytest
 from sqlalchemy import Select, bindparam, func, literal, select, update
 
 from app.adapters.database import connect_database
-from app.domain.values.faults import Unreachable
+from app.domain.values.installation_errors import Unreachable
 from app.models import ShopRecord, UserRecord
 from app.ports import Database
 from app.services.authorization.live_sessions import moment
-from tests.adapters.rows import NOON, USER, new_user, rename_shop, shop_name
+from tests.adapters.database_rows import NOON, USER, new_user, rename_shop, shop_name
 from tests.fixtures.statements import recorded_statements
 
 _JOINED: Select[*tuple[object, ...]] = select(

@@ -12,8 +12,8 @@ from app.adapters.http import GuardedHttp
 from app.domain.values.version import VERSION
 from app.ports.http import CallFailed, CallFault, HttpRequest
 from tests.adapters.http_calls import fault_of
-from tests.fakes.http import LOOPBACK
-from tests.fakes.resolver import resolve
+from tests.fakes.dns_resolver import resolve
+from tests.fakes.strict_http import LOOPBACK
 from tests.fixtures.network import take_attempts
 from tests.servers.certificates import certificate_for
 from tests.servers.http import HttpServer, Received, Reply, http_server

@@ -21,7 +21,7 @@ from joserfc import jwt as joserfc_jwt
 
 from app.adapters.keys import RsaKeyStore
 from app.domain.keys.ring import PublicKey
-from app.domain.values.faults import KeyUnreadable
+from app.domain.values.installation_errors import KeyUnreadable
 from app.ports.keys import KeyPair
 from app.settings import Settings, SettingsError
 from app.wiring import connect

@@ -11,7 +11,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine, create_engine, make_url, text
 from sqlalchemy.pool import NullPool
 
-from app.adapters import migrations, revisions
+from app.adapters import migrations, schema_revisions
 from app.models.whole import complete_metadata
 
 MIGRATIONS = "migrations"
@@ -41,12 +41,12 @@ def configured(connection: Connection) -> Config:
 
 def test_the_revision_is_told_as_alembic_tells_it(empty_database_url: str, engine: Engine) -> None:
     newest = ScriptDirectory(MIGRATIONS).get_current_head()
-    assert revisions.newest() == newest
-    assert revisions.current(empty_database_url) is None
+    assert schema_revisions.newest() == newest
+    assert schema_revisions.current(empty_database_url) is None
     migrate(engine, "0001_main_job")
-    assert revisions.current(empty_database_url) == "0001_main_job"
+    assert schema_revisions.current(empty_database_url) == "0001_main_job"
     migrations.upgrade(empty_database_url)
-    assert revisions.current(empty_database_url) == newest
+    assert schema_revisions.current(empty_database_url) == newest
 
 
 def test_the_tables_are_those_of_the_records(empty_database_url: str, engine: Engine) -> None:

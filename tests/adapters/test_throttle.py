@@ -1,11 +1,11 @@
 """What every throttle must do, wherever it counts: SQLite, PostgreSQL, Redis."""
 
-from app.domain.sign_in.throttling import (
+from app.domain.sign_in.login_throttle import (
     FADE_SECONDS,
     LEASE_SECONDS,
 )
 from app.ports.throttle import Throttle
-from tests.adapters.throttles import ADDRESS, ANNA, BELA, NOW, OTHER_ADDRESS, Visitor
+from tests.adapters.throttle_backends import ADDRESS, ANNA, BELA, NOW, OTHER_ADDRESS, Visitor
 
 MOMENT = 0.25
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from app.domain.sign_in.throttling import FADE_SECONDS
+from app.domain.sign_in.login_throttle import FADE_SECONDS
 from app.ports.throttle import BlockedAddress, Throttle
-from tests.adapters.throttles import (
+from tests.adapters.throttle_backends import (
     ADDRESS,
     ANNA,
     BELA,

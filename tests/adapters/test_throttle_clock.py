@@ -1,7 +1,7 @@
 """A throttle whose clock was put back, wherever it counts."""
 
-from app.domain.sign_in.throttling import FADE_SECONDS, LONGEST_BLOCK_SECONDS
-from tests.adapters.throttles import ADDRESS, ANNA, Visitor
+from app.domain.sign_in.login_throttle import FADE_SECONDS, LONGEST_BLOCK_SECONDS
+from tests.adapters.throttle_backends import ADDRESS, ANNA, Visitor
 
 
 def test_a_clock_put_back_does_not_lengthen_a_block(visitor: Visitor) -> None:

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from threading import Barrier
 
-from app.domain.sign_in.throttling import GUESSES_FADE_SECONDS, MOST_GUESSES
+from app.domain.sign_in.login_throttle import GUESSES_FADE_SECONDS, MOST_GUESSES
 from app.ports.throttle import Throttle
-from tests.adapters.throttles import ANNA, BELA, NOW, Visitor, run_together
+from tests.adapters.throttle_backends import ANNA, BELA, NOW, Visitor, run_together
 
 
 def test_few_guesses_at_a_password_are_let_through_in_a_row(throttle: Throttle) -> None:

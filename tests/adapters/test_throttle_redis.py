@@ -7,9 +7,9 @@ import pytest
 from redis import Redis
 
 from app.adapters.throttle_redis import RedisThrottle, connect_redis_throttle
-from app.domain.sign_in.throttling import FADE_SECONDS
+from app.domain.sign_in.login_throttle import FADE_SECONDS
 from app.ports.throttle import Throttle, ThrottleUnavailable
-from tests.adapters.throttles import ADDRESS, ANNA, NOW, Visitor
+from tests.adapters.throttle_backends import ADDRESS, ANNA, NOW, Visitor
 
 CALLS: tuple[Callable[[Throttle], object], ...] = (
     lambda throttle: throttle.begin(ADDRESS, NOW),

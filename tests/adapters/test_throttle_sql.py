@@ -4,10 +4,10 @@ import pytest
 from sqlalchemy import func, select, update
 
 from app.adapters.throttle_sql import SqlThrottle
-from app.domain.sign_in.throttling import FADE_SECONDS
+from app.domain.sign_in.login_throttle import FADE_SECONDS
 from app.models import ThrottleAddressRecord, ThrottleUserRecord
 from app.ports import Ports
-from tests.adapters.throttles import ADDRESS, NOW, OTHER_ADDRESS, Visitor
+from tests.adapters.throttle_backends import ADDRESS, NOW, OTHER_ADDRESS, Visitor
 from tests.builders.people import make_user
 
 

@@ -13,7 +13,7 @@ from sqlalchemy.engine.interfaces import ReflectedIndex
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.pool import NullPool
 
-from app.adapters import migrations, revisions
+from app.adapters import migrations, schema_revisions
 from app.models.whole import complete_metadata
 
 BEFORE, AFTER = "0022_link_answers", "0023_unique_keys"
@@ -26,7 +26,7 @@ DELETED = 900
 def former(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A database at the former revision, with two rows in every table."""
     file = tmp_path_factory.mktemp("former") / "shop.sqlite3"
-    with revisions.connection_to(f"sqlite:///{file}") as connection:
+    with schema_revisions.connection_to(f"sqlite:///{file}") as connection:
         upgrade(connection, BEFORE)
         fill(connection)
     return file
@@ -46,7 +46,7 @@ def engine(url: str) -> Iterator[Engine]:
 
 def upgrade(connection: Connection, revision: str) -> None:
     config = Config()
-    config.set_main_option("script_location", str(revisions.SCRIPTS))
+    config.set_main_option("script_location", str(schema_revisions.SCRIPTS))
     config.attributes["connection"] = connection
     command.upgrade(config, revision)
 
@@ -142,7 +142,7 @@ def test_migration_keeps_every_row(url: str, engine: Engine) -> None:
     before = everything(engine)
     assert all(len(rows) == 2 for name, rows in before.items() if name not in ONE_ROW)
 
-    with revisions.connection_to(url) as connection:
+    with schema_revisions.connection_to(url) as connection:
         upgrade(connection, AFTER)
 
     assert everything(engine) == before
@@ -153,7 +153,7 @@ def test_migration_keeps_every_row(url: str, engine: Engine) -> None:
 
 def test_migration_changes_nothing_but_the_numbering(url: str, engine: Engine) -> None:
     before = shape(engine)
-    with revisions.connection_to(url) as connection:
+    with schema_revisions.connection_to(url) as connection:
         upgrade(connection, AFTER)
     assert shape(engine) == before
 
@@ -202,9 +202,9 @@ def test_migration_that_fails_half_way_leaves_everything_as_it_was(
     with pytest.raises(OperationalError, match="_alembic_tmp_users"):
         migrations.upgrade(url)
     assert everything(engine) == before
-    assert revisions.current(url) == BEFORE
+    assert schema_revisions.current(url) == BEFORE
 
     with engine.begin() as connection:
         connection.execute(text("DROP TABLE _alembic_tmp_users"))
     migrations.upgrade(url)
-    assert revisions.current(url) == revisions.newest()
+    assert schema_revisions.current(url) == schema_revisions.newest()

@@ -12,7 +12,7 @@ from tests.browser.chromium import launch_arguments
 from tests.browser.console import ADMIN, RunningShop, Watch, running
 from tests.browser.demo import demo_file
 from tests.builders.people import make_user
-from tests.fakes.ahead import Ahead
+from tests.fakes.offset_clock import Ahead
 from tests.fixtures.ports import fake_ports
 
 

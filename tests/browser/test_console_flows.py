@@ -14,7 +14,7 @@ from tests.browser.console import ADMIN, PROVIDER, RunningShop, Watch, ask, work
 from tests.builders.apps import make_app
 from tests.builders.people import PASSWORD, make_staff, make_user
 from tests.builders.products import make_product
-from tests.builders.sign_on import link_identity, make_provider
+from tests.builders.provider_records import link_identity, make_provider
 from tests.builders.webhooks import make_delivery, make_webhook
 from tests.servers.apps import app_server
 from tests.servers.http import Reply, http_server

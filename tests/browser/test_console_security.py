@@ -17,7 +17,7 @@ from app.services.single_sign_on.provider_settings import ProviderUpdate, save_p
 from tests.browser.console import ADMIN, PROVIDER, RunningShop, Watch, ask
 from tests.builders.outbox import mails
 from tests.builders.people import PASSWORD, make_group, make_staff, make_user, sign_in
-from tests.fakes.ahead import Ahead
+from tests.fakes.offset_clock import Ahead
 from tests.servers.provider import IdentityProvider, identity_provider
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("console")]

@@ -10,7 +10,7 @@ from tests.builders.apps import make_app
 from tests.builders.people import PASSWORD, make_group, make_user, sign_in
 from tests.builders.products import make_product
 from tests.builders.webhooks import make_delivery, make_webhook
-from tests.fakes.ahead import Ahead
+from tests.fakes.offset_clock import Ahead
 from tests.servers.http import Reply, http_server
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("console")]

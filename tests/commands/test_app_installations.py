@@ -18,7 +18,7 @@ from tests.fakes.clock import FakeClock
 from tests.fixtures.ports import fake_ports
 from tests.servers.apps import TARGET, Told, accept, app_server, refuse
 from tests.servers.http import Reply
-from tests.services.installs import left_behind
+from tests.services.installation_helpers import left_behind
 
 PRODUCTS = Permission.MANAGE_PRODUCTS
 

@@ -13,7 +13,12 @@ import cli
 from app.commands.command import Command, Group
 from app.commands.exits import Exit, failure_of
 from app.domain.values.errors import PermissionDenied, Problem, Refused, TokenFault, TokenRejected
-from app.domain.values.faults import KeyUnreadable, Misconfigured, SchemaBehind, Unreachable
+from app.domain.values.installation_errors import (
+    KeyUnreadable,
+    Misconfigured,
+    SchemaBehind,
+    Unreachable,
+)
 from app.domain.values.version import VERSION
 from app.ports import Ports
 from app.ports.throttle import ThrottleUnavailable

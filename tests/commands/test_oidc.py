@@ -6,9 +6,9 @@ from app.domain.shop.settings import PasswordLoginMode
 from app.ports import Ports
 from app.services.identity.providers import client_secret_of, known_providers
 from tests.builders.people import make_staff
+from tests.builders.provider_records import link_identity, make_provider
 from tests.builders.providers import set_up
 from tests.builders.shop import set_mode
-from tests.builders.sign_on import link_identity, make_provider
 from tests.commands.shell import run, run_json
 from tests.servers.http import Reply
 from tests.servers.own_provider import SECRET, own_provider

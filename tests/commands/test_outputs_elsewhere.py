@@ -15,7 +15,7 @@ import cli
 from app.adapters.clock import SystemClock
 from app.ports import Ports
 from app.web.elsewhere import Elsewhere
-from tests.builders.elsewhere import make_elsewhere
+from tests.builders.remote_instances import make_elsewhere
 from tests.commands.agreement import FORMS, GOLDEN, agreed, outcome
 from tests.commands.other_shop import other_shop
 from tests.commands.shell import run

@@ -8,7 +8,7 @@ from app.ports import Ports
 from tests.builders.apps import make_app
 from tests.builders.deliveries import store_attempt
 from tests.builders.people import make_group, make_staff, make_user
-from tests.builders.sign_on import make_provider
+from tests.builders.provider_records import make_provider
 from tests.builders.webhooks import make_delivery, make_webhook
 from tests.console.desk import Desk
 

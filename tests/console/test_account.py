@@ -5,6 +5,7 @@ from io import BytesIO
 from app.domain.accounts.mail import MailKind
 from app.domain.authorization.permissions import Permission
 from app.ports import Ports
+from tests.builders.images import png
 from tests.builders.outbox import mails
 from tests.builders.people import (
     PASSWORD,
@@ -14,7 +15,6 @@ from tests.builders.people import (
     sign_in,
     user_as_stored,
 )
-from tests.builders.pictures import png
 from tests.console.conftest import StaffDesk, Statements
 from tests.console.desk import Desk
 

@@ -13,7 +13,7 @@ from app.ports import Ports
 from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
 from tests.builders.apps import make_app
 from tests.builders.people import make_user
-from tests.builders.sign_on import ISSUER_THERE, link_identity, make_provider
+from tests.builders.provider_records import ISSUER_THERE, link_identity, make_provider
 from tests.builders.webhooks import change_webhook, make_webhook
 from tests.console.conftest import StaffDesk, Statements
 from tests.console.desk import Desk

@@ -14,7 +14,7 @@ from app.services.shop.settings import ShopUpdate, update_shop
 from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
 from tests.builders.apps import make_app
 from tests.builders.people import make_group, make_user
-from tests.builders.sign_on import make_provider
+from tests.builders.provider_records import make_provider
 from tests.builders.webhooks import make_delivery, make_webhook
 from tests.console.conftest import StaffDesk
 from tests.console.desk import Sheet

@@ -9,7 +9,7 @@ from tests.builders.providers import identities, set_up, user_called
 from tests.console.conftest import StaffDesk
 from tests.servers.http import Reply
 from tests.servers.own_provider import OwnProvider
-from tests.services.bearers import EMAIL
+from tests.services.provider_bearers import EMAIL
 
 MAY = Permission.MANAGE_PLUGINS
 PAGE = "/console/single-sign-on/default/"

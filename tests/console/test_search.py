@@ -3,7 +3,7 @@
 from app.domain.authorization.permissions import Permission
 from app.ports import Ports
 from tests.builders.people import make_group, make_user
-from tests.builders.sign_on import make_provider
+from tests.builders.provider_records import make_provider
 from tests.console.conftest import StaffDesk, Statements
 
 SEARCH = "/console/search/"

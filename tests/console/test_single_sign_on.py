@@ -8,8 +8,13 @@ from app.ports import Ports
 from app.services.identity.providers import known_providers
 from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
 from tests.builders.people import make_staff, make_user
+from tests.builders.provider_records import (
+    ISSUER_THERE,
+    link_identity,
+    make_provider,
+    sign_in_by_grant,
+)
 from tests.builders.shop import set_mode
-from tests.builders.sign_on import ISSUER_THERE, link_identity, make_provider, sign_in_by_grant
 from tests.console.conftest import StaffDesk, Statements
 from tests.fakes.clock import FakeClock
 

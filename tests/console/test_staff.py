@@ -15,7 +15,7 @@ from tests.builders.people import (
     sign_in,
     user_as_stored,
 )
-from tests.builders.sign_on import link_identity, make_provider
+from tests.builders.provider_records import link_identity, make_provider
 from tests.console.conftest import StaffDesk, Statements
 from tests.console.desk import Desk
 

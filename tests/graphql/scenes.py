@@ -13,7 +13,6 @@ from app.services.accounts.customers import (
     update_customer,
 )
 from app.services.accounts.email_changes import confirm_email_change, request_email_change
-from app.services.accounts.person_details import Details
 from app.services.accounts.registration import NewAccount, register_account
 from app.services.accounts.staff import (
     NewStaff,
@@ -22,6 +21,7 @@ from app.services.accounts.staff import (
     delete_staff,
     update_staff,
 )
+from app.services.accounts.user_details import Details
 from app.services.app_lifecycle.changes import (
     AppChange,
     NewApp,

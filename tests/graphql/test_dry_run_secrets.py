@@ -16,7 +16,7 @@ from tests.builders.apps import make_app
 from tests.builders.outbox import mails, token_in
 from tests.builders.people import NOBODY, actor_of, make_staff
 from tests.builders.webhooks import make_webhook
-from tests.services.refusals import codes
+from tests.services.error_codes import codes
 
 _SECRETS = "webhooks { secretKey customHeaders targetUrl }"
 _DELIVERIES = "webhooks { eventDeliveries(first: 5) { edges { node { payload } } } }"

@@ -40,7 +40,7 @@ from tests.builders.products import make_product, product_id
 from tests.builders.webhooks import make_webhook
 from tests.fixtures.statements import recorded_statements
 from tests.graphql.specimens import Specimen, delete_specimen, make_specimen
-from tests.services.refusals import codes
+from tests.services.error_codes import codes
 
 _BELONGING = {
     "User": "user { permissionGroups { name } orders(first: 1) { edges { node { id } } } "

@@ -11,9 +11,9 @@ from structlog.testing import capture_logs
 
 from app.domain.events import EVENTS, Deletion, EventType
 from app.graphql.schema import schema
+from tests.builders.images import png
 from tests.builders.outbox import events
 from tests.builders.people import make_user, sign_in
-from tests.builders.pictures import png
 from tests.fakes.clock import FakeClock
 from tests.fixtures.ports import fake_ports
 from tests.graphql.front import Front

@@ -34,7 +34,7 @@ from tests.builders.orders import checkout_id, make_cart, make_order, order_id
 from tests.builders.people import actor_of, make_user
 from tests.builders.products import make_product, product_id
 from tests.graphql import scenes
-from tests.services.refusals import codes
+from tests.services.error_codes import codes
 from tests.spec.floor import floor
 
 SCENES: dict[Callable[[Ports], None], str] = {

@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from app.adapters.post import SmtpPost
+from app.adapters.mailer import SmtpPost
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.ports import Ports
 from app.services.mail.sending import send_due_mail

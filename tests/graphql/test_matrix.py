@@ -9,7 +9,7 @@ import pytest
 from graphql import GraphQLField, GraphQLObjectType
 
 from app.graphql.schema import schema
-from tests.builders.pictures import png
+from tests.builders.images import png
 from tests.fakes.clock import FakeClock
 from tests.fixtures.ports import fake_ports
 from tests.graphql.front import Front

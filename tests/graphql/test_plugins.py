@@ -13,8 +13,8 @@ from app.ports import Ports
 from app.services.identity.providers import client_secret_of, known_providers
 from tests.builders.apps import make_app
 from tests.builders.people import make_staff, make_user, sign_in
+from tests.builders.provider_records import link_identity, make_provider
 from tests.builders.shop import set_mode
-from tests.builders.sign_on import link_identity, make_provider
 from tests.graphql.front import Front
 
 PLUGIN = "latchkey.authentication.openidconnect"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from app.adapters.sealing import AesSealing
+from app.adapters.encryption import AesSealing
 from app.domain.authorization.permissions import Permission
 from app.domain.values.ids import to_global_id
 from app.models import AuditRecord, WebhookRecord

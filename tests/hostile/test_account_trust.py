@@ -11,8 +11,8 @@ from app.domain.values.ids import to_global_id
 from app.ports import Ports
 from app.services.accounts.customers import update_customer
 from app.services.accounts.email_changes import confirm_email_change
-from app.services.accounts.person_details import Details
 from app.services.accounts.staff import NewStaff, StaffChanges, create_staff, update_staff
+from app.services.accounts.user_details import Details
 from tests.builders.audit import trail
 from tests.builders.links import link_for
 from tests.builders.people import (
@@ -25,7 +25,7 @@ from tests.builders.people import (
 from tests.builders.providers import identities, set_up, user_called
 from tests.fakes.clock import FakeClock
 from tests.servers.own_provider import AUDIENCE, OwnProvider
-from tests.services.bearers import who
+from tests.services.provider_bearers import who
 from tests.services.provider_logins import CODE, begin, finish, grant
 
 EMAIL = "boss@sso.example"

@@ -28,10 +28,10 @@ from tests.builders.people import actor_of, make_staff, make_user, sign_in
 from tests.builders.webhooks import make_webhook
 from tests.commands.shell import run
 from tests.console.desk import Desk
-from tests.fakes.endpoints import FakeHttp
+from tests.fakes.fake_http import FakeHttp
 from tests.graphql.front import Front
 from tests.servers.apps import app_server
-from tests.services.installs import boss, want, work
+from tests.services.installation_helpers import boss, want, work
 
 APPS, ORDERS, PRODUCTS, STAFF, USERS = (
     Permission.MANAGE_APPS,

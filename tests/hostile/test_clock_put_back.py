@@ -1,7 +1,7 @@
 """A clock that is put back two hours lengthens no block and no lease."""
 
 from app.domain.authorization.actor import WORKER
-from app.domain.sign_in.throttling import LONGEST_BLOCK_SECONDS
+from app.domain.sign_in.login_throttle import LONGEST_BLOCK_SECONDS
 from app.ports import Ports
 from app.services.deliveries.dispatch import lease_due_deliveries
 from tests.builders.apps import make_app

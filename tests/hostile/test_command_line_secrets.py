@@ -14,7 +14,7 @@ from app.domain.webhooks.webhooks import Webhook
 from app.ports import Ports
 from app.services.webhooks.details import show_webhook
 from tests.builders.apps import make_app
-from tests.builders.sign_on import make_provider
+from tests.builders.provider_records import make_provider
 from tests.commands.shell import run, run_json
 
 SECRET = "Zm9yLXRoZS1lbmRwb2ludC1hbG9uZQ"

@@ -18,10 +18,10 @@ from sqlalchemy import text
 
 from app.adapters.database import connect_database
 from app.adapters.migrations import upgrade
-from app.domain.values.faults import DatabaseBusy
+from app.domain.values.installation_errors import DatabaseBusy
 from tests.servers import postgresql
-from tests.servers.lodging import PATIENCE, Lodging
-from tests.servers.lodging import Server as Postgresql
+from tests.servers.sandbox import PATIENCE, Lodging
+from tests.servers.sandbox import Server as Postgresql
 from tests.spec.server import Server, environment, flask, running
 
 UNAVAILABLE = {

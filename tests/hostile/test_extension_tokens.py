@@ -13,7 +13,7 @@ from app.services.sign_in.tokens import deactivate_all_tokens
 from app.services.single_sign_on.provider_sessions import log_out_external
 from tests.builders.people import PASSWORD, sessions_of
 from tests.graphql.front import Front
-from tests.services.extension_scenes import Scene, acts, set_scene
+from tests.services.extension_setup import Scene, acts, set_scene
 
 pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 _SIGN_OUT = "mutation { tokensDeactivateAll { errors { code } } }"

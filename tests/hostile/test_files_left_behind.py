@@ -13,12 +13,12 @@ from urllib.request import Request, urlopen
 import pytest
 from sqlalchemy import text
 
-from app.adapters.post import FilePost
-from app.adapters.profiles import FileProfiles
+from app.adapters.mailer import FilePost
 from app.adapters.queue import SqliteQueue
+from app.adapters.saved_logins import FileProfiles
 from app.domain.accounts.mail import Letter
 from app.domain.deliveries.deliveries import Batch
-from app.ports.profiles import Profile
+from app.ports.saved_logins import Profile
 from app.settings import SettingsError, load_settings
 from app.wiring import connect
 from tests.commands.installed import (

@@ -9,7 +9,7 @@ from app.ports import Ports
 from app.services.single_sign_on.attribute_mapping import preview_mapping
 from tests.builders.people import make_user, sign_in
 from tests.servers.own_provider import OwnProvider
-from tests.services.bearers import EMAIL, calls, fault, who
+from tests.services.provider_bearers import EMAIL, calls, fault, who
 
 pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 

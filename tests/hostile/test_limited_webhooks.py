@@ -12,7 +12,7 @@ from app.services.webhooks.changes import WebhookInput, update_webhook
 from tests.builders.apps import make_app
 from tests.builders.products import make_product
 from tests.builders.webhooks import make_webhook
-from tests.fakes.endpoints import FakeHttp
+from tests.fakes.fake_http import FakeHttp
 from tests.graphql.front import Front
 from tests.hostile.test_limited_tokens import (
     MINE,

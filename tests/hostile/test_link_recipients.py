@@ -45,7 +45,7 @@ from tests.builders.people import (
 )
 from tests.builders.webhooks import make_webhook
 from tests.fakes.clock import FakeClock
-from tests.fakes.endpoints import FakeHttp
+from tests.fakes.fake_http import FakeHttp
 
 APPS, ORDERS, STAFF, USERS = (
     Permission.MANAGE_APPS,

@@ -10,10 +10,10 @@ import pytest
 from graphql import GraphQLInputObjectType, GraphQLNonNull, GraphQLScalarType
 
 from app.domain.apps.manifests import read_manifest
-from app.domain.single_sign_on.provider_people import read_person
+from app.domain.single_sign_on.provider_users import read_person
 from app.domain.single_sign_on.providers import Provider
 from app.domain.values.errors import Refused
-from app.domain.values.texts import line_problem, prose_problem
+from app.domain.values.text_rules import line_problem, prose_problem
 from app.ports import Ports
 from tests.builders.people import make_user, sign_in
 from tests.graphql.front import Front

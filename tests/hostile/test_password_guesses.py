@@ -11,7 +11,7 @@ from typing_extensions import override
 
 from app.adapters.throttle_redis import connect_redis_throttle
 from app.domain.authorization.actor import Actor
-from app.domain.sign_in.throttling import MOST_GUESSES
+from app.domain.sign_in.login_throttle import MOST_GUESSES
 from app.domain.values.errors import Refused
 from app.ports import Ports
 from app.ports.passwords import PasswordsBusy

@@ -9,7 +9,7 @@ from app.domain.accounts.emails import email_problem
 from app.domain.accounts.search import read_search
 from app.domain.apps.version_ranges import is_within
 from app.domain.passwords.passwords import password_problems
-from app.domain.values.texts import line_problem
+from app.domain.values.text_rules import line_problem
 from app.web.logs import blank_secrets
 from tests.hostile.cpu import bound, cpu_seconds
 

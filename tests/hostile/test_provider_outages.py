@@ -20,7 +20,7 @@ from tests.builders.providers import set_up
 from tests.fakes.clock import FakeClock
 from tests.servers.http import Received, Reply
 from tests.servers.own_provider import OwnProvider
-from tests.services.bearers import calls, fault, who
+from tests.services.provider_bearers import calls, fault, who
 from tests.services.provider_logins import CODE, begin, codes, sign_in
 
 PROVIDER = TokenFault.PROVIDER

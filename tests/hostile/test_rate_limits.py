@@ -11,8 +11,8 @@ from app.graphql.schema import schema
 from app.graphql.view import create_endpoint
 from app.ports import Ports
 from app.web.installation import Installation
+from tests.builders.images import png
 from tests.builders.people import ADDRESS, make_staff, sign_in
-from tests.builders.pictures import png
 from tests.fakes.clock import FakeClock
 from tests.graphql.desk import Reply
 from tests.graphql.front import Front

@@ -11,7 +11,7 @@ from tests.builders.people import make_user, sign_in
 from tests.builders.shop import set_mode
 from tests.fakes.clock import FakeClock
 from tests.graphql.front import Front
-from tests.services.broken_tokens import BROKEN, break_token
+from tests.services.invalid_tokens import BROKEN, break_token
 
 REFRESH = """mutation ($token: String) {
   tokenRefresh(refreshToken: $token) { token errors { field code } }

@@ -20,8 +20,8 @@ from tests.builders.apps import change_app, make_app, make_extension_app
 from tests.builders.people import make_user
 from tests.fakes.clock import FakeClock
 from tests.servers.own_provider import OwnProvider
-from tests.services.bearers import fault, who
-from tests.services.extension_scenes import acts, set_scene
+from tests.services.extension_setup import acts, set_scene
+from tests.services.provider_bearers import fault, who
 
 
 def test_token_of_deleted_person_is_not_the_next_person(

@@ -29,7 +29,7 @@ from tests.builders.people import (
     visit,
 )
 from tests.builders.webhooks import make_webhook
-from tests.fakes.interrupted import InterruptedDatabase
+from tests.fakes.interrupted_database import InterruptedDatabase
 from tests.fixtures.statements import recorded_statements
 from tests.hostile.revocations import (
     INVALID,
@@ -48,7 +48,7 @@ from tests.hostile.revocations import (
     take_group_permission,
 )
 from tests.servers.own_provider import OwnProvider
-from tests.services.extension_scenes import acts, token_for
+from tests.services.extension_setup import acts, token_for
 
 APPS, PRODUCTS = Permission.MANAGE_APPS, Permission.MANAGE_PRODUCTS
 BOWL = ProductInput(name="Ash bowl")

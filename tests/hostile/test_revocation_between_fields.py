@@ -17,7 +17,7 @@ from app.services.shop.settings import ShopUpdate, update_shop
 from tests.builders.apps import change_app, make_app
 from tests.builders.people import make_staff, make_user, sign_in
 from tests.fakes.clock import FakeClock
-from tests.fakes.interrupted import InterruptedDatabase
+from tests.fakes.interrupted_database import InterruptedDatabase
 from tests.fixtures.statements import recorded_statements
 from tests.graphql.front import Front
 

@@ -12,7 +12,15 @@ from app.services.accounts.user_status import deactivate_user
 from app.services.sign_in.tokens import deactivate_all_tokens
 from tests.servers.apps import Told, app_server
 from tests.servers.http import Reply
-from tests.services.installs import GRANTED, boss, failed, left_behind, opens, want, work
+from tests.services.installation_helpers import (
+    GRANTED,
+    boss,
+    failed,
+    left_behind,
+    opens,
+    want,
+    work,
+)
 
 LOST = "The person who asked for this app doesn't have the permissions to install it anymore."
 

@@ -26,7 +26,7 @@ from tests.builders.deliveries import work_off
 from tests.builders.people import make_staff, sign_in
 from tests.builders.products import make_product
 from tests.builders.webhooks import make_webhook
-from tests.fakes.endpoints import FakeHttp
+from tests.fakes.fake_http import FakeHttp
 from tests.graphql.front import Front
 
 LINK = "9f8e7d6c5b4a39281706f5e4d3c2b1a0sesame"

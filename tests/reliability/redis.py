@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.servers.lodging import Lodging, Server, wait_until
+from tests.servers.sandbox import Lodging, Server, wait_until
 from tests.servers.valkey import answers, launch
 
 

@@ -22,7 +22,7 @@ from app.services.deliveries.dispatch import BATCH, MOST_LEASES
 from app.worker import DUTIES, run
 from tests.builders.apps import make_app
 from tests.builders.webhooks import make_webhook
-from tests.fakes.http import LOOPBACK
+from tests.fakes.strict_http import LOOPBACK
 from tests.servers.http import HttpServer, Received, Reply, http_server
 
 HEALTHY = 100

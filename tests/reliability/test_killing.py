@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.reliability.trial import Result, Trial, run_trial
+from tests.reliability.crash_run import Result, Trial, run_trial
 
 CHANGES, KILLS = 500, 3
 

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from app.ports.instance import WebhookDraft
-from app.ports.profiles import Profile
+from app.ports.saved_logins import Profile
 from app.remote.api import Api
 from app.remote.credentials import GivenToken
-from tests.builders.elsewhere import make_elsewhere
+from tests.builders.remote_instances import make_elsewhere
 from tests.remote.scene import URL, Instance, answering
 
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.servers.lodging import Lodging, Server, wait_until
+from tests.servers.sandbox import Lodging, Server, wait_until
 
 SETTINGS = {
     # The tests' data may vanish with the machine: nothing is worth waiting for a disk.

@@ -62,7 +62,7 @@ def _start(directory: Path, name: str) -> str:
     log = directory / f"{name}.log"
     with log.open("a") as errors:
         keeper = subprocess.Popen(
-            [sys.executable, "-m", "tests.servers.keeper", str(directory), name],
+            [sys.executable, "-m", "tests.servers.server_process", str(directory), name],
             cwd=ROOT,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

@@ -8,7 +8,7 @@ from redis import Redis
 from sqlalchemy import create_engine, inspect, text
 
 from app.adapters.database import connect_database
-from app.adapters.revisions import current, newest
+from app.adapters.schema_revisions import current, newest
 
 pytestmark = [
     pytest.mark.parametrize("turn", ["one", "two"]),

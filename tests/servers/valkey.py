@@ -5,7 +5,7 @@ import secrets
 import socket
 from functools import partial
 
-from tests.servers.lodging import Lodging, Server, wait_until
+from tests.servers.sandbox import Lodging, Server, wait_until
 
 DATABASES = 64
 ATTEMPTS = 5

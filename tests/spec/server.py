@@ -13,8 +13,8 @@ from pathlib import Path
 
 import requests
 
-from tests.servers.lodging import PATIENCE
 from tests.servers.run import ROOT
+from tests.servers.sandbox import PATIENCE
 
 SECRET = "a secret of the servers that the tests start"
 VENDOR = "Saleor"

@@ -36,7 +36,7 @@ from app.wiring import connect
 from tests.builders.apps import make_app
 from tests.builders.people import ADDRESS, PASSWORD, make_group, make_user, sign_in
 from tests.fakes.activity import FakeActivity
-from tests.fakes.http import LOOPBACK
+from tests.fakes.strict_http import LOOPBACK
 from tests.servers.own_provider import OwnProvider
 from tests.spec.inhabitants import APPS, GROUPS, PEOPLE
 from tests.spec.server import SECRET, VENDOR

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from tests.servers.lodging import PATIENCE
 from tests.servers.run import ROOT
+from tests.servers.sandbox import PATIENCE
 from tests.web.toy import MOST, PIECE, PIECES
 
 

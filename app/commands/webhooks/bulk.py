@@ -16,8 +16,8 @@ from app.commands.webhooks.fields import new_secret
 from app.commands.webhooks.instances import instance, webhook_command
 from app.commands.webhooks.rows import find_app, find_webhook
 from app.domain.urls.web_urls import WebAddress, read_web_address
-from app.domain.values.absent import ABSENT
 from app.domain.values.errors import Refused
+from app.domain.values.unset import ABSENT
 from app.ports.instance import Instance, KnownWebhook, WebhookDraft
 
 _NEW = "a new one"

@@ -15,9 +15,9 @@ from app.commands.webhooks.instances import instance, webhook_command
 from app.commands.webhooks.rows import find_webhook
 from app.commands.webhooks.sheets import Unreadable, read_sheet, write_sheet
 from app.commands.webhooks.targets import targets_explained
-from app.domain.values.absent import Absent
 from app.domain.values.errors import Refused
-from app.domain.values.faults import Fault
+from app.domain.values.installation_errors import Fault
+from app.domain.values.unset import Absent
 from app.ports.instance import Instance, KnownWebhook, WebhookDraft
 
 

@@ -15,7 +15,7 @@ from app.commands.output import Column, visible
 from app.commands.texts import is_read, read_text, warn_of_exposure
 from app.commands.webhooks.rows import WEBHOOK, with_secret
 from app.domain.deliveries.signatures import SECRET_PREFIX
-from app.domain.values.absent import ABSENT, Absent, present
+from app.domain.values.unset import ABSENT, Absent, present
 from app.domain.webhooks.webhooks import AsyncEvent
 from app.ports.instance import Instance, KnownWebhook, WebhookDraft
 from app.web import elsewhere

@@ -8,7 +8,7 @@ from datetime import datetime
 from threading import Event
 
 from app.domain.values.errors import Refused
-from app.domain.values.faults import Fault
+from app.domain.values.installation_errors import Fault
 from app.ports.instance import Instance, KnownDelivery, KnownWebhook, WantedDeliveries
 
 _AT_ONCE = 20

@@ -11,10 +11,10 @@ from app.domain.apps.apps import App
 from app.domain.authorization.actor import OPERATOR
 from app.domain.deliveries.deliveries import DeliveryStatus, EventDelivery, Replayed
 from app.domain.sign_in.jws import ALGORITHM
-from app.domain.values.absent import ABSENT, Absent
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import key_of, to_global_id
 from app.domain.values.pages import LONGEST_PAGE, PageRequest, read_cursor
+from app.domain.values.unset import ABSENT, Absent
 from app.domain.webhooks.webhooks import ANY_EVENT, AsyncEvent, Webhook
 from app.ports import Ports
 from app.ports.instance import (

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from app.domain.urls.delivery_targets import is_private_target
-from app.domain.values.absent import present
 from app.domain.values.errors import Problem, Refused
+from app.domain.values.unset import present
 from app.ports.instance import WebhookDraft
 
 

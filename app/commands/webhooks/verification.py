@@ -18,7 +18,7 @@ from app.domain.deliveries.signatures import hex_signature, standard_signature
 from app.domain.keys.ring import PublicKey, read_key_set
 from app.domain.sign_in.jws import read_members
 from app.domain.values.errors import Problem, Refused, TokenRejected
-from app.domain.values.faults import Unreachable
+from app.domain.values.installation_errors import Unreachable
 from app.ports.http import CallFailed, CallFault, HttpRequest, json_members
 from app.web.elsewhere import elsewhere
 

@@ -1,7 +1,7 @@
 """First and last names: any script, one line each."""
 
 from app.domain.values.errors import Problem
-from app.domain.values.texts import line_problem
+from app.domain.values.text_rules import line_problem
 
 LONGEST = 256
 

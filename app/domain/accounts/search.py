@@ -3,7 +3,7 @@
 import re
 import unicodedata
 
-from app.domain.values.texts import is_storable
+from app.domain.values.text_rules import is_storable
 
 LONGEST_WORD = 254
 MOST_WORDS = 16

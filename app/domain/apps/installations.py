@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from app.domain.authorization.permissions import Permission
-from app.domain.values.texts import is_storable
+from app.domain.values.text_rules import is_storable
 
 MOST_ATTEMPTS = 3
 """How often an installation is begun whose worker died in the middle of it."""

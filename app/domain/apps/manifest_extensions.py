@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from app.domain.apps.extensions import APP_PAGE, DEFAULT_TARGET
-from app.domain.apps.manifest_members import Identifiers, Members
+from app.domain.apps.manifest_fields import Identifiers, Members
 from app.domain.authorization.permissions import Permission
 from app.domain.urls.web_urls import LONGEST, is_path, is_same_origin, is_web_address
 

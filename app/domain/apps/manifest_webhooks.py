@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from app.domain.apps.manifest_members import Identifiers, Members
+from app.domain.apps.manifest_fields import Identifiers, Members
 from app.domain.webhooks.webhooks import AsyncEvent, headers_problem, sync_events_problem
 
 _MOST = 100

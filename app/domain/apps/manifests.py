@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from app.domain.apps.apps import grantable_problem
 from app.domain.apps.manifest_extensions import ManifestExtension, read_extensions
-from app.domain.apps.manifest_members import Members
+from app.domain.apps.manifest_fields import Members
 from app.domain.apps.manifest_webhooks import ManifestWebhook, read_webhooks
 from app.domain.apps.version_ranges import is_within, parse_version
 from app.domain.authorization.permissions import Permission

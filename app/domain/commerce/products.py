@@ -12,7 +12,7 @@ from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.commerce.money import Money, of_units
 from app.domain.values.errors import Problem
-from app.domain.values.texts import line_problem
+from app.domain.values.text_rules import line_problem
 
 LONGEST_NAME = 250
 LONGEST_SLUG = 255

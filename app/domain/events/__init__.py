@@ -40,7 +40,12 @@ from app.domain.events.orders import (
     OrderPaid,
     OrderUpdated,
 )
-from app.domain.events.people import (
+from app.domain.events.products import (
+    ProductCreated,
+    ProductDeleted,
+    ProductUpdated,
+)
+from app.domain.events.users import (
     CustomerCreated,
     CustomerDeleted,
     CustomerUpdated,
@@ -51,11 +56,6 @@ from app.domain.events.people import (
     StaffDeleted,
     StaffSetPasswordRequested,
     StaffUpdated,
-)
-from app.domain.events.products import (
-    ProductCreated,
-    ProductDeleted,
-    ProductUpdated,
 )
 
 __all__ = [

@@ -7,7 +7,7 @@ from difflib import SequenceMatcher
 
 from app.domain.passwords.common_names import COMMON_NAMES
 from app.domain.passwords.common_words import COMMON_WORDS
-from app.domain.passwords.keyboards import is_made_of_runs
+from app.domain.passwords.keyboard_runs import is_made_of_runs
 from app.domain.values.errors import Problem
 
 SHORTEST = 8

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from app.domain.authorization.permissions import Permission
-from app.domain.single_sign_on.provider_people import ExternalPerson
+from app.domain.single_sign_on.provider_users import ExternalPerson
 
 
 class MappedKind(StrEnum):

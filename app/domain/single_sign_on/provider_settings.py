@@ -7,7 +7,7 @@ from enum import StrEnum
 from app.domain.single_sign_on.providers import Provider
 from app.domain.urls.web_urls import is_web_address
 from app.domain.values.errors import Problem
-from app.domain.values.texts import line_problem
+from app.domain.values.text_rules import line_problem
 
 
 class SettingType(StrEnum):

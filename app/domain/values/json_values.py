@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from app.domain.values.texts import is_storable
+from app.domain.values.text_rules import is_storable
 
 _DEEPEST = 20
 _LARGEST = 2**53

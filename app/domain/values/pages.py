@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from app.domain.values.errors import Problem, Refused
-from app.domain.values.texts import is_storable
+from app.domain.values.text_rules import is_storable
 
 Item_co = TypeVar("Item_co", covariant=True)
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from app.domain.values.errors import Problem
-from app.domain.values.texts import is_storable, prose_problem, turns_text_around
+from app.domain.values.text_rules import is_storable, prose_problem, turns_text_around
 from app.domain.webhooks.permissions import UNKNOWN_SAVER, Saver
 
 MOST_HEADERS = 5

@@ -5,7 +5,7 @@ from typing import Any
 import graphene
 from graphql import GraphQLResolveInfo
 
-from app.domain.values.absent import ABSENT, Absent
+from app.domain.values.unset import ABSENT, Absent
 from app.graphql.context import RequestContext
 from app.graphql.mutations.payloads import AccountPayload, answers
 from app.services.accounts.account_deletions import delete_account, request_account_deletion

@@ -13,7 +13,7 @@ from app.services.accounts.customers import (
     delete_customer,
     update_customer,
 )
-from app.services.accounts.person_details import Details
+from app.services.accounts.user_details import Details
 
 _USER = "app.graphql.types.users.User"
 _NO_TYPES = "There are no types of customers here: any id is refused."

@@ -8,7 +8,6 @@ from graphql import GraphQLResolveInfo
 from app.graphql.context import RequestContext
 from app.graphql.errors import PayloadProblem
 from app.graphql.mutations.payloads import answers, errors_of
-from app.services.accounts.person_details import Details
 from app.services.accounts.staff import (
     NewStaff,
     StaffChanges,
@@ -16,6 +15,7 @@ from app.services.accounts.staff import (
     delete_staff,
     update_staff,
 )
+from app.services.accounts.user_details import Details
 
 _USER = "app.graphql.types.users.User"
 _IDS = graphene.List(graphene.NonNull(graphene.ID))

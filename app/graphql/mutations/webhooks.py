@@ -7,9 +7,9 @@ from typing import Any
 import graphene
 from graphql import GraphQLResolveInfo
 
-from app.domain.values.absent import ABSENT
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ranges import in_utc
+from app.domain.values.unset import ABSENT
 from app.graphql.context import RequestContext
 from app.graphql.errors import PayloadProblem
 from app.graphql.global_ids import key_in

@@ -11,7 +11,7 @@ from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.domain.values.uploads import Upload
 from app.models import AvatarRecord, UserRecord
 from app.ports import Ports
-from app.ports.pictures import NotAPicture
+from app.ports.images import NotAPicture
 from app.services.accounts.account_details import put_update
 from app.services.audit.log import Change, record
 from app.services.authorization.register import account_owner_only, public

@@ -16,8 +16,8 @@ from app.domain.values.ids import key_of
 from app.models import UserRecord
 from app.ports import Ports
 from app.services.accounts.invitations import invite
-from app.services.accounts.new_users import NewUser, emails_unique, store_user
-from app.services.accounts.person_details import Changed, Details, change_details, detail_problems
+from app.services.accounts.user_creation import NewUser, emails_unique, store_user
+from app.services.accounts.user_details import Changed, Details, change_details, detail_problems
 from app.services.audit.log import Change, record
 from app.services.authorization.register import requires
 from app.services.identity.users import load_user, snapshot_of

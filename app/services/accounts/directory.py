@@ -16,7 +16,7 @@ from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.domain.values.ids import key_of
 from app.domain.values.pages import Page, PageRequest, empty_page
-from app.domain.values.texts import is_storable
+from app.domain.values.text_rules import is_storable
 from app.models import GroupMemberRecord, UserRecord, UserWordRecord
 from app.ports import Ports
 from app.services.authorization.live_sessions import USER_COLUMNS, read_user

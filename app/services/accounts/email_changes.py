@@ -22,6 +22,7 @@ from app.services.authorization.register import account_owner_only
 from app.services.identity.account_trust import confirm_email
 from app.services.identity.users import load_caller
 from app.services.outbox.publisher import put_event, put_mail
+from app.services.passwords.account_notifications import tell_of_account
 from app.services.passwords.email_links import (
     WORTHLESS,
     drop_links,
@@ -29,7 +30,6 @@ from app.services.passwords.email_links import (
     open_link,
     redirect_refusal,
 )
-from app.services.passwords.mailbox_notices import tell_of_account
 from app.services.passwords.new_passwords import in_words
 from app.services.sign_in.reauthentication import own_account, own_id, prove_password
 from app.services.sign_in.timing_equalizer import kept_if

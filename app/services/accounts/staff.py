@@ -17,8 +17,8 @@ from app.domain.values.ids import key_of
 from app.models import UserRecord
 from app.ports import Ports
 from app.services.accounts.invitations import invite
-from app.services.accounts.new_users import UNIQUE, NewUser, emails_unique, store_user
-from app.services.accounts.person_details import Changed, Details, change_details, detail_problems
+from app.services.accounts.user_creation import UNIQUE, NewUser, emails_unique, store_user
+from app.services.accounts.user_details import Changed, Details, change_details, detail_problems
 from app.services.accounts.user_status import switch_active
 from app.services.audit.log import Change, record
 from app.services.authorization.register import fresh_proof, requires_person

@@ -11,9 +11,9 @@ from app.domain.authorization.actor import Actor
 from app.domain.authorization.grants import grant_problem
 from app.domain.authorization.permissions import Permission
 from app.domain.events import AppDeleted, AppInstalled, AppUpdated
-from app.domain.values.absent import ABSENT, Absent, present
 from app.domain.values.errors import Problem, Refused
-from app.domain.values.texts import line_problem
+from app.domain.values.text_rules import line_problem
+from app.domain.values.unset import ABSENT, Absent, present
 from app.models import AppPermissionRecord, AppRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.apps.stored_apps import (

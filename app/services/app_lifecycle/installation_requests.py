@@ -12,7 +12,7 @@ from app.domain.authorization.actor import Actor
 from app.domain.authorization.grants import grant_problem
 from app.domain.authorization.permissions import Permission, joined_names, parted_names
 from app.domain.values.errors import Problem, Refused
-from app.domain.values.texts import line_problem
+from app.domain.values.text_rules import line_problem
 from app.models import AppInstallationRecord
 from app.ports import Ports
 from app.services.app_lifecycle.manifests import manifest_url_problem

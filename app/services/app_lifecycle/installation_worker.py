@@ -20,9 +20,9 @@ from app.domain.events import AppInstalled
 from app.domain.values.errors import Refused
 from app.models import AppInstallationRecord, AppRecord
 from app.ports import Ports
+from app.services.app_lifecycle.app_creation import store_app
 from app.services.app_lifecycle.handshakes import Handshake, HandshakeRefused, shake_hands
 from app.services.app_lifecycle.manifests import load_manifest
-from app.services.app_lifecycle.new_apps import store_app
 from app.services.audit.log import Change, record
 from app.services.audit.requesters import requester, requesting_saver, require_requester
 from app.services.authorization.register import internal

@@ -10,7 +10,7 @@ from app.domain.apps.extensions import Extension
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import parted_names
 from app.domain.values.pages import Page, PageRequest, empty_page
-from app.domain.values.texts import is_storable
+from app.domain.values.text_rules import is_storable
 from app.models import AppExtensionRecord, AppRecord
 from app.ports import Ports
 from app.services.apps.stored_apps import APP_COLUMNS, to_app

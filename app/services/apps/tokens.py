@@ -24,7 +24,7 @@ from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ranges import moments
-from app.domain.values.texts import line_problem
+from app.domain.values.text_rules import line_problem
 from app.models import AppTokenRecord
 from app.ports import Ports
 from app.services.apps.stored_apps import (

@@ -11,7 +11,7 @@ from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.pages import Page, PageRequest, empty_page, read_cursor
-from app.domain.values.texts import is_storable
+from app.domain.values.text_rules import is_storable
 from app.models import AuditRecord
 from app.ports import Ports
 from app.services.authorization.register import part, requires_person

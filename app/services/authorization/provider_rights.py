@@ -10,7 +10,7 @@ from app.domain.authorization.scopes import ScopeGrant
 from app.models import ExternalIdentityRecord, ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
-from app.ports.provider_memory import SeenToken
+from app.ports.provider_cache import SeenToken
 from app.services.authorization.declarations import part
 from app.services.authorization.live_sessions import USER_COLUMNS, SessionFound, moment, read_user
 from app.services.authorization.shop_state import DOOR_COLUMNS, Door, read_door

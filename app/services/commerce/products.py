@@ -20,10 +20,10 @@ from app.domain.commerce.products import (
     snapshot_of,
 )
 from app.domain.events import ProductCreated, ProductDeleted, ProductUpdated
-from app.domain.values.absent import ABSENT, Absent
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import key_of
-from app.domain.values.texts import prose_problem
+from app.domain.values.text_rules import prose_problem
+from app.domain.values.unset import ABSENT, Absent
 from app.models import ProductRecord
 from app.models.products import NO_PRICE
 from app.ports import Ports

@@ -13,7 +13,7 @@ from app.domain.commerce.money import of_units
 from app.domain.commerce.products import Product, sees_unpublished
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import parse_global_id
-from app.domain.values.texts import is_storable
+from app.domain.values.text_rules import is_storable
 from app.models import CheckoutLineRecord, CheckoutRecord, ProductRecord
 from app.services.authorization.register import part
 from app.services.commerce.stored_products import PRODUCT_COLUMNS, to_product

@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Select, select
 from app.domain.audit.entries import AuditEntry
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
-from app.domain.shop.overview import SPAN, DeliveryDay
+from app.domain.deliveries.daily_statistics import SPAN, DeliveryDay
 from app.domain.shop.settings import PasswordLoginMode, Switches
 from app.domain.shop.traffic import TrafficKind
 from app.domain.single_sign_on.providers import Provider
@@ -18,7 +18,7 @@ from app.models import ShopRecord
 from app.ports import Ports
 from app.services.audit.entries import last_entries
 from app.services.authorization.register import staff_only
-from app.services.deliveries.daily_counts import count_by_hour, read_day
+from app.services.deliveries.daily_statistics import count_by_hour, read_day
 from app.services.identity.providers import known_providers
 from app.services.shop.sign_in_counts import staff_sessions, staff_without_sign_on
 from app.services.shop.traffic import requests_since, untrusted_peers

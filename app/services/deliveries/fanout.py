@@ -13,7 +13,7 @@ from app.domain.events import EventType
 from app.domain.values.retries import FAULT_DELAYS, delay_before
 from app.models import OutboxEventRecord
 from app.ports import Ports
-from app.ports.sealing import SealBroken
+from app.ports.encryption import SealBroken
 from app.services.authorization.register import internal, part
 from app.services.deliveries.stored_deliveries import NewDelivery, insert_deliveries
 from app.services.outbox.base_url import issuer_of

@@ -19,10 +19,10 @@ from app.models import AppRecord, CheckoutRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.authorization.register import part, requires_person
 from app.services.commerce.stored_checkouts import token_in
+from app.services.lists.index_hints import unindexed
 from app.services.lists.paging import Column, Order, read_page
 from app.services.lists.range_filters import can_match, within
 from app.services.lists.substring_search import containing
-from app.services.lists.unindexed_columns import unindexed
 
 NO_ANSWER = 0
 """Stands for the response code of an attempt that nobody answered."""

@@ -12,7 +12,7 @@ from app.domain.deliveries.deliveries import GONE, Batch
 from app.domain.webhooks.subscribable_events import needed
 from app.models import AppRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
-from app.ports.sealing import SealBroken
+from app.ports.encryption import SealBroken
 from app.services.authorization.register import internal
 from app.services.deliveries.attempt_results import (
     Delivery,

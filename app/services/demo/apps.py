@@ -13,8 +13,8 @@ from app.services.app_lifecycle.changes import NewApp, create_app
 from app.services.apps.status import deactivate_app
 from app.services.apps.tokens import WantedToken, create_app_token
 from app.services.authorization.register import part
-from app.services.demo.past import DAY, MAKER, Happening, Past
 from app.services.demo.people import MANAGER
+from app.services.demo.timeline import DAY, MAKER, Happening, Past
 from app.services.webhooks.changes import WebhookInput, create_webhook
 
 WAREHOUSE = "Demo warehouse"

@@ -29,11 +29,11 @@ from app.services.deliveries.attempt_results import FAILING_REASON, Delivery
 from app.services.deliveries.fanout import tell_again
 from app.services.deliveries.signing import Endpoint, endpoint_of, sign_delivery
 from app.services.deliveries.stored_deliveries import NewDelivery
-from app.services.demo.answers import Answer, answers, refusals
 from app.services.demo.apps import demo_webhooks
-from app.services.demo.parcels import NAME as PARCELS
-from app.services.demo.parcels import WEBHOOK as PARCELS_WEBHOOK
-from app.services.demo.past import DAY, Past
+from app.services.demo.installed_apps import NAME as PARCELS
+from app.services.demo.installed_apps import WEBHOOK as PARCELS_WEBHOOK
+from app.services.demo.responses import Answer, answers, refusals
+from app.services.demo.timeline import DAY, Past
 from app.services.webhooks.subscribers import Subscriber
 
 _TOLD = 3 * DAY

@@ -12,9 +12,9 @@ from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.values.errors import Refused
 from app.models import AuditRecord, UserRecord
-from app.services.accounts.new_users import NewUser, create_user
+from app.services.accounts.user_creation import NewUser, create_user
 from app.services.authorization.register import part
-from app.services.demo.past import DAY, MAKER, Happening, Past
+from app.services.demo.timeline import DAY, MAKER, Happening, Past
 from app.services.groups.lists import NewGroup, create_group, find_groups
 
 OPENED = 60 * DAY

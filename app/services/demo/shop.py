@@ -14,15 +14,15 @@ from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import internal
 from app.services.deliveries.fanout import fan_out_events
+from app.services.demo.activity import block_guesser, write_traces
 from app.services.demo.apps import APP_NAMES, WAREHOUSE, app_made_here, made_apps
 from app.services.demo.deliveries import past_deliveries, write_deliveries
-from app.services.demo.goods import assortment, new_prices
-from app.services.demo.parcels import NAME as PARCELS
-from app.services.demo.parcels import installations
-from app.services.demo.past import MAKER, Past
+from app.services.demo.installed_apps import NAME as PARCELS
+from app.services.demo.installed_apps import installations
+from app.services.demo.orders import sales
 from app.services.demo.people import PEOPLE, Person, comings, made_here
-from app.services.demo.sales import sales
-from app.services.demo.traces import block_guesser, write_traces
+from app.services.demo.products import assortment, new_prices
+from app.services.demo.timeline import MAKER, Past
 
 SHOP_NAME = "Northlight Ceramics"
 

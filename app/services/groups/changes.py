@@ -12,9 +12,9 @@ from app.domain.authorization.grants import grant_problem, withdrawal_problem
 from app.domain.authorization.groups import PermissionGroup
 from app.domain.authorization.permissions import Permission
 from app.domain.events import PermissionGroupDeleted, PermissionGroupUpdated
-from app.domain.values.absent import ABSENT, Absent
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import key_of
+from app.domain.values.unset import ABSENT, Absent
 from app.models import GroupMemberRecord, GroupPermissionRecord, GroupRecord
 from app.ports import Ports
 from app.services.audit.log import Change, record

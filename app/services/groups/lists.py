@@ -16,7 +16,7 @@ from app.domain.events import PermissionGroupCreated
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import key_of
 from app.domain.values.pages import Page, PageRequest, empty_page
-from app.domain.values.texts import is_storable
+from app.domain.values.text_rules import is_storable
 from app.models import GroupMemberRecord, GroupRecord, UserRecord
 from app.ports import Ports
 from app.services.audit.log import Change, record

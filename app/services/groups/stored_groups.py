@@ -10,7 +10,7 @@ from app.domain.authorization.grants import reach_problem
 from app.domain.authorization.groups import PermissionGroup
 from app.domain.authorization.permissions import Permission, known
 from app.domain.values.errors import Problem, Refused
-from app.domain.values.texts import line_problem
+from app.domain.values.text_rules import line_problem
 from app.models import GroupMemberRecord, GroupPermissionRecord, GroupRecord
 from app.services.authorization.register import part
 

@@ -13,7 +13,7 @@ from app.domain.sign_in.tokens import (
 from app.domain.single_sign_on.provider_tokens import claimed_issuer
 from app.domain.values.errors import TokenFault, TokenRejected
 from app.ports import Ports
-from app.ports.provider_memory import SeenToken
+from app.ports.provider_cache import SeenToken
 from app.services.authorization.app_rights import find_app
 from app.services.authorization.live_sessions import SessionFound, user_in
 from app.services.authorization.provider_rights import find_bearer

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.scopes import ScopeGrant
-from app.domain.single_sign_on.provider_people import ExternalPerson
+from app.domain.single_sign_on.provider_users import ExternalPerson
 from app.domain.single_sign_on.providers import Provider
 from app.domain.values.errors import Problem, Refused
 from app.models import ExternalIdentityRecord, UserRecord

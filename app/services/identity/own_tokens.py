@@ -8,7 +8,7 @@ from typing import TypeVar
 from app.domain.sign_in.tokens import Claims, TokenType, check_claims, read_claims
 from app.domain.values.errors import TokenFault, TokenRejected
 from app.ports import Ports
-from app.ports.remembered import KnownRing, VerifiedToken
+from app.ports.process_cache import KnownRing, VerifiedToken
 from app.services.authorization.app_rights import find_extension
 from app.services.authorization.live_sessions import SessionFound, find_living, find_session
 from app.services.authorization.register import part

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 from app.ports import Ports
 from app.ports.http import CallFailed, CallFault
-from app.ports.provider_memory import CallPurpose
+from app.ports.provider_cache import CallPurpose
 from app.services.authorization.register import part
 
 QUEUE_SECONDS = 0.5

@@ -10,7 +10,6 @@ from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor
 from app.domain.sign_in.rate_limits import EXTERNAL_TOKEN
-from app.domain.single_sign_on.provider_people import read_person
 from app.domain.single_sign_on.provider_tokens import (
     ProviderTokenRejected,
     claimed_issuer,
@@ -18,12 +17,13 @@ from app.domain.single_sign_on.provider_tokens import (
     is_signed,
     read_access_token,
 )
+from app.domain.single_sign_on.provider_users import read_person
 from app.domain.single_sign_on.providers import DEFAULT_SLUG, Provider
 from app.domain.values.errors import Refused, TokenFault, TokenRejected, TooManyRequests
 from app.models import ProviderTokenRecord
 from app.ports import Ports
 from app.ports.http import CallFailed, CallFault
-from app.ports.provider_memory import CallPurpose, RefusedToken, SeenToken
+from app.ports.provider_cache import CallPurpose, RefusedToken, SeenToken
 from app.services.authorization.provider_rights import is_ended
 from app.services.authorization.rate_limits import limit_rate
 from app.services.authorization.register import part

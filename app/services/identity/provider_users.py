@@ -11,7 +11,7 @@ from app.domain.events import (
     StaffCreated,
     StaffUpdated,
 )
-from app.domain.single_sign_on.provider_people import ExternalPerson
+from app.domain.single_sign_on.provider_users import ExternalPerson
 from app.models import ExternalIdentityRecord, GroupMemberRecord, GroupRecord, UserRecord
 from app.ports import Ports
 from app.services.audit.log import Change, record

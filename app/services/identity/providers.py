@@ -8,7 +8,7 @@ from app.domain.authorization.actor import Actor
 from app.domain.single_sign_on.providers import Provider, choose, slug_in
 from app.models import IdentityProviderRecord, ShopRecord
 from app.ports import Ports
-from app.ports.provider_memory import KnownProviders
+from app.ports.provider_cache import KnownProviders
 from app.services.authorization.register import part, public
 
 SECRET_SEAL = "identity provider's client secret"  # noqa: S105 - what it is sealed for

@@ -14,11 +14,11 @@ from sqlalchemy import Select, select
 from app.domain.authorization.actor import WORKER, Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.keys.ring import KeyState, PublicKey, Ring, SigningKey
-from app.domain.values.faults import DatabaseUnavailable
+from app.domain.values.installation_errors import DatabaseUnavailable
 from app.models import ShopRecord
 from app.ports import Ports
 from app.ports.keys import KeyPair
-from app.ports.remembered import KnownRing
+from app.ports.process_cache import KnownRing
 from app.services.audit.log import Change, record
 from app.services.authorization.register import part, requires_person
 from app.services.keys.stored_keys import (

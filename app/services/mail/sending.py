@@ -13,8 +13,8 @@ from app.domain.values.retries import MAIL_DELAYS, delay_before
 from app.models import OutboxMailRecord, ShopRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
+from app.ports.encryption import SealBroken
 from app.ports.mail import MailUndeliverable
-from app.ports.sealing import SealBroken
 from app.services.authorization.register import internal
 from app.services.outbox.publisher import MAIL_SEAL
 from app.services.passwords.password_resets import answer_reset_requests

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import select
 
 from app.domain.authorization.actor import Actor
-from app.domain.values.findings import Finding, State
+from app.domain.values.check_results import Finding, State
 from app.models import ForwardingRecord
 from app.ports import Ports
 from app.ports.mail import MailUndeliverable

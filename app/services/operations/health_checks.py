@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 from sqlalchemy import func, select
 
 from app.domain.authorization.actor import Actor
-from app.domain.values.faults import KeyUnreadable, SchemaBehind, Unreachable
-from app.domain.values.findings import Finding, State
+from app.domain.values.check_results import Finding, State
+from app.domain.values.installation_errors import KeyUnreadable, SchemaBehind, Unreachable
 from app.models import AuditRecord
 from app.ports import Ports
 from app.services.authorization.register import internal

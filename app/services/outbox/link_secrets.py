@@ -6,7 +6,7 @@ People may see them without it; the app that it was sent to, with it.
 from app.domain.deliveries.redaction import REDACTED
 from app.domain.events import EVENTS, EventType, LinkRequested
 from app.ports import Ports
-from app.ports.sealing import SealBroken
+from app.ports.encryption import SealBroken
 from app.services.authorization.register import part
 
 _WHOLE = f'"{REDACTED}"'

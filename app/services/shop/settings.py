@@ -6,9 +6,9 @@ from app.domain.accounts.emails import email_problem
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import PasswordLoginMode, Shop, mode_change_problem
-from app.domain.values.absent import ABSENT, Absent
 from app.domain.values.errors import Problem, Refused
-from app.domain.values.texts import line_problem, prose_problem
+from app.domain.values.text_rules import line_problem, prose_problem
+from app.domain.values.unset import ABSENT, Absent
 from app.models import ShopRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports

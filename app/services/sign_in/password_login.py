@@ -12,7 +12,7 @@ from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor, SessionOrigin
 from app.domain.shop.settings import PasswordLoginMode, Switches
 from app.domain.values.errors import Problem, Refused
-from app.domain.values.texts import is_storable
+from app.domain.values.text_rules import is_storable
 from app.models import ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
@@ -20,7 +20,7 @@ from app.ports.passwords import PasswordsBusy
 from app.services.authorization.live_sessions import USER_COLUMNS, read_user, switches_of
 from app.services.authorization.register import Arguments, Result, UseCase, input_decides, part
 from app.services.authorization.shop_state import find_door
-from app.services.sign_in.attempts import attempt
+from app.services.sign_in.login_attempts import attempt
 from app.services.sign_in.sessions import OpenedSession, TokenPair, open_session, sign_pair
 
 DISABLED = Problem(

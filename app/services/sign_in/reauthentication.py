@@ -7,7 +7,7 @@ from sqlalchemy import delete, select
 
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Caller
-from app.domain.sign_in.throttling import MOST_GUESSES
+from app.domain.sign_in.login_throttle import MOST_GUESSES
 from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.models import SessionRecord, ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
@@ -15,7 +15,7 @@ from app.ports import Ports
 from app.ports.throttle import ThrottleUnavailable
 from app.services.audit.log import Change, record
 from app.services.authorization.register import part
-from app.services.sign_in.attempts import UNCOUNTABLE
+from app.services.sign_in.login_attempts import UNCOUNTABLE
 
 
 @dataclass(frozen=True, slots=True)

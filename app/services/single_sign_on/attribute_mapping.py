@@ -8,7 +8,6 @@ from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission, in_order, known
 from app.domain.single_sign_on.attribute_mapping import MappedKind, MappedTo, MappingPreview
-from app.domain.single_sign_on.provider_people import read_person
 from app.domain.single_sign_on.provider_tokens import (
     ProviderTokenRejected,
     SignedToken,
@@ -18,12 +17,13 @@ from app.domain.single_sign_on.provider_tokens import (
     read_id_token,
     reason_of,
 )
+from app.domain.single_sign_on.provider_users import read_person
 from app.domain.single_sign_on.providers import Provider
 from app.domain.values.errors import Problem, Refused, TokenRejected
 from app.models import ExternalIdentityRecord, GroupPermissionRecord, GroupRecord, UserRecord
 from app.ports import Ports
 from app.ports.http import CallFailed
-from app.ports.provider_memory import CallPurpose
+from app.ports.provider_cache import CallPurpose
 from app.services.authorization.live_sessions import USER_COLUMNS, read_user
 from app.services.authorization.provider_rights import is_ended
 from app.services.authorization.register import requires

@@ -8,8 +8,8 @@ from app.domain.authorization.permissions import Permission
 from app.domain.single_sign_on.discovery import read_description
 from app.domain.single_sign_on.provider_tokens import ProviderTokenRejected
 from app.domain.single_sign_on.providers import Provider
+from app.domain.values.check_results import Finding, State
 from app.domain.values.errors import Problem, Refused
-from app.domain.values.findings import Finding, State
 from app.ports import Ports
 from app.ports.http import CallFailed, HttpRequest
 from app.ports.identity_provider import Client, GrantRefused

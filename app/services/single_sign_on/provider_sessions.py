@@ -11,7 +11,7 @@ from app.domain.single_sign_on.provider_tokens import LogoutToken, read_logout_t
 from app.domain.single_sign_on.providers import Provider
 from app.domain.urls.redirects import may_lead_elsewhere, redirect_problem, with_query
 from app.domain.values.errors import Problem, Refused
-from app.domain.values.texts import has_control_characters
+from app.domain.values.text_rules import has_control_characters
 from app.models import ExternalIdentityRecord, SessionRecord
 from app.ports import Ports
 from app.services.audit.log import Change, record

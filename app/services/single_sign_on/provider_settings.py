@@ -22,7 +22,7 @@ from app.domain.single_sign_on.provider_settings import (
 from app.domain.single_sign_on.providers import Provider, choose, is_slug, slug_in
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.pages import Page, PageRequest, empty_page
-from app.domain.values.texts import line_problem
+from app.domain.values.text_rules import line_problem
 from app.models import ExternalIdentityRecord, IdentityProviderRecord, ShopRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports

@@ -15,7 +15,7 @@ from app.models import ExternalIdentityRecord, SessionRecord
 from app.ports import Ports
 from app.ports.http import CallFailed
 from app.ports.identity_provider import Client, GrantRefused, TokenAnswer
-from app.ports.provider_memory import CallPurpose
+from app.ports.provider_cache import CallPurpose
 from app.services.audit.log import Change, record
 from app.services.authorization.live_sessions import SessionFound
 from app.services.authorization.register import input_decides

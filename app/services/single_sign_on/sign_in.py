@@ -19,7 +19,7 @@ from app.domain.values.errors import Problem, Refused, TokenRejected
 from app.ports import Ports
 from app.ports.http import CallFailed
 from app.ports.identity_provider import Client, GrantRefused, SignIn, TokenAnswer
-from app.ports.provider_memory import CallPurpose
+from app.ports.provider_cache import CallPurpose
 from app.services.authorization.register import input_decides, part
 from app.services.authorization.shop_state import find_door
 from app.services.identity.linked_accounts import Arrival, admit

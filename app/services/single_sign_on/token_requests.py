@@ -3,7 +3,6 @@
 from collections.abc import Callable
 
 from app.domain.authorization.scopes import ScopeGrant, granted_by
-from app.domain.single_sign_on.provider_people import ExternalPerson, read_person
 from app.domain.single_sign_on.provider_tokens import (
     IdToken,
     ProviderTokenRejected,
@@ -11,12 +10,13 @@ from app.domain.single_sign_on.provider_tokens import (
     read_access_token,
     read_id_token,
 )
+from app.domain.single_sign_on.provider_users import ExternalPerson, read_person
 from app.domain.single_sign_on.providers import Provider
 from app.domain.values.errors import Problem, Refused, TokenFault, TokenRejected
 from app.ports import Ports
 from app.ports.http import CallFailed
 from app.ports.identity_provider import Client, TokenAnswer
-from app.ports.provider_memory import CallPurpose
+from app.ports.provider_cache import CallPurpose
 from app.services.authorization.register import part
 from app.services.identity.provider_calls import calling
 from app.services.identity.provider_keys import verify_with

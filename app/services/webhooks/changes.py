@@ -11,10 +11,10 @@ from sqlalchemy.orm import Session
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.urls.delivery_targets import target_problem
-from app.domain.values.absent import ABSENT, Absent, present
 from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.domain.values.ids import key_of
-from app.domain.values.texts import line_problem
+from app.domain.values.text_rules import line_problem
+from app.domain.values.unset import ABSENT, Absent, present
 from app.domain.webhooks.permissions import saver_of
 from app.domain.webhooks.webhooks import (
     AsyncEvent,

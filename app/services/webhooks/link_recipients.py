@@ -17,7 +17,7 @@ from app.domain.events import EVENTS, Event, EventType, LinkRequested
 from app.domain.webhooks.permissions import may_receive_link
 from app.models import AppRecord, DeliveryRecord, OutboxEventRecord, UserRecord, WebhookRecord
 from app.ports import Ports
-from app.ports.sealing import SealBroken
+from app.ports.encryption import SealBroken
 from app.services.authorization.live_sessions import USER_COLUMNS, read_user
 from app.services.authorization.register import part
 from app.services.outbox.publisher import EVENT_SEAL

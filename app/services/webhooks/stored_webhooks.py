@@ -14,7 +14,7 @@ from app.domain.webhooks.permissions import UNKNOWN_SAVER, Saver
 from app.domain.webhooks.webhooks import AsyncEvent, Webhook
 from app.models import WebhookEventRecord, WebhookRecord
 from app.ports import Ports
-from app.ports.sealing import SealBroken
+from app.ports.encryption import SealBroken
 from app.services.authorization.register import part
 
 SECRET_SEAL = "webhook secret"  # noqa: S105

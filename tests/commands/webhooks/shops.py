@@ -22,9 +22,9 @@ from tests.builders.people import make_user, sign_in
 from tests.builders.products import make_product
 from tests.builders.webhooks import make_webhook
 from tests.commands.shell import run
-from tests.fakes.http import LOOPBACK
 from tests.fakes.keys import SECRET, ReadyKeyStore
 from tests.fakes.no_database import NoDatabase
+from tests.fakes.strict_http import LOOPBACK
 
 QUERY = "subscription { event { ... on ProductUpdated { product { id name } } } }"
 PASSWORD = "a sentence that opens the shop"

@@ -8,7 +8,7 @@ import pytest
 
 from app.commands.webhooks.following import Follower
 from app.domain.values.errors import Problem, Refused
-from app.domain.values.faults import Fault, Unreachable
+from app.domain.values.installation_errors import Fault, Unreachable
 from app.ports.instance import (
     DeliveryPage,
     KnownApp,

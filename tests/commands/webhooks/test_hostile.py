@@ -8,7 +8,7 @@ import pytest
 from click.testing import Result
 
 from app.ports import Ports
-from tests.builders.elsewhere import make_elsewhere
+from tests.builders.remote_instances import make_elsewhere
 from tests.commands.installed import Installation
 from tests.commands.other_shop import operation
 from tests.commands.shell import run

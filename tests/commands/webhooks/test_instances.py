@@ -13,8 +13,8 @@ from app.commands.webhook import command
 from app.domain.values.version import VERSION
 from app.ports import Ports
 from tests.builders.apps import make_app
-from tests.builders.elsewhere import make_elsewhere
 from tests.builders.people import sign_in
+from tests.builders.remote_instances import make_elsewhere
 from tests.builders.shop import close_storefront
 from tests.commands.shell import run
 from tests.commands.webhooks.shops import QUERY, Shops

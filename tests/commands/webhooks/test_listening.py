@@ -21,13 +21,13 @@ from app.services.deliveries.dispatch import lease_due_deliveries
 from app.services.deliveries.fanout import fan_out_events
 from app.services.deliveries.sending import make_deliveries
 from app.services.outbox.publisher import put_event
-from tests.builders.elsewhere import make_elsewhere
+from tests.builders.remote_instances import make_elsewhere
 from tests.builders.webhooks import make_webhook
 from tests.commands.other_shop import asked, operation, other_shop
 from tests.commands.shell import run
 from tests.commands.webhooks.shops import Shops
 from tests.commands.webhooks.verifying import verify
-from tests.fakes.http import LOOPBACK
+from tests.fakes.strict_http import LOOPBACK
 from tests.servers.http import HttpServer, Received, Reply, http_server
 
 SECRET = "whsec_b2xk"

@@ -11,7 +11,7 @@ from sqlalchemy import func, select
 from app.models import SessionRecord
 from app.ports import Ports
 from tests.builders.apps import make_app
-from tests.builders.elsewhere import make_elsewhere
+from tests.builders.remote_instances import make_elsewhere
 from tests.commands.shell import run
 from tests.commands.webhooks.shops import PASSWORD, Shops
 from tests.fakes.no_database import NoDatabase

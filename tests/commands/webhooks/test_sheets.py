@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.commands.webhooks.sheets import Unreadable, read_sheet, write_sheet
-from app.domain.values.absent import ABSENT
+from app.domain.values.unset import ABSENT
 from app.ports.instance import KnownApp, KnownWebhook, WebhookDraft
 
 APP = KnownApp("QXBwOjE=", "Warehouse", is_active=True)

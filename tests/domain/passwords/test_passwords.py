@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from app.domain.passwords.common_names import COMMON_NAMES
 from app.domain.passwords.common_words import COMMON_WORDS
-from app.domain.passwords.keyboards import is_made_of_runs
+from app.domain.passwords.keyboard_runs import is_made_of_runs
 from app.domain.passwords.passwords import (
     LONGEST,
     is_common,

@@ -30,7 +30,7 @@ from tests.builders.people import (
 )
 from tests.builders.shop import set_mode
 from tests.fakes.clock import FakeClock
-from tests.fakes.sealing import BrokenSealing
+from tests.fakes.encryption import BrokenSealing
 
 SHOP = "http://localhost:3000/leave"
 WORTHLESS = [("token", "INVALID")]

@@ -7,9 +7,9 @@ import pytest
 from app.domain.authorization.actor import Actor, ActorKind
 from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import PasswordLoginMode
-from app.domain.values.absent import ABSENT
 from app.domain.values.errors import PermissionDenied, Refused
 from app.domain.values.ids import to_global_id
+from app.domain.values.unset import ABSENT
 from app.ports import Ports
 from app.services.accounts.account_details import Details, update_account, update_customer_account
 from tests.builders.audit import trail

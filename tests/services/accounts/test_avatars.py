@@ -17,10 +17,10 @@ from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.services.accounts.avatars import delete_avatar, show_avatar, update_avatar
 from tests.builders.audit import trail
+from tests.builders.images import picture
 from tests.builders.outbox import events
 from tests.builders.people import NOBODY, actor_of, make_staff, make_user, user_as_stored
-from tests.builders.pictures import picture
-from tests.services.refusals import codes
+from tests.services.error_codes import codes
 
 
 def stored_names(ports: Ports) -> set[str]:

@@ -18,7 +18,7 @@ from app.services.accounts.customers import (
     delete_customer,
     update_customer,
 )
-from app.services.accounts.person_details import Details
+from app.services.accounts.user_details import Details
 from app.services.identity.identify import identify
 from app.services.passwords.password_changes import set_password
 from tests.builders.audit import trail
@@ -33,7 +33,7 @@ from tests.builders.people import (
     user_as_stored,
     visit,
 )
-from tests.services.refusals import codes
+from tests.services.error_codes import codes
 
 USERS = Permission.MANAGE_USERS
 REDIRECT = "http://localhost:3000/welcome"

@@ -9,7 +9,7 @@ from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor, ActorKind
 from app.domain.authorization.permissions import Permission
 from app.domain.passwords.email_links import LinkPurpose
-from app.domain.sign_in.throttling import MOST_GUESSES
+from app.domain.sign_in.login_throttle import MOST_GUESSES
 from app.domain.values.errors import PermissionDenied, Refused
 from app.ports import Ports
 from app.services.accounts.email_changes import confirm_email_change, request_email_change
@@ -27,7 +27,7 @@ from tests.builders.people import (
     sessions_of,
     user_as_stored,
 )
-from tests.fakes.sealing import BrokenSealing
+from tests.fakes.encryption import BrokenSealing
 
 SHOP = "http://localhost:3000/email?lang=de"
 OLD = "customer@example.com"

@@ -21,8 +21,8 @@ from tests.builders.outbox import events, mails, token_in
 from tests.builders.people import NOBODY, PASSWORD, make_user, sessions_of, user_as_stored
 from tests.builders.shop import configure_shop, set_mode
 from tests.fakes.clock import FakeClock
+from tests.fakes.encryption import BrokenSealing
 from tests.fakes.passwords import FakeHasher
-from tests.fakes.sealing import BrokenSealing
 from tests.fixtures.ports import fake_ports
 
 SHOP = "http://localhost:3000/confirm?lang=de"

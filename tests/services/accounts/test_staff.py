@@ -23,8 +23,8 @@ from tests.builders.people import (
     user_as_stored,
     visit,
 )
-from tests.services.refusals import codes
-from tests.services.staff_words import ORDERS, PAGES, REDIRECT, gid, groups
+from tests.services.error_codes import codes
+from tests.services.staff_helpers import ORDERS, PAGES, REDIRECT, gid, groups
 
 
 def test_somebody_joins_the_staff_with_groups_and_is_recorded_and_announced(

@@ -10,7 +10,6 @@ from app.domain.values.errors import PermissionDenied, Refused
 from app.domain.values.ids import to_global_id
 from app.models import UserRecord
 from app.ports import Ports
-from app.services.accounts.person_details import Details
 from app.services.accounts.staff import (
     NewStaff,
     StaffChanges,
@@ -18,6 +17,7 @@ from app.services.accounts.staff import (
     delete_staff,
     update_staff,
 )
+from app.services.accounts.user_details import Details
 from app.services.identity.identify import identify
 from tests.builders.audit import trail
 from tests.builders.outbox import events, mails
@@ -30,8 +30,8 @@ from tests.builders.people import (
     sign_in,
     visit,
 )
-from tests.services.refusals import codes
-from tests.services.staff_words import ORDERS, PAGES, STAFF, gid, groups
+from tests.services.error_codes import codes
+from tests.services.staff_helpers import ORDERS, PAGES, STAFF, gid, groups
 
 
 def change(ports: Ports, actor: Actor, key: int, **details: object) -> User:

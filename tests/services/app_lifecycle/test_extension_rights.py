@@ -15,7 +15,7 @@ from app.services.app_lifecycle.changes import AppChange, update_app
 from app.services.groups.changes import GroupChanges, delete_group, update_group
 from tests.builders.apps import make_extension_app
 from tests.builders.people import actor_of, change_user, make_group, make_user
-from tests.services.extension_scenes import ORDERS, PAGES, Scene, acts, set_scene, token_for
+from tests.services.extension_setup import ORDERS, PAGES, Scene, acts, set_scene, token_for
 
 USERS = Permission.MANAGE_USERS
 

@@ -20,10 +20,10 @@ from app.services.webhooks.details import webhooks_of_apps
 from tests.builders.audit import trail
 from tests.builders.outbox import events
 from tests.builders.people import ISSUER, visit
-from tests.fakes.http import WatchedHttp
+from tests.fakes.strict_http import WatchedHttp
 from tests.servers.apps import QUERY, Told, app_server, refuse
 from tests.servers.http import Reply
-from tests.services.installs import boss, failed, left_behind, opens, want, work
+from tests.services.installation_helpers import boss, failed, left_behind, opens, want, work
 
 ALL = PageRequest(100)
 

@@ -24,7 +24,7 @@ from tests.builders.outbox import events
 from tests.fakes.clock import FakeClock
 from tests.servers.apps import Told, accept, app_server, refuse
 from tests.servers.http import Reply
-from tests.services.installs import (
+from tests.services.installation_helpers import (
     Dying,
     Killed,
     ShortOfTime,

@@ -21,7 +21,7 @@ from tests.builders.apps import make_app
 from tests.builders.people import actor_of, make_staff, visit
 from tests.servers.apps import QUERY, AppServer, app_server
 from tests.servers.http import Reply
-from tests.services.installs import ShortOfTime, failed, left_behind, want, work
+from tests.services.installation_helpers import ShortOfTime, failed, left_behind, want, work
 
 
 def problems(ports: Ports, url: str) -> list[tuple[str | None, str]]:

@@ -22,7 +22,7 @@ from tests.builders.people import (
 from tests.builders.shop import set_mode
 from tests.builders.tokens import altered, claims_in
 from tests.fixtures.statements import recorded_statements
-from tests.services.extension_scenes import ORDERS, PAGES, acts, set_scene, token_for
+from tests.services.extension_setup import ORDERS, PAGES, acts, set_scene, token_for
 
 APPS, USERS = Permission.MANAGE_APPS, Permission.MANAGE_USERS
 

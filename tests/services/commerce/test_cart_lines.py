@@ -26,7 +26,7 @@ from tests.builders.outbox import events
 from tests.builders.people import NOBODY
 from tests.builders.products import make_product, product_id, reprice
 from tests.fakes.clock import FakeClock
-from tests.services.refusals import codes
+from tests.services.error_codes import codes
 
 STOREKEEPER = Actor(ActorKind.APP, app_id=1, permissions=ALL_PERMISSIONS)
 

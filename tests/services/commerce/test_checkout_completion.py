@@ -23,7 +23,7 @@ from tests.builders.orders import EMAIL, checkout_id, make_cart
 from tests.builders.outbox import events
 from tests.builders.people import NOBODY, actor_of, make_user
 from tests.builders.products import make_product, product_id, reprice
-from tests.services.refusals import codes
+from tests.services.error_codes import codes
 
 KEEPER = Actor(ActorKind.APP, app_id=1, permissions=frozenset({Permission.MANAGE_PRODUCTS}))
 CLERK = Actor(ActorKind.APP, app_id=2, permissions=frozenset({Permission.MANAGE_CHECKOUTS}))

@@ -28,7 +28,7 @@ from tests.builders.orders import EMAIL, checkout_id, contents, line_id, make_ca
 from tests.builders.outbox import events
 from tests.builders.people import NOBODY, actor_of, make_user
 from tests.builders.products import make_product, product_id
-from tests.services.refusals import codes
+from tests.services.error_codes import codes
 
 OTHER = Actor(ActorKind.USER, user_id=4711)
 CLERK = Actor(ActorKind.APP, app_id=1, permissions=frozenset({Permission.HANDLE_CHECKOUTS}))

@@ -23,7 +23,7 @@ from tests.builders.audit import trail
 from tests.builders.orders import make_order, order_id
 from tests.builders.outbox import events
 from tests.fakes.clock import FakeClock
-from tests.services.refusals import codes
+from tests.services.error_codes import codes
 
 UseCase = Callable[[Ports, Actor, str], Order]
 

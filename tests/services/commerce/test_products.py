@@ -13,9 +13,9 @@ from app.domain.authorization.actor import OPERATOR, Actor, ActorKind, anonymous
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.commerce.money import Money
 from app.domain.commerce.products import from_snapshot
-from app.domain.values.absent import ABSENT
 from app.domain.values.errors import PermissionDenied, Refused
 from app.domain.values.ids import to_global_id
+from app.domain.values.unset import ABSENT
 from app.models import ProductRecord
 from app.ports import Ports
 from app.services.commerce.products import (
@@ -28,7 +28,7 @@ from tests.builders.audit import trail
 from tests.builders.outbox import events
 from tests.builders.products import make_product, product_id
 from tests.fakes.clock import FakeClock
-from tests.services.refusals import codes
+from tests.services.error_codes import codes
 
 PRODUCTS = frozenset({Permission.MANAGE_PRODUCTS})
 STAFF = Actor(ActorKind.USER, user_id=1, is_staff=True, permissions=PRODUCTS)

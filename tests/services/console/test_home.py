@@ -9,20 +9,20 @@ import pytest
 from app.adapters.activity import SqlActivity
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
+from app.domain.deliveries.daily_statistics import Slowest
 from app.domain.deliveries.deliveries import DeliveryStatus
-from app.domain.shop.overview import Slowest
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.shop.traffic import TrafficKind
 from app.domain.values.errors import PermissionDenied
 from app.ports import Ports
-from app.ports.provider_memory import KnownKeys
+from app.ports.provider_cache import KnownKeys
 from app.services.console.home import show_overview
-from app.services.deliveries import daily_counts as delivery_days
+from app.services.deliveries import daily_statistics as delivery_days
 from tests.builders.apps import make_app
 from tests.builders.deliveries import store_attempt, store_deliveries
 from tests.builders.people import ADDRESS, NOBODY, actor_of, make_staff, make_user, sign_in
+from tests.builders.provider_records import ISSUER_THERE, make_provider
 from tests.builders.shop import close_storefront, set_mode
-from tests.builders.sign_on import ISSUER_THERE, make_provider
 from tests.builders.webhooks import change_webhook, make_webhook
 from tests.fakes.clock import FakeClock
 from tests.fixtures.statements import recorded_statements, selects

@@ -12,7 +12,7 @@ from app.services.console import search as finding
 from app.services.console.search import EACH, LONGEST, Hit, HitKind, find_anything
 from tests.builders.apps import change_app, make_app
 from tests.builders.people import NOBODY, actor_of, make_group, make_staff, make_user
-from tests.builders.sign_on import make_provider
+from tests.builders.provider_records import make_provider
 from tests.builders.webhooks import make_delivery, make_webhook
 from tests.fixtures.statements import recorded_statements, selects
 

@@ -21,7 +21,7 @@ from app.services.webhooks.changes import WebhookInput, update_webhook
 from tests.builders.apps import make_app
 from tests.builders.webhooks import make_delivery, make_webhook
 from tests.fakes.clock import FakeClock
-from tests.fakes.endpoints import FakeHttp
+from tests.fakes.fake_http import FakeHttp
 
 PAYLOAD = '{"product":{"name":"Sch\\u00fcssel. Größe: 50 %"}}'
 OLD = "whsec_" + base64.b64encode(b"0123456789abcdef0123456789abcdef").decode()

@@ -31,7 +31,7 @@ from tests.builders.people import ISSUER, actor_of, make_staff
 from tests.builders.products import make_product, product_id
 from tests.builders.webhooks import TARGET, make_delivery, make_webhook
 from tests.fakes.clock import FakeClock
-from tests.fakes.endpoints import FakeHttp
+from tests.fakes.fake_http import FakeHttp
 from tests.services.deliveries.test_fanout import happen
 
 CUSTOM: dict[str, object] = {"Authorization-Key": "Bearer sesame", "X-Tenant": "eu"}

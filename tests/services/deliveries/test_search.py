@@ -24,7 +24,7 @@ from tests.builders.webhooks import make_delivery, make_webhook
 from tests.fakes.clock import START, FakeClock
 from tests.fixtures.ports import fake_ports
 from tests.fixtures.statements import plans, recorded_statements, selects
-from tests.services.refusals import codes
+from tests.services.error_codes import codes
 
 PAGE = PageRequest(10)
 

@@ -21,7 +21,7 @@ from tests.builders.deliveries import stored_delivery, stored_webhook, work_off
 from tests.builders.people import ISSUER
 from tests.builders.webhooks import TARGET, make_delivery, make_webhook
 from tests.fakes.clock import FakeClock
-from tests.fakes.endpoints import FakeHttp
+from tests.fakes.fake_http import FakeHttp
 from tests.fixtures.ports import fake_ports
 
 

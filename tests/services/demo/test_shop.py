@@ -17,7 +17,7 @@ from app.models import (
 )
 from app.ports import Ports, Randomness
 from app.services.accounts.directory import find_user
-from app.services.accounts.new_users import NewUser, create_user
+from app.services.accounts.user_creation import NewUser, create_user
 from app.services.demo.shop import SignIn, fill_shop, is_in_use
 from app.services.groups.lists import NewGroup, create_group
 from app.services.identity.identify import identify

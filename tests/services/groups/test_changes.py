@@ -22,7 +22,7 @@ from app.services.groups.lists import (
 from tests.builders.audit import trail
 from tests.builders.outbox import events
 from tests.builders.people import actor_of, make_group, make_staff, make_user
-from tests.services.refusals import codes
+from tests.services.error_codes import codes
 
 STAFF = Permission.MANAGE_STAFF
 ORDERS = Permission.MANAGE_ORDERS

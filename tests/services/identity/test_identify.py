@@ -26,7 +26,7 @@ from tests.builders.people import (
 from tests.builders.shop import close_storefront, configure_shop, set_mode
 from tests.builders.tokens import altered
 from tests.fakes.clock import START, FakeClock
-from tests.services.broken_tokens import BROKEN, break_token
+from tests.services.invalid_tokens import BROKEN, break_token
 
 ENABLED, CUSTOMERS_ONLY, DISABLED = PasswordLoginMode
 PASSWORD, OIDC, _ = SessionOrigin

@@ -17,7 +17,7 @@ from tests.builders.providers import identities, set_up, user_called
 from tests.fakes.clock import FakeClock
 from tests.fixtures.statements import recorded_statements
 from tests.servers.own_provider import LIFETIME, OwnProvider
-from tests.services.bearers import EMAIL, calls, fault, who
+from tests.services.provider_bearers import EMAIL, calls, fault, who
 from tests.services.provider_logins import sign_in
 
 

@@ -20,7 +20,7 @@ from tests.builders.people import ISSUER, change_user
 from tests.builders.providers import identities, user_called
 from tests.fakes.clock import FakeClock
 from tests.servers.own_provider import OwnProvider
-from tests.services.bearers import EMAIL, calls, who
+from tests.services.provider_bearers import EMAIL, calls, who
 
 INSPECTOR = replace(OPERATOR, issuer=ISSUER)
 

@@ -15,10 +15,10 @@ from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.keys.ring import KeyState, Ring
 from app.domain.sign_in.tokens import Claims
 from app.domain.values.errors import PermissionDenied, TokenFault, TokenRejected
-from app.domain.values.faults import KeyUnreadable, SchemaBehind
+from app.domain.values.installation_errors import KeyUnreadable, SchemaBehind
 from app.models import AuditRecord, ShopRecord, SigningKeyRecord
 from app.ports import Ports, Remembered
-from app.ports.remembered import KnownRing, VerifiedToken
+from app.ports.process_cache import KnownRing, VerifiedToken
 from app.services.identity.own_tokens import trace_token
 from app.services.keys.ring import list_keys, published_keys, ring
 from app.services.keys.rotation import rotate_keys

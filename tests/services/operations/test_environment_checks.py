@@ -7,10 +7,10 @@ import pytest
 from redis import Redis
 
 from app.adapters.clock import SystemClock
-from app.adapters.post import SmtpPost
+from app.adapters.mailer import SmtpPost
 from app.adapters.throttle_redis import connect_redis_throttle
 from app.domain.authorization.actor import OPERATOR, WORKER
-from app.domain.values.findings import Finding, State
+from app.domain.values.check_results import Finding, State
 from app.models import ForwardingRecord
 from app.ports import Ports
 from app.services.operations.health_checks import examine

@@ -11,9 +11,9 @@ from app.adapters.keys import RsaKeyStore
 from app.adapters.schema import AlembicSchema
 from app.adapters.throttle_redis import connect_redis_throttle
 from app.domain.authorization.actor import OPERATOR, WORKER, anonymous
+from app.domain.values.check_results import Finding, State
 from app.domain.values.errors import PermissionDenied
-from app.domain.values.faults import KeyUnreadable, SchemaBehind, Unreachable
-from app.domain.values.findings import Finding, State
+from app.domain.values.installation_errors import KeyUnreadable, SchemaBehind, Unreachable
 from app.ports import Ports, Remembered
 from app.services.groups.lists import NewGroup, create_group
 from app.services.keys.ring import ring

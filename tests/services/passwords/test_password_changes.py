@@ -11,7 +11,7 @@ from app.domain.authorization.actor import Actor, ActorKind, SessionOrigin
 from app.domain.authorization.permissions import Permission
 from app.domain.passwords.email_links import LinkPurpose
 from app.domain.shop.settings import PasswordLoginMode
-from app.domain.sign_in.throttling import MOST_GUESSES
+from app.domain.sign_in.login_throttle import MOST_GUESSES
 from app.domain.values.errors import PermissionDenied, Problem, Refused, TokenFault, TokenRejected
 from app.models import AccountLinkRecord, UserRecord
 from app.ports import Ports
@@ -33,8 +33,8 @@ from tests.builders.people import (
     user_as_stored,
 )
 from tests.builders.shop import set_mode
+from tests.fakes.encryption import BrokenSealing
 from tests.fakes.passwords import FakeHasher
-from tests.fakes.sealing import BrokenSealing
 
 NEW = "nine lazy Störche by the sea"
 SCRIPTS = (

@@ -29,7 +29,7 @@ from tests.builders.people import (
 )
 from tests.builders.shop import set_mode
 from tests.fakes.clock import FakeClock
-from tests.fakes.sealing import BrokenAtFirst, BrokenSealing
+from tests.fakes.encryption import BrokenAtFirst, BrokenSealing
 from tests.fixtures.ports import fake_ports
 
 SHOP = "http://localhost:3000/reset?lang=de#/form"

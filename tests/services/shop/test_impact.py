@@ -19,8 +19,8 @@ from app.services.shop.settings import ShopUpdate, update_shop
 from app.services.shop.sign_in_counts import Tally
 from tests.builders.apps import make_app
 from tests.builders.people import NOBODY, actor_of, change_user, make_staff, make_user, sign_in
+from tests.builders.provider_records import link_identity, make_provider
 from tests.builders.shop import close_storefront, set_mode
-from tests.builders.sign_on import link_identity, make_provider
 from tests.fakes.clock import FakeClock
 from tests.fixtures.statements import recorded_statements, selects
 

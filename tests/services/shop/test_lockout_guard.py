@@ -15,13 +15,13 @@ from app.ports import Ports
 from app.services.shop.lockout_guard import lockout
 from tests.builders.apps import change_app, make_app
 from tests.builders.people import NOBODY, actor_of, change_user, make_group, make_staff, make_user
-from tests.builders.shop import set_mode
-from tests.builders.sign_on import (
+from tests.builders.provider_records import (
     ISSUER_THERE,
     link_identity,
     make_provider,
     sign_in_by_grant,
 )
+from tests.builders.shop import set_mode
 from tests.fakes.clock import FakeClock
 from tests.fixtures.statements import recorded_statements, selects
 

@@ -8,8 +8,8 @@ import pytest
 from app.domain.authorization.actor import OPERATOR, Actor, SessionOrigin
 from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import PasswordLoginMode, Shop
-from app.domain.values.absent import ABSENT
 from app.domain.values.errors import PermissionDenied, Problem, Refused
+from app.domain.values.unset import ABSENT
 from app.ports import Ports
 from app.services.identity.identify import identify
 from app.services.shop.settings import ShopUpdate, show_settings, update_shop

@@ -11,7 +11,7 @@ from typing_extensions import override
 
 from app.adapters.throttle_sql import SqlThrottle
 from app.domain.shop.settings import PasswordLoginMode
-from app.domain.sign_in.throttling import LEASE_SECONDS
+from app.domain.sign_in.login_throttle import LEASE_SECONDS
 from app.models import UserRecord
 from app.ports import Database, Ports
 from app.ports.throttle import Attempt, ThrottleUnavailable

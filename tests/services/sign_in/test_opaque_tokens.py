@@ -9,7 +9,7 @@ from app.services.sign_in.tokens import deactivate_all_tokens
 from tests.builders.providers import set_up
 from tests.fakes.clock import FakeClock
 from tests.servers.own_provider import AUDIENCE, OwnProvider
-from tests.services.bearers import EMAIL, calls, fault, who
+from tests.services.provider_bearers import EMAIL, calls, fault, who
 
 
 def test_an_opaque_token_is_asked_about_again_after_a_minute(

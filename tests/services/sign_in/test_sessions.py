@@ -17,7 +17,7 @@ from tests.builders.people import ADDRESS, NOBODY, make_staff, make_user, sign_i
 from tests.builders.shop import set_mode
 from tests.builders.tokens import claims_in, extension_of
 from tests.fakes.clock import START, FakeClock
-from tests.services.broken_tokens import BROKEN, break_token
+from tests.services.invalid_tokens import BROKEN, break_token
 from tests.services.logins import stored_sessions
 
 

@@ -19,7 +19,7 @@ from tests.builders.people import ISSUER, NOBODY, make_staff, make_user, sign_in
 from tests.builders.shop import set_mode
 from tests.builders.tokens import altered, claims_in, extension_of, signed
 from tests.fakes.clock import START, FakeClock
-from tests.services.broken_tokens import BROKEN, break_token
+from tests.services.invalid_tokens import BROKEN, break_token
 
 NOW = int(START.timestamp())
 MONTH = 30 * 24 * 3600

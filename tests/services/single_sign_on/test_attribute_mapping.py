@@ -22,7 +22,7 @@ from tests.builders.providers import identities
 from tests.fakes.clock import FakeClock
 from tests.servers.http import Reply
 from tests.servers.own_provider import OwnProvider
-from tests.services.bearers import EMAIL, who
+from tests.services.provider_bearers import EMAIL, who
 
 ORDERS, PLUGINS = Permission.MANAGE_ORDERS, Permission.MANAGE_PLUGINS
 

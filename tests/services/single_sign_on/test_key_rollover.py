@@ -14,10 +14,10 @@ from app.services.single_sign_on.provider_checks import discover_provider
 from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
 from app.services.single_sign_on.sign_in import begin_sign_in
 from tests.builders.people import NOBODY
-from tests.fakes.ahead import Ahead
+from tests.fakes.offset_clock import Ahead
 from tests.fixtures.ports import fake_ports
 from tests.servers.provider import CALLBACK, RESOURCE, IdentityProvider, Visitor, identity_provider
-from tests.services.bearers import fault
+from tests.services.provider_bearers import fault
 from tests.services.provider_logins import PLUGIN, finish
 
 pytestmark = pytest.mark.xdist_group("provider")

@@ -3,8 +3,8 @@
 import pytest
 
 from app.domain.authorization.actor import OPERATOR
+from app.domain.values.check_results import State
 from app.domain.values.errors import Refused
-from app.domain.values.findings import State
 from app.ports import Ports
 from app.services.identity.providers import known_providers
 from app.services.single_sign_on.provider_checks import check_provider, discover_provider

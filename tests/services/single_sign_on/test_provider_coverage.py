@@ -13,8 +13,13 @@ from app.services.single_sign_on.provider_coverage import (
     show_provider_reach,
 )
 from tests.builders.people import actor_of, change_user, make_staff, make_user
+from tests.builders.provider_records import (
+    ISSUER_THERE,
+    link_identity,
+    make_provider,
+    sign_in_by_grant,
+)
 from tests.builders.shop import set_mode
-from tests.builders.sign_on import ISSUER_THERE, link_identity, make_provider, sign_in_by_grant
 from tests.fixtures.statements import recorded_statements, selects
 
 OTHER = "https://other.example.com"

@@ -20,8 +20,13 @@ from app.services.single_sign_on.provider_settings import (
 from tests.builders.apps import make_app
 from tests.builders.audit import trail
 from tests.builders.people import actor_of, make_staff, make_user
+from tests.builders.provider_records import (
+    ISSUER_THERE,
+    link_identity,
+    make_provider,
+    sign_in_by_grant,
+)
 from tests.builders.shop import set_mode
-from tests.builders.sign_on import ISSUER_THERE, link_identity, make_provider, sign_in_by_grant
 
 PLUGIN = "latchkey.authentication.openidconnect"
 SETTINGS = Permission.MANAGE_SETTINGS

@@ -18,7 +18,7 @@ from tests.builders.providers import set_up
 from tests.fakes.clock import FakeClock
 from tests.servers.http import Reply
 from tests.servers.own_provider import LOGOUT_EVENT, OwnProvider, rsa_key
-from tests.services.bearers import who
+from tests.services.provider_bearers import who
 from tests.services.provider_logins import PLUGIN, sign_in
 
 OTHER = "other.authentication.openidconnect"

@@ -25,7 +25,7 @@ from tests.builders.audit import trail
 from tests.builders.people import NOBODY
 from tests.builders.providers import identities, set_up
 from tests.servers.own_provider import SECRET, OwnProvider
-from tests.services.bearers import who
+from tests.services.provider_bearers import who
 
 PLUGIN = "latchkey.authentication.openidconnect"
 ACTIVE = True

@@ -21,7 +21,7 @@ from tests.builders.outbox import mails
 from tests.builders.people import make_group, make_staff, make_user
 from tests.builders.webhooks import make_delivery, make_webhook
 from tests.fakes.clock import FakeClock
-from tests.fakes.endpoints import FakeHttp
+from tests.fakes.fake_http import FakeHttp
 
 GONE = "The endpoint answered 410 Gone."
 DEAD = "The endpoint has only failed for five days."

@@ -19,7 +19,7 @@ from app.services.webhooks.changes import (
 from tests.builders.apps import make_app
 from tests.builders.people import actor_of, make_staff
 from tests.builders.webhooks import make_webhook
-from tests.services.refusals import codes
+from tests.services.error_codes import codes
 
 RESETS = AsyncEvent.STAFF_SET_PASSWORD_REQUESTED
 MINE = "https://mine.example/"

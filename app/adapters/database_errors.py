@@ -1,0 +1,83 @@
+"""What a database's error means to an operator, where it means anything to them."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as NoConnection
+
+from app.domain.values.installation_errors import (
+    DatabaseBusy,
+    DatabaseUnavailable,
+    Fault,
+    SchemaBehind,
+)
+
+_BEHIND = ("no such table", "no such column")
+_UNREADABLE = (
+    "unable to open",
+    "file is not a database",
+    "disk image is malformed",
+    "disk I/O error",
+    "disk is full",
+)
+"""What SQLite says of a file that it cannot work with."""
+
+_LOCKED = ("database is locked", "database table is locked")
+
+_UNDEFINED = {"42P01", "42703"}
+"""PostgreSQL's states for a table and a column that it does not know."""
+
+_AWAY = ("08", "57P", "53300")
+"""Beginnings of its states for a connection that broke, a shutdown, and too many connections."""
+
+_WAITED_TOO_LONG = "55P03"
+
+
+@contextmanager
+def told_faults(driver_error: type[Exception] = DBAPIError) -> Iterator[None]:
+    """Raise ``DatabaseUnavailable`` and ``SchemaBehind`` for what drivers call many things.
+
+    ``driver_error`` is what a driver raises where SQLAlchemy is not in between.
+    """
+    try:
+        yield
+    except (DBAPIError, driver_error) as error:
+        fault = _fault(error.orig if isinstance(error, DBAPIError) else error)
+        if fault is None:
+            raise
+        raise fault from error
+    except NoConnection as error:
+        raise DatabaseBusy("all connections are in use") from error
+
+
+def _fault(error: BaseException | None) -> Fault | None:
+    # The drivers' own words name host, port and file, never the password.
+    message = " ".join(str(error).split())
+    if isinstance(error, sqlite3.Error):
+        return _sqlite_fault(message)
+    # Not by the classes of psycopg: on SQLite, nobody shall wait for it to load.
+    state = getattr(error, "sqlstate", "")
+    # What a server answers has a state; without one, there was no answer.
+    if state is None:
+        gone = type(error).__name__ == "OperationalError"
+        return DatabaseUnavailable(message) if gone else None
+    return _postgresql_fault(state, message)
+
+
+def _sqlite_fault(message: str) -> Fault | None:
+    if message.startswith(_BEHIND) or " has no column named " in message:
+        return SchemaBehind()
+    if message.startswith(_LOCKED):
+        return DatabaseBusy(message)
+    unreadable = any(words in message for words in _UNREADABLE)
+    return DatabaseUnavailable(message) if unreadable else None
+
+
+def _postgresql_fault(state: str, message: str) -> Fault | None:
+    if state in _UNDEFINED:
+        return SchemaBehind()
+    if state == _WAITED_TOO_LONG:
+        return DatabaseBusy(message)
+    return DatabaseUnavailable(message) if state.startswith(_AWAY) else None

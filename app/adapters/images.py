@@ -1,0 +1,67 @@
+"""Pictures by Pillow: what anybody may have sent goes in, what we have drawn comes out."""
+
+from collections.abc import Collection, Mapping
+from io import BytesIO
+from threading import Lock
+
+from PIL import Image, ImageOps
+
+from app.ports.images import NotAPicture
+
+_FORMATS = ("PNG", "JPEG", "WEBP", "GIF")
+_PLAIN = ("L", "LA", "RGB", "RGBA")
+MOST_PIXELS = 25_000_000
+LONGEST_SIDE = 16_384
+_QUALITY = 82
+
+# The library warns at one number of pixels and refuses at twice that; ours are refused at once.
+Image.MAX_IMAGE_PIXELS = None
+
+
+class PillowPictures:
+    """One picture at a time: the largest that is taken needs a hundred megabytes meanwhile."""
+
+    def __init__(self) -> None:
+        self._turn = Lock()
+
+    def squares(self, data: bytes, sizes: Collection[int]) -> Mapping[int, bytes]:
+        with self._turn:
+            try:
+                return _squares(data, sorted(sizes, reverse=True))
+            except NotAPicture:
+                raise
+            except Exception as trouble:
+                # Decoders trip in a dozen ways over files that are broken, or made to break them.
+                raise NotAPicture("This file is no picture, or it is damaged.") from trouble
+
+
+def _squares(data: bytes, sizes: list[int]) -> dict[int, bytes]:
+    # Opening reads the header alone.
+    with Image.open(BytesIO(data), formats=_FORMATS) as opened:
+        _require_modest(*opened.size)
+        opened.draft("RGB", (2 * sizes[0], 2 * sizes[0]))  # JPEG: decode no larger than needed
+        opened.load()
+        upright = ImageOps.exif_transpose(opened)
+    mode = "RGBA" if upright.has_transparency_data else "RGB"
+    plain = upright if upright.mode in _PLAIN else upright.convert(mode)
+    square = ImageOps.fit(plain, (sizes[0], sizes[0]), Image.Resampling.LANCZOS).convert(mode)
+    # From the pixels alone: no place, no camera, no text, no profile comes along.
+    drawn = Image.frombytes(mode, square.size, square.tobytes())
+    return {size: _encoded(drawn, size) for size in sizes}
+
+
+def _require_modest(width: int, height: int) -> None:
+    if width * height > MOST_PIXELS or max(width, height) > LONGEST_SIDE:
+        most = MOST_PIXELS // 1_000_000
+        raise NotAPicture(
+            f"The picture has {width} by {height} pixels; at most {most} million can be used."
+        )
+
+
+def _encoded(drawn: Image.Image, size: int) -> bytes:
+    shown = drawn
+    if drawn.width != size:
+        shown = drawn.resize((size, size), Image.Resampling.LANCZOS)
+    file = BytesIO()
+    shown.save(file, "WEBP", quality=_QUALITY, method=4)
+    return file.getvalue()

@@ -1,0 +1,143 @@
+"""Reading a JSON object that somebody else wrote: every problem told, none twice."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from app.domain.authorization.permissions import Permission, known
+from app.domain.urls.web_urls import is_web_address
+from app.domain.values.errors import Problem
+from app.domain.values.json_values import is_keepable
+from app.domain.values.text_rules import line_problem, prose_problem
+
+LONGEST_LINE = 256
+_LONGEST_PROSE = 20_000
+
+
+@dataclass(slots=True)
+class Members:
+    """The members of one object; what is wrong with any of them is added to ``problems``.
+
+    ``field`` names the input at fault where the object is a part of one (``webhooks``), and then
+    ``place`` says in the message which part it is (``webhooks[2]``). At the top each member is
+    named itself.
+    """
+
+    values: Mapping[str, object]
+    problems: list[Problem]
+    field: str = ""
+    place: str = ""
+
+    def refuse(self, name: str, code: str, message: str, permissions: Sequence[str] = ()) -> None:
+        """Note that the member ``name`` cannot be used, and why."""
+        where = f"{self.place}.{name}: " if self.place else ""
+        problem = Problem(code, where + message, self.field or name, tuple(permissions))
+        self.problems.append(problem)
+
+    def line(self, name: str, *, required: bool = False, longest: int = LONGEST_LINE) -> str:
+        """One line of text; empty when it is absent, which is refused where it is ``required``."""
+        text = self._text(name, required=required)
+        return self._unless(name, line_problem(text, name, longest=longest), text)
+
+    def prose(self, name: str, *, required: bool = False) -> str:
+        """Text of several lines."""
+        text = self._text(name, required=required)
+        return self._unless(name, prose_problem(text, name, longest=_LONGEST_PROSE), text)
+
+    def address(self, name: str, *, required: bool = False) -> str:
+        """A whole address of HTTP."""
+        text = self._text(name, required=required)
+        if text and not is_web_address(text):
+            message = "Use a whole address of http or https, without a user: https://example.com/"
+            self.refuse(name, "INVALID_URL_FORMAT", message)
+            return ""
+        return text
+
+    def flag(self, name: str, *, otherwise: bool) -> bool:
+        """A boolean."""
+        value = self.values.get(name)
+        if isinstance(value, bool):
+            return value
+        if value is not None:
+            self.refuse(name, "INVALID", "This must be true or false.")
+        return otherwise
+
+    def names(self, name: str) -> tuple[str, ...]:
+        """A list of texts."""
+        values = self._list(name)
+        texts = tuple(value for value in values if isinstance(value, str))
+        if len(texts) != len(values):
+            self.refuse(name, "INVALID", "This must be a list of names.")
+        return texts
+
+    def permissions(self, name: str = "permissions") -> frozenset[Permission]:
+        """A list of permissions, of which every one must exist."""
+        names = self.names(name)
+        found = known(names)
+        strange = [one[:LONGEST_LINE] for one in dict.fromkeys(names) if one not in found]
+        if strange:
+            self.refuse(name, "INVALID_PERMISSION", f"There is no permission {strange!r}.")
+        return found
+
+    def mapping(self, name: str) -> Mapping[str, object]:
+        """An object that is kept as it is."""
+        value = self.values.get(name)
+        if value is None:
+            return {}
+        if not isinstance(value, Mapping) or not is_keepable(value):
+            self.refuse(name, "INVALID", "This must be an object of plain values, not too deep.")
+            return {}
+        return value
+
+    def parts(self, name: str, *, most: int) -> "tuple[Members, ...]":
+        """The objects in a list, each to be read in its turn."""
+        values = self._list(name)
+        if len(values) > most:
+            self.refuse(name, "INVALID", f"There may be {most} at most; these are {len(values)}.")
+            return ()
+        read = []
+        for number, value in enumerate(values):
+            if isinstance(value, Mapping):
+                read.append(Members(value, self.problems, name, f"{name}[{number}]"))
+            else:
+                self.refuse(name, "INVALID", f"{name}[{number}] is no object.")
+        return tuple(read)
+
+    def _list(self, name: str) -> Sequence[object]:
+        value = self.values.get(name)
+        if value is None:
+            return ()
+        if not isinstance(value, list):
+            self.refuse(name, "INVALID", "This must be a list.")
+            return ()
+        return value
+
+    def _text(self, name: str, *, required: bool) -> str:
+        value = self.values.get(name)
+        if isinstance(value, str) and value.strip():
+            return value.strip()
+        if value is not None and not isinstance(value, str):
+            self.refuse(name, "INVALID", "This must be a text.")
+        elif required:
+            self.refuse(name, "REQUIRED", "This is required.")
+        return ""
+
+    def _unless(self, name: str, problem: Problem | None, text: str) -> str:
+        if problem is None:
+            return text
+        self.refuse(name, problem.code, problem.message)
+        return ""
+
+
+@dataclass(slots=True)
+class Identifiers:
+    """Those that have been met so far in one list."""
+
+    met: set[str] = field(default_factory=set)
+
+    def is_new(self, identifier: str) -> bool:
+        """Whether nobody before has it; no identifier at all is nobody's."""
+        if identifier in self.met:
+            return False
+        if identifier:
+            self.met.add(identifier)
+        return True

@@ -1,0 +1,48 @@
+"""What one process remembers between requests; the store stays the truth."""
+
+from dataclasses import dataclass, field
+from math import inf
+from threading import Lock
+
+from app.domain.keys.ring import Ring
+from app.domain.sign_in.tokens import Claims
+from app.ports.bounded_cache import Memory
+from app.ports.keys import KeyPair
+from app.ports.provider_cache import ProviderMemory
+
+
+@dataclass(frozen=True, slots=True)
+class KnownRing:
+    """The ring at the version it was read, and the pair that signs at that version.
+
+    ``good_until`` (Unix seconds) is when the first of its retired keys verifies no more.
+    """
+
+    ring: Ring
+    signer: KeyPair
+    good_until: float = inf
+
+
+@dataclass(frozen=True, slots=True)
+class VerifiedToken:
+    """The claims of a token whose signature was good by ``ring``."""
+
+    claims: Claims
+    ring: Ring
+
+
+@dataclass(slots=True)
+class Remembered:
+    """``ring`` is the key ring as last read; ``verified`` is kept by a token's SHA-256.
+
+    Only good signatures are remembered; whoever reads them checks times, session and ring version
+    again. ``verified`` is cleared whenever the ring changes. ``signatures`` are the
+    detached ones of webhooks, by key and SHA-256 of the body. Who holds ``ring_lock`` reads the
+    ring anew, once for all threads that wait for it.
+    """
+
+    ring: KnownRing | None = None
+    ring_lock: Lock = field(default_factory=Lock, repr=False)
+    verified: Memory[bytes, VerifiedToken] = field(default_factory=lambda: Memory(10_000))
+    signatures: Memory[tuple[str, bytes], str] = field(default_factory=lambda: Memory(2_000))
+    providers: ProviderMemory = field(default_factory=ProviderMemory)

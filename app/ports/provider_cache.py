@@ -1,0 +1,138 @@
+"""What one process remembers of identity providers; they and the store stay the truth."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from threading import BoundedSemaphore, Lock
+
+from app.domain.authorization.scopes import ScopeGrant
+from app.domain.single_sign_on.providers import Provider
+from app.domain.values.errors import TokenFault
+from app.ports.bounded_cache import Memory
+from app.ports.identity_provider import ProviderKey
+
+
+class CallPurpose(StrEnum):
+    """On whose behalf a provider is called; each has a lane of its own."""
+
+    VERIFIED = "verified"
+    """Someone whose token the provider's keys, or ours, have verified, or a staff member."""
+    SIGN_IN = "sign-in"
+    """Someone who comes back from the provider's login with a code."""
+    UNKNOWN = "unknown"
+    """Someone who brings a token that only the provider can tell from garbage."""
+
+
+class Lane:
+    """At most so many ``calls`` at a time, and so many requests ``waiting`` for their turn."""
+
+    def __init__(self, *, calls: int, waiting: int) -> None:
+        self._calls = BoundedSemaphore(calls)
+        self._waiting = BoundedSemaphore(waiting)
+
+    def enter(self, seconds: float) -> bool:
+        """Whether there was a turn within that time; it ends with ``leave``."""
+        if self._calls.acquire(blocking=False):
+            return True
+        if seconds <= 0 or not self._waiting.acquire(blocking=False):
+            return False
+        try:
+            return self._calls.acquire(timeout=seconds)
+        finally:
+            self._waiting.release()
+
+    def leave(self) -> None:
+        self._calls.release()
+
+
+class KeyLanes:
+    """A lane for each key set's URL: one thread fetches it for all that wait."""
+
+    def __init__(self) -> None:
+        self._lanes: dict[str, Lane] = {}
+        self._lock = Lock()
+
+    def of(self, url: str) -> Lane:
+        with self._lock:
+            return self._lanes.setdefault(url, Lane(calls=1, waiting=6))
+
+
+def _lanes() -> Mapping[CallPurpose, Lane]:
+    """What strangers can take of a process's threads leaves some free.
+
+    A browser's first requests, about six, come together and with the same new token.
+    """
+    return {
+        CallPurpose.VERIFIED: Lane(calls=3, waiting=6),
+        CallPurpose.SIGN_IN: Lane(calls=2, waiting=3),
+        CallPurpose.UNKNOWN: Lane(calls=2, waiting=6),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class KnownProviders:
+    """Every provider as the settings were at ``version``."""
+
+    version: int
+    providers: tuple[Provider, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SeenToken:
+    """A provider's token that was good by the settings at ``version``: whose, and until when.
+
+    ``issuer`` and ``subject`` are those of the identity with the key ``identity_id``.
+    ``issued`` is the latest moment at which it can have been issued, ``not_before`` the first at
+    which it is good; times are Unix seconds.
+    ``grant`` is ``None`` where rights are kept here.
+    """
+
+    identity_id: int
+    issuer: str
+    subject: str
+    grant: ScopeGrant | None
+    issued: float
+    expires: float
+    version: int
+    not_before: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class KnownKeys:
+    """A provider's keys, and when they were fetched (Unix seconds)."""
+
+    keys: tuple[ProviderKey, ...]
+    fetched: float
+
+    def has(self, kid: str | None) -> bool:
+        """Whether one of them may be the key of that name."""
+        return kid is None or any(key.kid in (None, kid) for key in self.keys)
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedToken:
+    """A token that its provider refused, or gave no usable answer about.
+
+    By those settings the provider is not asked about it again before ``until``.
+    """
+
+    fault: TokenFault
+    until: float
+    version: int
+
+
+@dataclass(slots=True)
+class ProviderMemory:
+    """``tokens`` and ``refused`` are by a token's SHA-256, ``keys`` by a set's URL.
+
+    ``failures`` counts failures in a row by URL, ``paused`` tells until when a URL is not called.
+    """
+
+    known: KnownProviders | None = None
+    tokens: Memory[bytes, SeenToken] = field(default_factory=lambda: Memory(10_000))
+    refused: Memory[bytes, RefusedToken] = field(default_factory=lambda: Memory(10_000))
+    keys: Memory[str, KnownKeys] = field(default_factory=lambda: Memory(100))
+    paused: Memory[str, float] = field(default_factory=lambda: Memory(1_000))
+    failures: Memory[str, int] = field(default_factory=lambda: Memory(1_000))
+    lanes: Mapping[CallPurpose, Lane] = field(default_factory=_lanes, repr=False)
+    key_lanes: KeyLanes = field(default_factory=KeyLanes, repr=False)

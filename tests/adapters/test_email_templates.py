@@ -1,0 +1,64 @@
+"""Every mail is written in two parts, in the shop's name, whatever that is."""
+
+from pathlib import Path
+
+import pytest
+from jinja2 import Environment
+from jinja2.meta import find_undeclared_variables
+from markupsafe import escape
+
+from app.adapters.email_templates import JinjaLetters
+from app.domain.accounts.mail import Letter, Mail, MailKind
+from app.domain.shop.settings import PasswordLoginMode, Shop
+
+TEMPLATES = Path(__file__).parents[2] / "app" / "templates" / "mail"
+LINK = "https://shop.example.com/?a=1&token=sesame"
+RECIPIENT = "ann@example.com"
+SHOP = Shop("Töpferei <b>&amp; Söhne</b>", "", PasswordLoginMode.ENABLED, True)  # noqa: FBT003
+
+
+def values_of(kind: MailKind) -> dict[str, str]:
+    """Something for everything of its own that the mail shows."""
+    source = Environment(autoescape=True).parse((TEMPLATES / f"{kind}.txt").read_text())
+    names = find_undeclared_variables(source) - {"shop", "recipient"}
+    values = {name: f"<i>{name}</i>" for name in names}
+    return values | ({"link": LINK} if "link" in names else {})
+
+
+def letter(kind: MailKind, shop: Shop = SHOP) -> Letter:
+    return JinjaLetters().write(Mail(kind, RECIPIENT, values_of(kind)), shop)
+
+
+@pytest.mark.parametrize("kind", list(MailKind))
+def test_a_mail_says_the_same_in_text_and_in_html(kind: MailKind) -> None:
+    written = letter(kind)
+    assert SHOP.name in written.text
+    assert str(escape(SHOP.name)) in written.html
+    assert "<i>" not in written.html
+    assert "<b>" not in written.html
+    for name, value in values_of(kind).items():
+        assert value in written.text, name
+        assert str(escape(value)) in written.html, name
+
+
+@pytest.mark.parametrize("kind", list(MailKind))
+def test_a_mail_comes_in_the_shops_name_under_a_subject_of_one_line(kind: MailKind) -> None:
+    shop = Shop(f"{SHOP.name}\r\nBcc: all@example.com", "", PasswordLoginMode.ENABLED, True)  # noqa: FBT003
+    written = letter(kind, shop)
+    assert written.recipient == RECIPIENT
+    assert written.subject
+    assert not {"\r", "\n"} & {*written.subject}
+
+
+def test_the_sender_is_whom_the_settings_name() -> None:
+    shop = Shop(
+        SHOP.name,
+        "",
+        PasswordLoginMode.ENABLED,
+        allow_storefront_traffic=True,
+        default_mail_sender_name="Hannah",
+        default_mail_sender_address="hannah@example.com",
+    )
+    written = letter(MailKind.ACCOUNT_EXISTS, shop)
+    assert (written.sender_name, written.sender_address) == ("Hannah", "hannah@example.com")
+    assert letter(MailKind.ACCOUNT_EXISTS).sender_name == SHOP.name

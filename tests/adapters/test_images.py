@@ -1,0 +1,172 @@
+"""Pictures: whatever comes in, what goes out has been drawn by us."""
+
+import struct
+import zlib
+from io import BytesIO
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image, PngImagePlugin
+
+from app.adapters.images import LONGEST_SIDE, MOST_PIXELS, PillowPictures
+from app.ports.images import NotAPicture
+
+PICTURES = PillowPictures()
+SECRET = b"51.4779 N, 0.0015 W"
+RED, BLUE = (255, 0, 0), (0, 0, 255)
+
+
+def encoded(image: Image.Image, kind: str = "PNG", **options: object) -> bytes:
+    file = BytesIO()
+    image.save(file, kind, **options)
+    return file.getvalue()
+
+
+def halves(width: int = 300, height: int = 200) -> Image.Image:
+    """Red on the left, blue on the right."""
+    image = Image.new("RGB", (width, height), RED)
+    image.paste(BLUE, (width // 2, 0, width, height))
+    return image
+
+
+def opened(data: bytes) -> Image.Image:
+    image = Image.open(BytesIO(data))
+    image.load()
+    return image
+
+
+def colour(image: Image.Image, x: int, y: int) -> str:
+    red, _, blue = image.convert("RGB").getpixel((x, y))  # type: ignore[misc]
+    return "red" if red > blue else "blue"
+
+
+def claiming(width: int, height: int) -> bytes:
+    """A PNG of a few bytes whose header claims any size."""
+
+    def chunk(kind: bytes, content: bytes) -> bytes:
+        check = struct.pack(">I", zlib.crc32(kind + content))
+        return struct.pack(">I", len(content)) + kind + content + check
+
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    pixels = zlib.compress(b"\0" * 1000)
+    return (
+        b"\x89PNG\r\n\x1a\n"
+        + chunk(b"IHDR", header)
+        + chunk(b"IDAT", pixels)
+        + chunk(b"IEND", b"")
+    )
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "GIF"])
+def test_each_size_is_a_square_of_webp(kind: str) -> None:
+    made = PICTURES.squares(encoded(halves(), kind), (64, 512, 128))
+    assert set(made) == {64, 128, 512}
+    for size, data in made.items():
+        image = opened(data)
+        assert (image.format, image.size) == ("WEBP", (size, size))
+        assert (colour(image, 2, size // 2), colour(image, size - 3, size // 2)) == ("red", "blue")
+
+
+@pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGB", "RGBA", "I;16"])
+def test_every_kind_of_pixel_is_read(mode: str) -> None:
+    data = encoded(Image.new(mode, (40, 30)))
+    assert opened(PICTURES.squares(data, (64,))[64]).size == (64, 64)
+
+
+def test_jpegs_of_printers_are_read() -> None:
+    data = encoded(Image.new("CMYK", (40, 30)), "JPEG")
+    assert opened(PICTURES.squares(data, (64,))[64]).size == (64, 64)
+
+
+def test_what_was_transparent_stays_so() -> None:
+    made = PICTURES.squares(encoded(Image.new("RGBA", (90, 90), (9, 9, 9, 0))), (64,))
+    assert opened(made[64]).convert("RGBA").getpixel((5, 5))[3] == 0  # type: ignore[index]
+
+
+def test_a_picture_stands_upright_whichever_way_the_camera_was_held() -> None:
+    exif = Image.Exif()
+    exif[0x0112] = 6  # to be turned to the right by a quarter
+    data = encoded(halves(200, 200), "JPEG", exif=exif)
+    image = opened(PICTURES.squares(data, (64,))[64])
+    assert (colour(image, 32, 3), colour(image, 32, 60)) == ("red", "blue")
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP"])
+def test_nothing_but_the_pixels_comes_along(kind: str) -> None:
+    exif = Image.Exif()
+    exif[0x010E] = SECRET.decode()
+    options: dict[str, object] = {"exif": exif, "icc_profile": b"profile " + SECRET}
+    if kind == "PNG":
+        text = PngImagePlugin.PngInfo()
+        text.add_text("Comment", SECRET.decode())
+        options["pnginfo"] = text
+    data = encoded(halves(), kind, **options) + b"<script>" + SECRET
+    assert SECRET in data
+    for made in PICTURES.squares(data, (64, 512)).values():
+        assert SECRET not in made
+        assert b"<script>" not in made
+        assert opened(made).info.keys() & {"exif", "icc_profile", "xmp", "Comment"} == set()
+
+
+def test_of_a_film_the_first_picture_is_shown() -> None:
+    frames = [Image.new("RGB", (50, 50), each) for each in (RED, BLUE)]
+    for kind in ("GIF", "WEBP"):
+        data = encoded(frames[0], kind, save_all=True, append_images=frames[1:])
+        image = opened(PICTURES.squares(data, (64,))[64])
+        assert getattr(image, "n_frames", 1) == 1
+        assert colour(image, 32, 32) == "red"
+
+
+@pytest.mark.parametrize(
+    ("width", "height"),
+    [(60_000, 60_000), (MOST_PIXELS, 2), (LONGEST_SIDE + 1, 1), (5001, 5000)],
+)
+def test_a_bomb_is_refused_by_its_header(width: int, height: int) -> None:
+    with pytest.raises(NotAPicture, match=f"{width} by {height} pixels"):
+        PICTURES.squares(claiming(width, height), (64,))
+
+
+def test_a_picture_as_large_as_is_allowed_is_taken() -> None:
+    data = encoded(Image.new("L", (5000, 5000)))
+    assert opened(PICTURES.squares(data, (64,))[64]).size == (64, 64)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"GIF89a",
+        b"<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>",
+        b"%PDF-1.7",
+        b"<html><script>alert(1)</script>",
+        b"\xff\xd8\xff" + b"\0" * 100,
+        encoded(halves())[:200],
+        encoded(halves(), "JPEG")[:700],
+        encoded(halves(), "BMP"),
+        encoded(halves(), "TIFF"),
+        claiming(100, 100)[:-20],
+        claiming(0, 0),
+    ],
+    ids=lambda data: repr(data[:12]),
+)
+def test_what_is_no_picture_is_said_to_be_none(data: bytes) -> None:
+    with pytest.raises(NotAPicture, match="no picture"):
+        PICTURES.squares(data, (64,))
+
+
+WHOLE = {kind: encoded(halves(40, 30), kind) for kind in ("PNG", "JPEG", "WEBP", "GIF")}
+
+
+@given(st.sampled_from(sorted(WHOLE)), st.lists(st.tuples(st.integers(0), st.integers(0, 255))))
+def test_damage_of_any_kind_gives_a_picture_or_is_refused(
+    kind: str, damage: list[tuple[int, int]]
+) -> None:
+    data = bytearray(WHOLE[kind])
+    for place, value in damage:
+        data[place % len(data)] = value
+    try:
+        made = PICTURES.squares(bytes(data), (64,))
+    except NotAPicture:
+        return
+    assert opened(made[64]).size == (64, 64)

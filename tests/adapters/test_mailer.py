@@ -1,0 +1,210 @@
+"""Letters are handed over to a real mail server, and readable in development."""
+
+import ssl
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis.strategies import sampled_from, text
+
+from app.adapters.mailer import FilePost, SmtpPost
+from app.domain.accounts.mail import Letter
+from app.domain.values.text_rules import line_problem
+from app.ports.mail import MailUndeliverable
+from tests.servers.certificates import certificate_for
+from tests.servers.smtp import smtp_server
+
+HEADERS = {
+    *("From", "To", "Subject", "Message-ID", "Auto-Submitted", "MIME-Version", "Content-Type"),
+}
+
+
+def _letter(recipient: str = "ann@example.com", subject: str = "Confirm your account") -> Letter:
+    return Letter(
+        sender_name="Northlight Ceramics",
+        sender_address="",
+        recipient=recipient,
+        subject=subject,
+        text="Open https://shop.example.com/?token=abc\n",
+        html="<p>Open it</p>",
+        message_id="20260301.7",
+    )
+
+
+def test_a_letter_arrives_with_text_and_html_in_the_shops_name() -> None:
+    with smtp_server() as (mailbox, host):
+        SmtpPost(f"smtp://{host}", "noreply@shop.example.com").send(_letter())
+
+    (message,) = mailbox.messages
+    assert message["From"] == "Northlight Ceramics <noreply@shop.example.com>"
+    assert message["To"] == "ann@example.com"
+    assert message["Subject"] == "Confirm your account"
+    assert message["Message-ID"] == "<20260301.7@shop.example.com>"
+    text, html = message.get_body(("plain",)), message.get_body(("html",))
+    assert text is not None
+    assert "token=abc" in text.get_content()
+    assert html is not None
+    assert html.get_content().strip() == "<p>Open it</p>"
+
+
+@pytest.mark.parametrize(
+    ("recipient", "reached"),
+    [
+        ("jörg@exämple.de", "jörg@xn--exmple-cua.de"),
+        ("用户@例子.广告", "用户@xn--fsqu00a.xn--4rr70v"),
+    ],
+)
+def test_a_letter_reaches_an_internationalised_address(recipient: str, reached: str) -> None:
+    with smtp_server() as (mailbox, host):
+        SmtpPost(f"smtp://{host}", "noreply@shop.example.com").send(_letter(recipient))
+
+    assert mailbox.recipients == [reached]
+
+
+def test_an_internationalised_domain_is_reached_through_a_server_of_the_old_kind() -> None:
+    with smtp_server(speaks_utf8=False) as (mailbox, host):
+        letter = replace(
+            _letter("ann@straße.de", "Grüße"), text="Öffne …\n", html="<p>Öffne …</p>"
+        )
+        SmtpPost(f"smtp://{host}", "noreply@shöp.example").send(letter)
+
+    assert mailbox.contents[0].isascii(), "it may take no more than seven bits"
+    assert mailbox.recipients == ["ann@xn--strae-oqa.de"]
+    assert mailbox.messages[0]["From"].addresses[0].addr_spec == "noreply@xn--shp-tna.example"
+
+
+@pytest.mark.parametrize(
+    ("sender", "shown"),
+    [
+        ("laden@töpferei.example", "laden@xn--tpferei-90a.example"),
+        ("töpferin@example.com", "töpferin@example.com"),
+    ],
+)
+def test_a_shop_may_send_from_an_internationalised_address(sender: str, shown: str) -> None:
+    letter = replace(_letter(), sender_name="Töpferei, Köln", sender_address=sender)
+    with smtp_server() as (mailbox, host):
+        SmtpPost(f"smtp://{host}", "noreply@shop.example.com").send(letter)
+
+    header = mailbox.messages[0]["From"].encode("utf-8", "surrogateescape").decode()
+    assert header == f'"Töpferei, Köln" <{shown}>'
+
+
+LINES = text(max_size=256).filter(lambda one: line_problem(one, "", longest=256) is None)
+
+
+def test_no_name_becomes_another_header_or_another_sender() -> None:
+    with smtp_server() as (mailbox, host):
+        post = SmtpPost(f"smtp://{host}", "noreply@shop.example.com")
+
+        @given(
+            name=LINES, subject=LINES, recipient=sampled_from(["ann@example.com", "用@例.公司"])
+        )
+        @settings(max_examples=80)
+        def every_name(name: str, subject: str, recipient: str) -> None:
+            post.send(replace(_letter(recipient, subject), sender_name=name))
+            message = mailbox.messages[-1]
+            assert {*message.keys()} == HEADERS
+            [sender] = message["From"].addresses
+            assert sender.addr_spec == "noreply@shop.example.com"
+            shown = sender.display_name.encode("utf-8", "surrogateescape").decode()
+            assert "".join(shown.split()) == "".join(name.split())
+
+        every_name()
+    assert {*mailbox.recipients} <= {"ann@example.com", "用@xn--fsq.xn--55qx5d"}
+
+
+def test_the_server_is_told_who_sends_when_the_url_has_credentials() -> None:
+    with smtp_server(login=("shop", "p@ss/word")) as (mailbox, host):
+        SmtpPost(f"smtp://shop:p%40ss%2Fword@{host}", "noreply@example.com").send(_letter())
+
+    assert len(mailbox.messages) == 1
+
+
+def test_looking_at_the_server_goes_as_far_as_the_password_and_sends_nothing() -> None:
+    with smtp_server(login=("shop", "right")) as (mailbox, host):
+        assert SmtpPost(f"smtp://shop:right@{host}", "noreply@example.com").check()
+        with pytest.raises(MailUndeliverable, match="MAIL_URL"):
+            SmtpPost(f"smtp://shop:wrong@{host}", "noreply@example.com").check()
+    assert mailbox.messages == []
+
+
+def test_wrong_credentials_are_a_failure_that_keeps_the_password_to_itself() -> None:
+    with (
+        smtp_server(login=("shop", "right")) as (mailbox, host),
+        pytest.raises(MailUndeliverable) as failure,
+    ):
+        SmtpPost(f"smtp://shop:wrong-secret@{host}", "noreply@example.com").send(_letter())
+
+    assert mailbox.messages == []
+    assert "wrong-secret" not in str(failure.value)
+    assert failure.value.permanent is False, "the operator mends it, and no mail is lost"
+
+
+@pytest.mark.parametrize(
+    ("answer", "permanent"), [("550 No such mailbox", True), ("451 Try again later", False)]
+)
+def test_a_refusal_is_final_when_the_server_says_so(answer: str, *, permanent: bool) -> None:
+    with smtp_server() as (mailbox, host):
+        mailbox.refusal = answer
+        post = SmtpPost(f"smtp://{host}", "noreply@example.com")
+        with pytest.raises(MailUndeliverable) as failure:
+            post.send(_letter())
+
+    assert failure.value.permanent is permanent
+
+
+@pytest.mark.parametrize(
+    ("answer", "permanent"), [("550 No such mailbox", True), ("450 Greylisted", False)]
+)
+def test_a_recipient_who_is_asked_to_wait_is_not_given_up(answer: str, *, permanent: bool) -> None:
+    with smtp_server() as (mailbox, host):
+        mailbox.stranger = answer
+        post = SmtpPost(f"smtp://{host}", "noreply@example.com")
+        with pytest.raises(MailUndeliverable) as failure:
+            post.send(_letter())
+
+    assert failure.value.permanent is permanent
+
+
+@pytest.mark.parametrize(("scheme", "from_the_start"), [("smtp", False), ("smtps", True)])
+def test_a_letter_is_encrypted_on_its_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scheme: str, *, from_the_start: bool
+) -> None:
+    authority, chain = certificate_for(tmp_path, "localhost")
+    tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    tls.load_cert_chain(chain)
+    with smtp_server(tls=tls, from_the_start=from_the_start) as (mailbox, host):
+        url = f"{scheme}://{host.replace('127.0.0.1', 'localhost')}"
+        post = SmtpPost(url, "noreply@example.com")
+        with pytest.raises(MailUndeliverable) as failure:
+            post.send(_letter())  # to a server whose certificate nobody vouches for
+        assert failure.value.permanent is False
+        monkeypatch.setenv("SSL_CERT_FILE", str(authority))
+        post.send(_letter())
+
+    assert mailbox.encrypted == [True]
+
+
+def test_a_server_that_is_down_is_a_failure_for_now() -> None:
+    with smtp_server() as (_mailbox, host):
+        pass
+
+    with pytest.raises(MailUndeliverable) as failure:
+        SmtpPost(f"smtp://{host}", "noreply@example.com").send(_letter())
+
+    assert failure.value.permanent is False
+
+
+def test_mails_can_be_written_to_a_file_instead_of_being_sent(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "mails.txt"
+
+    FilePost(file, "noreply@localhost").send(_letter())
+
+    assert "To: ann@example.com" in file.read_text()
+    assert "https://shop.example.com/?token=abc" in file.read_text()
+    shown = capsys.readouterr().err
+    assert str(file) in shown
+    assert "token" not in shown

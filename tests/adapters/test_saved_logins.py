@@ -1,0 +1,69 @@
+"""Logins in a file."""
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from app.adapters.saved_logins import FileProfiles
+from app.domain.values.installation_errors import Fault
+from app.ports.saved_logins import Profile
+
+URL = "https://shop.example.com/graphql/"
+ANN = Profile(URL, "access", "refresh", "ann@example.com")
+
+
+def test_nobody_is_signed_in_where_nothing_was_kept(tmp_path: Path) -> None:
+    profiles = FileProfiles(tmp_path / "nowhere")
+    assert profiles.every() == ()
+    assert profiles.find(URL) is None
+    assert not profiles.forget(URL)
+    assert not (tmp_path / "nowhere").exists()
+
+
+def test_a_login_is_kept_and_found_again_and_forgotten(tmp_path: Path) -> None:
+    other = Profile("https://a.example.com/graphql/", "a token")
+    FileProfiles(tmp_path).save(ANN)
+    FileProfiles(tmp_path).save(other)
+    assert FileProfiles(tmp_path).every() == (other, ANN)
+    assert FileProfiles(tmp_path).find(URL) == ANN
+    assert FileProfiles(tmp_path).forget(URL)
+    assert FileProfiles(tmp_path).every() == (other,)
+
+
+def test_a_second_login_takes_the_place_of_the_first(tmp_path: Path) -> None:
+    FileProfiles(tmp_path).save(ANN)
+    FileProfiles(tmp_path).save(Profile(URL, "another"))
+    assert FileProfiles(tmp_path).every() == (Profile(URL, "another"),)
+
+
+def test_nobody_else_can_read_it(tmp_path: Path) -> None:
+    folder = tmp_path / "config" / "latchkey"
+    FileProfiles(folder).save(ANN)
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    [file] = folder.iterdir()
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    file.chmod(0o644)
+    FileProfiles(folder).save(ANN)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("text", ["", "{", "[7]", '[{"name": "x"}]', "\x00"])
+def test_a_damaged_file_says_what_to_do(tmp_path: Path, text: str) -> None:
+    (tmp_path / "profiles.json").write_text(text)
+    with pytest.raises(Fault, match="flask login URL"):
+        FileProfiles(tmp_path).every()
+
+
+def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+    (tmp_path / "config").write_text("a file")
+    with pytest.raises(Fault, match="cannot be read"):
+        FileProfiles(tmp_path / "config" / "latchkey").save(ANN)
+    (tmp_path / "profiles.json").mkdir()
+    with pytest.raises(Fault, match="cannot be read"):
+        FileProfiles(tmp_path).save(ANN)
+
+
+def test_a_token_never_shows(tmp_path: Path) -> None:
+    assert "access" not in repr(ANN)
+    assert "refresh" not in repr(ANN)

@@ -1,0 +1,97 @@
+"""Processes and threads that attempt at the same moment, wherever the throttle counts."""
+
+from multiprocessing import get_context
+from threading import Barrier
+
+import pytest
+
+from app.domain.sign_in.login_throttle import LEASE_SECONDS
+from app.ports.throttle import BlockedAddress, Throttle
+from tests.adapters.throttle_backends import (
+    ADDRESS,
+    ANNA,
+    BELA,
+    NOW,
+    Place,
+    begin_and_hang,
+    begin_together,
+    run_together,
+)
+
+PROCESSES = get_context("spawn")
+RIVALS = 20
+
+
+def test_of_twenty_attempts_in_two_processes_one_runs(place: Place) -> None:
+    start, answers = PROCESSES.Barrier(RIVALS), PROCESSES.SimpleQueue()
+    halves = [
+        PROCESSES.Process(target=begin_together, args=(place, RIVALS // 2, start, answers))
+        for _ in range(2)
+    ]
+    for half in halves:
+        half.start()
+    for half in halves:
+        half.join()
+        half.close()
+    leases = [answers.get() for _ in range(RIVALS)]
+    assert len([lease for lease in leases if lease]) == 1
+
+
+def test_of_twenty_attempts_in_one_process_one_runs_each_time(throttle: Throttle) -> None:
+    for attempt in range(5):
+        now = NOW + attempt
+        start, leases = Barrier(RIVALS), list[str]()
+
+        def begin(now: float = now, start: Barrier = start, leases: list[str] = leases) -> None:
+            start.wait(60)
+            leases.append(throttle.begin(ADDRESS, now).lease)
+
+        run_together(begin, RIVALS)
+        (lease,) = filter(None, leases)
+        throttle.release(ADDRESS, lease)
+
+
+@pytest.mark.parametrize("user_id", [ANNA, None])
+def test_failures_at_the_same_moment_are_all_counted(
+    throttle: Throttle, user_id: int | None
+) -> None:
+    start, waits = Barrier(RIVALS), list[float]()
+
+    def fail() -> None:
+        start.wait(60)
+        waits.append(throttle.fail(ADDRESS, "", user_id, NOW))
+
+    run_together(fail, RIVALS)
+    wait, known = (2, 0) if user_id is None else (3600, RIVALS)
+    assert max(waits) == wait
+    assert throttle.find(ADDRESS, NOW) == BlockedAddress(ADDRESS, NOW + wait, known, RIVALS)
+
+
+def test_failures_and_successes_at_the_same_moment_do_not_hinder_one_another(
+    throttle: Throttle,
+) -> None:
+    start, done = Barrier(RIVALS), list[str]()
+
+    def fail_and_succeed() -> None:
+        start.wait(60)
+        for user_id in (ANNA, BELA):
+            throttle.fail(ADDRESS, "", user_id, NOW)
+            throttle.succeed(ADDRESS, "", user_id, NOW)
+        done.append("done")
+
+    run_together(fail_and_succeed, RIVALS)
+    assert len(done) == RIVALS
+    assert throttle.begin(ADDRESS, NOW).lease
+
+
+def test_a_killed_process_blocks_nobody_for_longer_than_its_lease(place: Place) -> None:
+    answers = PROCESSES.SimpleQueue()
+    process = PROCESSES.Process(target=begin_and_hang, args=(place, answers))
+    process.start()
+    assert answers.get()
+    process.kill()
+    process.join()
+    process.close()
+    with place.open() as throttle:
+        assert not throttle.begin(ADDRESS, NOW + LEASE_SECONDS - 1).lease
+        assert throttle.begin(ADDRESS, NOW + LEASE_SECONDS).lease

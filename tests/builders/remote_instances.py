@@ -1,0 +1,44 @@
+"""The ways to other instances, as a test wants them: this machine alone, a folder of its own."""
+
+from functools import partial
+from pathlib import Path
+
+from app.adapters.clock import SystemClock
+from app.adapters.http import GuardedHttp
+from app.adapters.saved_logins import FileProfiles
+from app.adapters.signatures import DetachedSignatures
+from app.ports import Clock, Http
+from app.remote.instance import connect_by_profile, connect_by_token
+from app.remote.sign_in import sign_in_app, sign_in_person
+from app.web.elsewhere import Elsewhere
+from tests.fakes.strict_http import LOOPBACK
+
+
+class SameRandomness:
+    """Rolls the same every time, so that two runs can be compared."""
+
+    def token(self, length: int) -> str:
+        return "r" * length
+
+    def secret(self, size: int) -> bytes:
+        return bytes(range(size))
+
+
+def make_elsewhere(
+    folder: Path, *, token: str = "", http: Http | None = None, clock: Clock | None = None
+) -> Elsewhere:
+    """Logins are kept in ``folder``; ``token`` is the one in the environment."""
+    asked = http or GuardedHttp(LOOPBACK)
+    profiles = FileProfiles(folder)
+    return Elsewhere(
+        http=asked,
+        clock=clock or SystemClock(),
+        randomness=SameRandomness(),
+        signatures=DetachedSignatures(),
+        profiles=profiles,
+        connect_by_token=partial(connect_by_token, asked),
+        connect_by_profile=partial(connect_by_profile, asked, profiles),
+        sign_in_person=partial(sign_in_person, asked),
+        sign_in_app=partial(sign_in_app, asked),
+        token=token,
+    )

@@ -1,0 +1,111 @@
+"""What a provider tells about a person, read carefully."""
+
+from dataclasses import replace
+
+import pytest
+
+from app.domain.single_sign_on.provider_tokens import ProviderTokenRejected
+from app.domain.single_sign_on.provider_users import ExternalPerson, read_person
+from app.domain.single_sign_on.providers import Provider
+
+PROVIDER = Provider(1, "default", "One", active=True)
+TRUSTED = replace(PROVIDER, trust_emails=True)
+TOLD = {
+    "sub": "alice",
+    "email": "Alice@SSO.example",
+    "email_verified": True,
+    "given_name": " Alice ",
+    "family_name": "Sso",
+}
+
+
+def read(**changes: object) -> ExternalPerson:
+    """The person in the usual claims, some of them otherwise; ``...`` leaves one out."""
+    told = {name: value for name, value in (TOLD | changes).items() if value is not ...}
+    return read_person(told, PROVIDER)
+
+
+def test_a_person_is_who_the_provider_says() -> None:
+    assert read() == ExternalPerson(
+        "alice", "alice@sso.example", is_verified=True, first_name="Alice", last_name="Sso"
+    )
+
+
+@pytest.mark.parametrize(
+    ("told", "is_verified"),
+    [
+        (True, True),
+        (False, False),
+        ("true", False),
+        ("false", False),
+        (1, False),
+        ([True], False),
+        (None, False),
+        (..., False),
+    ],
+)
+def test_an_address_is_verified_by_a_real_boolean_alone(told: object, is_verified: bool) -> None:
+    assert read(email_verified=told).is_verified is is_verified
+
+
+@pytest.mark.parametrize(
+    ("told", "is_verified"),
+    [(True, True), (..., True), (None, True), (False, False), ("true", False), (0, False)],
+)
+def test_trusted_emails_are_verified_unless_the_provider_says_otherwise(
+    told: object, is_verified: bool
+) -> None:
+    claims = {name: value for name, value in TOLD.items() if name != "email_verified"}
+    if told is not ...:
+        claims["email_verified"] = told
+    assert read_person(claims, TRUSTED).is_verified is is_verified
+
+
+@pytest.mark.parametrize(
+    "email",
+    [
+        ...,
+        None,
+        "",
+        " ",
+        "alice",
+        "@sso.example",
+        "a@b@c.example",
+        "a@sso.example,b@sso.example",
+        "a@sso.example\nBcc: x",
+        "a\0@sso.example",
+        f"{'x' * 250}@sso.example",
+        ["alice@sso.example"],
+        {"value": "alice@sso.example"},
+        5,
+        True,
+    ],
+)
+def test_what_could_be_no_address_is_none_and_is_never_verified(email: object) -> None:
+    person = read(email=email)
+    assert (person.email, person.is_verified) == ("", False)
+    assert (person.subject, person.first_name) == ("alice", "Alice")
+
+
+@pytest.mark.parametrize("name", [..., None, 5, ["Alice"], "", "   ", "a\nb", "a\0b", "\ud800"])
+def test_a_name_that_cannot_be_stored_keeps_nobody_out(name: object) -> None:
+    person = read(given_name=name, family_name=name)
+    assert (person.subject, person.first_name, person.last_name) == ("alice", "", "")
+
+
+def test_an_endless_name_is_cut() -> None:
+    assert read(given_name="x" * 5000).first_name == "x" * 256
+
+
+@pytest.mark.parametrize("subject", [..., None, "", 5, ["alice"], "x" * 256, "a\nb", "a\0"])
+def test_claims_about_nobody_are_refused(subject: object) -> None:
+    with pytest.raises(ProviderTokenRejected):
+        read(sub=subject)
+
+
+@pytest.mark.parametrize("asked", ["bob", "Alice", "alice ", ""])
+def test_claims_about_somebody_else_are_refused(asked: str) -> None:
+    assert read_person(TOLD, PROVIDER, "alice").subject == "alice"
+    with pytest.raises(ProviderTokenRejected) as rejected:
+        read_person(TOLD, PROVIDER, asked)
+    assert rejected.value.reason == "The provider tells about somebody else."

@@ -1,0 +1,59 @@
+"""A bounded memory, shared by the threads of a process."""
+
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.ports.bounded_cache import Memory
+
+WAIT = 30
+
+
+def test_what_was_put_is_got_until_it_is_cleared() -> None:
+    memory: Memory[str, int] = Memory(10)
+    memory.put("a", 1)
+    assert memory.get("a") == 1
+    assert memory.get("b") is None
+
+    memory.clear()
+
+    assert memory.get("a") is None
+    assert len(memory) == 0
+
+
+def test_what_is_put_again_replaces_what_was_there() -> None:
+    memory: Memory[str, int] = Memory(10)
+    memory.put("a", 1)
+    memory.put("a", 2)
+
+    assert memory.get("a") == 2
+    assert len(memory) == 1
+
+
+@given(size=st.integers(min_value=1, max_value=20), keys=st.lists(st.integers(), unique=True))
+def test_a_full_memory_forgets_what_was_written_longest_ago(size: int, keys: list[int]) -> None:
+    memory: Memory[int, int] = Memory(size)
+    for key in keys:
+        memory.put(key, key)
+
+    assert [key for key in keys if memory.get(key) is not None] == keys[-size:]
+
+
+def test_threads_that_write_at_once_never_overfill_it() -> None:
+    threads, size = 4, 50
+    memory: Memory[int, int] = Memory(size)
+    together = Barrier(threads)
+
+    def write(first: int) -> None:
+        together.wait(WAIT)
+        for key in range(first, first + 2000):
+            memory.put(key, key)
+            assert memory.get(key) in (key, None)
+
+    with ThreadPoolExecutor(threads) as pool:
+        for done in [pool.submit(write, number * 10_000) for number in range(threads)]:
+            done.result(WAIT)
+
+    assert len(memory) == size

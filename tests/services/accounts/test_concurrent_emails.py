@@ -1,0 +1,86 @@
+"""An address that somebody else takes between the look whether it is free and the writing.
+
+On PostgreSQL alone: SQLite lets nobody else write meanwhile.
+"""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from sqlalchemy import event
+from sqlalchemy.orm import Session
+
+from app.domain.authorization.actor import OPERATOR
+from app.domain.values.errors import Refused
+from app.domain.values.ids import to_global_id
+from app.models import UserRecord
+from app.ports import Ports
+from app.services.accounts.customers import NewCustomer, create_customer, update_customer
+from app.services.accounts.registration import NewAccount, register_account
+from app.services.accounts.staff import NewStaff, StaffChanges, create_staff, update_staff
+from app.services.accounts.user_creation import NewUser, create_user
+from app.services.accounts.user_details import Details
+from tests.builders.outbox import events, mails
+from tests.builders.people import NOBODY, PASSWORD, make_staff, make_user
+from tests.services.error_codes import codes
+
+WANTED = "ann@example.com"
+Taking = Callable[[Ports, str], object]
+
+
+@pytest.fixture
+def database_url(postgresql_url: str) -> str:
+    return postgresql_url
+
+
+@pytest.fixture
+def quicker(elsewhere: Ports) -> Iterator[list[int]]:
+    """Whoever is about to write the wanted address finds that somebody else just has."""
+    keys: list[int] = []
+
+    def take(session: Session, *_rest: object) -> None:
+        mine = [one for one in (*session.new, *session.dirty) if isinstance(one, UserRecord)]
+        if not keys and WANTED in [one.email for one in mine]:
+            keys.append(0)
+            keys[0] = make_user(elsewhere, WANTED)
+
+    event.listen(Session, "before_flush", take)
+    yield keys
+    event.remove(Session, "before_flush", take)
+
+
+TAKINGS: dict[str, Taking] = {
+    "a user is made": lambda ports, _key: create_user(ports, OPERATOR, NewUser(WANTED)),
+    "staff are made": lambda ports, _key: create_staff(ports, OPERATOR, NewStaff(WANTED)),
+    "a customer is made": lambda ports, _key: create_customer(
+        ports, OPERATOR, NewCustomer(WANTED)
+    ),
+    "staff move": lambda ports, key: update_staff(
+        ports, OPERATOR, key, StaffChanges(Details(email=WANTED))
+    ),
+    "a customer moves": lambda ports, key: update_customer(
+        ports, OPERATOR, key, Details(email=WANTED)
+    ),
+}
+
+
+@pytest.mark.parametrize("taking", TAKINGS.values(), ids=TAKINGS)
+def test_whoever_comes_second_is_told_that_the_address_is_taken(
+    ports: Ports, quicker: list[int], taking: Taking, request: pytest.FixtureRequest
+) -> None:
+    is_staff = "staff" in request.node.name
+    key = make_staff(ports, "old@example.com") if is_staff else make_user(ports, "old@example.com")
+    with pytest.raises(Refused) as refused:
+        taking(ports, to_global_id("User", key))
+    assert len(quicker) == 1
+    assert codes(refused) == [("email", "UNIQUE")]
+    assert (mails(ports), events(ports)) == ([], [])
+
+
+def test_whoever_registers_second_gets_the_answer_that_everybody_gets(
+    ports: Ports, quicker: list[int]
+) -> None:
+    new = NewAccount(WANTED, PASSWORD, redirect_url="http://localhost:3000/confirm")
+    assert register_account(ports, NOBODY, new)
+    [key] = quicker
+    with ports.database.reading() as session:
+        assert session.query(UserRecord).one().id == key

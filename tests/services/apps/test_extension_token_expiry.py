@@ -1,0 +1,116 @@
+"""An extension's token ends with the session, with either side, and after five minutes."""
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import delete
+
+from app.domain.authorization.actor import OPERATOR, SessionOrigin
+from app.domain.authorization.permissions import Permission
+from app.domain.shop.settings import PasswordLoginMode
+from app.domain.values.errors import Refused, TokenFault
+from app.models import (
+    SessionRecord,
+)
+from app.ports import Ports
+from app.services.accounts.user_status import deactivate_user, sign_out_user
+from app.services.app_lifecycle.changes import delete_app
+from app.services.apps.status import deactivate_app
+from app.services.sign_in.tokens import deactivate_all_tokens, verify_token
+from tests.builders.apps import make_extension_app
+from tests.builders.people import (
+    NOBODY,
+    actor_of,
+    make_staff,
+    sign_in,
+)
+from tests.builders.shop import set_mode
+from tests.builders.tokens import claims_in
+from tests.fakes.clock import FakeClock
+from tests.services.extension_setup import ORDERS, PAGES, Scene, acts, set_scene, token_for
+
+USERS = Permission.MANAGE_USERS
+PASSWORD, OIDC = SessionOrigin.PASSWORD, SessionOrigin.OIDC
+
+
+def _remove(ports: Ports, statement: object) -> None:
+    with ports.database.transaction() as session:
+        session.execute(statement)  # type: ignore[call-overload]
+
+
+def _sign_out(ports: Ports, scene: Scene) -> None:
+    _remove(ports, delete(SessionRecord).where(SessionRecord.user_id == scene.user))
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        _sign_out,
+        lambda ports, scene: deactivate_all_tokens(ports, scene.caller),
+        lambda ports, scene: sign_out_user(ports, OPERATOR, scene.user),
+        lambda ports, scene: deactivate_user(ports, OPERATOR, scene.user),
+        lambda ports, scene: deactivate_app(ports, OPERATOR, scene.app.id),
+        lambda ports, scene: delete_app(ports, OPERATOR, scene.app.id),
+    ],
+    ids=["session", "all", "signed out", "user", "app off", "app gone"],
+)
+def test_it_dies_with_either_side_and_with_the_session(
+    ports: Ports, elsewhere: Ports, end: Callable[[Ports, Scene], object]
+) -> None:
+    scene = set_scene(ports)
+    assert acts(elsewhere, scene.token).is_user
+    end(ports, scene)
+    assert acts(elsewhere, scene.token).fault is TokenFault.INVALID
+    with pytest.raises(Refused) as refused:
+        verify_token(elsewhere, NOBODY, token=scene.token)
+    assert refused.value.problems[0].code == "JWT_INVALID_TOKEN"
+
+
+@pytest.mark.parametrize(
+    ("mode", "origin", "rights"),
+    [
+        (PasswordLoginMode.ENABLED, PASSWORD, {ORDERS}),
+        (PasswordLoginMode.ENABLED, OIDC, {ORDERS}),
+        (PasswordLoginMode.CUSTOMERS_ONLY, PASSWORD, set()),
+        (PasswordLoginMode.CUSTOMERS_ONLY, OIDC, {ORDERS}),
+        (PasswordLoginMode.DISABLED, PASSWORD, None),
+        (PasswordLoginMode.DISABLED, OIDC, {ORDERS}),
+    ],
+)
+def test_the_login_mode_holds_for_it_by_how_the_session_began(
+    ports: Ports, mode: PasswordLoginMode, origin: SessionOrigin, rights: set[Permission] | None
+) -> None:
+    staff = make_staff(ports, "ann@example.com", ORDERS, PAGES)
+    app = make_extension_app(ports, "extension", ORDERS)
+    token = token_for(ports, actor_of(ports, staff, origin), app)
+    set_mode(ports, mode)
+    actor = acts(ports, token)
+    if rights is None:
+        assert actor.fault is TokenFault.INVALID
+        return
+    assert actor.permissions == rights
+    assert actor.is_staff is bool(rights)
+    assert actor.origin is origin
+
+
+def test_it_ends_after_five_minutes_and_never_after_its_session(
+    ports: Ports, clock: FakeClock
+) -> None:
+    scene = set_scene(ports)
+    clock.pass_(seconds=299)
+    assert acts(ports, scene.token).is_user
+    clock.pass_(seconds=1)
+    assert acts(ports, scene.token).fault is TokenFault.EXPIRED
+    ends = clock.now() + timedelta(seconds=60)
+    with ports.database.transaction() as session:
+        session.get_one(SessionRecord, scene.caller.session_id).expires_at = ends
+    short = claims_in(ports, token_for(ports, scene.caller, scene.app))
+    assert short["exp"] == int(ends.timestamp())
+
+
+def test_a_session_that_another_one_replaced_is_not_revived(ports: Ports) -> None:
+    scene = set_scene(ports)
+    deactivate_all_tokens(ports, scene.caller)
+    sign_in(ports, scene.user)
+    assert acts(ports, scene.token).fault is TokenFault.INVALID

@@ -1,0 +1,202 @@
+"""Faults of ours hold up nobody else, come to an end, and tell no more than their number."""
+
+from dataclasses import replace
+
+import pytest
+from sqlalchemy import select, update
+from typing_extensions import override
+
+from app.domain.authorization.actor import OPERATOR, WORKER, Actor
+from app.domain.authorization.permissions import Permission
+from app.domain.events import ProductUpdated
+from app.domain.events.occurrence import Occurrence
+from app.domain.values.errors import Refused
+from app.domain.values.ids import to_global_id
+from app.domain.values.retries import FAULT_DELAYS
+from app.domain.webhooks.webhooks import AsyncEvent
+from app.models import DeliveryRecord, OutboxEventRecord, WebhookRecord
+from app.ports import Ports
+from app.ports.http import HttpAnswer
+from app.services.deliveries.dispatch import lease_due_deliveries
+from app.services.deliveries.fanout import fan_out_events
+from app.services.deliveries.replays import replay_deliveries, retry_deliveries, retry_delivery
+from app.services.deliveries.sending import make_deliveries
+from tests.builders.apps import make_app
+from tests.builders.webhooks import make_delivery, make_webhook
+from tests.fakes.clock import FakeClock
+from tests.fakes.fake_http import FakeHttp
+from tests.fakes.payloads import FakePayloads
+from tests.services.deliveries.test_fanout import deliveries, happen, open_notes
+from tests.services.error_codes import codes
+
+SECRET = "postgresql://shop:hunter2@db.internal/shop"
+
+
+class Broken(FakePayloads):
+    """Payloads with a defect, for queries that say so."""
+
+    is_broken = True
+
+    @override
+    def make(self, asking: object, actor: Actor, query: str, happened: Occurrence) -> str:
+        if query == "broken" and self.is_broken:
+            raise ZeroDivisionError(SECRET)
+        return super().make(asking, actor, query, happened)
+
+
+@pytest.fixture
+def payloads(ports: Ports) -> Broken:
+    return Broken(ports.database)
+
+
+@pytest.fixture
+def telling(ports: Ports, payloads: Broken) -> Ports:
+    return replace(ports, payloads=payloads)
+
+
+@pytest.fixture
+def broken(ports: Ports) -> int:
+    """A webhook whose payloads cannot be made; the app has another one, too."""
+    app, _ = make_app(ports, "warehouse", Permission.MANAGE_PRODUCTS)
+    key = make_webhook(ports, app, AsyncEvent.PRODUCT_UPDATED, query="broken")
+    make_webhook(ports, app, AsyncEvent.PRODUCT_UPDATED)
+    return key
+
+
+def until_the_end(ports: Ports, clock: FakeClock) -> list[BaseException]:
+    """Let every round come that is due; the faults that were raised for the log."""
+    raised: list[BaseException] = []
+    for delay in FAULT_DELAYS:
+        clock.pass_(seconds=delay)
+        with pytest.raises(ExceptionGroup) as group:
+            fan_out_events(ports, WORKER)
+        raised += group.value.exceptions
+    return raised
+
+
+def test_a_fault_holds_up_no_other_webhook_of_the_same_event(telling: Ports, broken: int) -> None:
+    happen(telling, ProductUpdated(3))
+    with pytest.raises(ExceptionGroup):
+        fan_out_events(telling, WORKER)
+
+    (made,) = deliveries(telling)
+    assert made.webhook_id != broken
+    assert open_notes(telling) == 1
+
+
+def test_a_fault_that_passes_loses_nothing_and_tells_nobody_twice(
+    telling: Ports, payloads: Broken, broken: int, clock: FakeClock
+) -> None:
+    happen(telling, ProductUpdated(3))
+    with pytest.raises(ExceptionGroup):
+        fan_out_events(telling, WORKER)
+    payloads.is_broken = False
+    assert fan_out_events(telling, WORKER) == 0
+    clock.pass_(seconds=FAULT_DELAYS[1])
+
+    assert fan_out_events(telling, WORKER) == 1
+    assert sorted(one.status for one in deliveries(telling)) == ["PENDING", "PENDING"]
+    assert open_notes(telling) == 0
+
+
+def test_a_fault_that_stays_ends_as_a_failed_delivery_with_the_id_that_the_log_tells(
+    telling: Ports, broken: int, clock: FakeClock
+) -> None:
+    happen(telling, ProductUpdated(3))
+    raised = until_the_end(telling, clock)
+    clock.pass_(hours=24)
+
+    assert fan_out_events(telling, WORKER) == 0
+    assert open_notes(telling) == 0
+    (failed,) = [one for one in deliveries(telling) if one.webhook_id == broken]
+    assert (failed.status, failed.next_attempt_at) == ("FAILED", None)
+    told, _, request_id = failed.given_up.rpartition(" ")
+    assert told == "A fault of ours kept the payload from being made. Request id:"
+    assert "hunter2" not in failed.given_up
+    assert request_id in str(raised[-1].__notes__)
+
+
+def test_what_failed_by_a_fault_can_be_made_again_once_that_is_repaired(
+    telling: Ports, payloads: Broken, broken: int, clock: FakeClock
+) -> None:
+    for key in (3, 4, 5):
+        happen(telling, ProductUpdated(key))
+    until_the_end(telling, clock)
+    one, many, rest = (row.id for row in deliveries(telling) if row.webhook_id == broken)
+    payloads.is_broken = False
+
+    retry_delivery(telling, OPERATOR, to_global_id("EventDelivery", one))
+    assert retry_deliveries(telling, OPERATOR, [many, 99999]) == 1
+    replayed = replay_deliveries(telling, OPERATOR, broken, clock.now().replace(year=2020))
+
+    assert (replayed.failed, replayed.missing) == (1, 0)
+    made = [row for row in deliveries(telling) if row.webhook_id == broken]
+    assert [row.id for row in made] == [one, many, rest]
+    assert {(row.status, row.given_up) for row in made} == {("PENDING", "")}
+    assert all('"subject"' in row.payload for row in made)
+
+
+def test_what_still_cannot_be_told_stays_failed_with_the_reason_of_now(
+    telling: Ports, payloads: Broken, broken: int, clock: FakeClock
+) -> None:
+    happen(telling, ProductUpdated(3))
+    until_the_end(telling, clock)
+    (failed,) = [row for row in deliveries(telling) if row.webhook_id == broken]
+    payloads.is_broken, payloads.fails = False, lambda query: query == "broken"
+
+    with pytest.raises(Refused) as refused:
+        retry_delivery(telling, OPERATOR, to_global_id("EventDelivery", failed.id))
+
+    assert codes(refused) == [("id", "INVALID")]
+    assert "There is no such field." in str(refused.value)
+
+
+def test_an_event_of_a_later_version_stops_nothing_and_comes_to_an_end(
+    telling: Ports, payloads: Broken, broken: int, clock: FakeClock
+) -> None:
+    payloads.is_broken = False
+    for key in (3, 4):
+        happen(telling, ProductUpdated(key))
+    with telling.database.transaction() as session:
+        first = select(OutboxEventRecord.id).order_by(OutboxEventRecord.id).limit(1)
+        session.execute(
+            update(OutboxEventRecord)
+            .where(OutboxEventRecord.id == first.scalar_subquery())
+            .values(type="SHOP_BLOWN_UP")
+        )
+    until_the_end(telling, clock)
+
+    assert open_notes(telling) == 0
+    assert [row.subject_id for row in deliveries(telling)] == [4, 4]
+
+
+def test_no_more_than_a_hundred_are_chosen_one_by_one(telling: Ports) -> None:
+    with pytest.raises(Refused) as refused:
+        retry_deliveries(telling, OPERATOR, range(101))
+    assert codes(refused) == [("ids", "INVALID")]
+
+
+def test_a_payload_that_cannot_be_opened_any_more_ends_alone(ports: Ports, broken: int) -> None:
+    sealed, good = (make_delivery(ports, broken, text) for text in ("sealed:nonsense", "{}"))
+    trying = replace(ports, http=FakeHttp(ports.database, lambda _request: HttpAnswer(200)))
+    for batch in lease_due_deliveries(trying, WORKER):
+        make_deliveries(trying, WORKER, batch)
+
+    found = {row.id: row for row in deliveries(ports)}
+    assert (found[sealed].status, found[good].status) == ("FAILED", "SUCCESS")
+    assert found[sealed].given_up.startswith("The payload was sealed under another SECRET_KEY")
+
+
+def test_a_secret_that_cannot_be_read_any_more_ends_its_deliveries_with_the_remedy(
+    ports: Ports, broken: int
+) -> None:
+    with ports.database.transaction() as session:
+        session.get_one(WebhookRecord, broken).secret = "sealed under another key"
+    key = make_delivery(ports, broken)
+    for batch in lease_due_deliveries(ports, WORKER):
+        make_deliveries(ports, WORKER, batch)
+
+    with ports.database.reading() as session:
+        delivery = session.get_one(DeliveryRecord, key)
+    assert (delivery.status, delivery.next_attempt_at) == ("FAILED", None)
+    assert delivery.given_up.endswith("give the webhook a new one.")

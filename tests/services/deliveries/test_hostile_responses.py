@@ -1,0 +1,149 @@
+"""Whatever an endpoint answers, and whatever we make of it, an attempt comes to an end."""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+
+import pytest
+from sqlalchemy import select
+
+from app.domain.authorization.permissions import Permission
+from app.domain.deliveries.deliveries import LARGEST_HEADERS, LONGEST_RETRY_AFTER, SCHEDULE
+from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
+from app.ports import Ports
+from app.ports.http import HttpAnswer, HttpRequest
+from tests.builders.apps import make_app
+from tests.builders.deliveries import stored_delivery, work_off
+from tests.builders.webhooks import make_delivery, make_webhook
+from tests.fakes.clock import FakeClock
+from tests.fakes.fake_http import FakeHttp
+
+SECRET = "Bearer hunter2"
+
+
+@pytest.fixture
+def http(ports: Ports) -> FakeHttp:
+    return FakeHttp(ports.database, lambda _request: HttpAnswer(200))
+
+
+@pytest.fixture
+def delivering(ports: Ports, http: FakeHttp) -> Ports:
+    return replace(ports, http=http)
+
+
+@pytest.fixture
+def webhook(ports: Ports) -> int:
+    app, _ = make_app(ports, "warehouse", Permission.MANAGE_PRODUCTS)
+    return make_webhook(ports, app)
+
+
+def _answered(ports: Ports, http: FakeHttp, headers: Mapping[str, str]) -> DeliveryRecord:
+    """A delivery whose first attempt was answered with 503 and ``headers``."""
+    app, _ = make_app(ports, "another", Permission.MANAGE_PRODUCTS)
+    key = make_delivery(ports, make_webhook(ports, app))
+    http.answer = lambda _request: HttpAnswer(503, headers)
+    work_off(ports)
+    return stored_delivery(ports, key)
+
+
+def _attempts(ports: Ports) -> list[DeliveryAttemptRecord]:
+    with ports.database.reading() as session:
+        return list(session.scalars(select(DeliveryAttemptRecord)))
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "-1",
+        "-99999999999999999999",
+        "",
+        " ",
+        "soon",
+        "1e9",
+        "0x10",
+        "1, 2",
+        "\u00b2",
+        "\u0663",
+        "Sun, 99 Foo 2026 99:99:99 GMT",
+        "Thu, 01 Jan 1970 00:00:00 GMT",
+        "Mon, 01 Jan 0001 00:00:00 +2359",
+        "Sun, 01 Mar 2026 12:00:00",
+    ],
+)
+def test_an_absurd_retry_after_changes_nothing(
+    delivering: Ports, http: FakeHttp, clock: FakeClock, asked: str
+) -> None:
+    put_off = _answered(delivering, http, {"retry-after": asked}).next_attempt_at
+    assert put_off is not None
+    assert SCHEDULE[1] <= (put_off - clock.now()).total_seconds() <= SCHEDULE[1] * 1.1
+
+
+@pytest.mark.parametrize("asked", ["9" * 5000, "Fri, 31 Dec 9999 23:59:59 GMT", "86401"])
+def test_no_retry_after_puts_an_attempt_off_for_longer_than_a_day(
+    delivering: Ports, http: FakeHttp, clock: FakeClock, asked: str
+) -> None:
+    put_off = _answered(delivering, http, {"retry-after": asked}).next_attempt_at
+    assert put_off is not None
+    assert (put_off - clock.now()).total_seconds() == LONGEST_RETRY_AFTER
+
+
+def test_of_an_answers_headers_so_much_is_kept_as_can_be_stored(
+    delivering: Ports, http: FakeHttp
+) -> None:
+    many = {f"x-{number}": "y" * 1000 for number in range(100)}
+    _answered(delivering, http, {"x-nul": "a\x00b", "set-cookie": SECRET} | many)
+
+    (attempt,) = _attempts(delivering)
+    kept = attempt.response_headers
+    assert (kept["x-nul"], kept["set-cookie"]) == ("a\ufffdb", "(hidden)")
+    assert 10 < len(kept) < 20
+    assert len(str(kept)) < 2 * LARGEST_HEADERS
+
+
+def test_a_fault_of_ours_is_an_attempt_that_failed_and_the_others_go_on(
+    delivering: Ports, http: FakeHttp, webhook: int, clock: FakeClock
+) -> None:
+    keys = [make_delivery(delivering, webhook) for _ in range(3)]
+
+    def answer(_request: HttpRequest) -> HttpAnswer:
+        if len(http.requests) == 2:
+            raise ZeroDivisionError(SECRET)
+        return HttpAnswer(200)
+
+    http.answer = answer
+    with pytest.raises(ExceptionGroup) as raised:
+        work_off(delivering)
+
+    states = [stored_delivery(delivering, key).status for key in keys]
+    assert states == ["SUCCESS", "PENDING", "SUCCESS"]
+    (failed,) = [one for one in _attempts(delivering) if one.status == "FAILED"]
+    (note,) = raised.value.exceptions[0].__notes__
+    request_id = failed.response.rpartition(" ")[2]
+    assert len(request_id) == 16
+    assert f"Request id {request_id}" in note
+    assert SECRET not in failed.response
+    clock.pass_(seconds=6)
+    http.answer = lambda _request: HttpAnswer(200)
+    assert work_off(delivering) == 1
+    assert stored_delivery(delivering, keys[1]).status == "SUCCESS"
+
+
+def test_a_fault_of_ours_that_stays_comes_to_an_end_and_switches_no_endpoint_off(
+    delivering: Ports, http: FakeHttp, webhook: int, clock: FakeClock
+) -> None:
+    key = make_delivery(delivering, webhook)
+
+    def break_down(_request: HttpRequest) -> HttpAnswer:
+        raise ZeroDivisionError
+
+    http.answer = break_down
+    for wait in (*SCHEDULE, 100_000, 500_000):
+        clock.pass_(seconds=wait * 1.1)
+        with suppress(ExceptionGroup):
+            work_off(delivering)
+
+    assert len(_attempts(delivering)) == len(SCHEDULE)
+    assert stored_delivery(delivering, key).status == "FAILED"
+    with delivering.database.reading() as session:
+        stored = session.get_one(WebhookRecord, webhook)
+    assert (stored.is_active, stored.failing_since) == (True, None)

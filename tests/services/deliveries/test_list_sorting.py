@@ -1,0 +1,139 @@
+"""Lists in the orders that people choose: whole, page by page, both ways, from an index."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+import pytest
+from sqlalchemy import update
+
+from app.domain.audit.entries import AuditFilter
+from app.domain.authorization.actor import OPERATOR
+from app.domain.deliveries.deliveries import DeliveryStatus
+from app.domain.values.pages import Page, PageRequest, read_cursor
+from app.models import DeliveryRecord, WebhookRecord
+from app.ports import Ports
+from app.services.audit.entries import export_entries, list_entries
+from app.services.deliveries.search import DeliverySearch, search_deliveries
+from app.services.groups.lists import GroupFilter, list_groups
+from app.services.shop.settings import ShopUpdate, update_shop
+from app.services.single_sign_on.provider_settings import list_plugins
+from app.services.webhooks.lists import WebhookFilter, WebhookSort, list_webhooks
+from tests.builders.apps import make_app
+from tests.builders.people import make_group, make_user
+from tests.builders.provider_records import make_provider
+from tests.builders.webhooks import make_delivery, make_webhook
+from tests.fakes.clock import FakeClock
+
+Listing = Callable[[PageRequest], Page[Any]]
+
+
+def turned(listing: Listing, size: int = 2) -> list[Any]:
+    """Everything in a list, page by page; the same backwards from its end."""
+    page = listing(PageRequest(size))
+    found = list(page.items)
+    while page.has_next:
+        page = listing(PageRequest(size, cursor=read_cursor(page.cursors[-1], "after")))
+        found += page.items
+    back = listing(PageRequest(size, backwards=True))
+    reversed_ = list(back.items)
+    while back.has_previous:
+        cursor = read_cursor(back.cursors[0], "before")
+        back = listing(PageRequest(size, backwards=True, cursor=cursor))
+        reversed_ = [*back.items, *reversed_]
+    assert reversed_ == found
+    return found
+
+
+@pytest.mark.parametrize(
+    ("sort", "order"),
+    [
+        (WebhookSort.NEWEST, ["a", "", "d", "b", "c"]),
+        (WebhookSort.NAME, ["", "a", "b", "c", "d"]),
+        (WebhookSort.APP, ["c", "d", "b", "a", ""]),
+    ],
+)
+def test_webhooks_go_by_age_name_or_app(ports: Ports, sort: WebhookSort, order: list[str]) -> None:
+    alpha, _ = make_app(ports, "Alpha")
+    zeta, _ = make_app(ports, "Zeta")
+    alpha_too, _ = make_app(ports, "Alpha")
+    for app, name in ((alpha, "c"), (alpha_too, "b"), (alpha, "d"), (zeta, ""), (alpha_too, "a")):
+        key = make_webhook(ports, app)
+        with ports.database.transaction() as session:
+            session.execute(update(WebhookRecord).where(WebhookRecord.id == key).values(name=name))
+
+    def listing(page: PageRequest) -> Page[Any]:
+        return list_webhooks(ports, OPERATOR, page, WebhookFilter(), sort)
+
+    assert [one.name for one in turned(listing)] == order
+
+
+def test_deliveries_go_from_the_newest_or_the_oldest(ports: Ports, clock: FakeClock) -> None:
+    app, _ = make_app(ports, "Warehouse")
+    hook, other = make_webhook(ports, app), make_webhook(ports, app)
+    keys = []
+    for number in range(5):
+        keys.append(make_delivery(ports, other if number == 2 else hook))
+        clock.pass_(minutes=number % 2)  # some were made at the same moment
+    with ports.database.transaction() as session:
+        failed = update(DeliveryRecord).where(DeliveryRecord.id.in_(keys[:2]))
+        session.execute(failed.values(status=DeliveryStatus.FAILED.value))
+
+    def found(**wanted: Any) -> list[int]:
+        def listing(page: PageRequest) -> Page[Any]:
+            return search_deliveries(ports, OPERATOR, page, DeliverySearch(**wanted))
+
+        return [one.id for one in turned(listing)]
+
+    assert found() == keys[::-1]
+    assert found(oldest_first=True) == keys
+    by_hook = [key for key in keys if key != keys[2]]
+    assert found(oldest_first=True, webhook_id=hook) == by_hook
+    assert found(oldest_first=True, status=DeliveryStatus.FAILED) == keys[:2]
+    assert found(oldest_first=True, text="{") == keys
+
+
+def test_the_trail_goes_from_the_newest_or_the_oldest(ports: Ports, clock: FakeClock) -> None:
+    for name in ("one", "two", "three"):
+        update_shop(ports, OPERATOR, ShopUpdate(name=name))
+        clock.pass_(hours=1)
+    since = clock.now() - timedelta(hours=2, minutes=30)
+
+    def names(wanted: AuditFilter) -> list[object]:
+        listing = partial(list_entries, ports, OPERATOR, wanted=wanted)
+        return [one.after["name"] for one in turned(listing)]
+
+    assert names(AuditFilter()) == ["three", "two", "one"]
+    assert names(AuditFilter(oldest_first=True)) == ["one", "two", "three"]
+    assert names(AuditFilter(oldest_first=True, since=since)) == ["two", "three"]
+    exported = export_entries(ports, OPERATOR, AuditFilter(oldest_first=True, text="shop"))
+    assert [one.after["name"] for one in exported] == ["one", "two", "three"]
+
+
+def test_groups_go_by_name_or_by_how_many_are_in_them(ports: Ports) -> None:
+    small, large, empty, same = (make_group(ports, name) for name in ("b", "c", "a", "d"))
+    assert empty
+    make_user(ports, "one@example.com", is_staff=True, groups=[large, small])
+    make_user(ports, "two@example.com", is_staff=True, groups=[large, same])
+
+    def names(**wanted: Any) -> list[str]:
+        listing = partial(list_groups, ports, OPERATOR, wanted=GroupFilter(**wanted))
+        return [one.name for one in turned(listing)]
+
+    assert names() == ["a", "b", "c", "d"]
+    assert names(by_members=True, descending=True) == ["c", "d", "b", "a"]
+    assert names(by_members=True) == ["a", "b", "d", "c"]
+    assert list_groups(ports, OPERATOR, PageRequest(1), GroupFilter(by_members=True)).count() == 4
+
+
+def test_providers_go_by_their_age_or_their_names(ports: Ports) -> None:
+    for slug, name in (("default", "m"), ("one", "z"), ("two", "a"), ("three", "a")):
+        make_provider(ports, slug, name=name)
+
+    def slugs(*, by_name: bool) -> list[str]:
+        listing = partial(list_plugins, ports, OPERATOR, by_name=by_name)
+        return [one.slug for one in turned(listing)]
+
+    assert slugs(by_name=False) == ["default", "one", "two", "three"]
+    assert slugs(by_name=True) == ["two", "three", "default", "one"]

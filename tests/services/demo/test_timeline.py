@@ -1,0 +1,126 @@
+"""What the demo shop looks like to somebody who comes in."""
+
+from collections import Counter
+from datetime import timedelta
+
+from sqlalchemy import func, select
+
+from app.domain.authorization.actor import OPERATOR, WORKER
+from app.domain.authorization.permissions import ALL_PERMISSIONS
+from app.domain.commerce.orders import OrderStatus
+from app.domain.deliveries.deliveries import DISABLE_AFTER, SCHEDULE
+from app.domain.shop.traffic import TrafficKind
+from app.domain.values.pages import PageRequest
+from app.models import (
+    CheckoutRecord,
+    DeliveryAttemptRecord,
+    DeliveryRecord,
+    ExternalIdentityRecord,
+    OrderRecord,
+    WebhookRecord,
+)
+from app.ports import Ports
+from app.services.accounts.directory import list_users
+from app.services.commerce.products import ProductInput, create_product
+from app.services.deliveries.dispatch import lease_due_deliveries
+from app.services.deliveries.fanout import fan_out_events
+from app.services.demo.people import GROUPS, STAFF
+from app.services.demo.products import GOODS, PUBLISHED
+from app.services.groups.lists import list_groups
+from app.services.shop.traffic import count_traffic
+from app.services.sign_in.login_throttle import list_blocked
+from tests.builders.demo import DEMO_ROWS, demo_rows, fill_demo
+
+EVERYTHING = PageRequest(100)
+
+
+def test_the_staff_is_in_groups_and_some_of_it_known_to_an_identity_provider(
+    shop: Ports,
+) -> None:
+    groups = {group.name: group for group in list_groups(shop, OPERATOR, EVERYTHING).items}
+    assert set(groups) == set(GROUPS)
+    assert groups["Full Access"].permissions == ALL_PERMISSIONS
+    assert sum(group.members for group in groups.values()) == len(STAFF)
+    with shop.database.reading() as session:
+        known = session.scalars(select(ExternalIdentityRecord.user_id)).all()
+    assert 0 < len(known) < len(STAFF)
+
+
+def test_the_goods_have_been_bought_and_orders_are_in_every_state(shop: Ports) -> None:
+    assert demo_rows(shop) == DEMO_ROWS
+    assert len(PUBLISHED) < len(GOODS)
+    now = shop.clock.now()
+    with shop.database.reading() as session:
+        orders = session.scalars(select(OrderRecord)).all()
+        carts = session.scalar(select(func.count()).where(CheckoutRecord.completed_at.is_(None)))
+    assert {OrderStatus(order.status) for order in orders} == set(OrderStatus)
+    assert {order.is_paid for order in orders} == {True, False}
+    assert carts
+    assert min(order.created_at for order in orders) < now - timedelta(days=21)
+    assert max(order.created_at for order in orders) > now - timedelta(hours=3)
+    assert all(order.created_at <= order.updated_at < now for order in orders)
+
+
+def test_what_was_delivered_reads_as_if_it_had_been(shop: Ports) -> None:
+    now = shop.clock.now()
+    with shop.database.reading() as session:
+        deliveries = {one.id: one for one in session.scalars(select(DeliveryRecord))}
+        attempts = session.scalars(select(DeliveryAttemptRecord)).all()
+    lately = [one for one in deliveries.values() if one.created_at > now - timedelta(days=1)]
+    assert Counter(one.status for one in lately).most_common(1)[0][0] == "SUCCESS"
+    made = Counter(one.delivery_id for one in attempts)
+    assert all(one.attempts == made[key] <= len(SCHEDULE) for key, one in deliveries.items())
+    assert max(one.attempts for one in lately if one.status == "SUCCESS") > 1
+    assert all(one.payload.startswith("{") for one in deliveries.values())
+    for attempt in attempts:
+        delivery = deliveries[attempt.delivery_id]
+        assert attempt.request_headers["webhook-id"] == delivery.message_id
+        assert delivery.created_at <= attempt.created_at < now
+        assert attempt.response
+        assert attempt.duration > 0
+
+
+def test_one_webhook_has_been_switched_off_for_only_failing(shop: Ports) -> None:
+    with shop.database.reading() as session:
+        off = session.scalars(select(WebhookRecord).where(WebhookRecord.is_active.is_(False)))
+        [trouble] = off.all()
+        failed = session.scalars(
+            select(DeliveryRecord.webhook_id).where(DeliveryRecord.status == "FAILED")
+        )
+        assert set(failed) == {trouble.id}
+    assert trouble.disabled_reason
+    assert trouble.failing_since is not None
+    assert trouble.failing_since + DISABLE_AFTER < shop.clock.now()
+    assert trouble.last_failure == "HTTP 402"
+    assert trouble.last_failure_at is not None
+    assert trouble.failing_since < trouble.last_failure_at < trouble.failing_since + DISABLE_AFTER
+
+
+def test_nothing_waits_to_be_sent_until_somebody_changes_something(shop: Ports) -> None:
+    assert fan_out_events(shop, WORKER) == 0
+    assert lease_due_deliveries(shop, WORKER) == ()
+    create_product(shop, OPERATOR, ProductInput(name="A new bowl"))
+    assert fan_out_events(shop, WORKER) == 1
+    assert len(lease_due_deliveries(shop, WORKER)) == 1
+
+
+def test_every_target_is_a_name_that_nobody_can_have(shop: Ports) -> None:
+    with shop.database.reading() as session:
+        targets = session.scalars(select(WebhookRecord.target_url)).all()
+    assert all(target.split("/")[2].endswith(".example") for target in targets)
+
+
+def test_the_traces_of_a_shop_in_use_are_there(shop: Ports) -> None:
+    traffic = count_traffic(shop, OPERATOR, timedelta(days=1))
+    assert all(traffic[kind] for kind in TrafficKind)
+    [blocked] = list_blocked(shop, OPERATOR)
+    assert blocked.blocked_until > shop.clock.timestamp() + 60
+    seen = [user.last_login for user in list_users(shop, OPERATOR, EVERYTHING).items]
+    assert sum(moment is not None for moment in seen) > len(seen) / 2
+
+
+def test_a_second_time_adds_nothing_and_tells_no_password_again(shop: Ports) -> None:
+    before = list_users(shop, OPERATOR, EVERYTHING).items
+    assert fill_demo(shop) == []
+    assert demo_rows(shop) == DEMO_ROWS
+    assert list_users(shop, OPERATOR, EVERYTHING).items == before

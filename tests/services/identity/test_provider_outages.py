@@ -1,0 +1,153 @@
+"""A provider that is down, slow, or has new keys keeps nobody else waiting."""
+
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+import pytest
+
+from app.domain.values.errors import TokenFault
+from app.ports import Ports
+from app.services.identity.provider_calls import FAILED_PAUSE
+from app.services.identity.provider_keys import COOL_DOWN
+from app.services.sign_in.password_login import create_token
+from tests.builders.apps import make_app
+from tests.builders.people import NOBODY, PASSWORD, make_user
+from tests.fakes.clock import FakeClock
+from tests.servers.http import Received, Reply
+from tests.servers.own_provider import OwnProvider, public_jwk, rsa_key
+from tests.services.provider_bearers import calls, fault, who
+
+AT_ONCE = 6
+
+
+def rolled_over(provider: OwnProvider, kid: str, place: int) -> str:
+    """A token by a key that is new in the provider's set."""
+    provider.keys.append(public_jwk(rsa_key(place), kid=kid, alg="RS256"))
+    token = provider.sign(provider.claims(jti=kid), rsa_key(place), "RS256", kid=kid)
+    return provider.known(token)
+
+
+def test_a_new_key_of_the_provider_is_fetched_when_a_token_names_it(
+    ports: Ports, provider: OwnProvider, clock: FakeClock
+) -> None:
+    assert fault(ports, provider.access_token()) is None
+    clock.pass_(seconds=COOL_DOWN)
+    assert fault(ports, rolled_over(provider, "key-2", 1)) is None
+    assert fault(ports, provider.access_token(jti="by the old key")) is None
+    assert len(provider.server.calls("/keys")) == 2
+
+
+def test_keys_that_nobody_knows_make_us_ask_once_in_a_cool_down(
+    ports: Ports, provider: OwnProvider, clock: FakeClock
+) -> None:
+    assert fault(ports, provider.access_token()) is None
+    clock.pass_(seconds=COOL_DOWN)
+    for number in range(20):
+        token = provider.sign(provider.claims(), rsa_key(1), "RS256", kid=f"unknown-{number}")
+        assert fault(ports, token) is TokenFault.SIGNATURE
+    assert len(provider.server.calls("/keys")) == 2
+    assert fault(ports, rolled_over(provider, "key-2", 1)) is TokenFault.SIGNATURE
+    clock.pass_(seconds=COOL_DOWN)
+    assert fault(ports, rolled_over(provider, "key-3", 2)) is None
+    assert len(provider.server.calls("/keys")) == 3
+
+
+def test_a_key_that_was_taken_out_verifies_nothing_after_a_while(
+    ports: Ports, provider: OwnProvider, clock: FakeClock
+) -> None:
+    assert fault(ports, provider.access_token()) is None
+    provider.keys[:] = [public_jwk(rsa_key(1), kid="key-2")]
+    clock.pass_(minutes=10)
+    assert fault(ports, provider.access_token(jti="later")) is TokenFault.SIGNATURE
+
+
+def test_keys_that_are_known_go_on_while_the_provider_is_down(
+    ports: Ports, provider: OwnProvider, clock: FakeClock
+) -> None:
+    assert fault(ports, provider.access_token()) is None
+    provider.server.answer("/keys", Reply(503))
+    clock.pass_(hours=1)
+    assert fault(ports, provider.access_token(jti="later")) is None
+    clock.pass_(hours=24)
+    assert fault(ports, provider.access_token(jti="a day later")) is TokenFault.PROVIDER
+
+
+def test_token_that_got_no_usable_answer_is_not_asked_about_again_for_a_few_seconds(
+    ports: Ports, provider: OwnProvider, clock: FakeClock
+) -> None:
+    token = provider.access_token()
+    works = provider.server.routes["/userinfo"]
+    provider.server.answer("/userinfo", Reply(503))
+    for _ in range(5):
+        assert fault(ports, token) is TokenFault.PROVIDER
+    assert len(provider.server.calls("/userinfo")) == 1
+
+    provider.server.routes["/userinfo"] = works
+    clock.pass_(seconds=FAILED_PAUSE)
+    assert fault(ports, token) is None
+
+
+def test_a_token_that_was_refused_is_not_asked_about_again_at_once(
+    ports: Ports, provider: OwnProvider
+) -> None:
+    for _ in range(5):
+        assert not who(ports, "some-garbage").actor.is_user
+    assert len(provider.server.calls("/userinfo")) == 1
+
+
+def test_a_token_that_was_seen_goes_on_while_the_provider_is_down(
+    ports: Ports, provider: OwnProvider
+) -> None:
+    token = provider.access_token()
+    assert fault(ports, token) is None
+    provider.server.routes.clear()
+    assert fault(ports, token) is None
+
+
+@contextmanager
+def hanging(provider: OwnProvider) -> Iterator[None]:
+    """User-info takes its time, until the end of the block."""
+    go_on = threading.Event()
+
+    def wait(_received: Received) -> Reply:
+        go_on.wait(30)
+        return Reply(503)
+
+    provider.server.routes["/userinfo"] = wait
+    try:
+        yield
+    finally:
+        go_on.set()
+
+
+def test_nobody_else_waits_for_a_provider_that_hangs(ports: Ports, provider: OwnProvider) -> None:
+    make_user(ports)
+    _, app_token = make_app(ports)
+    assert fault(ports, provider.access_token(jti="fetches the keys")) is None
+    tokens = [provider.access_token(jti=str(number)) for number in range(AT_ONCE)]
+    with hanging(provider), ThreadPoolExecutor(AT_ONCE) as pool:
+        waiting = [pool.submit(fault, ports, token) for token in tokens]
+        began = time.monotonic()
+        while time.monotonic() - began < 10 and sum(one.done() for one in waiting) < AT_ONCE - 3:
+            time.sleep(0.01)
+        # Three are at the provider; whoever stood behind them has been told so already.
+        assert sum(one.done() for one in waiting) >= AT_ONCE - 3
+        before = calls(ports)
+        assert fault(ports, provider.access_token(jti="late")) is TokenFault.PROVIDER
+        assert calls(ports) == before
+        assert create_token(ports, NOBODY, email="customer@example.com", password=PASSWORD).access
+        assert who(ports, app_token).actor.is_app
+    assert {one.result() for one in waiting} == {TokenFault.PROVIDER}
+
+
+@pytest.mark.parametrize("path", ["/keys", "/userinfo"])
+def test_a_provider_that_hangs_up_is_told_from_a_token_that_is_bad(
+    ports: Ports, provider: OwnProvider, path: str
+) -> None:
+    token = provider.access_token()
+    provider.server.answer(path, Reply(raw=lambda connection: connection.close()))
+    assert fault(ports, token) is TokenFault.PROVIDER
+    assert TokenFault.PROVIDER.code == "InvalidTokenError"

@@ -1,0 +1,255 @@
+"""What a process remembers of tokens saves work and changes no answer."""
+
+from dataclasses import replace
+
+import pytest
+from sqlalchemy import delete, update
+
+from app.domain.authorization.actor import OPERATOR, Actor, SessionOrigin
+from app.domain.keys.ring import CACHE_TIME
+from app.domain.shop.settings import PasswordLoginMode
+from app.domain.values.errors import Refused, TokenFault
+from app.models import SessionRecord, ShopRecord, SigningKeyRecord, UserRecord
+from app.ports import Ports, Remembered
+from app.services.identity.identify import identify
+from app.services.keys.rotation import rotate_keys
+from app.services.sign_in.tokens import refresh_token, verify_token
+from tests.builders.apps import make_app
+from tests.builders.people import ISSUER, NOBODY, make_user, sign_in, visit
+from tests.builders.shop import set_mode
+from tests.fakes.clock import FakeClock
+from tests.fixtures.statements import recorded_statements
+from tests.services.invalid_tokens import BROKEN, break_token
+
+PUBLIC = "https://shop.example.com"
+
+
+def actor(ports: Ports, credential: str | None, issuer: str = ISSUER) -> Actor:
+    return identify(ports, replace(visit(credential), issuer=issuer)).actor
+
+
+def refreshes(ports: Ports, token: str) -> bool:
+    try:
+        return bool(refresh_token(ports, NOBODY, token=token).access)
+    except Refused:
+        return False
+
+
+def verifies(ports: Ports, token: str) -> bool:
+    try:
+        return verify_token(ports, NOBODY, token=token).user.is_active
+    except Refused:
+        return False
+
+
+def test_a_token_that_was_seen_before_costs_one_statement_and_no_write(ports: Ports) -> None:
+    token = sign_in(ports, make_user(ports)).access
+    actor(ports, token)
+
+    with recorded_statements() as statements:
+        assert actor(ports, token).is_user
+
+    [statement] = statements
+    assert statement.startswith("SELECT")
+
+
+def test_an_app_token_costs_one_statement_and_no_write(ports: Ports) -> None:
+    _, token = make_app(ports)
+    actor(ports, token)
+
+    with recorded_statements() as statements:
+        assert actor(ports, token).is_app
+
+    [statement] = statements
+    assert statement.startswith("SELECT")
+
+
+def test_a_caller_without_a_credential_costs_one_statement_and_no_write(ports: Ports) -> None:
+    actor(ports, None)
+
+    with recorded_statements() as statements:
+        actor(ports, None)
+
+    [statement] = statements
+    assert statement.startswith("SELECT")
+
+
+@pytest.mark.parametrize(
+    "name", ["expired", "from the future", "foreign issuer", "unknown session"]
+)
+def test_a_token_that_is_worth_nothing_costs_one_statement_too(ports: Ports, name: str) -> None:
+    token, fault = break_token(ports, sign_in(ports, make_user(ports)).access, name)
+    actor(ports, token)
+
+    with recorded_statements() as statements:
+        assert actor(ports, token).fault is fault
+
+    assert len(statements) == 1
+
+
+def test_a_token_is_remembered_by_what_nobody_can_read_it_from(ports: Ports) -> None:
+    token = sign_in(ports, make_user(ports)).access
+    actor(ports, token)
+
+    assert len(ports.remembered.verified) == 1
+    assert token not in repr(ports.remembered)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        name
+        for name in BROKEN
+        if BROKEN[name][0] in (TokenFault.UNDECODABLE, TokenFault.SIGNATURE, TokenFault.ALGORITHM)
+    ],
+)
+def test_a_token_that_is_not_ours_is_never_remembered(ports: Ports, name: str) -> None:
+    token, _ = break_token(ports, sign_in(ports, make_user(ports)).access, name)
+
+    actor(ports, token)
+
+    assert len(ports.remembered.verified) == 0
+
+
+def test_a_remembered_token_ends_with_its_session(ports: Ports) -> None:
+    pair = sign_in(ports, make_user(ports))
+    assert actor(ports, pair.access).is_user
+    assert refreshes(ports, pair.refresh)
+
+    with ports.database.transaction() as session:
+        session.execute(delete(SessionRecord))
+
+    assert actor(ports, pair.access).fault is TokenFault.INVALID
+    assert not refreshes(ports, pair.refresh)
+    assert not verifies(ports, pair.access)
+
+
+def test_a_remembered_token_expires_at_its_time(ports: Ports, clock: FakeClock) -> None:
+    token = sign_in(ports, make_user(ports)).access
+    clock.pass_(seconds=299.999)
+    assert actor(ports, token).is_user
+    clock.pass_(seconds=0.001)
+
+    assert actor(ports, token).fault is TokenFault.EXPIRED
+    assert not verifies(ports, token)
+
+
+def test_a_remembered_token_obeys_the_mode(ports: Ports) -> None:
+    token = sign_in(ports, make_user(ports, is_superuser=True)).access
+    assert actor(ports, token).is_staff
+
+    set_mode(ports, PasswordLoginMode.CUSTOMERS_ONLY)
+    assert not actor(ports, token).is_staff
+    set_mode(ports, PasswordLoginMode.DISABLED)
+    assert actor(ports, token).fault is TokenFault.INVALID
+
+
+def test_a_remembered_token_loses_a_user_who_was_deactivated(ports: Ports) -> None:
+    token = sign_in(ports, make_user(ports)).access
+    assert actor(ports, token).is_user
+    with ports.database.transaction() as session:
+        session.execute(update(UserRecord).values(is_active=False))
+
+    assert actor(ports, token).fault is TokenFault.INVALID
+
+
+def test_a_remembered_token_is_still_of_its_issuer_alone(ports: Ports) -> None:
+    configured = replace(ports, configuration=replace(ports.configuration, public_url=PUBLIC))
+    token = sign_in(configured, make_user(ports)).access
+    assert actor(ports, token).is_user
+
+    assert actor(configured, token, f"{PUBLIC}/graphql/").fault is TokenFault.INVALID
+
+
+def withdraw_keys(ports: Ports) -> None:
+    """Take every signing key out of the ring, as after a theft; the next use makes new ones."""
+    with ports.database.transaction() as session:
+        session.execute(delete(SigningKeyRecord))
+        session.execute(update(ShopRecord).values(keys_version=ShopRecord.keys_version + 1))
+
+
+def test_remembered_tokens_die_with_their_signing_key_in_every_process(
+    ports: Ports, elsewhere: Ports
+) -> None:
+    pair = sign_in(ports, make_user(ports))
+    for process in (ports, elsewhere):
+        assert actor(process, pair.access).is_user
+        assert refreshes(process, pair.refresh)
+        assert verifies(process, pair.refresh)
+
+    withdraw_keys(ports)
+
+    for process in (elsewhere, ports):
+        assert actor(process, pair.access).fault is TokenFault.SIGNATURE
+        assert not refreshes(process, pair.refresh)
+        assert not verifies(process, pair.refresh)
+
+
+@pytest.mark.parametrize("seen", ["access", "refresh", "verify"])
+def test_whichever_way_a_token_comes_back_first_its_withdrawn_key_is_noticed(
+    ports: Ports, elsewhere: Ports, seen: str
+) -> None:
+    pair = sign_in(ports, make_user(ports))
+    assert actor(elsewhere, pair.access).is_user
+    assert refreshes(elsewhere, pair.refresh)
+    withdraw_keys(ports)
+
+    answers = {
+        "access": lambda: actor(elsewhere, pair.access).is_user,
+        "refresh": lambda: refreshes(elsewhere, pair.refresh),
+        "verify": lambda: verifies(elsewhere, pair.access),
+    }
+    assert answers[seen]() is False
+
+
+def test_a_token_survives_a_rotation_in_every_process(
+    ports: Ports, elsewhere: Ports, clock: FakeClock
+) -> None:
+    pair = sign_in(ports, make_user(ports), SessionOrigin.OIDC)
+    assert refreshes(elsewhere, pair.refresh)
+    clock.pass_(seconds=CACHE_TIME.total_seconds())
+
+    rotate_keys(ports, OPERATOR)
+
+    for process in (ports, elsewhere):
+        renewed = refresh_token(process, NOBODY, token=pair.refresh).access
+        assert actor(ports, renewed).is_user
+        assert actor(elsewhere, renewed).is_user
+
+
+def test_a_process_that_knows_nothing_yet_accepts_what_another_signed(
+    ports: Ports, elsewhere: Ports
+) -> None:
+    token = sign_in(ports, make_user(ports)).access
+
+    assert elsewhere.remembered.ring is None
+    assert actor(elsewhere, token).is_user
+
+
+def test_forgetting_everything_changes_no_answer(ports: Ports) -> None:
+    token = sign_in(ports, make_user(ports)).access
+    assert actor(ports, token) == actor(replace(ports, remembered=Remembered()), token)
+
+
+@pytest.mark.parametrize(
+    ("public_url", "made_for", "asked_at", "accepted"),
+    [
+        ("", "http://localhost:8000/graphql/", "http://localhost:8000/graphql/", True),
+        ("", "http://127.0.0.1:5000/graphql/", "http://localhost:8000/graphql/", True),
+        ("", "http://dev.lan/graphql/", "http://dev.lan/graphql/", True),
+        ("", "http://dev.lan/graphql/", "http://localhost:8000/graphql/", False),
+        ("", "http://localhost:8000/graphql/", "http://dev.lan/graphql/", True),
+        (PUBLIC, f"{PUBLIC}/graphql/", f"{PUBLIC}/graphql/", True),
+        (PUBLIC, "http://localhost:8000/graphql/", f"{PUBLIC}/graphql/", False),
+        (PUBLIC, "https://other.example.com/graphql/", f"{PUBLIC}/graphql/", False),
+    ],
+)
+def test_issuers_are_one_with_a_public_url_and_the_request_s_or_this_machine_s_without(
+    ports: Ports, public_url: str, made_for: str, asked_at: str, accepted: bool
+) -> None:
+    there = replace(ports, configuration=replace(ports.configuration, public_url=public_url))
+    token = sign_in(there, make_user(ports), caller=replace(NOBODY, issuer=made_for)).access
+
+    assert actor(there, token, asked_at).is_user is accepted
+    if not accepted:
+        assert actor(there, token, asked_at).fault is TokenFault.INVALID

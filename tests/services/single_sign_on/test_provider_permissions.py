@@ -1,0 +1,104 @@
+"""What may be done with a provider's token: scopes where it rules, groups kept here otherwise."""
+
+import pytest
+
+from app.domain.authorization.permissions import Permission
+from app.domain.events import EventType
+from app.ports import Ports
+from tests.builders.audit import trail
+from tests.builders.outbox import events
+from tests.builders.people import make_group, make_user
+from tests.builders.providers import set_up
+from tests.servers.own_provider import AUDIENCE, OwnProvider
+from tests.services.provider_bearers import EMAIL, who
+
+
+def test_staff_domains_make_staff_of_verified_addresses_and_give_them_a_group(
+    ports: Ports, provider: OwnProvider
+) -> None:
+    make_group(ports, "New staff", Permission.MANAGE_ORDERS)
+    set_up(
+        ports,
+        provider,
+        staff_user_domains="other.example, SSO.example",
+        default_group_name_for_new_staff_users="New staff",
+    )
+
+    actor = who(ports, provider.access_token()).actor
+
+    assert (actor.is_staff, actor.permissions) == (True, frozenset({Permission.MANAGE_ORDERS}))
+    doubtful = provider.sign(provider.claims("bob"))
+    provider.known(doubtful, "bob", email_verified=False)
+    assert who(ports, doubtful).actor.is_staff is False
+    elsewhere = provider.sign(provider.claims("eve"))
+    provider.known(elsewhere, "eve", email="eve@evilsso.example")
+    assert who(ports, elsewhere).actor.is_staff is False
+
+
+def test_the_default_group_is_made_without_permissions_where_there_is_none(
+    ports: Ports, provider: OwnProvider
+) -> None:
+    group = {"default_group_name_for_new_staff_users": "Newcomers"}
+    set_up(ports, provider, staff_user_domains="sso.example", **group)
+    user = who(ports, provider.access_token()).user
+    assert user is not None
+    assert [(one.name, one.permissions) for one in user.groups] == [("Newcomers", frozenset())]
+    assert [one.subject_name for one in trail(ports, "group.create")] == ["Newcomers"]
+    assert [one.after for one in trail(ports, "user.join")] == [{"group": "Newcomers"}]
+    told = [one.type for one in events(ports)]
+    assert told.count(EventType.PERMISSION_GROUP_CREATED) == 1
+
+
+SCOPES = [
+    # scope, permissions, what they may do, and whether they are staff
+    ("openid", None, set(), False),
+    ("openid latchkey:manage_products", None, {Permission.MANAGE_PRODUCTS}, True),
+    (
+        "latchkey:manage_products",
+        ["latchkey:manage_users"],
+        {Permission.MANAGE_PRODUCTS},
+        True,
+    ),
+    ("openid", ["latchkey:manage_users", "other"], {Permission.MANAGE_USERS}, True),
+    ("openid latchkey:staff", None, set(), True),
+    ("openid latchkey:unknown", None, set(), False),
+    ("openid another:manage_products", None, set(), False),
+    ("openid LATCHKEY:MANAGE_PRODUCTS", None, set(), False),
+    (["openid", "latchkey:manage_products"], None, {Permission.MANAGE_PRODUCTS}, True),
+    (5, {"latchkey:manage_users": True}, set(), False),
+]
+
+
+@pytest.mark.parametrize(("scope", "listed", "granted", "is_staff"), SCOPES)
+def test_scope_permissions_rule_alone_and_are_never_merged(
+    ports: Ports,
+    provider: OwnProvider,
+    scope: object,
+    listed: object,
+    granted: set[Permission],
+    is_staff: bool,
+) -> None:
+    make_user(ports, EMAIL, is_staff=True, permissions=[Permission.MANAGE_APPS])
+    set_up(ports, provider, audience=AUDIENCE, use_oauth_scope_permissions="true")
+
+    claims = {"scope": scope, "permissions": ... if listed is None else listed}
+    token = provider.access_token(**claims)
+
+    actor = who(ports, token).actor
+    assert (actor.permissions, actor.is_staff) == (frozenset(granted), is_staff)
+
+
+def test_scopes_grant_nothing_while_no_audience_tells_for_whom_they_are(
+    ports: Ports, provider: OwnProvider
+) -> None:
+    set_up(ports, provider, use_oauth_scope_permissions="true")
+    actor = who(ports, provider.access_token(scope="latchkey:manage_products")).actor
+    assert (actor.is_user, actor.permissions, actor.is_staff) == (True, frozenset(), False)
+
+
+def test_without_scope_permissions_the_rights_kept_here_count(
+    ports: Ports, provider: OwnProvider
+) -> None:
+    make_user(ports, EMAIL, is_staff=True, permissions=[Permission.MANAGE_APPS])
+    actor = who(ports, provider.access_token(scope="latchkey:manage_products")).actor
+    assert (actor.permissions, actor.is_staff) == (frozenset({Permission.MANAGE_APPS}), True)

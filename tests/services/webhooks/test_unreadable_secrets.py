@@ -1,0 +1,62 @@
+"""Webhooks whose secret was kept under a SECRET_KEY that nobody has any more."""
+
+from dataclasses import replace
+
+import pytest
+
+from app.adapters.encryption import AesSealing
+from app.domain.authorization.actor import OPERATOR
+from app.domain.values.errors import Refused
+from app.domain.values.ids import to_global_id
+from app.models import WebhookRecord
+from app.ports import Ports
+from app.services.deliveries.signing import endpoint_of
+from app.services.webhooks.changes import WebhookInput, delete_webhook, update_webhook
+from app.services.webhooks.details import show_webhook, webhooks_of_apps
+from tests.builders.apps import make_app
+from tests.builders.webhooks import make_webhook
+
+
+@pytest.fixture
+def other(ports: Ports) -> Ports:
+    """The same installation after its SECRET_KEY was replaced."""
+    return replace(ports, sealing=AesSealing("another secret of this installation"))
+
+
+@pytest.fixture
+def lost(ports: Ports) -> int:
+    """A webhook whose secret was sealed before that."""
+    return make_webhook(ports, make_app(ports, "owner")[0], secret="whsec_of_yesterday")
+
+
+def test_all_else_of_it_is_still_told(other: Ports, lost: int) -> None:
+    found = show_webhook(other, OPERATOR, lost)
+    assert found is not None
+    assert (found.name, found.has_secret) == ("hook", True)
+    assert webhooks_of_apps(other, OPERATOR, [found.app_id]) == {found.app_id: (found,)}
+    with pytest.raises(Refused) as refused:
+        found.reveal()
+    (problem,) = refused.value.problems
+    assert (problem.field, problem.code) == ("secretKey", "INVALID")
+    assert "SECRET_KEY" in problem.message
+
+
+def test_it_can_be_changed_and_removed(other: Ports, lost: int) -> None:
+    name = to_global_id("Webhook", lost)
+    changed = update_webhook(other, OPERATOR, name, "", WebhookInput(is_active=False))
+    assert (changed.is_active, changed.has_secret) == (False, True)
+    delete_webhook(other, OPERATOR, name)
+    assert show_webhook(other, OPERATOR, lost) is None
+
+
+@pytest.mark.parametrize(("said", "secrets"), [("a new one", ("a new one",)), ("", ())])
+def test_a_new_secret_mends_it_and_nothing_is_signed_with_the_lost_one(
+    other: Ports, lost: int, said: str, secrets: tuple[str, ...]
+) -> None:
+    name = to_global_id("Webhook", lost)
+    changed = update_webhook(other, OPERATOR, name, "", WebhookInput(secret_key=said))
+    assert changed.has_secret == bool(said)
+    with other.database.reading() as session:
+        stored = session.get(WebhookRecord, lost)
+        assert stored is not None
+        assert endpoint_of(other, stored).secrets == secrets
