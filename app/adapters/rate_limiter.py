@@ -4,7 +4,6 @@ Fixed windows that begin with a client's first use: one counter a limit and clie
 the window is exactly when the client can go on.
 """
 
-from collections import OrderedDict
 from collections.abc import Callable
 from functools import lru_cache
 from math import ceil
@@ -12,6 +11,7 @@ from threading import Lock
 from typing import Any, TypeVar
 
 import structlog
+from cachetools import FIFOCache
 from limits import RateLimitItem, parse_many
 from limits.storage import RedisStorage, Storage
 from limits.strategies import FixedWindowRateLimiter
@@ -28,42 +28,39 @@ SCHEME = "counts"
 _KEY_PREFIX = "latchkey:limits"
 _MOST_WINDOWS = 50_000
 _AWAY_SECONDS = 5.0
+_NO_WINDOW = 0.0, 0
 
 Result = TypeVar("Result")
 _log = structlog.get_logger(__name__)
 
 
 class Windows:
-    """Counters of this process, at most ``most``: the window that began first is forgotten first.
+    """Counters of this process, at most ``most``: the one counted longest ago is dropped first.
 
-    The library's own memory never forgets a key, and looks at all of them a hundred times a
-    second.
+    Each key has its count and the end of its window. The library's own memory store is not used:
+    it never drops a key, and looks at all of them a hundred times a second.
     """
 
     def __init__(self, clock: Clock, most: int = _MOST_WINDOWS) -> None:
         self._clock = clock
-        self._most = most
-        self._windows: OrderedDict[str, tuple[float, int]] = OrderedDict()
+        self._windows: FIFOCache[str, tuple[float, int]] = FIFOCache(most)
         self._lock = Lock()
 
     def incr(self, key: str, expiry: float, amount: int) -> int:
         now = self._clock.timestamp()
         with self._lock:
-            end, count = self._windows.get(key, (0.0, 0))
+            end, count = self._windows.get(key, _NO_WINDOW)
             if not now < end <= now + expiry:  # over, or from before the clock was put back
-                self._windows.pop(key, None)
                 end, count = now + expiry, 0
-                if len(self._windows) >= self._most:
-                    self._windows.popitem(last=False)
             self._windows[key] = end, count + amount
             return count + amount
 
     def get(self, key: str) -> int:
-        end, count = self._windows.get(key, (0.0, 0))
+        end, count = self._window(key)
         return count if end > self._clock.timestamp() else 0
 
     def get_expiry(self, key: str) -> float:
-        end, _ = self._windows.get(key, (0.0, 0))
+        end, _ = self._window(key)
         return max(end, self._clock.timestamp())
 
     def clear(self, key: str) -> None:
@@ -75,6 +72,10 @@ class Windows:
             count = len(self._windows)
             self._windows.clear()
             return count
+
+    def _window(self, key: str) -> tuple[float, int]:
+        with self._lock:
+            return self._windows.get(key, _NO_WINDOW)
 
 
 class Counts(Storage):

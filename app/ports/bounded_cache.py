@@ -1,32 +1,35 @@
-"""A map that forgets what is oldest, for what one process remembers."""
+"""A bounded map for what one process keeps between requests."""
 
-from collections import OrderedDict
 from threading import Lock
 from typing import Generic, TypeVar
+
+from cachetools import FIFOCache
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 
 
 class Memory(Generic[Key, Value]):
-    """A bounded map that forgets what was written longest ago; safe among threads.
+    """A thread-safe map of at most ``size`` entries that drops the entry written longest ago.
 
-    Reads take no lock: they sit on the hot path, and a dictionary's own read is atomic.
+    Reads take no lock because they are on the hot path: a read of ``FIFOCache`` changes nothing
+    and is a read of one dictionary.
     """
 
     def __init__(self, size: int) -> None:
-        self._size = size
-        self._items: OrderedDict[Key, Value] = OrderedDict()
+        self._items: FIFOCache[Key, Value] = FIFOCache(size)
         self._lock = Lock()
 
     def get(self, key: Key) -> Value | None:
-        return self._items.get(key)
+        # Not the cache's own get: it looks twice, and a writer can drop the entry in between.
+        try:
+            return self._items[key]
+        except KeyError:
+            return None
 
     def put(self, key: Key, value: Value) -> None:
         with self._lock:
             self._items[key] = value
-            while len(self._items) > self._size:
-                self._items.popitem(last=False)
 
     def clear(self) -> None:
         with self._lock:

@@ -75,6 +75,14 @@ def test_memory_is_bounded_however_many_addresses_come() -> None:
     assert windows.reset() == 100
 
 
+def test_an_address_that_keeps_asking_is_not_forgotten_for_others() -> None:
+    windows = Windows(FakeClock(), most=10)
+    for number in range(100):
+        windows.incr("busy", 60, 1)
+        windows.incr(str(number), 60, 1)
+    assert windows.get("busy") == 100
+
+
 def test_two_processes_share_their_counts_in_redis(redis_url: str) -> None:
     with ConnectionPool.from_url(redis_url) as one, ConnectionPool.from_url(redis_url) as other:
         clock = SystemClock()

@@ -10,7 +10,7 @@ from app.domain.apps.apps import grantable_problem
 from app.domain.apps.manifest_extensions import ManifestExtension, read_extensions
 from app.domain.apps.manifest_fields import Members
 from app.domain.apps.manifest_webhooks import ManifestWebhook, read_webhooks
-from app.domain.apps.version_ranges import is_within, parse_version
+from app.domain.apps.version_ranges import is_within
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.version import SCHEMA_VERSION
@@ -81,9 +81,9 @@ def read_manifest(document: Mapping[str, object], vendor: str) -> Manifest:
 def _check_version(members: Members, name: str) -> None:
     wanted = members.line(name)
     try:
-        fits = not wanted or is_within(parse_version(SCHEMA_VERSION), wanted)
+        fits = not wanted or is_within(SCHEMA_VERSION, wanted)
     except ValueError:
-        members.refuse(name, "INVALID", "This is no range of versions: ^3.20, say.")
+        members.refuse(name, "INVALID", "Enter a version range, such as ^3.20.")
         return
     if not fits:
         message = f"The app asks for {wanted}; the interface here is {SCHEMA_VERSION}."

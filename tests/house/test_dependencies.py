@@ -1,0 +1,61 @@
+"""The packages in requirements.in are those that the program imports."""
+
+import ast
+import re
+import sys
+from importlib.metadata import packages_distributions
+
+from tests.house.sources import ROOT, application
+
+NOT_IMPORTED = {
+    "bootstrap-flask": "its wheel holds Bootstrap's style sheet, script and icons",
+    "granian": "`flask serve` starts it as a program",
+    "prometheus-client": "the metrics endpoint, which is planned, uses it",
+    "psycopg": "SQLAlchemy loads it by the name of the database URL's driver",
+}
+"""Packages that no module imports, and why they are needed nevertheless."""
+
+
+def test_every_direct_dependency_is_imported() -> None:
+    unused = _direct_dependencies() - _imported_packages() - set(NOT_IMPORTED)
+    assert unused == set()
+
+
+def test_every_imported_package_is_a_direct_dependency() -> None:
+    undeclared = _imported_packages() - _direct_dependencies()
+    assert undeclared == set()
+
+
+def test_exceptions_are_direct_dependencies_that_are_not_imported() -> None:
+    assert set(NOT_IMPORTED) <= _direct_dependencies() - _imported_packages()
+
+
+def _direct_dependencies() -> set[str]:
+    lines = (ROOT / "requirements.in").read_text().splitlines()
+    names = [re.match(r"[\w.-]+", line) for line in lines if not line.startswith("#")]
+    return {_normalized(name[0]) for name in names if name}
+
+
+def _imported_packages() -> set[str]:
+    """Return the distributions of all third-party modules that the program imports."""
+    distributions = packages_distributions()
+    modules = {
+        name.partition(".")[0]
+        for source in application()
+        for node in ast.walk(source.tree)
+        for name in _imported_modules(node)
+    }
+    third_party = modules - sys.stdlib_module_names - {"app", "cli", "wsgi"}
+    return {_normalized(name) for module in third_party for name in set(distributions[module])}
+
+
+def _imported_modules(node: ast.AST) -> list[str]:
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom) and node.module:
+        return [node.module]
+    return []
+
+
+def _normalized(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
