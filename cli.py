@@ -128,7 +128,9 @@ def _elsewhere() -> object:
 
 
 def _connected(name: str) -> object:
-    with postponed("app.adapters.", "app.remote.", "app.ports.statements", "app.web.elsewhere"):
+    with postponed(
+        "app.adapters.", "app.remote.", "app.ports.statements", "app.web.remote_instances"
+    ):
         connect = cast("Callable[[], object]", load(f"app.wiring:{name}"))
     return connect()
 

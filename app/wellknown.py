@@ -10,8 +10,8 @@ from flask import Blueprint, Response, request
 from app.domain.keys.ring import CACHE_TIME, PublicKey
 from app.domain.sign_in.jws import ALGORITHM
 from app.services.keys.ring import published_keys
+from app.web.cors import cors_headers, preflight_headers
 from app.web.installation import installation
-from app.web.origins import cors_headers, preflight_headers
 
 _METHODS = ("GET", "HEAD")
 _CACHE_CONTROL = f"public, max-age={int(CACHE_TIME.total_seconds())}"

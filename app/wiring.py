@@ -35,7 +35,7 @@ from app.loading import load, postponed
 from app.ports import Ports
 from app.remote import instance, sign_in
 from app.settings import Settings, SettingsError, load_client_settings, load_settings
-from app.web import elsewhere
+from app.web import remote_instances
 from app.web.installation import CountStore, Installation
 
 Made = TypeVar("Made")
@@ -156,12 +156,12 @@ def connect_installation() -> Installation:
     return make_installation(ports, settings)
 
 
-def connect_elsewhere() -> elsewhere.Elsewhere:
+def connect_elsewhere() -> remote_instances.Elsewhere:
     """The ways to other instances; nothing of this installation is looked at."""
     client = load_client_settings()
     http = _late(_open_http)
     kept = saved_logins.FileProfiles(client.folder)
-    return elsewhere.Elsewhere(
+    return remote_instances.Elsewhere(
         http=http,
         clock=clock.SystemClock(),
         randomness=randomness.SystemRandomness(),

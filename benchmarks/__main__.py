@@ -13,7 +13,7 @@ from pathlib import Path
 
 from app.domain.authorization.actor import OPERATOR
 from app.services.shop.settings import ShopUpdate, update_shop
-from benchmarks import changes, deliveries, load, paths, servers, single_sign_on
+from benchmarks import change_cost, deliveries, load_client, paths, servers, single_sign_on
 from benchmarks.report import Report
 from benchmarks.shop import BenchShop
 from tests.builders.people import PASSWORD
@@ -25,8 +25,8 @@ _SIZES = (10, 1_000_000)
 def measure(report: Report, folder: Path) -> None:
     """The whole table."""
     with servers.empty_flask() as bare:
-        yardstick = load.Target(bare.port, load.request_bytes("/", port=bare.port))
-        report.yardstick(load.side_by_side(yardstick)[0])
+        yardstick = load_client.Target(bare.port, load_client.request_bytes("/", port=bare.port))
+        report.yardstick(load_client.side_by_side(yardstick)[0])
         shop = BenchShop(folder, others=_SIZES[0])
         with servers.latchkey(shop.url) as server:
             report.cold_start(server.first_answer)
@@ -38,12 +38,14 @@ def measure(report: Report, folder: Path) -> None:
             report.memory(server.memory())
         single_sign_on.measure(report, folder, yardstick)
     deliveries.measure(report)
-    changes.measure(report, folder)
+    change_cost.measure(report, folder)
     _sizes(report, folder)
 
 
-def _row(report: Report, path: paths.Path, server: servers.Server, yardstick: load.Target) -> None:
-    bare, outcome = load.side_by_side(yardstick, path.at(server.port))
+def _row(
+    report: Report, path: paths.Path, server: servers.Server, yardstick: load_client.Target
+) -> None:
+    bare, outcome = load_client.side_by_side(yardstick, path.at(server.port))
     report.add(path.name, outcome, bare)
 
 
@@ -57,28 +59,28 @@ def _sizes(report: Report, folder: Path) -> None:
             few, many = (
                 path(server.port, shop) for server, shop in ((one, small), (other, large))
             )
-            first, second = load.side_by_side(few.at(one.port), many.at(other.port))
+            first, second = load_client.side_by_side(few.at(one.port), many.at(other.port))
             report.at_size(few.name, (first, second), _SIZES)
 
 
 def _logins(
-    report: Report, server: servers.Server, shop: BenchShop, yardstick: load.Target
+    report: Report, server: servers.Server, shop: BenchShop, yardstick: load_client.Target
 ) -> None:
     took = []
     for number in range(_LOGINS):
         request = paths.login(server.port, f"198.51.100.{number + 1}")
         started = time.perf_counter()
-        answer = load.one(server.port, request)
+        answer = load_client.one(server.port, request)
         took.append((time.perf_counter() - started) * 1000)
         if b'"errors":[]' not in answer:
             raise RuntimeError(f"a login failed: {answer[:200]!r}")
     report.logins(sorted(took)[_LOGINS // 2], _hash_milliseconds(shop))
-    (bare,) = load.side_by_side(yardstick)
+    (bare,) = load_client.side_by_side(yardstick)
     stop = threading.Event()
     client = threading.Thread(target=_log_in_again_and_again, args=(server.port, stop))
     client.start()
     path = paths.me(server.port, shop)
-    outcome = load.run(server.port, path.request, seconds=4)
+    outcome = load_client.run(server.port, path.request, seconds=4)
     stop.set()
     client.join()
     report.while_logging_in(outcome, bare)
@@ -88,7 +90,9 @@ def _log_in_again_and_again(port: int, stop: threading.Event) -> None:
     number = 0
     while not stop.is_set():
         number += 1
-        load.one(port, paths.login(port, f"198.51.{100 + number // 250}.{number % 250 + 1}"))
+        load_client.one(
+            port, paths.login(port, f"198.51.{100 + number // 250}.{number % 250 + 1}")
+        )
 
 
 def _hash_milliseconds(shop: BenchShop) -> float:

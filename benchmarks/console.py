@@ -1,6 +1,6 @@
 """What each page of the console costs in a shop with a long past: time, SQL statements.
 
-First with 100,000 apps and deliveries, then with the crowd of ``benchmarks.crowd`` besides.
+First with 100,000 apps and deliveries, then with the data of ``benchmarks.large_dataset`` too.
 """
 
 import sys
@@ -32,11 +32,11 @@ from app.ports import Ports
 from app.services.demo.shop import fill_shop
 from app.settings import Settings, default_database_url, load_settings
 from app.wiring import connect
-from benchmarks.crowd import CUSTOMERS, ISSUER, Make, add_crowd, add_rows
+from benchmarks.large_dataset import CUSTOMERS, ISSUER, Make, add_crowd, add_rows
 from tests.browser.pages import page_addresses
 from tests.builders.people import PASSWORD, make_user
 from tests.builders.provider_records import make_provider
-from tests.console.desk import Desk
+from tests.console.staff_client import Desk
 from tests.fixtures.statements import recorded_statements
 
 ROWS = 100_000

@@ -29,8 +29,8 @@ from app.services.deliveries.sending import make_deliveries
 from app.settings import Settings
 from app.wiring import connect
 from benchmarks import servers
-from benchmarks.history import multiply
-from benchmarks.processor import processor_seconds
+from benchmarks.cpu_time import processor_seconds
+from benchmarks.delivery_history import multiply
 from benchmarks.receiver import receiver
 from benchmarks.report import Report
 from benchmarks.shop import subscribe

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from benchmarks.load import Target, request_bytes
+from benchmarks.load_client import Target, request_bytes
 from benchmarks.shop import BenchShop
 from tests.builders.people import PASSWORD
 

@@ -4,7 +4,7 @@ import os
 import platform
 from pathlib import Path
 
-from benchmarks.load import Outcome
+from benchmarks.load_client import Outcome
 
 
 class Report:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.processor import processor_seconds
+from benchmarks.cpu_time import processor_seconds
 
 ROOT = Path(__file__).parent.parent
 SERVER_CORE = 0
@@ -59,7 +59,7 @@ def empty_flask() -> Iterator[Server]:
     command = [
         *("-m", "granian", "--interface", "rsgi", "--loop", "asyncio", "--workers", "1"),
         *("--http", "1", "--no-ws", "--host", "127.0.0.1", "--port", str(port)),
-        *("--log-level", "error", "benchmarks.empty:server"),
+        *("--log-level", "error", "benchmarks.empty_app:server"),
     ]
     with _running(command, port, {}, "/") as server:
         yield server

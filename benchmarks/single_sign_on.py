@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.adapters.clock import SystemClock
-from benchmarks import load, paths, servers
+from benchmarks import load_client, paths, servers
 from benchmarks.report import Report
 from benchmarks.shop import MANAGER, BenchShop
 from tests.builders.providers import set_up
@@ -25,9 +25,9 @@ class Measured:
     """One kind of token: what came of it, and at the same time of ``ours`` and of ``others``."""
 
     name: str
-    outcome: load.Outcome
-    ours: load.Outcome
-    others: Sequence[load.Outcome]
+    outcome: load_client.Outcome
+    ours: load_client.Outcome
+    others: Sequence[load_client.Outcome]
 
     @property
     def times(self) -> float:
@@ -39,7 +39,7 @@ class Measured:
         return f"{self.name}: no call to the provider, {self.times:.2f} times the time of ours"
 
 
-def measure(report: Report, folder: Path, yardstick: load.Target) -> None:
+def measure(report: Report, folder: Path, yardstick: load_client.Target) -> None:
     """Add a row for each kind of token."""
     for one in _measured(folder, yardstick):
         report.add(one.name, one.outcome, one.others[0])
@@ -54,7 +54,7 @@ def main() -> None:
             sys.stdout.write(f"{one.note}; {one.outcome.rate:,.0f} a second\n")
 
 
-def _measured(folder: Path, *beside: load.Target) -> Iterator[Measured]:
+def _measured(folder: Path, *beside: load_client.Target) -> Iterator[Measured]:
     """Each kind of token, measured ``beside`` others.
 
     Raises when one costs a call, or more than ``DEAREST``.
@@ -72,7 +72,9 @@ def _measured(folder: Path, *beside: load.Target) -> Iterator[Measured]:
         for kind, token in _tokens(provider).items():
             _show(server, token)
             asked = len(provider.server.received)
-            mine, outcome, *others = load.side_by_side(ours, _target(server, token), *beside)
+            mine, outcome, *others = load_client.side_by_side(
+                ours, _target(server, token), *beside
+            )
             calls = len(provider.server.received) - asked
             one = Measured(f"`me` with {kind} seen before", outcome, mine, others)
             if calls or one.times > DEAREST:
@@ -90,10 +92,10 @@ def _tokens(provider: OwnProvider) -> dict[str, str]:
 
 def _show(server: servers.Server, token: str) -> None:
     """Have the server see the token for the first time, and whose it is."""
-    answer = load.one(server.port, paths.graphql(server.port, paths.ME, token))
+    answer = load_client.one(server.port, paths.graphql(server.port, paths.ME, token))
     if MANAGER.encode() not in answer:
         raise RuntimeError(f"the token is not the manager's: {answer[:200]!r}")
 
 
-def _target(server: servers.Server, token: str) -> load.Target:
-    return load.Target(server.port, paths.graphql(server.port, paths.ME, token))
+def _target(server: servers.Server, token: str) -> load_client.Target:
+    return load_client.Target(server.port, paths.graphql(server.port, paths.ME, token))

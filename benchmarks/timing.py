@@ -29,7 +29,7 @@ from app.ports import Ports
 from app.services.shop.settings import ShopUpdate, update_shop
 from app.settings import Settings
 from app.wiring import connect
-from benchmarks import load, servers
+from benchmarks import load_client, servers
 from tests.builders.people import PASSWORD, sign_in
 from tests.servers.run import server_url, shared_directory
 
@@ -166,9 +166,9 @@ def _ask_of_each(
         if operation.signed_in:
             headers["Authorization"] = f"Bearer {town.access}"
         body = json.dumps(operation.body(f"{kind}{number}@{_HOST}")).encode()
-        request = load.request_bytes("/graphql/", body, headers, port=port)
+        request = load_client.request_bytes("/graphql/", body, headers, port=port)
         started = time.perf_counter()
-        answer = load.one(port, request)
+        answer = load_client.one(port, request)
         yield kind, answer, (time.perf_counter() - started) * 1000
 
 

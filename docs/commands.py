@@ -7,7 +7,7 @@ import click
 
 import cli
 from app.commands.command import Command, Examples, Group
-from app.commands.exits import INTERRUPTED, Exit
+from app.commands.exit_codes import INTERRUPTED, Exit
 
 _WIDTH = 90
 _HEAD = """\

@@ -6,13 +6,13 @@ from datetime import datetime, timedelta
 
 import click
 
-from app.commands.app_rows import LARGEST_KEY, app_key
+from app.commands.app_output import LARGEST_KEY, app_key
 from app.commands.choices import Id
 from app.commands.command import Group
-from app.commands.exits import Exit
+from app.commands.exit_codes import Exit
 from app.commands.output import Column, output
 from app.commands.permissions import permission_option
-from app.commands.questions import ask_secret, no_input_option
+from app.commands.prompts import ask_secret, no_input_option
 from app.domain.apps.apps import DEFAULT_OVERLAP, LONGEST_OVERLAP, AppToken, NewAppToken
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission

@@ -5,13 +5,13 @@ from __future__ import annotations
 import click
 
 from app.commands.app_installations import install, installations
-from app.commands.app_rows import ALL_COLUMNS, COLUMNS, NO_APP, app_key
+from app.commands.app_output import ALL_COLUMNS, COLUMNS, NO_APP, app_key
 from app.commands.app_tokens import tokens
 from app.commands.command import Group
 from app.commands.output import output
 from app.commands.paging import page_options
 from app.commands.permissions import permission_option
-from app.commands.questions import agree, yes_option
+from app.commands.prompts import agree, yes_option
 from app.domain.apps.apps import App
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission

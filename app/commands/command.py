@@ -8,7 +8,7 @@ import click
 from flask.cli import AppGroup, with_appcontext
 from typing_extensions import override
 
-from app.commands.exits import INTERRUPTION, Failure, failure_of, is_unwritable
+from app.commands.exit_codes import INTERRUPTION, Failure, failure_of, is_unwritable
 from app.commands.output import Form, choose_form, drop_output, form_of, write, write_troubles
 from app.domain.values.version import VERSION
 

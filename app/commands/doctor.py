@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import click
 
 from app.commands.command import standalone
-from app.commands.exits import Exit
+from app.commands.exit_codes import Exit
 from app.commands.output import Column, output
 from app.domain.authorization.actor import OPERATOR
 from app.domain.values.check_results import Finding, State

@@ -8,7 +8,7 @@ from app.commands.command import Group
 from app.commands.output import Column, output
 from app.commands.paging import page_options
 from app.commands.permissions import PermissionType, permission_option
-from app.commands.questions import agree, yes_option
+from app.commands.prompts import agree, yes_option
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.groups import PermissionGroup
 from app.domain.authorization.permissions import Permission

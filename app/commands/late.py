@@ -14,7 +14,7 @@ _WAITS = (
     "app.domain.events",
     "app.domain.webhooks.subscribable_events",
     "app.commands.tables",
-    "app.web.elsewhere",
+    "app.web.remote_instances",
 )
 """Whoever asks for help or mistypes an option waits neither for the use cases and the database's
 library below them nor for the library of tables; nobody for all events who speaks of none, nor

@@ -6,12 +6,12 @@ import sys
 
 import click
 
-from app.commands.api_address import ApiAddress
+from app.commands.api_url import ApiAddress
 from app.commands.command import standalone
 from app.commands.output import Column, output
-from app.commands.texts import read_input
+from app.commands.text_options import read_input
 from app.ports.saved_logins import Profile
-from app.web.elsewhere import elsewhere
+from app.web.remote_instances import elsewhere
 
 _COLUMNS = (
     Column[Profile]("url", "Instance", lambda one: one.url, short=True),

@@ -10,7 +10,7 @@ from functools import partial
 from threading import Event
 from types import FrameType
 
-from app.web.parent import end_with_parent
+from app.web.parent_process import end_with_parent
 
 _TICK = 0.2
 _GRACE = 20.0

@@ -14,7 +14,7 @@ from pathlib import Path
 import click
 
 from app.commands.command import standalone
-from app.commands.exits import Exit
+from app.commands.exit_codes import Exit
 from app.commands.output import Column, Form, Output, output
 from app.commands.processes import Program, run_together
 from app.domain.authorization.actor import OPERATOR

@@ -11,7 +11,7 @@ from app.commands.command import Group
 from app.commands.output import output
 from app.commands.paging import page_options
 from app.commands.permissions import permission_option
-from app.commands.user_rows import ALL_COLUMNS, COLUMNS
+from app.commands.user_output import ALL_COLUMNS, COLUMNS
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission

@@ -6,8 +6,8 @@ import click
 
 from app.commands.command import standalone
 from app.commands.output import output
-from app.commands.questions import agree, yes_option
-from app.commands.user_rows import ALL_COLUMNS, COLUMNS
+from app.commands.prompts import agree, yes_option
+from app.commands.user_output import ALL_COLUMNS, COLUMNS
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import OPERATOR
 from app.domain.values.errors import Problem, Refused

@@ -3,7 +3,7 @@
 from flask import Blueprint, flash, redirect, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.console.frame import done, go, page, refused_page
+from app.console.page_layout import done, go, page, refused_page
 from app.console.session import actor, ports
 from app.domain.authorization.permissions import Permission
 from app.domain.shop.lockouts import DoorChange, Lockout

@@ -6,7 +6,7 @@ from wtforms import EmailField, PasswordField, StringField
 from wtforms.validators import InputRequired
 
 from app.console.forms import ConsoleForm
-from app.console.frame import done, go, page, refused_page
+from app.console.page_layout import done, go, page, refused_page
 from app.console.session import actor, caller, ports
 from app.domain.accounts.avatars import LARGEST_FILE, avatar_path
 from app.domain.values.errors import Refused

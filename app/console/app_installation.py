@@ -6,7 +6,7 @@ from wtforms import BooleanField, URLField
 from wtforms.validators import InputRequired
 
 from app.console.forms import ConsoleForm
-from app.console.frame import done, page, refused_page
+from app.console.page_layout import done, page, refused_page
 from app.console.permissions import PermissionsField, chips
 from app.console.session import actor, ports
 from app.domain.apps.manifests import Manifest
@@ -90,7 +90,7 @@ def _agree(manifest: Manifest, form: InstallForm) -> BaseResponse:
         for chip in chips(actor(), manifest.permissions, for_app=True)
         if chip.permission in manifest.permissions
     ]
-    return page("apps/agree.html", manifest=manifest, form=form, chips=asked)
+    return page("apps/confirm_install.html", manifest=manifest, form=form, chips=asked)
 
 
 def _told(refused: Refused) -> list[str]:

@@ -9,7 +9,7 @@ from wtforms.fields.choices import SelectChoice
 
 from app.console.apps import app_or_404, show_app_page
 from app.console.forms import ConsoleForm
-from app.console.frame import done, page, refused_page
+from app.console.page_layout import done, page, refused_page
 from app.console.permissions import Chip, PermissionsField, chips
 from app.console.session import actor, now, ports
 from app.domain.apps.apps import App

@@ -10,8 +10,8 @@ from wtforms import StringField
 from wtforms.validators import InputRequired
 
 from app.console.forms import ConsoleForm
-from app.console.frame import done, page, refused_page
 from app.console.lists import asked_key, asked_page, tags, told, turns
+from app.console.page_layout import done, page, refused_page
 from app.console.permissions import PermissionsField, chips
 from app.console.session import actor, ports
 from app.domain.apps.apps import App, AppSortField, AppType
@@ -98,7 +98,7 @@ def connect() -> BaseResponse:
             )
     given = chips(actor(), form.permissions.chosen, for_app=True)
     show_ = refused_page if form.is_submitted() else page
-    return show_("apps/connect.html", form=form, chips=given, manages=may(actor(), create_app))
+    return show_("apps/new.html", form=form, chips=given, manages=may(actor(), create_app))
 
 
 @blueprint.get("/<key:key>")

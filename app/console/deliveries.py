@@ -5,10 +5,10 @@ from datetime import timedelta
 from flask import Blueprint, abort, flash, request
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.console.attempts import curl_of, size_of, status_words
+from app.console.delivery_attempts import curl_of, size_of, status_words
 from app.console.forms import sent_key, sent_keys
-from app.console.frame import done, go, page
 from app.console.lists import asked_days, asked_key, asked_page, tags, time_turns, told
+from app.console.page_layout import done, go, page
 from app.console.session import actor, now, ports
 from app.domain.deliveries.deliveries import KEPT, SCHEDULE, DeliveryStatus
 from app.domain.events import EventType

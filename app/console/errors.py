@@ -7,8 +7,8 @@ from flask_wtf.csrf import CSRFError
 from werkzeug.exceptions import HTTPException, NotFound, Unauthorized
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.console.frame import own_path, page, wants_part
-from app.console.proof import ask_for_form
+from app.console.page_layout import own_path, page, wants_part
+from app.console.reauthentication import ask_for_form
 from app.console.session import actor, is_signed_in, now, ports
 from app.domain.authorization.permissions import known
 from app.domain.values.errors import (
@@ -86,5 +86,5 @@ def show_http(error: HTTPException) -> BaseResponse:
 
 
 def _stop(status: HTTPStatus, title: str, messages: list[str]) -> Response:
-    template = "stop.html" if is_signed_in() else "stop_outside.html"
+    template = "error.html" if is_signed_in() else "error_signed_out.html"
     return page(template, status, title=title, messages=messages, status_code=status.value)

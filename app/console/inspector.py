@@ -12,8 +12,8 @@ from datetime import UTC, datetime
 from flask import Blueprint, request
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.console.filters import exact, relative
-from app.console.frame import page
+from app.console.formatting import exact, relative
+from app.console.page_layout import page
 from app.console.session import actor, now, ports
 from app.domain.authorization.actor import SessionOrigin
 from app.domain.inspector.token_inspection import CheckOutcome, Inspection, LostTo, TokenKind

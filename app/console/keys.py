@@ -5,8 +5,8 @@ from datetime import datetime, timedelta
 from flask import Blueprint, flash, request
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.console.filters import exact
-from app.console.frame import done, go, own_address, page
+from app.console.formatting import exact
+from app.console.page_layout import done, go, own_address, page
 from app.console.session import actor, now, ports
 from app.domain.keys.ring import CACHE_TIME, KeyState, SigningKey
 from app.domain.values.errors import Refused

@@ -6,7 +6,7 @@ from wtforms import EmailField, PasswordField
 from wtforms.validators import InputRequired
 
 from app.console.forms import ConsoleForm
-from app.console.frame import done, go, page, refused_page, set_password_address
+from app.console.page_layout import done, go, page, refused_page, set_password_address
 from app.console.session import nobody, open_console_session, ports
 from app.domain.values.errors import Refused
 from app.services.console.console_sessions import set_password_at_console, show_console_door

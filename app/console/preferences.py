@@ -5,7 +5,7 @@ from http import HTTPStatus
 from flask import Blueprint, redirect, request
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.console.frame import THEMES, keep_theme, own_path, page
+from app.console.page_layout import THEMES, keep_theme, own_path, page
 
 blueprint = Blueprint("preferences", __name__)
 

@@ -9,7 +9,7 @@ from wtforms import BooleanField, PasswordField, StringField, URLField
 from wtforms.validators import InputRequired, Length
 
 from app.console.forms import ConsoleForm
-from app.console.frame import done, page, refused_page
+from app.console.page_layout import done, page, refused_page
 from app.console.session import actor, ports, require
 from app.console.single_sign_on import find_plugin, values_of
 from app.domain.authorization.permissions import Permission

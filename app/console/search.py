@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from flask import Blueprint, current_app, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.console.frame import page
-from app.console.places import Place, all_places
+from app.console.navigation import Place, all_places
+from app.console.page_layout import page
 from app.console.session import actor, ports
 from app.services.console.search import Hit, HitKind, find_anything
 
@@ -23,7 +23,12 @@ _ALSO = (
     Place("Groups", "console.staff.groups.index", "people", "permissions members roles"),
     Place("Add a provider", "console.provider_editing.new", "plus-lg", "sso oidc identity new"),
     Place("Playground", "playground", "terminal", "graphql graphiql query api"),
-    Place("Permission matrix", "console.staff.matrix.index", "person-badge", "who may what"),
+    Place(
+        "Permission matrix",
+        "console.staff.permission_matrix.index",
+        "person-badge",
+        "who may what",
+    ),
     Place("Keyboard shortcuts", "console.preferences.keyboard", "keyboard", "keys help"),
 )
 """What stands in no navigation and is looked for all the same."""

@@ -8,9 +8,9 @@ from wtforms import EmailField, PasswordField
 from wtforms.validators import InputRequired
 
 from app.console.forms import ConsoleForm
-from app.console.frame import go, own_address, own_path, page, refused_page
-from app.console.places import all_places
-from app.console.proof import ask
+from app.console.navigation import all_places
+from app.console.page_layout import go, own_address, own_path, page, refused_page
+from app.console.reauthentication import ask
 from app.console.session import (
     actor,
     close_console_session,

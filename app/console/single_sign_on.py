@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from flask import Blueprint, Response, redirect, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.console.frame import done, go, page, refused_page
 from app.console.lists import asked_page, tags, told, turns
+from app.console.page_layout import done, go, page, refused_page
 from app.console.session import actor, ports
 from app.domain.authorization.actor import SessionOrigin
 from app.domain.shop.lockouts import DoorChange

@@ -3,8 +3,8 @@
 from flask import Blueprint, flash, request
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.console.frame import done, go, page
 from app.console.lists import here_with, tags, told
+from app.console.page_layout import done, go, page
 from app.console.session import actor, ports, visitor_here
 from app.domain.values.errors import Refused
 from app.domain.values.ip_addresses import parse_address

@@ -11,6 +11,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from app.console import (
     access,
     account,
+    account_actions,
     app_installation,
     app_tokens,
     apps,
@@ -23,10 +24,9 @@ from app.console import (
     inspector,
     keys,
     passwords,
-    people,
     preferences,
+    provider_checks,
     provider_editing,
-    provider_trials,
     search,
     sign_in,
     single_sign_on,
@@ -35,11 +35,11 @@ from app.console import (
     webhook_editing,
     webhooks,
 )
-from app.console.attempts import answer_words
+from app.console.delivery_attempts import answer_words
 from app.console.errors import register_console_errors, to_sign_in
-from app.console.filters import FILTERS
-from app.console.frame import HEADERS, frame_values, go, page
-from app.console.proof import answer_proof
+from app.console.formatting import FILTERS
+from app.console.page_layout import HEADERS, frame_values, go, page
+from app.console.reauthentication import answer_proof
 from app.console.session import actor, caller, is_signed_in, note_use, ports, set_up_sessions
 from app.services.console.console_sessions import Worth, show_console_door
 from app.web.hooks import WithoutHooks
@@ -78,10 +78,10 @@ PAGES = (
     inspector,
     keys,
     passwords,
-    people,
+    account_actions,
     preferences,
     provider_editing,
-    provider_trials,
+    provider_checks,
     search,
     sign_in,
     single_sign_on,
@@ -140,7 +140,9 @@ def guard() -> BaseResponse | None:
             return to_sign_in()
     elif caller().worth is not Worth.FULL and endpoint not in WORTHLESS_TOO:
         return page(
-            "worthless.html", HTTPStatus.FORBIDDEN, door=show_console_door(ports(), actor())
+            "session_restricted.html",
+            HTTPStatus.FORBIDDEN,
+            door=show_console_door(ports(), actor()),
         )
     else:
         note_use()

@@ -15,10 +15,10 @@ from wtforms import (
 from wtforms.fields.choices import SelectChoice
 from wtforms.validators import InputRequired
 
-from app.console.catalogue import catalogue
+from app.console.event_catalog import catalogue
 from app.console.forms import ConsoleForm, KeyField, sent_key
-from app.console.frame import done, page, refused_page
 from app.console.lists import asked_key
+from app.console.page_layout import done, page, refused_page
 from app.console.session import actor, ports, require
 from app.domain.apps.apps import App
 from app.domain.authorization.permissions import Permission

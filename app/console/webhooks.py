@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from flask import Blueprint, Response, abort, flash, request
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.console.frame import done, go, page
 from app.console.lists import asked_key, asked_page, asked_word, tags, told, turns
+from app.console.page_layout import done, go, page
 from app.console.session import actor, ports
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from graphql import GraphQLError, GraphQLResolveInfo
 
 from app.domain.authorization.actor import Actor
-from app.graphql.crowds import Crowd
+from app.graphql.group_loader import Crowd
 from app.ports import Ports
 from app.services.identity.identify import Identity, Visitor
 

@@ -9,9 +9,7 @@ from typing import Any
 from graphql import GraphQLSchema
 
 from app.domain.values.installation_errors import DatabaseUnavailable
-from app.graphql.answers import Outcome, faulty, joined, malformed
 from app.graphql.bodies import BadRequest
-from app.graphql.exchange import Exchange, Identify
 from app.graphql.limits import Limits
 from app.graphql.playground import playground
 from app.graphql.request import (
@@ -21,11 +19,13 @@ from app.graphql.request import (
     read_request,
     wants_graphql_response,
 )
+from app.graphql.request_execution import Exchange, Identify
+from app.graphql.responses import Outcome, faulty, joined, malformed
 from app.services.identity.identify import identify as identify_caller
 from app.web.caller import visitor_from
+from app.web.cors import cors_headers, preflight_headers
 from app.web.headers import Headers, data_headers
 from app.web.installation import Installation
-from app.web.origins import cors_headers, preflight_headers
 
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]

@@ -19,7 +19,7 @@ from graphql import (
 )
 
 from app.graphql.limits import Load, ReadingCost
-from app.graphql.weights import Scales
+from app.graphql.query_cost import Scales
 
 _MOST_LOADS = 64
 _LONGEST_NAME = 100

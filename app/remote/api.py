@@ -7,8 +7,8 @@ from typing import Any
 from app.domain.values.errors import PermissionDenied, Refused, TokenFault, TokenRejected
 from app.domain.values.installation_errors import Unreachable
 from app.ports.http import CallFailed, CallFault, Http, HttpAnswer, HttpRequest
-from app.remote.answers import read_as, read_data, read_payload, read_text
 from app.remote.credentials import Credential, GivenToken
+from app.remote.responses import read_as, read_data, read_payload, read_text
 
 PATIENCE = 30.0
 """Seconds that an instance has for its whole answer."""

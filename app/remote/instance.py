@@ -21,10 +21,10 @@ from app.ports.instance import (
 )
 from app.ports.saved_logins import Profile, Profiles
 from app.remote import documents
-from app.remote.answers import read_as
 from app.remote.api import Api, LoginEnded
 from app.remote.credentials import GivenToken, SavedLogin
-from app.remote.reading import Node, read_json, to_app, to_delivery, to_webhook
+from app.remote.parsing import Node, read_json, to_app, to_delivery, to_webhook
+from app.remote.responses import read_as
 
 Read = TypeVar("Read")
 

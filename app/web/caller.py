@@ -3,7 +3,7 @@
 from typing import Any
 
 from app.services.identity.identify import Visitor
-from app.web.address import client_address, is_forwarded_by_stranger
+from app.web.client_ip import client_address, is_forwarded_by_stranger
 from app.web.installation import Installation
 
 Environ = dict[str, Any]

@@ -21,7 +21,8 @@ from typing import Any
 import structlog
 
 from app.web.dispatch import Application
-from app.web.incoming import (
+from app.web.parent_process import end_with_parent
+from app.web.request_bodies import (
     DEADLINES,
     LARGE_BODIES,
     Deadlines,
@@ -30,7 +31,6 @@ from app.web.incoming import (
     Room,
     TooLarge,
 )
-from app.web.parent import end_with_parent
 from app.web.rsgi import Exchange, Headers, Scope, environ_of
 
 THREADS = 16

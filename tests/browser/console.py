@@ -19,7 +19,7 @@ from app.ports import Ports
 from app.services.deliveries.dispatch import lease_due_deliveries
 from app.services.deliveries.sending import make_deliveries
 from app.settings import Settings
-from tests.console.desk import Desk
+from tests.console.staff_client import Desk
 
 PROVIDER = "Northlight ID"
 ADMIN = "admin@example.com"

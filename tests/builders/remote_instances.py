@@ -10,7 +10,7 @@ from app.adapters.signatures import DetachedSignatures
 from app.ports import Clock, Http
 from app.remote.instance import connect_by_profile, connect_by_token
 from app.remote.sign_in import sign_in_app, sign_in_person
-from app.web.elsewhere import Elsewhere
+from app.web.remote_instances import Elsewhere
 from tests.fakes.strict_http import LOOPBACK
 
 

@@ -8,8 +8,8 @@ from flask import Flask
 
 import cli
 from app.ports import Ports
-from app.web.elsewhere import EXTENSION, Elsewhere
 from app.web.installation import Installation, install
+from app.web.remote_instances import EXTENSION, Elsewhere
 
 
 def run(

@@ -11,7 +11,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.commands.installed import PATIENCE, ROOT, Installation
+from tests.commands.real_installation import PATIENCE, ROOT, Installation
 
 ESCAPE = "\x1b["
 INTERRUPT = "\x03"

@@ -9,7 +9,7 @@ from app.domain.webhooks.webhooks import AsyncEvent
 from app.ports import Ports
 from tests.builders.apps import make_app
 from tests.builders.webhooks import make_delivery, make_webhook
-from tests.commands.installed import Installation, at_a_terminal
+from tests.commands.real_installation import Installation, at_a_terminal
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from app.ports import Ports
-from tests.commands.installed import PATIENCE, ROOT
+from tests.commands.real_installation import PATIENCE, ROOT
 from tests.commands.shell import run, run_json
 
 PROGRAMS = Path(sys.executable).parent

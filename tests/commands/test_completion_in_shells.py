@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands.installed import PATIENCE, ROOT
+from tests.commands.real_installation import PATIENCE, ROOT
 
 PATH = f"{Path(sys.executable).parent}{os.pathsep}{os.defpath}"
 PROMPT = "what now? "

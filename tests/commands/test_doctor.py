@@ -14,7 +14,7 @@ from app.domain.authorization.actor import WORKER
 from app.ports import Ports
 from app.services.operations.worker_heartbeat import beat
 from tests.builders.people import make_user
-from tests.commands.installed import ROOT, Installation
+from tests.commands.real_installation import ROOT, Installation
 from tests.commands.shell import run, run_json
 from tests.fakes.keys import SECRET
 

@@ -15,8 +15,14 @@ from app.ports import Ports
 from tests.builders.apps import make_app
 from tests.builders.people import make_group, make_user
 from tests.builders.webhooks import make_delivery, make_webhook
-from tests.commands.installed import PATIENCE, ROOT, Installation, at_a_terminal, wait_until
-from tests.commands.other_shop import asked, operation, other_shop
+from tests.commands.fake_remote_shop import asked, operation, other_shop
+from tests.commands.real_installation import (
+    PATIENCE,
+    ROOT,
+    Installation,
+    at_a_terminal,
+    wait_until,
+)
 from tests.commands.terminal import INTERRUPT, hear_interrupts, typed
 from tests.servers.http import HttpServer
 

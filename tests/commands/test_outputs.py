@@ -22,7 +22,7 @@ from app.services.operations.worker_heartbeat import beat
 from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
 from tests.builders.apps import make_app
 from tests.builders.people import make_group, make_user, sign_in
-from tests.commands.agreement import FORMS, GOLDEN, agreed, outcome
+from tests.commands.golden_files import FORMS, GOLDEN, agreed, outcome
 from tests.commands.shell import run
 from tests.fakes.clock import FakeClock
 from tests.fixtures.ports import fake_ports

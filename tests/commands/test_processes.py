@@ -14,7 +14,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from tests.commands.installed import (
+from tests.commands.real_installation import (
     PATIENCE,
     Installation,
     answers,

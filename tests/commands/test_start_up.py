@@ -7,7 +7,7 @@ import pytest
 import cli
 from app.ports import Ports
 from tests.builders.people import make_user
-from tests.commands.installed import ROOT, Installation
+from tests.commands.real_installation import ROOT, Installation
 
 HEAVY = ("sqlalchemy", "jwt", "structlog", "graphql", "alembic", "requests")
 """Each takes between a fiftieth and a third of a second."""
@@ -23,8 +23,8 @@ UNASKED = (
     "cryptography",
     "app.models.orders",
     "app.domain.events.orders",
-    "app.commands.webhooks.bulk",
-    "app.web.elsewhere",
+    "app.commands.webhooks.bulk_update",
+    "app.web.remote_instances",
     "app.ports.http",
 )
 """What a list of webhooks on SQLite has no use for; together a fourth of its time."""

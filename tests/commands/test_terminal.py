@@ -13,7 +13,7 @@ from app.services.identity.identify import identify
 from tests.builders.apps import make_app
 from tests.builders.people import make_group, visit
 from tests.builders.shop import set_mode
-from tests.commands.installed import Installation
+from tests.commands.real_installation import Installation
 from tests.commands.terminal import ESCAPE, INTERRUPT, typed
 
 

@@ -15,8 +15,8 @@ from app.factory import create_app
 from app.ports import Ports
 from app.settings import Settings
 from tests.builders.people import make_staff, make_user
-from tests.console.desk import Desk
-from tests.console.lived_in import live_in
+from tests.console.populated_shop import live_in
+from tests.console.staff_client import Desk
 from tests.fakes.clock import FakeClock
 from tests.fixtures.ports import fake_ports
 

@@ -14,7 +14,7 @@ from app.ports import Ports
 from app.services.shop.settings import ShopUpdate, show_settings, update_shop
 from tests.builders.people import change_user, make_staff, make_user
 from tests.console.conftest import StaffDesk, Statements
-from tests.console.desk import Desk
+from tests.console.staff_client import Desk
 from tests.fakes.clock import FakeClock
 
 MAY = Permission.MANAGE_SETTINGS

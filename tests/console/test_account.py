@@ -16,7 +16,7 @@ from tests.builders.people import (
     user_as_stored,
 )
 from tests.console.conftest import StaffDesk, Statements
-from tests.console.desk import Desk
+from tests.console.staff_client import Desk
 
 HERE = "/console/account/"
 NEW = "a heron walks at dawn"

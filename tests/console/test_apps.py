@@ -5,7 +5,7 @@ import re
 from app.domain.authorization.permissions import Permission
 from app.ports import Ports
 from tests.console.conftest import StaffDesk, Statements
-from tests.console.desk import Desk, Sheet
+from tests.console.staff_client import Desk, Sheet
 
 MAY = (Permission.MANAGE_APPS, Permission.MANAGE_ORDERS)
 

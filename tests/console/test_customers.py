@@ -7,7 +7,7 @@ from tests.builders.orders import make_order
 from tests.builders.outbox import mails
 from tests.builders.people import actor_of, make_user, sessions_of, sign_in, user_as_stored
 from tests.console.conftest import StaffDesk, Statements
-from tests.console.desk import Desk
+from tests.console.staff_client import Desk
 
 USERS, ORDERS = Permission.MANAGE_USERS, Permission.MANAGE_ORDERS
 LIST = "/console/customers/"

@@ -9,7 +9,7 @@ from tests.builders.apps import make_app
 from tests.builders.products import make_product
 from tests.builders.webhooks import make_delivery, make_webhook
 from tests.console.conftest import StaffDesk, Statements
-from tests.console.desk import Desk, Sheet
+from tests.console.staff_client import Desk, Sheet
 
 MAY = (Permission.MANAGE_APPS, Permission.MANAGE_PRODUCTS)
 QUERY = "subscription { event { ... on ProductUpdated { product { name } } } }"

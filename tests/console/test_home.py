@@ -5,7 +5,7 @@ from html import unescape
 
 import pytest
 
-from app.console.filters import milliseconds, percent
+from app.console.formatting import milliseconds, percent
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.models import ForwardingRecord
@@ -16,7 +16,7 @@ from tests.builders.people import make_user
 from tests.builders.provider_records import ISSUER_THERE, link_identity, make_provider
 from tests.builders.webhooks import change_webhook, make_webhook
 from tests.console.conftest import StaffDesk, Statements
-from tests.console.desk import Desk
+from tests.console.staff_client import Desk
 
 
 def test_the_bare_address_leads_to_the_console(nobody: Desk) -> None:

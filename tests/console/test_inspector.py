@@ -15,7 +15,7 @@ from tests.builders.people import NOBODY, make_staff, make_user, sign_in
 from tests.builders.shop import set_mode
 from tests.builders.tokens import altered, extension_of
 from tests.console.conftest import StaffDesk, Statements
-from tests.console.desk import Desk, Sheet
+from tests.console.staff_client import Desk, Sheet
 from tests.fakes.clock import FakeClock
 
 PAGE = "/console/inspector/"

@@ -17,7 +17,7 @@ from tests.builders.people import make_group, make_user
 from tests.builders.provider_records import make_provider
 from tests.builders.webhooks import make_delivery, make_webhook
 from tests.console.conftest import StaffDesk
-from tests.console.desk import Sheet
+from tests.console.staff_client import Sheet
 from tests.fakes.clock import FakeClock
 
 AUDIT, DELIVERIES = "/console/audit/", "/console/deliveries/"

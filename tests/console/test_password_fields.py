@@ -8,7 +8,7 @@ from app.ports import Ports
 from tests.builders.links import link_for
 from tests.builders.people import make_staff
 from tests.console.conftest import StaffDesk
-from tests.console.desk import Desk
+from tests.console.staff_client import Desk
 
 _PASSWORDS = re.compile(r'<input(?=[^>]*name="(?:\w+_)?password")[^>]*>')
 _FILLED = ('autocomplete="current-password"', 'autocomplete="new-password"')

@@ -6,7 +6,7 @@ from app.ports import Ports
 from app.services.passwords.password_resets import answer_reset_requests
 from tests.builders.links import link_for
 from tests.builders.people import make_staff, make_user
-from tests.console.desk import Desk
+from tests.console.staff_client import Desk
 
 NEW = "a long and rather new sentence"
 

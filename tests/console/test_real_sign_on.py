@@ -17,7 +17,7 @@ from app.services.shop.settings import show_settings
 from app.settings import Settings
 from tests.builders.people import make_staff
 from tests.builders.providers import user_called
-from tests.console.desk import Desk, Sheet
+from tests.console.staff_client import Desk, Sheet
 from tests.fakes.offset_clock import Ahead
 from tests.fixtures.ports import fake_ports
 from tests.servers.provider import IdentityProvider, Visitor, identity_provider

@@ -10,7 +10,7 @@ from app.ports import Ports
 from app.services.shop.settings import ShopUpdate, update_shop
 from tests.builders.people import PASSWORD, make_staff, make_user, sessions_of
 from tests.console.conftest import StaffDesk, Statements
-from tests.console.desk import Desk
+from tests.console.staff_client import Desk
 from tests.fakes.activity import FakeActivity
 from tests.fakes.clock import FakeClock
 

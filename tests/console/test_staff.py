@@ -17,7 +17,7 @@ from tests.builders.people import (
 )
 from tests.builders.provider_records import link_identity, make_provider
 from tests.console.conftest import StaffDesk, Statements
-from tests.console.desk import Desk
+from tests.console.staff_client import Desk
 
 STAFF, ORDERS, APPS = Permission.MANAGE_STAFF, Permission.MANAGE_ORDERS, Permission.MANAGE_APPS
 LIST = "/console/staff/"

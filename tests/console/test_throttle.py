@@ -14,7 +14,7 @@ from app.ports import Ports
 from app.settings import Settings
 from tests.builders.people import make_staff, make_user
 from tests.console.conftest import StaffDesk, Statements
-from tests.console.desk import Desk
+from tests.console.staff_client import Desk
 
 MAY = Permission.MANAGE_STAFF
 PAGE = "/console/throttle/"

@@ -11,8 +11,8 @@ from tests.fakes.activity import FakeActivity
 from tests.fakes.clock import FakeClock
 from tests.fakes.keys import SECRET
 from tests.fakes.no_database import NoDatabase
-from tests.graphql.callers import Callers
-from tests.graphql.desk import Desk
+from tests.graphql.endpoint_client import Desk
+from tests.graphql.fake_identity import Callers
 
 
 @pytest.fixture

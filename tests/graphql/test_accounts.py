@@ -13,7 +13,7 @@ from tests.builders.links import link_for
 from tests.builders.outbox import mails, token_in
 from tests.builders.people import PASSWORD, make_staff, make_user, sign_in, user_as_stored
 from tests.builders.shop import configure_shop
-from tests.graphql.front import Front
+from tests.graphql.shop_client import Front
 
 EMAIL = "customer@example.com"
 SHOP = "http://localhost:3000/account"

@@ -12,7 +12,7 @@ from app.services.app_lifecycle.installation_worker import install_next_app
 from app.services.apps.status import deactivate_app
 from app.services.identity.identify import identify
 from tests.builders.people import make_staff, make_user, sign_in, visit
-from tests.graphql.front import Front
+from tests.graphql.shop_client import Front
 from tests.servers.apps import accept, app_server, refuse
 
 INSTALL = """

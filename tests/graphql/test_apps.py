@@ -14,7 +14,7 @@ from tests.builders.people import make_staff, make_user, sign_in, visit
 from tests.builders.webhooks import make_webhook
 from tests.fakes.clock import FakeClock
 from tests.fixtures.statements import recorded_statements
-from tests.graphql.front import Front
+from tests.graphql.shop_client import Front
 
 APPS, ORDERS = Permission.MANAGE_APPS, Permission.MANAGE_ORDERS
 CREATE = """

@@ -6,8 +6,8 @@ import pytest
 
 from app.web.installation import Installation
 from tests.fakes.clock import START, FakeClock
-from tests.graphql.callers import STAFF, Callers
-from tests.graphql.desk import Desk, messages
+from tests.graphql.endpoint_client import Desk, messages
+from tests.graphql.fake_identity import STAFF, Callers
 
 GREETING = {"query": "{ greeting }"}
 WHO = {"query": "{ caller }"}

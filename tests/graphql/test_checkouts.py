@@ -11,7 +11,7 @@ from tests.builders.apps import make_app
 from tests.builders.people import make_staff, make_user, sign_in
 from tests.builders.products import make_product, product_id
 from tests.fixtures.statements import recorded_statements, selects
-from tests.graphql.front import Front
+from tests.graphql.shop_client import Front
 
 MONEY = "{ currency gross { amount currency } net { amount } tax { amount } }"
 LINES = (

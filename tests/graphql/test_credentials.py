@@ -3,8 +3,8 @@
 import pytest
 
 from tests.fakes.clock import START, FakeClock
-from tests.graphql.callers import APP, CUSTOMER, EXPIRED, FORGED, STAFF, Callers
-from tests.graphql.desk import Desk, codes, messages
+from tests.graphql.endpoint_client import Desk, codes, messages
+from tests.graphql.fake_identity import APP, CUSTOMER, EXPIRED, FORGED, STAFF, Callers
 
 CLOSED = {
     "errors": [

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from app.web.installation import Installation
-from tests.graphql.callers import Callers
-from tests.graphql.desk import Desk
+from tests.graphql.endpoint_client import Desk
+from tests.graphql.fake_identity import Callers
 
 SHOP = "https://shop.example.com"
 PREFLIGHT = {"Origin": SHOP, "Access_Control_Request_Method": "POST"}

@@ -8,8 +8,8 @@ from graphql import get_introspection_query
 from app.graphql.cache import Cache
 from app.graphql.documents import Documents
 from app.graphql.limits import Allowance
-from tests.graphql.desk import Desk
-from tests.graphql.library import LIBRARY
+from tests.graphql.endpoint_client import Desk
+from tests.graphql.sample_schema import LIBRARY
 
 
 def test_a_document_is_read_once(desk: Desk) -> None:

@@ -39,7 +39,7 @@ from tests.builders.people import actor_of, make_staff, make_user
 from tests.builders.products import make_product, product_id
 from tests.builders.webhooks import make_webhook
 from tests.fixtures.statements import recorded_statements
-from tests.graphql.specimens import Specimen, delete_specimen, make_specimen
+from tests.graphql.sample_objects import Specimen, delete_specimen, make_specimen
 from tests.services.error_codes import codes
 
 _BELONGING = {

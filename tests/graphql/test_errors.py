@@ -9,9 +9,9 @@ from app.graphql.errors import PayloadProblem, payload_problems
 from app.ports import Ports
 from app.services.identity.identify import Identity, Visitor
 from app.web.installation import Installation
-from tests.graphql.callers import Callers
-from tests.graphql.desk import Desk
-from tests.graphql.library import SECRET
+from tests.graphql.endpoint_client import Desk
+from tests.graphql.fake_identity import Callers
+from tests.graphql.sample_schema import SECRET
 
 
 def test_a_denied_field_names_what_is_missing(desk: Desk) -> None:

@@ -25,7 +25,7 @@ from tests.builders.people import make_staff, sign_in
 from tests.builders.webhooks import make_delivery, make_webhook
 from tests.fakes.clock import FakeClock
 from tests.fakes.fake_http import FakeHttp
-from tests.graphql.front import Front
+from tests.graphql.shop_client import Front
 
 QUERY = "subscription { event { ...on AppUpdated { app { id name } } } }"
 LIST = """

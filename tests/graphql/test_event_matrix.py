@@ -16,10 +16,10 @@ from tests.builders.outbox import events
 from tests.builders.people import make_user, sign_in
 from tests.fakes.clock import FakeClock
 from tests.fixtures.ports import fake_ports
-from tests.graphql.front import Front
 from tests.graphql.matrix.mutations import MUTATIONS
-from tests.graphql.matrix.world import World
-from tests.graphql.test_matrix import field
+from tests.graphql.matrix.sample_shop import World
+from tests.graphql.shop_client import Front
+from tests.graphql.test_permission_matrix import field
 
 pytestmark = pytest.mark.xdist_group("matrix")
 

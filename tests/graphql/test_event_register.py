@@ -33,24 +33,24 @@ from tests.builders.apps import make_app
 from tests.builders.orders import checkout_id, make_cart, make_order, order_id
 from tests.builders.people import actor_of, make_user
 from tests.builders.products import make_product, product_id
-from tests.graphql import scenes
+from tests.graphql import event_scenarios
 from tests.services.error_codes import codes
 from tests.spec.floor import floor
 
 SCENES: dict[Callable[[Ports], None], str] = {
-    scenes.accounts: """
+    event_scenarios.accounts: """
         ACCOUNT_CONFIRMATION_REQUESTED ACCOUNT_CHANGE_EMAIL_REQUESTED ACCOUNT_EMAIL_CHANGED
         ACCOUNT_SET_PASSWORD_REQUESTED ACCOUNT_CONFIRMED ACCOUNT_DELETED
         CUSTOMER_CREATED CUSTOMER_UPDATED CUSTOMER_DELETED
     """,
-    scenes.apps: "APP_INSTALLED APP_UPDATED APP_DELETED APP_STATUS_CHANGED",
-    scenes.people: """
+    event_scenarios.apps: "APP_INSTALLED APP_UPDATED APP_DELETED APP_STATUS_CHANGED",
+    event_scenarios.people: """
         CUSTOMER_CREATED CUSTOMER_UPDATED CUSTOMER_DELETED
         STAFF_CREATED STAFF_UPDATED STAFF_DELETED STAFF_SET_PASSWORD_REQUESTED
         PERMISSION_GROUP_CREATED PERMISSION_GROUP_UPDATED PERMISSION_GROUP_DELETED
     """,
-    scenes.products: "PRODUCT_CREATED PRODUCT_UPDATED PRODUCT_DELETED",
-    scenes.sales: """
+    event_scenarios.products: "PRODUCT_CREATED PRODUCT_UPDATED PRODUCT_DELETED",
+    event_scenarios.sales: """
         CHECKOUT_CREATED CHECKOUT_UPDATED
         ORDER_CREATED ORDER_CONFIRMED ORDER_PAID ORDER_UPDATED ORDER_CANCELLED ORDER_FULFILLED
     """,

@@ -12,8 +12,8 @@ from app.graphql.operations import Document
 from app.graphql.schema import schema
 from app.services.identity.identify import Visitor
 from app.web.installation import Installation
-from tests.graphql.callers import Callers
-from tests.graphql.library import LIBRARY
+from tests.graphql.fake_identity import Callers
+from tests.graphql.sample_schema import LIBRARY
 
 LEAVES = [
     "always",

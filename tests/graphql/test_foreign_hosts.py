@@ -11,10 +11,10 @@ from app.graphql.schema import schema
 from app.ports import Ports
 from tests.builders.outbox import mails
 from tests.builders.people import make_user, sign_in
-from tests.graphql.front import Front
-from tests.graphql.matrix.absurdities import arguments_in
+from tests.graphql.matrix.invalid_values import arguments_in
 from tests.graphql.matrix.mutations import MUTATIONS
-from tests.graphql.matrix.world import one_of_everything
+from tests.graphql.matrix.sample_shop import one_of_everything
+from tests.graphql.shop_client import Front
 
 MUTATION = schema.graphql_schema.mutation_type
 FOREIGN = (

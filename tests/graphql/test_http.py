@@ -10,8 +10,8 @@ from werkzeug.test import EnvironBuilder, run_wsgi_app
 
 from app.graphql.bodies import DEEPEST_JSON
 from app.web.installation import Installation
-from tests.graphql.callers import Callers
-from tests.graphql.desk import JSON, Desk, codes, messages
+from tests.graphql.endpoint_client import JSON, Desk, codes, messages
+from tests.graphql.fake_identity import Callers
 
 GREETING = b'{"query": "{ greeting }"}'
 

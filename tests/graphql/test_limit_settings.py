@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from app.web.installation import Installation
-from tests.graphql.callers import Callers
-from tests.graphql.desk import Desk, messages
+from tests.graphql.endpoint_client import Desk, messages
+from tests.graphql.fake_identity import Callers
 from tests.graphql.test_limits import LIMITS, aliases, limit_of
 
 

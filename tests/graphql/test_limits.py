@@ -7,11 +7,11 @@ import pytest
 from graphql import get_introspection_query
 
 from app.graphql.limits import Limits
-from app.graphql.weights import PAGE
+from app.graphql.query_cost import PAGE
 from app.web.installation import Installation
 from tests.fakes.clock import START, FakeClock
-from tests.graphql.callers import Callers
-from tests.graphql.desk import Desk
+from tests.graphql.endpoint_client import Desk
+from tests.graphql.fake_identity import Callers
 
 LIMITS = Limits()
 PAGES = (

@@ -18,7 +18,7 @@ from app.services.mail.sending import send_due_mail
 from app.services.shop.settings import ShopUpdate, update_shop
 from tests.builders.people import PASSWORD, make_user, sign_in
 from tests.fakes.clock import FakeClock
-from tests.graphql.front import Front
+from tests.graphql.shop_client import Front
 from tests.servers.smtp import Mailbox, smtp_server
 
 NEW = "nine lazy Störche by the sea"

@@ -12,7 +12,7 @@ from tests.builders.orders import make_order, order_id
 from tests.builders.people import NOBODY, actor_of, make_staff, make_user, sign_in
 from tests.builders.products import make_product
 from tests.fixtures.statements import recorded_statements, selects
-from tests.graphql.front import Front
+from tests.graphql.shop_client import Front
 
 LINES = "lines { id product { slug } productName quantity unitPrice { gross { amount } } }"
 ORDER = (

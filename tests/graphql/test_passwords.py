@@ -13,7 +13,7 @@ from tests.builders.apps import make_app
 from tests.builders.outbox import mails, token_in
 from tests.builders.people import PASSWORD, make_user, sign_in
 from tests.builders.shop import set_mode
-from tests.graphql.front import Front
+from tests.graphql.shop_client import Front
 
 EMAIL = "customer@example.com"
 NEW = "nine lazy Störche by the sea"

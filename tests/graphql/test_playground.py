@@ -9,7 +9,7 @@ from typing_extensions import override
 
 import app
 from app.graphql import playground
-from tests.graphql.desk import Desk
+from tests.graphql.endpoint_client import Desk
 
 STATIC = Path(app.__file__).parent / "static"
 

@@ -15,7 +15,7 @@ from tests.builders.apps import make_app
 from tests.builders.people import make_staff, make_user, sign_in
 from tests.builders.provider_records import link_identity, make_provider
 from tests.builders.shop import set_mode
-from tests.graphql.front import Front
+from tests.graphql.shop_client import Front
 
 PLUGIN = "latchkey.authentication.openidconnect"
 FIELDS = """

@@ -10,7 +10,7 @@ from tests.builders.apps import make_app
 from tests.builders.people import make_staff, make_user, sign_in
 from tests.builders.products import make_product, product_id
 from tests.fixtures.statements import recorded_statements, selects
-from tests.graphql.front import Front
+from tests.graphql.shop_client import Front
 
 FIELDS = "id name slug description price { amount currency } isPublished created updatedAt"
 ERRORS = "errors { field message code }"

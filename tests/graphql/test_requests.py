@@ -6,7 +6,7 @@ import orjson
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.graphql.desk import Desk
+from tests.graphql.endpoint_client import Desk
 
 ANY_JSON = st.recursive(
     st.none()

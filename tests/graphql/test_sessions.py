@@ -12,7 +12,7 @@ from tests.builders.apps import make_app
 from tests.builders.people import ADDRESS, NOBODY, make_staff, make_user, sessions_of, sign_in
 from tests.builders.shop import close_storefront
 from tests.fakes.activity import FakeActivity
-from tests.graphql.front import Front
+from tests.graphql.shop_client import Front
 
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0"
 LIST = """{

@@ -11,7 +11,7 @@ from app.ports import Ports
 from tests.builders.apps import make_app
 from tests.builders.outbox import mails
 from tests.builders.people import make_group, make_staff, make_user, sign_in
-from tests.graphql.front import Front
+from tests.graphql.shop_client import Front
 
 STAFF = Permission.MANAGE_STAFF
 USERS = Permission.MANAGE_USERS

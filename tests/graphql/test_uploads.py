@@ -9,8 +9,8 @@ import pytest
 
 from app.graphql.multipart import MOST_PARTS, MOST_PLACES
 from app.web.installation import Installation
-from tests.graphql.callers import CUSTOMER, Callers
-from tests.graphql.desk import Desk, Reply, messages
+from tests.graphql.endpoint_client import Desk, Reply, messages
+from tests.graphql.fake_identity import CUSTOMER, Callers
 
 SEND = {"query": "mutation($f: Upload!) { send(file: $f) }", "variables": {"f": None}}
 PLACE = {"0": ["variables.f"]}

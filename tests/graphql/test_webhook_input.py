@@ -25,7 +25,7 @@ from tests.builders.products import make_product, product_id
 from tests.builders.webhooks import TARGET, make_delivery, make_webhook
 from tests.domain.urls.test_delivery_targets import INTERNAL, NO_ADDRESSES
 from tests.fixtures.network import take_attempts
-from tests.graphql.front import Front
+from tests.graphql.shop_client import Front
 from tests.graphql.test_event_deliveries import DRY_RUN, TRIGGER
 from tests.graphql.test_webhooks import CREATE, UPDATE
 from tests.services.deliveries.test_fanout import happen

@@ -17,7 +17,7 @@ from tests.builders.apps import make_app
 from tests.builders.people import make_staff, sign_in
 from tests.builders.webhooks import make_webhook
 from tests.fakes.clock import FakeClock
-from tests.graphql.front import Front
+from tests.graphql.shop_client import Front
 
 QUERY = "subscription { event { ...on AppUpdated { app { id } } } }"
 FIELDS = "id name identifier targetUrl isActive subscriptionQuery customHeaders secretKey"

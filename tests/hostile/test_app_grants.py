@@ -27,9 +27,9 @@ from tests.builders.deliveries import work_off
 from tests.builders.people import actor_of, make_staff, make_user, sign_in
 from tests.builders.webhooks import make_webhook
 from tests.commands.shell import run
-from tests.console.desk import Desk
+from tests.console.staff_client import Desk
 from tests.fakes.fake_http import FakeHttp
-from tests.graphql.front import Front
+from tests.graphql.shop_client import Front
 from tests.servers.apps import app_server
 from tests.services.installation_helpers import boss, want, work
 

@@ -17,7 +17,7 @@ from tests.builders.apps import make_app
 from tests.builders.people import make_staff
 from tests.builders.products import make_product
 from tests.builders.webhooks import make_delivery, make_webhook
-from tests.console.desk import Desk
+from tests.console.staff_client import Desk
 from tests.fakes.clock import FakeClock
 from tests.fixtures.ports import fake_ports
 from tests.hostile.cpu import bound, cpu_seconds

@@ -12,7 +12,7 @@ from app.services.sign_in.own_sessions import end_other_sessions, end_session, l
 from app.services.sign_in.tokens import deactivate_all_tokens
 from app.services.single_sign_on.provider_sessions import log_out_external
 from tests.builders.people import PASSWORD, sessions_of
-from tests.graphql.front import Front
+from tests.graphql.shop_client import Front
 from tests.services.extension_setup import Scene, acts, set_scene
 
 pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)

@@ -21,7 +21,7 @@ from app.domain.deliveries.deliveries import Batch
 from app.ports.saved_logins import Profile
 from app.settings import SettingsError, load_settings
 from app.wiring import connect
-from tests.commands.installed import (
+from tests.commands.real_installation import (
     answers,
     at_a_terminal,
     end,

@@ -25,7 +25,7 @@ from tests.builders.people import make_staff, make_user
 from tests.builders.products import make_product, product_id
 from tests.builders.webhooks import change_delivery, make_delivery, make_webhook
 from tests.fakes.fake_http import FakeHttp
-from tests.graphql.front import Front
+from tests.graphql.shop_client import Front
 
 PRODUCTS, STAFF, USERS = (
     Permission.MANAGE_PRODUCTS,

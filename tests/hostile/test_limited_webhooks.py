@@ -13,7 +13,7 @@ from tests.builders.apps import make_app
 from tests.builders.products import make_product
 from tests.builders.webhooks import make_webhook
 from tests.fakes.fake_http import FakeHttp
-from tests.graphql.front import Front
+from tests.graphql.shop_client import Front
 from tests.hostile.test_limited_tokens import (
     MINE,
     PRODUCT_AND_SECRETS,

@@ -16,11 +16,11 @@ from app.domain.values.errors import Refused
 from app.domain.values.text_rules import line_problem, prose_problem
 from app.ports import Ports
 from tests.builders.people import make_user, sign_in
-from tests.graphql.front import Front
-from tests.graphql.matrix.absurdities import arguments_in
+from tests.graphql.matrix.invalid_values import arguments_in
 from tests.graphql.matrix.queries import QUERIES
-from tests.graphql.matrix.world import one_of_everything
-from tests.graphql.test_absurd_input import SCHEMA, TABLES, document
+from tests.graphql.matrix.sample_shop import one_of_everything
+from tests.graphql.shop_client import Front
+from tests.graphql.test_invalid_input import SCHEMA, TABLES, document
 
 DISGUISES = {
     "right-to-left override": "Parcel\u202etsoP",

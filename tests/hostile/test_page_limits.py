@@ -12,7 +12,7 @@ from app.factory import create_app
 from app.ports import Ports
 from app.settings import Settings
 from tests.builders.people import make_staff
-from tests.console.desk import Desk
+from tests.console.staff_client import Desk
 from tests.fakes.clock import FakeClock
 
 ATTACKER, VISITOR = "203.0.113.7", "198.51.100.1"

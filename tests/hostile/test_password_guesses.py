@@ -27,7 +27,7 @@ from tests.builders.people import (
 )
 from tests.fakes.clock import FakeClock
 from tests.fakes.passwords import FakeHasher
-from tests.graphql.front import Front
+from tests.graphql.shop_client import Front
 from tests.services.logins import EMAIL, log_in
 
 WRONG_PASSWORD = "wrong"

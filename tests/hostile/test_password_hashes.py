@@ -7,7 +7,7 @@ import pytest
 from app.ports import Ports
 from tests.builders.people import PASSWORD, make_user, sign_in
 from tests.fakes.passwords import FakeHasher
-from tests.graphql.front import Front
+from tests.graphql.shop_client import Front
 
 NEW = "nine lazy Störche by the sea"
 REGISTER = """accountRegister(input: {email: "p%d@example.com", password: "%s",

@@ -14,9 +14,9 @@ from app.web.installation import Installation
 from tests.builders.images import png
 from tests.builders.people import ADDRESS, make_staff, sign_in
 from tests.fakes.clock import FakeClock
-from tests.graphql.desk import Reply
-from tests.graphql.front import Front
+from tests.graphql.endpoint_client import Reply
 from tests.graphql.matrix.mutations import MUTATIONS
+from tests.graphql.shop_client import Front
 
 WITHOUT_LIMIT = {"tokenCreate", "tokenRefresh", "tokenVerify", "externalVerify", "appTokenVerify"}
 """The login throttle has the first; the others check a token and store nothing for strangers."""

@@ -10,7 +10,7 @@ from app.services.shop.settings import ShopUpdate, update_shop
 from tests.builders.people import make_user, sign_in
 from tests.builders.shop import set_mode
 from tests.fakes.clock import FakeClock
-from tests.graphql.front import Front
+from tests.graphql.shop_client import Front
 from tests.services.invalid_tokens import BROKEN, break_token
 
 REFRESH = """mutation ($token: String) {

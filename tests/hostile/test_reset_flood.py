@@ -15,9 +15,9 @@ from app.services.passwords.password_resets import answer_reset_requests, reques
 from app.settings import Settings
 from tests.builders.outbox import mails
 from tests.builders.people import NOBODY, make_user
-from tests.console.desk import Desk
+from tests.console.staff_client import Desk
 from tests.fakes.clock import FakeClock
-from tests.graphql.front import Front
+from tests.graphql.shop_client import Front
 
 CUSTOMER, STRANGER = "customer@example.com", "stranger@example.com"
 SHOP = "http://localhost:3000/"

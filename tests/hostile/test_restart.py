@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands.installed import (
+from tests.commands.real_installation import (
     Installation,
     answers,
     end,

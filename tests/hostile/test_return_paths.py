@@ -2,12 +2,12 @@
 
 import pytest
 
-from app.console.frame import own_path
+from app.console.page_layout import own_path
 from app.factory import create_app
 from app.ports import Ports
 from app.settings import Settings
 from tests.builders.people import PASSWORD, make_staff
-from tests.console.desk import Desk
+from tests.console.staff_client import Desk
 
 ELSEWHERE = [
     "/console/../..",

@@ -19,7 +19,7 @@ from tests.builders.people import make_staff, make_user, sign_in
 from tests.fakes.clock import FakeClock
 from tests.fakes.interrupted_database import InterruptedDatabase
 from tests.fixtures.statements import recorded_statements
-from tests.graphql.front import Front
+from tests.graphql.shop_client import Front
 
 APPS, PRODUCTS = Permission.MANAGE_APPS, Permission.MANAGE_PRODUCTS
 WRITTEN = 3

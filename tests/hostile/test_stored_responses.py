@@ -27,7 +27,7 @@ from tests.builders.people import make_staff, sign_in
 from tests.builders.products import make_product
 from tests.builders.webhooks import make_webhook
 from tests.fakes.fake_http import FakeHttp
-from tests.graphql.front import Front
+from tests.graphql.shop_client import Front
 
 LINK = "9f8e7d6c5b4a39281706f5e4d3c2b1a0sesame"
 SIGNING = 'whsec_+/"<b>&secret'

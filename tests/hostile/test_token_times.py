@@ -10,7 +10,7 @@ from app.services.identity.identify import identify
 from tests.builders.people import make_user, sign_in, visit
 from tests.builders.tokens import altered
 from tests.fakes.clock import FakeClock
-from tests.graphql.front import Front
+from tests.graphql.shop_client import Front
 from tests.servers.own_provider import OwnProvider
 
 ME = "{ me { email } }"

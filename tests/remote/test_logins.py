@@ -9,7 +9,7 @@ from app.domain.values.errors import PermissionDenied, TokenRejected
 from app.ports.saved_logins import Profile
 from app.remote.instance import connect_by_profile, connect_by_token
 from app.remote.sign_in import sign_in_app, sign_in_person
-from tests.remote.scene import URL, Instance, answering, failing
+from tests.remote.fake_instance import URL, Instance, answering, failing
 
 EXPIRED = failing("ExpiredSignatureError")
 NO_APPS = answering({"data": {"apps": {"edges": [], "pageInfo": {"hasNextPage": False}}}})

@@ -7,7 +7,7 @@ from app.ports.saved_logins import Profile
 from app.remote.api import Api
 from app.remote.credentials import GivenToken
 from tests.builders.remote_instances import make_elsewhere
-from tests.remote.scene import URL, Instance, answering
+from tests.remote.fake_instance import URL, Instance, answering
 
 
 def test_no_value_shows_what_it_holds(tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ import requests
 from app.adapters.clock import SystemClock
 from tests.servers.own_provider import own_provider
 from tests.spec.client import Client
+from tests.spec.recorded_shop import World, make_world
 from tests.spec.server import Server, running
-from tests.spec.world import World, make_world
 
 
 @pytest.fixture(scope="session")

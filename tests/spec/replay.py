@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from tests.builders.people import PASSWORD
 from tests.spec.client import Answer, Client
 from tests.spec.exchanges import Exchange, fill
-from tests.spec.forging import Forger
+from tests.spec.forged_tokens import Forger
+from tests.spec.recorded_shop import World
 from tests.spec.single_sign_on import token_of
-from tests.spec.world import World
 
 WRONG_PASSWORD = "not the password"
 NEW_PASSWORD = "quite another horse"

@@ -17,7 +17,7 @@ from tests.builders.providers import set_up
 from tests.servers.own_provider import AUDIENCE, OwnProvider
 from tests.spec.client import Client
 from tests.spec.exchanges import Exchange, recorded
-from tests.spec.world import DOMAIN, World
+from tests.spec.recorded_shop import DOMAIN, World
 
 PLUGIN = "mirumee.authentication.openidconnect"
 LOGOUT = "http://127.0.0.1:8898/logout"

@@ -19,8 +19,8 @@ from tests.servers.apps import AppServer, Told, app_server, ask_api, fetch_key_s
 from tests.servers.http import Reply
 from tests.spec.client import Client
 from tests.spec.documents import DEACTIVATE_ALL, VERIFY, WHO
+from tests.spec.recorded_shop import World
 from tests.spec.server import VENDOR, Server, environment, flask
-from tests.spec.world import World
 
 PATIENCE = 60
 INSTALL = """

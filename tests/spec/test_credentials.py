@@ -4,8 +4,8 @@ import pytest
 
 from tests.spec.client import Client
 from tests.spec.documents import DEACTIVATE_ALL, ME, REFRESH, UPDATE_SHOP, WHO
-from tests.spec.forging import Forger, stranger
-from tests.spec.world import World
+from tests.spec.forged_tokens import Forger, stranger
+from tests.spec.recorded_shop import World
 
 CUSTOMER = {"email": "customer@example.com"}
 

@@ -5,8 +5,8 @@ import pytest
 from tests.builders.people import PASSWORD
 from tests.spec.client import JSON, Client
 from tests.spec.documents import LOGIN, REFRESH, SHOP, WHO
-from tests.spec.forging import Forger
-from tests.spec.world import World
+from tests.spec.forged_tokens import Forger
+from tests.spec.recorded_shop import World
 
 ACCOUNT_MUTATIONS = ("tokenCreate", "tokenRefresh", "tokenVerify", "tokensDeactivateAll")
 

@@ -9,8 +9,8 @@ import pytest
 from app.domain.values.ids import to_global_id
 from tests.spec.client import Answer, Client
 from tests.spec.documents import REFRESH, VERIFY, WHO
-from tests.spec.forging import Forger, broken_signature, encode, stranger
-from tests.spec.world import World
+from tests.spec.forged_tokens import Forger, broken_signature, encode, stranger
+from tests.spec.recorded_shop import World
 
 CODES = {
     "InvalidTokenError": {"JWT_DECODE_ERROR", "JWT_INVALID_TOKEN"},

@@ -6,8 +6,8 @@ import pytest
 
 from tests.spec.client import JSON, Answer, Client
 from tests.spec.documents import LOGIN, WHO
-from tests.spec.forging import Forger
-from tests.spec.world import World
+from tests.spec.forged_tokens import Forger
+from tests.spec.recorded_shop import World
 
 SHOP = {"query": "{ shop { id } }"}
 RESPONSE_JSON = "application/graphql-response+json"

@@ -9,8 +9,8 @@ from app.models import ThrottleAddressRecord
 from tests.builders.people import PASSWORD
 from tests.spec.client import Answer, Client, new_address
 from tests.spec.documents import LOGIN, REFRESH, WHO
+from tests.spec.recorded_shop import World
 from tests.spec.replay import WRONG_PASSWORD
-from tests.spec.world import World
 
 WRONG = ("email", "INVALID_CREDENTIALS")
 DELAYED = (None, "LOGIN_ATTEMPT_DELAYED")

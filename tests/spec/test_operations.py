@@ -6,8 +6,8 @@ from app.models import UserRecord
 from tests.builders.people import PASSWORD
 from tests.spec.client import Client
 from tests.spec.documents import DEACTIVATE_ALL, LOGIN, ME, REFRESH, SHOP, UPDATE_SHOP, VERIFY, WHO
-from tests.spec.forging import Forger, broken_signature
-from tests.spec.world import World
+from tests.spec.forged_tokens import Forger, broken_signature
+from tests.spec.recorded_shop import World
 
 INVALID_CREDENTIALS = ("email", "INVALID_CREDENTIALS")
 

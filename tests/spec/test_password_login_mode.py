@@ -9,7 +9,7 @@ from app.domain.shop.settings import PasswordLoginMode
 from tests.builders.people import PASSWORD
 from tests.spec.client import Answer, Client
 from tests.spec.documents import DEACTIVATE_ALL, LOGIN, ME, REFRESH, SHOP, UPDATE_SHOP, VERIFY, WHO
-from tests.spec.world import World
+from tests.spec.recorded_shop import World
 
 ENABLED, CUSTOMERS_ONLY, DISABLED = PasswordLoginMode
 OIDC = SessionOrigin.OIDC

@@ -16,8 +16,8 @@ from tests.spec.documents import (
     SET_PASSWORD,
     WHO,
 )
+from tests.spec.recorded_shop import World
 from tests.spec.replay import NEW_PASSWORD, WRONG_PASSWORD
-from tests.spec.world import World
 
 CUSTOMER = "customer@example.com"
 REDIRECT = "http://localhost:3000/reset?shop=1"

@@ -12,9 +12,9 @@ from app.adapters.migrations import upgrade
 from tests.builders.people import PASSWORD
 from tests.spec.client import Client
 from tests.spec.documents import LOGIN, REFRESH, SHOP, WHO
-from tests.spec.forging import Forger
+from tests.spec.forged_tokens import Forger
+from tests.spec.recorded_shop import World, make_world
 from tests.spec.server import running
-from tests.spec.world import World, make_world
 
 pytestmark = pytest.mark.xdist_group("production")
 

@@ -2,13 +2,13 @@
 
 import pytest
 
-from tests.spec.arrangements import ARRANGED, arrange
 from tests.spec.client import Client
 from tests.spec.comparison import differences, token_differences
 from tests.spec.differences import DIFFERENCES, expected
 from tests.spec.exchanges import Exchange, recorded
+from tests.spec.preconditions import ARRANGED, arrange
+from tests.spec.recorded_shop import World
 from tests.spec.replay import Replay
-from tests.spec.world import World
 
 
 @pytest.mark.parametrize("exchange", recorded().values(), ids=lambda exchange: exchange.id)

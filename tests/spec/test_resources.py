@@ -6,7 +6,7 @@ import pytest
 
 from app.domain.authorization.permissions import Permission
 from tests.spec.client import Client
-from tests.spec.world import World
+from tests.spec.recorded_shop import World
 
 MAKE = """
 mutation ($input: ProductCreateInput!) {

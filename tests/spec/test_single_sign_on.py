@@ -15,9 +15,9 @@ from app.services.single_sign_on.provider_settings import ProviderUpdate, save_p
 from tests.servers.provider import CALLBACK, RESOURCE, IdentityProvider, Visitor, identity_provider
 from tests.spec.client import Client
 from tests.spec.documents import DEACTIVATE_ALL, REFRESH, UPDATE_SHOP, WHO
+from tests.spec.recorded_shop import World
 from tests.spec.server import OWNER
 from tests.spec.single_sign_on import BEGIN, OBTAIN
-from tests.spec.world import World
 
 pytestmark = pytest.mark.xdist_group("provider")
 

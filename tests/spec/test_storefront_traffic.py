@@ -11,8 +11,8 @@ from app.models import SessionRecord
 from tests.builders.people import PASSWORD
 from tests.spec.client import JSON, Answer, Client
 from tests.spec.documents import LOGIN, SHOP, UPDATE_SHOP
-from tests.spec.forging import Forger
-from tests.spec.world import World
+from tests.spec.forged_tokens import Forger
+from tests.spec.recorded_shop import World
 
 CLOSED = {
     "errors": [

@@ -11,8 +11,8 @@ from app.domain.authorization.permissions import Permission
 from tests.builders.people import PASSWORD
 from tests.spec.client import Client
 from tests.spec.documents import LOGIN, ME, REFRESH
+from tests.spec.recorded_shop import World
 from tests.spec.server import OWNER
-from tests.spec.world import World
 
 CLAIMS = {
     "iat": int,

@@ -4,7 +4,7 @@ import pytest
 
 from tests.spec.client import JSON, Client
 from tests.spec.documents import ME, WHO
-from tests.spec.world import World
+from tests.spec.recorded_shop import World
 
 
 def test_a_json_body_carries_the_document_and_perhaps_variables_and_a_name(

@@ -19,9 +19,9 @@ from tests.builders.people import PASSWORD
 from tests.servers.run import server_url
 from tests.spec.client import Client, new_address
 from tests.spec.documents import DEACTIVATE_ALL, LOGIN, REFRESH, UPDATE_SHOP, WHO
+from tests.spec.recorded_shop import World, make_world
 from tests.spec.replay import WRONG_PASSWORD
 from tests.spec.server import environment, flask, running
-from tests.spec.world import World, make_world
 
 pytestmark = pytest.mark.xdist_group("two processes")
 

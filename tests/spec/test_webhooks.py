@@ -25,7 +25,7 @@ from app.services.deliveries.sending import make_deliveries
 from tests.fakes.clock import FakeClock
 from tests.servers.http import HttpServer, Received, Reply, http_server
 from tests.spec.client import Client
-from tests.spec.world import World
+from tests.spec.recorded_shop import World
 
 QUERY = "subscription { event { ... on ProductCreated { product { id name } } } }"
 CREATE = """

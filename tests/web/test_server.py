@@ -15,7 +15,7 @@ import pytest
 
 from tests.servers.run import ROOT
 from tests.servers.sandbox import PATIENCE
-from tests.web.toy import MOST, PIECE, PIECES
+from tests.web.sample_app import MOST, PIECE, PIECES
 
 
 @contextmanager
@@ -27,7 +27,7 @@ def serving() -> Iterator[tuple[int, "subprocess.Popen[bytes]"]]:
         [
             *(sys.executable, "-m", "granian", "--interface", "rsgi", "--loop", "asyncio"),
             *("--http", "1", "--no-ws", "--host", "127.0.0.1", "--port", str(free)),
-            *("--log-level", "error", "tests.web.toy:server"),
+            *("--log-level", "error", "tests.web.sample_app:server"),
         ],
         cwd=ROOT,
     )

@@ -9,15 +9,15 @@ from itertools import islice
 
 import click
 
-from app.commands.moments import read_moment
 from app.commands.output import Column, output
+from app.commands.time_options import read_moment
 from app.commands.webhooks.fields import complete_event, event_names
-from app.commands.webhooks.following import Follower, Sent
-from app.commands.webhooks.instances import instance, webhook_command
-from app.commands.webhooks.rows import DELIVERIES, find_webhook, payload_of
+from app.commands.webhooks.follow import Follower, Sent
+from app.commands.webhooks.instance_option import instance, webhook_command
+from app.commands.webhooks.output import DELIVERIES, find_webhook, payload_of
 from app.domain.deliveries.deliveries import DeliveryStatus
 from app.ports.instance import Instance, KnownDelivery, KnownWebhook, WantedDeliveries
-from app.web.elsewhere import elsewhere
+from app.web.remote_instances import elsewhere
 
 _PAGE = 50
 _MOST = 10_000

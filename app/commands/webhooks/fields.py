@@ -12,13 +12,13 @@ from typing import Any, TypeVar
 import click
 
 from app.commands.output import Column, visible
-from app.commands.texts import is_read, read_text, warn_of_exposure
-from app.commands.webhooks.rows import WEBHOOK, with_secret
+from app.commands.text_options import is_read, read_text, warn_of_exposure
+from app.commands.webhooks.output import WEBHOOK, with_secret
 from app.domain.deliveries.signatures import SECRET_PREFIX
 from app.domain.values.unset import ABSENT, Absent, present
 from app.domain.webhooks.webhooks import AsyncEvent
 from app.ports.instance import Instance, KnownWebhook, WebhookDraft
-from app.web import elsewhere
+from app.web import remote_instances
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -151,7 +151,7 @@ def event_names(instance: Instance, typed: Iterable[str]) -> tuple[str, ...]:
 
 def new_secret() -> str:
     """A secret as Standard Webhooks write it."""
-    made = elsewhere.elsewhere().randomness.secret(_SECRET_BYTES)
+    made = remote_instances.elsewhere().randomness.secret(_SECRET_BYTES)
     return f"{SECRET_PREFIX}{base64.b64encode(made).decode()}"
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import click
 
 from app.commands.output import Column, output
-from app.commands.questions import agree, yes_option
-from app.commands.webhooks.instances import instance, webhook_command
-from app.commands.webhooks.rows import WEBHOOK, WEBHOOKS, find_app, find_webhook
+from app.commands.prompts import agree, yes_option
+from app.commands.webhooks.instance_option import instance, webhook_command
+from app.commands.webhooks.output import WEBHOOK, WEBHOOKS, find_app, find_webhook
 from app.domain.webhooks import subscribable_events as hearing
 
 _EVENTS = (

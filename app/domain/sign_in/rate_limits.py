@@ -121,10 +121,10 @@ PAGE_LIMITS: Mapping[str, RateLimit] = MappingProxyType(
         "console.inspector.index": _limit("60/minute", "Verifies a token."),
         "console.app_installation.index": _limit("60/minute", "Fetches a manifest."),
         "console.provider_editing.discover": _limit("60/minute", "Calls an identity provider."),
-        "console.provider_trials.preview": _limit("60/minute", "Calls an identity provider."),
-        "console.provider_trials.test": _limit("60/minute", "Calls an identity provider."),
+        "console.provider_checks.preview": _limit("60/minute", "Calls an identity provider."),
+        "console.provider_checks.test": _limit("60/minute", "Calls an identity provider."),
         "console.staff.invitations.index": _limit("60/minute;600/hour", "Sends an email."),
-        "console.people.send_link": _limit("60/minute;600/hour", "Sends an email."),
+        "console.account_actions.send_link": _limit("60/minute;600/hour", "Sends an email."),
         CONSOLE_FORM: _limit("300/minute", "Every other form of the console, taken together."),
     }
 )

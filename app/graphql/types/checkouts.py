@@ -8,7 +8,7 @@ from app.domain.commerce import lines
 from app.domain.commerce.money import Money
 from app.domain.values.ids import to_global_id
 from app.graphql.connections import make_connection
-from app.graphql.lines import Line
+from app.graphql.line_fields import Line
 
 _MONEY = "app.graphql.types.money.TaxedMoney"
 

@@ -9,7 +9,7 @@ from app.domain.commerce import orders as domain
 from app.domain.values.ids import to_global_id
 from app.graphql.connections import make_connection
 from app.graphql.context import RequestContext
-from app.graphql.lines import Line
+from app.graphql.line_fields import Line
 
 _MONEY = "app.graphql.types.money.TaxedMoney"
 

@@ -31,7 +31,7 @@ def make_staff(
     identity that stays, because its provider made the person staff.
 
     This function and ``confirm_email`` are the only ones that make an existing account trusted
-    (``tests/house/test_trust.py``).
+    (``tests/house/test_account_trust.py``).
     """
     user.is_staff = True
     _drop_unverified(ports, actor, session, user, by_identity)

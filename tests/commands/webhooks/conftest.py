@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.builders.remote_instances import make_elsewhere
-from tests.commands.webhooks.shops import Shops, connect_shop, furnish, token_of
+from tests.commands.webhooks.paired_shops import Shops, connect_shop, furnish, token_of
 from tests.fakes.keys import SECRET
 from tests.spec.server import running
 

@@ -17,7 +17,7 @@ from tests.builders.people import sign_in
 from tests.builders.remote_instances import make_elsewhere
 from tests.builders.shop import close_storefront
 from tests.commands.shell import run
-from tests.commands.webhooks.shops import QUERY, Shops
+from tests.commands.webhooks.paired_shops import QUERY, Shops
 from tests.servers.http import HttpServer, Reply, http_server
 
 LIST = ("webhook", "list")

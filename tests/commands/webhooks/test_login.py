@@ -13,7 +13,7 @@ from app.ports import Ports
 from tests.builders.apps import make_app
 from tests.builders.remote_instances import make_elsewhere
 from tests.commands.shell import run
-from tests.commands.webhooks.shops import PASSWORD, Shops
+from tests.commands.webhooks.paired_shops import PASSWORD, Shops
 from tests.fakes.no_database import NoDatabase
 
 PERSON = ("--email", "boss@example.com", "--password-stdin")

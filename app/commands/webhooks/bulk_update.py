@@ -1,0 +1,235 @@
+"""``flask webhook update``: many at once, shown before it happens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+
+import click
+
+from app.commands.exit_codes import Exit, Failure, failure_of
+from app.commands.output import Column, output
+from app.commands.progress import steps
+from app.commands.prompts import agree, yes_option
+from app.commands.webhooks.fields import new_secret
+from app.commands.webhooks.instance_option import instance, webhook_command
+from app.commands.webhooks.output import find_app, find_webhook
+from app.domain.urls.web_urls import WebAddress, read_web_address
+from app.domain.values.errors import Refused
+from app.domain.values.unset import ABSENT
+from app.ports.instance import Instance, KnownWebhook, WebhookDraft
+
+_NEW = "a new one"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What is to become of one webhook, and what has: ``state`` says how far it is."""
+
+    webhook: KnownWebhook
+    target_url: str
+    is_active: bool
+    rotates: bool
+    state: str = "planned"
+    secret_key: str = field(default="", repr=False)
+    problem: str = ""
+
+    @property
+    def is_change(self) -> bool:
+        before = (self.webhook.target_url, self.webhook.is_active)
+        return self.rotates or before != (self.target_url, self.is_active)
+
+
+_TARGET = Column[Change]("targetUrl", "New target", lambda one: one.target_url, short=True)
+_ACTIVE = Column[Change]("isActive", "Active", lambda one: one.is_active, short=True)
+_COLUMNS = (
+    Column[Change]("id", "Id", lambda one: one.webhook.id, short=True),
+    Column[Change]("name", "Name", lambda one: one.webhook.name, short=True),
+    Column[Change]("app", "App", lambda one: one.webhook.app.name),
+    Column[Change]("before", "Target", lambda one: one.webhook.target_url),
+    _TARGET,
+    _ACTIVE,
+    Column[Change]("state", "State", lambda one: one.state, short=True),
+    Column[Change]("problem", "Problem", lambda one: one.problem or None),
+)
+
+
+def _secret(change: Change) -> str | None:
+    return change.secret_key or (_NEW if change.rotates else None)
+
+
+_SECRETS = (
+    # A secret that is broken over two lines cannot be copied.
+    *(replace(one, yields=one in (_TARGET, _ACTIVE)) for one in _COLUMNS),
+    Column[Change]("secretKey", "Secret", _secret, short=True),
+)
+
+
+@webhook_command(
+    "update",
+    examples=[
+        ("flask webhook update --domain old.example.com new.example.com", "asks first"),
+        ("flask webhook update --domain old.example.com localhost:3000 --preview", "only look"),
+        ("flask webhook update --app Warehouse --inactive --yes", "switch off all of an app"),
+        ("flask webhook update --webhook hook --rotate-secret --yes", "shows the new secret"),
+    ],
+)
+@click.option("--app", help="Those of this app alone.")
+@click.option("--webhook", "names", multiple=True, help="This one alone; repeatable.")
+@click.option(
+    "--domain", nargs=2, metavar="OLD NEW", help="Replace this host in targets by that one."
+)
+@click.option("--active/--inactive", "is_active", default=None, help="Switch them on or off.")
+@click.option(
+    "--rotate-secret",
+    is_flag=True,
+    help="Give each a new secret. For a day the old one signs beside it.",
+)
+@click.option("--preview", is_flag=True, help="Show what would happen and change nothing.")
+@yes_option
+def update(
+    app: str | None,
+    names: tuple[str, ...],
+    domain: tuple[str, str] | None,
+    *,
+    is_active: bool | None,
+    rotate_secret: bool,
+    preview: bool,
+    yes: bool,
+) -> None:
+    """Change many webhooks at once: all of them, or those that are named.
+
+    What is about to happen is shown first. Ends with 3 when one of them was refused; the others
+    are changed.
+    """
+    if domain is None and is_active is None and not rotate_secret:
+        raise click.UsageError(
+            "Say what to change: --domain, --active, --inactive or --rotate-secret."
+        )
+    chosen = instance()
+    planned = [
+        plan
+        for one in _chosen(chosen, app, names)
+        if (plan := _plan(one, domain, is_active=is_active, rotates=rotate_secret)).is_change
+    ]
+    out = output()
+    columns = _SECRETS if rotate_secret else _COLUMNS
+    if preview or not planned:
+        out.rows(planned, columns, empty="No webhook would change.")
+        return
+    _tell(planned)
+    agree(f"Change {_count(planned)}?", yes=yes)
+    failure = _carry_out(chosen, planned)
+    out.rows(planned, columns, empty="")
+    _end(planned, failure)
+
+
+def _chosen(instance: Instance, app: str | None, names: Sequence[str]) -> Iterator[KnownWebhook]:
+    owner = None if app is None else find_app(instance, app).id
+    wanted = {find_webhook(instance, name).id for name in names}
+    for one in instance.webhooks():
+        if owner in (None, one.app.id) and (not wanted or one.id in wanted):
+            yield one
+
+
+def _plan(
+    webhook: KnownWebhook,
+    domain: tuple[str, str] | None,
+    *,
+    is_active: bool | None,
+    rotates: bool,
+) -> Change:
+    target = webhook.target_url if domain is None else _moved(webhook.target_url, *domain)
+    will_be = webhook.is_active if is_active is None else is_active
+    if domain is not None and target == webhook.target_url:
+        # Who moves a domain means those that are there, whatever else is to happen to them.
+        return Change(webhook, target, webhook.is_active, rotates=False)
+    return Change(webhook, target, will_be, rotates)
+
+
+def _moved(url: str, old: str, new: str) -> str:
+    """``url`` at the host ``new`` if it was at ``old``; a port counts where one was given."""
+    address = read_web_address(url)
+    if address is None:
+        return url
+    wanted, target = _host(old, address.scheme), _host(new, address.scheme)
+    has_port = old.rstrip("/").endswith(f":{wanted.port}")
+    if wanted.host != address.host or (has_port and wanted.port != address.port):
+        return url
+    return replace(target, rest=address.rest).url
+
+
+def _host(typed: str, scheme: str) -> WebAddress:
+    address = read_web_address(typed if "://" in typed else f"{scheme}://{typed}")
+    if address is None or address.rest not in ("", "/"):
+        message = f"{typed!r} is not a host: write new.example.com or localhost:3000."
+        raise click.UsageError(message)
+    return address
+
+
+def _tell(planned: Sequence[Change]) -> None:
+    out = output()
+    for one in planned:
+        name = one.webhook.name or one.webhook.id
+        out.say(f"{name} ({one.webhook.app.name}): {'; '.join(_facts(one))}")
+
+
+def _facts(change: Change) -> Iterator[str]:
+    if change.target_url != change.webhook.target_url:
+        yield f"{change.webhook.target_url} -> {change.target_url}"
+    if change.is_active != change.webhook.is_active:
+        yield "on" if change.is_active else "off"
+    if change.rotates:
+        yield "a new secret"
+
+
+def _carry_out(instance: Instance, planned: list[Change]) -> Failure | None:
+    """Make the changes, one after the other; what kept it from going on, if anything did.
+
+    Whatever happens, a secret is shown that has been given, or that may have been.
+    """
+    with closing(steps(list(planned), "Changing")) as every:
+        for place, one in enumerate(every):
+            secret = new_secret() if one.rotates else ""
+            try:
+                planned[place] = _made(instance, one, secret)
+            except (Exception, KeyboardInterrupt) as error:
+                failure = failure_of(error)
+                if failure is None:
+                    raise
+                problem = failure.troubles[0].message
+                planned[place] = replace(one, state="failed", problem=problem, secret_key=secret)
+                return failure
+    return None
+
+
+def _made(instance: Instance, change: Change, secret: str) -> Change:
+    before = change.webhook
+    said = WebhookDraft(
+        target_url=ABSENT if change.target_url == before.target_url else change.target_url,
+        is_active=ABSENT if change.is_active == before.is_active else change.is_active,
+        secret_key=secret or ABSENT,
+    )
+    try:
+        instance.change(before, said)
+    except Refused as refused:
+        return replace(change, state="refused", problem=str(refused))
+    return replace(change, state="changed", secret_key=secret)
+
+
+def _end(done: Sequence[Change], failure: Failure | None) -> None:
+    out = output()
+    out.say(f"{_count([one for one in done if one.state == 'changed'])} changed.")
+    for one in done:
+        if one.problem:
+            out.say(f"Error: {one.webhook.name or one.webhook.id}: {one.problem}")
+    if failure is not None:
+        out.say("What failed may have been done; what is still planned was not.")
+        click.get_current_context().exit(failure.exit)
+    if any(one.problem for one in done):
+        click.get_current_context().exit(Exit.REFUSED)
+
+
+def _count(changes: Sequence[Change]) -> str:
+    return f"{len(changes)} webhook{'' if len(changes) == 1 else 's'}"

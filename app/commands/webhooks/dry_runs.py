@@ -1,0 +1,189 @@
+"""``flask webhook dry-run`` and ``trigger``: what a webhook would be told, and telling it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+import click
+
+from app.commands.exit_codes import Exit
+from app.commands.output import Column, Form, json_text, output, write
+from app.commands.text_options import read_text
+from app.commands.webhooks.instance_option import instance, webhook_command
+from app.commands.webhooks.output import DELIVERIES, find_app, find_webhook, payload_of
+from app.domain.values.errors import Problem, Refused
+from app.domain.values.line_diff import diff_lines, unified_diff
+from app.ports.instance import Instance, KnownDelivery, KnownWebhook, WantedDeliveries
+
+_LOOKED_AT = 100
+_OBJECT_ID = (
+    "The API's id of what to tell of; repeatable. The newest object that fits if left out."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One dry run; ``diff`` are lines against the delivery ``compared_with``, none if the same."""
+
+    object_id: str | None
+    payload: Mapping[str, object] | None = field(default=None, repr=False)
+    problems: tuple[Problem, ...] = ()
+    compared_with: str | None = None
+    diff: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    instance: Instance
+    query: str | None
+    app_id: str | None
+    webhook: KnownWebhook | None
+    diff_last: bool
+
+
+_COLUMNS = (
+    Column[Trial]("objectId", "Object", lambda one: one.object_id),
+    Column[Trial]("payload", "Payload", lambda one: one.payload),
+    Column[Trial](
+        "errors",
+        "Errors",
+        lambda one: [
+            {"code": it.code, "message": it.message, "field": it.field} for it in one.problems
+        ],
+    ),
+    Column[Trial]("comparedWith", "Compared with", lambda one: one.compared_with),
+    Column[Trial]("diff", "Difference", lambda one: list(one.diff)),
+)
+
+
+@webhook_command(
+    "dry-run",
+    examples=[
+        ("flask webhook dry-run --query @paid.graphql", "of the newest object that fits"),
+        ("flask webhook dry-run --object-id UHJvZHVjdDox", "what is told of it by default"),
+        ("flask webhook dry-run --webhook hook --object-id T3JkZXI6MQ==", "an existing one"),
+        ("flask webhook dry-run --webhook hook --diff-last", "against what was really sent"),
+        ("flask webhook dry-run --query - --json < paid.graphql", "in a script"),
+    ],
+)
+@click.option("--object-id", "object_ids", multiple=True, help=_OBJECT_ID)
+@click.option("--query", help="The subscription: its text, @FILE, or - for standard input.")
+@click.option("--webhook", help="Take query and app of this webhook.")
+@click.option(
+    "--app", help="Whose permissions count; those of --webhook's app, or yours, if left out."
+)
+@click.option(
+    "--diff-last", is_flag=True, help="Compare with the last delivery of --webhook, line by line."
+)
+def dry_run(
+    object_ids: tuple[str, ...],
+    query: str | None,
+    webhook: str | None,
+    app: str | None,
+    *,
+    diff_last: bool,
+) -> None:
+    """Show what a webhook would be told. Nothing is sent, nothing is written.
+
+    Ends with 3 when any of it fails.
+    """
+    if not (object_ids or query or webhook):
+        raise click.UsageError("Give --query, --object-id or --webhook.")
+    if diff_last and not webhook:
+        raise click.UsageError("--diff-last needs --webhook: whose deliveries?")
+    text = None if query is None else read_text(query)
+    chosen = instance()
+    known = find_webhook(chosen, webhook) if webhook else None
+    owner = None if known is None else known.app.id
+    if app:
+        owner = find_app(chosen, app).id
+    asked = text or (known.query if known and known.query else None)
+    if asked is None and not object_ids:
+        raise click.UsageError("This webhook has no query: give --object-id, too.")
+    plan = _Plan(chosen, asked, owner, known, diff_last)
+    trials = [_try(plan, one) for one in object_ids or (_subject(plan),)]
+    _show(trials)
+    if any(one.problems for one in trials):
+        click.get_current_context().exit(Exit.REFUSED)
+
+
+@webhook_command(
+    "trigger",
+    examples=[
+        ("flask webhook trigger hook", "tell it of the newest object that fits"),
+        ("flask webhook trigger hook --object-id T3JkZXI6MQ==", "of this one"),
+    ],
+)
+@click.argument("webhook")
+@click.option("--object-id", "object_ids", multiple=True, help=_OBJECT_ID)
+def trigger(webhook: str, object_ids: tuple[str, ...]) -> None:
+    """Send a webhook what it would be told of an object, now and for real."""
+    chosen = instance()
+    found = find_webhook(chosen, webhook)
+    sent = [chosen.trigger(found.id, one) for one in object_ids or (None,)]
+    output().rows(sent, DELIVERIES, empty="Nothing was sent.")
+
+
+def _try(plan: _Plan, object_id: str | None) -> Trial:
+    try:
+        made = plan.instance.dry_run(object_id=object_id, query=plan.query, app_id=plan.app_id)
+    except Refused as refused:
+        return Trial(object_id, problems=refused.problems)
+    payload = json.loads(made)
+    last = _last(plan, object_id) if plan.diff_last and plan.webhook else None
+    if last is None:
+        return Trial(object_id, payload)
+    lines = diff_lines(_lines(payload_of(last)), _lines(payload))
+    diff = unified_diff(lines, f"delivery {last.id}", "dry run")
+    return Trial(object_id, payload, (), last.id, tuple(diff))
+
+
+def _last(plan: _Plan, object_id: str | None) -> KnownDelivery | None:
+    """The last delivery that was about that object, or else the last one at all."""
+    if plan.webhook is None:
+        return None
+    wanted = WantedDeliveries(size=_LOOKED_AT)
+    sent = [one for one in plan.instance.deliveries(plan.webhook.id, wanted).items if one.payload]
+    about = (one for one in sent if object_id and f'"{object_id}"' in one.payload)
+    return next(about, sent[0] if sent else None)
+
+
+def _subject(plan: _Plan) -> str | None:
+    """What the last delivery was about, where that is to be compared; else the newest object."""
+    last = _last(plan, None) if plan.diff_last else None
+    told = {} if last is None else payload_of(last) or {}
+    ids = (part.get("id") for part in told.values() if isinstance(part, dict))
+    return next((one for one in ids if isinstance(one, str)), None)
+
+
+def _lines(payload: object) -> list[str]:
+    return json_text(payload, indent=2).splitlines()
+
+
+def _show(trials: list[Trial]) -> None:
+    out = output()
+    if out.form is Form.JSON:
+        out.rows(trials, _COLUMNS, empty="")
+        return
+    for one in trials:
+        for line in _told(one, short=out.form is Form.SHORT):
+            write(line)
+        about = f"{one.object_id}: " if one.object_id and len(trials) > 1 else ""
+        for problem in one.problems:
+            where = f"{problem.field}: " if problem.field else ""
+            out.say(f"Error: {about}{where}{problem.message}")
+        if one.compared_with:
+            what = "differs from" if one.diff else "is the same as"
+            out.say(f"{about}It {what} delivery {one.compared_with}.")
+
+
+def _told(trial: Trial, *, short: bool) -> Iterator[str]:
+    if trial.payload is None:
+        return
+    if short:
+        yield json_text(trial.payload)
+    elif trial.compared_with is None:
+        yield from _lines(trial.payload)
+    yield from trial.diff

@@ -1,0 +1,86 @@
+"""``flask webhook edit``: by flags, or the whole of it in an editor."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from typing import Any
+
+import click
+
+from app.commands.output import legible, output
+from app.commands.webhooks.fields import Given, event_names, field_options
+from app.commands.webhooks.instance_option import instance, webhook_command
+from app.commands.webhooks.output import find_webhook
+from app.commands.webhooks.permission_warnings import tell_unheard
+from app.commands.webhooks.target_hints import targets_explained
+from app.commands.webhooks.toml_form import Unreadable, read_sheet, write_sheet
+from app.domain.values.errors import Refused
+from app.domain.values.installation_errors import Fault
+from app.domain.values.unset import Absent
+from app.ports.instance import Instance, KnownWebhook, WebhookDraft
+
+
+@webhook_command(
+    "edit",
+    examples=[
+        ("flask webhook edit hook", "in your editor: $EDITOR"),
+        ("flask webhook edit hook --target-url https://new.example.com/hook", "by a flag"),
+        ("flask webhook edit hook --inactive", "switch it off"),
+        ("flask webhook edit hook --query - < paid.graphql", "its query from standard input"),
+    ],
+)
+@click.argument("webhook")
+@field_options
+@click.option("--no-input", is_flag=True, help="Open no editor.")
+def edit(webhook: str, *, no_input: bool, **fields: Any) -> None:
+    """Change a webhook: what a flag says, or without any flag all of it in an editor."""
+    given = Given(**fields)
+    in_editor = given.is_nothing
+    if in_editor and (no_input or not sys.stdin.isatty()):
+        raise click.UsageError("Say what to change: --target-url, --query, --inactive, …")
+    chosen = instance()
+    found = find_webhook(chosen, webhook)
+    if given.events and found.query:
+        message = "Its query says what it hears of: --event would change nothing. Use --query."
+        raise click.UsageError(message)
+    said = given.draft(chosen)
+    changed = _edit(chosen, found) if in_editor else _changed(chosen, found, said)
+    out = output()
+    if changed is None:
+        out.say("Nothing was changed.")
+    out.one(changed or found, given.columns(said))
+    if changed is not None:
+        tell_unheard(changed)
+
+
+def _changed(instance: Instance, webhook: KnownWebhook, said: WebhookDraft) -> KnownWebhook:
+    with targets_explained(said):
+        return instance.change(webhook, said)
+
+
+def _edit(instance: Instance, webhook: KnownWebhook) -> KnownWebhook | None:
+    """What became of it in the editor; ``None`` for nothing. A mistake can be mended there."""
+    text = write_sheet(webhook)
+    while (edited := _edited(text)) is not None and edited.strip():
+        try:
+            said = read_sheet(webhook, edited)
+            if not isinstance(said.events, Absent):
+                said = replace(said, events=event_names(instance, said.events))
+            return None if said == WebhookDraft() else _changed(instance, webhook, said)
+        except (Unreadable, Refused, Fault, click.UsageError) as error:
+            click.confirm(
+                f"{legible(str(error))} Edit it again?", default=True, abort=True, err=True
+            )
+            text = edited
+    return None
+
+
+def _edited(text: str) -> str | None:
+    """``text`` as somebody left it; ``None`` if it was not saved."""
+    try:
+        return click.edit(text, extension=".toml")
+    except FileNotFoundError:
+        return None  # the editor has removed it
+    except UnicodeDecodeError:
+        raise click.ClickException("The editor left no text: it must be UTF-8.") from None

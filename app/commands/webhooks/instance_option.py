@@ -1,0 +1,101 @@
+"""Which installation a command works on: this one, or another by ``--instance``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+from app.commands.api_url import ApiAddress
+from app.commands.command import Command, standalone
+from app.commands.text_options import read_file
+from app.commands.webhooks import local_instance
+from app.domain.values.errors import PermissionDenied
+from app.ports.instance import Instance
+from app.web import remote_instances
+from app.web.installation import installation
+
+
+@dataclass(slots=True)
+class _Choice:
+    url: str = ""
+    token_file: str = ""
+
+
+def webhook_command(
+    name: str, *, examples: list[tuple[str, str]]
+) -> Callable[[Callable[..., Any]], Command]:
+    """Declare one of the group's, with the options that all of them have."""
+
+    def declare(function: Callable[..., Any]) -> Command:
+        _add_options(function)
+        return standalone(name, examples)(function)
+
+    return declare
+
+
+def _add_options(function: Callable[..., Any]) -> None:
+    """Those by which every one takes another instance."""
+    address = click.Option(
+        ["-u", "--instance", "--url", "instance_url"],
+        type=ApiAddress(),
+        expose_value=False,
+        callback=_remember_url,
+        help="The API of another instance, https://shop.example.com/graphql/ for example. "
+        "Without it, this installation.",
+    )
+    token_file = click.Option(
+        ["--token-file"],
+        type=click.Path(),
+        expose_value=False,
+        callback=_remember_token_file,
+        help="A file with the token for it. Without one LATCHKEY_TOKEN counts, or else the login "
+        "that `flask login` kept.",
+    )
+    # They are read from behind: so these come after those of the command itself.
+    declared: list[click.Parameter] = function.__dict__.setdefault("__click_params__", [])
+    declared[:0] = [token_file, address]
+
+
+def instance() -> Instance:
+    """What the running command works on.
+
+    Raises ``PermissionDenied`` where nobody has signed in to the other one; ``click.UsageError``
+    for a file of a token that cannot be read.
+    """
+    choice = _choice(click.get_current_context())
+    if not choice.url:
+        if choice.token_file:
+            raise click.UsageError("--token-file is for another instance: give --instance, too.")
+        return local_instance.Here(installation().ports)
+    there = remote_instances.elsewhere()
+    token = there.token
+    if choice.token_file:
+        token = read_file(choice.token_file).strip()
+    if token:
+        return there.connect_by_token(choice.url, token)
+    profile = there.profiles.find(choice.url)
+    if profile is None:
+        message = (
+            f"Nobody is signed in at {choice.url}. Sign in: flask login {choice.url}, or give a "
+            "token by --token-file or LATCHKEY_TOKEN."
+        )
+        raise PermissionDenied(message=message)
+    return there.connect_by_profile(profile)
+
+
+def _choice(context: click.Context) -> _Choice:
+    found: _Choice = context.meta.setdefault(__name__, _Choice())
+    return found
+
+
+def _remember_url(context: click.Context, _option: click.Parameter, value: str | None) -> None:
+    _choice(context).url = value or ""
+
+
+def _remember_token_file(
+    context: click.Context, _option: click.Parameter, value: str | None
+) -> None:
+    _choice(context).token_file = value or ""

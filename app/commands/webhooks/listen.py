@@ -1,0 +1,136 @@
+"""``flask webhook listen``: what is sent, as it is sent, on the developer's own machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+
+import click
+
+from app.commands.output import Column, output
+from app.commands.webhooks.fields import complete_event, event_names
+from app.commands.webhooks.follow import Follower, Sent
+from app.commands.webhooks.instance_option import instance, webhook_command
+from app.commands.webhooks.output import find_webhook, payload_of
+from app.domain.deliveries.deliveries import TIMEOUT
+from app.domain.urls.web_urls import is_web_address
+from app.ports.http import CallFailed, HttpRequest
+from app.ports.instance import KnownDelivery, WantedDeliveries
+from app.web.remote_instances import elsewhere
+
+_OWN = ("content-length", "host", "user-agent", "accept-encoding", "connection")
+"""Headers of the one request that are not the other's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """A delivery, and what the local address said to it if it was forwarded."""
+
+    sent: Sent
+    answered: int | None = None
+    problem: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
+_COLUMNS = (
+    Column[Heard]("createdAt", "Created", lambda one: one.sent.delivery.created_at, short=True),
+    Column[Heard]("event", "Event", lambda one: one.sent.delivery.event, short=True),
+    Column[Heard]("webhook", "Webhook", lambda one: one.sent.webhook.name or one.sent.webhook.id),
+    Column[Heard]("id", "Delivery", lambda one: one.sent.delivery.id, short=True),
+    Column[Heard]("forwarded", "Answered", lambda one: one.answered, short=True),
+    Column[Heard]("problem", "Problem", lambda one: one.problem or None),
+    Column[Heard]("payload", "Payload", lambda one: payload_of(one.sent.delivery)),
+)
+
+
+@webhook_command(
+    "listen",
+    examples=[
+        ("flask webhook listen", "show what is sent, all webhooks"),
+        ("flask webhook listen --forward-to http://localhost:3000/hook", "and send it here, too"),
+        (
+            "flask webhook listen --webhook hook --event ORDER_PAID --count 1 --json",
+            "wait for one",
+        ),
+    ],
+)
+@click.option("--webhook", "names", multiple=True, help="Only those of this webhook; repeatable.")
+@click.option("--event", shell_complete=complete_event, help="Only deliveries of this event.")
+@click.option(
+    "--forward-to",
+    metavar="URL",
+    help="Send it there, too, signed as the real delivery: the same bytes, the same headers.",
+)
+@click.option("--count", type=click.IntRange(1), help="End after so many.")
+@click.option(
+    "--interval",
+    type=click.FloatRange(0.1, 3600),
+    default=1.0,
+    show_default=True,
+    help="Seconds between two looks.",
+)
+def listen(
+    names: tuple[str, ...],
+    event: str | None,
+    forward_to: str | None,
+    count: int | None,
+    interval: float,
+) -> None:
+    """Show deliveries as they are made, until Ctrl-C; as JSON, an object a line.
+
+    Only what webhooks are sent: an event that none of them hears of is not shown.
+    """
+    if forward_to is not None and not is_web_address(forward_to):
+        raise click.UsageError("--forward-to must be a whole address: http://localhost:3000/hook")
+    chosen = instance()
+    webhooks = [find_webhook(chosen, name) for name in names] or list(chosen.webhooks())
+    wanted = WantedDeliveries(event=event_names(chosen, [event])[0] if event else "")
+    out = output()
+    follower = Follower(
+        chosen,
+        webhooks,
+        elsewhere().clock.now(),
+        interval,
+        wanted,
+        _mark(is_forwarded=bool(forward_to)),
+        out.say,
+    )
+    heard_of = "1 webhook" if len(webhooks) == 1 else f"{len(webhooks)} webhooks"
+    out.say(f"Listening to {heard_of}. End with Ctrl-C.")
+    for heard in islice(_heard(follower, forward_to), count):
+        out.next(heard, _COLUMNS)
+        if heard.problem:
+            out.say(f"Error: {heard.problem}")
+
+
+def _mark(*, is_forwarded: bool) -> Callable[[KnownDelivery], str]:
+    """Once for each delivery; one that is to be forwarded waits until it was signed."""
+    return lambda one: one.id if one.attempt is not None or not is_forwarded else ""
+
+
+def _heard(follower: Follower, forward_to: str | None) -> Iterator[Heard]:
+    for sent in follower.forever():
+        yield Heard(sent) if forward_to is None else _forwarded(sent, forward_to)
+
+
+def _forwarded(sent: Sent, url: str) -> Heard:
+    headers = _headers(sent)
+    body = sent.delivery.payload.encode()
+    try:
+        answer = elsewhere().http.send(HttpRequest(url, "POST", headers, body, timeout=TIMEOUT))
+    except CallFailed as failed:
+        return Heard(sent, None, f"{sent.delivery.id} was not forwarded: {failed}", headers)
+    return Heard(sent, answer.status, "", headers)
+
+
+def _headers(sent: Sent) -> dict[str, str]:
+    """Those of the real delivery; the webhook's own are kept elsewhere and put back."""
+    attempt = sent.delivery.attempt
+    signed = {} if attempt is None else attempt.request_headers
+    own = {name.lower(): value for name, value in sent.webhook.custom_headers.items()}
+    return {
+        name: own.get(name.lower(), value)
+        for name, value in signed.items()
+        if name.lower() not in _OWN
+    }

@@ -1,0 +1,135 @@
+"""``flask webhook retry`` and ``replay``: deliveries made again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass
+
+import click
+
+from app.commands.exit_codes import Exit, Failure, failure_of
+from app.commands.output import Column, output
+from app.commands.progress import note, steps
+from app.commands.time_options import read_moment
+from app.commands.webhooks.instance_option import instance, webhook_command
+from app.commands.webhooks.output import DELIVERIES, find_webhook
+from app.domain.deliveries.deliveries import Replayed
+from app.domain.values.errors import Refused
+from app.ports.instance import Instance, KnownDelivery
+from app.web.remote_instances import elsewhere
+
+
+@dataclass(frozen=True, slots=True)
+class Retried:
+    """A delivery that was to be made again, or why it is not."""
+
+    id: str
+    delivery: KnownDelivery | None = None
+    problem: str = ""
+
+
+def _of_delivery(column: Column[KnownDelivery]) -> Column[Retried]:
+    return Column(
+        column.name,
+        column.title,
+        lambda one: None if one.delivery is None else column.read(one.delivery),
+        column.short,
+    )
+
+
+_RETRIED = (
+    Column[Retried]("id", "Id", lambda one: one.id, short=True),
+    *map(_of_delivery, DELIVERIES[1:]),
+    Column[Retried]("problem", "Problem", lambda one: one.problem or None, short=True),
+)
+_REPLAYED = (
+    Column[Replayed]("failed", "Failed, due again", lambda one: one.failed, short=True),
+    Column[Replayed]("missing", "Missing, made now", lambda one: one.missing, short=True),
+)
+
+
+@webhook_command(
+    "retry",
+    examples=[
+        ("flask webhook retry RXZlbnREZWxpdmVyeTox", "one delivery, by its id"),
+    ],
+)
+@click.argument("delivery_ids", metavar="DELIVERY...", nargs=-1, required=True)
+def retry(delivery_ids: tuple[str, ...]) -> None:
+    """Make deliveries again, at once and with the same webhook-id.
+
+    DELIVERY is an id, as `flask webhook deliveries` lists them. Ends with 3 when one of them was
+    refused; the others are on their way.
+    """
+    done: list[Retried] = []
+    failure = _retry_all(instance(), delivery_ids, done)
+    out = output()
+    out.rows(done, _RETRIED, empty="")
+    troubled = [one for one in done if one.problem]
+    for one in troubled:
+        out.say(f"Error: {one.id}: {one.problem}")
+    if failure is not None:
+        out.say(f"Not tried: {len(delivery_ids) - len(done)}. What failed may be on its way.")
+        click.get_current_context().exit(failure.exit)
+    if troubled:
+        click.get_current_context().exit(Exit.REFUSED)
+
+
+def _retry_all(instance: Instance, ids: Sequence[str], done: list[Retried]) -> Failure | None:
+    """Add to ``done`` what became of each; what kept it from going on after the first."""
+    with closing(steps(ids, "Retrying")) as every:
+        for one in every:
+            try:
+                done.append(_retry(instance, one))
+            except (Exception, KeyboardInterrupt) as error:
+                failure = failure_of(error)
+                if failure is None or not done:
+                    raise
+                done.append(Retried(one, problem=failure.troubles[0].message))
+                return failure
+    return None
+
+
+def _retry(instance: Instance, delivery_id: str) -> Retried:
+    try:
+        return Retried(delivery_id, instance.retry(delivery_id))
+    except Refused as refused:
+        return Retried(delivery_id, problem=str(refused))
+
+
+@webhook_command(
+    "replay",
+    examples=[
+        ("flask webhook replay hook --since 2h", "what failed or never came in two hours"),
+        ("flask webhook replay hook --since 2026-03-01 --failed", "what failed alone"),
+        ("flask webhook replay hook --since 1d --missing", "what it was never told"),
+    ],
+)
+@click.argument("webhook")
+@click.option("--since", required=True, help="Since when: for 30m, 2h or 3d, or from a date on.")
+@click.option("--failed", is_flag=True, help="Those alone that failed.")
+@click.option("--missing", is_flag=True, help="Those alone that it never got: it was off, say.")
+def replay(webhook: str, since: str, *, failed: bool, missing: bool) -> None:
+    """Make all deliveries of a webhook again that failed, and those that it never got."""
+    start = read_moment(since, elsewhere().clock.now())
+    chosen = instance()
+    found = find_webhook(chosen, webhook)
+    both = failed == missing
+    done = chosen.replay(found.id, start, failed=failed or both, missing=missing or both)
+    failure = None
+    while done.has_more and failure is None:
+        note(f"{done.failed + done.missing} are on their way.")
+        try:
+            rest = chosen.replay(found.id, start, failed=False, missing=True)
+            done = Replayed(done.failed, done.missing + rest.missing, rest.has_more)
+        except (Exception, KeyboardInterrupt) as error:
+            failure = failure_of(error)
+            if failure is None:
+                raise
+    out = output()
+    out.one(done, _REPLAYED)
+    out.say(f"On the way to {found.target_url}: {done.failed + done.missing}.")
+    if failure is not None:
+        out.say(f"{failure.troubles[0].message} More are missing: say the same again.")
+        click.get_current_context().exit(failure.exit)

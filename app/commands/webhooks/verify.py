@@ -1,0 +1,200 @@
+"""``flask webhook verify``: whether a delivery is what its signature says."""
+
+from __future__ import annotations
+
+import hmac
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+import click
+
+from app.commands.exit_codes import Exit
+from app.commands.output import Column, output
+from app.commands.text_options import read_bytes, read_file
+from app.commands.webhooks.instance_option import instance, webhook_command
+from app.domain.deliveries.signatures import hex_signature, standard_signature
+from app.domain.keys.ring import PublicKey, read_key_set
+from app.domain.sign_in.jws import read_members
+from app.domain.values.errors import Problem, Refused, TokenRejected
+from app.domain.values.installation_errors import Unreachable
+from app.ports.http import CallFailed, CallFault, HttpRequest, json_members
+from app.web.remote_instances import elsewhere
+
+_SECONDS = re.compile(r"[0-9]{1,15}")
+_STANDARD = "webhook-signature"
+_ID, _TIME = "webhook-id", "webhook-timestamp"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One signature, or the time that goes with it: good or not, and why."""
+
+    header: str
+    told: str = ""
+    is_good: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    body: bytes
+    headers: Mapping[str, str]
+    secret: str | None
+    key_set: str | None
+    tolerance: int | None
+
+
+_COLUMNS = (
+    Column[Finding]("header", "Header", lambda one: one.header, short=True),
+    Column[Finding]("valid", "Valid", lambda one: one.is_good, short=True),
+    Column[Finding]("message", "Found", lambda one: one.told),
+)
+
+
+@webhook_command(
+    "verify",
+    examples=[
+        ("flask webhook verify body.json --headers headers.txt", "by this installation's keys"),
+        (
+            "flask webhook verify body.json --headers headers.txt --key-set keys.json",
+            "by keys that were published, offline",
+        ),
+        ("flask webhook verify - --headers h.txt --secret-file secret < body.json", "by a secret"),
+    ],
+)
+@click.argument("body", type=click.Path(allow_dash=True))
+@click.option("--headers", "file", metavar="FILE", help="The headers: lines, or a JSON object.")
+@click.option("--header", "lines", multiple=True, help="'Name: value'; repeatable.")
+@click.option("--secret-file", metavar="FILE", help="Where the webhook's secret is.")
+@click.option(
+    "--key-set",
+    metavar="URL|FILE",
+    help="A JSON Web Key Set: an address, or a file for offline use.",
+)
+@click.option(
+    "--tolerance",
+    type=click.IntRange(1),
+    help="Seconds that webhook-timestamp may be off; not looked at if left out.",
+)
+def verify(
+    body: str,
+    file: str | None,
+    lines: tuple[str, ...],
+    secret_file: str | None,
+    key_set: str | None,
+    tolerance: int | None,
+) -> None:
+    """Check the signatures of a delivery: BODY is a file with its exact bytes.
+
+    One of body, headers and secret can be -, which is standard input. Ends with 1 when a signature
+    is not good. Needs no network with a file of keys or a secret.
+    """
+    if [body, file, secret_file].count("-") > 1:
+        raise click.UsageError("Standard input can be one of body, headers and secret.")
+    case = _Case(
+        body=read_bytes(body),
+        headers={**(_read_headers(read_file(file)) if file else {}), **_from_lines(lines)},
+        secret=read_file(secret_file).strip() if secret_file else None,
+        key_set=key_set,
+        tolerance=tolerance,
+    )
+    found = list(_findings(case))
+    if not found:
+        raise click.UsageError("There is no header with a signature: give --headers or --header.")
+    output().rows(found, _COLUMNS, empty="")
+    if not all(one.is_good for one in found):
+        click.get_current_context().exit(Exit.FAILED)
+
+
+def _findings(case: _Case) -> Iterator[Finding]:
+    for name, value in case.headers.items():
+        if name == _STANDARD:
+            yield _standard(case, value)
+        elif name.endswith("-signature"):
+            yield _detached(case, name, value) if "." in value else _hex(case, name, value)
+    if case.tolerance is not None:
+        yield _time(case, case.tolerance)
+
+
+def _standard(case: _Case, value: str) -> Finding:
+    identity, sent = case.headers.get(_ID, ""), case.headers.get(_TIME, "")
+    if not (identity and _SECONDS.fullmatch(sent)):
+        return Finding(_STANDARD, f"{_ID} or {_TIME} is missing or cannot be meant.")
+    wanted = standard_signature(_secret(case), identity, int(sent), case.body)
+    is_good = any(hmac.compare_digest(wanted.encode(), one.encode()) for one in value.split())
+    if not is_good:
+        return Finding(_STANDARD, "This is another secret, body, id or time.")
+    return Finding(_STANDARD, "Signed by the secret.", is_good=True)
+
+
+def _hex(case: _Case, name: str, value: str) -> Finding:
+    wanted = hex_signature(_secret(case), case.body)
+    is_good = hmac.compare_digest(wanted.encode(), value.strip().encode())
+    if not is_good:
+        return Finding(name, "This is another secret or body.")
+    return Finding(name, "Signed by the secret.", is_good=True)
+
+
+def _detached(case: _Case, name: str, value: str) -> Finding:
+    try:
+        key = elsewhere().signatures.verify_detached(_keys(case), value, case.body)
+    except TokenRejected as rejected:
+        return Finding(name, str(rejected))
+    return Finding(name, f"Signed by the key {key.kid}.", is_good=True)
+
+
+def _time(case: _Case, tolerance: int) -> Finding:
+    sent = case.headers.get(_TIME, "")
+    if not _SECONDS.fullmatch(sent):
+        return Finding(_TIME, "It is missing, or no number of seconds.")
+    off = elsewhere().clock.timestamp() - int(sent)
+    when = "ago" if off >= 0 else "ahead of this clock"
+    return Finding(_TIME, f"{abs(off):.0f} seconds {when}.", is_good=abs(off) <= tolerance)
+
+
+def _secret(case: _Case) -> str:
+    if case.secret is None:
+        raise click.UsageError("This is signed by the webhook's secret: give --secret-file.")
+    return case.secret
+
+
+def _keys(case: _Case) -> Mapping[str, PublicKey]:
+    """The keys of the set that was given, or of the installation at hand."""
+    source = case.key_set or "the installation's key set"
+    try:
+        if case.key_set is None:
+            members = read_members(instance().key_set())
+        elif case.key_set.lower().startswith(("https://", "http://")):
+            members = json_members(elsewhere().http.send(HttpRequest(case.key_set)), source)
+        else:
+            members = read_members(read_file(case.key_set).encode())
+        return read_key_set(members)
+    except CallFailed as failed:
+        if failed.fault is CallFault.ADDRESS:
+            raise click.UsageError(f"--key-set cannot be asked. {failed}") from None
+        raise Unreachable(source, str(failed)) from None
+    except (TokenRejected, ValueError):
+        message = f"{source} is no JSON Web Key Set."
+        raise Refused(Problem("INVALID", message, "keySet")) from None
+
+
+def _read_headers(text: str) -> dict[str, str]:
+    """Headers as an object of JSON, or as HTTP writes them; names in lower case."""
+    try:
+        read = json.loads(text)
+    except ValueError:
+        return _from_lines(line for line in text.splitlines() if line.strip())
+    if not isinstance(read, dict):
+        raise click.UsageError("Headers are lines 'Name: value', or a JSON object.")
+    return {name.lower(): str(value) for name, value in read.items()}
+
+
+def _from_lines(lines: Iterable[str]) -> dict[str, str]:
+    found = {}
+    for line in lines:
+        name, colon, value = line.partition(":")
+        if not colon:
+            raise click.UsageError(f"{line[:80]!r} is no header: write 'Name: value'.")
+        found[name.strip().lower()] = value.strip()
+    return found

@@ -1,0 +1,154 @@
+"""The page around a page: navigation, whoever is signed in, theme, messages."""
+
+from datetime import UTC, datetime
+from http import HTTPStatus
+from typing import Any
+
+from flask import (
+    Response,
+    current_app,
+    flash,
+    make_response,
+    redirect,
+    render_template,
+    request,
+    url_for,
+)
+from flask_wtf.csrf import generate_csrf
+from werkzeug.wrappers import Response as BaseResponse
+
+from app.console.assets import asset_url
+from app.console.formatting import exact, relative
+from app.console.navigation import GROUPS
+from app.console.session import IDLE, caller, is_signed_in, now, ports, signed_in_by
+from app.domain.urls.web_urls import resolved_path
+from app.services.console.navigation_badges import Badges, show_badges
+from app.web.caller import base_url
+
+THEMES = ("auto", "light", "dark")
+_YEAR = 365 * 24 * 3600
+_PAGE_POLICY = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; "
+    "font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; "
+    "frame-ancestors 'none'"
+)
+HEADERS = (
+    ("Content-Security-Policy", _PAGE_POLICY),
+    ("Cache-Control", "no-store"),
+    ("Cross-Origin-Resource-Policy", "same-origin"),
+)
+"""What every page of the console carries beside the headers of every answer."""
+
+
+def page(template: str, status: HTTPStatus = HTTPStatus.OK, /, **values: object) -> Response:
+    """``templates/console/<template>`` with ``values``, inside the frame."""
+    return make_response(render_template(f"console/{template}", **values), status)
+
+
+def refused_page(template: str, /, **values: object) -> Response:
+    """A form that was refused, again, with what is wrong with it."""
+    return page(template, HTTPStatus.UNPROCESSABLE_ENTITY, **values)
+
+
+def done(message: str, endpoint: str, /, **values: Any) -> BaseResponse:
+    """Say what is so now, and go there (a change is answered by a redirection, never a page)."""
+    flash(message, "ok")
+    return go(endpoint, **values)
+
+
+def go(endpoint: str, /, **values: Any) -> BaseResponse:
+    """A redirection after a form."""
+    return redirect(url_for(endpoint, **values), HTTPStatus.SEE_OTHER)
+
+
+def wants_part() -> bool:
+    """Whether script asks, which needs what is inside the page alone."""
+    return request.headers.get("X-Requested-With") == "fetch"
+
+
+def theme() -> str:
+    """The person's choice; without one the system's."""
+    chosen = request.cookies.get(_theme_cookie(), "auto")
+    return chosen if chosen in THEMES else "auto"
+
+
+def keep_theme(answer: BaseResponse, chosen: str) -> None:
+    """Remember the choice in this browser."""
+    secure = _is_secure()
+    answer.set_cookie(
+        _theme_cookie(), chosen, max_age=_YEAR, secure=secure, httponly=True, samesite="Lax"
+    )
+
+
+def frame_values() -> dict[str, Any]:
+    """What the frame's templates need, for every page."""
+    values: dict[str, object] = {
+        "theme": theme(),
+        "csrf_token": generate_csrf,
+        "ago": lambda moment: relative(moment, now()),
+        "exact": exact,
+        "asset_url": asset_url,
+        "here": request.endpoint or "",
+        "return_to": own_path(request.full_path.rstrip("?")),
+        "is_development": ports().configuration.development,
+        "is_open": current_app.view_functions.__contains__,
+    }
+    if is_signed_in():
+        by = signed_in_by()
+        user = caller().user
+        full_name = f"{user.first_name} {user.last_name}".strip()
+        values |= {
+            "me": caller(),
+            "signed_in_by": by,
+            "signed_in_since": datetime.fromtimestamp(by.since, UTC),
+            "how": f"by {by.provider or by.origin.value}",
+            "person_name": full_name or user.email,
+            "playground_url": "/graphql/",
+            "badges": _badges(),
+            "idle_minutes": int(IDLE.total_seconds() // 60),
+            "place_groups": GROUPS,
+            "shop_name": caller().shop.name,
+        }
+    return values
+
+
+def _badges() -> dict[str, dict[str, object]]:
+    """What wants a look, by the place it stands at."""
+    found = show_badges(ports(), caller().actor) if caller().user.is_staff else Badges()
+    badges = {
+        "console.webhooks.index": (found.webhooks, "bad", "failing or switched off"),
+        "console.throttle.index": (found.blocked_addresses, "warn", "blocked from signing in"),
+    }
+    return {
+        place: {"count": count, "state": state, "words": words}
+        for place, (count, state, words) in badges.items()
+        if count
+    }
+
+
+def own_address(endpoint: str, **values: str) -> str:
+    """The whole address of a page of ours: as configured, or in development as it was reached."""
+    base = ports().configuration.public_url or base_url(request.environ)
+    return f"{base}{url_for(endpoint, **values)}"  # type: ignore[arg-type]
+
+
+def set_password_address() -> str:
+    """Where mails of the console lead: our own page."""
+    return own_address("console.passwords.follow")
+
+
+def own_path(wanted: str | None) -> str:
+    """The page of the console that ``wanted`` names as browsers read it, else the first page."""
+    path = resolved_path(wanted or "") or ""
+    root = url_for("console.home.index")
+    if not path.startswith(root) or path.startswith(f"{root}sign-in"):
+        return root
+    return path
+
+
+def _theme_cookie() -> str:
+    return "__Host-latchkey-theme" if _is_secure() else "latchkey-theme"
+
+
+def _is_secure() -> bool:
+    return ports().configuration.public_url.startswith("https://")

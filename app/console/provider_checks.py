@@ -1,0 +1,42 @@
+"""Trying a provider: whether it works, step by step, and what one of its tokens would give.
+
+A pasted token comes in the body of a form and is in nothing that goes out.
+"""
+
+from flask import Blueprint, request
+from werkzeug.wrappers import Response as BaseResponse
+
+from app.console.page_layout import go
+from app.console.session import actor, ports
+from app.console.single_sign_on import provider_page
+from app.domain.single_sign_on.provider_settings import SETTINGS
+from app.domain.values.errors import Refused
+from app.services.single_sign_on.attribute_mapping import preview_mapping
+from app.services.single_sign_on.provider_checks import check_provider
+
+_STEPS = {setting.name: setting.label for setting in SETTINGS} | {"active": "Ways in"}
+
+blueprint = Blueprint("provider_checks", __name__, url_prefix="/single-sign-on")
+
+
+@blueprint.route("/<slug:slug>/test", methods=["GET", "POST"])
+def test(slug: str) -> BaseResponse:
+    """Try everything that the provider is needed for; nobody is signed in."""
+    if request.method == "GET":
+        return go("console.single_sign_on.show", slug=slug)
+    findings = check_provider(ports(), actor(), slug)
+    return provider_page(slug, findings=findings, steps=_STEPS)
+
+
+@blueprint.route("/<slug:slug>/preview", methods=["GET", "POST"])
+def preview(slug: str) -> BaseResponse:
+    """What a pasted token of the provider would give; nobody is made or changed."""
+    if request.method == "GET":
+        return go("console.single_sign_on.show", slug=slug)
+    try:
+        found = preview_mapping(ports(), actor(), slug, request.form.get("token", ""))
+    except Refused as refused:
+        if any(problem.field == "provider" for problem in refused.problems):
+            raise
+        return provider_page(slug, trouble=" ".join(one.message for one in refused.problems))
+    return provider_page(slug, preview=found)

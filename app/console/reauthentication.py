@@ -1,0 +1,93 @@
+"""The page that asks staff again who they are, before a use case that is declared so.
+
+A form that was sent too long after the last proof is kept in this page, and sent again with the
+answer.
+"""
+
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import urlsplit
+
+from flask import Response, request, url_for
+from werkzeug.wrappers import Response as BaseResponse
+from wtforms import PasswordField
+from wtforms.validators import InputRequired
+
+from app.console.forms import ConsoleForm
+from app.console.page_layout import own_path, page
+from app.console.session import actor, caller, ports, prove_now, signed_in_by
+from app.domain.authorization.actor import SessionOrigin
+from app.domain.values.errors import Refused
+from app.services.console.console_sessions import prove_again, show_console_door
+
+ANSWER = "proof_password"
+"""The field of the password that comes with a form that is sent again."""
+
+_NEVER_KEPT = (ANSWER, "csrf_token")
+
+
+class ProofForm(ConsoleForm):
+    """The current password, once more."""
+
+    names = {"password": ANSWER}  # noqa: RUF012
+    proof_password = PasswordField(
+        "Your password", validators=[InputRequired("Enter your password.")]
+    )
+
+
+def is_proved_by(form: ProofForm) -> bool:
+    """Whether the password in ``form`` is the caller's; notes the proof, or puts what is wrong."""
+    if signed_in_by().origin is not SessionOrigin.PASSWORD or not form.validate():
+        return False
+    try:
+        prove_again(ports(), actor(), password=form.proof_password.data)
+    except Refused as refused:
+        form.refuse(refused)
+        return False
+    prove_now()
+    return True
+
+
+def answer_proof() -> BaseResponse | None:
+    """The page again for a form whose password is wrong; ``None`` where none came, or a right one.
+
+    To be called before each view: what was proved holds for the view itself.
+    """
+    if request.method != "POST" or ANSWER not in request.form:
+        return None
+    form = ProofForm()
+    return None if is_proved_by(form) else ask_for_form(form, HTTPStatus.UNPROCESSABLE_ENTITY)
+
+
+def ask_for_form(
+    form: ProofForm | None = None, status: HTTPStatus = HTTPStatus.FORBIDDEN
+) -> Response:
+    """Ask for the proof that a form needs, with what was sent in it."""
+    kept = [one for one in request.form.items(multi=True) if one[0] not in _NEVER_KEPT]
+    came_from = urlsplit(request.referrer or "")
+    wanted = request.args.get("next") or f"{came_from.path}?{came_from.query}".rstrip("?")
+    action = request.full_path.rstrip("?")
+    return ask(status, form, action=action, kept=kept, wanted=own_path(wanted))
+
+
+def ask(
+    status: HTTPStatus,
+    form: ProofForm | None = None,
+    *,
+    wanted: str,
+    action: str = "",
+    kept: list[tuple[str, Any]] | None = None,
+) -> Response:
+    """The page; a provider, and Cancel, lead to ``wanted`` afterwards."""
+    by = signed_in_by()
+    door = show_console_door(ports(), actor())
+    return page(
+        "reauthenticate.html",
+        status,
+        form=form or ProofForm(formdata=None),
+        action=action or url_for("console.sign_in.prove", next=wanted),
+        kept=kept or [],
+        wanted=wanted,
+        provider=next((one for one in door.providers if one[1] == by.provider), None),
+        user=caller().user,
+    )

@@ -1,0 +1,221 @@
+"""From a request that was read to its outcomes: who asks, may they come in, what do they get."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import orjson
+from graphql import GraphQLError, GraphQLSchema
+
+from app.domain.authorization.actor import ActorKind
+from app.domain.shop.settings import admits
+from app.domain.shop.traffic import traffic_kind
+from app.domain.values.errors import TokenFault, TokenRejected, TrafficClosed
+from app.domain.values.installation_errors import DatabaseUnavailable
+from app.graphql.bodies import BadRequest
+from app.graphql.cache import Cache
+from app.graphql.context import RequestContext
+from app.graphql.documents import Documents, Rejected
+from app.graphql.execution import coerce_variables, execute, refuse
+from app.graphql.limits import Allowance, Limits, Load, exceeded
+from app.graphql.operations import Document, Operation
+from app.graphql.password_limit import LimitedHasher
+from app.graphql.request import Entry
+from app.graphql.responses import (
+    CLOSED,
+    UNAVAILABLE,
+    Outcome,
+    executed,
+    faulty,
+    malformed,
+    refused,
+    refused_as,
+)
+from app.ports import Ports
+from app.services.identity.identify import Identity, Visitor
+
+Identify = Callable[[Ports, Visitor], Identity]
+
+_INTROSPECTION_BYTES = 16 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """An entry that will be executed: it is valid and within the limits."""
+
+    entry: Entry
+    operation: Operation
+    variables: dict[str, Any]
+
+
+class Exchange:
+    """Answers the entries of one request after another, on behalf of whoever sent it."""
+
+    def __init__(
+        self, ports: Ports, schema: GraphQLSchema, limits: Limits, identify: Identify
+    ) -> None:
+        self._ports = ports
+        self._limits = limits
+        self._identify = identify
+        self.documents = Documents(schema, hide_suggestions=not ports.configuration.development)
+        self.introspections: Cache[tuple[str, str | None, bytes], Outcome] = Cache(
+            entries=64, size=_INTROSPECTION_BYTES
+        )
+
+    def outcomes(self, entries: Sequence[Entry | BadRequest], visitor: Visitor) -> list[Outcome]:
+        """One outcome for each entry, in their order.
+
+        The storefront is closed to a whole request before any document is looked up. No entry is
+        executed unless all of them together are within the limits. The caller is read again
+        after a mutation, whose changes hold for the entries behind it.
+        """
+        try:
+            identity = self._identify(self._ports, visitor)
+        except DatabaseUnavailable:
+            return [UNAVAILABLE] * len(entries)
+        self._notice(identity)
+        context = self._admit(identity, visitor)
+        if context is None:
+            return [CLOSED] * len(entries)
+        outcomes = []
+        changed = False
+        context = _with_limited_hasher(context)
+        for plan in self._plan(entries):
+            if isinstance(plan, Outcome):
+                outcomes.append(plan)
+                continue
+            try:
+                if changed and context is not None:
+                    context = self._renew(context)
+            except DatabaseUnavailable:
+                outcomes.append(UNAVAILABLE)
+                continue
+            outcomes.append(CLOSED if context is None else self._answer(plan, context))
+            changed = plan.operation.is_mutation
+        return outcomes
+
+    def _notice(self, identity: Identity) -> None:
+        """Gathered in memory: no request is written down while somebody waits for it."""
+        activity, actor = self._ports.activity, identity.actor
+        activity.saw_request(traffic_kind(actor))
+        if actor.session_id is not None:
+            activity.saw_session(actor.session_id)
+        elif identity.app_token_id is not None:
+            activity.saw_app_token(identity.app_token_id, actor.address)
+
+    def _admit(self, identity: Identity, visitor: Visitor) -> RequestContext | None:
+        if not admits(identity.actor, identity.switches):
+            return None
+        return RequestContext(self._ports, visitor, identity)
+
+    def _renew(self, context: RequestContext) -> RequestContext | None:
+        """The context of what follows a mutation; what counts for a whole request goes on."""
+        renewed = self._admit(self._again(context), context.visitor)
+        if renewed is None:
+            return None
+        return replace(renewed, ports=context.ports, field_errors=context.field_errors)
+
+    def _again(self, context: RequestContext) -> Identity:
+        """The caller of this request as they are now.
+
+        A visitor whose credential was worth nothing stays anonymous, so that one request doesn't
+        ask a provider about the same unknown token again and again; only the shop is read.
+        """
+        before, visitor = context.identity, context.visitor
+        if before.actor.kind is not ActorKind.ANONYMOUS:
+            return self._identify(self._ports, visitor)
+        return replace(
+            before, shop=self._identify(self._ports, replace(visitor, credential=None)).shop
+        )
+
+    def _readmit(self, context: RequestContext) -> RequestContext:
+        """The context of a later field; raises ``TrafficClosed``, ``TokenRejected`` if expired."""
+        renewed = self._renew(context)
+        if renewed is None:
+            raise TrafficClosed
+        if renewed.actor.fault is TokenFault.EXPIRED:
+            raise TokenRejected(TokenFault.EXPIRED)
+        return renewed
+
+    def _plan(self, entries: Sequence[Entry | BadRequest]) -> list[Plan | Outcome]:
+        plans: list[Plan | Outcome] = []
+        allowed = Allowance(self._limits.tokens)
+        load = Load()
+        for entry in entries:
+            if isinstance(entry, BadRequest):
+                plans.append(malformed(entry.message, entry.status))
+                continue
+            document = self.documents.get(entry.query, allowed)
+            allowed = allowed.after(document.cost)
+            if isinstance(document, Rejected):
+                refusal = refused_as(document.errors)
+                if document.over_limit:
+                    return _refuse_all(plans, refusal, len(entries))
+                plans.append(refusal)
+                continue
+            plan = self._prepare(entry, document)
+            plans.append(plan)
+            if isinstance(plan, Plan):
+                load += plan.operation.load(plan.variables)
+                error = exceeded(load, self._limits)
+                if error is not None:
+                    return _refuse_all(plans, refused(error), len(entries))
+        return plans
+
+    def _prepare(self, entry: Entry, document: Document) -> Plan | Outcome:
+        try:
+            operation = document.operation(entry.operation_name)
+        except GraphQLError as error:
+            return refused(error)
+        variables = coerce_variables(operation, entry.variables)
+        if isinstance(variables, list):
+            return refused(*variables)
+        return Plan(entry, operation, variables)
+
+    def _answer(self, plan: Plan, context: RequestContext) -> Outcome:
+        try:
+            if context.actor.fault is TokenFault.EXPIRED:
+                result = refuse(plan.operation, plan.variables, TokenFault.EXPIRED)
+                return executed(*result, self._ports)
+            if plan.operation.is_introspection:
+                return self._introspect(plan, context)
+            readmit = partial(self._readmit, context)
+            result = execute(plan.operation, plan.variables, context, readmit)
+            return executed(*result, self._ports)
+        except DatabaseUnavailable:
+            return UNAVAILABLE
+        except Exception as fault:  # noqa: BLE001 - whatever it is, the other entries go on
+            return faulty(fault, self._ports)
+
+    def _introspect(self, plan: Plan, context: RequestContext) -> Outcome:
+        entry = plan.entry
+        key = entry.query, entry.operation_name, _canonical(entry.variables)
+        known = self.introspections.get(key)
+        if known is not None:
+            return known
+        data, errors = execute(plan.operation, plan.variables, context)
+        outcome = executed(data, errors, self._ports)
+        if not errors:
+            size = len(entry.query) + len(key[-1]) + len(outcome.body)
+            self.introspections.put(key, outcome, size)
+        return outcome
+
+
+def _with_limited_hasher(context: RequestContext) -> RequestContext:
+    ports = replace(context.ports, passwords=LimitedHasher(context.ports.passwords))
+    return replace(context, ports=ports)
+
+
+def _refuse_all(
+    plans: Sequence[Plan | Outcome], refusal: Outcome, entries: int
+) -> list[Plan | Outcome]:
+    """Refuse a batch that is over a limit; entries that failed by themselves keep their errors."""
+    known: list[Plan | Outcome] = [one if isinstance(one, Outcome) else refusal for one in plans]
+    return known + [refusal] * (entries - len(plans))
+
+
+def _canonical(variables: dict[str, Any]) -> bytes:
+    # A file has no place in an introspection; that there is one tells it from others well enough.
+    option = orjson.OPT_SORT_KEYS | orjson.OPT_PASSTHROUGH_DATACLASS
+    return orjson.dumps(variables, default=repr, option=option)

@@ -1,0 +1,146 @@
+"""What a change costs whoever asks for it, with ten webhooks that hear of it and with none."""
+
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from statistics import median
+
+from sqlalchemy import delete
+
+from app.models import WebhookRecord
+from benchmarks import load_client, paths, servers
+from benchmarks.report import Report
+from benchmarks.shop import BenchShop, subscribe
+from tests.builders.products import product_id
+
+WEBHOOKS = 10
+LARGEST_DIFFERENCE = 1.0
+"""Milliseconds that a request may take longer when so many webhooks hear of it."""
+
+_OTHERS = 10
+_BLOCKS = 100
+_COUNTED, _UNCOUNTED = 10, 3
+"""Requests of a block; the first ones do not count: what was remembered is read anew."""
+_TRIES = 3
+"""Times that so many blocks are added when the limit is missed: chance goes, a cost stays."""
+_TARGET = "https://app.example.com/hook"
+_UPDATE = (
+    "mutation ($id: ID!, $input: ProductInput!)"
+    " { productUpdate(id: $id, input: $input) { product { id name } errors { code } } }"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """What a change took: medians in milliseconds, and means of the server's processor time."""
+
+    with_none: float
+    with_webhooks: float
+    processor: tuple[float, ...]
+
+    @property
+    def difference(self) -> float:
+        return self.with_webhooks - self.with_none
+
+    @property
+    def is_too_much(self) -> bool:
+        return self.difference > LARGEST_DIFFERENCE
+
+    @property
+    def note(self) -> str:
+        none, some = self.processor
+        return (
+            f"`productUpdate` that no webhook and that {WEBHOOKS} webhooks hear of:"
+            f" {self.with_none:.1f} and {self.with_webhooks:.1f} ms"
+            f" ({self.difference:+.2f} ms; the limit: {LARGEST_DIFFERENCE:.0f} ms),"
+            f" {none:.2f} and {some:.2f} ms of processor time"
+        )
+
+
+@dataclass(slots=True)
+class _Took:
+    """Milliseconds of each request, and seconds of processor time for all of them."""
+
+    milliseconds: list[float] = field(default_factory=list)
+    processor: float = 0.0
+
+    @property
+    def processor_milliseconds(self) -> float:
+        return self.processor * 1000 / len(self.milliseconds)
+
+
+def measure(report: Report, folder: Path) -> None:
+    """Add it to the whole table."""
+    changed = _measured(folder)
+    report.limited(changed.note, missed=changed.is_too_much)
+
+
+def main() -> None:
+    """Print it; end with 1 when the webhooks cost too much."""
+    os.sched_setaffinity(0, {servers.LOAD_CORE})
+    report = Report()
+    with tempfile.TemporaryDirectory() as folder:
+        measure(report, Path(folder))
+    sys.stdout.write(report.notes())
+    sys.exit(report.status)
+
+
+def _measured(folder: Path) -> Changed:
+    own_folder = folder / "changes"
+    own_folder.mkdir()
+    shop = BenchShop(own_folder, others=_OTHERS)
+    took = {0: _Took(), WEBHOOKS: _Took()}
+    with servers.latchkey(shop.url) as server:
+        requests = _requests(server.port, shop)
+        for _ in range(_TRIES):
+            _take_turns(server, shop, requests, took)
+            changed = Changed(
+                *(median(one.milliseconds) for one in took.values()),
+                processor=tuple(one.processor_milliseconds for one in took.values()),
+            )
+            if not changed.is_too_much:
+                break
+    return changed
+
+
+def _take_turns(
+    server: servers.Server, shop: BenchShop, requests: Iterator[bytes], took: dict[int, _Took]
+) -> None:
+    for block in range(_BLOCKS):
+        # None and ten take turns in being first, so that whatever drifts does so for both.
+        for webhooks in (0, WEBHOOKS) if block % 2 else (WEBHOOKS, 0):
+            _hear(shop, webhooks)
+            for _ in range(_UNCOUNTED):
+                _ask(server, next(requests))
+            one, began = took[webhooks], server.processor()
+            one.milliseconds += [_ask(server, next(requests)) for _ in range(_COUNTED)]
+            one.processor += server.processor() - began
+
+
+def _hear(shop: BenchShop, webhooks: int) -> None:
+    """So many webhooks hear of a change from now on."""
+    with shop.ports.database.transaction() as session:
+        session.execute(delete(WebhookRecord))
+    subscribe(shop.ports, shop.app, webhooks, _TARGET)
+
+
+def _requests(port: int, shop: BenchShop) -> Iterator[bytes]:
+    """Changes without end, each of them a real one."""
+    for number in count():
+        product = shop.products[number % len(shop.products)]
+        said = {"id": product_id(product), "input": {"name": f"Bowl {number}"}}
+        yield paths.graphql(port, _UPDATE, shop.app_token, said)
+
+
+def _ask(server: servers.Server, request: bytes) -> float:
+    started = time.perf_counter()
+    answer = load_client.one(server.port, request)
+    took = (time.perf_counter() - started) * 1000
+    if b'"errors":[]' not in answer:
+        raise RuntimeError(f"a product was not changed: {answer[:200]!r}")
+    return took

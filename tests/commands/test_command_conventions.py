@@ -1,0 +1,238 @@
+"""What every command does alike: help, suggestions, forms of output, exit codes."""
+
+import json
+import shlex
+import socket
+from collections.abc import Iterator
+from dataclasses import replace
+
+import click
+import pytest
+
+import cli
+from app.commands.command import Command, Group
+from app.commands.exit_codes import Exit, failure_of
+from app.domain.values.errors import PermissionDenied, Problem, Refused, TokenFault, TokenRejected
+from app.domain.values.installation_errors import (
+    KeyUnreadable,
+    Misconfigured,
+    SchemaBehind,
+    Unreachable,
+)
+from app.domain.values.version import VERSION
+from app.ports import Ports
+from app.ports.throttle import ThrottleUnavailable
+from app.settings import Settings
+from app.wiring import connect
+from tests.commands.shell import run, run_json
+
+
+def _all(command: click.Command, *path: str) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    yield path, command
+    if isinstance(command, click.Group):
+        for name, inner in command.commands.items():
+            yield from _all(inner, *path, name)
+
+
+def _arguments(line: str) -> list[str]:
+    plain = line.replace('"$(', " ").replace(')"', " ").replace("$(", " ").replace(")", " ")
+    words = shlex.split(plain)
+    arguments = words[words.index("flask") + 1 :]
+    for redirection in ("<", ">"):
+        if redirection in arguments:
+            arguments = arguments[: arguments.index(redirection)]
+    return arguments
+
+
+COMMANDS = {
+    " ".join(path): command
+    for name in cli.COMMANDS
+    for path, command in _all(cli.Late(name, cli.COMMANDS[name][0], "").loaded(), name)
+}
+
+
+@pytest.mark.parametrize("path", COMMANDS)
+@pytest.mark.parametrize("flag", ["-h", "--help"])
+def test_help_leads_with_what_it_is_for_and_examples(ports: Ports, path: str, flag: str) -> None:
+    shown = run(ports, *path.split(), flag)
+    assert shown.exit_code == 0
+    assert shown.stdout.startswith(f"Usage: flask {path}")
+    command = COMMANDS[path]
+    assert isinstance(command, Command | Group)
+    if command.examples:
+        assert shown.stdout.index("Examples:") < shown.stdout.index("Options:")
+
+
+@pytest.mark.parametrize("path", COMMANDS)
+def test_every_command_says_its_version(ports: Ports, path: str) -> None:
+    for flag in ("-V", "--version"):
+        assert run(ports, *path.split(), flag).stdout == f"latchkey {VERSION}\n"
+
+
+@pytest.mark.parametrize("path", COMMANDS)
+def test_every_command_has_an_example(path: str) -> None:
+    command = COMMANDS[path]
+    assert isinstance(command, Command | Group)
+    assert command.examples
+
+
+@pytest.mark.parametrize("path", COMMANDS)
+def test_whatever_asks_can_be_told_not_to(path: str) -> None:
+    flags = {flag for param in COMMANDS[path].params for flag in param.opts}
+    if {"--yes", "--password-stdin", "--token-stdin"} & flags and path != "demo":
+        assert "--no-input" in flags
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        line
+        for command in COMMANDS.values()
+        if isinstance(command, Command | Group)
+        for line, _ in command.examples
+    ],
+)
+def test_every_example_is_understood(line: str) -> None:
+    arguments = _arguments(line)
+    command: click.Command = cli.Catalogue()
+    context = click.Context(command, info_name="flask")
+    while isinstance(command, click.Group):
+        name = arguments.pop(0)
+        found = command.get_command(context, name)
+        assert found is not None, name
+        command = found.loaded() if isinstance(found, cli.Late) else found
+    assert command.make_context(command.name, arguments, parent=context).command is command
+
+
+def test_the_list_of_commands_says_what_each_says_of_itself() -> None:
+    for name, (_, summary) in cli.COMMANDS.items():
+        assert summary.endswith(".")
+        assert COMMANDS[name].get_short_help_str(100)
+
+
+@pytest.mark.parametrize(
+    ("mistyped", "meant"),
+    [(("usr",), "'user'"), (("user", "lst"), "'list'"), (("app", "tokn"), "'token'")],
+)
+def test_a_typo_gets_a_suggestion(ports: Ports, mistyped: tuple[str, ...], meant: str) -> None:
+    failed = run(ports, *mistyped)
+    assert failed.exit_code == 2
+    assert f"Did you mean {meant}?" in failed.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("user", "create", "--json"),
+        ("user", "lst", "--json"),
+        ("user", "create", "a@example.com", "--staf", "--json"),
+        ("user", "--bogus", "--json"),
+        ("user", "list", "--json", "--short"),
+        ("shop", "set", "--json", "nothing", "true"),
+    ],
+)
+def test_a_usage_error_is_json_too_where_json_was_asked_for(
+    ports: Ports, arguments: tuple[str, ...]
+) -> None:
+    failed = run(ports, *arguments)
+    assert failed.exit_code == 2
+    [told] = json.loads(failed.stdout)["errors"]
+    assert told["code"] == "USAGE"
+    assert told["message"] in failed.stderr
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (Refused(Problem("X", "no")), Exit.REFUSED),
+        (PermissionDenied("MANAGE_APPS"), Exit.DENIED),
+        (TokenRejected(TokenFault.EXPIRED), Exit.DENIED),
+        (Unreachable("The database", "refused"), Exit.UNREACHABLE),
+        (ThrottleUnavailable("Redis", "refused"), Exit.UNREACHABLE),
+        (Misconfigured(("A: wrong", "B: wrong")), Exit.FAILED),
+        (SchemaBehind(), Exit.FAILED),
+        (KeyUnreadable("kid"), Exit.FAILED),
+    ],
+)
+def test_every_kind_of_failure_has_its_exit_code(error: Exception, code: Exit) -> None:
+    failure = failure_of(error)
+    assert failure is not None
+    assert failure.exit is code
+    assert all(trouble.code and trouble.message for trouble in failure.troubles)
+
+
+def test_the_codes_are_those_that_scripts_rely_on() -> None:
+    assert {code.name: code.value for code in Exit} == {
+        "DONE": 0,
+        "FAILED": 1,
+        "USAGE": 2,
+        "REFUSED": 3,
+        "DENIED": 4,
+        "UNREACHABLE": 5,
+    }
+
+
+def test_an_error_that_nobody_foresaw_is_not_dressed_up() -> None:
+    assert failure_of(KeyError("x")) is None
+
+
+def test_a_database_that_does_not_answer_ends_with_5_and_json(ports: Ports) -> None:
+    lost = connect(Settings(database_url="postgresql://nobody:geheim@127.0.0.1:1/nowhere"))
+    failed = run(lost, "user", "list", "--json")
+    assert failed.exit_code == 5
+    [told] = json.loads(failed.stdout)["errors"]
+    assert told["code"] == "UNREACHABLE"
+    assert "geheim" not in failed.output
+
+
+def test_a_database_without_tables_says_what_to_run(ports: Ports, empty_sqlite_url: str) -> None:
+    bare = replace(ports, database=connect(Settings(database_url=empty_sqlite_url)).database)
+    failed = run(bare, "user", "list")
+    assert (failed.exit_code, failed.stdout) == (1, "")
+    assert "Run `flask db upgrade`." in failed.stderr
+
+
+def test_what_is_shown_of_one_thing_is_tabs_in_a_pipe_and_an_object_in_json(ports: Ports) -> None:
+    lines = run(ports, "group", "create", "Support").stdout.splitlines()
+    assert lines == ["Id\t1", "Name\tSupport", "Members\t0", "Permissions\t"]
+    assert run_json(ports, "group", "create", "Editors")["id"] == 2
+
+
+NEEDS_NO_DATABASE = ("completion", "login", "webhook verify", "webhook events")
+GOES_ELSEWHERE_FIRST = ("app install", "oidc discover")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        line
+        for path, command in COMMANDS.items()
+        if isinstance(command, Command)
+        and not path.startswith(NEEDS_NO_DATABASE + GOES_ELSEWHERE_FIRST)
+        for line, _ in command.examples[:1]
+    ],
+)
+def test_without_its_database_every_command_fails_in_json(line: str) -> None:
+    lost = connect(Settings(database_url="postgresql://nobody:geheim@127.0.0.1:1/nowhere"))
+    arguments = [word for word in _arguments(line) if word not in ("--json", "--short")]
+    failed = run(lost, *arguments, "--json")
+    told = json.loads(failed.stdout)
+    assert failed.exit_code in set(Exit) - {Exit.DONE}, failed.output
+    assert told
+    assert "geheim" not in failed.output
+
+
+def test_a_port_that_is_taken_is_told_in_json_too(ports: Ports) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        failed = run(ports, "serve", "--port", port, "--json")
+    assert failed.exit_code == Exit.FAILED
+    [told] = json.loads(failed.stdout)["errors"]
+    assert told["code"] == "FAILED"
+    assert "--port" in told["message"]
+
+
+def test_a_mistyped_choice_gets_a_suggestion(ports: Ports) -> None:
+    assert "Did you mean name?" in run(ports, "shop", "set", "nam", "x").stderr
+    assert "Did you mean audience?" in run(ports, "oidc", "set", "audince", "x").stderr
+    assert "There are: active, name" in run(ports, "oidc", "set", "zzz", "x").stderr

@@ -1,0 +1,157 @@
+"""Deliveries as they come: each told once, whatever page it stands on."""
+
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+
+import pytest
+
+from app.commands.webhooks.follow import Follower
+from app.domain.values.errors import Problem, Refused
+from app.domain.values.installation_errors import Fault, Unreachable
+from app.ports.instance import (
+    DeliveryPage,
+    KnownApp,
+    KnownAttempt,
+    KnownDelivery,
+    KnownWebhook,
+    WantedDeliveries,
+)
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+APP = KnownApp("QXBwOjE=", "Warehouse", is_active=True)
+
+
+def webhook(key: str) -> KnownWebhook:
+    return KnownWebhook(key, APP, key, "https://app.example.com/", True, (), "", {})  # noqa: FBT003
+
+
+def delivery(number: int, status: str = "PENDING", *, seconds: int = 0) -> KnownDelivery:
+    when = NOW + timedelta(seconds=seconds or number)
+    return KnownDelivery(f"delivery {number}", "ORDER_PAID", status, when, "{}")
+
+
+@dataclass(slots=True)
+class Sent:
+    """An instance that has sent these, the newest first, to each webhook."""
+
+    sent: dict[str, list[KnownDelivery]] = field(default_factory=dict)
+    asked: int = 0
+    lost: tuple[int, ...] = ()
+    """Which of the questions get no answer."""
+    fault: Exception = field(default_factory=lambda: Unreachable("The shop", "it is down."))
+    removed: set[str] = field(default_factory=set)
+
+    def deliveries(self, webhook_id: str, wanted: WantedDeliveries) -> DeliveryPage:
+        self.asked += 1
+        if self.asked in self.lost:
+            raise self.fault
+        if webhook_id in self.removed:
+            raise Refused(Problem("NOT_FOUND", "There is no such webhook.", "id"))
+        start = int(wanted.after or 0)
+        end = start + wanted.size
+        every = self.sent.get(webhook_id, [])
+        return DeliveryPage(tuple(every[start:end]), str(end) if end < len(every) else "")
+
+
+def follow(instance: Sent, *keys: str) -> Follower:
+    return Follower(instance, [webhook(key) for key in keys], NOW, 0.01)  # type: ignore[arg-type]
+
+
+def told(follower: Follower) -> list[str]:
+    return [one.delivery.id for one in follower.news()]
+
+
+def test_each_is_told_once_the_oldest_first() -> None:
+    instance = Sent({"a": [delivery(2), delivery(1)], "b": [delivery(3)]})
+    follower = follow(instance, "a", "b")
+    assert told(follower) == ["delivery 1", "delivery 2", "delivery 3"]
+    assert told(follower) == []
+    instance.sent["a"].insert(0, delivery(4))
+    assert told(follower) == ["delivery 4"]
+
+
+def test_what_was_sent_before_is_no_news() -> None:
+    instance = Sent({"a": [delivery(2), delivery(1, seconds=-1)]})
+    assert told(follow(instance, "a")) == ["delivery 2"]
+
+
+def test_many_at_once_are_read_page_by_page_and_then_no_further() -> None:
+    instance = Sent({"a": [delivery(number) for number in range(50, 0, -1)]})
+    follower = follow(instance, "a")
+    assert len(told(follower)) == 50
+    assert instance.asked == 3
+    assert told(follower) == []
+    assert instance.asked == 4
+
+
+def test_every_turn_of_a_delivery_is_told() -> None:
+    instance = Sent({"a": [delivery(1)]})
+    follower = follow(instance, "a")
+    assert told(follower) == ["delivery 1"]
+    attempt = KnownAttempt(NOW, "FAILED", 500, 0.1, "", {})
+    instance.sent["a"] = [replace(delivery(1), attempt=attempt)]
+    assert told(follower) == ["delivery 1"]
+    instance.sent["a"] = [replace(delivery(1, "SUCCESS"), attempt=attempt)]
+    assert told(follower) == ["delivery 1"]
+    assert told(follower) == []
+
+
+def test_what_has_no_mark_yet_is_told_when_it_has_one() -> None:
+    instance = Sent({"a": [delivery(2), delivery(1, "SUCCESS")]})
+    follower = follow(instance, "a")
+    follower.mark = lambda one: one.id if one.status == "SUCCESS" else ""
+    assert told(follower) == ["delivery 1"]
+    instance.sent["a"][0] = delivery(2, "SUCCESS")
+    assert told(follower) == ["delivery 2"]
+
+
+def test_it_goes_on_for_ever() -> None:
+    instance = Sent({"a": [delivery(1)]})
+    found = []
+    for one in islice(follow(instance, "a").forever(), 3):
+        found.append(one.delivery.id)
+        instance.sent["a"].insert(0, delivery(len(found) + 1))
+    assert found == ["delivery 1", "delivery 2", "delivery 3"]
+
+
+def test_an_instance_that_is_lost_for_a_while_is_waited_for() -> None:
+    instance = Sent({"a": [delivery(1)]}, lost=(2, 3))
+    follower = follow(instance, "a")
+    said: list[str] = []
+    follower.say = said.append
+    news = follower.forever()
+    assert next(news).delivery.id == "delivery 1"
+    instance.sent["a"].insert(0, delivery(2))
+    assert next(news).delivery.id == "delivery 2"
+    assert said == ["The shop cannot be reached: it is down. Trying again.", "There again."]
+
+
+def test_an_instance_that_was_never_there_is_not() -> None:
+    with pytest.raises(Unreachable):
+        next(follow(Sent(lost=(1,)), "a").forever())
+
+
+def test_an_instance_that_is_not_well_for_a_while_is_waited_for() -> None:
+    said: list[str] = []
+    instance = Sent({"hook": [delivery(1)]}, lost=(2, 3), fault=Fault("The shop failed."))
+    follower = replace(follow(instance, "hook"), say=said.append)
+    coming = follower.forever()
+    assert next(coming).delivery.id == "delivery 1"
+    instance.sent["hook"].insert(0, delivery(2))
+    assert next(coming).delivery.id == "delivery 2"
+    assert said == ["The shop failed. Trying again.", "There again."]
+
+
+def test_a_webhook_that_is_removed_ends_the_news_of_it_alone() -> None:
+    said: list[str] = []
+    instance = Sent({"hook": [], "other": []})
+    follower = replace(follow(instance, "hook", "other"), say=said.append)
+    assert told(follower) == []
+    instance.removed.add("hook")
+    instance.sent["other"].insert(0, delivery(1))
+    assert told(follower) == ["delivery 1"]
+    assert said == ["hook is not there any more."]
+    instance.removed.add("other")
+    with pytest.raises(Refused):
+        follower.news()

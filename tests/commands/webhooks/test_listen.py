@@ -1,0 +1,219 @@
+"""Deliveries as they come, forwarded as they were signed; and what a signature is worth."""
+
+import json
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import Result
+from sqlalchemy import update
+
+from app.adapters.http import GuardedHttp
+from app.domain.authorization.actor import OPERATOR, WORKER
+from app.domain.events import ProductUpdated
+from app.domain.webhooks.webhooks import AsyncEvent
+from app.models import WebhookRecord
+from app.ports import Ports
+from app.services.deliveries.dispatch import lease_due_deliveries
+from app.services.deliveries.fanout import fan_out_events
+from app.services.deliveries.sending import make_deliveries
+from app.services.outbox.publisher import put_event
+from tests.builders.remote_instances import make_elsewhere
+from tests.builders.webhooks import make_webhook
+from tests.commands.fake_remote_shop import asked, operation, other_shop
+from tests.commands.shell import run
+from tests.commands.webhooks.paired_shops import Shops
+from tests.commands.webhooks.verify_runner import verify
+from tests.fakes.strict_http import LOOPBACK
+from tests.servers.http import HttpServer, Received, Reply, http_server
+
+SECRET = "whsec_b2xk"
+
+
+@pytest.fixture
+def receiver() -> Iterator[HttpServer]:
+    with http_server() as server:
+        server.answer("/app", Reply(204))
+        server.answer("/local", Reply(201))
+        yield server
+
+
+def happen(ports: Ports) -> None:
+    """A product changes, and everybody who wants to hear of it is told."""
+    with ports.database.transaction() as session:
+        put_event(ports, OPERATOR, session, ProductUpdated(1))
+    trying = replace(ports, http=GuardedHttp(LOOPBACK))
+    fan_out_events(trying, WORKER)
+    for batch in lease_due_deliveries(trying, WORKER):
+        make_deliveries(trying, WORKER, batch)
+
+
+def want(ports: Ports, receiver: HttpServer, **webhook: Any) -> None:
+    """One webhook that hears of products, and no other that would be tried."""
+    with ports.database.transaction() as session:
+        session.execute(update(WebhookRecord).values(is_active=False))
+    target = f"{receiver.url}/app"
+    make_webhook(ports, 1, AsyncEvent.PRODUCT_UPDATED, target_url=target, **webhook)
+
+
+def hear(
+    shops: Shops, distant: bool, receiver: HttpServer, **webhook: Any
+) -> tuple[Result, Received, Received]:
+    """What `listen` shows of one delivery, as the app got it, and as it was forwarded."""
+    ports = shops.there if distant else shops.here
+    want(ports, receiver, **webhook)
+    words = (
+        *("webhook", "listen", "--webhook", "hook", "--event", "product_updated", "--count", "1"),
+        *("--interval", "0.1", "--forward-to", f"{receiver.url}/local", "--json"),
+    )
+
+    def listen() -> Result:
+        if distant:
+            return shops.there_alone(*words)
+        return run(shops.here, *words, elsewhere=shops.elsewhere)
+
+    with ThreadPoolExecutor(1) as other:
+        listening = other.submit(listen)
+        while not listening.done():
+            happen(ports)
+            if receiver.calls("/local"):
+                break
+        result = listening.result()
+    forwarded = receiver.calls("/local")[0]
+    same = forwarded.headers["webhook-id"]
+    [sent] = [one for one in receiver.calls("/app") if one.headers["webhook-id"] == same]
+    return result, sent, forwarded
+
+
+DISTANT = pytest.mark.parametrize("distant", [False, True], ids=["here", "there"])
+
+
+@DISTANT
+def test_what_is_sent_is_shown_and_forwarded_as_it_was_signed(
+    shops: Shops, receiver: HttpServer, tmp_path: Path, distant: bool
+) -> None:
+    result, sent, forwarded = hear(shops, distant, receiver, custom_headers={"X-Key": "only ours"})
+    assert result.exit_code == 0
+    heard = json.loads(result.stdout)
+    assert (heard["event"], heard["forwarded"]) == ("PRODUCT_UPDATED", 201)
+    assert json.loads(forwarded.body) == heard["payload"]
+    assert forwarded.body == sent.body
+    assert forwarded.headers["latchkey-signature"] == sent.headers["latchkey-signature"]
+    assert forwarded.headers["webhook-timestamp"] == sent.headers["webhook-timestamp"]
+    assert forwarded.headers["x-key"] == "only ours"
+    verified = verify(shops, tmp_path, forwarded, distant=distant)
+    assert (verified.exit_code, verified.stdout.split("\t")[1]) == (0, "yes")
+
+
+@DISTANT
+def test_a_secret_signs_what_is_forwarded(
+    shops: Shops, receiver: HttpServer, tmp_path: Path, distant: bool
+) -> None:
+    _, _, forwarded = hear(shops, distant, receiver, secret=SECRET)
+    (tmp_path / "secret").write_text(SECRET)
+    verified = verify(
+        shops, tmp_path, forwarded, *("--secret-file", str(tmp_path / "secret")), distant=distant
+    )
+    assert verified.exit_code == 0
+    assert len(verified.stdout.splitlines()) == 2
+
+
+def test_what_cannot_be_forwarded_is_told_and_listening_goes_on(
+    shops: Shops, receiver: HttpServer
+) -> None:
+    want(shops.here, receiver)
+    words = ("webhook", "listen", "--webhook", "hook", "--count", "2", "--interval", "0.1")
+    with ThreadPoolExecutor(1) as other:
+        listening = other.submit(
+            lambda: run(
+                shops.here,
+                *words,
+                "--forward-to",
+                "http://127.0.0.1:1/",
+                elsewhere=shops.elsewhere,
+            )
+        )
+        while not listening.done():
+            happen(shops.here)
+        result = listening.result()
+    assert result.exit_code == 0
+    assert len(result.stdout.splitlines()) == 2
+    assert result.stderr.count("was not forwarded: 127.0.0.1:1 cannot be reached.") == 2
+
+
+def test_an_instance_that_is_down_for_a_while_is_waited_for_and_told(
+    ports: Ports, tmp_path: Path
+) -> None:
+    def answer(received: Received) -> Reply:
+        times = asked(shop, "Deliveries")
+        if operation(received) == "Deliveries" and times == 1:
+            nothing = {"edges": [], "pageInfo": {"hasNextPage": False, "endCursor": None}}
+            return Reply(
+                body=json.dumps({"data": {"webhook": {"eventDeliveries": nothing}}}).encode()
+            )
+        is_down = operation(received) == "Deliveries" and times in (2, 3)
+        return Reply(503, b"<html>", {"Content-Type": "text/html"}) if is_down else alive(received)
+
+    with other_shop() as shop:
+        alive = shop.routes["/graphql/"]
+        shop.routes["/graphql/"] = answer
+        words = ("webhook", "listen", "--webhook", "hook 1", "--interval", "0.1", "--count", "1")
+        elsewhere = make_elsewhere(tmp_path / "config", token="a token")
+        heard = run(ports, *words, "-u", shop.url, elsewhere=elsewhere)
+    assert heard.exit_code == 0
+    assert heard.stdout.count("ORDER_PAID") == 1
+    ill = "it answered with HTTP 503: it is not well just now."
+    assert heard.stderr.splitlines() == [
+        "Listening to 1 webhook. End with Ctrl-C.",
+        f"{shop.url}/graphql/ cannot be reached: {ill} Trying again.",
+        "There again.",
+    ]
+
+
+Spoil = Callable[[Received], Received]
+
+
+def with_headers(received: Received, **headers: str) -> Received:
+    return replace(received, headers={**received.headers, **headers})
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda one: replace(one, body=one.body + b" "),
+        lambda one: with_headers(one, **{"latchkey-signature": "a..b"}),
+        lambda one: with_headers(one, **{"latchkey-signature": "a.b.c"}),
+        lambda one: with_headers(one, **{"latchkey-signature": ".."}),
+    ],
+)
+def test_a_delivery_that_was_changed_is_found_out(
+    shops: Shops, receiver: HttpServer, tmp_path: Path, spoil: Spoil
+) -> None:
+    _, sent, _ = hear(shops, False, receiver)  # noqa: FBT003 - at hand
+    verified = verify(shops, tmp_path, spoil(sent), "--json")
+    assert verified.exit_code == 1
+    [finding] = json.loads(verified.stdout)
+    assert (finding["header"], finding["valid"]) == ("latchkey-signature", False)
+
+
+def test_a_signature_is_checked_offline_by_a_file_of_keys(
+    shops: Shops, receiver: HttpServer, tmp_path: Path
+) -> None:
+    _, sent, _ = hear(shops, True, receiver)  # noqa: FBT003 - at the server
+    base = shops.url.removesuffix("/graphql/")
+    online = verify(shops, tmp_path, sent, "--key-set", f"{base}/.well-known/jwks.json")
+    assert online.exit_code == 0
+    keys = make_elsewhere(tmp_path).connect_by_token(shops.url, "").key_set()
+    (tmp_path / "keys").write_bytes(keys)
+    assert verify(shops, tmp_path, sent, "--key-set", str(tmp_path / "keys")).exit_code == 0
+    (tmp_path / "keys").write_text('{"keys": []}')
+    assert verify(shops, tmp_path, sent, "--key-set", str(tmp_path / "keys")).exit_code == 1
+    (tmp_path / "keys").write_text("[]")
+    assert verify(shops, tmp_path, sent, "--key-set", str(tmp_path / "keys")).exit_code == 3
+    assert verify(shops, tmp_path, sent, "--key-set", "http://127.0.0.1:1/").exit_code == 5
+    secretive = verify(shops, tmp_path, sent, "--key-set", "http://ann:geheim@127.0.0.1:1/")
+    assert secretive.exit_code == 2
+    assert "geheim" not in secretive.output

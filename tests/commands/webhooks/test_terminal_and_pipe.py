@@ -1,0 +1,262 @@
+"""``flask webhook`` for people at a terminal, and for pipes: real processes."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from app.domain.webhooks.webhooks import AsyncEvent
+from app.ports import Ports
+from tests.builders.apps import make_app
+from tests.builders.webhooks import make_delivery, make_webhook
+from tests.commands.real_installation import PATIENCE, ROOT, Installation, at_a_terminal
+from tests.commands.terminal import ESCAPE, INTERRUPT, typed
+from tests.commands.webhooks.paired_shops import Shops
+
+
+@pytest.fixture
+def installed(ports: Ports, sqlite_url: str, tmp_path: Path) -> Installation:
+    app, _ = make_app(ports, "Warehouse")
+    make_webhook(ports, app, AsyncEvent.PRODUCT_UPDATED)
+    return at_a_terminal(sqlite_url, tmp_path)
+
+
+def hook(installed: Installation, name: str = "hook") -> dict[str, object]:
+    shown = installed.run("webhook", "show", name, "--json")
+    found: dict[str, object] = json.loads(shown.stdout)
+    return found
+
+
+def test_a_list_is_a_table_on_a_terminal_and_lines_in_a_pipe(installed: Installation) -> None:
+    shown = typed(installed, "webhook", "list")
+    assert "Target" in shown
+    assert ESCAPE in shown
+    assert "\x1b[3" not in typed(installed, "webhook", "list", NO_COLOR="1")
+    piped = installed.run("webhook", "list")
+    assert piped.stdout.split("\t")[1:3] == ["hook", "Warehouse"]
+
+
+def test_what_is_missing_is_asked_for_on_a_terminal(installed: Installation) -> None:
+    answers = [
+        ("Where to", "https://app.example.com/new"),
+        ("Which events", "order-paid, PRODUCT_CREATED"),
+        ("Name", "asked"),
+    ]
+    shown = typed(installed, "webhook", "create", answers=answers)
+    assert "ended with 0" in shown
+    made = hook(installed, "asked")
+    assert made["targetUrl"] == "https://app.example.com/new"
+    assert made["events"] == ["ORDER_PAID", "PRODUCT_CREATED"]
+
+
+def test_what_cannot_be_meant_is_asked_for_again(ports: Ports, installed: Installation) -> None:
+    make_app(ports, "Bookkeeping")
+    answers = [
+        ("App (Warehouse, Bookkeeping)", "Bokkeeping"),
+        ("There is no such app.", "Bookkeeping"),
+        ("Where to", "nowhere"),
+        ("Use a whole address", "https://app.example.com/new"),
+        ("Which events", "order-payd"),
+        ("Did you mean ORDER_PAID?", ","),
+        ("Name one at least", "order-paid"),
+        ("Name", "asked"),
+    ]
+    assert "ended with 0" in typed(installed, "webhook", "create", answers=answers)
+    made = hook(installed, "asked")
+    assert (made["app"], made["events"]) == ("Bookkeeping", ["ORDER_PAID"])
+
+
+def test_a_query_keeps_its_lines_for_people(ports: Ports, installed: Installation) -> None:
+    query = "subscription {\n  event {\n\t... on OrderPaid { order { id } }\n  }\n}"
+    shown = installed.run("webhook", "edit", "hook", "--query", query)
+    assert shown.returncode == 0, shown.stderr
+    told = re.sub(r"\x1b\[[\d;]*m", "", typed(installed, "webhook", "show", "hook"))
+    lines = [line.rstrip() for line in told.splitlines()]
+    start = next(place for place, line in enumerate(lines) if "subscription {" in line)
+    indent = " " * lines[start].index("subscription")
+    assert lines[start + 1 : start + 5] == [
+        f"{indent}  event {{",
+        f"{indent}        ... on OrderPaid {{ order {{ id }} }}",
+        f"{indent}  }}",
+        f"{indent}}}",
+    ]
+    assert "\\n" in installed.run("webhook", "show", "hook").stdout
+
+
+def test_a_new_secret_stands_on_one_line_however_long_the_target_is(
+    installed: Installation,
+) -> None:
+    target = f"https://app.example.com/{'a-long-path/' * 5}"
+    assert installed.run("webhook", "edit", "hook", "--target-url", target).returncode == 0
+    words = ("webhook", "update", "--rotate-secret", "--yes")
+    shown = typed(installed, *words, COLUMNS="80", NO_COLOR="1")
+    assert re.search(r"whsec_[\w+/]{32}\s*$", shown, re.MULTILINE)
+    assert "No room for: Target, New target, Active." in shown
+
+
+def test_nothing_is_asked_with_no_input(installed: Installation) -> None:
+    shown = typed(installed, "webhook", "create", "--no-input")
+    assert "Say --target-url and --event or --query." in shown
+    assert "ended with 2" in shown
+    assert "ended with 2" in typed(installed, "webhook", "edit", "hook", "--no-input")
+
+
+def test_ctrl_c_at_a_question_ends_quietly(installed: Installation) -> None:
+    shown = typed(installed, "webhook", "create", answers=[("Where to", INTERRUPT)])
+    assert "ended with 130" in shown
+    assert "Traceback" not in shown
+    assert "Aborted" not in shown
+
+
+def test_ctrl_c_ends_listening_quietly(installed: Installation) -> None:
+    shown = typed(installed, "webhook", "listen", answers=[("End with Ctrl-C", INTERRUPT)])
+    assert "ended with 130" in shown
+    assert "Traceback" not in shown
+
+
+def test_deliveries_are_followed_until_ctrl_c(ports: Ports, installed: Installation) -> None:
+    make_delivery(ports, 1)
+    words = ("webhook", "deliveries", "hook", "--since", "2000-01-01", "--follow")
+    shown = typed(installed, *words, answers=[("PENDING", INTERRUPT)])
+    assert "ended with 130" in shown
+    assert "Traceback" not in shown
+
+
+def test_a_closed_pipe_ends_a_long_list_quietly(ports: Ports, installed: Installation) -> None:
+    for _ in range(30):
+        make_delivery(ports, 1, json.dumps({"product": {"name": "x" * 10_000}}))
+    words = ("webhook", "deliveries", "--payload", "--json")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "flask", "--app", str(ROOT / "wsgi.py"), *words],
+        cwd=installed.folder,
+        env=installed.environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    assert process.stdout.read(1) == b"["
+    process.stdout.close()
+    assert process.stderr is not None
+    with process.stderr as said:
+        assert said.read() == b""
+    assert process.wait(PATIENCE) == 0
+
+
+@pytest.mark.parametrize("form", ["--json", "--short"])
+def test_a_full_disk_is_told(ports: Ports, installed: Installation, form: str) -> None:
+    make_delivery(ports, 1)
+    with Path("/dev/full").open("w") as full:
+        done = installed.run("webhook", "list", form, into=full)
+    no_room = "There is no room left for the output: nothing more of it was written."
+    assert (done.returncode, done.stderr) == (1, f"Error: {no_room}\n")
+
+
+def editor(folder: Path, program: str) -> str:
+    """An editor that does as ``program`` says with the text in ``text``."""
+    file = folder / "editor.py"
+    file.write_text(
+        "import sys, pathlib\n"
+        "file = pathlib.Path(sys.argv[1])\n"
+        "text = file.read_text()\n"
+        f"{program}\n"
+        "file.write_text(text)\n"
+    )
+    return f"{sys.executable} {file}"
+
+
+def test_the_whole_of_a_webhook_is_edited_in_an_editor(installed: Installation) -> None:
+    program = (
+        "text = text.replace('name = \"hook\"', 'name = \"edited\"')\n"
+        "text = text.replace('headers = {}', 'headers = {X-Key = \"7\"}')\n"
+        "text = text.replace('PRODUCT_UPDATED', 'PRODUCT_CREATED')"
+    )
+    shown = typed(installed, "webhook", "edit", "hook", EDITOR=editor(installed.folder, program))
+    assert "ended with 0" in shown
+    edited = hook(installed, "edited")
+    assert edited["customHeaders"] == ["X-Key"]
+    assert edited["events"] == ["PRODUCT_CREATED"]
+
+
+def test_an_editor_that_changes_nothing_changes_nothing(installed: Installation) -> None:
+    before = hook(installed)
+    shown = typed(installed, "webhook", "edit", "hook", EDITOR=editor(installed.folder, "pass"))
+    assert "Nothing was changed." in shown
+    assert hook(installed) == before
+
+
+@pytest.mark.parametrize(
+    ("program", "told"),
+    [
+        ("import os; os.remove(file); os._exit(0)", "Nothing was changed."),
+        ("text = ''", "Nothing was changed."),
+        ("file.write_bytes(bytes([255])); raise SystemExit", "The editor left no text"),
+        ("raise SystemExit(1)", "Editing failed"),
+    ],
+)
+def test_an_editor_that_leaves_no_sheet_changes_nothing(
+    installed: Installation, program: str, told: str
+) -> None:
+    before = hook(installed)
+    shown = typed(installed, "webhook", "edit", "hook", EDITOR=editor(installed.folder, program))
+    assert told in shown
+    assert "Traceback" not in shown
+    assert hook(installed) == before
+
+
+def test_a_mistake_in_the_editor_can_be_mended(installed: Installation) -> None:
+    program = (
+        "text = text.replace('active = true', 'active = maybe') if 'maybe' not in text"
+        " else text.replace('maybe', 'false')"
+    )
+    shown = typed(
+        installed,
+        *("webhook", "edit", "hook"),
+        answers=[("Edit it again?", "y")],
+        EDITOR=editor(installed.folder, program),
+    )
+    assert "ended with 0" in shown
+    assert hook(installed)["isActive"] is False
+
+
+def test_many_changes_are_shown_and_agreed_to(installed: Installation) -> None:
+    words = ("webhook", "update", "--domain", "app.example.com", "new.example.com")
+    moved = "hook (Warehouse): https://app.example.com/hook -> https://new.example.com/hook"
+    refused = typed(installed, *words, answers=[("Change 1 webhook?", "n")])
+    assert moved in refused
+    assert "ended with 1" in refused
+    assert hook(installed)["targetUrl"] == "https://app.example.com/hook"
+    agreed = typed(installed, *words, answers=[("Change 1 webhook?", "y")])
+    assert "ended with 0" in agreed
+    assert hook(installed)["targetUrl"] == "https://new.example.com/hook"
+
+
+def test_a_login_is_asked_for_and_never_shown(installed: Installation) -> None:
+    shown = typed(
+        installed,
+        *("login", "http://127.0.0.1:1"),
+        answers=[("Email", "ann@example.com"), ("Password", "geheim")],
+    )
+    assert "ended with 5" in shown
+    assert "geheim" not in shown
+
+
+def test_another_instance_needs_no_installation_of_one_s_own(shops: Shops, tmp_path: Path) -> None:
+    environment = {
+        "HOME": str(tmp_path),
+        "PYTHONPATH": str(ROOT),
+        "APP_ENV": "production",
+        "DATABASE_URL": "postgresql://nobody@127.0.0.1:1/nowhere",
+        "LATCHKEY_TOKEN": shops.elsewhere.token,
+    }
+    alone = Installation(tmp_path, environment)
+    done = alone.run("webhook", "list", "--short", "-u", shops.url)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [line.split("\t")[1] for line in done.stdout.splitlines()] == [
+        *("plain", "asking", "silent"),
+    ]
+    here = alone.run("webhook", "list", "--json")
+    assert here.returncode == 1
+    assert json.loads(here.stdout)["errors"][0]["code"] == "SETTINGS"

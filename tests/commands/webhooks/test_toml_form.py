@@ -1,0 +1,78 @@
+"""A webhook as a text to edit: whatever it holds is read back as it was."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.commands.webhooks.toml_form import Unreadable, read_sheet, write_sheet
+from app.domain.values.unset import ABSENT
+from app.ports.instance import KnownApp, KnownWebhook, WebhookDraft
+
+APP = KnownApp("QXBwOjE=", "Warehouse", is_active=True)
+PLAIN = KnownWebhook(
+    id="V2ViaG9vazox",
+    app=APP,
+    name="hook",
+    target_url="https://app.example.com/hook",
+    is_active=True,
+    events=("ORDER_PAID",),
+    query="",
+    custom_headers={"X-Key": "7"},
+)
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
+webhooks = st.builds(
+    KnownWebhook,
+    id=st.just("V2ViaG9vazox"),
+    app=st.just(APP),
+    name=texts,
+    target_url=texts,
+    is_active=st.booleans(),
+    events=st.lists(texts, max_size=3).map(tuple),
+    query=texts | st.just("subscription {\n\tevent { id }\n}\n") | st.just("'''"),
+    custom_headers=st.dictionaries(texts, texts, max_size=3),
+)
+
+
+@given(webhooks)
+def test_what_was_not_touched_is_no_change(webhook: KnownWebhook) -> None:
+    assert read_sheet(webhook, write_sheet(webhook)) == WebhookDraft()
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ('"hook"', '"new"', WebhookDraft(name="new")),
+        ("active = true", "active = false", WebhookDraft(is_active=False)),
+        ('["ORDER_PAID"]', "[]", WebhookDraft(events=())),
+        ('{"X-Key" = "7"}', "{}", WebhookDraft(custom_headers={})),
+        ('query = ""', 'query = """\nsubscription"""', WebhookDraft(query="subscription")),
+        ('name = "hook"\n', "", WebhookDraft()),
+    ],
+)
+def test_what_was_changed_is_said_and_nothing_else(
+    before: str, after: str, said: WebhookDraft
+) -> None:
+    sheet = write_sheet(PLAIN)
+    assert before in sheet
+    assert read_sheet(PLAIN, sheet.replace(before, after)) == said
+
+
+def test_events_say_nothing_beside_a_query() -> None:
+    told = read_sheet(PLAIN, 'events = ["ORDER_CREATED"]\nquery = "subscription"')
+    assert told.events is ABSENT
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("name = ", "Invalid value"),
+        ("name = 7", "name must be a text"),
+        ('active = "yes"', "active must be true or false"),
+        ("events = [7]", "put them in quotes"),
+        ("headers = {X-Key = 7}", "put them in quotes"),
+        ('secret = "x"', "There is no field secret"),
+    ],
+)
+def test_what_cannot_be_meant_is_told(text: str, told: str) -> None:
+    with pytest.raises(Unreadable, match=told):
+        read_sheet(PLAIN, text)

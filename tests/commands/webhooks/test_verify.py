@@ -1,0 +1,100 @@
+"""Signatures made with a secret, and what is read from where to check them."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.commands.shell import run
+from tests.commands.webhooks.paired_shops import Shops
+from tests.commands.webhooks.verify_runner import verify
+from tests.servers.http import Received
+
+STANDARD = {
+    # The example of https://www.standardwebhooks.com: another library made it.
+    "webhook-id": "msg_p5jXN8AQM9LWM0D4loKWxJek",
+    "webhook-timestamp": "1614265330",
+    "webhook-signature": "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
+}
+BODY = b'{"test": 2432232314}'
+
+
+@pytest.mark.parametrize(
+    ("changed", "more", "code"),
+    [
+        ({}, (), 0),
+        ({"webhook-signature": f"v1,AAAA {STANDARD['webhook-signature']}"}, (), 0),
+        ({"webhook-signature": "v1,AAAA"}, (), 1),
+        ({"webhook-timestamp": "1614265331"}, (), 1),
+        ({"webhook-timestamp": "soon"}, (), 1),
+        ({"webhook-timestamp": "9" * 5000}, ("--tolerance", "300"), 1),
+        ({"webhook-timestamp": "9" * 15}, ("--tolerance", "300"), 1),
+        ({"webhook-id": ""}, (), 1),
+        ({}, ("--tolerance", "300"), 1),
+        ({"webhook-timestamp": ""}, ("--tolerance", "300"), 1),
+    ],
+)
+def test_standard_webhooks_are_verified_by_their_secret(
+    shops: Shops, tmp_path: Path, changed: dict[str, str], more: tuple[str, ...], code: int
+) -> None:
+    (tmp_path / "secret").write_text("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\n")
+    received = Received("POST", "/", {**STANDARD, **changed}, BODY)
+    words = ("--secret-file", str(tmp_path / "secret"), *more)
+    assert verify(shops, tmp_path, received, *words).exit_code == code
+
+
+@pytest.mark.parametrize(
+    ("headers", "told"),
+    [
+        ("", "is empty"),
+        ("[]", "Headers are lines"),
+        ("no colon", "is no header"),
+        ("X-Other: 1", "no header with a signature"),
+        ("Latchkey-Signature: abcdef", "give --secret-file"),
+    ],
+)
+def test_headers_that_sign_nothing_are_a_usage_error(
+    shops: Shops, tmp_path: Path, headers: str, told: str
+) -> None:
+    (tmp_path / "headers").write_text(headers)
+    failed = run(
+        shops.here,
+        *("webhook", "verify", "-", "--headers", str(tmp_path / "headers")),
+        typed=BODY,
+        elsewhere=shops.elsewhere,
+    )
+    assert failed.exit_code == 2
+    assert told in failed.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("-", "--headers", "-"),
+        ("-", "--header", "X-Any: thing", "--secret-file", "-"),
+        ("body", "--headers", "-", "--secret-file", "-"),
+    ],
+)
+def test_standard_input_is_one_of_body_headers_and_secret(
+    shops: Shops, words: tuple[str, ...]
+) -> None:
+    failed = shops.twice("webhook", "verify", *words, typed=BODY)
+    assert failed.exit_code == 2
+    assert "Standard input can be one of body, headers and secret." in failed.stderr
+
+
+@pytest.mark.parametrize("read", ["body", "headers", "secret"])
+def test_any_one_of_them_is_read_from_standard_input(
+    shops: Shops, tmp_path: Path, read: str
+) -> None:
+    texts = {
+        "body": BODY,
+        "headers": json.dumps(STANDARD).encode(),
+        "secret": b"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\n",
+    }
+    named = {}
+    for name, text in texts.items():
+        (tmp_path / name).write_bytes(text)
+        named[name] = "-" if name == read else str(tmp_path / name)
+    words = (named["body"], "--headers", named["headers"], "--secret-file", named["secret"])
+    assert shops.twice("webhook", "verify", *words, typed=texts[read]).exit_code == 0

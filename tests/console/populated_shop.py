@@ -1,0 +1,40 @@
+"""A shop that has one of everything, and desks at its console."""
+
+from flask import Flask
+
+from app.domain.authorization.permissions import Permission
+from app.domain.webhooks.webhooks import AsyncEvent
+from app.ports import Ports
+from tests.builders.apps import make_app
+from tests.builders.deliveries import store_attempt
+from tests.builders.people import make_group, make_staff, make_user
+from tests.builders.provider_records import make_provider
+from tests.builders.webhooks import make_delivery, make_webhook
+from tests.console.staff_client import Desk
+
+ADMIN = "admin@example.com"
+STAFF = "staff@example.com"
+CUSTOMER = "customer@example.com"
+
+_THERE = "https://login.invalid/there"
+
+
+def live_in(shop: Ports) -> None:
+    """Make one of everything, each with the key 1; the customer has the key 2."""
+    make_staff(shop, "somebody@example.com")
+    make_user(shop, CUSTOMER)
+    make_user(shop, ADMIN, is_superuser=True)
+    make_staff(shop, STAFF)
+    make_group(shop, "Support", Permission.MANAGE_USERS)
+    app_id, _ = make_app(shop, "Labels", Permission.MANAGE_PRODUCTS)
+    hook = make_webhook(shop, app_id, AsyncEvent.PRODUCT_UPDATED)
+    store_attempt(shop, make_delivery(shop, hook))
+    make_provider(shop, issuer=_THERE, json_web_key_set_url=_THERE, user_info_url=_THERE)
+
+
+def at_the_desk(console: Flask, shop: Ports, email: str = "") -> Desk:
+    """A desk of that application, with somebody signed in at it if an email is given."""
+    desk = Desk(console.test_client(), shop)
+    if email:
+        assert desk.sign_in(email).status == 303
+    return desk

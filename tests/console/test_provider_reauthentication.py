@@ -1,0 +1,83 @@
+"""A provider that knows somebody's browser has not asked who sits before it."""
+
+import html
+import re
+from collections.abc import Iterator
+from urllib.parse import parse_qs, quote, urlsplit
+
+import pytest
+
+from app.domain.authorization.actor import OPERATOR
+from app.domain.authorization.permissions import Permission
+from app.ports import Ports
+from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
+from tests.builders.people import make_staff
+from tests.builders.providers import set_up
+from tests.console.staff_client import Desk, Sheet
+from tests.fakes.clock import FakeClock
+from tests.servers.own_provider import OwnProvider, own_provider
+
+WITH = "/console/sign-in/with/latchkey.authentication.openidconnect"
+CLOSING = "/console/access/?ask=storefront&open=false"
+
+
+@pytest.fixture
+def provider(shop: Ports, clock: FakeClock) -> Iterator[OwnProvider]:
+    make_staff(shop, "alice@sso.example", Permission.MANAGE_SETTINGS)
+    make_staff(shop, "boss@example.com", Permission.MANAGE_SETTINGS, Permission.MANAGE_STAFF)
+    with own_provider(clock) as running:
+        set_up(shop, running)
+        yield running
+
+
+def come_in(desk: Desk, provider: OwnProvider, **claims: object) -> Sheet:
+    """Go to the provider and come back with what it tells at once, asking nothing."""
+    asked = parse_qs(urlsplit(desk.open(f"{WITH}?next={quote(CLOSING)}").leads_to).query)
+    told = provider.id_claims(asked["nonce"][0], **claims)
+    provider.grant("a code", id_token=provider.sign(told))
+    return desk.open(f"{WITH}/callback?code=a+code&state={asked['state'][0]}")
+
+
+@pytest.mark.parametrize("unclear", [..., None, 0, "yesterday", True, 10**15])
+def test_a_provider_that_does_not_tell_is_believed_to_have_asked_just_now(
+    nobody: Desk, provider: OwnProvider, unclear: object
+) -> None:
+    come_in(nobody, provider, auth_time=unclear)
+    assert nobody.open(CLOSING).status == 200
+
+
+def test_whoever_just_typed_a_password_there_has_proved_who_they_are(
+    nobody: Desk, provider: OwnProvider
+) -> None:
+    come_in(nobody, provider, auth_time=provider.now() - 60)
+    assert nobody.open(CLOSING).status == 200
+
+
+def test_an_unattended_browser_that_a_provider_knows_proves_nothing(
+    nobody: Desk, provider: OwnProvider
+) -> None:
+    """Neither by signing in anew nor by leaving out what asks the provider to ask."""
+    morning = provider.now() - 3600
+    came = come_in(nobody, provider, auth_time=morning)
+    assert nobody.follow(came).leads_to.startswith("/console/prove?next=")
+    again = come_in(nobody, provider, auth_time=morning)
+    proving = nobody.follow(nobody.follow(again))
+    assert "Confirm it's you" in proving.text
+    assert "did not ask who you are, so nothing is proved" in proving.text
+    come_in(nobody, provider, auth_time=provider.now())
+    assert nobody.open(CLOSING).status == 200
+
+
+def test_whose_provider_is_gone_is_led_out_to_come_in_another_way(
+    nobody: Desk, provider: OwnProvider, shop: Ports
+) -> None:
+    come_in(nobody, provider, auth_time=provider.now() - 3600)
+    save_provider(shop, OPERATOR, "default", ProviderUpdate({}, active=False))
+    asked = nobody.open(CLOSING)
+    proving = nobody.follow(asked)
+    assert "isn't set up anymore" in proving.text
+    assert '<button class="btn btn-primary"' in proving.html
+    *_, way_out = re.findall(r'action="(/console/sign-out[^"]*)"', proving.html)
+    left = nobody.send(html.unescape(way_out), seen_at=asked.leads_to)
+    # Whoever comes in again is where they wanted to be.
+    assert parse_qs(urlsplit(left.leads_to).query) == {"next": [CLOSING]}

@@ -1,0 +1,144 @@
+"""Every route of the console and the permissions that open it; a new route needs a row here."""
+
+import re
+from dataclasses import replace
+
+import pytest
+from flask import Flask
+from werkzeug.test import TestResponse
+
+from app.domain.authorization.permissions import Permission
+from app.ports import Ports
+from tests.builders.people import make_staff
+from tests.console.populated_shop import at_the_desk
+from tests.console.route_requests import Way, every_way, others_ways, records
+from tests.console.staff_client import Desk
+
+APPS, STAFF, USERS, ORDERS, SETTINGS, PLUGINS = (
+    Permission.MANAGE_APPS,
+    Permission.MANAGE_STAFF,
+    Permission.MANAGE_USERS,
+    Permission.MANAGE_ORDERS,
+    Permission.MANAGE_SETTINGS,
+    Permission.MANAGE_PLUGINS,
+)
+EACH = (APPS, STAFF, USERS, ORDERS, SETTINGS, PLUGINS, Permission.MANAGE_PRODUCTS)
+
+LISTS = {
+    (APPS,): """
+        app_installation.agree app_installation.dismiss app_installation.retry app_tokens.revoke
+        app_tokens.rotate apps.activate apps.deactivate apps.remove apps.save_details
+        apps.save_permissions deliveries.index deliveries.redeliver deliveries.redeliver_chosen
+        deliveries.replay deliveries.show webhook_editing.edit webhook_editing.new webhooks.delete
+        webhooks.index webhooks.pause webhooks.resume webhooks.show""",
+    (STAFF,): """
+        account_actions.activate account_actions.deactivate account_actions.end_one
+        account_actions.remove account_actions.send_link account_actions.show
+        account_actions.sign_out audit.export audit.index audit.show staff.groups.add_member
+        staff.groups.delete staff.groups.index staff.groups.new staff.groups.remove_member
+        staff.groups.save staff.groups.show staff.index staff.invitations.index
+        staff.permission_matrix.index staff.save_details staff.save_groups staff.show
+        throttle.index throttle.unblock""",
+    (SETTINGS,): "access.index access.set_mode access.set_storefront keys.index keys.rotate",
+    (PLUGINS,): """
+        provider_editing.discover provider_editing.edit provider_editing.new
+        provider_checks.preview provider_checks.test single_sign_on.index single_sign_on.show
+        single_sign_on.switch""",
+    (USERS, ORDERS): "customers.index customers.show",
+    (USERS,): "customers.save_details",
+    EACH: """
+        dry_run.index dry_run.run home.index inspector.index webhook_editing.check
+        app_installation.index app_tokens.make apps.connect apps.index apps.show nowhere
+        webhooks.test""",
+}
+"""What opens which routes; people are staff here.
+
+The last row is for all staff: they look on, or what they may do depends on what it is about, as a
+test of a webhook does on the permission of its event.
+"""
+OPENED_BY = {
+    f"console.{name}": holders for holders, names in LISTS.items() for name in names.split()
+}
+FORMS_OF_THE_FEW = {
+    "console.app_installation.index": {"url": "https://nowhere.invalid/manifest"},
+    "console.app_tokens.make": {"name": "Another", "life": ""},
+    "console.apps.connect": {"name": "Another"},
+}
+"""Forms that all staff see, and that only MANAGE_APPS may send."""
+FILLED = {
+    "console.access.set_mode": {"mode": "CUSTOMERS_ONLY"},
+    "console.access.set_storefront": {"open": "false"},
+    "console.apps.save_details": {"name": "Renamed"},
+    "console.customers.save_details": {"first_name": "Re", "email": "named@example.com"},
+    "console.deliveries.redeliver_chosen": {"id": "1"},
+    "console.single_sign_on.switch": {"to": "off"},
+    **FORMS_OF_THE_FEW,
+}
+"""Whatever an empty form would be refused for before anybody asks who sent it."""
+LEAD_BACK = {"console.provider_checks.preview", "console.provider_checks.test"}
+"""Addresses of answers: opened again, they lead anybody to the page, which is guarded."""
+
+
+def take(desk: Desk, way: Way, token: str) -> TestResponse:
+    """Take a way with the form that it wants, whole."""
+    form = FILLED.get(way.endpoint, {}) if way.method == "POST" else {}
+    return desk.client.open(
+        way.address, method=way.method, data={"csrf_token": token, **form} if token else None
+    )
+
+
+def token_at(desk: Desk) -> str:
+    """What makes a form this desk's own."""
+    found = re.search(r'name="csrf_token" value="([^"]+)"', desk.open("/console/keyboard").html)
+    assert found is not None
+    return found[1]
+
+
+def test_every_route_has_its_row(console: Flask) -> None:
+    assert {way.endpoint for way in others_ways(console)} == set(OPENED_BY)
+
+
+@pytest.mark.parametrize("held", EACH, ids=str)
+def test_each_permission_opens_its_own_routes_and_no_other(
+    console: Flask, lived_in: Ports, held: Permission
+) -> None:
+    make_staff(lived_in, "one@example.com", held)
+    desk = at_the_desk(console, lived_in, "one@example.com")
+    token = token_at(desk)
+    closed = [way for way in others_ways(console) if held not in holders_of(way)]
+    before = records(lived_in)
+    for way in closed:
+        assert take(desk, way, token).status_code == 403, way
+    assert records(lived_in) == before
+    for way in others_ways(console):
+        if way not in closed:
+            assert take(desk, way, token).status_code != 403, way
+
+
+@pytest.mark.parametrize("held", EACH, ids=str)
+def test_customers_are_looked_after_by_whoever_manages_customers(
+    console: Flask, lived_in: Ports, held: Permission
+) -> None:
+    make_staff(lived_in, "one@example.com", held)
+    desk = at_the_desk(console, lived_in, "one@example.com")
+    token = token_at(desk)
+    before = records(lived_in)
+    ways = [way for way in others_ways(console) if "/people/1" in way.address]
+    assert len(ways) == 7
+    for way in ways:
+        customer = replace(way, address=way.address.replace("/people/1", "/people/2"))
+        refused = take(desk, customer, token).status_code == 403
+        assert refused is (held is not USERS), way
+    assert (records(lived_in) == before) is (held is not USERS)
+
+
+def holders_of(way: Way) -> tuple[Permission, ...]:
+    """What opens the way; the forms that all may see are sent only by some."""
+    if way.method == "POST" and way.endpoint in FORMS_OF_THE_FEW:
+        return (APPS,)
+    return EACH if way.method == "GET" and way.endpoint in LEAD_BACK else OPENED_BY[way.endpoint]
+
+
+def test_a_row_of_a_route_that_is_gone_is_missed(console: Flask) -> None:
+    endpoints = {way.endpoint for way in every_way(console)}
+    assert set(FILLED) | LEAD_BACK <= endpoints

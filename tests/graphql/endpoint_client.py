@@ -1,0 +1,83 @@
+"""How tests talk to an endpoint: a request in, status and JSON out."""
+
+from typing import Any
+
+import orjson
+from graphql import GraphQLSchema
+from typing_extensions import override
+from werkzeug.test import Client, TestResponse
+
+from app.graphql.endpoint import GraphqlEndpoint
+from app.web.installation import Installation
+from tests.graphql.fake_identity import Callers
+from tests.graphql.sample_schema import LIBRARY
+
+JSON = "application/json"
+
+
+class Reply(TestResponse):
+    """An answer whose JSON a test looks into without asking whether it is there."""
+
+    @property
+    @override
+    def json(self) -> Any:
+        return orjson.loads(self.data)
+
+
+class Desk:
+    """One endpoint and a client of it."""
+
+    def __init__(
+        self,
+        installation: Installation,
+        callers: Callers,
+        schema: GraphQLSchema = LIBRARY,
+    ) -> None:
+        self.endpoint = GraphqlEndpoint(installation, schema, identify=callers.identify)
+        self.client = Client(self.endpoint, response_wrapper=Reply)
+
+    @property
+    def documents_read(self) -> int:
+        """How many documents had to be parsed and validated."""
+        return self.endpoint.exchange.documents.read
+
+    def send(
+        self,
+        body: bytes | str = b"",
+        *,
+        method: str = "POST",
+        content_type: str | None = JSON,
+        credential: str | None = None,
+        **headers: str,
+    ) -> Reply:
+        """Send ``body`` as it is; keywords are headers, with underscores for dashes."""
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        if credential is not None:
+            named["Authorization"] = f"Bearer {credential}"
+        answer = self.client.open(
+            "/graphql/", method=method, data=body, content_type=content_type, headers=named
+        )
+        assert isinstance(answer, Reply)
+        return answer
+
+    def post(self, value: Any, *, credential: str | None = None, **headers: str) -> Reply:
+        """Send ``value`` as JSON."""
+        return self.send(orjson.dumps(value), credential=credential, **headers)
+
+    def run(
+        self, query: str, variables: Any = None, *, credential: str | None = None, **headers: str
+    ) -> Reply:
+        """Send one operation."""
+        return self.post(
+            {"query": query, "variables": variables}, credential=credential, **headers
+        )
+
+
+def codes(answer: Reply) -> list[str]:
+    """The codes of the answer's errors."""
+    return [error["extensions"]["exception"]["code"] for error in answer.json["errors"]]
+
+
+def messages(answer: Reply) -> list[str]:
+    """The messages of the answer's errors."""
+    return [error["message"] for error in answer.json["errors"]]

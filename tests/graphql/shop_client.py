@@ -1,0 +1,72 @@
+"""The shop's own endpoint on a real database, and a client in front of it."""
+
+from io import BytesIO
+from typing import Any
+
+import orjson
+from werkzeug.test import Client
+
+from app.graphql.view import create_endpoint
+from app.ports import Ports
+from app.web.installation import Installation
+from tests.builders.people import ADDRESS
+from tests.graphql.endpoint_client import Reply
+
+
+class Front:
+    """Sends operations as a client does; ``credential`` goes into the header."""
+
+    def __init__(self, ports: Ports) -> None:
+        self._client = Client(create_endpoint(Installation(ports)), response_wrapper=Reply)
+
+    def post(self, value: Any, credential: str | None = None, user_agent: str = "") -> Reply:
+        """Send ``value`` as JSON."""
+        return self.send(orjson.dumps(value), credential, user_agent)
+
+    def send(self, body: bytes, credential: str | None = None, user_agent: str = "") -> Reply:
+        """Send ``body`` as it is."""
+        headers = {"User-Agent": user_agent, "Host": "localhost:8000"}
+        if credential is not None:
+            headers["Authorization"] = f"Bearer {credential}"
+        answer = self._client.post(
+            "/graphql/",
+            data=body,
+            content_type="application/json",
+            headers=headers,
+            environ_overrides={"REMOTE_ADDR": ADDRESS},
+        )
+        assert isinstance(answer, Reply)
+        return answer
+
+    def upload(self, query: str, file: bytes, credential: str | None = None) -> Any:
+        """What an operation answers whose variable ``$file`` is that file."""
+        headers = {"GraphQL-Require-Preflight": "1", "Host": "localhost:8000"}
+        if credential is not None:
+            headers["Authorization"] = f"Bearer {credential}"
+        form = {
+            "operations": orjson.dumps({"query": query, "variables": {"file": None}}).decode(),
+            "map": orjson.dumps({"0": ["variables.file"]}).decode(),
+            "0": (BytesIO(file), "me.png", "image/png"),
+        }
+        answer = self._client.post(
+            "/graphql/", data=form, headers=headers, environ_overrides={"REMOTE_ADDR": ADDRESS}
+        )
+        assert isinstance(answer, Reply)
+        return answer.json
+
+    def ask(self, query: str, credential: str | None = None, **variables: Any) -> Any:
+        """What one operation answers, errors and all."""
+        return self.post({"query": query, "variables": variables}, credential).json
+
+    def run(self, query: str, credential: str | None = None, **variables: Any) -> Any:
+        """The data of one operation that has no error at the top; its only field's value."""
+        answer = self.ask(query, credential, **variables)
+        assert "errors" not in answer, answer
+        (value,) = answer["data"].values()
+        return value
+
+    def code(self, query: str, credential: str | None = None, **variables: Any) -> str:
+        """The code of the one error at the top."""
+        (error,) = self.ask(query, credential, **variables)["errors"]
+        code: str = error["extensions"]["exception"]["code"]
+        return code

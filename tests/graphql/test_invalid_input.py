@@ -1,0 +1,107 @@
+"""Bad input of any kind is a clear 4xx or a field error, never a fault of ours; nothing changes.
+
+Generated from the schema: for every query and every mutation, by somebody who may do everything.
+"""
+
+import json
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from string import Template
+
+import pytest
+from graphql import GraphQLField
+
+from app.graphql.schema import schema
+from app.ports import Ports
+from tests.builders.people import make_user, sign_in
+from tests.fakes.clock import FakeClock
+from tests.fixtures.ports import fake_ports
+from tests.graphql.endpoint_client import Reply
+from tests.graphql.matrix import mutations
+from tests.graphql.matrix.invalid_values import absurd_calls, arguments_in
+from tests.graphql.matrix.queries import QUERIES
+from tests.graphql.matrix.rules import Row
+from tests.graphql.matrix.sample_shop import one_of_everything
+from tests.graphql.shop_client import Front
+
+SCHEMA = schema.graphql_schema
+TABLES = {
+    "queries": QUERIES,
+    "tokens": mutations.TOKENS,
+    "accounts": mutations.ACCOUNTS,
+    "people": mutations.PEOPLE_OF_THE_SHOP,
+    "shop": mutations.SHOP,
+    "integrations": mutations.INTEGRATIONS,
+}
+
+
+COUNT_FAILURES = {"tokenCreate", "passwordChange", "requestEmailChange"}
+"""Where a wrong password leaves a mark, as it should."""
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_nothing_that_a_client_sends_is_a_fault_of_ours(ports: Ports, table: str) -> None:
+    front, names = Front(ports), one_of_everything(ports)
+    boss = make_user(ports, "boss@example.com", is_superuser=True)
+    faults = []
+    for name, row in TABLES[table].items():
+        credential = sign_in(ports, boss).access
+        for body in bodies(name, row, names):
+            answer = front.send(body, credential)
+            if is_our_fault(answer):
+                faults.append(f"{body[:400]!r}: {answer.text[:400]}")
+    assert faults == []
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_what_is_refused_changes_nothing(sqlite_url: str, clock: FakeClock, table: str) -> None:
+    ports = fake_ports(sqlite_url, clock)
+    front, names = Front(ports), one_of_everything(ports)
+    boss = make_user(ports, "boss@example.com", is_superuser=True)
+    changed = []
+    with closing(sqlite3.connect(sqlite_url.removeprefix("sqlite:///"))) as file:
+        for name in sorted(TABLES[table].keys() - COUNT_FAILURES):
+            credential = sign_in(ports, boss).access
+            for body in bodies(name, TABLES[table][name], names):
+                before = file.execute("PRAGMA data_version").fetchone()
+                answer = front.send(body, credential)
+                after = file.execute("PRAGMA data_version").fetchone()
+                if is_refusal(answer) and before != after:
+                    changed.append(f"{body[:400]!r}: {answer.text[:400]}")
+    ports.database.close()
+    assert changed == []
+
+
+def bodies(name: str, row: Row, names: Mapping[str, str]) -> Iterator[bytes]:
+    """Requests for one operation, none of them as it should be."""
+    is_query = name in QUERIES
+    root = SCHEMA.query_type if is_query else SCHEMA.mutation_type
+    assert root is not None
+    field = name.partition(" ")[0]
+    query = document("query" if is_query else "mutation", field, root.fields[field])
+    good = arguments_in(Template(row.call.replace("$$file", "null")).substitute(names))
+    for absurd in absurd_calls(root.fields[field].args, good):
+        if absurd != good:
+            # Escapes for whatever is not ASCII: half a pair of surrogates has no other form.
+            yield json.dumps({"query": query, "variables": absurd}).encode()
+
+
+def document(kind: str, name: str, field: GraphQLField) -> str:
+    """The operation with all of its arguments as variables."""
+    declared = ", ".join(f"${argument}: {one.type}" for argument, one in field.args.items())
+    given = ", ".join(f"{argument}: ${argument}" for argument in field.args)
+    shown = "__typename" if kind == "query" else "errors { field code message }"
+    if not field.args:
+        return f"{kind} {{ {name} {{ {shown} }} }}"
+    return f"{kind}({declared}) {{ {name}({given}) {{ {shown} }} }}"
+
+
+def is_our_fault(answer: Reply) -> bool:
+    return answer.status_code not in (200, 400) or "Internal Server Error" in answer.text
+
+
+def is_refusal(answer: Reply) -> bool:
+    [value] = (answer.json.get("data") or {"": None}).values()
+    problems = value.get("errors") if isinstance(value, dict) else None
+    return "errors" in answer.json or bool(problems)

@@ -1,0 +1,157 @@
+"""Every operation of the schema, asked for by every kind of caller."""
+
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from graphql import GraphQLField, GraphQLObjectType
+
+from app.graphql.schema import schema
+from tests.builders.images import png
+from tests.fakes.clock import FakeClock
+from tests.fixtures.ports import fake_ports
+from tests.graphql.matrix.mutations import MUTATIONS, UNTRACED
+from tests.graphql.matrix.queries import FIELDS, QUERIES
+from tests.graphql.matrix.rules import DENIED, FINE, NONE, TOLD, Row
+from tests.graphql.matrix.sample_shop import World
+from tests.graphql.shop_client import Front
+
+pytestmark = pytest.mark.xdist_group("matrix")
+SCHEMA = schema.graphql_schema
+ROOTS = (SCHEMA.query_type, SCHEMA.mutation_type, SCHEMA.subscription_type)
+
+
+@pytest.fixture(scope="module")
+def world(_migrated_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """One for all rows: whoever changes it puts it back."""
+    file = Path(shutil.copy(_migrated_file, tmp_path_factory.mktemp("matrix") / "shop.sqlite3"))
+    ports = fake_ports(f"sqlite:///{file}", FakeClock())
+    made = World(ports, file)
+    yield made
+    made.close()
+    ports.database.close()
+
+
+def named(rows: Mapping[str, Row]) -> set[str]:
+    """What the rows are about; behind the name may stand which case it is."""
+    return {name.partition(" ")[0] for name in rows}
+
+
+def test_every_query_and_every_mutation_has_a_rule() -> None:
+    assert SCHEMA.query_type is not None
+    assert SCHEMA.mutation_type is not None
+    assert named(QUERIES) == set(SCHEMA.query_type.fields)
+    assert named(MUTATIONS) == set(SCHEMA.mutation_type.fields)
+
+
+def test_every_field_that_asks_who_is_calling_has_a_rule() -> None:
+    asking = {
+        f"{kind.name}.{name}"
+        for kind in SCHEMA.type_map.values()
+        if isinstance(kind, GraphQLObjectType) and _is_shown(kind)
+        for name, shown in kind.fields.items()
+        if _asks_who_is_calling(shown)
+    }
+    assert named(FIELDS) == asking
+
+
+@pytest.mark.parametrize("name", MUTATIONS)
+def test_a_mutation_admits_exactly_whom_it_is_for(world: World, name: str) -> None:
+    row = MUTATIONS[name]
+    call = world.call(row)
+    parameters = "($file: Upload!)" if "$file" in call else ""
+    query = f"mutation{parameters} {{ {field(name, call)} {{ errors {{ code }} }} }}"
+    assert outcomes(world, row, query, is_traced=name not in UNTRACED) == row.rule.outcomes
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_a_query_admits_exactly_whom_it_is_for(world: World, name: str) -> None:
+    row = QUERIES[name]
+    query = f"{{ {field(name, world.call(row))} {{ __typename }} }}"
+    assert outcomes(world, row, query) == row.rule.outcomes
+
+
+@pytest.mark.parametrize("name", FIELDS)
+def test_a_field_is_shown_to_exactly_whom_it_is_for(world: World, name: str) -> None:
+    row = FIELDS[name]
+    assert outcomes(world, row, f"{{ {world.call(row)} }}") == row.rule.outcomes
+
+
+def field(name: str, arguments: str) -> str:
+    """A field at the root with its arguments, if there are any."""
+    return name.partition(" ")[0] + (f"({arguments})" if arguments else "")
+
+
+def outcomes(world: World, row: Row, query: str, *, is_traced: bool = False) -> dict[str, str]:
+    """What becomes of the query for each kind of caller; several marks where callers differ.
+
+    Whoever is refused changes nothing, and what the others change stands in the audit trail.
+    """
+    callers, front = list(world.callers(row)), Front(world.ports)
+    world.keep()
+    found: dict[str, str] = {}
+    for who, credential in callers:
+        before, traces = world.version(), world.traces()
+        if "$file" in query:
+            answer = front.upload(query, png(), credential)
+        else:
+            answer = front.ask(query, credential)
+        mark = outcome(row, answer)
+        changed = world.version() != before
+        if changed:
+            assert (world.traces() > traces) is is_traced, f"{who} left a trace, or none"
+            world.put_back()
+        assert mark == FINE or not changed, f"{who} was refused, and changed something"
+        if mark not in found.get(who, ""):
+            found[who] = found.get(who, "") + mark
+    return found
+
+
+def outcome(row: Row, answer: Any) -> str:
+    """The mark for an answer; where it is another than any row can hold, the answer itself."""
+    if "errors" in answer:
+        [error] = answer["errors"]
+        named_there = error["extensions"].get("requiredPermissions", [])
+        may_be_named = {*row.rule.kinds, *row.permissions}
+        # The way to a field has a rule of its own, which another row is about.
+        is_on_the_way = row.call.count("{") >= len(error["path"]) and row.call.startswith(
+            error["path"][0]
+        )
+        is_told = bool(named_there) and (is_on_the_way or may_be_named.issuperset(named_there))
+        return DENIED if is_told else str(error)
+    (value,) = answer["data"].values()
+    problems = value.get("errors", ()) if isinstance(value, dict) else ()
+    codes = tuple(one["code"] for one in problems)
+    if codes:
+        marks = {row.told: FINE, (row.rule.told,): TOLD, ("NOT_FOUND",): NONE}
+        return marks.get(codes, str(codes))
+    return NONE if _deepest(value) is None else FINE
+
+
+def _deepest(value: Any) -> Any:
+    """What stands at the end of the one way through ``value``; an empty list is something."""
+    while isinstance(value, (dict, list)) and value:
+        if isinstance(value, list):
+            value = value[0]
+        elif set(value) == {"errors"}:
+            return value
+        else:
+            [value] = value.values()
+    return value
+
+
+def _is_shown(kind: GraphQLObjectType) -> bool:
+    """Not what stands at the root, nor what only webhooks are told."""
+    is_event = any(one.name == "Event" for one in kind.interfaces)
+    return kind not in ROOTS and not kind.name.startswith("__") and not is_event
+
+
+def _asks_who_is_calling(field: GraphQLField) -> bool:
+    """Whether its resolver looks at the request, or at a shelf that does.
+
+    All others show what they were given by what they are fields of.
+    """
+    code = getattr(field.resolve, "__code__", None)
+    return code is not None and ("info" in code.co_varnames or "shelf" in code.co_names)

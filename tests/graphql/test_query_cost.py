@@ -1,0 +1,96 @@
+"""How large an operation is taken for."""
+
+import pytest
+from graphql import GraphQLError, build_schema, parse
+
+from app.graphql.limits import CEILING, Load
+from app.graphql.operations import Document
+from app.graphql.query_cost import LOOKUP, PAGE
+from tests.graphql.sample_schema import LIBRARY
+
+
+def load_of(query: str, **variables: object) -> Load:
+    return Document(LIBRARY, parse(query)).operation(None).load(variables)
+
+
+@pytest.mark.parametrize(
+    ("query", "cost"),
+    [
+        ("{ always }", 1),
+        ("{ always caller }", 2),
+        ("{ always ...F } fragment F on Query { caller }", 2),
+        ("{ always ... { caller } }", 2),
+        ("{ book { title } }", 2),
+        ("{ book { tags } }", 2),
+        # A plain list is taken for ten items.
+        ("{ book { author { friends { name } } } }", 3 + 10),
+        ("{ book { author { friends { friends { name } } } } }", 3 + 10 * (1 + 10)),
+        # A page multiplies the list in the connection, and what stands beside it counts once.
+        ("{ books(first: 7) { totalCount } }", 2),
+        ("{ books(first: 7) { totalCount edges { node { title } } } }", 1 + 1 + 1 + 7 * 2),
+        ("{ books(first: 7) { ...C } } fragment C on BookConnection { edges { node { title } } }",
+         2 + 14),
+        ("{ books(last: 7) { edges { node { title } } } }", 2 + 14),
+        ("{ books(first: 3, last: 7) { edges { node { title } } } }", 2 + 14),
+        ("{ books(first: 0) { edges { node { title } } } }", 2),
+        # Without a size it is the largest page, or the field's own default.
+        ("{ books { edges { node { title } } } }", 2 + 200),
+        ("{ books(first: null) { edges { node { title } } } }", 2 + 200),
+        ("{ page { edges { node { title } } } }", 2 + 40),
+        ("{ book { reviews(first: 7) { title } } }", 2 + 7),
+    ],
+)  # fmt: skip
+def test_the_cost_is_about_the_number_of_values(query: str, cost: int) -> None:
+    pages = query.startswith(("{ books", "{ page"))
+    assert load_of(query).cost == cost + PAGE * pages
+
+
+def test_lookups_at_the_root_cost_more() -> None:
+    assert load_of("{ always greeting caller }").cost == 2 + 1 + LOOKUP
+    assert load_of("{ a: greeting b: greeting }").cost == 2 + 2 * LOOKUP
+
+
+def test_page_sizes_in_variables_count_as_they_are() -> None:
+    query = "query($n: Int) { books(first: $n) { edges { node { title } } } }"
+    assert [load_of(query, n=size).cost for size in (1, 50, None)] == [
+        PAGE + cost for cost in (4, 102, 202)
+    ]
+
+
+def test_a_document_is_weighed_anew_for_new_page_sizes_alone() -> None:
+    query = "query($n: Int, $s: String) { greeting(name: $s) books(first: $n) { totalCount } }"
+    operation = Document(LIBRARY, parse(query)).operation(None)
+    first = operation.load({"n": 5, "s": "a"})
+    assert operation.load({"n": 5, "s": "b"}) is first
+    assert operation.load({"n": 6, "s": "a"}).page_size == 6
+    for size in range(100):
+        assert operation.load({"n": size, "s": "a"}).page_size == size
+
+
+def test_depth_aliases_and_mutations_are_counted_through_fragments() -> None:
+    query = (
+        "mutation { wait a: wait ...F ...F }"
+        "fragment F on Mutation { b: wait ... on Mutation { c: wait } }"
+    )
+    assert load_of(query) == Load(depth=1, aliases=5, cost=6, mutations=6)
+
+
+def test_queries_hold_no_mutations() -> None:
+    assert load_of("{ always greeting }").mutations == 0
+
+
+def test_cost_and_mutations_of_a_batch_add_up_and_the_rest_is_its_largest() -> None:
+    one = Load(depth=2, aliases=3, cost=4, page_size=5, mutations=6)
+    two = Load(depth=1, aliases=30, cost=40, page_size=4, mutations=60)
+    assert one + two == Load(depth=2, aliases=30, cost=44, page_size=5, mutations=66)
+
+
+def test_counting_stops_at_a_ceiling() -> None:
+    huge = Load(aliases=CEILING, cost=CEILING, mutations=CEILING)
+    assert huge + huge == huge
+
+
+def test_an_operation_that_the_schema_does_not_have_is_refused() -> None:
+    schema = build_schema("type Query { always: String }")
+    with pytest.raises(GraphQLError, match="The schema has no mutation operations"):
+        Document(schema, parse("mutation { always }")).operation(None)

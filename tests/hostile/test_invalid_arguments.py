@@ -1,0 +1,81 @@
+"""No command fails over a number, key or date that makes no sense."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+import click
+import pytest
+
+import cli
+from app.commands.exit_codes import Exit
+from app.ports import Ports
+from tests.commands.shell import run
+from tests.console.populated_shop import live_in
+
+NUMBERS = (str(2**63), str(2**200), "-1", "0", "\u0663", "1e9", "5" * 5000, "9999-12-31", "")
+TEXTS = (str(2**63), "9999-12-31", "a\udcff")
+STARTS_OR_WAITS = {"serve", "worker", "db", "demo", "login", "listen", "doctor", "completion"}
+PLAUSIBLE = {"email": "customer@example.com", "app": "Labels", "webhook": "1", "name": "New"}
+
+pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+
+
+def _commands(
+    group: click.Command, path: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    context = click.Context(group)
+    if isinstance(group, cli.Late):
+        yield from _commands(group.loaded(), path)
+    elif isinstance(group, click.Group):
+        for name in group.list_commands(context):
+            found = group.get_command(context, name)
+            assert found is not None
+            if name not in STARTS_OR_WAITS:
+                yield from _commands(found, (*path, name))
+    else:
+        yield path, group
+
+
+def _is_number(one: click.Parameter) -> bool:
+    kinds = (click.IntRange, click.FloatRange, click.DateTime)
+    return isinstance(one.type, kinds) or one.type in (click.INT, click.FLOAT)
+
+
+def _is_text(one: click.Parameter) -> bool:
+    is_flag = isinstance(one, click.Option) and (one.is_flag or one.count)
+    return not is_flag and not isinstance(one.type, (click.Choice, click.File, click.Path))
+
+
+def _calls(path: tuple[str, ...], command: click.Command) -> Iterator[list[str]]:
+    """The command with one absurd value after the other, the rest plausible."""
+    for wrong in filter(_is_text, command.params):
+        for value in NUMBERS if _is_number(wrong) else TEXTS:
+            options, arguments = list(path), ["--"]
+            for one in command.params:
+                text = value if one is wrong else PLAUSIBLE.get(one.name or "", "1")
+                if isinstance(one, click.Argument):
+                    arguments.append(text)
+                elif one is wrong or one.required:
+                    options += [max(one.opts, key=len), text]
+            yield options + arguments
+
+
+def test_no_argument_makes_a_command_fail(ports: Ports) -> None:
+    live_in(ports)
+    faults, codes = [], Counter[int]()
+    for path, command in _commands(cli.Catalogue()):
+        for words in _calls(path, command):
+            try:
+                codes[run(ports, *words, typed="").exit_code] += 1
+            except Exception as error:  # noqa: BLE001 - whatever it is, it is a fault
+                faults.append(f"{words}: {error!r}"[:300])
+    assert faults == []
+    assert codes.keys() <= {*Exit}
+    assert codes[Exit.USAGE] > 50
+    assert codes[Exit.DONE] > 20
+
+
+def test_status_code_that_exists_is_accepted(ports: Ports) -> None:
+    live_in(ports)
+    assert run(ports, "webhook", "deliveries", "--code", "200").exit_code == Exit.DONE
+    assert run(ports, "webhook", "deliveries", "--code", "2000").exit_code == Exit.USAGE

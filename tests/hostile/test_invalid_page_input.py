@@ -1,0 +1,233 @@
+"""No page fails, whatever stands in its path, its query string or its form."""
+
+import html
+import itertools
+import re
+import sqlite3
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import pytest
+from flask import Flask, Request
+from typing_extensions import override
+from werkzeug.datastructures import ImmutableMultiDict
+from werkzeug.routing import Rule
+
+from app.factory import create_app
+from app.ports import Ports
+from app.settings import Settings
+from tests.browser.pages import SAMPLES
+from tests.builders.people import PASSWORD
+from tests.console.populated_shop import ADMIN, at_the_desk, live_in
+from tests.console.route_requests import KEYS
+from tests.fakes.clock import FakeClock
+from tests.fixtures.ports import fake_ports
+
+BIG, HUGE, NUL = str(2**63), str(2**200), "1\0"
+IN_PATHS = (BIG, "0", "\u0663", NUL)
+IN_VALUES = (HUGE, NUL, "0000-00-00", "5" * 5000, "\u0663", "\ud800", "", "-1", "1e9", "1\u202e2")
+ONE_BY_ONE = (BIG, "9999-12-31")
+STRICT = (BIG, NUL, "9999-12-31")
+"""What PostgreSQL could take differently from SQLite."""
+
+PLAUSIBLE = {
+    "act": "run",
+    "app": "1",
+    "email": "new@example.com",
+    "event": "PRODUCT_UPDATED",
+    "groups": "1",
+    "had": "1",
+    "id": "1",
+    "issuer": "https://127.0.0.1/there",
+    "life": "30",
+    "name": "New",
+    "new_email": "new@example.com",
+    "new_password": "a good long sentence",
+    "old_password": PASSWORD,
+    "password": PASSWORD,
+    "permissions": "MANAGE_PRODUCTS",
+    "provider": "new",
+    "since": "24",
+    "target_url": "https://app.example.com/hook",
+    "to": "on",
+    "token": "x",
+    "url": "https://127.0.0.1/manifest",
+    "webhook": "1",
+}
+"""What a form is filled with, so that the one absurd value in it gets as far as it can."""
+
+_LEAVE = "console.sign_in.leave"
+
+
+class Noting(ImmutableMultiDict[str, str]):
+    """A query string or form that notes which names a page looks for."""
+
+    asked: set[str] = set()  # noqa: RUF012 - of whichever route is being walked
+
+    @override
+    def __contains__(self, name: object) -> bool:
+        self.asked.add(str(name))
+        return super().__contains__(name)
+
+    @override
+    def __getitem__(self, name: str) -> str:
+        self.asked.add(name)
+        return super().__getitem__(name)
+
+    @override
+    def getlist(self, name: str, type: Any = None) -> list[Any]:
+        self.asked.add(name)
+        return super().getlist(name, type)
+
+
+class NotingRequest(Request):
+    parameter_storage_class = Noting
+
+
+class Walker:
+    """Somebody who may do everything, sending whatever comes to mind to every route.
+
+    What a request changes is put back from a copy of the database.
+    """
+
+    def __init__(self, ports: Ports, file: Path | None = None) -> None:
+        live_in(ports)
+        self._app = create_app(ports, Settings())
+        self._app.request_class = NotingRequest
+        self._desk = at_the_desk(self._app, ports, ADMIN)
+        shown = self._desk.open("/console/keyboard").html
+        found = re.search(r'name="csrf_token" value="([^"]+)"', shown)
+        assert found is not None
+        self._token = html.unescape(found[1])
+        self._file = None if file is None else sqlite3.connect(file, isolation_level=None)
+        self._kept = sqlite3.connect(":memory:")
+        if self._file is not None:
+            self._file.backup(self._kept)
+        self.faults: list[str] = []
+        self.statuses: Counter[int] = Counter()
+
+    @property
+    def routes(self) -> list[tuple[str, Rule, str]]:
+        """Every route by each of its methods, with a path that it answers."""
+        return [
+            (method, rule, _good_path(self._app, rule))
+            for rule in self._app.url_map.iter_rules()
+            for method in sorted({"GET", "POST"} & set(rule.methods or ()))
+            if rule.endpoint != _LEAVE
+        ]
+
+    def close(self) -> None:
+        self._kept.close()
+        if self._file is not None:
+            self._file.close()
+
+    def send(self, method: str, path: str, values: Mapping[str, str]) -> None:
+        """Send one request, and note it when its answer is a fault of ours."""
+        token = {"csrf_token": self._token} if method == "POST" else {}
+        encoded = urlencode({**values, **token}, errors="surrogatepass")
+        mark = "&" if "?" in path else "?"
+        status = self._desk.client.open(
+            path if method == "POST" else f"{path}{mark}{encoded}",
+            method=method,
+            data=encoded if method == "POST" else None,
+            content_type="application/x-www-form-urlencoded",
+        ).status_code
+        self.statuses[status] += 1
+        if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+            self.faults.append(f"{method} {path[:80]} {encoded[:160]}: {status}")
+        if status == HTTPStatus.SEE_OTHER and self._file is not None:
+            self._kept.backup(self._file)
+
+    def names(self, method: str, path: str) -> list[str]:
+        """What a page looks for in its query string or form, tried with plausible values."""
+        Noting.asked = set()
+        before: set[str] | None = None
+        while before != Noting.asked:
+            before = set(Noting.asked)
+            self.send(method, path, {name: PLAUSIBLE.get(name, "1") for name in before | {"x"}})
+        return sorted(before - {"csrf_token"})
+
+    def walk(self, method: str, rule: Rule, path: str) -> None:
+        """Send what is absurd in one part of the path, in one value, and in all values at once."""
+        for place in range(rule.rule.count("<")):
+            for value in IN_PATHS:
+                self.send(method, _path_with(rule, path, place, value), {})
+        names = self.names(method, path)
+        good = {name: PLAUSIBLE.get(name, "1") for name in names} if method == "POST" else {}
+        for turn in range(0, len(IN_VALUES), 2) if names else ():
+            values = itertools.cycle(IN_VALUES[turn:] + IN_VALUES[:turn])
+            self.send(method, path, dict(zip(names, values, strict=False)))
+        for name in names:
+            for value in ONE_BY_ONE:
+                self.send(method, path, {**good, name: value})
+
+
+def _path_with(rule: Rule, path: str, place: int, value: str) -> str:
+    """``path`` with ``value`` in one of the variable parts of ``rule``."""
+    variable = [number for number, part in enumerate(rule.rule.split("/")) if "<" in part]
+    parts = path.split("/")
+    parts[variable[place]] = quote(value.encode("utf-8", "surrogatepass"), safe="")
+    return "/".join(parts)
+
+
+def _good_path(app: Flask, rule: Rule) -> str:
+    group = rule.endpoint.split(".")[1] if "." in rule.endpoint else ""
+    values = {name: SAMPLES.get(name, KEYS.get(group, 1)) for name in rule.arguments}
+    return app.url_map.bind("localhost").build(rule.endpoint, values)
+
+
+@pytest.fixture
+def walker(sqlite_url: str, clock: FakeClock) -> Iterator[Walker]:
+    ports = fake_ports(sqlite_url, clock)
+    made = Walker(ports, Path(sqlite_url.removeprefix("sqlite:///")))
+    yield made
+    made.close()
+    ports.database.close()
+
+
+@pytest.mark.parametrize(("method", "usual"), [("GET", 200), ("POST", 422)])
+def test_no_path_query_or_form_makes_a_page_fail(walker: Walker, method: str, usual: int) -> None:
+    for taken, rule, path in walker.routes:
+        if taken == method:
+            walker.walk(method, rule, path)
+    assert walker.faults == []
+    assert walker.statuses[usual] > 100
+
+
+def test_no_query_makes_a_page_fail_on_postgresql(postgresql_url: str, clock: FakeClock) -> None:
+    ports = fake_ports(postgresql_url, clock)
+    walker = Walker(ports)
+    for method, _, path in walker.routes:
+        if method == "GET":
+            names = walker.names(method, path)
+            for value in STRICT if names else ():
+                walker.send(method, path, dict.fromkeys(names, value))
+    walker.close()
+    ports.database.close()
+    assert walker.faults == []
+
+
+def test_keys_and_days_that_exist_still_find_their_pages(walker: Walker) -> None:
+    for path in (
+        "/console/people/1",
+        "/console/people/0001",
+        "/console/apps/1?token=1",
+        "/console/deliveries/1?attempt=1",
+        "/console/deliveries/?webhook=1&from=2020-01-01&to=2030-12-31",
+        "/console/audit/?from=0001-01-01&to=9999-12-31",
+        "/console/dry-run/?webhook=1",
+        "/console/single-sign-on/default/",
+    ):
+        walker.send("GET", path, {})
+    assert set(walker.statuses) <= {HTTPStatus.OK, HTTPStatus.SEE_OTHER}
+
+
+def test_every_part_of_a_path_has_a_converter_of_ours(walker: Walker) -> None:
+    untyped = {
+        rule.rule for _, rule, _ in walker.routes if re.search(r"<([a-z_]+|int.*:.*)>", rule.rule)
+    }
+    assert untyped == set()

@@ -1,0 +1,200 @@
+"""A console session whose owner proved long ago who they are: what it can't do any more."""
+
+import ast
+import inspect
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from app.domain.apps.installations import JobStatus
+from app.domain.authorization.actor import OPERATOR, SessionOrigin
+from app.domain.authorization.permissions import Permission
+from app.domain.values.ids import to_global_id
+from app.domain.webhooks.webhooks import AsyncEvent
+from app.factory import create_app
+from app.models import AppInstallationRecord, SessionRecord
+from app.ports import Ports
+from app.services.app_lifecycle.installation_requests import WantedApp, install_app
+from app.services.authorization.declarations import name_of
+from app.services.authorization.register import REGISTER
+from app.settings import Settings
+from tests.builders.people import PASSWORD
+from tests.builders.webhooks import make_webhook
+from tests.console.populated_shop import ADMIN, CUSTOMER, at_the_desk, live_in
+from tests.console.route_requests import records
+from tests.console.staff_client import Desk
+from tests.fakes.clock import FakeClock
+from tests.fixtures.ports import fake_ports
+from tests.servers.apps import AppServer, app_server
+
+LINKS = AsyncEvent.STAFF_SET_PASSWORD_REQUESTED.value
+HOOK = {"target_url": "https://hooks.example.com/", "events": LINKS, "app": "1"}
+ORDERS = Permission.MANAGE_ORDERS.value
+SUPPORT = to_global_id("Group", 1)
+
+FORMS: dict[str, tuple[str, dict[str, Any]]] = {
+    "access.set_storefront": ("access/storefront", {"open": "false"}),
+    "app_installation.agree": ("apps/install/agree", {"permissions": ORDERS}),
+    "app_installation.retry": ("apps/install/1/retry", {}),
+    "app_tokens.make": ("apps/1/tokens/new", {"life": ""}),
+    "app_tokens.rotate": ("apps/1/tokens/1/rotate", {}),
+    "apps.connect": ("apps/connect", {"name": "Till", "permissions": ORDERS}),
+    "apps.save_permissions": ("apps/1/permissions", {"permissions": ORDERS}),
+    "keys.rotate": ("keys/rotate", {}),
+    "provider_editing.discover": (
+        "single-sign-on/default/discover",
+        {"issuer": "http://127.0.0.1:9/"},
+    ),
+    "provider_editing.edit": ("single-sign-on/default/edit", {"name": "Another"}),
+    "provider_editing.new": ("single-sign-on/new", {"provider": "other", "name": "Other"}),
+    "single_sign_on.switch": ("single-sign-on/default/switch", {"to": "off"}),
+    "staff.groups.add_member": ("staff/groups/1/members", {"email": CUSTOMER}),
+    "staff.groups.new": ("staff/groups/new", {"name": "Tills", "permissions": ORDERS}),
+    "staff.groups.save": ("staff/groups/1/save", {"name": "Support", "permissions": ORDERS}),
+    "staff.invitations.index": ("staff/invite/", {"email": "new@example.com"}),
+    "staff.save_groups": ("staff/1/groups", {"groups": SUPPORT}),
+    "webhook_editing.edit": ("webhooks/2/edit", HOOK),
+    "webhook_editing.new": ("webhooks/new", HOOK),
+    "webhooks.resume": ("webhooks/2/resume", {}),
+    "access.set_mode": ("access/mode", {"mode": "DISABLED", "phrase": "NOBODY"}),
+}
+"""A form for every page that calls a use case with a fresh proof; the mode comes last."""
+
+WITHOUT_EFFECT = {
+    "apps.save_details",
+    "staff.groups.remove_member",
+    "staff.save_details",
+    "webhooks.pause",
+}
+"""They call such a use case with an input that gives nothing to anybody."""
+
+
+@pytest.fixture
+def shop(sqlite_url: str, clock: FakeClock) -> Iterator[Ports]:
+    """A shop with one of everything, a webhook for links, and an installation that failed."""
+    made = fake_ports(sqlite_url, clock)
+    live_in(made)
+    make_webhook(made, 1, AsyncEvent.STAFF_SET_PASSWORD_REQUESTED)
+    install_app(made, OPERATOR, WantedApp("Failed", "https://apps.example.com/manifest"))
+    with made.database.transaction() as session:
+        session.query(AppInstallationRecord).one().status = JobStatus.FAILED.value
+    yield made
+    made.database.close()
+
+
+@pytest.fixture
+def console(shop: Ports) -> Flask:
+    return create_app(shop, Settings())
+
+
+@pytest.fixture
+def served_app(console: Flask) -> Iterator[AppServer]:
+    with app_server() as served:
+        yield served
+
+
+def test_a_stale_proof_does_nothing_that_is_declared_and_a_fresh_one_does(
+    console: Flask, shop: Ports, clock: FakeClock, served_app: AppServer
+) -> None:
+    desk = at_the_desk(console, shop, ADMIN)
+    for endpoint, (path, form) in FORMS.items():
+        if endpoint == "access.set_mode":
+            _come_by_sign_on(shop)
+        sent = {**form, "url": served_app.manifest_url}
+        clock.pass_(minutes=6)
+        before = records(shop)
+
+        attack = _send(desk, path, sent)
+        assert (attack.status, attack.title.split(" ·")[0]) == (403, "Confirm it's you"), endpoint
+        assert records(shop) == before, endpoint
+
+        control = _send(desk, path, {**sent, "proof_password": PASSWORD})
+        assert control.status in (200, 303, 422), endpoint
+        assert "Confirm it's you" not in control.text, endpoint
+
+
+def test_what_was_typed_is_sent_again_with_the_password(
+    console: Flask, shop: Ports, clock: FakeClock
+) -> None:
+    desk = at_the_desk(console, shop, ADMIN)
+    clock.pass_(minutes=6)
+    asked = _send(desk, *FORMS["staff.groups.new"])
+    assert '<input type="hidden" name="name" value="Tills">' in asked.html
+    assert f'<input type="hidden" name="permissions" value="{ORDERS}">' in asked.html
+
+    wrong = _send(desk, *_with("staff.groups.new", "not mine"))
+    assert (wrong.status, "Confirm it's you" in wrong.text) == (422, True)
+    right = _send(desk, *_with("staff.groups.new", PASSWORD))
+    assert right.leads_to.startswith("/console/staff/groups/")
+
+
+def test_every_page_that_calls_a_declared_use_case_is_walked(console: Flask) -> None:
+    found = {
+        rule.endpoint.removeprefix("console.")
+        for rule in console.url_map.iter_rules()
+        if rule.rule.startswith("/console/")
+        and "POST" in (rule.methods or ())
+        and _calls_declared(console.view_functions[rule.endpoint])
+    }
+
+    assert found == {*FORMS, *WITHOUT_EFFECT}
+
+
+def test_input_that_gives_nothing_needs_no_proof(
+    console: Flask, shop: Ports, clock: FakeClock
+) -> None:
+    desk = at_the_desk(console, shop, ADMIN)
+    clock.pass_(minutes=6)
+    for path, form in (
+        ("apps/connect", {"name": "Till"}),
+        ("apps/1/details", {"name": "Renamed"}),
+        ("apps/1/tokens/new", {"life": "30"}),
+        ("staff/groups/new", {"name": "Empty"}),
+        ("webhooks/2/pause", {}),
+        ("access/storefront", {"open": "true"}),
+    ):
+        answer = _send(desk, path, form)
+        assert answer.status in (200, 303), path
+        assert "Confirm it's you" not in answer.text, path
+
+
+def _with(endpoint: str, password: str) -> tuple[str, dict[str, Any]]:
+    path, form = FORMS[endpoint]
+    return path, {**form, "proof_password": password}
+
+
+def _send(desk: Desk, path: str, form: dict[str, Any]) -> Any:
+    return desk.send(f"/console/{path}", form, seen_at="/console/account/")
+
+
+def _come_by_sign_on(shop: Ports) -> None:
+    with shop.database.transaction() as session:
+        for stored in session.query(SessionRecord):
+            stored.origin = SessionOrigin.OIDC.value
+
+
+def _calls_declared(view: Any) -> bool:
+    """Whether a page, or what it calls in its own module, calls a use case with a fresh proof."""
+    module = inspect.getmodule(inspect.unwrap(view))
+    assert isinstance(module, ModuleType)
+    bodies = {
+        node.name: {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+        for node in ast.parse(Path(str(module.__file__)).read_text()).body
+        if isinstance(node, ast.FunctionDef)
+    }
+    seen: set[str] = set()
+    waiting = {inspect.unwrap(view).__name__}
+    while waiting:
+        name = waiting.pop()
+        seen.add(name)
+        waiting |= bodies.get(name, set()) - seen
+    return any(_is_declared(getattr(module, name, None)) for name in seen)
+
+
+def _is_declared(value: Any) -> bool:
+    declared = REGISTER.get(name_of(value)) if inspect.isfunction(value) else None
+    return declared is not None and declared.proof is not None

@@ -1,0 +1,114 @@
+"""Whatever an instance answers becomes the error that it means."""
+
+from collections.abc import Callable
+
+import pytest
+
+from app.domain.values.errors import PermissionDenied, Refused, TokenRejected, TrafficClosed
+from app.domain.values.installation_errors import Fault, Unreachable
+from app.ports.http import CallFailed, CallFault, HttpAnswer, HttpRequest
+from app.remote.instance import connect_by_token
+from tests.remote.fake_instance import JSON, URL, Instance, answering, failing, raw
+
+CLOSED = {
+    "message": "Storefront traffic is not allowed.",
+    "extensions": {"code": "STOREFRONT_TRAFFIC_NOT_ALLOWED"},
+}
+
+
+def unreachable(_request: HttpRequest) -> HttpAnswer:
+    raise CallFailed(CallFault.TIMEOUT, "shop.example.com did not answer within 30 seconds.")
+
+
+def nobody(_request: HttpRequest) -> HttpAnswer:
+    raise CallFailed(CallFault.UNREACHABLE, "shop.example.com cannot be reached.")
+
+
+def elsewhere(_request: HttpRequest) -> HttpAnswer:
+    return HttpAnswer(308, {"location": "https://other.example.com/graphql/"})
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind", "told"),
+    [
+        (unreachable, Unreachable, "within 30 seconds"),
+        (nobody, Unreachable, "nobody answers there"),
+        (elsewhere, Unreachable, "https://other.example.com/graphql/"),
+        (raw(200, b"<html>Welcome</html>", "text/html; charset=utf-8"), Unreachable, "a web page"),
+        (
+            raw(502, b"<html>Bad gateway</html>", "text/html"),
+            Unreachable,
+            "HTTP 502: it is not well",
+        ),
+        (raw(429, b"", "text/plain"), Unreachable, "HTTP 429: it is not well"),
+        (raw(200, b"", "text/plain"), Unreachable, "something"),
+        (raw(200, b"\xff\xfe{", "application/json"), Unreachable, "other JSON"),
+        (raw(200, b"[" * 100_000, "application/json"), Unreachable, "other JSON"),
+        (answering([]), Unreachable, "other JSON"),
+        (answering({"swagger": "2.0"}), Unreachable, "other JSON"),
+        (answering({"data": []}), Unreachable, "other JSON"),
+        (raw(401, b"<html>Who are you?</html>", "text/html"), PermissionDenied, "HTTP 401"),
+        (answering({"errors": [CLOSED]}, 401), TrafficClosed, f"flask login {URL} --app-token"),
+        (answering({"errors": [{"message": "Go away"}]}, 403), PermissionDenied, "Go away"),
+        (failing("PermissionDenied", "You need MANAGE_APPS"), PermissionDenied, "MANAGE_APPS"),
+        (failing("InvalidTokenError"), TokenRejected, "is not accepted there. Sign in: flask"),
+        (failing("InvalidSignatureError"), TokenRejected, "is not accepted"),
+        (failing("ExpiredSignatureError"), TokenRejected, "expired"),
+        (failing("GraphQLError", "Received cursor is invalid."), Refused, "cursor"),
+        (failing("GraphQLError", "Cannot query field 'x'.", 400), Fault, "another version"),
+        (failing("Exception", "Internal Server Error"), Fault, "Internal Server Error"),
+        (answering({"errors": ["what?"]}), Fault, "without a message"),
+        (answering({"data": {"apps": None}}), Fault, "another version"),
+        (answering({"data": {}}), Fault, "another version"),
+        (answering({"data": {"apps": {"edges": [{"node": 7}]}}}), Fault, "another version"),
+    ],
+)
+def test_an_answer_becomes_the_error_that_it_means(
+    answer: Callable[[HttpRequest], HttpAnswer], kind: type[Exception], told: str
+) -> None:
+    with pytest.raises(kind, match=told.replace("?", r"\?")) as raised:
+        connect_by_token(Instance(answer), URL, "a token").webhooks()
+    assert type(raised.value) is kind
+
+
+def test_a_token_never_stands_in_an_error() -> None:
+    with pytest.raises(Unreachable) as raised:
+        connect_by_token(Instance(unreachable), URL, "geheim").apps()
+    assert "geheim" not in str(raised.value)
+
+
+def test_an_app_that_may_not_list_apps_works_on_its_own_webhooks() -> None:
+    own = {"id": "QXBwOjE=", "name": "Warehouse", "isActive": True, "webhooks": []}
+    answers = failing("PermissionDenied"), answering({"data": {"app": own}})
+    assert connect_by_token(Instance(*answers), URL, "a token").webhooks() == ()
+    apps = connect_by_token(Instance(*answers), URL, "a token").apps()
+    assert [one.name for one in apps] == ["Warehouse"]
+
+
+def test_staff_who_may_not_list_apps_are_told_what_they_lack() -> None:
+    shop = Instance(
+        failing("PermissionDenied", "You need MANAGE_APPS"),
+        failing("PermissionDenied", "You need AUTHENTICATED_APP"),
+    )
+    with pytest.raises(PermissionDenied, match="MANAGE_APPS"):
+        connect_by_token(shop, URL, "a token").webhooks()
+
+
+def test_long_lists_are_read_page_by_page() -> None:
+    def page(number: int, *, more: bool) -> dict[str, object]:
+        node = {"id": f"{number}", "name": f"app {number}", "isActive": True}
+        info = {"hasNextPage": more, "endCursor": f"after {number}"}
+        return {"data": {"apps": {"edges": [{"node": node}], "pageInfo": info}}}
+
+    shop = Instance(answering(page(1, more=True)), answering(page(2, more=False)))
+    apps = connect_by_token(shop, URL, "a token").apps()
+    assert [one.name for one in apps] == ["app 1", "app 2"]
+    assert [shop.sent(place)["variables"]["after"] for place in (0, 1)] == [None, "after 1"]
+
+
+def test_a_key_set_that_is_not_there_is_an_instance_out_of_reach() -> None:
+    shop = Instance(lambda _request: HttpAnswer(404, JSON, b"{}"))
+    with pytest.raises(Unreachable, match="HTTP 404"):
+        connect_by_token(shop, URL, "a token").key_set()
+    assert shop.requests[0].url == "https://shop.example.com/.well-known/jwks.json"
+    assert shop.tokens == [""]

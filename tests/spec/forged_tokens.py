@@ -1,0 +1,162 @@
+"""Tokens that are right but for one thing, signed with the installation's own key."""
+
+import base64
+import hmac
+import json
+from collections.abc import Callable, Mapping
+from functools import cache
+
+import jwt
+from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+from app.domain.sign_in.tokens import CSRF_TOKEN_LENGTH, TokenType
+from app.domain.values.ids import to_global_id
+from tests.spec.recorded_shop import DOMAIN, World
+
+Claims = dict[str, object]
+_ACCESS_SECONDS = 300
+_LONG_AGO = 3600
+
+
+class Forger:
+    """Makes the tokens that the recordings call ``<JWT:x>``, and any other."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        pair, self.key = world.signer()
+        self.kid = pair.public.kid
+
+    def make(self, name: str) -> str:
+        """The token ``<JWT:name>``."""
+        return _MAKERS[name](self)
+
+    def claims(self, name: str = "customer", /, **changed: object) -> Claims:
+        """The claims of that person's access token, some of them changed; ``None`` leaves out."""
+        token = self._world.access(name)
+        return _without_none({**_read(token), **changed})
+
+    def refresh_claims(self, name: str = "customer", /, **changed: object) -> Claims:
+        """The same of a refresh token."""
+        return _without_none({**_read(self._world.refresh(name)), **changed})
+
+    def header(self, **changed: object) -> Claims:
+        """The header of our tokens, some members changed; ``None`` leaves out."""
+        return _without_none({"alg": "RS256", "kid": self.kid, "typ": "JWT", **changed})
+
+    def sign(
+        self,
+        claims: Mapping[str, object],
+        header: Mapping[str, object] | None = None,
+        key: rsa.RSAPrivateKey | None = None,
+    ) -> str:
+        """``claims`` signed by RS256, with our key unless another is given."""
+        return self.sign_bytes(
+            _json(self.header() if header is None else header), _json(claims), key
+        )
+
+    def sign_bytes(
+        self, header: bytes, payload: bytes, key: rsa.RSAPrivateKey | None = None
+    ) -> str:
+        """The same for texts that no library would write."""
+        return self.sign_text(f"{encode(header)}.{encode(payload)}", key)
+
+    def sign_text(self, signed: str, key: rsa.RSAPrivateKey | None = None) -> str:
+        """The same for texts that are no base64url, or not the one canonical spelling of it."""
+        signature = (key or self.key).sign(signed.encode(), PKCS1v15(), SHA256())
+        return f"{signed}.{encode(signature)}"
+
+    def of_inactive(self, token_type: TokenType) -> str:
+        """A token of the session that the inactive user had before."""
+        made = self.refresh_claims() if token_type is TokenType.REFRESH else self.claims()
+        about = {
+            "token": self._world.session_of_inactive(),
+            "email": f"inactive@{DOMAIN}",
+            "user_id": to_global_id("User", self._world.people["inactive"]),
+        }
+        return self.sign({**made, **about})
+
+    def expired(self, name: str = "customer") -> str:
+        """That person's access token, long expired, the session alive."""
+        issued = self._seconds_ago(_LONG_AGO)
+        return self.sign(self.claims(name, iat=issued, exp=issued + _ACCESS_SECONDS))
+
+    def expired_refresh(self) -> str:
+        issued = self._seconds_ago(_LONG_AGO)
+        return self.sign(self.refresh_claims(iat=issued, exp=issued + _ACCESS_SECONDS))
+
+    def from_the_future(self) -> str:
+        issued = self._seconds_ago(-_LONG_AGO)
+        return self.sign(self.claims(iat=issued, exp=issued + _ACCESS_SECONDS))
+
+    def unsigned(self) -> str:
+        header = self.header(alg="none")
+        return f"{encode(_json(header))}.{encode(_json(self.claims()))}."
+
+    def with_hmac_of_the_public_key(self) -> str:
+        """The classic confusion (RFC 8725, 2.1): HS256 with what everybody can fetch as secret."""
+        public = self.key.public_key().public_numbers()
+        secret = encode(public.n.to_bytes((public.n.bit_length() + 7) // 8)).encode()
+        return jwt.encode(self.claims(), secret, "HS256", headers={"kid": self.kid})
+
+    def with_hmac_of_the_pem(self) -> str:
+        """The same with the other form that a public key is often kept in."""
+        pem = self.key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+        signed = f"{encode(_json(self.header(alg='HS256')))}.{encode(_json(self.claims()))}"
+        return f"{signed}.{encode(hmac.digest(pem, signed.encode(), 'sha256'))}"
+
+    def _seconds_ago(self, seconds: int) -> int:
+        return int(self._world.ports.clock.timestamp()) - seconds
+
+
+def encode(data: bytes) -> str:
+    """Base64url without padding (RFC 7515)."""
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+@cache
+def stranger() -> rsa.RSAPrivateKey:
+    """A key that is none of ours."""
+    return rsa.generate_private_key(65537, 2048)
+
+
+def broken_signature(token: str) -> str:
+    """``token`` with one bit of its signature turned over."""
+    body, _, signature = token.rpartition(".")
+    data = bytearray(base64.urlsafe_b64decode(signature + "=" * (-len(signature) % 4)))
+    data[0] ^= 1
+    return f"{body}.{encode(bytes(data))}"
+
+
+def _read(token: str) -> Claims:
+    claims: Claims = jwt.decode(token, options={"verify_signature": False})
+    return claims
+
+
+def _json(members: Mapping[str, object]) -> bytes:
+    return json.dumps(members, separators=(",", ":")).encode()
+
+
+def _without_none(members: Claims) -> Claims:
+    return {name: value for name, value in members.items() if value is not None}
+
+
+_MAKERS: Mapping[str, Callable[[Forger], str]] = {
+    "alg_none": Forger.unsigned,
+    "badsig": lambda forger: broken_signature(forger.sign(forger.claims())),
+    "expired": Forger.expired,
+    "expired_refresh": Forger.expired_refresh,
+    "expired_staff": lambda forger: forger.expired("staff"),
+    "foreign_owner": lambda forger: forger.sign(forger.claims(owner="someone")),
+    "iat_future": Forger.from_the_future,
+    "inactive": lambda forger: forger.of_inactive(TokenType.ACCESS),
+    "inactive_refresh": lambda forger: forger.of_inactive(TokenType.REFRESH),
+    "is_staff_forged": lambda forger: forger.sign(forger.claims(is_staff=True)),
+    "no_exp": lambda forger: forger.sign(forger.claims(exp=None)),
+    "no_type": lambda forger: forger.sign(forger.claims(type=None)),
+    "unknown_email": lambda forger: forger.sign(forger.claims(email=f"nobody@{DOMAIN}")),
+    "wrong_jti": lambda forger: forger.sign(forger.claims(token="x" * CSRF_TOKEN_LENGTH)),
+    "wrongsig": lambda forger: forger.sign(forger.claims(), key=stranger()),
+}

@@ -1,0 +1,287 @@
+"""Who lives in the installation that the exchanges were recorded against."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
+from sqlalchemy import delete, insert, select, update
+from typing_extensions import override
+
+from app.adapters.keys import RsaKeyStore
+from app.adapters.passwords import Argon2Hasher
+from app.domain.accounts.mail import Letter
+from app.domain.authorization.actor import WORKER, SessionOrigin, anonymous
+from app.domain.authorization.permissions import Permission
+from app.domain.passwords.email_links import LinkPurpose
+from app.domain.shop.settings import PasswordLoginMode
+from app.models import (
+    GroupPermissionRecord,
+    SessionRecord,
+    ShopRecord,
+    SigningKeyRecord,
+    UserPermissionRecord,
+    UserRecord,
+)
+from app.models.whole import complete_metadata
+from app.ports import Ports
+from app.ports.keys import KeyPair
+from app.services.keys.ring import ring
+from app.services.mail.sending import send_due_mail
+from app.services.passwords.email_links import make_link
+from app.services.passwords.password_resets import answer_reset_requests
+from app.services.sign_in.sessions import TokenPair, open_session
+from app.settings import Settings
+from app.wiring import connect
+from tests.builders.apps import make_app
+from tests.builders.people import ADDRESS, PASSWORD, make_group, make_user, sign_in
+from tests.fakes.activity import FakeActivity
+from tests.fakes.strict_http import LOOPBACK
+from tests.servers.own_provider import OwnProvider
+from tests.spec.recorded_people import APPS, GROUPS, PEOPLE
+from tests.spec.server import SECRET, VENDOR
+
+DOMAIN = "example.com"
+_AHEAD = 60
+"""Seconds by which made-up failures of a blocked address lie ahead of the present."""
+
+
+class OpenKeyStore(RsaKeyStore):
+    """Keys as the installation has them, which also lets a test forge with the right one."""
+
+    def private_key(self, pair: KeyPair) -> RSAPrivateKey:
+        return self._open(pair)
+
+
+class _OneHash(Argon2Hasher):
+    """Everybody's password is the same, so it is hashed once: a hash takes a tenth of a second."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._known = super().hash(PASSWORD)
+
+    @override
+    def hash(self, password: str) -> str:
+        return self._known if password == PASSWORD else super().hash(password)
+
+
+@dataclass(slots=True)
+class Mailbox:
+    """Takes what would go to everybody's mail servers."""
+
+    letters: list[Letter] = field(default_factory=list)
+
+    def send(self, letter: Letter) -> None:
+        self.letters.append(letter)
+
+    def check(self) -> bool:
+        return False
+
+
+@dataclass(slots=True)
+class World:
+    """The people (by the word before the ``@``), the apps' tokens, and what they did so far.
+
+    ``issuer`` is the address of the server that the sessions are for.
+    """
+
+    database_url: str
+    ports: Ports
+    people: Mapping[str, int]
+    apps: Mapping[str, tuple[int, str]]
+    issuer: str = ""
+    own_provider: OwnProvider | None = None
+    _sessions: dict[str, TokenPair] = field(default_factory=dict)
+    _origin: Mapping[str, list[dict[str, object]]] = field(default_factory=dict)
+    _turns: int = 0
+
+    @property
+    def provider(self) -> OwnProvider:
+        """An identity provider that may be set up."""
+        assert self.own_provider is not None, "this world was made without one"
+        return self.own_provider
+
+    def session(self, name: str) -> TokenPair:
+        """The tokens of that person's first session by password; the same for the whole test."""
+        if name not in self._sessions:
+            self._sessions[name] = self.sign_in(name)
+        return self._sessions[name]
+
+    def access(self, name: str) -> str:
+        return self.session(name).access
+
+    def refresh(self, name: str) -> str:
+        return self.session(name).refresh
+
+    def app_token(self, name: str) -> str:
+        return self.apps[name][1]
+
+    def sign_in(self, name: str, origin: SessionOrigin = SessionOrigin.PASSWORD) -> TokenPair:
+        """A new session of that origin, whatever the login mode says."""
+        caller = anonymous(address=ADDRESS, issuer=self.issuer)
+        return sign_in(self.ports, self.people[name], origin, caller)
+
+    def session_of_inactive(self) -> str:
+        """The claim ``token`` of a session that the inactive user still has."""
+        caller, user = anonymous(issuer=self.issuer), self.people["inactive"]
+        with self.ports.database.transaction() as session:
+            opened = open_session(self.ports, caller, session, user, SessionOrigin.PASSWORD)
+        return opened.token
+
+    def set_switches(
+        self,
+        mode: PasswordLoginMode = PasswordLoginMode.ENABLED,
+        *,
+        allow_storefront_traffic: bool = True,
+    ) -> None:
+        """Set both switches as an operator would."""
+        with self.ports.database.transaction() as session:
+            session.execute(
+                update(ShopRecord).values(
+                    password_login_mode=mode.value,
+                    allow_storefront_traffic=allow_storefront_traffic,
+                )
+            )
+
+    def mode(self) -> str:
+        with self.ports.database.reading() as session:
+            return session.scalars(select(ShopRecord.password_login_mode)).one()
+
+    def deactivate(self, name: str) -> None:
+        with self.ports.database.transaction() as session:
+            session.execute(
+                update(UserRecord)
+                .where(UserRecord.id == self.people[name])
+                .values(is_active=False)
+            )
+
+    def end_sessions(self, name: str) -> None:
+        with self.ports.database.transaction() as session:
+            session.execute(
+                delete(SessionRecord).where(SessionRecord.user_id == self.people[name])
+            )
+
+    def grant(self, name: str, permission: Permission) -> None:
+        """Give a person a permission directly."""
+        with self.ports.database.transaction() as session:
+            session.add(
+                UserPermissionRecord(user_id=self.people[name], permission=permission.value)
+            )
+
+    def take_from_groups(self, permission: Permission) -> None:
+        with self.ports.database.transaction() as session:
+            session.execute(
+                delete(GroupPermissionRecord).where(
+                    GroupPermissionRecord.permission == permission.value
+                )
+            )
+
+    def fail_logins(self, address: str, count: int, name: str | None) -> None:
+        """``count`` wrong passwords from ``address``, each as soon as the one before allowed it.
+
+        They lie ahead, so that the block outlasts whatever makes this machine slow.
+        """
+        throttle = self.ports.throttle
+        now = self.ports.clock.timestamp() + _AHEAD
+        for _ in range(count):
+            attempt = throttle.begin(address, now)
+            assert attempt.lease, "the address is blocked already"
+            now += throttle.fail(address, attempt.lease, self._user(name), now)
+
+    def count_failures(self, address: str, count: int, name: str | None) -> None:
+        """As many failures of ``address``, all of them now."""
+        now = self.ports.clock.timestamp()
+        for _ in range(count):
+            self.ports.throttle.fail(address, "", self._user(name), now)
+
+    def _user(self, name: str | None) -> int | None:
+        return None if name is None else self.people[name]
+
+    def age_keys(self) -> None:
+        """Let the keys have been published for an hour, so that everybody has fetched them."""
+        with self.ports.database.transaction() as session:
+            for key in session.scalars(select(SigningKeyRecord)):
+                key.published_at -= timedelta(hours=1)
+
+    def reset_link(self, name: str) -> str:
+        """The token of a link by which that person may set a password."""
+        with self.ports.database.transaction() as session:
+            user = session.get_one(UserRecord, self.people[name])
+            return make_link(self.ports, session, user, LinkPurpose.SET_PASSWORD)
+
+    def work(self) -> list[Letter]:
+        """Do what the worker does beside the server; the letters that went out meanwhile."""
+        box = Mailbox()
+        ports = replace(self.ports, post=box)
+        answer_reset_requests(ports, WORKER)
+        send_due_mail(ports, WORKER)
+        return box.letters
+
+    def signer(self) -> tuple[KeyPair, RSAPrivateKey]:
+        """The key that signs right now, and its private part."""
+        pair = ring(self.ports).signer
+        assert isinstance(self.ports.keys, OpenKeyStore)
+        return pair, self.ports.keys.private_key(pair)
+
+    def put_back(self) -> None:
+        """Make every row what it was when the world was made."""
+        self._sessions.clear()
+        tables = complete_metadata().sorted_tables
+        with self.ports.database.transaction() as session:
+            for table in reversed(tables):
+                session.execute(delete(table))
+            for table in tables:
+                rows = self._origin[table.name]
+                if rows:
+                    session.execute(insert(table), rows)
+            # A version is never used twice: the server remembers what it read at each.
+            self._turns += 1
+            session.execute(update(ShopRecord).values(providers_version=1000 * self._turns))
+        if self.own_provider is not None:
+            self.own_provider.people.clear()
+
+    def close(self) -> None:
+        self.ports.database.close()
+
+
+def make_world(database_url: str, provider: OwnProvider | None = None) -> World:
+    """Fill a migrated database; the keys are made at once, for it is they that take long."""
+    settings = Settings(
+        database_url=database_url,
+        secret_key=SECRET,
+        vendor=VENDOR,
+        outgoing_allowed_networks=LOOPBACK,
+    )
+    connected = connect(settings)
+    ports = replace(
+        connected, keys=OpenKeyStore(SECRET), passwords=_OneHash(), activity=FakeActivity()
+    )
+    ring(ports)
+    groups = {name: make_group(ports, name, *permissions) for name, permissions in GROUPS.items()}
+    people = {
+        name: make_user(
+            ports,
+            f"{name}@{DOMAIN}",
+            password=PASSWORD if person.has_password else None,
+            first_name=person.first_name,
+            last_name=person.last_name,
+            groups=[groups[group] for group in person.groups],
+            is_staff=person.is_staff,
+            is_superuser=person.is_superuser,
+            is_active=person.is_active,
+        )
+        for name, person in PEOPLE.items()
+    }
+    apps = {
+        name: make_app(ports, name.lower(), *permissions, is_active=name != "INACTIVE")
+        for name, permissions in APPS.items()
+    }
+    return World(database_url, ports, people, apps, own_provider=provider, _origin=_rows(ports))
+
+
+def _rows(ports: Ports) -> dict[str, list[dict[str, object]]]:
+    with ports.database.reading() as session:
+        return {
+            table.name: [dict(row) for row in session.execute(select(table)).mappings()]
+            for table in complete_metadata().sorted_tables
+        }

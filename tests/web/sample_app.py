@@ -1,0 +1,53 @@
+"""A small WSGI application behind ``app.web.server``, for granian to start in a test."""
+
+import time
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import orjson
+from werkzeug.exceptions import RequestEntityTooLarge
+
+from app.web.dispatch import StartResponse
+from app.web.request_bodies import Deadlines
+from app.web.server import Server
+
+PIECE = b"0123456789abcdef" * 4096
+PIECES = 100
+MOST = 100_000
+begun: list[bool] = []
+"""One for each request to ``/slow`` so far."""
+
+
+class _Streamed:
+    """An answer that is made piece by piece."""
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter([PIECE] * PIECES)
+
+
+def application(environ: dict[str, Any], start_response: StartResponse, /) -> Iterable[bytes]:
+    """Answer with the environment, with a long stream, after a while, or not at all."""
+    if environ["PATH_INFO"] == "/fault":
+        raise RuntimeError("on purpose")
+    if environ["PATH_INFO"] == "/slow":
+        begun.append(True)
+        time.sleep(1)
+    if environ["PATH_INFO"] == "/stream":
+        start_response("200 OK", [("Content-Type", "text/plain")])
+        return _Streamed()
+    try:
+        body = environ["wsgi.input"].read()
+    except RequestEntityTooLarge:
+        start_response("413 Too Large", [])
+        return []
+    start_response("200 OK", [("Content-Type", "application/json")])
+    shown = {key: value for key, value in environ.items() if isinstance(value, str)}
+    return [orjson.dumps({**shown, "body": body.decode(), "begun": len(begun)})]
+
+
+server = Server(
+    application,
+    most=MOST,
+    most_marked=2 * MOST,
+    deadlines=Deadlines(whole=2.0, silence=1.0),
+)

@@ -1,0 +1,46 @@
+"""Which web pages may read an answer."""
+
+from app.web.cors import cors_headers, preflight_headers
+
+SHOP = "https://shop.example.com"
+
+
+def test_everyone_may_read_when_all_origins_are_allowed() -> None:
+    assert cors_headers(SHOP, ("*",)) == {"Access-Control-Allow-Origin": "*"}
+
+
+def test_an_answer_for_everyone_is_the_same_for_all_and_needs_no_vary() -> None:
+    assert cors_headers(None, ("*",)) == cors_headers(SHOP, ("*",))
+
+
+def test_an_allowed_origin_is_named_and_caches_are_told() -> None:
+    assert cors_headers(SHOP, ("https://other.example.com", SHOP)) == {
+        "Access-Control-Allow-Origin": SHOP,
+        "Vary": "Origin",
+    }
+
+
+def test_another_origin_is_given_nothing_and_caches_are_told() -> None:
+    for origin in ("https://evil.example.com", "null", SHOP + ".evil.com", "", None):
+        assert cors_headers(origin, (SHOP,)) == {"Vary": "Origin"}
+
+
+def test_no_answer_ever_allows_credentials() -> None:
+    for allowed in (("*",), (SHOP,), ()):
+        headers = preflight_headers(SHOP, allowed, methods=("POST",))
+        assert "Access-Control-Allow-Credentials" not in headers
+
+
+def test_a_preflight_tells_an_allowed_origin_what_it_may_send() -> None:
+    headers = preflight_headers(
+        SHOP, (SHOP,), methods=("GET", "HEAD"), request_headers=("Authorization",)
+    )
+    assert headers["Access-Control-Allow-Methods"] == "GET, HEAD"
+    assert headers["Access-Control-Allow-Headers"] == "Authorization"
+    assert headers["Access-Control-Max-Age"] == "600"
+    assert headers["Access-Control-Allow-Origin"] == SHOP
+
+
+def test_a_preflight_tells_another_origin_nothing() -> None:
+    headers = preflight_headers("https://evil.example.com", (SHOP,), methods=("GET",))
+    assert headers == {"Vary": "Origin"}

@@ -1,0 +1,36 @@
+"""``ALLOWED_GRAPHQL_ORIGINS`` as an operator writes it."""
+
+import pytest
+
+from app.settings import SettingsError, load_settings
+from app.web.cors import cors_headers
+
+
+@pytest.mark.parametrize(
+    ("written", "sent"),
+    [
+        ("https://shop.example.com", "https://shop.example.com"),
+        ("https://Shop.Example.com/", "https://shop.example.com"),
+        ("http://localhost:3000, https://shop.example.com", "http://localhost:3000"),
+        ("capacitor://localhost", "capacitor://localhost"),
+        ("*", "https://anywhere.example.com"),
+    ],
+)
+def test_an_origin_is_met_however_it_was_written(written: str, sent: str) -> None:
+    allowed = load_settings({"ALLOWED_GRAPHQL_ORIGINS": written}).allowed_graphql_origins
+    assert cors_headers(sent, allowed)["Access-Control-Allow-Origin"] in (sent, "*")
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "shop.example.com",
+        "https://",
+        "https://a.example.com/path",
+        "null",
+        "https://*.example.com",
+    ],
+)
+def test_what_no_browser_would_send_stops_the_start(written: str) -> None:
+    with pytest.raises(SettingsError, match="ALLOWED_GRAPHQL_ORIGINS: "):
+        load_settings({"ALLOWED_GRAPHQL_ORIGINS": written})
