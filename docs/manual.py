@@ -71,7 +71,10 @@ def _section(entry: Entry) -> Iterator[str]:
     for number, part in enumerate((entry.command.help or "").split("\n\n")):
         if number:
             yield ".PP"
-        yield _text(" ".join(part.split()))
+        if part.startswith("\b\n"):  # click's mark for lines that must not be filled
+            yield from (".nf", *(_text(line) for line in part.splitlines()[1:]), ".fi")
+        else:
+            yield _text(" ".join(part.split()))
     for param in entry.command.get_params(context):
         record = param.get_help_record(context)
         if record is not None and record[0] not in _COMMON:

@@ -5,7 +5,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 
 from app.domain.accounts.mail import Letter, Mail
-from app.domain.shop.settings import Shop
+from app.domain.shop.settings import ShopSettings
 
 _TEMPLATES = Path(__file__).parent.parent / "templates"
 
@@ -22,7 +22,7 @@ class JinjaLetters:
             lstrip_blocks=True,
         )
 
-    def write(self, mail: Mail, shop: Shop) -> Letter:
+    def write(self, mail: Mail, shop: ShopSettings) -> Letter:
         values = {"shop": shop, "recipient": mail.recipient, **mail.values}
         written = self._templates.get_template(f"mail/{mail.kind}.txt").render(values)
         subject, _, text = written.partition("\n")

@@ -7,12 +7,12 @@ from app.console.page_layout import done, go, page, refused_page
 from app.console.session import actor, ports
 from app.domain.authorization.permissions import Permission
 from app.domain.shop.lockouts import DoorChange, Lockout
-from app.domain.shop.settings import PasswordLoginMode
+from app.domain.shop.settings import PasswordLoginMode, ShopUpdate
 from app.domain.values.errors import Problem, Refused
 from app.services.authorization.register import needs_proof
 from app.services.shop.impact import Consequences, show_consequences
 from app.services.shop.lockout_guard import lockout
-from app.services.shop.settings import ShopUpdate, update_shop
+from app.services.shop.settings import update_shop
 
 PHRASE = "NOBODY"
 """What is typed before password login is switched off for everybody."""

@@ -3,7 +3,7 @@
 from typing import Protocol
 
 from app.domain.accounts.mail import Letter, Mail
-from app.domain.shop.settings import Shop
+from app.domain.shop.settings import ShopSettings
 
 
 class MailUndeliverable(Exception):
@@ -15,7 +15,7 @@ class MailUndeliverable(Exception):
 
 
 class Letters(Protocol):
-    def write(self, mail: Mail, shop: Shop) -> Letter:
+    def write(self, mail: Mail, shop: ShopSettings) -> Letter:
         """The letter that ``mail`` becomes, in the shop's name: text and HTML."""
 
 

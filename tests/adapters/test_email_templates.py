@@ -1,5 +1,6 @@
 """Every mail is written in two parts, in the shop's name, whatever that is."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,12 +10,13 @@ from markupsafe import escape
 
 from app.adapters.email_templates import JinjaLetters
 from app.domain.accounts.mail import Letter, Mail, MailKind
-from app.domain.shop.settings import PasswordLoginMode, Shop
+from app.domain.shop.settings import ShopSettings
+from tests.builders.shop import shop_settings
 
 TEMPLATES = Path(__file__).parents[2] / "app" / "templates" / "mail"
 LINK = "https://shop.example.com/?a=1&token=sesame"
 RECIPIENT = "ann@example.com"
-SHOP = Shop("Töpferei <b>&amp; Söhne</b>", "", PasswordLoginMode.ENABLED, True)  # noqa: FBT003
+SHOP = shop_settings(name="Töpferei <b>&amp; Söhne</b>")
 
 
 def values_of(kind: MailKind) -> dict[str, str]:
@@ -25,7 +27,7 @@ def values_of(kind: MailKind) -> dict[str, str]:
     return values | ({"link": LINK} if "link" in names else {})
 
 
-def letter(kind: MailKind, shop: Shop = SHOP) -> Letter:
+def letter(kind: MailKind, shop: ShopSettings = SHOP) -> Letter:
     return JinjaLetters().write(Mail(kind, RECIPIENT, values_of(kind)), shop)
 
 
@@ -43,7 +45,7 @@ def test_a_mail_says_the_same_in_text_and_in_html(kind: MailKind) -> None:
 
 @pytest.mark.parametrize("kind", list(MailKind))
 def test_a_mail_comes_in_the_shops_name_under_a_subject_of_one_line(kind: MailKind) -> None:
-    shop = Shop(f"{SHOP.name}\r\nBcc: all@example.com", "", PasswordLoginMode.ENABLED, True)  # noqa: FBT003
+    shop = replace(SHOP, name=f"{SHOP.name}\r\nBcc: all@example.com")
     written = letter(kind, shop)
     assert written.recipient == RECIPIENT
     assert written.subject
@@ -51,11 +53,8 @@ def test_a_mail_comes_in_the_shops_name_under_a_subject_of_one_line(kind: MailKi
 
 
 def test_the_sender_is_whom_the_settings_name() -> None:
-    shop = Shop(
-        SHOP.name,
-        "",
-        PasswordLoginMode.ENABLED,
-        allow_storefront_traffic=True,
+    shop = replace(
+        SHOP,
         default_mail_sender_name="Hannah",
         default_mail_sender_address="hannah@example.com",
     )

@@ -7,8 +7,9 @@ from playwright.sync_api import Browser, FloatRect, Locator, Page, ViewportSize,
 
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
+from app.domain.shop.settings import ShopUpdate
 from app.domain.webhooks.webhooks import AsyncEvent
-from app.services.shop.settings import ShopUpdate, update_shop
+from app.services.shop.settings import update_shop
 from tests.browser.console import ADMIN, RunningShop
 from tests.builders.apps import make_app
 from tests.builders.people import make_group, make_user

@@ -1,10 +1,25 @@
-"""The shop's settings as a test wants them, whoever may set them otherwise."""
+"""Shop settings for tests, written without a permission."""
 
 from sqlalchemy import update
 
-from app.domain.shop.settings import PasswordLoginMode
+from app.domain.shop.settings import PasswordLoginMode, ShopSettings
 from app.models import ShopRecord
 from app.ports import Ports
+
+
+def shop_settings(*, name: str = "Shop") -> ShopSettings:
+    """The settings of a new shop."""
+    return ShopSettings(
+        name=name,
+        description="",
+        password_login_mode=PasswordLoginMode.ENABLED,
+        allow_storefront_traffic=True,
+        default_mail_sender_name="",
+        default_mail_sender_address="",
+        customer_set_password_url="",
+        enable_account_confirmation_by_email=True,
+        allow_login_without_confirmation=False,
+    )
 
 
 def set_mode(ports: Ports, mode: PasswordLoginMode) -> None:

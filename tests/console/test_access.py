@@ -7,11 +7,11 @@ import pytest
 
 from app.domain.authorization.actor import OPERATOR, SessionOrigin
 from app.domain.authorization.permissions import Permission
-from app.domain.shop.settings import PasswordLoginMode
+from app.domain.shop.settings import PasswordLoginMode, ShopUpdate
 from app.domain.shop.traffic import TrafficKind, bucket_of
 from app.models import SessionRecord, TrafficRecord
 from app.ports import Ports
-from app.services.shop.settings import ShopUpdate, show_settings, update_shop
+from app.services.shop.settings import show_settings, update_shop
 from tests.builders.people import change_user, make_staff, make_user
 from tests.console.conftest import StaffDesk, Statements
 from tests.console.staff_client import Desk

@@ -8,9 +8,10 @@ from sqlalchemy import update
 
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
+from app.domain.shop.settings import ShopUpdate
 from app.models import WebhookRecord
 from app.ports import Ports
-from app.services.shop.settings import ShopUpdate, update_shop
+from app.services.shop.settings import update_shop
 from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
 from tests.builders.apps import make_app
 from tests.builders.people import make_group, make_user

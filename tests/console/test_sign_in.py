@@ -5,9 +5,9 @@ from typing import cast
 import pytest
 
 from app.domain.authorization.actor import OPERATOR
-from app.domain.shop.settings import PasswordLoginMode
+from app.domain.shop.settings import PasswordLoginMode, ShopUpdate
 from app.ports import Ports
-from app.services.shop.settings import ShopUpdate, update_shop
+from app.services.shop.settings import update_shop
 from tests.builders.people import PASSWORD, make_staff, make_user, sessions_of
 from tests.console.conftest import StaffDesk, Statements
 from tests.console.staff_client import Desk

@@ -1,7 +1,7 @@
 """A stand-in for the identity service: each credential is somebody by its name."""
 
 from app.domain.authorization.actor import Actor, ActorKind, anonymous
-from app.domain.shop.settings import PasswordLoginMode, Shop
+from app.domain.shop.settings import PasswordLoginMode, PublicShop
 from app.domain.values.errors import TokenFault
 from app.ports import Ports
 from app.services.identity.identify import Identity, Visitor
@@ -34,7 +34,7 @@ class Callers:
 
     def identify(self, _ports: Ports, visitor: Visitor) -> Identity:
         self.asked += 1
-        shop = Shop("Library", "", PasswordLoginMode.ENABLED, self.traffic_allowed)
+        shop = PublicShop("Library", "", PasswordLoginMode.ENABLED, self.traffic_allowed)
         return Identity(self._actor(visitor.credential), shop)
 
     def _actor(self, credential: str | None) -> Actor:

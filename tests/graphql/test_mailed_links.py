@@ -13,9 +13,10 @@ import pytest
 
 from app.adapters.mailer import SmtpPost
 from app.domain.authorization.actor import OPERATOR, WORKER
+from app.domain.shop.settings import ShopUpdate
 from app.ports import Ports
 from app.services.mail.sending import send_due_mail
-from app.services.shop.settings import ShopUpdate, update_shop
+from app.services.shop.settings import update_shop
 from tests.builders.people import PASSWORD, make_user, sign_in
 from tests.fakes.clock import FakeClock
 from tests.graphql.shop_client import Front

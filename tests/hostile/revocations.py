@@ -8,7 +8,7 @@ from sqlalchemy import delete, func, select
 
 from app.domain.authorization.actor import OPERATOR, Actor
 from app.domain.authorization.permissions import Permission
-from app.domain.shop.settings import PasswordLoginMode
+from app.domain.shop.settings import PasswordLoginMode, ShopUpdate
 from app.domain.values.errors import PermissionDenied, TokenFault, TokenRejected
 from app.models import (
     AppPermissionRecord,
@@ -20,7 +20,7 @@ from app.models import (
 )
 from app.ports import Ports
 from app.services.accounts.user_status import deactivate_user
-from app.services.shop.settings import ShopUpdate, update_shop
+from app.services.shop.settings import update_shop
 from app.services.sign_in.sessions import end_sessions
 from tests.builders.apps import change_app
 from tests.builders.people import change_user

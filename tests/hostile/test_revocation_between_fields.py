@@ -9,11 +9,11 @@ from sqlalchemy import delete, func, select
 
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
-from app.domain.shop.settings import PasswordLoginMode
+from app.domain.shop.settings import PasswordLoginMode, ShopUpdate
 from app.models import AppTokenRecord, ProductRecord, SessionRecord, UserPermissionRecord
 from app.ports import Ports
 from app.services.accounts.user_status import deactivate_user
-from app.services.shop.settings import ShopUpdate, update_shop
+from app.services.shop.settings import update_shop
 from tests.builders.apps import change_app, make_app
 from tests.builders.people import make_staff, make_user, sign_in
 from tests.fakes.clock import FakeClock

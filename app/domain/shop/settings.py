@@ -1,11 +1,16 @@
-"""The shop's settings and what its two switches mean (contract, part 1)."""
+"""The shop's settings, declared once, and what its two switches mean (contract, part 1)."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import Enum, StrEnum, auto
+from typing import Any
 
+from app.domain.accounts.emails import email_problem
 from app.domain.authorization.actor import Actor, ActorKind, SessionOrigin
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import Problem
+from app.domain.values.text_rules import line_problem, prose_problem
+from app.domain.values.unset import ABSENT, Absent
 
 
 class PasswordLoginMode(StrEnum):
@@ -23,25 +28,171 @@ class Switches:
 
 
 @dataclass(frozen=True, slots=True)
-class Shop:
-    """The shop as its settings describe it.
-
-    What stands behind the switches is for those who may manage settings; left empty for others.
-    """
+class PublicShop:
+    """The part of the settings that anyone can read."""
 
     name: str
     description: str
     password_login_mode: PasswordLoginMode
     allow_storefront_traffic: bool
-    default_mail_sender_name: str = ""
-    default_mail_sender_address: str = ""
-    customer_set_password_url: str = ""
-    enable_account_confirmation_by_email: bool = True
-    allow_login_without_confirmation: bool = False
 
     @property
     def switches(self) -> Switches:
         return Switches(self.password_login_mode, self.allow_storefront_traffic)
+
+
+@dataclass(frozen=True, slots=True)
+class ShopSettings(PublicShop):
+    """Every setting; to read them needs MANAGE_SETTINGS."""
+
+    default_mail_sender_name: str
+    default_mail_sender_address: str
+    customer_set_password_url: str
+    enable_account_confirmation_by_email: bool
+    allow_login_without_confirmation: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ShopUpdate:
+    """A change of settings: ``ABSENT`` keeps a setting, ``None`` is an explicit null."""
+
+    name: str | Absent | None = ABSENT
+    description: str | Absent | None = ABSENT
+    default_mail_sender_name: str | Absent | None = ABSENT
+    default_mail_sender_address: str | Absent | None = ABSENT
+    customer_set_password_url: str | Absent | None = ABSENT
+    enable_account_confirmation_by_email: bool | Absent | None = ABSENT
+    allow_login_without_confirmation: bool | Absent | None = ABSENT
+    allow_storefront_traffic: bool | Absent | None = ABSENT
+    password_login_mode: PasswordLoginMode | Absent | None = ABSENT
+
+
+class SettingKind(Enum):
+    """What a setting holds, which decides how it is checked, typed and shown."""
+
+    LINE = auto()
+    PROSE = auto()
+    EMAIL = auto()
+    REDIRECT_URL = auto()
+    SWITCH = auto()
+    LOGIN_MODE = auto()
+
+    @property
+    def is_text(self) -> bool:
+        return self not in (SettingKind.SWITCH, SettingKind.LOGIN_MODE)
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A setting as the service, the API, the command line and the docs know it.
+
+    ``name`` is its attribute in ``ShopSettings``, ``ShopUpdate`` and the record; ``max_length``
+    counts characters of a text. ``PublicShop`` decides whether anyone can read it.
+    """
+
+    name: str
+    kind: SettingKind
+    help: str
+    max_length: int = 0
+    is_required: bool = False
+
+    @property
+    def api_name(self) -> str:
+        """The field's name in GraphQL and in JSON output, in camel case."""
+        first, *rest = self.name.split("_")
+        return first + "".join(word.capitalize() for word in rest)
+
+    @property
+    def option(self) -> str:
+        """The setting's name on the command line."""
+        return self.name.replace("_", "-")
+
+    @property
+    def label(self) -> str:
+        return self.name.replace("_", " ").capitalize()
+
+    def read(self, shop: ShopSettings) -> str | bool:
+        """Return the setting's value in ``shop``."""
+        value: str | bool = getattr(shop, self.name)
+        return value
+
+    def update(self, value: object) -> ShopUpdate:
+        """Return the update that changes this setting alone."""
+        changed: dict[str, Any] = {self.name: value}
+        return ShopUpdate(**changed)
+
+    def problem(self, value: object) -> Problem | None:
+        """Return why ``value`` is refused, or ``None``; texts must not be null."""
+        if self.kind.is_text:
+            return self._text_problem(str(value))
+        if value is not None:
+            return None
+        if self.is_required:
+            return Problem("REQUIRED", "This is required.", self.api_name)
+        return Problem("INVALID", "Say true or false.", self.api_name)
+
+    def _text_problem(self, text: str) -> Problem | None:
+        if self.is_required and not text.strip():
+            return Problem("REQUIRED", "This is required.", self.api_name)
+        check = prose_problem if self.kind is SettingKind.PROSE else line_problem
+        problem = check(text, self.api_name, longest=self.max_length)
+        if problem is None and self.kind is SettingKind.EMAIL and text:
+            problem = email_problem(text, self.api_name)
+        return problem
+
+
+SETTINGS = (
+    Setting("name", SettingKind.LINE, "The shop's name.", max_length=256, is_required=True),
+    Setting("description", SettingKind.PROSE, "What the shop sells.", max_length=10_000),
+    Setting(
+        "password_login_mode",
+        SettingKind.LOGIN_MODE,
+        "Who can sign in with a password.",
+        is_required=True,
+    ),
+    Setting(
+        "allow_storefront_traffic",
+        SettingKind.SWITCH,
+        "Whether customers and anonymous callers can use the API.",
+    ),
+    Setting(
+        "default_mail_sender_name",
+        SettingKind.LINE,
+        "The sender's name in emails; without one, the shop's name.",
+        max_length=256,
+    ),
+    Setting(
+        "default_mail_sender_address",
+        SettingKind.EMAIL,
+        "The sender's email; without one, noreply at the shop's host.",
+        max_length=254,
+    ),
+    Setting(
+        "customer_set_password_url",
+        SettingKind.REDIRECT_URL,
+        "The page where invited customers set their password.",
+        max_length=1024,
+    ),
+    Setting(
+        "enable_account_confirmation_by_email",
+        SettingKind.SWITCH,
+        "Whether new customers confirm their email.",
+    ),
+    Setting(
+        "allow_login_without_confirmation",
+        SettingKind.SWITCH,
+        "Whether customers can sign in before they confirm their email.",
+    ),
+)
+"""Every setting of the shop, in the order in which they are shown."""
+
+
+def given_values(update: ShopUpdate) -> Iterator[tuple[Setting, object]]:
+    """Yield each setting that ``update`` names with its new value; a null text is empty."""
+    for setting in SETTINGS:
+        value = getattr(update, setting.name)
+        if value is not ABSENT:
+            yield setting, "" if value is None and setting.kind.is_text else value
 
 
 def mode_change_problem(actor: Actor, target: PasswordLoginMode) -> Problem | None:

@@ -1,32 +1,36 @@
-"""Changing the shop's settings."""
+"""Change the shop's settings."""
 
 from typing import Any
 
 import graphene
 from graphql import GraphQLResolveInfo
 
+from app.domain.shop.settings import SETTINGS, SettingKind, ShopUpdate
 from app.graphql.context import RequestContext
 from app.graphql.errors import PayloadProblem
 from app.graphql.mutations.payloads import answers, errors_of
-from app.services.shop.settings import ShopUpdate, update_shop
+from app.services.shop.settings import update_shop
 
+_SWITCHES = {
+    SettingKind.SWITCH: graphene.Boolean,
+    SettingKind.LOGIN_MODE: "app.graphql.types.shop.PasswordLoginModeEnum",
+}
 
-class ShopSettingsInput(graphene.InputObjectType):
-    """Settings to change; what is left out stays as it is."""
-
-    name = graphene.String()
-    description = graphene.String()
-    default_mail_sender_name = graphene.String()
-    default_mail_sender_address = graphene.String()
-    customer_set_password_url = graphene.String()
-    enable_account_confirmation_by_email = graphene.Boolean()
-    allow_login_without_confirmation = graphene.Boolean()
-    allow_storefront_traffic = graphene.Boolean()
-    password_login_mode = graphene.InputField("app.graphql.types.shop.PasswordLoginModeEnum")
+ShopSettingsInput: Any = type(
+    "ShopSettingsInput",
+    (graphene.InputObjectType,),
+    {
+        "__doc__": "Settings to change; omitted settings keep their values.",
+        **{
+            setting.name: graphene.InputField(_SWITCHES.get(setting.kind, graphene.String))
+            for setting in SETTINGS
+        },
+    },
+)
 
 
 class ShopSettingsUpdate(graphene.ObjectType):
-    """The shop as it is now."""
+    """The shop after the change."""
 
     shop = graphene.Field("app.graphql.types.shop.Shop")
     errors = errors_of("ShopError")
@@ -41,9 +45,8 @@ class ShopMutations(graphene.ObjectType):
     shop_settings_update = graphene.Field(
         ShopSettingsUpdate,
         description=(
-            "Changes the shop's settings, all that are given or, when refused, none. Needs "
-            "MANAGE_SETTINGS; whoever signed in by password cannot restrict the password login "
-            "mode."
+            "Changes the shop's settings: all that are given or, if refused, none. Needs "
+            "MANAGE_SETTINGS; in a password session the password login mode can't be restricted."
         ),
         input=ShopSettingsInput(),
     )

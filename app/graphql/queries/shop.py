@@ -3,21 +3,21 @@
 import graphene
 from graphql import GraphQLResolveInfo
 
-from app.domain.shop.settings import Shop
+from app.domain.shop.settings import PublicShop
 from app.graphql.context import RequestContext
 
 
 class ShopQueries(graphene.ObjectType):
-    """What the shop is."""
+    """The shop."""
 
     shop = graphene.NonNull(
         "app.graphql.types.shop.Shop",
         description=(
-            "The shop and its settings. Anybody may ask; some of its fields need a permission."
+            "The shop and its settings. Anyone can read it; some fields need a permission."
         ),
     )
 
     @staticmethod
-    def resolve_shop(_root: object, info: GraphQLResolveInfo) -> Shop:
+    def resolve_shop(_root: object, info: GraphQLResolveInfo) -> PublicShop:
         context: RequestContext = info.context
         return context.identity.shop

@@ -13,18 +13,20 @@ from app.services.identity.providers import list_external_authentications
 from app.services.shop.settings import show_settings
 
 _MODES = {
-    domain.PasswordLoginMode.ENABLED: "Whoever has a password may.",
+    domain.PasswordLoginMode.ENABLED: "Anyone with a password can sign in with it.",
     domain.PasswordLoginMode.CUSTOMERS_ONLY: (
-        "Customers may. Staff may too, but such a session has no staff permission."
+        "Customers can sign in with a password. Staff can too, but such a session has no staff "
+        "permissions."
     ),
     domain.PasswordLoginMode.DISABLED: (
-        "Nobody may; `passwordChange`, `setPassword` and `requestPasswordReset` are refused, too."
+        "Password login is off; `passwordChange`, `setPassword` and `requestPasswordReset` are "
+        "refused, too."
     ),
 }
 
 
 def _mode(mode: domain.PasswordLoginMode | None) -> str:
-    return "Who may sign in by password." if mode is None else _MODES[mode]
+    return "Who can sign in with a password." if mode is None else _MODES[mode]
 
 
 PasswordLoginModeEnum = graphene.Enum.from_enum(
@@ -33,19 +35,33 @@ PasswordLoginModeEnum = graphene.Enum.from_enum(
 
 
 class ExternalAuthentication(graphene.ObjectType):
-    """A way in through an identity provider."""
+    """An identity provider to sign in with."""
 
     id = graphene.NonNull(graphene.String)
     name = graphene.String()
 
 
-def _settings(info: GraphQLResolveInfo) -> domain.Shop:
-    context: RequestContext = info.context
-    return show_settings(context.ports, context.actor)
+_SETTINGS = {setting.name: setting for setting in domain.SETTINGS}
+
+
+def _managed(name: str) -> graphene.Field:
+    """Return the field of the setting ``name``, which needs MANAGE_SETTINGS."""
+    setting = _SETTINGS[name]
+
+    def resolve(_shop: domain.PublicShop, info: GraphQLResolveInfo) -> str | bool:
+        context: RequestContext = info.context
+        return setting.read(show_settings(context.ports, context.actor))
+
+    is_switch = setting.kind is domain.SettingKind.SWITCH
+    return graphene.Field(
+        graphene.Boolean if is_switch else graphene.String,
+        description=f"{setting.help} Needs MANAGE_SETTINGS.",
+        resolver=resolve,
+    )
 
 
 class Shop(graphene.ObjectType):
-    """The shop. Settings beside name, description and switches need MANAGE_SETTINGS."""
+    """The shop. Its name, description and switches are public."""
 
     id = graphene.NonNull(graphene.ID)
     name = graphene.NonNull(graphene.String)
@@ -55,53 +71,34 @@ class Shop(graphene.ObjectType):
     available_external_authentications = graphene.NonNull(
         graphene.List(graphene.NonNull(ExternalAuthentication))
     )
-    default_mail_sender_name = graphene.String(description="Needs MANAGE_SETTINGS.")
-    default_mail_sender_address = graphene.String(description="Needs MANAGE_SETTINGS.")
-    customer_set_password_url = graphene.String(description="Needs MANAGE_SETTINGS.")
-    enable_account_confirmation_by_email = graphene.Boolean(description="Needs MANAGE_SETTINGS.")
-    allow_login_without_confirmation = graphene.Boolean(description="Needs MANAGE_SETTINGS.")
+    default_mail_sender_name = _managed("default_mail_sender_name")
+    default_mail_sender_address = _managed("default_mail_sender_address")
+    customer_set_password_url = _managed("customer_set_password_url")
+    enable_account_confirmation_by_email = _managed("enable_account_confirmation_by_email")
+    allow_login_without_confirmation = _managed("allow_login_without_confirmation")
     permissions = graphene.NonNull(
         graphene.List(graphene.NonNull("app.graphql.types.permissions.Permission")),
-        description="Every permission there is.",
+        description="All permissions.",
     )
     version = graphene.NonNull(graphene.String)
     schema_version = graphene.NonNull(graphene.String)
 
-    def resolve_id(self: domain.Shop, _info: GraphQLResolveInfo) -> str:
+    def resolve_id(self: domain.PublicShop, _info: GraphQLResolveInfo) -> str:
         return to_global_id("Shop", "1")
 
     def resolve_available_external_authentications(
-        self: domain.Shop, info: GraphQLResolveInfo
+        self: domain.PublicShop, info: GraphQLResolveInfo
     ) -> tuple[ExternalAuthenticationValue, ...]:
         context: RequestContext = info.context
         return list_external_authentications(context.ports, context.actor)
 
-    def resolve_default_mail_sender_name(self: domain.Shop, info: GraphQLResolveInfo) -> str:
-        return _settings(info).default_mail_sender_name
-
-    def resolve_default_mail_sender_address(self: domain.Shop, info: GraphQLResolveInfo) -> str:
-        return _settings(info).default_mail_sender_address
-
-    def resolve_customer_set_password_url(self: domain.Shop, info: GraphQLResolveInfo) -> str:
-        return _settings(info).customer_set_password_url
-
-    def resolve_enable_account_confirmation_by_email(
-        self: domain.Shop, info: GraphQLResolveInfo
-    ) -> bool:
-        return _settings(info).enable_account_confirmation_by_email
-
-    def resolve_allow_login_without_confirmation(
-        self: domain.Shop, info: GraphQLResolveInfo
-    ) -> bool:
-        return _settings(info).allow_login_without_confirmation
-
     def resolve_permissions(
-        self: domain.Shop, _info: GraphQLResolveInfo
+        self: domain.PublicShop, _info: GraphQLResolveInfo
     ) -> tuple[Permission, ...]:
         return in_order(frozenset(Permission))
 
-    def resolve_version(self: domain.Shop, _info: GraphQLResolveInfo) -> str:
+    def resolve_version(self: domain.PublicShop, _info: GraphQLResolveInfo) -> str:
         return INTERFACE_VERSION
 
-    def resolve_schema_version(self: domain.Shop, _info: GraphQLResolveInfo) -> str:
+    def resolve_schema_version(self: domain.PublicShop, _info: GraphQLResolveInfo) -> str:
         return SCHEMA_VERSION

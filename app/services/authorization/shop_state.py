@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from sqlalchemy import Select, select
 
-from app.domain.shop.settings import PasswordLoginMode, Shop, Switches
+from app.domain.shop.settings import PasswordLoginMode, PublicShop, Switches
 from app.models import ShopRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
@@ -20,7 +20,7 @@ class Door:
     switches: Switches
     keys_version: int
     providers_version: int
-    shop: Shop
+    shop: PublicShop
 
 
 DOOR_COLUMNS = (
@@ -58,7 +58,7 @@ def _door(
     description: object,
 ) -> Door:
     # The row is read by every request and changes now and then: the same row is the same door.
-    shop = Shop(
+    shop = PublicShop(
         name=str(name),
         description=str(description),
         password_login_mode=PasswordLoginMode(str(mode)),

@@ -9,7 +9,11 @@ from enum import StrEnum
 
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor, SessionOrigin
-from app.domain.shop.settings import Shop, password_is_worthless, strips_staff_rights
+from app.domain.shop.settings import (
+    PublicShop,
+    password_is_worthless,
+    strips_staff_rights,
+)
 from app.domain.single_sign_on.providers import Provider
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import to_global_id
@@ -63,7 +67,7 @@ class ConsoleCaller:
 
     actor: Actor
     user: User
-    shop: Shop
+    shop: PublicShop
     worth: Worth
 
 
@@ -71,7 +75,7 @@ class ConsoleCaller:
 class ConsoleDoor:
     """What somebody finds who is not signed in: the shop, and the ways in by their plugin ids."""
 
-    shop: Shop
+    shop: PublicShop
     providers: tuple[tuple[str, str], ...]
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from app.domain.accounts.users import User
 from app.domain.apps.app_tokens import digest_of, is_app_token
 from app.domain.authorization.actor import Actor, ActorKind, anonymous
-from app.domain.shop.settings import Shop, Switches, password_is_worthless
+from app.domain.shop.settings import PublicShop, Switches, password_is_worthless
 from app.domain.sign_in.tokens import (
     is_access,
     is_loopback_issuer,
@@ -45,7 +45,7 @@ class Identity:
     """
 
     actor: Actor
-    shop: Shop
+    shop: PublicShop
     user: User | None = None
     app_token_id: int | None = None
 

@@ -18,7 +18,7 @@ from app.ports.mail import MailUndeliverable
 from app.services.authorization.register import internal
 from app.services.outbox.publisher import MAIL_SEAL
 from app.services.passwords.password_resets import answer_reset_requests
-from app.services.shop.settings import shop_value
+from app.services.shop.settings import settings_of
 
 _BATCH = 20
 _LEASE = timedelta(minutes=5)
@@ -137,7 +137,7 @@ def _release(ports: Ports, mails: Sequence[_Claimed], lease: str) -> None:
 def _letter(ports: Ports, claimed: _Claimed) -> Letter:
     values = json.loads(ports.sealing.unseal(MAIL_SEAL, claimed.sealed))
     with ports.database.reading() as session:
-        shop = shop_value(session.get_one(ShopRecord, SHOP_ID))
+        shop = settings_of(session.get_one(ShopRecord, SHOP_ID))
     letter = ports.letters.write(Mail(MailKind(claimed.kind), claimed.recipient, values), shop)
     # The same in every attempt, so that a mailbox can tell a repetition.
     return replace(letter, message_id=f"{claimed.created_at:%Y%m%d%H%M%S}.{claimed.id}")

@@ -15,7 +15,7 @@ from app.domain.authorization.actor import (
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.shop.settings import (
     PasswordLoginMode,
-    Shop,
+    PublicShop,
     Switches,
     admits,
     effective_permissions,
@@ -160,6 +160,6 @@ def test_a_new_shop_lets_everybody_in_by_every_way() -> None:
 
 
 def test_the_switches_of_a_shop_are_part_of_its_settings() -> None:
-    shop = Shop("Shop", "", DISABLED, allow_storefront_traffic=False)
+    shop = PublicShop("Shop", "", DISABLED, allow_storefront_traffic=False)
 
     assert shop.switches == Switches(DISABLED, allow_storefront_traffic=False)

@@ -11,13 +11,14 @@ from sqlalchemy import update
 from app.domain.audit.entries import AuditFilter
 from app.domain.authorization.actor import OPERATOR
 from app.domain.deliveries.deliveries import DeliveryStatus
+from app.domain.shop.settings import ShopUpdate
 from app.domain.values.pages import Page, PageRequest, read_cursor
 from app.models import DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.audit.entries import export_entries, list_entries
 from app.services.deliveries.search import DeliverySearch, search_deliveries
 from app.services.groups.lists import GroupFilter, list_groups
-from app.services.shop.settings import ShopUpdate, update_shop
+from app.services.shop.settings import update_shop
 from app.services.single_sign_on.provider_settings import list_plugins
 from app.services.webhooks.lists import WebhookFilter, WebhookSort, list_webhooks
 from tests.builders.apps import make_app

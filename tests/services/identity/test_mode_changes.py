@@ -4,11 +4,11 @@ import pytest
 
 from app.domain.authorization.actor import OPERATOR, Actor, SessionOrigin
 from app.domain.authorization.permissions import Permission
-from app.domain.shop.settings import PasswordLoginMode, Shop
+from app.domain.shop.settings import PasswordLoginMode, ShopSettings, ShopUpdate
 from app.domain.values.errors import PermissionDenied, Problem, Refused, TokenRejected
 from app.ports import Ports
 from app.services.identity.identify import identify
-from app.services.shop.settings import ShopUpdate, show_settings, update_shop
+from app.services.shop.settings import show_settings, update_shop
 from tests.builders.apps import make_app
 from tests.builders.audit import trail
 from tests.builders.people import actor_of, make_staff, visit
@@ -23,7 +23,7 @@ def manager(ports: Ports, origin: SessionOrigin = SessionOrigin.PASSWORD) -> Act
     return actor_of(ports, make_staff(ports, "manager@example.com", SETTINGS), origin)
 
 
-def settings(ports: Ports) -> Shop:
+def settings(ports: Ports) -> ShopSettings:
     return show_settings(ports, OPERATOR)
 
 

@@ -9,13 +9,13 @@ from app.adapters.activity import SqlActivity
 from app.domain.authorization.actor import OPERATOR, SessionOrigin
 from app.domain.authorization.permissions import Permission
 from app.domain.shop.lockouts import LockoutReason
-from app.domain.shop.settings import PasswordLoginMode, Switches
+from app.domain.shop.settings import PasswordLoginMode, ShopUpdate, Switches
 from app.domain.shop.traffic import TrafficKind
 from app.domain.values.errors import PermissionDenied
 from app.ports import Ports
 from app.services.shop import sign_in_counts as door_numbers
 from app.services.shop.impact import show_consequences
-from app.services.shop.settings import ShopUpdate, update_shop
+from app.services.shop.settings import update_shop
 from app.services.shop.sign_in_counts import Tally
 from tests.builders.apps import make_app
 from tests.builders.people import NOBODY, actor_of, change_user, make_staff, make_user, sign_in

@@ -1,0 +1,41 @@
+"""The table of shop settings agrees with the records, the API and the command line."""
+
+from dataclasses import fields
+
+import pytest
+from graphql import GraphQLInputObjectType, GraphQLObjectType
+from sqlalchemy import String
+
+from app.domain.shop.settings import SETTINGS, Setting, ShopSettings, ShopUpdate
+from app.graphql.schema import schema
+from app.models import ShopRecord
+
+NAMES = {setting.name for setting in SETTINGS}
+
+
+def test_each_setting_is_declared_once() -> None:
+    assert len(NAMES) == len(SETTINGS)
+
+
+@pytest.mark.parametrize("of", [ShopSettings, ShopUpdate])
+def test_values_and_updates_have_exactly_the_declared_settings(
+    of: type[ShopSettings | ShopUpdate],
+) -> None:
+    assert {field.name for field in fields(of)} == NAMES
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.name)
+def test_the_column_holds_the_longest_allowed_text(setting: Setting) -> None:
+    column = ShopRecord.__table__.c[setting.name]
+    if setting.kind.is_text and isinstance(column.type, String) and column.type.length:
+        assert column.type.length == setting.max_length
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.name)
+def test_every_setting_can_be_read_and_changed_over_the_api(setting: Setting) -> None:
+    shown = schema.graphql_schema.type_map["Shop"]
+    given = schema.graphql_schema.type_map["ShopSettingsInput"]
+    assert isinstance(shown, GraphQLObjectType)
+    assert isinstance(given, GraphQLInputObjectType)
+    assert setting.api_name in shown.fields
+    assert setting.api_name in given.fields
