@@ -90,7 +90,7 @@ def mode(ports: Ports) -> PasswordLoginMode:
 def test_what_locks_people_out_is_asked_first(
     ports: Ports, installed: Installation, answer: str
 ) -> None:
-    question = "Nobody can sign in by password any more. Go on?"
+    question = "No one can sign in with a password. Go on?"
     shown = typed(installed, *CLOSE, answers=[(question, answer)])
     done = answer == "y"
     assert f"ended with {0 if done else 1}" in shown
