@@ -77,7 +77,9 @@ class Catalogue(AppGroup):
         found = super().get_command(ctx, cmd_name)
         if found is None and not ctx.resilient_parsing:
             if "--json" in sys.argv:
-                tell = cast("Callable[..., None]", load("app.commands.output:write_troubles"))
+                tell = cast(
+                    "Callable[..., None]", load("app.commands.terminal.output:write_troubles")
+                )
                 tell([("USAGE", f"No such command {cmd_name!r}.", None)])
             raise click.NoSuchCommand(cmd_name, possibilities=self.commands, ctx=ctx)
         return found

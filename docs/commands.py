@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import click
 
 import cli
-from app.commands.command import Command, Examples, Group
-from app.commands.exit_codes import INTERRUPTED, Exit
+from app.commands.terminal.command import Command, Examples, Group
+from app.commands.terminal.exit_codes import INTERRUPTED, Exit
 
 _WIDTH = 90
 _HEAD = """\

@@ -1,1 +1,4 @@
-"""The command line's groups, one file each; ``cli.py`` lists them and loads what is used."""
+"""EDGE: the command line, one file a group of commands; ``cli.py`` lists the groups.
+
+``webhooks`` has the commands of ``flask webhook``, ``terminal`` what all groups share.
+"""

@@ -9,12 +9,12 @@ from threading import Event
 import click
 
 from app.commands.app_output import ALL_COLUMNS, LARGEST_KEY
-from app.commands.choices import Id
-from app.commands.command import Group, standalone
-from app.commands.output import Column, output, visible
-from app.commands.permissions import permission_option
-from app.commands.prompts import agree, yes_option
 from app.commands.public_url import base_url
+from app.commands.terminal.choices import Id
+from app.commands.terminal.command import Group, standalone
+from app.commands.terminal.output import Column, output, visible
+from app.commands.terminal.permissions import permission_option
+from app.commands.terminal.prompts import agree, yes_option
 from app.domain.apps.apps import App, AppSortField
 from app.domain.apps.installations import Installation, JobStatus
 from app.domain.apps.manifests import Manifest

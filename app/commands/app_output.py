@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.commands.output import Column
+from app.commands.terminal.output import Column
 from app.domain.apps.apps import App
 from app.domain.authorization.actor import OPERATOR
 from app.domain.values.errors import Problem, Refused

@@ -7,12 +7,12 @@ from datetime import datetime, timedelta
 import click
 
 from app.commands.app_output import LARGEST_KEY, app_key
-from app.commands.choices import Id
-from app.commands.command import Group
-from app.commands.exit_codes import Exit
-from app.commands.output import Column, output
-from app.commands.permissions import permission_option
-from app.commands.prompts import ask_secret, no_input_option
+from app.commands.terminal.choices import Id
+from app.commands.terminal.command import Group
+from app.commands.terminal.exit_codes import Exit
+from app.commands.terminal.output import Column, output
+from app.commands.terminal.permissions import permission_option
+from app.commands.terminal.prompts import ask_secret, no_input_option
 from app.domain.apps.apps import DEFAULT_OVERLAP, LONGEST_OVERLAP, AppToken, NewAppToken
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission

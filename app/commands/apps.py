@@ -7,11 +7,11 @@ import click
 from app.commands.app_installations import install, installations
 from app.commands.app_output import ALL_COLUMNS, COLUMNS, NO_APP, app_key
 from app.commands.app_tokens import tokens
-from app.commands.command import Group
-from app.commands.output import output
-from app.commands.paging import page_options
-from app.commands.permissions import permission_option
-from app.commands.prompts import agree, yes_option
+from app.commands.terminal.command import Group
+from app.commands.terminal.output import output
+from app.commands.terminal.paging import page_options
+from app.commands.terminal.permissions import permission_option
+from app.commands.terminal.prompts import agree, yes_option
 from app.domain.apps.apps import App
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission

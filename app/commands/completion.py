@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 from click.shell_completion import ShellComplete, get_completion_class
 
-from app.commands.command import standalone
-from app.commands.output import output
+from app.commands.terminal.command import standalone
+from app.commands.terminal.output import output
 
 _PROGRAM = "flask"
 _VARIABLE = "_FLASK_COMPLETE"

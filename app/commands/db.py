@@ -4,8 +4,8 @@ import re
 
 import click
 
-from app.commands.command import Group
-from app.commands.output import Column, output
+from app.commands.terminal.command import Group
+from app.commands.terminal.output import Column, output
 from app.ports.schema import Schema
 from app.web.installation import installation
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import click
 
-from app.commands.command import standalone
-from app.commands.output import Column, output
+from app.commands.terminal.command import standalone
+from app.commands.terminal.output import Column, output
 from app.domain.authorization.actor import OPERATOR
 from app.domain.values.errors import Problem, Refused
 from app.services.demo import shop as demo

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import click
 
-from app.commands.command import standalone
-from app.commands.exit_codes import Exit
-from app.commands.output import Column, output
+from app.commands.terminal.command import standalone
+from app.commands.terminal.exit_codes import Exit
+from app.commands.terminal.output import Column, output
 from app.domain.authorization.actor import OPERATOR
 from app.domain.values.check_results import Finding, State
 from app.domain.values.installation_errors import Misconfigured

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import click
 
-from app.commands.command import Group
-from app.commands.output import Column, output
-from app.commands.paging import page_options
-from app.commands.permissions import PermissionType, permission_option
-from app.commands.prompts import agree, yes_option
+from app.commands.terminal.command import Group
+from app.commands.terminal.output import Column, output
+from app.commands.terminal.paging import page_options
+from app.commands.terminal.permissions import PermissionType, permission_option
+from app.commands.terminal.prompts import agree, yes_option
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.groups import PermissionGroup
 from app.domain.authorization.permissions import Permission

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from app.commands.command import Group
-from app.commands.output import Column, output
+from app.commands.terminal.command import Group
+from app.commands.terminal.output import Column, output
 from app.domain.authorization.actor import OPERATOR
 from app.domain.keys.ring import SigningKey
 from app.services.keys import ring as keys_cases

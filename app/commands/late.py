@@ -13,7 +13,7 @@ _WAITS = (
     "app.ports.statements",
     "app.domain.events",
     "app.domain.webhooks.subscribable_events",
-    "app.commands.tables",
+    "app.commands.terminal.tables",
     "app.web.remote_instances",
 )
 """Whoever asks for help or mistypes an option waits neither for the use cases and the database's

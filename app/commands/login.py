@@ -6,10 +6,10 @@ import sys
 
 import click
 
-from app.commands.api_url import ApiAddress
-from app.commands.command import standalone
-from app.commands.output import Column, output
-from app.commands.text_options import read_input
+from app.commands.terminal.api_url import ApiAddress
+from app.commands.terminal.command import standalone
+from app.commands.terminal.output import Column, output
+from app.commands.terminal.text_options import read_input
 from app.ports.saved_logins import Profile
 from app.web.remote_instances import elsewhere
 

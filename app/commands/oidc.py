@@ -6,13 +6,13 @@ from typing import Protocol
 
 import click
 
-from app.commands.choices import Word, read_switch
-from app.commands.command import Group
-from app.commands.exit_codes import Exit
-from app.commands.output import Column, Shown, output
-from app.commands.prompts import ask_secret, may_ask, yes_option
 from app.commands.public_url import base_url
-from app.commands.text_options import read_secret
+from app.commands.terminal.choices import Word, read_switch
+from app.commands.terminal.command import Group
+from app.commands.terminal.exit_codes import Exit
+from app.commands.terminal.output import Column, Shown, output
+from app.commands.terminal.prompts import ask_secret, may_ask, yes_option
+from app.commands.terminal.text_options import read_secret
 from app.domain.authorization.actor import OPERATOR
 from app.domain.shop.lockouts import LocksOut
 from app.domain.single_sign_on.provider_settings import SECRET_NAMES, SETTINGS

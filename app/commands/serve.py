@@ -13,10 +13,10 @@ from pathlib import Path
 
 import click
 
-from app.commands.command import standalone
-from app.commands.exit_codes import Exit
-from app.commands.output import Column, Form, Output, output
 from app.commands.processes import Program, run_together
+from app.commands.terminal.command import standalone
+from app.commands.terminal.exit_codes import Exit
+from app.commands.terminal.output import Column, Form, Output, output
 from app.domain.authorization.actor import OPERATOR
 from app.domain.values.version import VERSION
 from app.services.operations import health_checks as diagnosis

@@ -6,9 +6,9 @@ import sys
 
 import click
 
-from app.commands.choices import Word, read_switch
-from app.commands.command import Group
-from app.commands.output import Column, Shown, output
+from app.commands.terminal.choices import Word, read_switch
+from app.commands.terminal.command import Group
+from app.commands.terminal.output import Column, Shown, output
 from app.domain.authorization.actor import OPERATOR
 from app.domain.shop.settings import (
     SETTINGS,

@@ -7,10 +7,10 @@ import sys
 import click
 
 from app.commands import user_changes
-from app.commands.command import Group
-from app.commands.output import output
-from app.commands.paging import page_options
-from app.commands.permissions import permission_option
+from app.commands.terminal.command import Group
+from app.commands.terminal.output import output
+from app.commands.terminal.paging import page_options
+from app.commands.terminal.permissions import permission_option
 from app.commands.user_output import ALL_COLUMNS, COLUMNS
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import OPERATOR

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from app.commands.command import standalone
-from app.commands.output import output
-from app.commands.prompts import agree, yes_option
+from app.commands.terminal.command import standalone
+from app.commands.terminal.output import output
+from app.commands.terminal.prompts import agree, yes_option
 from app.commands.user_output import ALL_COLUMNS, COLUMNS
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import OPERATOR

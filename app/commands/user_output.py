@@ -1,6 +1,6 @@
 """People on the command line: how they are shown."""
 
-from app.commands.output import Column
+from app.commands.terminal.output import Column
 from app.domain.accounts.users import User
 
 COLUMNS = (

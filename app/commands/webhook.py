@@ -1,7 +1,7 @@
 """``flask webhook``: the group, and where each of its commands is."""
 
-from app.commands.command import Group
 from app.commands.late import LateCommands
+from app.commands.terminal.command import Group
 
 _HERE = "app.commands.webhooks"
 

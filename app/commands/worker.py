@@ -8,8 +8,8 @@ from types import FrameType
 
 from flask import current_app
 
-from app.commands.command import standalone
-from app.commands.output import Form, output
+from app.commands.terminal.command import standalone
+from app.commands.terminal.output import Form, output
 from app.domain.authorization.actor import OPERATOR
 from app.services.operations import health_checks as diagnosis
 from app.web.installation import installation

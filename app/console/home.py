@@ -3,9 +3,9 @@
 from flask import Blueprint
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.console.audit_sentences import done_to, what_was_done, who_did
 from app.console.charts import spark, stacked
 from app.console.page_layout import page
+from app.console.security.audit_sentences import done_to, what_was_done, who_did
 from app.console.session import actor, ports
 from app.services.console.home import Overview, show_overview
 

@@ -8,38 +8,31 @@ from flask_wtf.csrf import CSRFProtect
 from werkzeug.exceptions import NotFound
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.console import (
-    access,
-    account,
-    account_actions,
+from app.console import access, assets, home, preferences, search, sign_in
+from app.console.errors import register_console_errors, to_sign_in
+from app.console.formatting import FILTERS
+from app.console.integrations import (
     app_installation,
     app_tokens,
     apps,
-    assets,
-    audit,
-    customers,
     deliveries,
     dry_run,
-    home,
-    inspector,
-    keys,
-    passwords,
-    preferences,
-    provider_checks,
-    provider_editing,
-    search,
-    sign_in,
-    single_sign_on,
-    staff,
-    throttle,
     webhook_editing,
     webhooks,
 )
-from app.console.delivery_attempts import answer_words
-from app.console.errors import register_console_errors, to_sign_in
-from app.console.formatting import FILTERS
+from app.console.integrations.delivery_attempts import answer_words
 from app.console.page_layout import HEADERS, frame_values, go, page
+from app.console.people import account, account_actions, customers, passwords, staff
 from app.console.reauthentication import answer_proof
+from app.console.security import (
+    audit,
+    inspector,
+    keys,
+    provider_checks,
+    provider_editing,
+    single_sign_on,
+    throttle,
+)
 from app.console.session import actor, caller, is_signed_in, note_use, ports, set_up_sessions
 from app.services.console.console_sessions import Worth, show_console_door
 from app.web.hooks import WithoutHooks

@@ -1,8 +1,7 @@
-"""The GraphQL edge: ``/graphql/``.
+"""EDGE: the GraphQL API at ``/graphql/``.
 
-Two halves that ``view`` joins. The shop's interface: ``schema`` is made of ``queries`` and
-``mutations``, which return ``types``; ``errors`` maps what use cases raise; ``context`` is what a
-resolver gets to know. And the endpoint, which would serve any schema: ``endpoint`` speaks HTTP and
-has ``request`` read what was sent; ``exchange`` asks who sent it, whether they may come in, and
-has ``documents`` and ``execution`` do the rest within ``limits``; ``answers`` writes it down.
+``schema`` is made of ``queries``, ``mutations`` and ``events``, which return ``types``; ``errors``
+maps what use cases raise; ``context`` is what a resolver gets. ``server`` would serve any schema:
+HTTP, limits, validation and execution. ``view`` joins the two; ``payloads`` runs the subscription
+queries of webhooks on the same schema.
 """

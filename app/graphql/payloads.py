@@ -25,11 +25,11 @@ from app.domain.events.occurrence import Occurrence
 from app.domain.values.errors import Problem, Refused
 from app.domain.webhooks.webhooks import AsyncEvent, WebhookQuery
 from app.graphql.errors import locations_of
-from app.graphql.limits import Allowance, Limits, exceeded
-from app.graphql.query_cost import Scales
 from app.graphql.schema import schema
+from app.graphql.server.limits import Allowance, Limits, exceeded
+from app.graphql.server.query_cost import Scales
+from app.graphql.server.validation import Invalid, read_document
 from app.graphql.subscription_runner import Telling
-from app.graphql.validation import Invalid, read_document
 from app.ports import Ports
 
 _MOST_TOLD = 5

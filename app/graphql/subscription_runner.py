@@ -19,12 +19,12 @@ from app.domain.authorization.actor import WORKER, Actor
 from app.domain.events import Deletion
 from app.domain.events.occurrence import Occurrence
 from app.domain.values.errors import PermissionDenied, Problem, Refused
-from app.graphql.cache import Cache
 from app.graphql.context import RequestContext
 from app.graphql.errors import cause_of
-from app.graphql.execution import Execution
-from app.graphql.limits import Allowance
-from app.graphql.validation import Invalid, read_document
+from app.graphql.server.cache import Cache
+from app.graphql.server.execution import Execution
+from app.graphql.server.limits import Allowance
+from app.graphql.server.validation import Invalid, read_document
 from app.ports import Ports
 from app.services.identity.identify import Identity, Visitor
 from app.services.shop.settings import show_settings

@@ -1,7 +1,7 @@
 """The endpoint with the schema of the shop: what ``factory`` loads when it is first needed."""
 
-from app.graphql.endpoint import GraphqlEndpoint
 from app.graphql.schema import schema
+from app.graphql.server.endpoint import GraphqlEndpoint
 from app.web.installation import Installation
 
 

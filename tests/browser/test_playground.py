@@ -9,7 +9,7 @@ from playwright.sync_api import ConsoleMessage, Page, Request, expect
 from werkzeug.serving import make_server
 
 from app.factory import create_app
-from app.graphql import playground
+from app.graphql.server import playground
 from app.settings import Settings
 from tests.builders.people import make_user, sign_in
 from tests.fakes.clock import FakeClock

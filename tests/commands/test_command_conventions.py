@@ -10,8 +10,8 @@ import click
 import pytest
 
 import cli
-from app.commands.command import Command, Group
-from app.commands.exit_codes import Exit, failure_of
+from app.commands.terminal.command import Command, Group
+from app.commands.terminal.exit_codes import Exit, failure_of
 from app.domain.values.errors import PermissionDenied, Problem, Refused, TokenFault, TokenRejected
 from app.domain.values.installation_errors import (
     KeyUnreadable,

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import app.services
-from app.console.audit_sentences import _DID
+from app.console.security.audit_sentences import _DID
 
 _ACTION = re.compile(r'Change\(\s*"([a-z_]+\.[a-z_]+)"')
 

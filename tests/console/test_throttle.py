@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from app.adapters.throttle_redis import connect_redis_throttle
-from app.console import throttle
+from app.console.security import throttle
 from app.domain.authorization.permissions import Permission
 from app.factory import create_app
 from app.models import ForwardingRecord

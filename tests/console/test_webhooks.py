@@ -2,7 +2,7 @@
 
 import re
 
-from app.console.event_catalog import NOUNS
+from app.console.integrations.event_catalog import NOUNS
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.values.ids import to_global_id

@@ -7,7 +7,7 @@ from graphql import GraphQLSchema
 from typing_extensions import override
 from werkzeug.test import Client, TestResponse
 
-from app.graphql.endpoint import GraphqlEndpoint
+from app.graphql.server.endpoint import GraphqlEndpoint
 from app.web.installation import Installation
 from tests.graphql.fake_identity import Callers
 from tests.graphql.sample_schema import LIBRARY

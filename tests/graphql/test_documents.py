@@ -5,9 +5,9 @@ import tracemalloc
 import pytest
 from graphql import get_introspection_query
 
-from app.graphql.cache import Cache
-from app.graphql.documents import Documents
-from app.graphql.limits import Allowance
+from app.graphql.server.cache import Cache
+from app.graphql.server.documents import Documents
+from app.graphql.server.limits import Allowance
 from tests.graphql.endpoint_client import Desk
 from tests.graphql.sample_schema import LIBRARY
 

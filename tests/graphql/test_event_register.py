@@ -22,9 +22,9 @@ from app.domain.events import (
 from app.domain.events.occurrence import Occurrence
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
-from app.graphql.limits import Limits
 from app.graphql.payloads import SchemaPayloads
 from app.graphql.schema import schema
+from app.graphql.server.limits import Limits
 from app.models import OutboxEventRecord
 from app.ports import Ports
 from app.services.deliveries.dry_runs import dry_run_webhook

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from app.domain.values.errors import TokenFault
 from app.graphql.context import RequestContext
-from app.graphql.execution import Unservable, coerce_variables, execute, refuse
-from app.graphql.operations import Document
 from app.graphql.schema import schema
+from app.graphql.server.execution import Unservable, coerce_variables, execute, refuse
+from app.graphql.server.operations import Document
 from app.services.identity.identify import Visitor
 from app.web.installation import Installation
 from tests.graphql.fake_identity import Callers

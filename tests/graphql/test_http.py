@@ -8,7 +8,7 @@ import pytest
 from typing_extensions import override
 from werkzeug.test import EnvironBuilder, run_wsgi_app
 
-from app.graphql.bodies import DEEPEST_JSON
+from app.graphql.server.bodies import DEEPEST_JSON
 from app.web.installation import Installation
 from tests.graphql.endpoint_client import JSON, Desk, codes, messages
 from tests.graphql.fake_identity import Callers

@@ -6,8 +6,8 @@ from itertools import chain, cycle, islice
 import pytest
 from graphql import get_introspection_query
 
-from app.graphql.limits import Limits
-from app.graphql.query_cost import PAGE
+from app.graphql.server.limits import Limits
+from app.graphql.server.query_cost import PAGE
 from app.web.installation import Installation
 from tests.fakes.clock import START, FakeClock
 from tests.graphql.endpoint_client import Desk

@@ -8,7 +8,7 @@ import pytest
 from typing_extensions import override
 
 import app
-from app.graphql import playground
+from app.graphql.server import playground
 from tests.graphql.endpoint_client import Desk
 
 STATIC = Path(app.__file__).parent / "static"

@@ -3,9 +3,9 @@
 import pytest
 from graphql import GraphQLError, build_schema, parse
 
-from app.graphql.limits import CEILING, Load
-from app.graphql.operations import Document
-from app.graphql.query_cost import LOOKUP, PAGE
+from app.graphql.server.limits import CEILING, Load
+from app.graphql.server.operations import Document
+from app.graphql.server.query_cost import LOOKUP, PAGE
 from tests.graphql.sample_schema import LIBRARY
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.graphql.multipart import MOST_PARTS, MOST_PLACES
+from app.graphql.server.multipart import MOST_PARTS, MOST_PLACES
 from app.web.installation import Installation
 from tests.graphql.endpoint_client import Desk, Reply, messages
 from tests.graphql.fake_identity import CUSTOMER, Callers

@@ -7,7 +7,7 @@ import click
 import pytest
 
 import cli
-from app.commands.exit_codes import Exit
+from app.commands.terminal.exit_codes import Exit
 from app.ports import Ports
 from tests.commands.shell import run
 from tests.console.populated_shop import live_in

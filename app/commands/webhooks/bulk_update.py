@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 
 import click
 
-from app.commands.exit_codes import Exit, Failure, failure_of
-from app.commands.output import Column, output
-from app.commands.progress import steps
-from app.commands.prompts import agree, yes_option
+from app.commands.terminal.exit_codes import Exit, Failure, failure_of
+from app.commands.terminal.output import Column, output
+from app.commands.terminal.progress import steps
+from app.commands.terminal.prompts import agree, yes_option
 from app.commands.webhooks.fields import new_secret
 from app.commands.webhooks.instance_option import instance, webhook_command
 from app.commands.webhooks.output import find_app, find_webhook

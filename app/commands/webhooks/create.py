@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from app.commands.output import output, visible
+from app.commands.terminal.output import output, visible
 from app.commands.webhooks.fields import Given, event_names, field_options
 from app.commands.webhooks.instance_option import instance, webhook_command
 from app.commands.webhooks.output import find_app

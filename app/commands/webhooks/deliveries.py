@@ -9,8 +9,8 @@ from itertools import islice
 
 import click
 
-from app.commands.output import Column, output
-from app.commands.time_options import read_moment
+from app.commands.terminal.output import Column, output
+from app.commands.terminal.time_options import read_moment
 from app.commands.webhooks.fields import complete_event, event_names
 from app.commands.webhooks.follow import Follower, Sent
 from app.commands.webhooks.instance_option import instance, webhook_command

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 import click
 
-from app.commands.exit_codes import Exit
-from app.commands.output import Column, Form, json_text, output, write
-from app.commands.text_options import read_text
+from app.commands.terminal.exit_codes import Exit
+from app.commands.terminal.output import Column, Form, json_text, output, write
+from app.commands.terminal.text_options import read_text
 from app.commands.webhooks.instance_option import instance, webhook_command
 from app.commands.webhooks.output import DELIVERIES, find_app, find_webhook, payload_of
 from app.domain.values.errors import Problem, Refused

@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 
 import click
 
-from app.commands.output import Column, visible
-from app.commands.text_options import is_read, read_text, warn_of_exposure
+from app.commands.terminal.output import Column, visible
+from app.commands.terminal.text_options import is_read, read_text, warn_of_exposure
 from app.commands.webhooks.output import WEBHOOK, with_secret
 from app.domain.deliveries.signatures import SECRET_PREFIX
 from app.domain.values.unset import ABSENT, Absent, present

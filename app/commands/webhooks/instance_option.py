@@ -8,9 +8,9 @@ from typing import Any
 
 import click
 
-from app.commands.api_url import ApiAddress
-from app.commands.command import Command, standalone
-from app.commands.text_options import read_file
+from app.commands.terminal.api_url import ApiAddress
+from app.commands.terminal.command import Command, standalone
+from app.commands.terminal.text_options import read_file
 from app.commands.webhooks import local_instance
 from app.domain.values.errors import PermissionDenied
 from app.ports.instance import Instance

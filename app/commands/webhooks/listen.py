@@ -8,7 +8,7 @@ from itertools import islice
 
 import click
 
-from app.commands.output import Column, output
+from app.commands.terminal.output import Column, output
 from app.commands.webhooks.fields import complete_event, event_names
 from app.commands.webhooks.follow import Follower, Sent
 from app.commands.webhooks.instance_option import instance, webhook_command

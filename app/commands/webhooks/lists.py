@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from app.commands.output import Column, output
-from app.commands.prompts import agree, yes_option
+from app.commands.terminal.output import Column, output
+from app.commands.terminal.prompts import agree, yes_option
 from app.commands.webhooks.instance_option import instance, webhook_command
 from app.commands.webhooks.output import WEBHOOK, WEBHOOKS, find_app, find_webhook
 from app.domain.webhooks import subscribable_events as hearing

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
-from app.commands.output import Column, Shown
+from app.commands.terminal.output import Column, Shown
 from app.domain.values.errors import Problem, Refused
 from app.ports.instance import Instance, KnownApp, KnownAttempt, KnownDelivery, KnownWebhook
 

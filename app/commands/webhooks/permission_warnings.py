@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.commands.output import output
+from app.commands.terminal.output import output
 from app.domain.webhooks import subscribable_events as hearing
 from app.ports.instance import KnownWebhook
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import click
 
-from app.commands.exit_codes import Exit, Failure, failure_of
-from app.commands.output import Column, output
-from app.commands.progress import note, steps
-from app.commands.time_options import read_moment
+from app.commands.terminal.exit_codes import Exit, Failure, failure_of
+from app.commands.terminal.output import Column, output
+from app.commands.terminal.progress import note, steps
+from app.commands.terminal.time_options import read_moment
 from app.commands.webhooks.instance_option import instance, webhook_command
 from app.commands.webhooks.output import DELIVERIES, find_webhook
 from app.domain.deliveries.deliveries import Replayed

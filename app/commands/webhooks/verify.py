@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import click
 
-from app.commands.exit_codes import Exit
-from app.commands.output import Column, output
-from app.commands.text_options import read_bytes, read_file
+from app.commands.terminal.exit_codes import Exit
+from app.commands.terminal.output import Column, output
+from app.commands.terminal.text_options import read_bytes, read_file
 from app.commands.webhooks.instance_option import instance, webhook_command
 from app.domain.deliveries.signatures import hex_signature, standard_signature
 from app.domain.keys.ring import PublicKey, read_key_set

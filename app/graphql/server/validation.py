@@ -21,7 +21,7 @@ from graphql.validation.validate import ValidationAbortedError
 from graphql.validation.validation_context import ValidationContext
 from typing_extensions import override
 
-from app.graphql.limits import Allowance, ReadingCost, limit_error
+from app.graphql.server.limits import Allowance, ReadingCost, limit_error
 
 DEEPEST = 200
 """Where the parser and the validation themselves give up, whatever the limits are."""

@@ -26,7 +26,7 @@ from graphql import (
 from graphql.execution.execute import get_field_def
 
 from app.domain.values.pages import LONGEST_PAGE
-from app.graphql.limits import CEILING, Load
+from app.graphql.server.limits import CEILING, Load
 
 PAGE_ARGUMENTS = ("first", "last")
 """The arguments that say how many items of a list are wanted."""

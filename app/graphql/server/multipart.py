@@ -10,7 +10,7 @@ from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.formparser import MultiPartParser
 
 from app.domain.values.uploads import Upload
-from app.graphql.bodies import BadRequest, read_json, too_large
+from app.graphql.server.bodies import BadRequest, read_json, too_large
 
 MOST_PARTS = 32
 MOST_PLACES = 100

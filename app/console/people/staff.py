@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from flask import Blueprint, flash, request
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.console import groups, invitations, permission_matrix
-from app.console.account_actions import name_of
-from app.console.directory import NAMES, WORDS, PersonForm, asked_people, form_of
-from app.console.groups import every_group, group_chips, group_names
 from app.console.lists import asked_key, asked_page, asked_word, tags, told, turns
 from app.console.page_layout import done, go, page, refused_page
+from app.console.people import groups, invitations, permission_matrix
+from app.console.people.account_actions import name_of
+from app.console.people.directory import NAMES, WORDS, PersonForm, asked_people, form_of
+from app.console.people.groups import every_group, group_chips, group_names
 from app.console.session import actor, ports, require
 from app.domain.accounts.directory import SignInWay, UserSort
 from app.domain.accounts.users import User

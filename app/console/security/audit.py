@@ -8,10 +8,10 @@ import orjson
 from flask import Blueprint, Response, abort, request, stream_with_context
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.console.audit_sentences import done_to, what_was_done, who_did
 from app.console.formatting import setting_text
 from app.console.lists import asked_days, asked_page, tags, time_turns, told
 from app.console.page_layout import page
+from app.console.security.audit_sentences import done_to, what_was_done, who_did
 from app.console.session import actor, ports
 from app.domain.audit.entries import LONGEST_TEXT, AuditEntry, AuditFilter, Topic
 from app.domain.single_sign_on.provider_settings import SETTINGS

@@ -8,10 +8,10 @@ from werkzeug.wrappers import Response as BaseResponse
 from wtforms import EmailField, StringField
 from wtforms.validators import InputRequired
 
-from app.console.account_actions import name_of
 from app.console.forms import ConsoleForm
 from app.console.lists import Turns, asked_page, asked_word, tags, told, turns
 from app.console.page_layout import done, go, page, refused_page
+from app.console.people.account_actions import name_of
 from app.console.permissions import PermissionsField, chips
 from app.console.session import actor, ports, require
 from app.domain.accounts.directory import UserFilter

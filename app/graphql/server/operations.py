@@ -18,8 +18,8 @@ from graphql import (
     SelectionSetNode,
 )
 
-from app.graphql.limits import Load, ReadingCost
-from app.graphql.query_cost import Scales
+from app.graphql.server.limits import Load, ReadingCost
+from app.graphql.server.query_cost import Scales
 
 _MOST_LOADS = 64
 _LONGEST_NAME = 100

@@ -9,18 +9,18 @@ from typing import Any
 from graphql import GraphQLSchema
 
 from app.domain.values.installation_errors import DatabaseUnavailable
-from app.graphql.bodies import BadRequest
-from app.graphql.limits import Limits
-from app.graphql.playground import playground
-from app.graphql.request import (
+from app.graphql.server.bodies import BadRequest
+from app.graphql.server.limits import Limits
+from app.graphql.server.playground import playground
+from app.graphql.server.request import (
     GRAPHQL_RESPONSE,
     JSON,
     Sizes,
     read_request,
     wants_graphql_response,
 )
-from app.graphql.request_execution import Exchange, Identify
-from app.graphql.responses import Outcome, faulty, joined, malformed
+from app.graphql.server.request_execution import Exchange, Identify
+from app.graphql.server.responses import Outcome, faulty, joined, malformed
 from app.services.identity.identify import identify as identify_caller
 from app.web.caller import visitor_from
 from app.web.cors import cors_headers, preflight_headers

@@ -8,8 +8,15 @@ import click
 from flask.cli import AppGroup, with_appcontext
 from typing_extensions import override
 
-from app.commands.exit_codes import INTERRUPTION, Failure, failure_of, is_unwritable
-from app.commands.output import Form, choose_form, drop_output, form_of, write, write_troubles
+from app.commands.terminal.exit_codes import INTERRUPTION, Failure, failure_of, is_unwritable
+from app.commands.terminal.output import (
+    Form,
+    choose_form,
+    drop_output,
+    form_of,
+    write,
+    write_troubles,
+)
 from app.domain.values.version import VERSION
 
 Function = Callable[..., None]

@@ -5,8 +5,8 @@ from datetime import timedelta
 from flask import Blueprint, abort, flash, request
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.console.delivery_attempts import curl_of, size_of, status_words
 from app.console.forms import sent_key, sent_keys
+from app.console.integrations.delivery_attempts import curl_of, size_of, status_words
 from app.console.lists import asked_days, asked_key, asked_page, tags, time_turns, told
 from app.console.page_layout import done, go, page
 from app.console.session import actor, now, ports

@@ -8,8 +8,8 @@ from typing import Any
 from werkzeug.datastructures import MIMEAccept
 from werkzeug.http import parse_accept_header, parse_options_header
 
-from app.graphql.bodies import BadRequest, read_body, read_json
-from app.graphql.multipart import read_multipart
+from app.graphql.server.bodies import BadRequest, read_body, read_json
+from app.graphql.server.multipart import read_multipart
 
 JSON = "application/json"
 GRAPHQL = "application/graphql"

@@ -18,7 +18,7 @@ from typing import Generic, TextIO, TypeVar
 
 import click
 
-from app.commands import tables
+from app.commands.terminal import tables
 
 Row = TypeVar("Row")
 _BEYOND_ASCII = re.compile(r"[^\n -~]")

@@ -7,12 +7,12 @@ from werkzeug.wrappers import Response as BaseResponse
 from wtforms import SelectField, StringField, TextAreaField
 from wtforms.fields.choices import SelectChoice
 
-from app.console.delivery_attempts import size_of
 from app.console.formatting import pretty_json
 from app.console.forms import ConsoleForm, KeyField
+from app.console.integrations.delivery_attempts import size_of
+from app.console.integrations.sample_objects import FoundObject, find_objects
 from app.console.lists import asked_key
 from app.console.page_layout import page
-from app.console.sample_objects import FoundObject, find_objects
 from app.console.session import actor, ports
 from app.domain.apps.apps import App
 from app.domain.events import EVENTS, EventType, default_query

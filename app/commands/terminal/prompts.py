@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import click
 
-from app.commands.output import legible
+from app.commands.terminal.output import legible
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

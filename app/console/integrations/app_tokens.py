@@ -7,8 +7,8 @@ from werkzeug.wrappers import Response as BaseResponse
 from wtforms import SelectField, StringField
 from wtforms.fields.choices import SelectChoice
 
-from app.console.apps import app_or_404, show_app_page
 from app.console.forms import ConsoleForm
+from app.console.integrations.apps import app_or_404, show_app_page
 from app.console.page_layout import done, page, refused_page
 from app.console.permissions import Chip, PermissionsField, chips
 from app.console.session import actor, now, ports

@@ -10,8 +10,8 @@ from wtforms.validators import InputRequired, Length
 
 from app.console.forms import ConsoleForm
 from app.console.page_layout import done, page, refused_page
+from app.console.security.single_sign_on import find_plugin, values_of
 from app.console.session import actor, ports, require
-from app.console.single_sign_on import find_plugin, values_of
 from app.domain.authorization.permissions import Permission
 from app.domain.single_sign_on.provider_settings import SETTINGS, SettingType
 from app.domain.single_sign_on.providers import is_slug

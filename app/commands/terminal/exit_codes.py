@@ -4,7 +4,7 @@ import errno
 from dataclasses import dataclass
 from enum import IntEnum
 
-from app.commands.output import legible
+from app.commands.terminal.output import legible
 from app.domain.values.errors import PermissionDenied, Refused, TokenRejected, TrafficClosed
 from app.domain.values.installation_errors import Fault, KeyUnreadable, Misconfigured, Unreachable
 

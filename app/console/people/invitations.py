@@ -6,8 +6,8 @@ from wtforms import EmailField, StringField
 from wtforms.validators import InputRequired
 
 from app.console.forms import ConsoleForm
-from app.console.groups import every_group, group_chips
 from app.console.page_layout import done, page, refused_page, set_password_address
+from app.console.people.groups import every_group, group_chips
 from app.console.session import actor, ports, require
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import Refused

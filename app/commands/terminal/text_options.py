@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from app.commands.output import write
+from app.commands.terminal.output import write
 
 _LARGEST = 4 * 1024 * 1024
 

@@ -15,8 +15,8 @@ from wtforms import (
 from wtforms.fields.choices import SelectChoice
 from wtforms.validators import InputRequired
 
-from app.console.event_catalog import catalogue
 from app.console.forms import ConsoleForm, KeyField, sent_key
+from app.console.integrations.event_catalog import catalogue
 from app.console.lists import asked_key
 from app.console.page_layout import done, page, refused_page
 from app.console.session import actor, ports, require

@@ -13,16 +13,16 @@ from app.domain.shop.settings import admits
 from app.domain.shop.traffic import traffic_kind
 from app.domain.values.errors import TokenFault, TokenRejected, TrafficClosed
 from app.domain.values.installation_errors import DatabaseUnavailable
-from app.graphql.bodies import BadRequest
-from app.graphql.cache import Cache
 from app.graphql.context import RequestContext
-from app.graphql.documents import Documents, Rejected
-from app.graphql.execution import coerce_variables, execute, refuse
-from app.graphql.limits import Allowance, Limits, Load, exceeded
-from app.graphql.operations import Document, Operation
 from app.graphql.password_limit import LimitedHasher
-from app.graphql.request import Entry
-from app.graphql.responses import (
+from app.graphql.server.bodies import BadRequest
+from app.graphql.server.cache import Cache
+from app.graphql.server.documents import Documents, Rejected
+from app.graphql.server.execution import coerce_variables, execute, refuse
+from app.graphql.server.limits import Allowance, Limits, Load, exceeded
+from app.graphql.server.operations import Document, Operation
+from app.graphql.server.request import Entry
+from app.graphql.server.responses import (
     CLOSED,
     UNAVAILABLE,
     Outcome,

@@ -8,7 +8,7 @@ from jinja2 import Environment, FileSystemLoader
 from app.ports.configuration import Configuration
 from app.web.headers import Headers, security_headers
 
-_APP = Path(__file__).parent.parent
+_APP = Path(__file__).parents[2]
 EDITOR = _APP / "static" / "vendor" / "graphiql" / "graphiql.min.js"
 """GraphiQL, where ``make playground`` has put it; without it a plain page does the same job."""
 

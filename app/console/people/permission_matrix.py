@@ -3,9 +3,9 @@
 from flask import Blueprint, request
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.console.account_actions import name_of
 from app.console.lists import asked_page, turns
 from app.console.page_layout import page
+from app.console.people.account_actions import name_of
 from app.console.session import actor, ports
 from app.domain.accounts.users import User
 from app.domain.authorization.permissions import ALL_PERMISSIONS, in_order

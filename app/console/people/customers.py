@@ -3,10 +3,10 @@
 from flask import Blueprint, request
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.console.account_actions import name_of
-from app.console.directory import NAMES, WORDS, PersonForm, asked_people, form_of
 from app.console.lists import asked_page, tags, told, turns
 from app.console.page_layout import done, go, page, refused_page
+from app.console.people.account_actions import name_of
+from app.console.people.directory import NAMES, WORDS, PersonForm, asked_people, form_of
 from app.console.session import actor, ports
 from app.domain.accounts.directory import UserSort
 from app.domain.authorization.grants import is_within_reach

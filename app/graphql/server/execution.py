@@ -37,7 +37,7 @@ from typing_extensions import override
 from app.domain.values.errors import TokenFault, TokenRejected, TrafficClosed
 from app.domain.values.installation_errors import DatabaseUnavailable
 from app.graphql.context import RequestContext
-from app.graphql.operations import Operation
+from app.graphql.server.operations import Operation
 
 Data = dict[str, Any] | None
 Result = tuple[Data, list[GraphQLError]]

@@ -7,8 +7,8 @@ from flask import Blueprint, request
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.page_layout import go
+from app.console.security.single_sign_on import provider_page
 from app.console.session import actor, ports
-from app.console.single_sign_on import provider_page
 from app.domain.single_sign_on.provider_settings import SETTINGS
 from app.domain.values.errors import Refused
 from app.services.single_sign_on.attribute_mapping import preview_mapping

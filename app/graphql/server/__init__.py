@@ -1,0 +1,4 @@
+"""The GraphQL server behind ``/graphql/``: HTTP, batches, limits, validation and execution.
+
+It knows no particular schema; ``app.graphql.view`` gives it the shop's.
+"""
