@@ -1,16 +1,14 @@
 """Products: what the shop sells, and the rules for their names, slugs and visibility."""
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
 
 from app.domain.accounts.search import fold
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
-from app.domain.commerce.money import Money, of_units
+from app.domain.commerce.money import Money
 from app.domain.values.errors import Problem
 from app.domain.values.text_rules import line_problem
 
@@ -91,18 +89,3 @@ def snapshot_of(product: Product) -> dict[str, object]:
         "created_at": product.created_at.isoformat(),
         "updated_at": product.updated_at.isoformat(),
     }
-
-
-def from_snapshot(kept: Mapping[str, Any]) -> Product:
-    """The product that ``snapshot_of`` kept."""
-    price = kept["price"]
-    return Product(
-        id=kept["id"],
-        name=kept["name"],
-        slug=kept["slug"],
-        description=kept["description"],
-        price=None if price is None else of_units(price, kept["currency"]),
-        is_published=kept["is_published"],
-        created_at=datetime.fromisoformat(kept["created_at"]),
-        updated_at=datetime.fromisoformat(kept["updated_at"]),
-    )

@@ -1,21 +1,20 @@
 """What an event is about and who made it happen, as far as the app that hears of it may know."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields
 from datetime import datetime
+from functools import partial
 from types import MappingProxyType
-from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.domain.accounts.users import Group, User
-from app.domain.apps.apps import App, AppType
+from app.domain.apps.apps import App
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission, known
 from app.domain.commerce.checkouts import Checkout
 from app.domain.commerce.orders import Order
-from app.domain.commerce.products import Product, from_snapshot
+from app.domain.commerce.products import Product
 from app.domain.events import Deletion
 from app.domain.events.occurrence import Occurrence
 from app.domain.values.errors import PermissionDenied
@@ -27,11 +26,10 @@ from app.services.authorization.register import staff_and_apps
 from app.services.commerce.stored_checkouts import load_checkout
 from app.services.commerce.stored_orders import load_order
 from app.services.commerce.stored_products import PRODUCTS, to_product
+from app.services.outbox.snapshots import read_product_snapshot, read_snapshot
 
 Subject = User | Group | App | Product | Checkout | Order
 """What an event can be about."""
-
-_MOMENTS = ("created_at", "date_joined", "updated_at", "last_login")
 
 
 @staff_and_apps
@@ -44,7 +42,7 @@ def subject_of(ports: Ports, actor: Actor, happened: Occurrence) -> Subject | No
     if not actor.holds(event.permission):
         raise PermissionDenied(event.permission)
     if isinstance(event, Deletion):
-        return _RESTORED[event.subject](event.snapshot)
+        return _SNAPSHOTS[event.subject](event.snapshot, happened.issued_at)
     with ports.database.reading() as session:
         return _READ[event.subject](session, actor, event.subject_id)
 
@@ -98,22 +96,6 @@ def _app(session: Session, key: int) -> App | None:
     return None if row is None else to_app(row)
 
 
-def _restored(kind: type[Any], snapshot: Mapping[str, object]) -> Any:
-    """A value again from what a deletion's event kept of it; what was not kept is left out."""
-    names = {field.name for field in fields(kind)}
-    kept: dict[str, Any] = {name: value for name, value in snapshot.items() if name in names}
-    for name in _MOMENTS:
-        if isinstance(kept.get(name), str):
-            kept[name] = datetime.fromisoformat(str(kept[name]))
-    if "permissions" in kept:
-        kept["permissions"] = known(kept["permissions"])
-    if "groups" in kept:
-        kept["groups"] = tuple(_restored(Group, group) for group in kept["groups"])
-    if kind is App:
-        kept["type"] = AppType(str(kept["type"]))
-    return kind(**kept)
-
-
 _READ: Mapping[str, Callable[[Session, Actor, int], Subject | None]] = MappingProxyType(
     {
         "User": lambda session, _actor, key: _user(session, key),
@@ -124,11 +106,11 @@ _READ: Mapping[str, Callable[[Session, Actor, int], Subject | None]] = MappingPr
         "Order": load_order,
     }
 )
-_RESTORED: Mapping[str, Callable[[Mapping[str, object]], Subject]] = MappingProxyType(
+_SNAPSHOTS: Mapping[str, Callable[[Mapping[str, object], datetime], Subject]] = MappingProxyType(
     {
-        "User": lambda snapshot: _restored(User, snapshot),
-        "Group": lambda snapshot: _restored(Group, snapshot),
-        "App": lambda snapshot: _restored(App, snapshot),
-        "Product": from_snapshot,
+        "User": partial(read_snapshot, User),
+        "Group": partial(read_snapshot, Group),
+        "App": partial(read_snapshot, App),
+        "Product": read_product_snapshot,
     }
 )

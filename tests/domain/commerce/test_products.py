@@ -1,25 +1,18 @@
 """What products may be called, and what their slugs are."""
 
-import json
-from datetime import UTC, datetime
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.authorization.actor import OPERATOR, Actor, ActorKind, anonymous
 from app.domain.authorization.permissions import Permission
-from app.domain.commerce.money import of_units
 from app.domain.commerce.products import (
     LONGEST_NAME,
     LONGEST_SLUG,
-    Product,
-    from_snapshot,
     name_problem,
     sees_unpublished,
     slug_of,
     slug_problem,
-    snapshot_of,
 )
 
 PRODUCTS = frozenset({Permission.MANAGE_PRODUCTS})
@@ -102,11 +95,3 @@ def test_a_name_is_one_line(name: str, code: str | None) -> None:
 )
 def test_what_is_not_published_is_for_those_who_manage_products(actor: Actor, sees: bool) -> None:
     assert sees_unpublished(actor) is sees
-
-
-@pytest.mark.parametrize("units", [None, 0, 1250])
-def test_a_product_that_is_gone_can_be_told_of_from_its_snapshot(units: int | None) -> None:
-    price = None if units is None else of_units(units)
-    moment = datetime(2026, 3, 1, 12, 0, 0, 250_000, tzinfo=UTC)
-    product = Product(7, "Ash bowl", "ash-bowl", "Deep.", price, True, moment, moment)  # noqa: FBT003
-    assert from_snapshot(json.loads(json.dumps(snapshot_of(product)))) == product

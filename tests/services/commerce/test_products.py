@@ -12,7 +12,6 @@ from sqlalchemy import func, select
 from app.domain.authorization.actor import OPERATOR, Actor, ActorKind, anonymous
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.commerce.money import Money
-from app.domain.commerce.products import from_snapshot
 from app.domain.values.errors import PermissionDenied, Refused
 from app.domain.values.ids import to_global_id
 from app.domain.values.unset import ABSENT
@@ -24,6 +23,7 @@ from app.services.commerce.products import (
     delete_product,
     update_product,
 )
+from app.services.outbox.snapshots import read_product_snapshot
 from tests.builders.audit import trail
 from tests.builders.outbox import events
 from tests.builders.products import make_product, product_id
@@ -186,7 +186,7 @@ def test_a_product_that_is_gone_leaves_its_snapshot(ports: Ports) -> None:
     assert (gone.type, gone.subject_id, gone.principal) == ("PRODUCT_DELETED", made.id, ("App", 1))
     snapshot = gone.data["snapshot"]
     assert isinstance(snapshot, dict)
-    assert from_snapshot(snapshot) == made
+    assert read_product_snapshot(snapshot, ports.clock.now()) == made
 
 
 def test_no_key_is_given_to_two_products(ports: Ports) -> None:

@@ -1,0 +1,60 @@
+"""Deletions that an earlier version put into the outbox are delivered by this one."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from app.domain.authorization.actor import WORKER
+from app.domain.authorization.permissions import ALL_PERMISSIONS
+from app.domain.events import EVENTS, Deletion
+from app.domain.values.ids import to_global_id
+from app.domain.webhooks.webhooks import AsyncEvent
+from app.models import DeliveryRecord, OutboxEventRecord
+from app.ports import Ports
+from app.services.deliveries.fanout import fan_out_events
+from tests.builders.apps import make_app
+from tests.builders.people import ISSUER
+from tests.builders.webhooks import make_webhook
+from tests.services.outbox.sample_snapshots import frozen_snapshots
+
+DELETIONS = [event for event in EVENTS.values() if issubclass(event, Deletion)]
+
+
+def store_deletion(ports: Ports, event: type[Deletion], snapshot: Mapping[str, Any]) -> None:
+    with ports.database.transaction() as session:
+        session.add(
+            OutboxEventRecord(
+                type=event.type.value,
+                subject_id=snapshot["id"],
+                data={"snapshot": dict(snapshot)},
+                issued_at=ports.clock.now(),
+                issuer=ISSUER,
+            )
+        )
+
+
+@pytest.mark.parametrize("event", DELETIONS, ids=lambda event: event.__name__)
+def test_deletion_is_delivered_whichever_fields_its_snapshot_has(
+    ports: Ports, event: type[Deletion]
+) -> None:
+    app, _ = make_app(ports, "listener", *ALL_PERMISSIONS)
+    make_webhook(ports, app, AsyncEvent(event.type.value))
+    stored = frozen_snapshots(event.subject)
+    for snapshot in stored:
+        store_deletion(ports, event, snapshot)
+    for dropped in stored[-1].keys() - {"id"}:
+        left = {name: value for name, value in stored[-1].items() if name != dropped}
+        store_deletion(ports, event, left)
+
+    notes = fan_out_events(ports, WORKER)
+
+    with ports.database.reading() as session:
+        sent = session.scalars(select(DeliveryRecord)).all()
+    assert notes == len(sent) == len(stored) + len(stored[-1]) - 1
+    for delivery in sent:
+        assert delivery.status == "PENDING", delivery.given_up
+        (subject,) = json.loads(delivery.payload).values()
+        assert subject["id"] == to_global_id(event.subject, stored[-1]["id"])
