@@ -72,17 +72,17 @@ def connect(settings: Settings, *, late: bool = False, most_writers: int = 0) ->
         passwords=start(_passwords),
         throttle=start(partial(_throttle, records, settings.redis_url)),
         rate_limiter=_late(partial(_rate_limiter, now, settings)),
-        sealing=start(lambda: encryption.AesSealing(settings.secret_key)),
-        letters=start(_letters),
-        post=start(partial(_post, settings)),
+        encryption=start(lambda: encryption.AesEncryption(settings.secret_key)),
+        email_templates=start(_email_templates),
+        mailer=start(partial(_mailer, settings)),
         http=http,
         identity_provider=_late(partial(_identity_provider, http)),
         payloads=_late(partial(_payloads, settings)),
-        pictures=_late(_pictures),
+        images=_late(_images),
         queue=_late(partial(_queue, settings)),
         schema=_late(partial(_schema, settings)),
         activity=start(lambda: activity.SqlActivity(records, now)),
-        remembered=start(_remembered),
+        cache=start(_process_cache),
     )
 
 
@@ -213,33 +213,33 @@ def _payloads(settings: Settings) -> ports.Payloads:
     )
 
 
-def _pictures() -> ports.Pictures:
-    make = cast("Callable[[], ports.Pictures]", load("app.adapters.images:PillowPictures"))
+def _images() -> ports.Images:
+    make = cast("Callable[[], ports.Images]", load("app.adapters.images:PillowImages"))
     return make()
 
 
-def _remembered() -> ports.Remembered:
-    return ports.Remembered()
+def _process_cache() -> ports.ProcessCache:
+    return ports.ProcessCache()
 
 
 def _passwords() -> ports.PasswordHasher:
     return passwords.Argon2Hasher()
 
 
-def _letters() -> ports.Letters:
-    return email_templates.JinjaLetters()
+def _email_templates() -> ports.EmailTemplates:
+    return email_templates.JinjaEmailTemplates()
 
 
 def _signatures() -> ports.SignatureCheck:
     return signatures.DetachedSignatures()
 
 
-def _post(settings: Settings) -> ports.Post:
+def _mailer(settings: Settings) -> ports.Mailer:
     host = urlsplit(settings.public_url).hostname or "localhost"
     sender = f"noreply@{host}"
     if settings.mail_file is None:
-        return mailer.SmtpPost(settings.mail_url, sender)
-    return mailer.FilePost(settings.mail_file, sender)
+        return mailer.SmtpMailer(settings.mail_url, sender)
+    return mailer.FileMailer(settings.mail_file, sender)
 
 
 def _keys(settings: Settings) -> ports.KeyStore:

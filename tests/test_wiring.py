@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.adapters.mailer import FilePost, SmtpPost
+from app.adapters.mailer import FileMailer, SmtpMailer
 from app.adapters.queue import RedisQueue, SqliteQueue
 from app.adapters.throttle_redis import RedisThrottle
 from app.adapters.throttle_sql import SqlThrottle
@@ -26,8 +26,8 @@ def test_deliveries_queue_in_redis_if_there_is_one_else_in_a_file() -> None:
 
 
 def test_mails_go_to_the_server_if_there_is_one_else_to_a_file() -> None:
-    assert isinstance(connected().post, FilePost)
-    assert isinstance(connected(mail_url="smtp://127.0.0.1:25").post, SmtpPost)
+    assert isinstance(connected().mailer, FileMailer)
+    assert isinstance(connected(mail_url="smtp://127.0.0.1:25").mailer, SmtpMailer)
 
 
 def test_a_key_that_may_not_sign_is_a_wrong_setting() -> None:

@@ -10,7 +10,7 @@ from typing import ClassVar
 import pytest
 from typing_extensions import override
 
-from app.domain.accounts.mail import Letter, Mail, MailKind
+from app.domain.accounts.mail import Mail, MailKind, RenderedMail
 from app.domain.authorization.actor import Actor
 from app.domain.values.installation_errors import DatabaseUnavailable
 from app.ports import Ports
@@ -36,14 +36,14 @@ def _running(ports: Ports, *duties: Duty) -> Iterator[None]:
 def test_a_running_worker_sends_what_was_promised(ports: Ports) -> None:
     sent = Event()
 
-    class Post:
-        def send(self, letter: Letter) -> None:
+    class Mailer:
+        def send(self, letter: RenderedMail) -> None:
             sent.set()
 
         def check(self) -> bool:
             return False
 
-    posting = replace(ports, post=Post())
+    posting = replace(ports, mailer=Mailer())
     with _running(posting, *DUTIES):
         with ports.database.transaction() as session:
             put_mail(ports, session, Mail(MailKind.ACCOUNT_EXISTS, "ann@example.com"))

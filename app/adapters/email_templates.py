@@ -4,13 +4,13 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 
-from app.domain.accounts.mail import Letter, Mail
+from app.domain.accounts.mail import Mail, RenderedMail
 from app.domain.shop.settings import ShopSettings
 
 _TEMPLATES = Path(__file__).parent.parent / "templates"
 
 
-class JinjaLetters:
+class JinjaEmailTemplates:
     """``mail/KIND.txt`` begins with the subject's line; ``mail/KIND.html`` is the other body."""
 
     def __init__(self) -> None:
@@ -22,14 +22,14 @@ class JinjaLetters:
             lstrip_blocks=True,
         )
 
-    def write(self, mail: Mail, shop: ShopSettings) -> Letter:
+    def render(self, mail: Mail, shop: ShopSettings) -> RenderedMail:
         values = {"shop": shop, "recipient": mail.recipient, **mail.values}
         written = self._templates.get_template(f"mail/{mail.kind}.txt").render(values)
         subject, _, text = written.partition("\n")
         html = self._templates.get_template(f"mail/{mail.kind}.html").render(
             values, subject=subject
         )
-        return Letter(
+        return RenderedMail(
             sender_name=shop.default_mail_sender_name or shop.name,
             sender_address=shop.default_mail_sender_address,
             recipient=mail.recipient,

@@ -8,14 +8,14 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from app.ports.encryption import SealBroken
+from app.ports.encryption import DecryptionError
 
 _NONCE = 12
 _VERSION = "v1."
 _INFO = b"latchkey sealed values v1"
 
 
-class AesSealing:
+class AesEncryption:
     """Seals texts; the purpose is authenticated with them, so that none stands in for another."""
 
     def __init__(self, secret_key: str) -> None:
@@ -23,14 +23,14 @@ class AesSealing:
         # An environment may hold bytes that are no UTF-8; they are taken as they are.
         self._cipher = AESGCM(kdf.derive(secret_key.encode("utf-8", "surrogateescape")))
 
-    def seal(self, purpose: str, text: str) -> str:
+    def encrypt(self, purpose: str, text: str) -> str:
         nonce = secrets.token_bytes(_NONCE)
         box = nonce + self._cipher.encrypt(nonce, text.encode(), purpose.encode())
         return _VERSION + base64.b64encode(box).decode()
 
-    def unseal(self, purpose: str, sealed: str) -> str:
+    def decrypt(self, purpose: str, encrypted: str) -> str:
         try:
-            box = base64.b64decode(sealed.removeprefix(_VERSION), validate=True)
+            box = base64.b64decode(encrypted.removeprefix(_VERSION), validate=True)
             return self._cipher.decrypt(box[:_NONCE], box[_NONCE:], purpose.encode()).decode()
         except (InvalidTag, ValueError):
-            raise SealBroken(purpose) from None
+            raise DecryptionError(purpose) from None

@@ -6,7 +6,7 @@ from threading import Lock
 
 from PIL import Image, ImageOps
 
-from app.ports.images import NotAPicture
+from app.ports.images import InvalidImage
 
 _FORMATS = ("PNG", "JPEG", "WEBP", "GIF")
 _PLAIN = ("L", "LA", "RGB", "RGBA")
@@ -18,24 +18,24 @@ _QUALITY = 82
 Image.MAX_IMAGE_PIXELS = None
 
 
-class PillowPictures:
+class PillowImages:
     """One picture at a time: the largest that is taken needs a hundred megabytes meanwhile."""
 
     def __init__(self) -> None:
         self._turn = Lock()
 
-    def squares(self, data: bytes, sizes: Collection[int]) -> Mapping[int, bytes]:
+    def crop_squares(self, data: bytes, sizes: Collection[int]) -> Mapping[int, bytes]:
         with self._turn:
             try:
-                return _squares(data, sorted(sizes, reverse=True))
-            except NotAPicture:
+                return _crop_squares(data, sorted(sizes, reverse=True))
+            except InvalidImage:
                 raise
             except Exception as trouble:
                 # Decoders trip in a dozen ways over files that are broken, or made to break them.
-                raise NotAPicture("This file is no picture, or it is damaged.") from trouble
+                raise InvalidImage("This file is no picture, or it is damaged.") from trouble
 
 
-def _squares(data: bytes, sizes: list[int]) -> dict[int, bytes]:
+def _crop_squares(data: bytes, sizes: list[int]) -> dict[int, bytes]:
     # Opening reads the header alone.
     with Image.open(BytesIO(data), formats=_FORMATS) as opened:
         _require_modest(*opened.size)
@@ -53,7 +53,7 @@ def _squares(data: bytes, sizes: list[int]) -> dict[int, bytes]:
 def _require_modest(width: int, height: int) -> None:
     if width * height > MOST_PIXELS or max(width, height) > LONGEST_SIDE:
         most = MOST_PIXELS // 1_000_000
-        raise NotAPicture(
+        raise InvalidImage(
             f"The picture has {width} by {height} pixels; at most {most} million can be used."
         )
 

@@ -16,13 +16,13 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_private_key,
 )
 
-from app.adapters.encryption import AesSealing
+from app.adapters.encryption import AesEncryption
 from app.domain.keys.ring import PublicKey
 from app.domain.sign_in.jws import ALGORITHM, read_members, read_token
 from app.domain.values.errors import TokenFault, TokenRejected
 from app.domain.values.installation_errors import KeyUnreadable
-from app.ports.bounded_cache import Memory
-from app.ports.encryption import SealBroken
+from app.ports.bounded_cache import BoundedCache
+from app.ports.encryption import DecryptionError
 from app.ports.keys import KeyPair
 
 _BITS = 3072
@@ -43,9 +43,9 @@ class RsaKeyStore:
     """
 
     def __init__(self, secret_key: str, rsa_private_key_pem: str = "") -> None:
-        self._sealing = AesSealing(secret_key)
-        self._private: Memory[str, rsa.RSAPrivateKey] = Memory(8)
-        self._public: Memory[PublicKey, rsa.RSAPublicKey] = Memory(64)
+        self._encryption = AesEncryption(secret_key)
+        self._private: BoundedCache[str, rsa.RSAPrivateKey] = BoundedCache(8)
+        self._public: BoundedCache[PublicKey, rsa.RSAPublicKey] = BoundedCache(64)
         self._fixed = self._pair(_read_pem(rsa_private_key_pem)) if rsa_private_key_pem else None
 
     def generate(self) -> KeyPair:
@@ -89,13 +89,13 @@ class RsaKeyStore:
         public = _describe(private.public_key())
         pem = private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
         self._private.put(public.kid, private)
-        return KeyPair(public, self._sealing.seal(_purpose(public.kid), pem))
+        return KeyPair(public, self._encryption.encrypt(_purpose(public.kid), pem))
 
     def _open(self, key: KeyPair) -> rsa.RSAPrivateKey:
         kid = key.public.kid
         try:
-            pem = self._sealing.unseal(_purpose(kid), key.sealed)
-        except SealBroken:
+            pem = self._encryption.decrypt(_purpose(kid), key.encrypted)
+        except DecryptionError:
             raise KeyUnreadable(kid) from None
         # Checking the primes again would take 100 ms, and the seal vouches for them.
         private = load_pem_private_key(pem.encode(), None, unsafe_skip_rsa_key_validation=True)

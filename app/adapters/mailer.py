@@ -12,7 +12,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from app.adapters.private_files import make_private_file
-from app.domain.accounts.mail import Letter
+from app.domain.accounts.mail import RenderedMail
 from app.domain.urls.web_urls import ascii_host
 from app.ports.mail import MailUndeliverable
 
@@ -23,7 +23,7 @@ _TIMEOUT = 20
 _PERMANENT = 500
 
 
-class SmtpPost:
+class SmtpMailer:
     """SMTP with STARTTLS where the server offers it (``smtps://`` from the first byte)."""
 
     def __init__(self, url: str, sender_address: str) -> None:
@@ -35,15 +35,15 @@ class SmtpPost:
         self._password = unquote(parts.password or "")
         self._sender_address = sender_address
 
-    def send(self, letter: Letter) -> None:
-        """Hand ``letter`` over.
+    def send(self, rendered: RenderedMail) -> None:
+        """Hand ``rendered`` over.
 
         A refusal is final when it is about the recipient or the letter. One that is about us (a
         password that has changed, a server in maintenance) is for the operator to mend.
         """
         try:
             with self._connect() as server:
-                server.send_message(_message(letter, self._sender_address))
+                server.send_message(_message(rendered, self._sender_address))
         except smtplib.SMTPRecipientsRefused as error:
             [(code, _)] = error.recipients.values()
             reason = f"The mail server answered {code} to the recipient."
@@ -89,7 +89,7 @@ class SmtpPost:
             yield server
 
 
-class FilePost:
+class FileMailer:
     """Every mail is appended to a file that only this account can read: for development.
 
     Standard error, which is often kept as a log, tells where it is and nothing of its text: the
@@ -100,21 +100,21 @@ class FilePost:
         self._path = path
         self._sender_address = sender_address
 
-    def send(self, letter: Letter) -> None:
-        message = _message(letter, self._sender_address)
+    def send(self, rendered: RenderedMail) -> None:
+        message = _message(rendered, self._sender_address)
         lines = (
             f"From: {message['From']}",
-            f"To: {letter.recipient}",
-            f"Subject: {letter.subject}",
+            f"To: {rendered.recipient}",
+            f"Subject: {rendered.subject}",
             "",
-            letter.text,
+            rendered.text,
             "-" * 72,
         )
         readable = "".join(f"{line}\n" for line in lines)
         make_private_file(self._path)
         with self._path.open("a", encoding="utf-8") as file:
             file.write(readable)
-        sys.stderr.write(f"Mail to {letter.recipient} written to {self._path}\n")
+        sys.stderr.write(f"Mail to {rendered.recipient} written to {self._path}\n")
 
     def check(self) -> bool:
         return False
@@ -128,19 +128,19 @@ def _unreachable(error: Exception) -> str:
     return f"The mail server cannot be reached ({type(error).__name__})."
 
 
-def _message(letter: Letter, sender_address: str) -> EmailMessage:
-    sender = _address(letter.sender_address or sender_address, letter.sender_name)
-    recipient = _address(letter.recipient)
+def _message(rendered: RenderedMail, sender_address: str) -> EmailMessage:
+    sender = _address(rendered.sender_address or sender_address, rendered.sender_name)
+    recipient = _address(rendered.recipient)
     ascii_only = f"{sender.addr_spec}{recipient.addr_spec}".isascii()
     message = EmailMessage(policy=_SEVEN_BITS if ascii_only else SMTPUTF8)
     message["From"] = sender
     message["To"] = recipient
-    message["Subject"] = letter.subject
-    if letter.message_id:
-        message["Message-ID"] = f"<{letter.message_id}@{sender.domain}>"
+    message["Subject"] = rendered.subject
+    if rendered.message_id:
+        message["Message-ID"] = f"<{rendered.message_id}@{sender.domain}>"
     message["Auto-Submitted"] = "auto-generated"
-    message.set_content(letter.text)
-    message.add_alternative(letter.html, subtype="html")
+    message.set_content(rendered.text)
+    message.add_alternative(rendered.html, subtype="html")
     return message
 
 

@@ -42,7 +42,7 @@ class SqliteQueue:
 
     def put(self, batch: Batch) -> None:
         with self._changed:
-            self._opened().enqueue(_written(batch))
+            self._backend().enqueue(_written(batch))
             self._next_look = 0.0
             self._changed.notify()
 
@@ -56,7 +56,7 @@ class SqliteQueue:
 
     def size(self) -> int:
         with self._changed:
-            waiting: int = self._opened().queue_size()
+            waiting: int = self._backend().queue_size()
         return waiting
 
     def close(self) -> None:
@@ -69,12 +69,12 @@ class SqliteQueue:
         now = time.monotonic()
         if now < self._next_look:
             return None
-        data: bytes | None = self._opened().dequeue()
+        data: bytes | None = self._backend().dequeue()
         if data is None:
             self._next_look = now + _GLANCE
         return data
 
-    def _opened(self) -> Any:
+    def _backend(self) -> Any:
         if self._storage is None:
             make_private_database(self._file)
             self._storage = _File(_NAME, filename=str(self._file))

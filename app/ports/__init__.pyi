@@ -2,16 +2,16 @@ from .activity import Activity
 from .clock import Clock
 from .configuration import Configuration
 from .database import Database
-from .encryption import Sealing
+from .encryption import Encryption
 from .http import Http
 from .identity_provider import IdentityProvider
-from .images import Pictures
+from .images import Images
 from .keys import KeyStore, SignatureCheck
-from .mail import Letters, Post
+from .mail import EmailTemplates, Mailer
 from .passwords import PasswordHasher
 from .payloads import Payloads
 from .ports import Ports
-from .process_cache import Remembered
+from .process_cache import ProcessCache
 from .queue import Queue
 from .randomness import Randomness
 from .rate_limiter import RateLimiter
@@ -23,21 +23,21 @@ __all__ = [
     "Clock",
     "Configuration",
     "Database",
+    "EmailTemplates",
+    "Encryption",
     "Http",
     "IdentityProvider",
+    "Images",
     "KeyStore",
-    "Letters",
+    "Mailer",
     "PasswordHasher",
     "Payloads",
-    "Pictures",
     "Ports",
-    "Post",
+    "ProcessCache",
     "Queue",
     "Randomness",
     "RateLimiter",
-    "Remembered",
     "Schema",
-    "Sealing",
     "SignatureCheck",
     "Throttle",
 ]

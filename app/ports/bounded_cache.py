@@ -9,7 +9,7 @@ Key = TypeVar("Key")
 Value = TypeVar("Value")
 
 
-class Memory(Generic[Key, Value]):
+class BoundedCache(Generic[Key, Value]):
     """A thread-safe map of at most ``size`` entries that drops the entry written longest ago.
 
     Reads take no lock because they are on the hot path: a read of ``FIFOCache`` changes nothing

@@ -3,13 +3,13 @@
 from typing import Protocol
 
 
-class SealBroken(Exception):
+class DecryptionError(Exception):
     """What was sealed cannot be read: another ``SECRET_KEY``, another purpose, or damage."""
 
 
-class Sealing(Protocol):
-    def seal(self, purpose: str, text: str) -> str:
+class Encryption(Protocol):
+    def encrypt(self, purpose: str, text: str) -> str:
         """``text`` encrypted and authenticated, fit to be stored; bound to ``purpose``."""
 
-    def unseal(self, purpose: str, sealed: str) -> str:
-        """The text again; raises ``SealBroken``."""
+    def decrypt(self, purpose: str, encrypted: str) -> str:
+        """The text again; raises ``DecryptionError``."""

@@ -9,10 +9,10 @@ from app.domain.keys.ring import PublicKey
 
 @dataclass(frozen=True, slots=True)
 class KeyPair:
-    """A key that can sign; ``sealed`` is its private part, encrypted, fit to be stored."""
+    """A key that can sign; ``encrypted`` is its private part, encrypted, fit to be stored."""
 
     public: PublicKey
-    sealed: str = field(repr=False)
+    encrypted: str = field(repr=False)
 
 
 class KeyStore(Protocol):

@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from app.domain.accounts.mail import Letter, Mail
+from app.domain.accounts.mail import Mail, RenderedMail
 from app.domain.shop.settings import ShopSettings
 
 
@@ -14,14 +14,14 @@ class MailUndeliverable(Exception):
         self.permanent = permanent
 
 
-class Letters(Protocol):
-    def write(self, mail: Mail, shop: ShopSettings) -> Letter:
+class EmailTemplates(Protocol):
+    def render(self, mail: Mail, shop: ShopSettings) -> RenderedMail:
         """The letter that ``mail`` becomes, in the shop's name: text and HTML."""
 
 
-class Post(Protocol):
-    def send(self, letter: Letter) -> None:
-        """Hand ``letter`` over; raises ``MailUndeliverable``. Never inside a transaction."""
+class Mailer(Protocol):
+    def send(self, rendered: RenderedMail) -> None:
+        """Hand ``rendered`` over; raises ``MailUndeliverable``. Never inside a transaction."""
 
     def check(self) -> bool:
         """Whether letters leave for their recipients, rather than for a file; sends none.

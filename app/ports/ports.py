@@ -20,14 +20,14 @@ class Ports:
     passwords: ports.PasswordHasher
     throttle: ports.Throttle
     rate_limiter: ports.RateLimiter
-    sealing: ports.Sealing
-    letters: ports.Letters
-    post: ports.Post
+    encryption: ports.Encryption
+    email_templates: ports.EmailTemplates
+    mailer: ports.Mailer
     http: ports.Http
     payloads: ports.Payloads
-    pictures: ports.Pictures
+    images: ports.Images
     queue: ports.Queue
     identity_provider: ports.IdentityProvider
     schema: ports.Schema
     activity: ports.Activity
-    remembered: ports.Remembered
+    cache: ports.ProcessCache

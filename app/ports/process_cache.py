@@ -6,13 +6,13 @@ from threading import Lock
 
 from app.domain.keys.ring import Ring
 from app.domain.sign_in.tokens import Claims
-from app.ports.bounded_cache import Memory
+from app.ports.bounded_cache import BoundedCache
 from app.ports.keys import KeyPair
-from app.ports.provider_cache import ProviderMemory
+from app.ports.provider_cache import ProviderCache
 
 
 @dataclass(frozen=True, slots=True)
-class KnownRing:
+class CachedKeyRing:
     """The ring at the version it was read, and the pair that signs at that version.
 
     ``good_until`` (Unix seconds) is when the first of its retired keys verifies no more.
@@ -32,7 +32,7 @@ class VerifiedToken:
 
 
 @dataclass(slots=True)
-class Remembered:
+class ProcessCache:
     """``ring`` is the key ring as last read; ``verified`` is kept by a token's SHA-256.
 
     Only good signatures are remembered; whoever reads them checks times, session and ring version
@@ -41,8 +41,12 @@ class Remembered:
     ring anew, once for all threads that wait for it.
     """
 
-    ring: KnownRing | None = None
+    ring: CachedKeyRing | None = None
     ring_lock: Lock = field(default_factory=Lock, repr=False)
-    verified: Memory[bytes, VerifiedToken] = field(default_factory=lambda: Memory(10_000))
-    signatures: Memory[tuple[str, bytes], str] = field(default_factory=lambda: Memory(2_000))
-    providers: ProviderMemory = field(default_factory=ProviderMemory)
+    verified: BoundedCache[bytes, VerifiedToken] = field(
+        default_factory=lambda: BoundedCache(10_000)
+    )
+    signatures: BoundedCache[tuple[str, bytes], str] = field(
+        default_factory=lambda: BoundedCache(2_000)
+    )
+    providers: ProviderCache = field(default_factory=ProviderCache)

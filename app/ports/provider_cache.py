@@ -8,7 +8,7 @@ from threading import BoundedSemaphore, Lock
 from app.domain.authorization.scopes import ScopeGrant
 from app.domain.single_sign_on.providers import Provider
 from app.domain.values.errors import TokenFault
-from app.ports.bounded_cache import Memory
+from app.ports.bounded_cache import BoundedCache
 from app.ports.identity_provider import ProviderKey
 
 
@@ -70,7 +70,7 @@ def _lanes() -> Mapping[CallPurpose, Lane]:
 
 
 @dataclass(frozen=True, slots=True)
-class KnownProviders:
+class CachedProviders:
     """Every provider as the settings were at ``version``."""
 
     version: int
@@ -78,7 +78,7 @@ class KnownProviders:
 
 
 @dataclass(frozen=True, slots=True)
-class SeenToken:
+class CachedProviderToken:
     """A provider's token that was good by the settings at ``version``: whose, and until when.
 
     ``issuer`` and ``subject`` are those of the identity with the key ``identity_id``.
@@ -98,7 +98,7 @@ class SeenToken:
 
 
 @dataclass(frozen=True, slots=True)
-class KnownKeys:
+class CachedProviderKeys:
     """A provider's keys, and when they were fetched (Unix seconds)."""
 
     keys: tuple[ProviderKey, ...]
@@ -110,7 +110,7 @@ class KnownKeys:
 
 
 @dataclass(frozen=True, slots=True)
-class RefusedToken:
+class CachedRefusal:
     """A token that its provider refused, or gave no usable answer about.
 
     By those settings the provider is not asked about it again before ``until``.
@@ -122,17 +122,21 @@ class RefusedToken:
 
 
 @dataclass(slots=True)
-class ProviderMemory:
+class ProviderCache:
     """``tokens`` and ``refused`` are by a token's SHA-256, ``keys`` by a set's URL.
 
     ``failures`` counts failures in a row by URL, ``paused`` tells until when a URL is not called.
     """
 
-    known: KnownProviders | None = None
-    tokens: Memory[bytes, SeenToken] = field(default_factory=lambda: Memory(10_000))
-    refused: Memory[bytes, RefusedToken] = field(default_factory=lambda: Memory(10_000))
-    keys: Memory[str, KnownKeys] = field(default_factory=lambda: Memory(100))
-    paused: Memory[str, float] = field(default_factory=lambda: Memory(1_000))
-    failures: Memory[str, int] = field(default_factory=lambda: Memory(1_000))
+    known: CachedProviders | None = None
+    tokens: BoundedCache[bytes, CachedProviderToken] = field(
+        default_factory=lambda: BoundedCache(10_000)
+    )
+    refused: BoundedCache[bytes, CachedRefusal] = field(
+        default_factory=lambda: BoundedCache(10_000)
+    )
+    keys: BoundedCache[str, CachedProviderKeys] = field(default_factory=lambda: BoundedCache(100))
+    paused: BoundedCache[str, float] = field(default_factory=lambda: BoundedCache(1_000))
+    failures: BoundedCache[str, int] = field(default_factory=lambda: BoundedCache(1_000))
     lanes: Mapping[CallPurpose, Lane] = field(default_factory=_lanes, repr=False)
     key_lanes: KeyLanes = field(default_factory=KeyLanes, repr=False)

@@ -8,8 +8,8 @@ from jinja2 import Environment
 from jinja2.meta import find_undeclared_variables
 from markupsafe import escape
 
-from app.adapters.email_templates import JinjaLetters
-from app.domain.accounts.mail import Letter, Mail, MailKind
+from app.adapters.email_templates import JinjaEmailTemplates
+from app.domain.accounts.mail import Mail, MailKind, RenderedMail
 from app.domain.shop.settings import ShopSettings
 from tests.builders.shop import shop_settings
 
@@ -27,13 +27,13 @@ def values_of(kind: MailKind) -> dict[str, str]:
     return values | ({"link": LINK} if "link" in names else {})
 
 
-def letter(kind: MailKind, shop: ShopSettings = SHOP) -> Letter:
-    return JinjaLetters().write(Mail(kind, RECIPIENT, values_of(kind)), shop)
+def rendered(kind: MailKind, shop: ShopSettings = SHOP) -> RenderedMail:
+    return JinjaEmailTemplates().render(Mail(kind, RECIPIENT, values_of(kind)), shop)
 
 
 @pytest.mark.parametrize("kind", list(MailKind))
 def test_a_mail_says_the_same_in_text_and_in_html(kind: MailKind) -> None:
-    written = letter(kind)
+    written = rendered(kind)
     assert SHOP.name in written.text
     assert str(escape(SHOP.name)) in written.html
     assert "<i>" not in written.html
@@ -46,7 +46,7 @@ def test_a_mail_says_the_same_in_text_and_in_html(kind: MailKind) -> None:
 @pytest.mark.parametrize("kind", list(MailKind))
 def test_a_mail_comes_in_the_shops_name_under_a_subject_of_one_line(kind: MailKind) -> None:
     shop = replace(SHOP, name=f"{SHOP.name}\r\nBcc: all@example.com")
-    written = letter(kind, shop)
+    written = rendered(kind, shop)
     assert written.recipient == RECIPIENT
     assert written.subject
     assert not {"\r", "\n"} & {*written.subject}
@@ -58,6 +58,6 @@ def test_the_sender_is_whom_the_settings_name() -> None:
         default_mail_sender_name="Hannah",
         default_mail_sender_address="hannah@example.com",
     )
-    written = letter(MailKind.ACCOUNT_EXISTS, shop)
+    written = rendered(MailKind.ACCOUNT_EXISTS, shop)
     assert (written.sender_name, written.sender_address) == ("Hannah", "hannah@example.com")
-    assert letter(MailKind.ACCOUNT_EXISTS).sender_name == SHOP.name
+    assert rendered(MailKind.ACCOUNT_EXISTS).sender_name == SHOP.name

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image, PngImagePlugin
 
-from app.adapters.images import LONGEST_SIDE, MOST_PIXELS, PillowPictures
-from app.ports.images import NotAPicture
+from app.adapters.images import LONGEST_SIDE, MOST_PIXELS, PillowImages
+from app.ports.images import InvalidImage
 
-PICTURES = PillowPictures()
+PICTURES = PillowImages()
 SECRET = b"51.4779 N, 0.0015 W"
 RED, BLUE = (255, 0, 0), (0, 0, 255)
 
@@ -60,7 +60,7 @@ def claiming(width: int, height: int) -> bytes:
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "GIF"])
 def test_each_size_is_a_square_of_webp(kind: str) -> None:
-    made = PICTURES.squares(encoded(halves(), kind), (64, 512, 128))
+    made = PICTURES.crop_squares(encoded(halves(), kind), (64, 512, 128))
     assert set(made) == {64, 128, 512}
     for size, data in made.items():
         image = opened(data)
@@ -71,16 +71,16 @@ def test_each_size_is_a_square_of_webp(kind: str) -> None:
 @pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGB", "RGBA", "I;16"])
 def test_every_kind_of_pixel_is_read(mode: str) -> None:
     data = encoded(Image.new(mode, (40, 30)))
-    assert opened(PICTURES.squares(data, (64,))[64]).size == (64, 64)
+    assert opened(PICTURES.crop_squares(data, (64,))[64]).size == (64, 64)
 
 
 def test_jpegs_of_printers_are_read() -> None:
     data = encoded(Image.new("CMYK", (40, 30)), "JPEG")
-    assert opened(PICTURES.squares(data, (64,))[64]).size == (64, 64)
+    assert opened(PICTURES.crop_squares(data, (64,))[64]).size == (64, 64)
 
 
 def test_what_was_transparent_stays_so() -> None:
-    made = PICTURES.squares(encoded(Image.new("RGBA", (90, 90), (9, 9, 9, 0))), (64,))
+    made = PICTURES.crop_squares(encoded(Image.new("RGBA", (90, 90), (9, 9, 9, 0))), (64,))
     assert opened(made[64]).convert("RGBA").getpixel((5, 5))[3] == 0  # type: ignore[index]
 
 
@@ -88,7 +88,7 @@ def test_a_picture_stands_upright_whichever_way_the_camera_was_held() -> None:
     exif = Image.Exif()
     exif[0x0112] = 6  # to be turned to the right by a quarter
     data = encoded(halves(200, 200), "JPEG", exif=exif)
-    image = opened(PICTURES.squares(data, (64,))[64])
+    image = opened(PICTURES.crop_squares(data, (64,))[64])
     assert (colour(image, 32, 3), colour(image, 32, 60)) == ("red", "blue")
 
 
@@ -103,7 +103,7 @@ def test_nothing_but_the_pixels_comes_along(kind: str) -> None:
         options["pnginfo"] = text
     data = encoded(halves(), kind, **options) + b"<script>" + SECRET
     assert SECRET in data
-    for made in PICTURES.squares(data, (64, 512)).values():
+    for made in PICTURES.crop_squares(data, (64, 512)).values():
         assert SECRET not in made
         assert b"<script>" not in made
         assert opened(made).info.keys() & {"exif", "icc_profile", "xmp", "Comment"} == set()
@@ -113,7 +113,7 @@ def test_of_a_film_the_first_picture_is_shown() -> None:
     frames = [Image.new("RGB", (50, 50), each) for each in (RED, BLUE)]
     for kind in ("GIF", "WEBP"):
         data = encoded(frames[0], kind, save_all=True, append_images=frames[1:])
-        image = opened(PICTURES.squares(data, (64,))[64])
+        image = opened(PICTURES.crop_squares(data, (64,))[64])
         assert getattr(image, "n_frames", 1) == 1
         assert colour(image, 32, 32) == "red"
 
@@ -123,13 +123,13 @@ def test_of_a_film_the_first_picture_is_shown() -> None:
     [(60_000, 60_000), (MOST_PIXELS, 2), (LONGEST_SIDE + 1, 1), (5001, 5000)],
 )
 def test_a_bomb_is_refused_by_its_header(width: int, height: int) -> None:
-    with pytest.raises(NotAPicture, match=f"{width} by {height} pixels"):
-        PICTURES.squares(claiming(width, height), (64,))
+    with pytest.raises(InvalidImage, match=f"{width} by {height} pixels"):
+        PICTURES.crop_squares(claiming(width, height), (64,))
 
 
 def test_a_picture_as_large_as_is_allowed_is_taken() -> None:
     data = encoded(Image.new("L", (5000, 5000)))
-    assert opened(PICTURES.squares(data, (64,))[64]).size == (64, 64)
+    assert opened(PICTURES.crop_squares(data, (64,))[64]).size == (64, 64)
 
 
 @pytest.mark.parametrize(
@@ -151,8 +151,8 @@ def test_a_picture_as_large_as_is_allowed_is_taken() -> None:
     ids=lambda data: repr(data[:12]),
 )
 def test_what_is_no_picture_is_said_to_be_none(data: bytes) -> None:
-    with pytest.raises(NotAPicture, match="no picture"):
-        PICTURES.squares(data, (64,))
+    with pytest.raises(InvalidImage, match="no picture"):
+        PICTURES.crop_squares(data, (64,))
 
 
 WHOLE = {kind: encoded(halves(40, 30), kind) for kind in ("PNG", "JPEG", "WEBP", "GIF")}
@@ -166,7 +166,7 @@ def test_damage_of_any_kind_gives_a_picture_or_is_refused(
     for place, value in damage:
         data[place % len(data)] = value
     try:
-        made = PICTURES.squares(bytes(data), (64,))
-    except NotAPicture:
+        made = PICTURES.crop_squares(bytes(data), (64,))
+    except InvalidImage:
         return
     assert opened(made[64]).size == (64, 64)

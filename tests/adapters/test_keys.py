@@ -107,23 +107,23 @@ def test_a_key_made_with_another_secret_says_what_to_do() -> None:
 
 
 @pytest.mark.parametrize(
-    "sealed", ["", "v1.", "v1.AAAA", "v1." + "A" * 64, "hello", "v1.ä", "v2." + "A" * 64]
+    "encrypted", ["", "v1.", "v1.AAAA", "v1." + "A" * 64, "hello", "v1.ä", "v2." + "A" * 64]
 )
-def test_a_damaged_private_part_is_an_error_of_its_own(sealed: str) -> None:
+def test_a_damaged_private_part_is_an_error_of_its_own(encrypted: str) -> None:
     with pytest.raises(KeyUnreadable):
-        RsaKeyStore(SECRET).sign(replace(ready(), sealed=sealed), CLAIMS)
+        RsaKeyStore(SECRET).sign(replace(ready(), encrypted=encrypted), CLAIMS)
 
 
 def test_a_private_part_cannot_be_stored_under_the_name_of_another_key() -> None:
     with pytest.raises(KeyUnreadable):
-        RsaKeyStore(SECRET).sign(replace(ready(), sealed=ready(1).sealed), CLAIMS)
+        RsaKeyStore(SECRET).sign(replace(ready(), encrypted=ready(1).encrypted), CLAIMS)
 
 
 def test_one_bit_changed_in_a_private_part_is_noticed() -> None:
-    box = bytearray(base64.b64decode(ready().sealed.removeprefix("v1.")))
+    box = bytearray(base64.b64decode(ready().encrypted.removeprefix("v1.")))
     for place in (0, 20, len(box) - 1):
         box[place] ^= 1
-        changed = replace(ready(), sealed="v1." + base64.b64encode(box).decode())
+        changed = replace(ready(), encrypted="v1." + base64.b64encode(box).decode())
         with pytest.raises(KeyUnreadable):
             RsaKeyStore(SECRET).sign(changed, CLAIMS)
         box[place] ^= 1
@@ -135,7 +135,7 @@ def test_one_key_is_sealed_differently_every_time() -> None:
     assert first is not None
     assert second is not None
     assert first.public == second.public
-    assert first.sealed != second.sealed
+    assert first.encrypted != second.encrypted
 
 
 def test_nothing_secret_shows_in_a_repr() -> None:
@@ -143,7 +143,7 @@ def test_nothing_secret_shows_in_a_repr() -> None:
     store = RsaKeyStore(SECRET, pem)
     shown = f"{store!r} {store.fixed()!r} {ready()!r} {vars(store)!r}"
     assert SECRET not in shown
-    assert ready().sealed not in shown
+    assert ready().encrypted not in shown
     assert "PRIVATE" not in shown
     numbers = load_pem_private_key(pem.encode(), None)
     assert isinstance(numbers, rsa.RSAPrivateKey)

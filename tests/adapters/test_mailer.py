@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis.strategies import sampled_from, text
 
-from app.adapters.mailer import FilePost, SmtpPost
-from app.domain.accounts.mail import Letter
+from app.adapters.mailer import FileMailer, SmtpMailer
+from app.domain.accounts.mail import RenderedMail
 from app.domain.values.text_rules import line_problem
 from app.ports.mail import MailUndeliverable
 from tests.servers.certificates import certificate_for
@@ -20,8 +20,10 @@ HEADERS = {
 }
 
 
-def _letter(recipient: str = "ann@example.com", subject: str = "Confirm your account") -> Letter:
-    return Letter(
+def _rendered(
+    recipient: str = "ann@example.com", subject: str = "Confirm your account"
+) -> RenderedMail:
+    return RenderedMail(
         sender_name="Northlight Ceramics",
         sender_address="",
         recipient=recipient,
@@ -34,7 +36,7 @@ def _letter(recipient: str = "ann@example.com", subject: str = "Confirm your acc
 
 def test_a_letter_arrives_with_text_and_html_in_the_shops_name() -> None:
     with smtp_server() as (mailbox, host):
-        SmtpPost(f"smtp://{host}", "noreply@shop.example.com").send(_letter())
+        SmtpMailer(f"smtp://{host}", "noreply@shop.example.com").send(_rendered())
 
     (message,) = mailbox.messages
     assert message["From"] == "Northlight Ceramics <noreply@shop.example.com>"
@@ -57,17 +59,17 @@ def test_a_letter_arrives_with_text_and_html_in_the_shops_name() -> None:
 )
 def test_a_letter_reaches_an_internationalised_address(recipient: str, reached: str) -> None:
     with smtp_server() as (mailbox, host):
-        SmtpPost(f"smtp://{host}", "noreply@shop.example.com").send(_letter(recipient))
+        SmtpMailer(f"smtp://{host}", "noreply@shop.example.com").send(_rendered(recipient))
 
     assert mailbox.recipients == [reached]
 
 
 def test_an_internationalised_domain_is_reached_through_a_server_of_the_old_kind() -> None:
     with smtp_server(speaks_utf8=False) as (mailbox, host):
-        letter = replace(
-            _letter("ann@straße.de", "Grüße"), text="Öffne …\n", html="<p>Öffne …</p>"
+        rendered = replace(
+            _rendered("ann@straße.de", "Grüße"), text="Öffne …\n", html="<p>Öffne …</p>"
         )
-        SmtpPost(f"smtp://{host}", "noreply@shöp.example").send(letter)
+        SmtpMailer(f"smtp://{host}", "noreply@shöp.example").send(rendered)
 
     assert mailbox.contents[0].isascii(), "it may take no more than seven bits"
     assert mailbox.recipients == ["ann@xn--strae-oqa.de"]
@@ -82,9 +84,9 @@ def test_an_internationalised_domain_is_reached_through_a_server_of_the_old_kind
     ],
 )
 def test_a_shop_may_send_from_an_internationalised_address(sender: str, shown: str) -> None:
-    letter = replace(_letter(), sender_name="Töpferei, Köln", sender_address=sender)
+    rendered = replace(_rendered(), sender_name="Töpferei, Köln", sender_address=sender)
     with smtp_server() as (mailbox, host):
-        SmtpPost(f"smtp://{host}", "noreply@shop.example.com").send(letter)
+        SmtpMailer(f"smtp://{host}", "noreply@shop.example.com").send(rendered)
 
     header = mailbox.messages[0]["From"].encode("utf-8", "surrogateescape").decode()
     assert header == f'"Töpferei, Köln" <{shown}>'
@@ -95,14 +97,14 @@ LINES = text(max_size=256).filter(lambda one: line_problem(one, "", longest=256)
 
 def test_no_name_becomes_another_header_or_another_sender() -> None:
     with smtp_server() as (mailbox, host):
-        post = SmtpPost(f"smtp://{host}", "noreply@shop.example.com")
+        mailer = SmtpMailer(f"smtp://{host}", "noreply@shop.example.com")
 
         @given(
             name=LINES, subject=LINES, recipient=sampled_from(["ann@example.com", "用@例.公司"])
         )
         @settings(max_examples=80)
         def every_name(name: str, subject: str, recipient: str) -> None:
-            post.send(replace(_letter(recipient, subject), sender_name=name))
+            mailer.send(replace(_rendered(recipient, subject), sender_name=name))
             message = mailbox.messages[-1]
             assert {*message.keys()} == HEADERS
             [sender] = message["From"].addresses
@@ -116,16 +118,16 @@ def test_no_name_becomes_another_header_or_another_sender() -> None:
 
 def test_the_server_is_told_who_sends_when_the_url_has_credentials() -> None:
     with smtp_server(login=("shop", "p@ss/word")) as (mailbox, host):
-        SmtpPost(f"smtp://shop:p%40ss%2Fword@{host}", "noreply@example.com").send(_letter())
+        SmtpMailer(f"smtp://shop:p%40ss%2Fword@{host}", "noreply@example.com").send(_rendered())
 
     assert len(mailbox.messages) == 1
 
 
 def test_looking_at_the_server_goes_as_far_as_the_password_and_sends_nothing() -> None:
     with smtp_server(login=("shop", "right")) as (mailbox, host):
-        assert SmtpPost(f"smtp://shop:right@{host}", "noreply@example.com").check()
+        assert SmtpMailer(f"smtp://shop:right@{host}", "noreply@example.com").check()
         with pytest.raises(MailUndeliverable, match="MAIL_URL"):
-            SmtpPost(f"smtp://shop:wrong@{host}", "noreply@example.com").check()
+            SmtpMailer(f"smtp://shop:wrong@{host}", "noreply@example.com").check()
     assert mailbox.messages == []
 
 
@@ -134,7 +136,7 @@ def test_wrong_credentials_are_a_failure_that_keeps_the_password_to_itself() -> 
         smtp_server(login=("shop", "right")) as (mailbox, host),
         pytest.raises(MailUndeliverable) as failure,
     ):
-        SmtpPost(f"smtp://shop:wrong-secret@{host}", "noreply@example.com").send(_letter())
+        SmtpMailer(f"smtp://shop:wrong-secret@{host}", "noreply@example.com").send(_rendered())
 
     assert mailbox.messages == []
     assert "wrong-secret" not in str(failure.value)
@@ -147,9 +149,9 @@ def test_wrong_credentials_are_a_failure_that_keeps_the_password_to_itself() -> 
 def test_a_refusal_is_final_when_the_server_says_so(answer: str, *, permanent: bool) -> None:
     with smtp_server() as (mailbox, host):
         mailbox.refusal = answer
-        post = SmtpPost(f"smtp://{host}", "noreply@example.com")
+        mailer = SmtpMailer(f"smtp://{host}", "noreply@example.com")
         with pytest.raises(MailUndeliverable) as failure:
-            post.send(_letter())
+            mailer.send(_rendered())
 
     assert failure.value.permanent is permanent
 
@@ -160,9 +162,9 @@ def test_a_refusal_is_final_when_the_server_says_so(answer: str, *, permanent: b
 def test_a_recipient_who_is_asked_to_wait_is_not_given_up(answer: str, *, permanent: bool) -> None:
     with smtp_server() as (mailbox, host):
         mailbox.stranger = answer
-        post = SmtpPost(f"smtp://{host}", "noreply@example.com")
+        mailer = SmtpMailer(f"smtp://{host}", "noreply@example.com")
         with pytest.raises(MailUndeliverable) as failure:
-            post.send(_letter())
+            mailer.send(_rendered())
 
     assert failure.value.permanent is permanent
 
@@ -176,12 +178,12 @@ def test_a_letter_is_encrypted_on_its_way(
     tls.load_cert_chain(chain)
     with smtp_server(tls=tls, from_the_start=from_the_start) as (mailbox, host):
         url = f"{scheme}://{host.replace('127.0.0.1', 'localhost')}"
-        post = SmtpPost(url, "noreply@example.com")
+        mailer = SmtpMailer(url, "noreply@example.com")
         with pytest.raises(MailUndeliverable) as failure:
-            post.send(_letter())  # to a server whose certificate nobody vouches for
+            mailer.send(_rendered())  # to a server whose certificate nobody vouches for
         assert failure.value.permanent is False
         monkeypatch.setenv("SSL_CERT_FILE", str(authority))
-        post.send(_letter())
+        mailer.send(_rendered())
 
     assert mailbox.encrypted == [True]
 
@@ -191,7 +193,7 @@ def test_a_server_that_is_down_is_a_failure_for_now() -> None:
         pass
 
     with pytest.raises(MailUndeliverable) as failure:
-        SmtpPost(f"smtp://{host}", "noreply@example.com").send(_letter())
+        SmtpMailer(f"smtp://{host}", "noreply@example.com").send(_rendered())
 
     assert failure.value.permanent is False
 
@@ -201,7 +203,7 @@ def test_mails_can_be_written_to_a_file_instead_of_being_sent(
 ) -> None:
     file = tmp_path / "mails.txt"
 
-    FilePost(file, "noreply@localhost").send(_letter())
+    FileMailer(file, "noreply@localhost").send(_rendered())
 
     assert "To: ann@example.com" in file.read_text()
     assert "https://shop.example.com/?token=abc" in file.read_text()

@@ -6,7 +6,7 @@ from app.domain.deliveries.deliveries import DeliveryStatus
 from app.domain.webhooks.webhooks import AsyncEvent
 from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookEventRecord, WebhookRecord
 from app.ports import Ports
-from app.services.webhooks.stored_webhooks import sealed_secret
+from app.services.webhooks.stored_webhooks import encrypted_secret
 from tests.builders.people import ISSUER
 
 TARGET = "https://app.example.com/hook"
@@ -29,7 +29,7 @@ def make_webhook(
             name="hook",
             target_url=target_url,
             query=query,
-            secret=sealed_secret(ports, secret),
+            secret=encrypted_secret(ports, secret),
             custom_headers=custom_headers or {},
             created_at=now,
         )

@@ -102,7 +102,7 @@ def test_a_lost_secret_says_what_to_do_and_force_does_it(
 
 
 def test_no_form_shows_a_private_part(ports: Ports) -> None:
-    sealed = ring(ports).signer.sealed
+    encrypted = ring(ports).signer.encrypted
     for form in ("--json", "--short"):
-        assert sealed not in run(ports, "list", form).output
+        assert encrypted not in run(ports, "list", form).output
     assert "PRIVATE" not in run(ports, "list").output

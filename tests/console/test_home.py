@@ -65,7 +65,7 @@ def test_what_needs_attention_stands_first_the_worst_of_it_on_top(
         "Last changes",
     ]
     assert sorted(order, key=page.index) == order
-    shop.remembered.providers.paused.put(url, 0.0)
+    shop.cache.providers.paused.put(url, 0.0)
     shop.throttle.unblock("203.0.113.7")
     assert "3 things want a look." in admin.open("/console/").text
 
@@ -101,7 +101,7 @@ def make_trouble(shop: Ports) -> str:
     make_provider(shop, name="Harbour ID")
     save_provider(shop, OPERATOR, "default", ProviderUpdate({}))
     url = f"{ISSUER_THERE}/keys"
-    shop.remembered.providers.paused.put(url, shop.clock.timestamp() + 60)
+    shop.cache.providers.paused.put(url, shop.clock.timestamp() + 60)
     for _ in range(9):
         shop.throttle.fail("203.0.113.7", "", 1, shop.clock.timestamp())
     with shop.database.transaction() as session:

@@ -1,30 +1,30 @@
 """Sealing that fails, as the last step of a change may."""
 
-from app.ports.encryption import Sealing
+from app.ports.encryption import Encryption
 
 
-class BrokenSealing:
+class FailingEncryption:
     """Seals nothing."""
 
-    def seal(self, purpose: str, text: str) -> str:
+    def encrypt(self, purpose: str, text: str) -> str:
         raise ArithmeticError
 
-    def unseal(self, purpose: str, sealed: str) -> str:
+    def decrypt(self, purpose: str, encrypted: str) -> str:
         raise ArithmeticError
 
 
 class BrokenAtFirst:
-    """Fails once, then seals as ``sealing`` does."""
+    """Fails once, then seals as ``encryption`` does."""
 
-    def __init__(self, sealing: Sealing) -> None:
-        self._sealing = sealing
+    def __init__(self, encryption: Encryption) -> None:
+        self._encryption = encryption
         self._is_broken = True
 
-    def seal(self, purpose: str, text: str) -> str:
+    def encrypt(self, purpose: str, text: str) -> str:
         if self._is_broken:
             self._is_broken = False
             raise ArithmeticError
-        return self._sealing.seal(purpose, text)
+        return self._encryption.encrypt(purpose, text)
 
-    def unseal(self, purpose: str, sealed: str) -> str:
-        return self._sealing.unseal(purpose, sealed)
+    def decrypt(self, purpose: str, encrypted: str) -> str:
+        return self._encryption.decrypt(purpose, encrypted)

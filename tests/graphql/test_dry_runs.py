@@ -32,7 +32,7 @@ from app.models import AuditRecord, DeliveryRecord, OutboxEventRecord
 from app.ports import Ports
 from app.services.deliveries.dry_runs import dry_run_webhook, trigger_webhook
 from app.services.deliveries.fanout import fan_out_events
-from app.services.outbox.link_secrets import opened_payload
+from app.services.outbox.link_secrets import decrypted_payload
 from app.services.outbox.publisher import put_event
 from tests.builders.apps import make_app
 from tests.builders.people import actor_of, make_staff, make_user
@@ -85,7 +85,7 @@ def happen(ports: Ports, boss: Actor, kind: type[Event], specimen: Specimen) -> 
 def bodies(ports: Ports) -> Sequence[str]:
     with ports.database.reading() as session:
         stored = session.scalars(select(DeliveryRecord.payload).order_by(DeliveryRecord.id))
-        return [opened_payload(ports, one) for one in stored]
+        return [decrypted_payload(ports, one) for one in stored]
 
 
 def rows(ports: Ports) -> list[int | None]:

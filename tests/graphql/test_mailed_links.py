@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from app.adapters.mailer import SmtpPost
+from app.adapters.mailer import SmtpMailer
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.shop.settings import ShopUpdate
 from app.ports import Ports
@@ -62,7 +62,7 @@ class Office:
 def office(ports: Ports) -> Iterator[Office]:
     update_shop(ports, OPERATOR, ShopUpdate(name="Töpferei, Köln"))
     with smtp_server() as (mailbox, host):
-        posting = replace(ports, post=SmtpPost(f"smtp://{host}", "noreply@shop.example.com"))
+        posting = replace(ports, mailer=SmtpMailer(f"smtp://{host}", "noreply@shop.example.com"))
         yield Office(Front(posting), posting, mailbox)
 
 
@@ -150,7 +150,7 @@ def test_a_mail_server_that_is_down_delays_mail_and_loses_none(
         make_user(ports, email)
     with smtp_server() as (_mailbox, host):
         port = int(host.rpartition(":")[2])
-    posting = replace(ports, post=SmtpPost(f"smtp://{host}", "noreply@shop.example.com"))
+    posting = replace(ports, mailer=SmtpMailer(f"smtp://{host}", "noreply@shop.example.com"))
     front = Front(posting)
     for email in people:
         assert front.run(RESET, e=email, u=PAGE)["errors"] == []

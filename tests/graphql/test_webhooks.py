@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from app.adapters.encryption import AesSealing
+from app.adapters.encryption import AesEncryption
 from app.domain.authorization.permissions import Permission
 from app.domain.values.ids import to_global_id
 from app.models import AuditRecord, WebhookRecord
@@ -226,7 +226,7 @@ def test_a_secret_that_was_lost_is_said_to_be_and_the_rest_is_answered(
 ) -> None:
     app_id, token = owner
     key = make_webhook(ports, app_id, secret="whsec_of_yesterday")
-    after = Front(replace(ports, sealing=AesSealing("another secret of this installation")))
+    after = Front(replace(ports, encryption=AesEncryption("another secret of this installation")))
     answer = after.ask(ONE, token, id=to_global_id("Webhook", key))
     assert answer["data"]["webhook"]["name"] == "hook"
     (error,) = answer["errors"]

@@ -13,10 +13,10 @@ from urllib.request import Request, urlopen
 import pytest
 from sqlalchemy import text
 
-from app.adapters.mailer import FilePost
+from app.adapters.mailer import FileMailer
 from app.adapters.queue import SqliteQueue
 from app.adapters.saved_logins import FileProfiles
-from app.domain.accounts.mail import Letter
+from app.domain.accounts.mail import RenderedMail
 from app.domain.deliveries.deliveries import Batch
 from app.ports.saved_logins import Profile
 from app.settings import SettingsError, load_settings
@@ -139,8 +139,8 @@ def _use(database: Path, queue: Path, mails: Path) -> None:
     batches = SqliteQueue(queue)
     batches.put(Batch("x", 1, (1,)))
     batches.close()
-    letter = Letter("Shop", "", "a@example.com", "Hello", "Hello\n", "<p>Hello</p>")
-    FilePost(mails, "noreply@localhost").send(letter)
+    rendered = RenderedMail("Shop", "", "a@example.com", "Hello", "Hello\n", "<p>Hello</p>")
+    FileMailer(mails, "noreply@localhost").send(rendered)
 
 
 def test_production_without_a_mail_server_refuses_to_start(tmp_path: Path) -> None:

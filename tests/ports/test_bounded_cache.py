@@ -6,13 +6,13 @@ from threading import Barrier
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.ports.bounded_cache import Memory
+from app.ports.bounded_cache import BoundedCache
 
 WAIT = 30
 
 
 def test_what_was_put_is_got_until_it_is_cleared() -> None:
-    memory: Memory[str, int] = Memory(10)
+    memory: BoundedCache[str, int] = BoundedCache(10)
     memory.put("a", 1)
     assert memory.get("a") == 1
     assert memory.get("b") is None
@@ -24,7 +24,7 @@ def test_what_was_put_is_got_until_it_is_cleared() -> None:
 
 
 def test_what_is_put_again_replaces_what_was_there() -> None:
-    memory: Memory[str, int] = Memory(10)
+    memory: BoundedCache[str, int] = BoundedCache(10)
     memory.put("a", 1)
     memory.put("a", 2)
 
@@ -34,7 +34,7 @@ def test_what_is_put_again_replaces_what_was_there() -> None:
 
 @given(size=st.integers(min_value=1, max_value=20), keys=st.lists(st.integers(), unique=True))
 def test_a_full_memory_forgets_what_was_written_longest_ago(size: int, keys: list[int]) -> None:
-    memory: Memory[int, int] = Memory(size)
+    memory: BoundedCache[int, int] = BoundedCache(size)
     for key in keys:
         memory.put(key, key)
 
@@ -43,7 +43,7 @@ def test_a_full_memory_forgets_what_was_written_longest_ago(size: int, keys: lis
 
 def test_threads_that_write_at_once_never_overfill_it() -> None:
     threads, size = 4, 50
-    memory: Memory[int, int] = Memory(size)
+    memory: BoundedCache[int, int] = BoundedCache(size)
     together = Barrier(threads)
 
     def write(first: int) -> None:

@@ -10,7 +10,7 @@ from typing_extensions import override
 
 from app.adapters.keys import RsaKeyStore
 from app.adapters.passwords import Argon2Hasher
-from app.domain.accounts.mail import Letter
+from app.domain.accounts.mail import RenderedMail
 from app.domain.authorization.actor import WORKER, SessionOrigin, anonymous
 from app.domain.authorization.permissions import Permission
 from app.domain.passwords.email_links import LinkPurpose
@@ -69,10 +69,10 @@ class _OneHash(Argon2Hasher):
 class Mailbox:
     """Takes what would go to everybody's mail servers."""
 
-    letters: list[Letter] = field(default_factory=list)
+    mails: list[RenderedMail] = field(default_factory=list)
 
-    def send(self, letter: Letter) -> None:
-        self.letters.append(letter)
+    def send(self, letter: RenderedMail) -> None:
+        self.mails.append(letter)
 
     def check(self) -> bool:
         return False
@@ -209,13 +209,13 @@ class World:
             user = session.get_one(UserRecord, self.people[name])
             return make_link(self.ports, session, user, LinkPurpose.SET_PASSWORD)
 
-    def work(self) -> list[Letter]:
+    def work(self) -> list[RenderedMail]:
         """Do what the worker does beside the server; the letters that went out meanwhile."""
         box = Mailbox()
-        ports = replace(self.ports, post=box)
+        ports = replace(self.ports, mailer=box)
         answer_reset_requests(ports, WORKER)
         send_due_mail(ports, WORKER)
-        return box.letters
+        return box.mails
 
     def signer(self) -> tuple[KeyPair, RSAPrivateKey]:
         """The key that signs right now, and its private part."""

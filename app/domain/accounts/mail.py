@@ -50,7 +50,7 @@ class Mail:
 
 
 @dataclass(frozen=True, slots=True)
-class Letter:
+class RenderedMail:
     """A mail ready to be handed over: header fields are single lines, both bodies are complete."""
 
     sender_name: str

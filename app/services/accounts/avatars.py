@@ -11,7 +11,7 @@ from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.domain.values.uploads import Upload
 from app.models import AvatarRecord, UserRecord
 from app.ports import Ports
-from app.ports.images import NotAPicture
+from app.ports.images import InvalidImage
 from app.services.accounts.account_details import put_update
 from app.services.audit.log import Change, record
 from app.services.authorization.register import account_owner_only, public
@@ -30,8 +30,8 @@ def update_avatar(ports: Ports, actor: Actor, image: Upload) -> User:
         message = f"Use a file of at most {LARGEST_FILE // (1024 * 1024)} MiB."
         raise Refused(Problem("FILE_SIZE_LIMIT_EXCEEDED", message, "image"))
     try:
-        squares = ports.pictures.squares(image.data, SIZES)
-    except NotAPicture as reason:
+        squares = ports.images.crop_squares(image.data, SIZES)
+    except InvalidImage as reason:
         raise Refused(Problem("INVALID", str(reason), "image")) from None
     name = ports.randomness.token(NAME_LENGTH)
     with ports.database.transaction() as session:

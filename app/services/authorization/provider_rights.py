@@ -10,7 +10,7 @@ from app.domain.authorization.scopes import ScopeGrant
 from app.models import ExternalIdentityRecord, ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
-from app.ports.provider_cache import SeenToken
+from app.ports.provider_cache import CachedProviderToken
 from app.services.authorization.declarations import part
 from app.services.authorization.live_sessions import USER_COLUMNS, SessionFound, moment, read_user
 from app.services.authorization.shop_state import DOOR_COLUMNS, Door, read_door
@@ -40,7 +40,7 @@ _IDENTITY: Select[*tuple[object, ...]] = (
 
 
 @part
-def find_bearer(ports: Ports, seen: SeenToken) -> tuple[Door, SessionFound | None]:
+def find_bearer(ports: Ports, seen: CachedProviderToken) -> tuple[Door, SessionFound | None]:
     """The active user whose token was ``seen``, unless it was issued before they signed out.
 
     Signing out everywhere here, and being signed out everywhere by the provider, count alike. The

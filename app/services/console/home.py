@@ -159,7 +159,7 @@ def _traffic(found: Mapping[str, Any]) -> TrafficNow:
 
 
 def _provider(ports: Ports, provider: Provider) -> ProviderNow:
-    memory = ports.remembered.providers
+    memory = ports.cache.providers
     url = provider.json_web_key_set_url
     known = memory.keys.get(url)
     return ProviderNow(

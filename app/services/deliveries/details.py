@@ -18,14 +18,14 @@ from app.domain.sign_in.jws import decode, read_members
 from app.domain.values.errors import TokenRejected
 from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
-from app.ports.encryption import SealBroken
+from app.ports.encryption import DecryptionError
 from app.services.authorization.register import requires_person
 from app.services.deliveries.lists import ATTEMPT_COLUMNS, to_attempt
 from app.services.deliveries.search import DeliveryLine, select_lines, to_line
 from app.services.keys.ring import published_keys
-from app.services.outbox.link_secrets import holds_secret, shown_payload
+from app.services.outbox.link_secrets import holds_secret, redacted_payload
 from app.services.webhooks.link_recipients import sent_links
-from app.services.webhooks.stored_webhooks import SECRET_SEAL
+from app.services.webhooks.stored_webhooks import SECRET_PURPOSE
 
 SHOWN_ATTEMPTS = 50
 """Attempts that are shown, the newest: a delivery that is made again by hand may have many."""
@@ -79,15 +79,15 @@ def show_delivery_details(ports: Ports, actor: Actor, delivery_id: int) -> Deliv
         if row is None:
             return None
         line = to_line(row)
-        payload, api_url, *sealed, old_until = row[-5:]
+        payload, api_url, *encrypted, old_until = row[-5:]
         links = sent_links(ports, session, [line.id]) if holds_secret(line.event) else {}
         attempts = _attempts(session, line.id)
     if old_until is None or old_until <= ports.clock.now():
-        sealed = sealed[:1]
-    signing = tuple(_unsealed(ports, one) for one in sealed if one)
-    check = _Check(ports, keys, signing, shown_payload(ports, payload, None))
+        encrypted = encrypted[:1]
+    signing = tuple(_decrypted(ports, one) for one in encrypted if one)
+    check = _Check(ports, keys, signing, redacted_payload(ports, payload, None))
     link = links.get(line.id)
-    shown = shown_payload(ports, payload, None if link is None else link.secret or "")
+    shown = redacted_payload(ports, payload, None if link is None else link.secret or "")
     judged = tuple(ShownAttempt(one, check.of(one)) for one in attempts)
     return DeliveryDetails(line, shown, api_url, judged)
 
@@ -153,8 +153,8 @@ def _attempts(session: Session, delivery_id: int) -> list[Attempt]:
     return [to_attempt(row) for row in rows]
 
 
-def _unsealed(ports: Ports, sealed: str) -> str:
+def _decrypted(ports: Ports, encrypted: str) -> str:
     try:
-        return ports.sealing.unseal(SECRET_SEAL, sealed)
-    except SealBroken:
+        return ports.encryption.decrypt(SECRET_PURPOSE, encrypted)
+    except DecryptionError:
         return ""  # nothing is signed with it

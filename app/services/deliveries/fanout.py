@@ -13,7 +13,7 @@ from app.domain.events import EventType
 from app.domain.values.retries import FAULT_DELAYS, delay_before
 from app.models import OutboxEventRecord
 from app.ports import Ports
-from app.ports.encryption import SealBroken
+from app.ports.encryption import DecryptionError
 from app.services.authorization.register import internal, part
 from app.services.deliveries.stored_deliveries import NewDelivery, insert_deliveries
 from app.services.outbox.base_url import issuer_of
@@ -30,7 +30,7 @@ LEASE = timedelta(minutes=2)
 
 _FAULTS = "payloads could not be made"
 _KNOWN = frozenset(kind.value for kind in EventType)
-_SEALED = "The event was sealed under another SECRET_KEY."
+_UNREADABLE_EVENT = "The event was sealed under another SECRET_KEY."
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +139,10 @@ def _tell(ports: Ports, note: OutboxEventRecord, subscribers: Sequence[Subscribe
         issuer = issuer_of(ports, note.issuer)
         event = event_in(ports, note)
         subject = link_subject(ports, event)
-    except SealBroken:
-        return _Told(note, tuple(_failed(note, one, issuer, _SEALED) for one in subscribers))
+    except DecryptionError:
+        return _Told(
+            note, tuple(_failed(note, one, issuer, _UNREADABLE_EVENT) for one in subscribers)
+        )
     except Exception as fault:  # noqa: BLE001 - raised by the caller; the other notes go on
         problem = problem_of(ports, fault, f"the event {note.id} of the outbox, a {note.type}")
         failed = tuple(_failed(note, one, issuer, problem) for one in subscribers)

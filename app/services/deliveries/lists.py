@@ -15,7 +15,7 @@ from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.authorization.register import part, staff_and_apps
 from app.services.lists.paging import Order, read_page
-from app.services.outbox.link_secrets import holds_secret, shown_payload
+from app.services.outbox.link_secrets import holds_secret, redacted_payload
 from app.services.webhooks.details import show_webhook
 from app.services.webhooks.link_recipients import sent_links
 
@@ -110,16 +110,16 @@ def _shown(
     ports: Ports, actor: Actor, session: Session, deliveries: Sequence[EventDelivery]
 ) -> list[EventDelivery]:
     """As ``actor`` may see them: the secret of a link is for the app alone that may be sent it."""
-    sealed = [one.id for one in deliveries if holds_secret(one.event)]
-    if not sealed:
+    encrypted = [one.id for one in deliveries if holds_secret(one.event)]
+    if not encrypted:
         return list(deliveries)
     secrets = {
         key: link.secret or ""
-        for key, link in sent_links(ports, session, sealed).items()
+        for key, link in sent_links(ports, session, encrypted).items()
         if not (actor.onlooker.is_app and link.is_allowed)
     }
     return [
-        replace(one, payload=shown_payload(ports, one.payload, secrets.get(one.id)))
+        replace(one, payload=redacted_payload(ports, one.payload, secrets.get(one.id)))
         for one in deliveries
     ]
 

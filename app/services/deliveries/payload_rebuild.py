@@ -10,7 +10,7 @@ from app.models import DeliveryRecord, OutboxEventRecord
 from app.ports import Ports
 from app.services.authorization.register import part
 from app.services.deliveries.fanout import tell_again
-from app.services.outbox.link_secrets import sealed_payload
+from app.services.outbox.link_secrets import encrypted_payload
 from app.services.webhooks.subscribers import subscribers_of
 
 
@@ -47,7 +47,7 @@ def _remake(ports: Ports, key: int) -> bool:
             update(DeliveryRecord)
             .where(DeliveryRecord.id == key)
             .values(
-                payload=sealed_payload(ports, told.event, told.payload),
+                payload=encrypted_payload(ports, told.event, told.payload),
                 status=told.status.value,
                 given_up=told.given_up[:256],
                 next_attempt_at=ports.clock.now() if is_due else None,

@@ -12,7 +12,7 @@ from app.domain.deliveries.deliveries import GONE, Batch
 from app.domain.webhooks.subscribable_events import needed
 from app.models import AppRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
-from app.ports.encryption import SealBroken
+from app.ports.encryption import DecryptionError
 from app.services.authorization.register import internal
 from app.services.deliveries.attempt_results import (
     Delivery,
@@ -24,7 +24,7 @@ from app.services.deliveries.attempt_results import (
 from app.services.deliveries.attempts import make_attempt
 from app.services.deliveries.dispatch import LEASE, release_batch
 from app.services.deliveries.signing import Endpoint, endpoint_of
-from app.services.outbox.link_secrets import holds_secret, opened_payload
+from app.services.outbox.link_secrets import decrypted_payload, holds_secret
 from app.services.webhooks.link_recipients import SentLink, sent_links
 from app.services.webhooks.stored_webhooks import read_saver
 from app.services.webhooks.subscribers import PERMISSIONS
@@ -34,7 +34,9 @@ _PATIENCE = timedelta(seconds=5)
 _SLOW = 1.0
 """Seconds after which what is known so far is written down, rather than with the whole batch."""
 
-_SEALED = "The webhook's secret was sealed under another SECRET_KEY: give the webhook a new one."
+_UNREADABLE_KEY = (
+    "The webhook's secret was sealed under another SECRET_KEY: give the webhook a new one."
+)
 _UNREADABLE = (
     "The payload was sealed under another SECRET_KEY: the link has to be asked for again."
 )
@@ -61,8 +63,8 @@ def make_deliveries(ports: Ports, actor: Actor, batch: Batch) -> int:
     try:
         receiver = _receiver(ports, batch)
         deliveries = _begin(ports, batch)
-    except SealBroken:
-        give_up(ports, batch.lease, _SEALED)
+    except DecryptionError:
+        give_up(ports, batch.lease, _UNREADABLE_KEY)
         return 0
     if receiver is None:
         give_up(ports, batch.lease, "The webhook or its app is switched off.")
@@ -153,26 +155,30 @@ def _begin(ports: Ports, batch: Batch) -> Sequence[Delivery]:
                 DeliveryRecord.attempts,
             )
         ).all()
-    return _opened(ports, batch, sorted((Delivery(*row) for row in rows), key=lambda one: one.id))
+    return _with_decrypted_payloads(
+        ports, batch, sorted((Delivery(*row) for row in rows), key=lambda one: one.id)
+    )
 
 
-def _opened(ports: Ports, batch: Batch, sealed: Sequence[Delivery]) -> Sequence[Delivery]:
+def _with_decrypted_payloads(
+    ports: Ports, batch: Batch, encrypted: Sequence[Delivery]
+) -> Sequence[Delivery]:
     """The deliveries with their payloads; for those that may not be sent so it is the end.
 
     A payload that cannot be read any more, or one with the secret of a link that the webhook may
     not have by now.
     """
     links: Mapping[int, SentLink] = {}
-    with_link = [one.id for one in sealed if holds_secret(one.event)]
+    with_link = [one.id for one in encrypted if holds_secret(one.event)]
     if with_link:
         with ports.database.reading() as session:
             links = sent_links(ports, session, with_link)
     opened = []
     reasons = {}
-    for one in sealed:
+    for one in encrypted:
         try:
-            payload = opened_payload(ports, one.payload)
-        except SealBroken:
+            payload = decrypted_payload(ports, one.payload)
+        except DecryptionError:
             reasons[one.id] = _UNREADABLE
             continue
         link = links.get(one.id)

@@ -13,7 +13,7 @@ from app.ports import Ports
 from app.services.authorization.register import part
 from app.services.deliveries.attempt_results import Delivery
 from app.services.keys.ring import ring
-from app.services.webhooks.stored_webhooks import SECRET_SEAL
+from app.services.webhooks.stored_webhooks import SECRET_PURPOSE
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +40,13 @@ class Endpoint:
 @part
 def endpoint_of(ports: Ports, webhook: WebhookRecord) -> Endpoint:
     """The endpoint of a webhook; while a secret is replaced both are used, the new one first."""
-    sealed = [webhook.secret]
+    encrypted = [webhook.secret]
     until = webhook.old_secret_until
     if until is not None and until > ports.clock.now():
-        sealed.append(webhook.old_secret)
+        encrypted.append(webhook.old_secret)
     return Endpoint(
         url=webhook.target_url,
-        secrets=tuple(ports.sealing.unseal(SECRET_SEAL, one) for one in sealed if one),
+        secrets=tuple(ports.encryption.decrypt(SECRET_PURPOSE, one) for one in encrypted if one),
         custom_headers={name: str(value) for name, value in webhook.custom_headers.items()},
     )
 
@@ -80,8 +80,8 @@ def _detached(ports: Ports, body: bytes) -> str:
     """The JWS of a body: made once per key, however many webhooks and attempts it goes to."""
     signer = ring(ports).signer
     name = (signer.public.kid, hashlib.sha256(body).digest())
-    known = ports.remembered.signatures.get(name)
+    known = ports.cache.signatures.get(name)
     if known is None:
         known = ports.keys.sign_detached(signer, body)
-        ports.remembered.signatures.put(name, known)
+        ports.cache.signatures.put(name, known)
     return known

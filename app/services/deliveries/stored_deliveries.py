@@ -13,7 +13,7 @@ from app.domain.deliveries.message_ids import CHANCE, make_message_id
 from app.models import DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.authorization.register import part
-from app.services.outbox.link_secrets import sealed_payload
+from app.services.outbox.link_secrets import encrypted_payload
 
 _REASON = 256
 
@@ -73,7 +73,7 @@ def _row(ports: Ports, new: NewDelivery, now: datetime) -> dict[str, object]:
         "event": new.event,
         "subject_id": new.subject_id,
         "message_id": make_message_id(now, ports.randomness.token(CHANCE)),
-        "payload": sealed_payload(ports, new.event, new.payload),
+        "payload": encrypted_payload(ports, new.event, new.payload),
         "issuer": new.issuer,
         "status": new.status.value,
         "created_at": now,

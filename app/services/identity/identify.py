@@ -13,7 +13,7 @@ from app.domain.sign_in.tokens import (
 from app.domain.single_sign_on.provider_tokens import claimed_issuer
 from app.domain.values.errors import TokenFault, TokenRejected
 from app.ports import Ports
-from app.ports.provider_cache import SeenToken
+from app.ports.provider_cache import CachedProviderToken
 from app.services.authorization.app_rights import find_app
 from app.services.authorization.live_sessions import SessionFound, user_in
 from app.services.authorization.provider_rights import find_bearer
@@ -66,7 +66,7 @@ def identify(ports: Ports, visitor: Visitor) -> Identity:
     if is_app_token(credential):
         return _identify_app(ports, visitor, credential)
     digest = digest_of_token(credential)
-    seen = ports.remembered.providers.tokens.get(digest)
+    seen = ports.cache.providers.tokens.get(digest)
     known = None if seen is None else _bearer(ports, visitor, seen)
     if known is not None:
         return known
@@ -114,7 +114,7 @@ def actor_in(visitor: Visitor, found: SessionFound, user: User) -> Actor:
     )
 
 
-def _bearer(ports: Ports, visitor: Visitor, seen: SeenToken) -> Identity | None:
+def _bearer(ports: Ports, visitor: Visitor, seen: CachedProviderToken) -> Identity | None:
     """Whoever brought a token that a provider vouched for; ``None`` when it must be asked anew.
 
     That is when the settings have changed, or when the provider's word is not good any more.

@@ -8,7 +8,7 @@ from typing import TypeVar
 from app.domain.sign_in.tokens import Claims, TokenType, check_claims, read_claims
 from app.domain.values.errors import TokenFault, TokenRejected
 from app.ports import Ports
-from app.ports.process_cache import KnownRing, VerifiedToken
+from app.ports.process_cache import CachedKeyRing, VerifiedToken
 from app.services.authorization.app_rights import find_extension
 from app.services.authorization.live_sessions import SessionFound, find_living, find_session
 from app.services.authorization.register import part
@@ -84,8 +84,8 @@ def _find_living(ports: Ports, claims: Claims) -> tuple[Door, bool]:
 
 def _verified(ports: Ports, token: str, digest: bytes) -> VerifiedToken:
     """What the ring that this process remembers makes of ``token``; a newer one if need be."""
-    known = ports.remembered.ring or ring(ports)
-    remembered = ports.remembered.verified.get(digest)
+    known = ports.cache.ring or ring(ports)
+    remembered = ports.cache.verified.get(digest)
     if remembered is not None and remembered.ring is known.ring:
         return remembered
     try:
@@ -99,11 +99,11 @@ def _verified(ports: Ports, token: str, digest: bytes) -> VerifiedToken:
         return _verify(ports, newer, token)
 
 
-def _verify(ports: Ports, known: KnownRing, token: str) -> VerifiedToken:
+def _verify(ports: Ports, known: CachedKeyRing, token: str) -> VerifiedToken:
     everything = ports.keys.verify(known.ring.published, token)
     claims = read_claims(everything, ports.configuration.owner)
     verified = VerifiedToken(claims, known.ring)
-    ports.remembered.verified.put(digest_of_token(token), verified)
+    ports.cache.verified.put(digest_of_token(token), verified)
     return verified
 
 

@@ -29,7 +29,7 @@ def calling(ports: Ports, url: str, purpose: CallPurpose) -> Iterator[None]:
     """
     if purpose is not CallPurpose.VERIFIED:
         require_not_paused(ports, url)
-    lane = ports.remembered.providers.lanes[purpose]
+    lane = ports.cache.providers.lanes[purpose]
     if not lane.enter(QUEUE_SECONDS):
         message = f"Too many requests are waiting for {url}."
         raise CallFailed(CallFault.NOT_CALLED, message)
@@ -47,14 +47,14 @@ def calling(ports: Ports, url: str, purpose: CallPurpose) -> Iterator[None]:
 @part
 def require_not_paused(ports: Ports, url: str) -> None:
     """Raise ``CallFailed`` NOT_CALLED while the URL is paused."""
-    if ports.clock.timestamp() < (ports.remembered.providers.paused.get(url) or 0.0):
+    if ports.clock.timestamp() < (ports.cache.providers.paused.get(url) or 0.0):
         raise CallFailed(CallFault.NOT_CALLED, f"{url} failed several times a moment ago.")
 
 
 @part
 def note_outcome(ports: Ports, url: str, *, is_good: bool) -> None:
     """Count failures in a row at ``url``, and pause it when they are ``MOST_FAILURES``."""
-    memory = ports.remembered.providers
+    memory = ports.cache.providers
     failures = 0 if is_good else (memory.failures.get(url) or 0) + 1
     if failures or memory.failures.get(url):
         memory.failures.put(url, failures)

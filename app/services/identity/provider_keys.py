@@ -6,7 +6,7 @@ from app.domain.single_sign_on.providers import Provider
 from app.ports import Ports
 from app.ports.http import CallFailed, CallFault
 from app.ports.identity_provider import ProviderKey
-from app.ports.provider_cache import KnownKeys
+from app.ports.provider_cache import CachedProviderKeys
 from app.services.authorization.register import part
 from app.services.identity.provider_calls import QUEUE_SECONDS, note_outcome, require_not_paused
 
@@ -37,7 +37,7 @@ def _keys(ports: Ports, url: str, kid: str | None) -> tuple[ProviderKey, ...]:
 
     Only those whose key isn't among the last ones wait for it, a few of them and not for long.
     """
-    memory = ports.remembered.providers
+    memory = ports.cache.providers
     known = memory.keys.get(url)
     if known is not None and not _is_due(ports, known, kid):
         return known.keys
@@ -68,21 +68,21 @@ def _fetch(ports: Ports, url: str) -> tuple[ProviderKey, ...]:
         is_good = True
     finally:
         note_outcome(ports, url, is_good=is_good)
-    ports.remembered.providers.keys.put(url, KnownKeys(keys, ports.clock.timestamp()))
+    ports.cache.providers.keys.put(url, CachedProviderKeys(keys, ports.clock.timestamp()))
     return keys
 
 
 def _last_known(ports: Ports, url: str, failed: CallFailed) -> tuple[ProviderKey, ...]:
-    known = ports.remembered.providers.keys.get(url)
+    known = ports.cache.providers.keys.get(url)
     if known is None or _age(ports, known) > _AT_LONGEST:
         raise failed
     return known.keys
 
 
-def _is_due(ports: Ports, known: KnownKeys, kid: str | None) -> bool:
+def _is_due(ports: Ports, known: CachedProviderKeys, kid: str | None) -> bool:
     age = _age(ports, known)
     return age >= _GOOD_FOR or (age >= COOL_DOWN and not known.has(kid))
 
 
-def _age(ports: Ports, known: KnownKeys) -> float:
+def _age(ports: Ports, known: CachedProviderKeys) -> float:
     return ports.clock.timestamp() - known.fetched

@@ -23,7 +23,7 @@ from app.domain.values.errors import Refused, TokenFault, TokenRejected, TooMany
 from app.models import ProviderTokenRecord
 from app.ports import Ports
 from app.ports.http import CallFailed, CallFault
-from app.ports.provider_cache import CallPurpose, RefusedToken, SeenToken
+from app.ports.provider_cache import CachedProviderToken, CachedRefusal, CallPurpose
 from app.services.authorization.provider_rights import is_ended
 from app.services.authorization.rate_limits import limit_rate
 from app.services.authorization.register import part
@@ -51,14 +51,14 @@ class _Bearer:
 @part
 def recognise_token(
     ports: Ports, actor: Actor, token: str, digest: bytes, version: int
-) -> SeenToken | None:
+) -> CachedProviderToken | None:
     """Whose a provider's access token is; ``None`` when no provider of ours can have issued it.
 
     ``digest`` is the token's SHA-256, ``version`` that of the providers' settings. The token's
     user is made, linked or brought up to date. Raises ``TokenRejected`` with the reason, PROVIDER
     when the provider does not answer.
     """
-    memory = ports.remembered.providers
+    memory = ports.cache.providers
     now = ports.clock.timestamp()
     refused = memory.refused.get(digest)
     if refused is not None and refused.version == version and now < refused.until:
@@ -89,8 +89,8 @@ def _remember(
     ports: Ports, digest: bytes, fault: TokenFault, seconds: float, version: int
 ) -> None:
     """Answer ``fault`` for that token alone, without another call, for so many seconds."""
-    refused = RefusedToken(fault, ports.clock.timestamp() + seconds, version)
-    ports.remembered.providers.refused.put(digest, refused)
+    refused = CachedRefusal(fault, ports.clock.timestamp() + seconds, version)
+    ports.cache.providers.refused.put(digest, refused)
 
 
 def _candidates(ports: Ports, token: str, version: int) -> list[Provider]:
@@ -149,7 +149,7 @@ def _read_opaque(
         reason = "An opaque token does not tell which audience it is meant for."
         raise ProviderTokenRejected(reason)
     purpose = CallPurpose.VERIFIED
-    if ports.remembered.providers.tokens.get(digest) is None:
+    if ports.cache.providers.tokens.get(digest) is None:
         limit_rate(ports, EXTERNAL_TOKEN, actor.address)
         purpose = CallPurpose.UNKNOWN
     person = read_person(_ask(ports, provider, token, purpose), provider)
@@ -164,7 +164,9 @@ def _ask(
         return dict(ports.identity_provider.fetch_person(provider.user_info_url, token))
 
 
-def _settle(ports: Ports, actor: Actor, bearer: _Bearer, digest: bytes, version: int) -> SeenToken:
+def _settle(
+    ports: Ports, actor: Actor, bearer: _Bearer, digest: bytes, version: int
+) -> CachedProviderToken:
     try:
         return _store(ports, actor, bearer, digest, version)
     except IntegrityError:
@@ -172,7 +174,9 @@ def _settle(ports: Ports, actor: Actor, bearer: _Bearer, digest: bytes, version:
         return _store(ports, actor, bearer, digest, version)
 
 
-def _store(ports: Ports, actor: Actor, bearer: _Bearer, digest: bytes, version: int) -> SeenToken:
+def _store(
+    ports: Ports, actor: Actor, bearer: _Bearer, digest: bytes, version: int
+) -> CachedProviderToken:
     now = ports.clock.timestamp()
     with ports.database.transaction() as session:
         identity, user = admit(ports, actor, session, bearer.arrival)
@@ -182,7 +186,7 @@ def _store(ports: Ports, actor: Actor, bearer: _Bearer, digest: bytes, version: 
             issued = min(bearer.issued, now)
         if is_ended(issued, user.tokens_valid_after, identity.tokens_valid_after):
             raise ProviderTokenRejected("Whoever this is has signed out everywhere since.")
-        return SeenToken(
+        return CachedProviderToken(
             identity_id=identity.id,
             issuer=identity.issuer,
             subject=identity.subject,

@@ -8,10 +8,10 @@ from app.domain.authorization.actor import Actor
 from app.domain.single_sign_on.providers import Provider, choose, slug_in
 from app.models import IdentityProviderRecord, ShopRecord
 from app.ports import Ports
-from app.ports.provider_cache import KnownProviders
+from app.ports.provider_cache import CachedProviders
 from app.services.authorization.register import part, public
 
-SECRET_SEAL = "identity provider's client secret"  # noqa: S105 - what it is sealed for
+SECRET_PURPOSE = "identity provider's client secret"  # noqa: S105 - what it is sealed for
 
 # The shop is one row, so nothing has to choose among several.
 _VERSION: Select[*tuple[object, ...]] = select(ShopRecord.providers_version)
@@ -31,14 +31,14 @@ def known_providers(ports: Ports, version: int | None = None) -> tuple[Provider,
     """Every provider at ``version``, which the caller has just read from the shop's row."""
     if version is None:
         version = int(str(ports.database.read(_VERSION, {})[0][0]))
-    known = ports.remembered.providers.known
+    known = ports.cache.providers.known
     if known is None or known.version != version:
         with ports.database.reading() as session:
             records = session.scalars(
                 select(IdentityProviderRecord).order_by(IdentityProviderRecord.id)
             )
-            known = KnownProviders(version, tuple(to_provider(record) for record in records))
-        ports.remembered.providers.known = known
+            known = CachedProviders(version, tuple(to_provider(record) for record in records))
+        ports.cache.providers.known = known
     return known.providers
 
 
@@ -61,7 +61,7 @@ def client_secret_of(ports: Ports, provider: Provider) -> str:
     """The provider's client secret, readable; empty where it has none."""
     if not provider.client_secret:
         return ""
-    return ports.sealing.unseal(SECRET_SEAL, provider.client_secret)
+    return ports.encryption.decrypt(SECRET_PURPOSE, provider.client_secret)
 
 
 @public

@@ -18,7 +18,7 @@ from app.domain.values.installation_errors import DatabaseUnavailable
 from app.models import ShopRecord
 from app.ports import Ports
 from app.ports.keys import KeyPair
-from app.ports.process_cache import KnownRing
+from app.ports.process_cache import CachedKeyRing
 from app.services.audit.log import Change, record
 from app.services.authorization.register import part, requires_person
 from app.services.keys.stored_keys import (
@@ -34,7 +34,7 @@ _VERSION: Select[*tuple[object, ...]] = select(ShopRecord.keys_version)
 
 
 @part
-def ring(ports: Ports, version: int | None = None) -> KnownRing:
+def ring(ports: Ports, version: int | None = None) -> CachedKeyRing:
     """The ring at ``version``, which the caller has just read from the shop's row, or the present.
 
     Reads the ring only when this process remembers another version, or when a retired key has
@@ -43,13 +43,13 @@ def ring(ports: Ports, version: int | None = None) -> KnownRing:
     fixed = ports.keys.fixed()
     if fixed is not None:
         return _fixed(ports, fixed)
-    if version is None and ports.remembered.ring is not None:
+    if version is None and ports.cache.ring is not None:
         version = int(str(ports.database.read(_VERSION, {})[0][0]))
-    known = _remembered(ports, version)
+    known = _cached(ports, version)
     if known is not None:
         return known
-    with ports.remembered.ring_lock:
-        return _remembered(ports, version) or _read_anew(ports)
+    with ports.cache.ring_lock:
+        return _cached(ports, version) or _read_anew(ports)
 
 
 @part
@@ -61,7 +61,7 @@ def published_keys(ports: Ports) -> tuple[PublicKey, ...]:
     try:
         known = ring(ports)
     except DatabaseUnavailable:
-        last = ports.remembered.ring
+        last = ports.cache.ring
         if last is None or ports.clock.timestamp() >= last.good_until:
             raise
         known = last
@@ -88,30 +88,30 @@ def list_keys(ports: Ports, actor: Actor) -> tuple[SigningKey, ...]:
     )
 
 
-def _fixed(ports: Ports, pair: KeyPair) -> KnownRing:
-    known = ports.remembered.ring
+def _fixed(ports: Ports, pair: KeyPair) -> CachedKeyRing:
+    known = ports.cache.ring
     if known is None or known.signer != pair:
         kid = pair.public.kid
-        known = KnownRing(Ring(0, kid, MappingProxyType({kid: pair.public})), pair)
+        known = CachedKeyRing(Ring(0, kid, MappingProxyType({kid: pair.public})), pair)
         _remember(ports, known)
     return known
 
 
-def _remembered(ports: Ports, version: int | None) -> KnownRing | None:
-    known = ports.remembered.ring
+def _cached(ports: Ports, version: int | None) -> CachedKeyRing | None:
+    known = ports.cache.ring
     if known is None or known.ring.version != version:
         return None
     return known if ports.clock.timestamp() < known.good_until else None
 
 
-def _remember(ports: Ports, known: KnownRing) -> None:
-    before = ports.remembered.ring
-    ports.remembered.ring = known
+def _remember(ports: Ports, known: CachedKeyRing) -> None:
+    before = ports.cache.ring
+    ports.cache.ring = known
     if before is None or before.ring != known.ring:
-        ports.remembered.verified.clear()
+        ports.cache.verified.clear()
 
 
-def _read_anew(ports: Ports) -> KnownRing:
+def _read_anew(ports: Ports) -> CachedKeyRing:
     stored = stored_ring(ports)
     missing = {KeyState.NEXT, KeyState.ACTIVE} - {key.state for key in stored.keys}
     if missing:
@@ -123,7 +123,7 @@ def _read_anew(ports: Ports) -> KnownRing:
     # The active key leads: some verifiers look no further than the first of a key set.
     listed = sorted(keys, key=lambda key: key.state is not KeyState.ACTIVE)
     published = MappingProxyType({key.pair.public.kid: key.pair.public for key in listed})
-    known = KnownRing(
+    known = CachedKeyRing(
         Ring(stored.version, signer.public.kid, published), signer, min(ends, default=inf)
     )
     _remember(ports, known)

@@ -79,7 +79,7 @@ def new_key(pair: KeyPair, state: KeyState, now: datetime) -> SigningKeyRecord:
     return SigningKeyRecord(
         kid=pair.public.kid,
         state=state.value,
-        private_key=pair.sealed,
+        private_key=pair.encrypted,
         modulus=pair.public.n,
         exponent=pair.public.e,
         published_at=now,

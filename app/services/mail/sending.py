@@ -7,16 +7,16 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import select, update
 
-from app.domain.accounts.mail import Letter, Mail, MailKind
+from app.domain.accounts.mail import Mail, MailKind, RenderedMail
 from app.domain.authorization.actor import Actor
 from app.domain.values.retries import MAIL_DELAYS, delay_before
 from app.models import OutboxMailRecord, ShopRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
-from app.ports.encryption import SealBroken
+from app.ports.encryption import DecryptionError
 from app.ports.mail import MailUndeliverable
 from app.services.authorization.register import internal
-from app.services.outbox.publisher import MAIL_SEAL
+from app.services.outbox.publisher import MAIL_PURPOSE
 from app.services.passwords.password_resets import answer_reset_requests
 from app.services.shop.settings import settings_of
 
@@ -108,10 +108,10 @@ def _claim(ports: Ports, lease: str) -> Sequence[_Claimed]:
 def _send(ports: Ports, claimed: _Claimed, lease: str) -> bool:
     error, permanent = "", False
     try:
-        ports.post.send(_letter(ports, claimed))
+        ports.mailer.send(_render(ports, claimed))
     except MailUndeliverable as undeliverable:
         error, permanent = str(undeliverable), undeliverable.permanent
-    except SealBroken:
+    except DecryptionError:
         error, permanent = "Its contents were sealed under another SECRET_KEY.", True
     _note(ports, claimed, lease, error=error, permanent=permanent)
     return not error
@@ -134,13 +134,15 @@ def _release(ports: Ports, mails: Sequence[_Claimed], lease: str) -> None:
         )
 
 
-def _letter(ports: Ports, claimed: _Claimed) -> Letter:
-    values = json.loads(ports.sealing.unseal(MAIL_SEAL, claimed.sealed))
+def _render(ports: Ports, claimed: _Claimed) -> RenderedMail:
+    values = json.loads(ports.encryption.decrypt(MAIL_PURPOSE, claimed.sealed))
     with ports.database.reading() as session:
         shop = settings_of(session.get_one(ShopRecord, SHOP_ID))
-    letter = ports.letters.write(Mail(MailKind(claimed.kind), claimed.recipient, values), shop)
+    rendered = ports.email_templates.render(
+        Mail(MailKind(claimed.kind), claimed.recipient, values), shop
+    )
     # The same in every attempt, so that a mailbox can tell a repetition.
-    return replace(letter, message_id=f"{claimed.created_at:%Y%m%d%H%M%S}.{claimed.id}")
+    return replace(rendered, message_id=f"{claimed.created_at:%Y%m%d%H%M%S}.{claimed.id}")
 
 
 def _note(ports: Ports, claimed: _Claimed, lease: str, *, error: str, permanent: bool) -> None:

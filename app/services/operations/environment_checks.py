@@ -49,7 +49,7 @@ def throttle_findings(ports: Ports) -> Iterator[Finding]:
 def mail_finding(ports: Ports) -> Finding:
     """Whether mails would be taken from us; none is sent."""
     try:
-        leaves = ports.post.check()
+        leaves = ports.mailer.check()
     except MailUndeliverable as error:
         remedy = "Check MAIL_URL, and that the server behind it is running. No mail is lost."
         return Finding("mail", State.FAILED, str(error), remedy)

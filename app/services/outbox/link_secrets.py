@@ -6,12 +6,12 @@ People may see them without it; the app that it was sent to, with it.
 from app.domain.deliveries.redaction import REDACTED
 from app.domain.events import EVENTS, EventType, LinkRequested
 from app.ports import Ports
-from app.ports.encryption import SealBroken
+from app.ports.encryption import DecryptionError
 from app.services.authorization.register import part
 
 _WHOLE = f'"{REDACTED}"'
-_SEAL = "webhook payload"
-_SEALED = "sealed:"
+_PURPOSE = "webhook payload"
+_ENCRYPTED_PREFIX = "sealed:"
 """What no JSON text begins with."""
 
 
@@ -24,33 +24,33 @@ def holds_secret(event: str) -> bool:
 
 
 @part
-def sealed_payload(ports: Ports, event: str, payload: str) -> str:
+def encrypted_payload(ports: Ports, event: str, payload: str) -> str:
     """What is stored of the payload of such an event."""
     if not payload or not holds_secret(event):
         return payload
-    return _SEALED + ports.sealing.seal(_SEAL, payload)
+    return _ENCRYPTED_PREFIX + ports.encryption.encrypt(_PURPOSE, payload)
 
 
 @part
-def opened_payload(ports: Ports, stored: str) -> str:
-    """The payload that was stored; raises ``SealBroken`` under another SECRET_KEY."""
-    if not stored.startswith(_SEALED):
+def decrypted_payload(ports: Ports, stored: str) -> str:
+    """The payload that was stored; raises ``DecryptionError`` under another SECRET_KEY."""
+    if not stored.startswith(_ENCRYPTED_PREFIX):
         return stored
-    return ports.sealing.unseal(_SEAL, stored.removeprefix(_SEALED))
+    return ports.encryption.decrypt(_PURPOSE, stored.removeprefix(_ENCRYPTED_PREFIX))
 
 
 @part
-def shown_payload(ports: Ports, stored: str, secret: str | None) -> str:
+def redacted_payload(ports: Ports, stored: str, secret: str | None) -> str:
     """The payload as people may see it; ``secret`` is what to blot out, ``None`` for nothing."""
     try:
-        payload = opened_payload(ports, stored)
-    except SealBroken:
+        payload = decrypted_payload(ports, stored)
+    except DecryptionError:
         return _WHOLE
-    return without_secret(payload, secret) if payload and secret is not None else payload
+    return redact_secret(payload, secret) if payload and secret is not None else payload
 
 
 @part
-def without_secret(payload: str, secret: str) -> str:
+def redact_secret(payload: str, secret: str) -> str:
     """``payload`` with the secret blotted out; all of it, when one cannot tell what the secret is.
 
     Whoever manages apps must not be able to set the password of whoever asked for a link.

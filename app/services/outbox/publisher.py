@@ -12,8 +12,8 @@ from app.models import OutboxEventRecord, OutboxMailRecord
 from app.ports import Ports
 from app.services.authorization.register import part
 
-EVENT_SEAL = "outbox event"
-MAIL_SEAL = "outbox mail"
+EVENT_PURPOSE = "outbox event"
+MAIL_PURPOSE = "outbox mail"
 _SECRET = "token"  # noqa: S105
 
 
@@ -31,7 +31,7 @@ def put_event(ports: Ports, actor: Actor, session: Session, event: Event) -> Non
             type=event.type.value,
             subject_id=event.subject_id,
             data=data,
-            sealed=ports.sealing.seal(EVENT_SEAL, secret) if secret else "",
+            sealed=ports.encryption.encrypt(EVENT_PURPOSE, secret) if secret else "",
             issued_at=ports.clock.now(),
             principal_type="User" if actor.is_user else "App" if actor.is_app else "",
             principal_id=actor.user_id if actor.is_user else actor.app_id,
@@ -48,7 +48,7 @@ def put_mail(ports: Ports, session: Session, mail: Mail) -> None:
         OutboxMailRecord(
             kind=mail.kind.value,
             recipient=mail.recipient,
-            sealed=ports.sealing.seal(MAIL_SEAL, json.dumps(dict(mail.values))),
+            sealed=ports.encryption.encrypt(MAIL_PURPOSE, json.dumps(dict(mail.values))),
             created_at=now,
             next_attempt_at=now,
         )

@@ -7,19 +7,19 @@ from app.domain.events import EVENTS, Event, EventType, LinkRequested
 from app.models import OutboxEventRecord
 from app.ports import Ports
 from app.services.authorization.register import part
-from app.services.outbox.publisher import EVENT_SEAL
+from app.services.outbox.publisher import EVENT_PURPOSE
 
 
 @part
 def event_in(ports: Ports, note: OutboxEventRecord) -> Event:
     """The event that ``note`` is about, with its secret; what a later version noted is left out.
 
-    Raises ``SealBroken`` when it was sealed under another SECRET_KEY.
+    Raises ``DecryptionError`` when it was sealed under another SECRET_KEY.
     """
     kind: type[Any] = EVENTS[EventType(note.type)]
     names = {field.name for field in fields(kind)} - {"subject_id"}
     values = {name: value for name, value in note.data.items() if name in names}
     if issubclass(kind, LinkRequested) and note.sealed:
-        values["token"] = ports.sealing.unseal(EVENT_SEAL, note.sealed)
+        values["token"] = ports.encryption.decrypt(EVENT_PURPOSE, note.sealed)
     event: Event = kind(subject_id=note.subject_id, **values)
     return event

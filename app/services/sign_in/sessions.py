@@ -116,15 +116,15 @@ def open_session(
 @part
 def keep_refresh_token(ports: Ports, kept: SessionRecord, refresh_token: str) -> None:
     """Store the provider's refresh token with its session, sealed for that session alone."""
-    sealed = ports.sealing.seal(_purpose(kept), refresh_token) if refresh_token else ""
-    kept.provider_refresh_token = sealed
+    encrypted = ports.encryption.encrypt(_purpose(kept), refresh_token) if refresh_token else ""
+    kept.provider_refresh_token = encrypted
 
 
 @part
 def kept_refresh_token(ports: Ports, kept: SessionRecord) -> str:
     """The provider's refresh token of a session; empty where it has none."""
-    sealed = kept.provider_refresh_token
-    return ports.sealing.unseal(_purpose(kept), sealed) if sealed else ""
+    encrypted = kept.provider_refresh_token
+    return ports.encryption.decrypt(_purpose(kept), encrypted) if encrypted else ""
 
 
 @part

@@ -19,7 +19,7 @@ LIFETIME = timedelta(minutes=10)
 _LENGTH = 43
 """Letters and digits of each secret: 256 bits; RFC 7636, 4.1, asks for 43 characters at least."""
 
-_SEAL = "sign-in at an identity provider"
+_PURPOSE = "sign-in at an identity provider"
 _WORTHLESS = Problem(
     "INVALID", "This sign-in did not begin here, was used already, or began too long ago.", "state"
 )
@@ -46,7 +46,7 @@ def keep_sign_in(ports: Ports, provider: Provider, redirect_uri: str) -> BegunSi
                 digest=_digest(state),
                 provider_id=provider.id,
                 redirect_uri=redirect_uri,
-                sealed=ports.sealing.seal(_SEAL, secrets),
+                sealed=ports.encryption.encrypt(_PURPOSE, secrets),
                 expires_at=ports.clock.now() + LIFETIME,
             )
         )
@@ -69,7 +69,7 @@ def take_sign_in(ports: Ports, provider: Provider, state: str) -> BegunSignIn:
         row = session.execute(take).one_or_none()
     if row is None or row[3] <= ports.clock.now() or row[0] != provider.id:
         raise Refused(_WORTHLESS)
-    secrets = json.loads(ports.sealing.unseal(_SEAL, row[2]))
+    secrets = json.loads(ports.encryption.decrypt(_PURPOSE, row[2]))
     return BegunSignIn(row[1], state, secrets["nonce"], secrets["verifier"])
 
 

@@ -28,7 +28,7 @@ from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import fresh_proof, part, requires
-from app.services.identity.providers import SECRET_SEAL, known_providers, to_provider
+from app.services.identity.providers import SECRET_PURPOSE, known_providers, to_provider
 from app.services.lists.paging import Order, read_page
 from app.services.lists.range_filters import can_match
 from app.services.lists.substring_search import containing
@@ -177,7 +177,7 @@ def _read(ports: Ports, changes: ProviderUpdate) -> dict[str, Any]:
     values: dict[str, Any] = {one: value for one, value in read.items() if value is not None}
     for secret in _SECRETS:
         if values.get(secret):
-            values[secret] = ports.sealing.seal(SECRET_SEAL, str(values[secret]))
+            values[secret] = ports.encryption.encrypt(SECRET_PURPOSE, str(values[secret]))
     if changes.active is not None:
         values["active"] = changes.active
     if name:

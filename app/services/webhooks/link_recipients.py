@@ -17,10 +17,10 @@ from app.domain.events import EVENTS, Event, EventType, LinkRequested
 from app.domain.webhooks.permissions import may_receive_link
 from app.models import AppRecord, DeliveryRecord, OutboxEventRecord, UserRecord, WebhookRecord
 from app.ports import Ports
-from app.ports.encryption import SealBroken
+from app.ports.encryption import DecryptionError
 from app.services.authorization.live_sessions import USER_COLUMNS, read_user
 from app.services.authorization.register import part
-from app.services.outbox.publisher import EVENT_SEAL
+from app.services.outbox.publisher import EVENT_PURPOSE
 from app.services.webhooks.stored_webhooks import SAVER_COLUMNS, read_saver
 from app.services.webhooks.subscribers import PERMISSIONS, Subscriber
 
@@ -94,17 +94,19 @@ def _sent_link(ports: Ports, row: Sequence[object]) -> SentLink:
     saver = read_saver(str(kind), str(name), None if permissions is None else str(permissions))
     held = saver.link_permissions(parted_names(str(of_app or "")))
     subject = None if user[0] is None else read_user(user)
-    return SentLink(_unsealed(ports, sealed), may_receive_link(held, _needed(str(event)), subject))
+    return SentLink(
+        _decrypted(ports, sealed), may_receive_link(held, _needed(str(event)), subject)
+    )
 
 
 def _needed(event: str) -> Permission | None:
     return EVENTS[EventType(event)].permission if event in EventType.__members__ else None
 
 
-def _unsealed(ports: Ports, sealed: object) -> str | None:
+def _decrypted(ports: Ports, sealed: object) -> str | None:
     if sealed is None:
         return None  # the event has been forgotten
     try:
-        return ports.sealing.unseal(EVENT_SEAL, str(sealed)) if sealed else ""
-    except SealBroken:
+        return ports.encryption.decrypt(EVENT_PURPOSE, str(sealed)) if sealed else ""
+    except DecryptionError:
         return None

@@ -14,10 +14,10 @@ from app.domain.webhooks.permissions import UNKNOWN_SAVER, Saver
 from app.domain.webhooks.webhooks import AsyncEvent, Webhook
 from app.models import WebhookEventRecord, WebhookRecord
 from app.ports import Ports
-from app.ports.encryption import SealBroken
+from app.ports.encryption import DecryptionError
 from app.services.authorization.register import part
 
-SECRET_SEAL = "webhook secret"  # noqa: S105
+SECRET_PURPOSE = "webhook secret"  # noqa: S105
 
 OLD_SECRET_SIGNS = timedelta(hours=24)
 """How long a secret that was replaced still signs beside the new one."""
@@ -69,7 +69,7 @@ def store_webhook(
         target_url=webhook.target_url,
         is_active=webhook.is_active,
         query=webhook.query,
-        secret=sealed_secret(ports, webhook.reveal()),
+        secret=encrypted_secret(ports, webhook.reveal()),
         custom_headers=dict(webhook.custom_headers),
         created_at=created_at,
     )
@@ -107,9 +107,9 @@ def store_events(session: Session, webhook_id: int, events: Iterable[AsyncEvent]
 
 
 @part
-def sealed_secret(ports: Ports, secret_key: str) -> str:
+def encrypted_secret(ports: Ports, secret_key: str) -> str:
     """What is stored of a ``secretKey``."""
-    return ports.sealing.seal(SECRET_SEAL, secret_key) if secret_key else ""
+    return ports.encryption.encrypt(SECRET_PURPOSE, secret_key) if secret_key else ""
 
 
 @part
@@ -120,7 +120,7 @@ def replace_secret(ports: Ports, webhook: WebhookRecord, secret_key: str) -> Non
     that cannot be read.
     """
     try:
-        before = _unsealed(ports, webhook.secret)
+        before = _decrypted(ports, webhook.secret)
     except Refused:
         before = ""
     if before == secret_key != "":
@@ -128,7 +128,7 @@ def replace_secret(ports: Ports, webhook: WebhookRecord, secret_key: str) -> Non
     is_replaced = bool(before and secret_key)
     webhook.old_secret = webhook.secret if is_replaced else ""
     webhook.old_secret_until = ports.clock.now() + OLD_SECRET_SIGNS if is_replaced else None
-    webhook.secret = sealed_secret(ports, secret_key)
+    webhook.secret = encrypted_secret(ports, secret_key)
 
 
 def _webhook(ports: Ports, stored: WebhookRecord, names: Collection[str]) -> Webhook:
@@ -146,14 +146,14 @@ def _webhook(ports: Ports, stored: WebhookRecord, names: Collection[str]) -> Web
         created_at=stored.created_at,
         has_secret=bool(stored.secret),
         saver=read_saver(stored.saved_by_kind, stored.saved_by, stored.saved_permissions),
-        reveal=partial(_unsealed, ports, stored.secret),
+        reveal=partial(_decrypted, ports, stored.secret),
     )
 
 
-def _unsealed(ports: Ports, sealed: str) -> str:
+def _decrypted(ports: Ports, encrypted: str) -> str:
     try:
-        return ports.sealing.unseal(SECRET_SEAL, sealed) if sealed else ""
-    except SealBroken:
+        return ports.encryption.decrypt(SECRET_PURPOSE, encrypted) if encrypted else ""
+    except DecryptionError:
         raise Refused(_LOST) from None
 
 

@@ -30,7 +30,7 @@ from tests.builders.people import (
 )
 from tests.builders.shop import set_mode
 from tests.fakes.clock import FakeClock
-from tests.fakes.encryption import BrokenSealing
+from tests.fakes.encryption import FailingEncryption
 
 SHOP = "http://localhost:3000/leave"
 WORTHLESS = [("token", "INVALID")]
@@ -164,5 +164,7 @@ def test_apps_and_nobody_have_nothing_to_delete(ports: Ports) -> None:
 def test_a_request_that_fails_at_the_end_leaves_nothing(ports: Ports) -> None:
     actor = actor_of(ports, make_user(ports))
     with pytest.raises(ArithmeticError):
-        request_account_deletion(replace(ports, sealing=BrokenSealing()), actor, redirect_url=SHOP)
+        request_account_deletion(
+            replace(ports, encryption=FailingEncryption()), actor, redirect_url=SHOP
+        )
     assert (mails(ports), trail(ports, "account.deletion_request")) == ([], [])

@@ -27,7 +27,7 @@ from tests.builders.people import (
     sessions_of,
     user_as_stored,
 )
-from tests.fakes.encryption import BrokenSealing
+from tests.fakes.encryption import FailingEncryption
 
 SHOP = "http://localhost:3000/email?lang=de"
 OLD = "customer@example.com"
@@ -193,7 +193,7 @@ def test_what_fails_at_the_end_leaves_nothing(ports: Ports) -> None:
     user_id = make_user(ports)
     actor = actor_of(ports, user_id)
     token = link_for(ports, user_id, LinkPurpose.CHANGE_EMAIL, NEW)
-    broken = replace(ports, sealing=BrokenSealing())
+    broken = replace(ports, encryption=FailingEncryption())
     with pytest.raises(ArithmeticError):
         ask(broken, actor)
     with pytest.raises(ArithmeticError):

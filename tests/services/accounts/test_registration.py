@@ -21,7 +21,7 @@ from tests.builders.outbox import events, mails, token_in
 from tests.builders.people import NOBODY, PASSWORD, make_user, sessions_of, user_as_stored
 from tests.builders.shop import configure_shop, set_mode
 from tests.fakes.clock import FakeClock
-from tests.fakes.encryption import BrokenSealing
+from tests.fakes.encryption import FailingEncryption
 from tests.fakes.passwords import FakeHasher
 from tests.fixtures.ports import fake_ports
 
@@ -282,6 +282,6 @@ def test_of_two_who_register_one_address_at_once_one_makes_the_account(
 
 def test_a_registration_that_fails_at_the_end_leaves_nothing(ports: Ports) -> None:
     with pytest.raises(ArithmeticError):
-        register(replace(ports, sealing=BrokenSealing()))
+        register(replace(ports, encryption=FailingEncryption()))
     assert (people(ports), mails(ports), events(ports)) == ([], [], [])
     assert trail(ports, "account.register") == []

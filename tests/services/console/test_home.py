@@ -15,7 +15,7 @@ from app.domain.shop.settings import PasswordLoginMode
 from app.domain.shop.traffic import TrafficKind
 from app.domain.values.errors import PermissionDenied
 from app.ports import Ports
-from app.ports.provider_cache import KnownKeys
+from app.ports.provider_cache import CachedProviderKeys
 from app.services.console.home import show_overview
 from app.services.deliveries import daily_statistics as delivery_days
 from tests.builders.apps import make_app
@@ -67,8 +67,8 @@ def test_the_doors_are_shown_as_they_are(ports: Ports, clock: FakeClock) -> None
 
 def test_a_provider_is_shown_as_this_process_found_it_last(ports: Ports, clock: FakeClock) -> None:
     make_provider(ports)
-    memory, url = ports.remembered.providers, f"{ISSUER_THERE}/keys"
-    memory.keys.put(url, KnownKeys((), clock.timestamp()))
+    memory, url = ports.cache.providers, f"{ISSUER_THERE}/keys"
+    memory.keys.put(url, CachedProviderKeys((), clock.timestamp()))
     memory.paused.put(url, clock.timestamp() + 5)
     (provider,) = show_overview(ports, OPERATOR).providers
     assert (provider.answered_at, provider.is_paused) == (clock.now(), True)

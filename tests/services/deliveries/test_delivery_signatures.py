@@ -128,5 +128,5 @@ def test_the_jws_of_a_body_is_made_once_for_all_its_attempts(
 
     first, second = http.requests
     assert first.headers["Latchkey-Signature"] == second.headers["Latchkey-Signature"]
-    assert len(trying.remembered.signatures) == 1
+    assert len(trying.cache.signatures) == 1
     verify_jws(trying, second)

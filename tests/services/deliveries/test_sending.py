@@ -94,7 +94,7 @@ def test_a_body_that_goes_to_several_webhooks_is_signed_once(
     work_off(delivering)
 
     assert len({request.headers["Latchkey-Signature"] for request in http.requests}) == 1
-    assert len(delivering.remembered.signatures) == 1
+    assert len(delivering.cache.signatures) == 1
 
 
 def test_a_webhook_with_a_secret_is_signed_with_it(delivering: Ports, http: FakeHttp) -> None:

@@ -17,8 +17,8 @@ from app.domain.sign_in.tokens import Claims
 from app.domain.values.errors import PermissionDenied, TokenFault, TokenRejected
 from app.domain.values.installation_errors import KeyUnreadable, SchemaBehind
 from app.models import AuditRecord, ShopRecord, SigningKeyRecord
-from app.ports import Ports, Remembered
-from app.ports.process_cache import KnownRing, VerifiedToken
+from app.ports import Ports, ProcessCache
+from app.ports.process_cache import CachedKeyRing, VerifiedToken
 from app.services.identity.own_tokens import trace_token
 from app.services.keys.ring import list_keys, published_keys, ring
 from app.services.keys.rotation import rotate_keys
@@ -53,7 +53,7 @@ def other(database_url: str, clock: FakeClock) -> Iterator[Ports]:
 def with_fixed_key(ports: Ports) -> Ports:
     """The installation with ``RSA_PRIVATE_KEY`` set; the database must not be asked at all."""
     store = RsaKeyStore(SECRET, pem(private_key(50)))
-    return replace(ports, keys=store, database=NoDatabase(), remembered=Remembered())
+    return replace(ports, keys=store, database=NoDatabase(), cache=ProcessCache())
 
 
 def unasked(ports: Ports) -> Ports:
@@ -115,18 +115,18 @@ def test_a_version_that_was_read_before_a_change_gives_the_ring_after_it(ports: 
 
 def test_a_changed_ring_forgets_the_verified_tokens(ports: Ports, other: Ports) -> None:
     ring(other)
-    other.remembered.verified.put(b"digest", VERIFIED)
+    other.cache.verified.put(b"digest", VERIFIED)
     ring(other)
-    assert other.remembered.verified.get(b"digest") is VERIFIED
+    assert other.cache.verified.get(b"digest") is VERIFIED
     rotate_keys(ports, OPERATOR, force=True)
     ring(other)
-    assert other.remembered.verified.get(b"digest") is None
+    assert other.cache.verified.get(b"digest") is None
 
 
 def test_threads_of_one_process_make_one_ring_together(ports: Ports) -> None:
     start = Barrier(8)
 
-    def use(_thread: int) -> KnownRing:
+    def use(_thread: int) -> CachedKeyRing:
         start.wait()
         return ring(ports)
 
@@ -144,7 +144,7 @@ def test_eight_processes_on_an_empty_database_end_with_one_ring(
     start = Barrier(8)
     processes = [fake_ports(database_url, clock) for _ in range(8)]
 
-    def use(number: int) -> KnownRing:
+    def use(number: int) -> CachedKeyRing:
         process = replace(processes[number], keys=KnownKeyStore(100 + 2 * number))
         start.wait()
         return ring(process)
@@ -201,12 +201,12 @@ def test_a_retired_key_ends_by_itself_in_every_process(
     token = ports.keys.sign(first, {"exp": 1})
     rotate_keys(ports, OPERATOR, force=True)
     version = ring(other).ring.version
-    other.remembered.verified.put(b"digest", VERIFIED)
+    other.cache.verified.put(b"digest", VERIFIED)
     clock.pass_(seconds=TTL)
     known = ring(other, version)
     assert first.public not in published_keys(other)
     assert states(other) == [KeyState.NEXT, KeyState.ACTIVE]
-    assert other.remembered.verified.get(b"digest") is None
+    assert other.cache.verified.get(b"digest") is None
     with pytest.raises(TokenRejected) as refusal:
         other.keys.verify(known.ring.published, token)
     assert refusal.value.fault is TokenFault.SIGNATURE
@@ -253,7 +253,7 @@ def test_the_wrong_secret_verifies_and_says_why_it_cannot_sign(ports: Ports, oth
 
 def test_nothing_remembered_shows_a_private_part(ports: Ports) -> None:
     known = ring(ports)
-    assert known.signer.sealed not in f"{known!r} {ports.remembered!r} {ports!r}"
+    assert known.signer.encrypted not in f"{known!r} {ports.cache!r} {ports!r}"
 
 
 @pytest.mark.parametrize(

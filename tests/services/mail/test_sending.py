@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import select
 from typing_extensions import override
 
-from app.domain.accounts.mail import Letter, Mail, MailKind
+from app.domain.accounts.mail import Mail, MailKind, RenderedMail
 from app.domain.authorization.actor import WORKER
 from app.models import OutboxMailRecord, ResetRequestRecord
 from app.ports import Ports
@@ -23,26 +23,26 @@ class FakePost:
     """Takes letters over, or raises what it was told to."""
 
     def __init__(self) -> None:
-        self.sent: list[Letter] = []
+        self.sent: list[RenderedMail] = []
         self.failure: MailUndeliverable | None = None
 
-    def send(self, letter: Letter) -> None:
+    def send(self, rendered: RenderedMail) -> None:
         if self.failure is not None:
             raise self.failure
-        self.sent.append(letter)
+        self.sent.append(rendered)
 
     def check(self) -> bool:
         return False
 
 
 @pytest.fixture
-def post() -> FakePost:
+def mailer() -> FakePost:
     return FakePost()
 
 
 @pytest.fixture
-def posting(ports: Ports, post: FakePost) -> Ports:
-    return replace(ports, post=post)
+def posting(ports: Ports, mailer: FakePost) -> Ports:
+    return replace(ports, mailer=mailer)
 
 
 def _promise(ports: Ports, recipient: str = "ann@example.com") -> None:
@@ -60,15 +60,15 @@ def _records(ports: Ports) -> list[OutboxMailRecord]:
         return list(session.scalars(select(OutboxMailRecord).order_by(OutboxMailRecord.id)))
 
 
-def test_a_promised_mail_is_sent_once(posting: Ports, post: FakePost) -> None:
+def test_a_promised_mail_is_sent_once(posting: Ports, mailer: FakePost) -> None:
     _promise(posting)
 
     assert send_due_mail(posting, WORKER) == 1
     assert send_due_mail(posting, WORKER) == 0
 
-    (letter,) = post.sent
-    assert letter.recipient == "ann@example.com"
-    assert "token=sesame" in letter.text
+    (rendered,) = mailer.sent
+    assert rendered.recipient == "ann@example.com"
+    assert "token=sesame" in rendered.text
 
 
 def test_what_a_waiting_mail_says_cannot_be_read_in_the_database(posting: Ports) -> None:
@@ -90,26 +90,26 @@ def test_nothing_of_a_sent_mails_contents_is_kept(posting: Ports) -> None:
 
 
 def test_a_mail_server_that_is_down_delays_mail_and_loses_none(
-    posting: Ports, post: FakePost, clock: FakeClock
+    posting: Ports, mailer: FakePost, clock: FakeClock
 ) -> None:
     _promise(posting)
-    post.failure = MailUndeliverable("The mail server cannot be reached.")
+    mailer.failure = MailUndeliverable("The mail server cannot be reached.")
     for _ in range(3):
         assert send_due_mail(posting, WORKER) == 0
         clock.pass_(hours=1)
-    post.failure = None
+    mailer.failure = None
 
     assert send_due_mail(posting, WORKER) == 1
-    assert len(post.sent) == 1
+    assert len(mailer.sent) == 1
 
 
 def test_a_mail_waits_before_it_is_tried_again(
-    posting: Ports, post: FakePost, clock: FakeClock
+    posting: Ports, mailer: FakePost, clock: FakeClock
 ) -> None:
     _promise(posting)
-    post.failure = MailUndeliverable("The mail server cannot be reached.")
+    mailer.failure = MailUndeliverable("The mail server cannot be reached.")
     send_due_mail(posting, WORKER)
-    post.failure = None
+    mailer.failure = None
 
     clock.pass_(seconds=29)
     assert send_due_mail(posting, WORKER) == 0
@@ -118,12 +118,12 @@ def test_a_mail_waits_before_it_is_tried_again(
 
 
 def test_a_mail_that_is_refused_for_good_is_given_up_with_its_reason(
-    posting: Ports, post: FakePost, clock: FakeClock
+    posting: Ports, mailer: FakePost, clock: FakeClock
 ) -> None:
     _promise(posting)
-    post.failure = MailUndeliverable("The mail server answered 550.", permanent=True)
+    mailer.failure = MailUndeliverable("The mail server answered 550.", permanent=True)
     send_due_mail(posting, WORKER)
-    post.failure = None
+    mailer.failure = None
     clock.pass_(hours=100)
 
     assert send_due_mail(posting, WORKER) == 0
@@ -136,10 +136,10 @@ def test_a_mail_that_is_refused_for_good_is_given_up_with_its_reason(
 
 
 def test_a_mail_is_given_up_after_two_days_of_failures(
-    posting: Ports, post: FakePost, clock: FakeClock
+    posting: Ports, mailer: FakePost, clock: FakeClock
 ) -> None:
     _promise(posting)
-    post.failure = MailUndeliverable("The mail server cannot be reached.")
+    mailer.failure = MailUndeliverable("The mail server cannot be reached.")
     for _ in range(20):
         send_due_mail(posting, WORKER)
         clock.pass_(hours=30)
@@ -150,24 +150,24 @@ def test_a_mail_is_given_up_after_two_days_of_failures(
 
 
 def test_a_worker_that_was_killed_leaves_its_mail_to_the_next(
-    posting: Ports, post: FakePost, clock: FakeClock
+    posting: Ports, mailer: FakePost, clock: FakeClock
 ) -> None:
     _promise(posting)
 
-    killed = replace(posting, post=_Killer())
+    killed = replace(posting, mailer=_Killer())
     with pytest.raises(KeyboardInterrupt):
         send_due_mail(killed, WORKER)
 
     assert send_due_mail(posting, WORKER) == 0
     clock.pass_(minutes=6)
     assert send_due_mail(posting, WORKER) == 1
-    assert len(post.sent) == 1
+    assert len(mailer.sent) == 1
 
 
 class _Killer:
     """Ends the process in the middle of sending."""
 
-    def send(self, letter: Letter) -> None:
+    def send(self, rendered: RenderedMail) -> None:
         raise KeyboardInterrupt
 
     def check(self) -> bool:
@@ -175,7 +175,7 @@ class _Killer:
 
 
 def test_a_mail_that_cannot_be_written_holds_up_no_other(
-    posting: Ports, post: FakePost, clock: FakeClock
+    posting: Ports, mailer: FakePost, clock: FakeClock
 ) -> None:
     with posting.database.transaction() as session:
         put_mail(posting, session, Mail(MailKind.PASSWORD_RESET, "ann@example.com"))
@@ -185,7 +185,7 @@ def test_a_mail_that_cannot_be_written_holds_up_no_other(
     with pytest.raises(ExceptionGroup):
         send_due_mail(posting, WORKER)
 
-    assert sorted(letter.recipient for letter in post.sent) == [
+    assert sorted(rendered.recipient for rendered in mailer.sent) == [
         "bob@example.com",
         "cid@example.com",
     ]
@@ -198,7 +198,7 @@ def test_a_mail_that_cannot_be_written_holds_up_no_other(
         send_due_mail(posting, WORKER)
 
 
-def test_a_link_that_cannot_be_made_holds_up_no_mail(posting: Ports, post: FakePost) -> None:
+def test_a_link_that_cannot_be_made_holds_up_no_mail(posting: Ports, mailer: FakePost) -> None:
     _promise(posting)
     make_user(posting, "bob@example.com")
     with posting.database.transaction() as session:
@@ -213,74 +213,74 @@ def test_a_link_that_cannot_be_made_holds_up_no_mail(posting: Ports, post: FakeP
     with pytest.raises(ExceptionGroup):
         send_due_mail(posting, WORKER)
 
-    assert [letter.recipient for letter in post.sent] == ["ann@example.com"]
+    assert [rendered.recipient for rendered in mailer.sent] == ["ann@example.com"]
 
 
 def test_a_worker_whose_mail_server_is_slow_leaves_the_rest_to_others(
-    posting: Ports, post: FakePost, clock: FakeClock, database_url: str
+    posting: Ports, mailer: FakePost, clock: FakeClock, database_url: str
 ) -> None:
     """Its lease would end while it is still sending: then another one sends the same."""
     for number in range(12):
         _promise(posting, f"person{number}@example.com")
-    slow = replace(posting, post=_Slow(post, clock))
-    other = replace(fake_ports(database_url, clock, first_key=10), post=post)
+    slow = replace(posting, mailer=_Slow(mailer, clock))
+    other = replace(fake_ports(database_url, clock, first_key=10), mailer=mailer)
 
     sent = send_due_mail(slow, WORKER)
     assert clock.now() - START < timedelta(minutes=5)
     assert send_due_mail(other, WORKER) == 12 - sent
     other.database.close()
 
-    assert len({letter.recipient for letter in post.sent}) == len(post.sent) == 12
+    assert len({rendered.recipient for rendered in mailer.sent}) == len(mailer.sent) == 12
     assert {record.attempts for record in _records(posting)} == {1}
 
 
 class _Slow:
     """Takes more than a minute for each letter."""
 
-    def __init__(self, post: FakePost, clock: FakeClock) -> None:
-        self._post, self._clock = post, clock
+    def __init__(self, mailer: FakePost, clock: FakeClock) -> None:
+        self._post, self._clock = mailer, clock
 
-    def send(self, letter: Letter) -> None:
+    def send(self, rendered: RenderedMail) -> None:
         self._clock.pass_(seconds=70)
-        self._post.send(letter)
+        self._post.send(rendered)
 
     def check(self) -> bool:
         return True
 
 
 def test_two_workers_never_send_the_same_mail(
-    posting: Ports, post: FakePost, database_url: str, clock: FakeClock
+    posting: Ports, mailer: FakePost, database_url: str, clock: FakeClock
 ) -> None:
     for number in range(30):
         _promise(posting, f"person{number}@example.com")
-    other = replace(fake_ports(database_url, clock, first_key=10), post=post)
+    other = replace(fake_ports(database_url, clock, first_key=10), mailer=mailer)
 
     while send_due_mail(posting, WORKER) + send_due_mail(other, WORKER):
         pass
 
-    assert len({letter.recipient for letter in post.sent}) == len(post.sent) == 30
+    assert len({rendered.recipient for rendered in mailer.sent}) == len(mailer.sent) == 30
     other.database.close()
 
 
 def test_a_worker_that_comes_back_too_late_changes_nothing_about_what_another_has_sent(
-    posting: Ports, post: FakePost, clock: FakeClock
+    posting: Ports, mailer: FakePost, clock: FakeClock
 ) -> None:
     class Hanging(FakePost):
         @override
-        def send(self, letter: Letter) -> None:
+        def send(self, rendered: RenderedMail) -> None:
             clock.pass_(minutes=6)
             assert send_due_mail(posting, WORKER) == 1
             raise MailUndeliverable("The mail server cannot be reached.")
 
     _promise(posting)
-    assert send_due_mail(replace(posting, post=Hanging()), WORKER) == 0
+    assert send_due_mail(replace(posting, mailer=Hanging()), WORKER) == 0
     clock.pass_(hours=1)
     assert send_due_mail(posting, WORKER) == 0
-    assert len(post.sent) == 1
+    assert len(mailer.sent) == 1
     assert _records(posting)[0].last_error == ""
 
 
-def test_a_rolled_back_change_sends_nothing(posting: Ports, post: FakePost) -> None:
+def test_a_rolled_back_change_sends_nothing(posting: Ports, mailer: FakePost) -> None:
     def change_and_fail() -> None:
         with posting.database.transaction() as session:
             put_mail(posting, session, Mail(MailKind.ACCOUNT_EXISTS, "ann@example.com", {}))
@@ -290,4 +290,4 @@ def test_a_rolled_back_change_sends_nothing(posting: Ports, post: FakePost) -> N
         change_and_fail()
 
     assert send_due_mail(posting, WORKER) == 0
-    assert post.sent == []
+    assert mailer.sent == []

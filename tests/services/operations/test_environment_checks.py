@@ -7,7 +7,7 @@ import pytest
 from redis import Redis
 
 from app.adapters.clock import SystemClock
-from app.adapters.mailer import SmtpPost
+from app.adapters.mailer import SmtpMailer
 from app.adapters.throttle_redis import connect_redis_throttle
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.values.check_results import Finding, State
@@ -94,14 +94,14 @@ def test_nothing_waits_that_is_under_way_or_not_due(at: Later) -> None:
 
 def test_mail_is_taken_by_the_server_of_the_setting(at: Later) -> None:
     with smtp_server() as (mailbox, host):
-        posting = replace(at(), post=SmtpPost(f"smtp://{host}", "noreply@shop.example.com"))
+        posting = replace(at(), mailer=SmtpMailer(f"smtp://{host}", "noreply@shop.example.com"))
         [finding] = found(posting, "mail")
     assert finding.state is State.FINE
     assert mailbox.messages == [], "looking sends nothing"
 
 
 def test_a_mail_server_that_is_away_is_told(at: Later) -> None:
-    posting = replace(at(), post=SmtpPost("smtp://127.0.0.1:1", "noreply@shop.example.com"))
+    posting = replace(at(), mailer=SmtpMailer("smtp://127.0.0.1:1", "noreply@shop.example.com"))
     [finding] = found(posting, "mail")
     assert finding.state is State.FAILED
     assert "MAIL_URL" in finding.remedy

@@ -14,7 +14,7 @@ from app.domain.authorization.actor import OPERATOR, WORKER, anonymous
 from app.domain.values.check_results import Finding, State
 from app.domain.values.errors import PermissionDenied
 from app.domain.values.installation_errors import KeyUnreadable, SchemaBehind, Unreachable
-from app.ports import Ports, Remembered
+from app.ports import Ports, ProcessCache
 from app.services.groups.lists import NewGroup, create_group
 from app.services.keys.ring import ring
 from app.services.operations.health_checks import examine, require_ready
@@ -38,7 +38,7 @@ def found(ports: Ports, subject: str) -> Finding:
 def with_another_secret(ports: Ports) -> Ports:
     ring(ports)
     stranger = RsaKeyStore("a secret that the keys were not made with")
-    return replace(ports, keys=stranger, remembered=Remembered())
+    return replace(ports, keys=stranger, cache=ProcessCache())
 
 
 def test_an_installation_that_is_all_right_is_fit_and_says_so(ports: Ports) -> None:

@@ -33,7 +33,7 @@ from tests.builders.people import (
     user_as_stored,
 )
 from tests.builders.shop import set_mode
-from tests.fakes.encryption import BrokenSealing
+from tests.fakes.encryption import FailingEncryption
 from tests.fakes.passwords import FakeHasher
 
 NEW = "nine lazy Störche by the sea"
@@ -254,7 +254,7 @@ def test_a_change_that_fails_at_the_end_leaves_nothing(ports: Ports) -> None:
     sign_in(ports, user_id)
     actor = actor_of(ports, user_id)
     before = user_as_stored(ports, user_id).password_hash
-    broken = replace(ports, sealing=BrokenSealing())
+    broken = replace(ports, encryption=FailingEncryption())
     with pytest.raises(ArithmeticError):
         change_password(broken, actor, old_password=PASSWORD, new_password=NEW)
     assert user_as_stored(ports, user_id).password_hash == before

@@ -29,7 +29,7 @@ from tests.builders.people import (
 )
 from tests.builders.shop import set_mode
 from tests.fakes.clock import FakeClock
-from tests.fakes.encryption import BrokenAtFirst, BrokenSealing
+from tests.fakes.encryption import BrokenAtFirst, FailingEncryption
 from tests.fixtures.ports import fake_ports
 
 SHOP = "http://localhost:3000/reset?lang=de#/form"
@@ -221,7 +221,7 @@ def test_no_link_is_made_when_passwords_have_been_switched_off_meanwhile(ports: 
 def test_a_mail_that_is_due_is_sent_in_the_same_round(ports: Ports) -> None:
     make_staff(ports)
     ask(ports, "staff@example.com")
-    sent = replace(ports, post=_Silent())
+    sent = replace(ports, mailer=_Silent())
     assert send_due_mail(sent, WORKER) == 1
 
 
@@ -259,7 +259,7 @@ def test_a_link_that_fails_half_way_is_made_by_the_next_try(ports: Ports) -> Non
     make_user(ports)
     ask(ports, "customer@example.com")
     with pytest.raises(ArithmeticError):
-        answer(replace(ports, sealing=BrokenSealing()))
+        answer(replace(ports, encryption=FailingEncryption()))
     assert (len(mails(ports)), len(events(ports)), links(ports), waiting(ports)) == (0, 0, 0, 1)
     answer(ports)
     assert (len(mails(ports)), len(events(ports)), links(ports), waiting(ports)) == (1, 1, 1, 0)
@@ -270,7 +270,7 @@ def test_a_request_that_a_fault_of_ours_keeps_back_holds_up_no_other(ports: Port
         make_user(ports, email)
         ask(ports, email)
     with pytest.raises(ArithmeticError):
-        answer(replace(ports, sealing=BrokenAtFirst(ports.sealing)))
+        answer(replace(ports, encryption=BrokenAtFirst(ports.encryption)))
     assert (len(mails(ports)), waiting(ports)) == (2, 1)
     answer(ports)
     assert (len(mails(ports)), waiting(ports)) == (3, 0)
@@ -279,8 +279,8 @@ def test_a_request_that_a_fault_of_ours_keeps_back_holds_up_no_other(ports: Port
 class _Silent:
     """Takes every letter over and keeps none."""
 
-    def send(self, letter: object) -> None:
-        assert letter
+    def send(self, rendered: object) -> None:
+        assert rendered
 
     def check(self) -> bool:
         return False

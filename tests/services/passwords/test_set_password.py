@@ -35,7 +35,7 @@ from tests.builders.people import (
 )
 from tests.builders.shop import set_mode
 from tests.fakes.clock import FakeClock
-from tests.fakes.encryption import BrokenSealing
+from tests.fakes.encryption import FailingEncryption
 from tests.fixtures.ports import fake_ports
 
 EMAIL = "customer@example.com"
@@ -233,7 +233,7 @@ def test_a_setting_that_fails_at_the_end_leaves_the_link_good(ports: Ports) -> N
     token = link(ports, user_id)
     sign_in(ports, user_id)
     with pytest.raises(ArithmeticError):
-        set_(replace(ports, sealing=BrokenSealing()), token)
+        set_(replace(ports, encryption=FailingEncryption()), token)
     assert len(sessions_of(ports, user_id)) == 1
     assert (mails(ports), trail(ports, "password.set")) == ([], [])
     assert create_token(ports, NOBODY, email=EMAIL, password=PASSWORD).access

@@ -10,7 +10,7 @@ from app.domain.keys.ring import CACHE_TIME
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.values.errors import Refused, TokenFault
 from app.models import SessionRecord, ShopRecord, SigningKeyRecord, UserRecord
-from app.ports import Ports, Remembered
+from app.ports import Ports, ProcessCache
 from app.services.identity.identify import identify
 from app.services.keys.rotation import rotate_keys
 from app.services.sign_in.tokens import refresh_token, verify_token
@@ -91,8 +91,8 @@ def test_a_token_is_remembered_by_what_nobody_can_read_it_from(ports: Ports) -> 
     token = sign_in(ports, make_user(ports)).access
     actor(ports, token)
 
-    assert len(ports.remembered.verified) == 1
-    assert token not in repr(ports.remembered)
+    assert len(ports.cache.verified) == 1
+    assert token not in repr(ports.cache)
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_a_token_that_is_not_ours_is_never_remembered(ports: Ports, name: str) -
 
     actor(ports, token)
 
-    assert len(ports.remembered.verified) == 0
+    assert len(ports.cache.verified) == 0
 
 
 def test_a_remembered_token_ends_with_its_session(ports: Ports) -> None:
@@ -222,13 +222,13 @@ def test_a_process_that_knows_nothing_yet_accepts_what_another_signed(
 ) -> None:
     token = sign_in(ports, make_user(ports)).access
 
-    assert elsewhere.remembered.ring is None
+    assert elsewhere.cache.ring is None
     assert actor(elsewhere, token).is_user
 
 
 def test_forgetting_everything_changes_no_answer(ports: Ports) -> None:
     token = sign_in(ports, make_user(ports)).access
-    assert actor(ports, token) == actor(replace(ports, remembered=Remembered()), token)
+    assert actor(ports, token) == actor(replace(ports, cache=ProcessCache()), token)
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,7 @@ def test_staff_who_manage_apps_are_mailed_the_reason_and_nobody_else(
     fail_for_five_days(trying, webhook, clock)
 
     letters = mails(trying, MailKind.WEBHOOK_DISABLED)
-    assert [letter.recipient for letter in letters] == [
+    assert [rendered.recipient for rendered in letters] == [
         "group@example.com",
         "direct@example.com",
         "super@example.com",
@@ -101,11 +101,11 @@ def test_the_mail_says_what_happened_and_what_to_do(
     make_staff(trying, "direct@example.com", Permission.MANAGE_APPS)
     fail_for_five_days(trying, webhook, clock)
 
-    letter = trying.letters.write(
+    rendered = trying.email_templates.render(
         mails(trying, MailKind.WEBHOOK_DISABLED)[0], show_settings(trying, OPERATOR)
     )
-    assert letter.subject.endswith("no longer calls the webhook hook")
-    for body in (letter.text, letter.html):
+    assert rendered.subject.endswith("no longer calls the webhook hook")
+    for body in (rendered.text, rendered.html):
         assert DEAD in body
         assert "switch the webhook on again" in body
         assert "sesame" not in body

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.adapters.encryption import AesSealing
+from app.adapters.encryption import AesEncryption
 from app.domain.authorization.actor import OPERATOR
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
@@ -20,7 +20,7 @@ from tests.builders.webhooks import make_webhook
 @pytest.fixture
 def other(ports: Ports) -> Ports:
     """The same installation after its SECRET_KEY was replaced."""
-    return replace(ports, sealing=AesSealing("another secret of this installation"))
+    return replace(ports, encryption=AesEncryption("another secret of this installation"))
 
 
 @pytest.fixture
