@@ -74,22 +74,22 @@ class Catalogue(AppGroup):
 
     @override
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        found = super().get_command(ctx, cmd_name)
-        if found is None and not ctx.resilient_parsing:
+        command = super().get_command(ctx, cmd_name)
+        if command is None and not ctx.resilient_parsing:
             if "--json" in sys.argv:
                 tell = cast(
-                    "Callable[..., None]", load("app.commands.terminal.output:write_troubles")
+                    "Callable[..., None]", load("app.commands.terminal.output:write_errors")
                 )
                 tell([("USAGE", f"No such command {cmd_name!r}.", None)])
             raise click.NoSuchCommand(cmd_name, possibilities=self.commands, ctx=ctx)
-        return found
+        return command
 
 
 def register(app: Flask) -> None:
     """Give ``app`` the commands, what ``flask worker`` runs, and the ways to other instances."""
     app.cli = Catalogue()
     app.extensions["latchkey.worker"] = _work
-    app.extensions["latchkey.elsewhere"] = LocalProxy(_elsewhere)
+    app.extensions["latchkey.remote_access"] = LocalProxy(_elsewhere)
 
 
 def is_searched() -> bool:
@@ -126,7 +126,7 @@ def _installation() -> object:
 
 @cache
 def _elsewhere() -> object:
-    return _connected("connect_elsewhere")
+    return _connected("connect_remote_access")
 
 
 def _connected(name: str) -> object:

@@ -16,7 +16,7 @@ import cli
 from app.domain.values.installation_errors import Misconfigured
 from app.loading import load
 
-_OTHERS = 0o077
+_OTHERS_PERMISSIONS = 0o077
 
 
 def _make_app() -> Flask:
@@ -27,14 +27,14 @@ def _make_app() -> Flask:
     # would take a little of every collection afterwards.
     gc.disable()
     try:
-        made: Flask = latchkey.create_app()
+        app: Flask = latchkey.create_app()
     except Misconfigured as error:
         sys.exit(str(error))
     finally:
         gc.freeze()
         gc.enable()
-    cli.register(made)
-    return made
+    cli.register(app)
+    return app
 
 
 def make_server() -> object:
@@ -43,5 +43,7 @@ def make_server() -> object:
     return create(app)
 
 
-os.umask(_OTHERS)  # databases, mails and whatever else is created are for this account alone
+os.umask(
+    _OTHERS_PERMISSIONS
+)  # databases, mails and whatever else is created are for this account alone
 app = _make_app()

@@ -26,15 +26,15 @@ blueprint = Blueprint("backchannel", __name__)
 def log_out(slug: str) -> Response:
     """200 when the sessions that the logout token means have ended, if there were any."""
     request.max_content_length = 2 * LONGEST_FOREIGN_TOKEN
-    doors = installation()
-    visitor = visitor_from(request.environ, doors)
+    web = installation()
+    visitor = visitor_from(request.environ, web)
     actor = anonymous(
         address=visitor.address, user_agent=visitor.user_agent, issuer=visitor.issuer
     )
     token = request.form.get("logout_token", "")
     try:
         ended = end_sessions_by_provider(
-            doors.ports, actor, plugin_id=f"{slug}.{_PLUGIN}", token=token
+            web.ports, actor, plugin_id=f"{slug}.{_PLUGIN}", token=token
         )
     except TokenRejected as rejected:
         return _refusal(reason_of(rejected))

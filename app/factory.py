@@ -56,8 +56,8 @@ def create_app(ports: Ports | None = None, settings: Settings | None = None) -> 
 def create_server(app: Flask) -> Server:
     """Return ``app`` for granian, with the sizes of bodies that its installation allows."""
     installation: Installation = app.extensions[EXTENSION]
-    most = installation.graphql_body_max
-    return Server(app, most=most, most_marked=most + installation.upload_max)
+    max_size = installation.graphql_body_max
+    return Server(app, max_size=max_size, max_marked_size=max_size + installation.upload_max)
 
 
 def run_worker(stop: Event) -> None:

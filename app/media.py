@@ -23,8 +23,8 @@ blueprint = Blueprint("media", __name__)
 @blueprint.get("/media/avatars/<slug:file>")
 def avatar(file: str) -> Response:
     """What we drew, under a type of our own choosing; 404 for whatever is no picture."""
-    found = read_file_name(file)
-    data = None if found is None else show_avatar(installation().ports, anonymous(), *found)
+    name = read_file_name(file)
+    data = None if name is None else show_avatar(installation().ports, anonymous(), *name)
     if data is None:
         abort(404)
     answer = Response(data, headers=_HEADERS, content_type="image/webp")

@@ -93,33 +93,33 @@ def rate_limit(text: str) -> tuple[str, Rates]:
     return name, parse_rates(rates)
 
 
-def with_scheme(text: str, *schemes: str, shown: str) -> str:
+def with_scheme(text: str, *schemes: str, example: str) -> str:
     # The value may hold a password, so the message never repeats it.
     parts = urlsplit(text)
     if parts.scheme not in schemes or not (parts.netloc or parts.path):
-        raise ValueError(f"must look like {shown}")
+        raise ValueError(f"must look like {example}")
     return text
 
 
 def database_url(text: str) -> str:
-    shown = "sqlite:///shop.sqlite3 or postgresql://user:password@host/database"
+    example = "sqlite:///shop.sqlite3 or postgresql://user:password@host/database"
     return with_scheme(
-        text, "sqlite", "postgresql", "postgres", "postgresql+psycopg", shown=shown
+        text, "sqlite", "postgresql", "postgres", "postgresql+psycopg", example=example
     ).replace("postgres://", "postgresql://", 1)
 
 
 def redis_url(text: str) -> str:
-    return with_scheme(text, "redis", "rediss", "unix", shown="redis://host:6379/0")
+    return with_scheme(text, "redis", "rediss", "unix", example="redis://host:6379/0")
 
 
 def mail_url(text: str) -> str:
-    shown = "smtp://user:password@host:587, smtps://… or file:/path/to/mails.txt"
+    example = "smtp://user:password@host:587, smtps://… or file:/path/to/mails.txt"
     parts = urlsplit(text)
     if not (parts.hostname or (parts.scheme == "file" and parts.path.strip("/"))):
-        raise ValueError(f"must look like {shown}")
+        raise ValueError(f"must look like {example}")
     if parts.scheme == "file" and parts.netloc:
         raise ValueError("must look like file:/path/to/mails.txt, without a host")
-    return with_scheme(text, "smtp", "smtps", "file", shown=shown)
+    return with_scheme(text, "smtp", "smtps", "file", example=example)
 
 
 def public_url(text: str) -> str:

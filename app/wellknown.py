@@ -30,9 +30,9 @@ class _KeySet:
 @blueprint.get("/.well-known/jwks.json", provide_automatic_options=False)
 def key_set() -> Response:
     """The public keys, the active one first; 304 for a client that has them already."""
-    doors = installation()
-    current = _key_set(published_keys(doors.ports))
-    headers = cors_headers(request.headers.get("Origin"), doors.allowed_graphql_origins)
+    web = installation()
+    current = _key_set(published_keys(web.ports))
+    headers = cors_headers(request.headers.get("Origin"), web.allowed_graphql_origins)
     headers["Cache-Control"] = _CACHE_CONTROL
     headers["ETag"] = f'"{current.etag}"'
     # RFC 9110, 13.1.2: compared weakly, for a proxy that compresses makes tags weak.

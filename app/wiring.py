@@ -156,12 +156,12 @@ def connect_installation() -> Installation:
     return make_installation(ports, settings)
 
 
-def connect_elsewhere() -> remote_instances.Elsewhere:
+def connect_remote_access() -> remote_instances.RemoteAccess:
     """The ways to other instances; nothing of this installation is looked at."""
     client = load_client_settings()
     http = _late(_open_http)
     kept = saved_logins.FileProfiles(client.folder)
-    return remote_instances.Elsewhere(
+    return remote_instances.RemoteAccess(
         http=http,
         clock=clock.SystemClock(),
         randomness=randomness.SystemRandomness(),

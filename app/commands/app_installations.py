@@ -14,7 +14,7 @@ from app.commands.terminal.choices import Id
 from app.commands.terminal.command import Group, standalone
 from app.commands.terminal.output import Column, output, visible
 from app.commands.terminal.permissions import permission_option
-from app.commands.terminal.prompts import agree, yes_option
+from app.commands.terminal.prompts import confirm_action, yes_option
 from app.domain.apps.apps import App, AppSortField
 from app.domain.apps.installations import Installation, JobStatus
 from app.domain.apps.manifests import Manifest
@@ -29,7 +29,7 @@ from app.services.app_lifecycle import manifests
 from app.services.apps import lists as app_lists
 from app.web.installation import installation
 
-_PAUSE = 0.2
+_POLL_SECONDS = 0.2
 """Seconds between two looks at an installation that a worker has taken on."""
 
 installations = Group(
@@ -94,20 +94,20 @@ def install(
     actor = _operator(ports, served_at)
     manifest = manifests.fetch_manifest(ports, actor, manifest_url)
     granted = frozenset(permissions) or manifest.permissions
-    wanted = installations_cases.WantedApp(
+    new = installations_cases.WantedApp(
         name or manifest.name, manifest_url, granted, activate=not inactive
     )
-    for line in _described(manifest, wanted):
+    for line in _summary(manifest, new):
         output().say(line)
-    agree(f"Install {wanted.app_name}?", yes=yes)
-    _end(ports, actor, installations_cases.install_app(ports, actor, wanted))
+    confirm_action(f"Install {new.app_name}?", yes=yes)
+    _finish(ports, actor, installations_cases.install_app(ports, actor, new))
 
 
 @installations.command("list", examples=[("flask app installations list --json", "for a script")])
 def list_() -> None:
     """List the installations that are under way or have failed."""
-    found = installations_cases.list_installations(installation().ports, OPERATOR)
-    output().rows(found, _COLUMNS, empty="None is under way, and none has failed.")
+    open_installations = installations_cases.list_installations(installation().ports, OPERATOR)
+    output().rows(open_installations, _COLUMNS, empty="None is under way, and none has failed.")
 
 
 @installations.command("retry", examples=[("flask app installations retry 3", "try again")])
@@ -117,17 +117,17 @@ def retry(installation_id: int, *, served_at: str) -> None:
     """Try an installation again that has failed, and wait until the app is there."""
     ports = installation().ports
     actor = _operator(ports, served_at)
-    _end(ports, actor, installations_cases.retry_installation(ports, actor, installation_id))
+    _finish(ports, actor, installations_cases.retry_installation(ports, actor, installation_id))
 
 
 @installations.command("delete", examples=[("flask app installations delete 3", "forget it")])
 @_key
 def delete(installation_id: int) -> None:
     """Forget an installation that has failed."""
-    gone = installations_cases.delete_failed_installation(
+    deleted = installations_cases.delete_failed_installation(
         installation().ports, OPERATOR, installation_id
     )
-    output().one(gone, _COLUMNS)
+    output().one(deleted, _COLUMNS)
 
 
 def _operator(ports: Ports, served_at: str) -> Actor:
@@ -135,7 +135,7 @@ def _operator(ports: Ports, served_at: str) -> Actor:
     return replace(OPERATOR, issuer=f"{base_url(ports, served_at)}/graphql/")
 
 
-def _described(manifest: Manifest, wanted: installations_cases.WantedApp) -> Iterator[str]:
+def _summary(manifest: Manifest, new: installations_cases.WantedApp) -> Iterator[str]:
     """What somebody should know who is asked whether to install it."""
     facts = {
         "App": f"{manifest.name} {manifest.version} ({manifest.identifier})",
@@ -143,52 +143,54 @@ def _described(manifest: Manifest, wanted: installations_cases.WantedApp) -> Ite
         "About": manifest.about,
         "Its page": manifest.app_url,
         "Gets its token at": manifest.token_target_url,
-        "Asks for": _joined(manifest.permissions),
-        "Is granted": _joined(wanted.permissions),
+        "Asks for": _permission_list(manifest.permissions),
+        "Is granted": _permission_list(new.permissions),
         "Adds to the dashboard": ", ".join(one.label for one in manifest.extensions),
         "Is told of events at": ", ".join(
             dict.fromkeys(one.target_url for one in manifest.webhooks)
         ),
     }
-    for title, told in facts.items():
-        if told:
-            yield f"{title}: {visible(' '.join(told.split()))}"
+    for title, value in facts.items():
+        if value:
+            yield f"{title}: {visible(' '.join(value.split()))}"
 
 
-def _joined(permissions: frozenset[Permission]) -> str:
+def _permission_list(permissions: frozenset[Permission]) -> str:
     return ", ".join(sorted(permissions)) or "no permission"
 
 
-def _end(ports: Ports, actor: Actor, begun: Installation) -> None:
+def _finish(ports: Ports, actor: Actor, pending: Installation) -> None:
     """Bring the installation to its end, here or by the worker who was quicker; show the app."""
     pause = Event()
-    while (current := _current(ports, begun.id)) and current.status is JobStatus.PENDING:
+    while (current := _current(ports, pending.id)) and current.status is JobStatus.PENDING:
         if not installing.install_next_app(ports, OPERATOR):
-            pause.wait(_PAUSE)
+            pause.wait(_POLL_SECONDS)
     if current is not None:
-        output().say(f"Nothing is left of it. Try again: flask app installations retry {begun.id}")
+        output().say(
+            f"Nothing is left of it. Try again: flask app installations retry {pending.id}"
+        )
         message = current.message or "The app does not say why it refuses."
         raise Refused(Problem("INSTALLATION_FAILED", message))
-    output().one(_installed(ports, actor, begun), ALL_COLUMNS)
+    output().one(_installed(ports, actor, pending), ALL_COLUMNS)
 
 
 def _current(ports: Ports, installation_id: int) -> Installation | None:
     """The installation as it is now; ``None`` when it has gone well, and is gone."""
-    found = installations_cases.list_installations(ports, OPERATOR)
-    return next((one for one in found if one.id == installation_id), None)
+    open_installations = installations_cases.list_installations(ports, OPERATOR)
+    return next((one for one in open_installations if one.id == installation_id), None)
 
 
-def _installed(ports: Ports, actor: Actor, begun: Installation) -> App:
+def _installed(ports: Ports, actor: Actor, pending: Installation) -> App:
     newest = app_lists.list_apps(
         ports,
         actor,
         PageRequest(LONGEST_PAGE),
-        app_lists.AppFilter(name=begun.app_name),
+        app_lists.AppFilter(name=pending.app_name),
         AppSortField.CREATION_DATE,
         descending=True,
     )
     for app in newest.items:
-        if app.manifest_url == begun.manifest_url:
+        if app.manifest_url == pending.manifest_url:
             return app
-    message = f"{begun.app_name} is not there any more: somebody has removed it meanwhile."
+    message = f"{pending.app_name} is not there any more: somebody has removed it meanwhile."
     raise Refused(Problem("NOT_FOUND", message))

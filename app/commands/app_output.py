@@ -36,10 +36,10 @@ def app_key(ports: Ports, app: str) -> int:
     """The app of that id, or of that name if only one has it; refuses NOT_FOUND otherwise."""
     if app.isascii() and app.isdigit() and int(app) <= LARGEST_KEY:
         return int(app)
-    found = app_lists.list_apps(
+    page = app_lists.list_apps(
         ports, OPERATOR, PageRequest(2), app_lists.AppFilter(name=app)
     ).items
-    if len(found) == 1:
-        return found[0].id
-    hint = "Several apps have this name; give its id." if found else NO_APP
+    if len(page) == 1:
+        return page[0].id
+    hint = "Several apps have this name; give its id." if page else NO_APP
     raise Refused(Problem("NOT_FOUND", hint, "app"))

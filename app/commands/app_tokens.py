@@ -46,7 +46,7 @@ _COLUMNS = (
         lambda token: None if token.permissions is None else sorted(token.permissions),
     ),
 )
-_MOMENTS = ("%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M")
+_DATE_FORMATS = ("%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M")
 _key = click.argument("token_id", metavar="ID", type=Id(1, LARGEST_KEY))
 
 
@@ -62,7 +62,7 @@ _key = click.argument("token_id", metavar="ID", type=Id(1, LARGEST_KEY))
 @click.option("--name", default="", help="What it is for, to tell it from the others.")
 @click.option(
     "--expires",
-    type=click.DateTime(_MOMENTS),
+    type=click.DateTime(_DATE_FORMATS),
     metavar="WHEN",
     help="When it ends, 2030-12-31 or 2030-12-31T18:00 (UTC); never, if unsaid.",
 )
@@ -75,8 +75,8 @@ def create_token(
     With permissions it is good for these alone, of those that its app holds.
     """
     ports = installation().ports
-    wanted = app_tokens.WantedToken(name, expires, frozenset(permissions) or None)
-    _tell(app_tokens.create_app_token(ports, OPERATOR, app_key(ports, app), wanted))
+    new = app_tokens.WantedToken(name, expires, frozenset(permissions) or None)
+    _print_new_token(app_tokens.create_app_token(ports, OPERATOR, app_key(ports, app), new))
 
 
 @tokens.command("list", examples=[("flask app token list Warehouse", "all of its tokens")])
@@ -84,9 +84,9 @@ def create_token(
 def list_tokens(app: str) -> None:
     """List the tokens of an app; those that have expired, for another month."""
     ports = installation().ports
-    found = app_tokens.list_app_tokens(ports, OPERATOR, app_key(ports, app))
+    listed = app_tokens.list_app_tokens(ports, OPERATOR, app_key(ports, app))
     empty = f"No token. Make one: flask app token create {app}"
-    output().rows(found, _COLUMNS, empty=empty)
+    output().rows(listed, _COLUMNS, empty=empty)
 
 
 @tokens.command(
@@ -108,7 +108,9 @@ def list_tokens(app: str) -> None:
 def rotate_token(token_id: int, *, overlap: int) -> None:
     """Replace a token by a new one of the same kind, which is shown this once."""
     ports = installation().ports
-    _tell(app_tokens.rotate_app_token(ports, OPERATOR, token_id, timedelta(seconds=overlap)))
+    _print_new_token(
+        app_tokens.rotate_app_token(ports, OPERATOR, token_id, timedelta(seconds=overlap))
+    )
     left = f"works for {overlap} more seconds at most" if overlap else "opens nothing any more"
     output().say(f"Token {token_id} {left}.")
 
@@ -135,7 +137,7 @@ def verify_token() -> None:
         click.get_current_context().exit(Exit.FAILED)
 
 
-def _tell(new: NewAppToken) -> None:
+def _print_new_token(new: NewAppToken) -> None:
     out = output()
     out.alone("token", new.secret)
     out.say(f"This is token {new.token.id}. Keep it: it is not shown again.")

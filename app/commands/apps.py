@@ -11,7 +11,7 @@ from app.commands.terminal.command import Group
 from app.commands.terminal.output import output
 from app.commands.terminal.paging import page_options
 from app.commands.terminal.permissions import permission_option
-from app.commands.terminal.prompts import agree, yes_option
+from app.commands.terminal.prompts import confirm_action, yes_option
 from app.domain.apps.apps import App
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
@@ -79,8 +79,8 @@ def create(name: str, *, permissions: tuple[Permission, ...]) -> None:
 def list_(*, search: str, is_active: bool | None, limit: int, after: str) -> None:
     """List the apps in the order they were made."""
     request = PageRequest(limit, cursor=read_cursor(after, "after") if after else ())
-    wanted = app_lists.AppFilter(search=search, is_active=is_active)
-    page = app_lists.list_apps(installation().ports, OPERATOR, request, wanted)
+    filter_ = app_lists.AppFilter(search=search, is_active=is_active)
+    page = app_lists.list_apps(installation().ports, OPERATOR, request, filter_)
     out = output()
     out.rows(page.items, COLUMNS, empty="No app. Make one: flask app create NAME")
     if page.has_next:
@@ -91,7 +91,7 @@ def list_(*, search: str, is_active: bool | None, limit: int, after: str) -> Non
 @click.argument("app")
 def show(app: str) -> None:
     """Show one app, with what its manifest says of it."""
-    output().one(_shown(installation().ports, app), ALL_COLUMNS)
+    output().one(_find_app(installation().ports, app), ALL_COLUMNS)
 
 
 @command.command(
@@ -124,21 +124,21 @@ def update(
     """
     if permissions and no_permissions:
         raise click.UsageError("Choose one of --permission and --no-permissions.")
-    given = bool(permissions or no_permissions)
-    if name is None and identifier is None and not given:
+    changes_permissions = bool(permissions or no_permissions)
+    if name is None and identifier is None and not changes_permissions:
         raise click.UsageError("Say what to change: --name, --identifier or --permission.")
     change = apps.AppChange(
         name=ABSENT if name is None else name,
         identifier=ABSENT if identifier is None else identifier,
-        permissions=frozenset(permissions) if given else ABSENT,
+        permissions=frozenset(permissions) if changes_permissions else ABSENT,
     )
     ports = installation().ports
     key = app_key(ports, app)
     try:
         updated = apps.update_app(ports, OPERATOR, key, change)
     except webhook_grants.UnconfirmedWebhooks as unconfirmed:
-        told = " ".join(one.problem for one in unconfirmed.webhooks)
-        agree(f"{told} Grant the permissions?", yes=yes)
+        warnings = " ".join(one.problem for one in unconfirmed.webhooks)
+        confirm_action(f"{warnings} Grant the permissions?", yes=yes)
         updated = apps.update_app(ports, OPERATOR, key, change, confirmed=True)
     output().one(updated, ALL_COLUMNS)
 
@@ -148,7 +148,7 @@ def update(
 def deactivate(app: str) -> None:
     """Lock an app out, with its tokens and extensions, at once."""
     ports = installation().ports
-    _tell(app_status.deactivate_app(ports, OPERATOR, app_key(ports, app)), "is locked out")
+    _print_change(app_status.deactivate_app(ports, OPERATOR, app_key(ports, app)), "is locked out")
 
 
 @command.command("activate", examples=[("flask app activate Warehouse", "let it in again")])
@@ -156,7 +156,7 @@ def deactivate(app: str) -> None:
 def activate(app: str) -> None:
     """Let an app in again."""
     ports = installation().ports
-    _tell(app_status.activate_app(ports, OPERATOR, app_key(ports, app)), "may come in")
+    _print_change(app_status.activate_app(ports, OPERATOR, app_key(ports, app)), "may come in")
 
 
 @command.command(
@@ -171,19 +171,21 @@ def activate(app: str) -> None:
 def delete(app: str, *, yes: bool) -> None:
     """Delete an app with its tokens, webhooks and extensions, for good."""
     ports = installation().ports
-    found = _shown(ports, app)
-    agree(f"Delete {found.name} (app {found.id}) with its tokens and webhooks?", yes=yes)
-    _tell(apps.delete_app(ports, OPERATOR, found.id), "is gone")
+    app_record = _find_app(ports, app)
+    confirm_action(
+        f"Delete {app_record.name} (app {app_record.id}) with its tokens and webhooks?", yes=yes
+    )
+    _print_change(apps.delete_app(ports, OPERATOR, app_record.id), "is gone")
 
 
-def _shown(ports: Ports, app: str) -> App:
-    found = app_lists.show_app(ports, OPERATOR, app_key(ports, app))
-    if found is None:
+def _find_app(ports: Ports, app: str) -> App:
+    record = app_lists.show_app(ports, OPERATOR, app_key(ports, app))
+    if record is None:
         raise Refused(Problem("NOT_FOUND", NO_APP, "app"))
-    return found
+    return record
 
 
-def _tell(app: App, what: str) -> None:
+def _print_change(app: App, what: str) -> None:
     out = output()
     out.one(app, COLUMNS)
     out.say(f"{app.name} {what}.")

@@ -45,18 +45,18 @@ def command(*, once: bool, yes: bool) -> None:
         demo.fill_shop(ports, OPERATOR, _show)
 
 
-def _show(made: Sequence[demo.SignIn]) -> None:
+def _show(sign_ins: Sequence[demo.SignIn]) -> None:
     out = output()
-    out.rows(made, _COLUMNS, empty="" if made else _who_is_there())
-    if made:
+    out.rows(sign_ins, _COLUMNS, empty="" if sign_ins else _existing_sign_ins())
+    if sign_ins:
         out.say("Keep them: passwords and tokens are not shown again.")
 
 
-def _who_is_there() -> str:
-    there = demo.sign_in_people(installation().ports, OPERATOR)
+def _existing_sign_ins() -> str:
+    sign_ins = demo.sign_in_people(installation().ports, OPERATOR)
     lines = ["The shop has people already; their passwords were shown when they were made."]
-    if there:
-        names = ", ".join(f"{one.email} ({one.role})" for one in there)
+    if sign_ins:
+        names = ", ".join(f"{one.email} ({one.role})" for one in sign_ins)
         lines.append(f"The demo's are {names}.")
-        lines.append(f"A link to a new password: flask user reset-password {there[0].email}")
+        lines.append(f"A link to a new password: flask user reset-password {sign_ins[0].email}")
     return "\n".join([*lines, "Somebody new: flask user create EMAIL --superuser"])

@@ -16,10 +16,10 @@ from app.services.operations import health_checks as diagnosis
 from app.web.installation import installation
 
 _COLUMNS = (
-    Column[Finding]("subject", "Checked", lambda finding: finding.subject, short=True),
-    Column[Finding]("state", "State", lambda finding: finding.state.value, short=True),
-    Column[Finding]("message", "Found", lambda finding: finding.message),
-    Column[Finding]("remedy", "Remedy", lambda finding: finding.remedy),
+    Column[Finding]("subject", "Checked", lambda check: check.subject, short=True),
+    Column[Finding]("state", "State", lambda check: check.state.value, short=True),
+    Column[Finding]("message", "Found", lambda check: check.message),
+    Column[Finding]("remedy", "Remedy", lambda check: check.remedy),
 )
 
 
@@ -32,13 +32,13 @@ def command() -> None:
     Settings, database, signing keys, Redis, clock, background worker, mail, identity providers and
     proxies. Ends with 1 when one of them fails; a warning does not count.
     """
-    findings = tuple(_findings())
-    output().rows(findings, _COLUMNS, empty="")
-    if any(finding.state is State.FAILED for finding in findings):
+    checks = tuple(_checks())
+    output().rows(checks, _COLUMNS, empty="")
+    if any(check.state is State.FAILED for check in checks):
         click.get_current_context().exit(Exit.FAILED)
 
 
-def _findings() -> Iterator[Finding]:
+def _checks() -> Iterator[Finding]:
     try:
         ports = installation().ports
     except Misconfigured as error:

@@ -8,7 +8,7 @@ from app.commands.terminal.command import Group
 from app.commands.terminal.output import Column, output
 from app.commands.terminal.paging import page_options
 from app.commands.terminal.permissions import PermissionType, permission_option
-from app.commands.terminal.prompts import agree, yes_option
+from app.commands.terminal.prompts import confirm_action, yes_option
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.groups import PermissionGroup
 from app.domain.authorization.permissions import Permission
@@ -136,7 +136,7 @@ def delete(name: str, *, yes: bool) -> None:
     """Delete a group; its members stay, without what it let them do."""
     ports = installation().ports
     group_id = _id(ports, name)
-    agree(f"Delete the group {name}?", yes=yes)
+    confirm_action(f"Delete the group {name}?", yes=yes)
     out = output()
     out.one(group_changes.delete_group(ports, OPERATOR, group_id), _COLUMNS)
     out.say(f"The group {name} is gone.")
@@ -148,5 +148,5 @@ def _id(ports: Ports, name: str) -> str:
 
 
 def _user_ids(ports: Ports, emails: tuple[str, ...]) -> tuple[str, ...]:
-    found = (directory.find_user(ports, OPERATOR, email) for email in emails)
-    return tuple(to_global_id("User", user.id) for user in found)
+    users = (directory.find_user(ports, OPERATOR, email) for email in emails)
+    return tuple(to_global_id("User", user.id) for user in users)

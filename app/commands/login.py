@@ -11,7 +11,7 @@ from app.commands.terminal.command import standalone
 from app.commands.terminal.output import Column, output
 from app.commands.terminal.text_options import read_input
 from app.ports.saved_logins import Profile
-from app.web.remote_instances import elsewhere
+from app.web.remote_instances import remote_access
 
 _COLUMNS = (
     Column[Profile]("url", "Instance", lambda one: one.url, short=True),
@@ -57,30 +57,30 @@ def command(  # noqa: PLR0913 - one for each option
     The login is kept in your configuration folder, in a file that nobody else can read. A
     person's is renewed by itself for as long as the session lasts there.
     """
-    profiles = elsewhere().profiles
+    profiles = remote_access().profiles
     if lists:
         output().rows(profiles.every(), _COLUMNS, empty="You are signed in nowhere.")
         return
     if url is None:
         raise click.UsageError("Say where: flask login https://shop.example.com/graphql/")
     if forget:
-        known = profiles.forget(url)
+        was_signed_in = profiles.forget(url)
         out = output()
-        out.one((url, known), _FORGOTTEN)
-        out.say(f"{url} is forgotten." if known else f"No login is kept for {url}.")
+        out.one((url, was_signed_in), _FORGOTTEN)
+        out.say(f"{url} is forgotten." if was_signed_in else f"No login is kept for {url}.")
         return
     # Else there would be a session that nobody has.
     profiles.check()
     may_ask = sys.stdin.isatty() and not no_input
     if app_token or token_stdin:
         token = _secret("Token", from_input=token_stdin, may_ask=may_ask, flag="--token-stdin")
-        profile = elsewhere().sign_in_app(url, token)
+        profile = remote_access().sign_in_app(url, token)
     else:
         name = email or _email(may_ask=may_ask)
-        given = _secret(
+        secret = _secret(
             "Password", from_input=password_stdin, may_ask=may_ask, flag="--password-stdin"
         )
-        profile = elsewhere().sign_in_person(url, name, given)
+        profile = remote_access().sign_in_person(url, name, secret)
     profiles.save(profile)
     out = output()
     out.one(profile, _COLUMNS)
@@ -90,8 +90,8 @@ def command(  # noqa: PLR0913 - one for each option
 def _email(*, may_ask: bool) -> str:
     if not may_ask:
         raise click.UsageError("Say who you are: --email.")
-    typed: str = click.prompt("Email", err=True)
-    return typed
+    email: str = click.prompt("Email", err=True)
+    return email
 
 
 def _secret(what: str, *, from_input: bool, may_ask: bool, flag: str) -> str:
@@ -100,5 +100,5 @@ def _secret(what: str, *, from_input: bool, may_ask: bool, flag: str) -> str:
         return read_input().removesuffix("\n").removesuffix("\r")
     if not may_ask:
         raise click.UsageError(f"Nobody is here to be asked: pipe it in with {flag}.")
-    typed: str = click.prompt(what, hide_input=True, err=True)
-    return typed
+    secret: str = click.prompt(what, hide_input=True, err=True)
+    return secret

@@ -10,7 +10,7 @@ from app.commands.public_url import base_url
 from app.commands.terminal.choices import Word, read_switch
 from app.commands.terminal.command import Group
 from app.commands.terminal.exit_codes import Exit
-from app.commands.terminal.output import Column, Shown, output
+from app.commands.terminal.output import Column, Displayable, output
 from app.commands.terminal.prompts import ask_secret, may_ask, yes_option
 from app.commands.terminal.text_options import read_secret
 from app.domain.authorization.actor import OPERATOR
@@ -50,7 +50,7 @@ class _Act(Protocol):
 
 
 def _column(name: str, title: str) -> Column[provider_settings.Plugin]:
-    def read(plugin: provider_settings.Plugin) -> Shown:
+    def read(plugin: provider_settings.Plugin) -> Displayable:
         values = {one.setting.name: one.value for one in plugin.settings}
         return values[name]
 
@@ -69,11 +69,11 @@ _COLUMNS: tuple[Column[provider_settings.Plugin], ...] = (
         lambda plugin: f"{base_url(installation().ports)}/oidc/{plugin.slug}/backchannel-logout",
     ),
 )
-_FINDINGS = (
-    Column[Finding]("subject", "Checked", lambda finding: finding.subject, short=True),
-    Column[Finding]("state", "State", lambda finding: finding.state.value, short=True),
-    Column[Finding]("message", "Found", lambda finding: finding.message),
-    Column[Finding]("remedy", "Remedy", lambda finding: finding.remedy),
+_CHECK_COLUMNS = (
+    Column[Finding]("subject", "Checked", lambda check: check.subject, short=True),
+    Column[Finding]("state", "State", lambda check: check.state.value, short=True),
+    Column[Finding]("message", "Found", lambda check: check.message),
+    Column[Finding]("remedy", "Remedy", lambda check: check.remedy),
 )
 
 
@@ -115,14 +115,14 @@ def set_(setting: str, value: str, provider: str, *, yes: bool) -> None:
     can also be @FILE. An empty one clears the setting. What would keep out everybody who could
     undo it is asked about first.
     """
-    given = _given(setting, value)
-    active = read_switch(given) if setting == "active" else None
+    parsed = _parse_value(setting, value)
+    active = read_switch(parsed) if setting == "active" else None
 
     def save(*, asks_first: bool) -> None:
         changes = provider_settings.ProviderUpdate(
-            {} if setting in ("active", "name") else {setting: given},
+            {} if setting in ("active", "name") else {setting: parsed},
             active=active,
-            name=given if setting == "name" else None,
+            name=parsed if setting == "name" else None,
             asks_first=asks_first,
         )
         provider_settings.save_provider(installation().ports, OPERATOR, provider, changes)
@@ -156,13 +156,13 @@ def discover(issuer: str, provider: str, *, yes: bool) -> None:
 @_provider
 def test(provider: str) -> None:
     """Try whether a provider works, without signing anybody in; ends with 1 when it does not."""
-    findings = provider_checks.check_provider(installation().ports, OPERATOR, provider)
-    output().rows(findings, _FINDINGS, empty="")
-    if any(finding.state is State.FAILED for finding in findings):
+    checks = provider_checks.check_provider(installation().ports, OPERATOR, provider)
+    output().rows(checks, _CHECK_COLUMNS, empty="")
+    if any(check.state is State.FAILED for check in checks):
         click.get_current_context().exit(Exit.FAILED)
 
 
-def _given(setting: str, value: str) -> str:
+def _parse_value(setting: str, value: str) -> str:
     if value == "-":
         return ask_secret("Value")
     return read_secret(value, setting) if value and setting in SECRET_NAMES else value
@@ -193,6 +193,6 @@ def _named(plugins: tuple[provider_settings.Plugin, ...], slug: str) -> provider
     for plugin in plugins:
         if plugin.slug == slug:
             return plugin
-    known = ", ".join(plugin.slug for plugin in plugins)
-    message = f"There is no provider {slug}. There are: {known}."
+    slugs = ", ".join(plugin.slug for plugin in plugins)
+    message = f"There is no provider {slug}. There are: {slugs}."
     raise Refused(Problem("NOT_FOUND", message, "provider"))

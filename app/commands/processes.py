@@ -16,7 +16,7 @@ _TICK = 0.2
 _GRACE = 20.0
 _QUICK = 10.0
 _FALLS = 5
-_LONGEST_PAUSE = 8.0
+_MAX_RESTART_SECONDS = 8.0
 
 Say = Callable[[str], None]
 
@@ -33,11 +33,11 @@ class Program:
         self._falls = 0
 
     @property
-    def is_hopeless(self) -> bool:
+    def keeps_failing(self) -> bool:
         """Whether it has fallen several times in a row, each time soon after its start."""
         return self._falls >= _FALLS
 
-    def tend(self, say: Say) -> None:
+    def supervise(self, say: Say) -> None:
         """Start it when it is due, and take note when it has ended."""
         now = time.monotonic()
         if self._process is None:
@@ -50,9 +50,11 @@ class Program:
         self.kill()  # what it has started may live on, and hold the port
         self._process = None
         self._falls = self._falls + 1 if now - self._started < _QUICK else 1
-        self._due = now + min(2.0 ** (self._falls - 2), _LONGEST_PAUSE)
-        fate = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with {code}"
-        say(f"The {self.name} {fate}.")
+        self._due = now + min(2.0 ** (self._falls - 2), _MAX_RESTART_SECONDS)
+        outcome = (
+            f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with {code}"
+        )
+        say(f"The {self.name} {outcome}.")
 
     def ask_to_end(self) -> None:
         if self._process is not None:
@@ -84,7 +86,7 @@ class Program:
         )
 
 
-def run_together(programs: Sequence[Program], say: Say, each_tick: Callable[[], None]) -> bool:
+def run_programs(programs: Sequence[Program], say: Say, each_tick: Callable[[], None]) -> bool:
     """Run ``programs`` until SIGTERM or SIGINT; whether that was why it ended.
 
     One that ends by itself is started again after a pause. When it keeps falling, all end.
@@ -99,8 +101,8 @@ def run_together(programs: Sequence[Program], say: Say, each_tick: Callable[[], 
     try:
         while not stop.is_set():
             for program in programs:
-                program.tend(say)
-                if program.is_hopeless:
+                program.supervise(say)
+                if program.keeps_failing:
                     say(f"The {program.name} does not stay up, so everything ends.")
                     return False
             each_tick()

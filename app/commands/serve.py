@@ -13,7 +13,7 @@ from pathlib import Path
 
 import click
 
-from app.commands.processes import Program, run_together
+from app.commands.processes import Program, run_programs
 from app.commands.terminal.command import standalone
 from app.commands.terminal.exit_codes import Exit
 from app.commands.terminal.output import Column, Form, Output, output
@@ -28,7 +28,7 @@ _WSGI = Path(__file__).parents[2] / "wsgi.py"
 _CONNECTIONS = 4096
 """Open connections of a server process; more of them wait until one ends."""
 
-_HEADERS_MOST = 64 * 1024
+_MAX_HEADER_BYTES = 64 * 1024
 """Bytes that are kept of a connection's headers, and of what is read ahead of a body."""
 
 _PORT_SECONDS = 10.0
@@ -89,8 +89,8 @@ def command(host: str, port: int, *, workers: int | None, no_worker: bool) -> No
     programs = [Program("server", _server(host, port, count))]
     if not no_worker:
         programs.append(Program("worker", _worker()))
-    announcement = _Announcement(out, host, port)
-    if not run_together(programs, out.say, announcement.make_once_ready):
+    announcement = _StartMessage(out, host, port)
+    if not run_programs(programs, out.say, announcement.make_once_ready):
         click.get_current_context().exit(Exit.FAILED)
 
 
@@ -112,7 +112,7 @@ def _server(host: str, port: int, workers: int) -> list[str]:
         *("--host", host, "--port", str(port), "--workers", str(workers)),
         # HTTP/1 alone: its headers have a deadline from a connection's first byte on.
         *("--http", "1", "--no-ws", "--http1-header-read-timeout", "30000"),
-        *("--http1-buffer-size", str(_HEADERS_MOST)),
+        *("--http1-buffer-size", str(_MAX_HEADER_BYTES)),
         *("--backlog", str(_CONNECTIONS), "--backpressure", str(_CONNECTIONS)),
         *("--respawn-failed-workers", "--workers-kill-timeout", "10"),
         *("--log-level", "error"),
@@ -154,7 +154,7 @@ def _listening_error(host: str, port: int) -> OSError | None:
     return None
 
 
-class _Announcement:
+class _StartMessage:
     """Says where the shop is, once and not before it answers there."""
 
     def __init__(self, out: Output, host: str, port: int) -> None:
@@ -171,9 +171,11 @@ class _Announcement:
 
     def _make(self) -> None:
         host, port = self._address
-        shown = f"[{host}]" if ":" in host else host
-        base = installation().ports.configuration.public_url or f"http://{shown}:{port}"
-        self._out.say(f"Latchkey {VERSION} is serving on {shown}, port {port}. Ctrl-C ends it.")
+        display_host = f"[{host}]" if ":" in host else host
+        base = installation().ports.configuration.public_url or f"http://{display_host}:{port}"
+        self._out.say(
+            f"Latchkey {VERSION} is serving on {display_host}, port {port}. Ctrl-C ends it."
+        )
         api = f"{base}/graphql/"
         served = _Served(
             api=api,
@@ -181,5 +183,5 @@ class _Announcement:
             console=f"{base}{CONSOLE}",
             playground=api if installation().playground_enabled else None,
         )
-        is_told = served.playground or self._out.form is Form.JSON
-        self._out.one(served, (*_COLUMNS, _PLAYGROUND) if is_told else _COLUMNS)
+        prints_playground = served.playground or self._out.form is Form.JSON
+        self._out.one(served, (*_COLUMNS, _PLAYGROUND) if prints_playground else _COLUMNS)

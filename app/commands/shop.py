@@ -8,7 +8,7 @@ import click
 
 from app.commands.terminal.choices import Word, read_switch
 from app.commands.terminal.command import Group
-from app.commands.terminal.output import Column, Shown, output
+from app.commands.terminal.output import Column, Displayable, output
 from app.domain.authorization.actor import OPERATOR
 from app.domain.shop.settings import (
     SETTINGS,
@@ -42,7 +42,7 @@ _MODE_WARNINGS = {
 
 
 def _column(setting: Setting) -> Column[ShopSettings]:
-    def read(shop: ShopSettings) -> Shown:
+    def read(shop: ShopSettings) -> Displayable:
         value = setting.read(shop)
         return value.value if isinstance(value, PasswordLoginMode) else value
 

@@ -183,13 +183,13 @@ def _password(*, from_stdin: bool, may_ask: bool) -> str | None:
         return sys.stdin.read().removesuffix("\n").removesuffix("\r")
     if not may_ask or not sys.stdin.isatty():
         return None
-    while typed := _ask("Password (empty for none)"):
-        if _ask("The same again") == typed:
-            return typed
+    while password := _ask("Password (empty for none)"):
+        if _ask("The same again") == password:
+            return password
         output().say("Those two are not the same.")
     return None
 
 
 def _ask(question: str) -> str:
-    typed: str = click.prompt(question, hide_input=True, default="", show_default=False, err=True)
-    return typed
+    answer: str = click.prompt(question, hide_input=True, default="", show_default=False, err=True)
+    return answer

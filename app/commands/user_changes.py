@@ -6,7 +6,7 @@ import click
 
 from app.commands.terminal.command import standalone
 from app.commands.terminal.output import output
-from app.commands.terminal.prompts import agree, yes_option
+from app.commands.terminal.prompts import confirm_action, yes_option
 from app.commands.user_output import ALL_COLUMNS, COLUMNS
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import OPERATOR
@@ -50,19 +50,21 @@ def update(
         raise click.UsageError("Say what to change: --email, --first-name, --add-group …")
     ports = installation().ports
     user = directory.find_user(ports, OPERATOR, email)
-    wanted = details.Details(
+    new_details = details.Details(
         first_name=ABSENT if first_name is None else first_name,
         last_name=ABSENT if last_name is None else last_name,
         email=ABSENT if new_email is None else new_email,
     )
     if user.is_staff:
-        changes = staff.StaffChanges(wanted, _group_ids(ports, joined), _group_ids(ports, left))
+        changes = staff.StaffChanges(
+            new_details, _group_ids(ports, joined), _group_ids(ports, left)
+        )
         changed = staff.update_staff(ports, OPERATOR, _id(user), changes)
     elif joined or left:
         message = f"Only staff are in groups. Make them staff: flask user promote {email}"
         raise Refused(Problem("INVALID", message, "group"))
     else:
-        changed = customers.update_customer(ports, OPERATOR, _id(user), wanted)
+        changed = customers.update_customer(ports, OPERATOR, _id(user), new_details)
     output().one(changed, ALL_COLUMNS)
 
 
@@ -97,7 +99,7 @@ def delete(email: str, *, yes: bool) -> None:
     """Delete somebody with all that is theirs, for good. To lock them out: deactivate."""
     ports = installation().ports
     user = directory.find_user(ports, OPERATOR, email)
-    agree(f"Delete {user.email} with all that is theirs?", yes=yes)
+    confirm_action(f"Delete {user.email} with all that is theirs?", yes=yes)
     remove = staff.delete_staff if user.is_staff else customers.delete_customer
     out = output()
     out.one(remove(ports, OPERATOR, _id(user)), COLUMNS)
@@ -137,8 +139,8 @@ COMMANDS = (update, promote, delete, reset_password)
 
 
 def _group_ids(ports: Ports, names: tuple[str, ...]) -> tuple[str, ...]:
-    found = groups.find_groups(ports, OPERATOR, names) if names else ()
-    return tuple(to_global_id("Group", group.id) for group in found)
+    matches = groups.find_groups(ports, OPERATOR, names) if names else ()
+    return tuple(to_global_id("Group", group.id) for group in matches)
 
 
 def _id(user: User) -> str:

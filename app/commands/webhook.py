@@ -3,7 +3,7 @@
 from app.commands.late import LateCommands
 from app.commands.terminal.command import Group
 
-_HERE = "app.commands.webhooks"
+_PACKAGE = "app.commands.webhooks"
 
 command = Group(
     "webhook",
@@ -19,20 +19,20 @@ command = Group(
     ],
     commands=LateCommands(
         {
-            "create": f"{_HERE}.create:create",
-            "delete": f"{_HERE}.lists:delete",
-            "deliveries": f"{_HERE}.deliveries:deliveries",
-            "dry-run": f"{_HERE}.dry_runs:dry_run",
-            "edit": f"{_HERE}.edit:edit",
-            "events": f"{_HERE}.lists:events",
-            "list": f"{_HERE}.lists:list_",
-            "listen": f"{_HERE}.listen:listen",
-            "replay": f"{_HERE}.redelivery:replay",
-            "retry": f"{_HERE}.redelivery:retry",
-            "show": f"{_HERE}.lists:show",
-            "trigger": f"{_HERE}.dry_runs:trigger",
-            "update": f"{_HERE}.bulk_update:update",
-            "verify": f"{_HERE}.verify:verify",
+            "create": f"{_PACKAGE}.create:create",
+            "delete": f"{_PACKAGE}.lists:delete",
+            "deliveries": f"{_PACKAGE}.deliveries:deliveries",
+            "dry-run": f"{_PACKAGE}.dry_runs:dry_run",
+            "edit": f"{_PACKAGE}.edit:edit",
+            "events": f"{_PACKAGE}.lists:events",
+            "list": f"{_PACKAGE}.lists:list_",
+            "listen": f"{_PACKAGE}.listen:listen",
+            "replay": f"{_PACKAGE}.redelivery:replay",
+            "retry": f"{_PACKAGE}.redelivery:retry",
+            "show": f"{_PACKAGE}.lists:show",
+            "trigger": f"{_PACKAGE}.dry_runs:trigger",
+            "update": f"{_PACKAGE}.bulk_update:update",
+            "verify": f"{_PACKAGE}.verify:verify",
         }
     ),
 )

@@ -10,11 +10,11 @@ from app.ports.http import CallFailed, CallFault, Http, HttpAnswer, HttpRequest
 from app.remote.credentials import Credential, GivenToken
 from app.remote.responses import read_as, read_data, read_payload, read_text
 
-PATIENCE = 30.0
+TIMEOUT_SECONDS = 30.0
 """Seconds that an instance has for its whole answer."""
 
-_NOBODY = "nobody answers there. Is the address right, and is it running?"
-_LARGEST = 32 * 1024 * 1024
+_NO_RESPONSE = "nobody answers there. Is the address right, and is it running?"
+_MAX_BYTES = 32 * 1024 * 1024
 _REFRESH = """
 mutation Refresh($refreshToken: String) {
   tokenRefresh(refreshToken: $refreshToken) {
@@ -32,12 +32,12 @@ class Api:
     """The API at ``url`` for whoever ``credential`` lets in."""
 
     def __init__(
-        self, http: Http, url: str, credential: Credential, *, patience: float = PATIENCE
+        self, http: Http, url: str, credential: Credential, *, timeout: float = TIMEOUT_SECONDS
     ) -> None:
         self.url = url
         self._http = http
         self._credential = credential
-        self._patience = patience
+        self._timeout = timeout
 
     def ask(self, document: str, **variables: object) -> Mapping[str, Any]:
         """The data that ``document`` asks for; raises as ``read_data`` does.
@@ -58,7 +58,7 @@ class Api:
 
     def get(self, url: str) -> HttpAnswer:
         """What stands at another address of the instance, for everybody to read."""
-        return self._send(HttpRequest(url, timeout=self._patience))
+        return self._send(HttpRequest(url, timeout=self._timeout))
 
     def _ask(self, document: str, variables: Mapping[str, object], token: str) -> dict[str, Any]:
         headers = {"Content-Type": "application/json", "Accept": "application/json"}
@@ -66,7 +66,7 @@ class Api:
             headers["Authorization-Bearer"] = _sendable(token)
         body = json.dumps({"query": document, "variables": variables}).encode()
         request = HttpRequest(
-            self.url, "POST", headers, body, timeout=self._patience, largest=_LARGEST
+            self.url, "POST", headers, body, timeout=self._timeout, largest=_MAX_BYTES
         )
         return dict(read_data(self.url, self._send(request)))
 
@@ -74,13 +74,15 @@ class Api:
         try:
             return self._http.send(request)
         except CallFailed as failed:
-            nobody = failed.fault is CallFault.UNREACHABLE
-            raise Unreachable(request.url, _NOBODY if nobody else str(failed)) from None
+            is_unreachable = failed.fault is CallFault.UNREACHABLE
+            raise Unreachable(
+                request.url, _NO_RESPONSE if is_unreachable else str(failed)
+            ) from None
 
     def _renew(self) -> None:
-        given = {"refreshToken": self._credential.refresh_token}
+        variables = {"refreshToken": self._credential.refresh_token}
         try:
-            payload = read_payload(self.url, self._ask(_REFRESH, given, ""), "tokenRefresh")
+            payload = read_payload(self.url, self._ask(_REFRESH, variables, ""), "tokenRefresh")
         except Refused:
             message = f"The login at {self.url} has ended. Sign in again: flask login {self.url}"
             raise LoginEnded(message=message) from None

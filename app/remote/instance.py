@@ -55,14 +55,14 @@ class RemoteInstance:
             lambda: {one["name"]: one["description"] or "" for one in data["__type"]["enumValues"]}
         )
 
-    def create(self, app_id: str, said: WebhookDraft) -> KnownWebhook:
-        given = {"app": app_id, **_input(said)}
-        payload = self._api.change("webhookCreate", documents.CREATE, input=given)
+    def create(self, app_id: str, draft: WebhookDraft) -> KnownWebhook:
+        variables = {"app": app_id, **_input(draft)}
+        payload = self._api.change("webhookCreate", documents.CREATE, input=variables)
         return self._read(lambda: _owned(payload["webhook"]))
 
-    def change(self, webhook: KnownWebhook, said: WebhookDraft) -> KnownWebhook:
+    def change(self, webhook: KnownWebhook, draft: WebhookDraft) -> KnownWebhook:
         payload = self._api.change(
-            "webhookUpdate", documents.UPDATE, id=webhook.id, input=_input(said)
+            "webhookUpdate", documents.UPDATE, id=webhook.id, input=_input(draft)
         )
         return self._read(lambda: _owned(payload["webhook"]))
 
@@ -78,12 +78,12 @@ class RemoteInstance:
         return self._read(lambda: read_json(payload["payload"]))
 
     def trigger(self, webhook_id: str, object_id: str | None) -> KnownDelivery:
-        said = {"webhookId": webhook_id}
+        variables = {"webhookId": webhook_id}
         if object_id is None:
-            payload = self._api.change("webhookTrigger", documents.TRIGGER_NEWEST, **said)
+            payload = self._api.change("webhookTrigger", documents.TRIGGER_NEWEST, **variables)
         else:
-            said["objectId"] = object_id
-            payload = self._api.change("webhookTrigger", documents.TRIGGER, **said)
+            variables["objectId"] = object_id
+            payload = self._api.change("webhookTrigger", documents.TRIGGER, **variables)
         return self._read(lambda: to_delivery(payload["delivery"]))
 
     def deliveries(self, webhook_id: str, wanted: WantedDeliveries) -> DeliveryPage:
@@ -182,16 +182,16 @@ def _page(connection: Node, after: str) -> DeliveryPage:
     )
 
 
-def _input(said: WebhookDraft) -> dict[str, object]:
+def _input(draft: WebhookDraft) -> dict[str, object]:
     names: dict[str, object] = {
-        "name": said.name,
-        "targetUrl": said.target_url,
-        "asyncEvents": said.events,
-        "isActive": said.is_active,
-        "query": said.query,
-        "secretKey": said.secret_key,
+        "name": draft.name,
+        "targetUrl": draft.target_url,
+        "asyncEvents": draft.events,
+        "isActive": draft.is_active,
+        "query": draft.query,
+        "secretKey": draft.secret_key,
     }
-    given = {name: value for name, value in names.items() if not isinstance(value, Absent)}
-    if not isinstance(said.custom_headers, Absent):
-        given["customHeaders"] = json.dumps(dict(said.custom_headers))
-    return given
+    changes = {name: value for name, value in names.items() if not isinstance(value, Absent)}
+    if not isinstance(draft.custom_headers, Absent):
+        changes["customHeaders"] = json.dumps(dict(draft.custom_headers))
+    return changes

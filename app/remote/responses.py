@@ -19,12 +19,12 @@ from app.ports.http import HttpAnswer
 Read = TypeVar("Read")
 
 _DENYING = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
-_ILL = (HTTPStatus.TOO_MANY_REQUESTS, *range(500, 600))
+_UNAVAILABLE = (HTTPStatus.TOO_MANY_REQUESTS, *range(500, 600))
 """Whoever answers so, the instance or what stands before it, is not well at the moment."""
 
 _REDIRECTS = range(300, 400)
 _FAULTS = {fault.value: fault for fault in TokenFault}
-_MOST_TOLD = 3
+_MAX_MESSAGES = 3
 
 
 def read_data(url: str, answer: HttpAnswer) -> Mapping[str, Any]:
@@ -40,7 +40,7 @@ def read_data(url: str, answer: HttpAnswer) -> Mapping[str, Any]:
         raise _error(url, answer, errors)
     data = body.get("data")
     if not isinstance(data, dict):
-        raise _no_api(url, answer)
+        raise _not_an_api_error(url, answer)
     return data
 
 
@@ -90,15 +90,15 @@ def _body(url: str, answer: HttpAnswer) -> Mapping[str, Any]:
     except (ValueError, RecursionError):
         body = None
     if not isinstance(body, dict):
-        raise _no_api(url, answer)
+        raise _not_an_api_error(url, answer)
     return body
 
 
-def _no_api(url: str, answer: HttpAnswer) -> Exception:
+def _not_an_api_error(url: str, answer: HttpAnswer) -> Exception:
     if answer.status in _DENYING:
         message = f"{url} answered with HTTP {answer.status}: something before it lets nobody in."
         return PermissionDenied(message=message)
-    if answer.status in _ILL:
+    if answer.status in _UNAVAILABLE:
         return Unreachable(url, f"it answered with HTTP {answer.status}: it is not well just now.")
     kind = answer.headers.get("content-type", "").partition(";")[0].strip()
     what = {"text/html": "a web page", "application/json": "other JSON"}.get(kind, "something")
@@ -110,7 +110,7 @@ def _no_api(url: str, answer: HttpAnswer) -> Exception:
 
 def _error(url: str, answer: HttpAnswer, errors: Sequence[object]) -> Exception:
     """The exception that the first of ``errors`` stands for."""
-    told = [_message(one) for one in errors[:_MOST_TOLD]]
+    messages = [_message(one) for one in errors[:_MAX_MESSAGES]]
     extensions = _extensions(errors[0])
     exception = extensions.get("exception")
     code = exception.get("code") if isinstance(exception, dict) else extensions.get("code")
@@ -123,18 +123,18 @@ def _error(url: str, answer: HttpAnswer, errors: Sequence[object]) -> Exception:
     if isinstance(code, str) and code in _FAULTS:
         fault = _FAULTS[code]
         what = "has expired there" if fault is TokenFault.EXPIRED else "is not accepted there"
-        return TokenRejected(fault, f"{url}: the token {what}. {_come_in(url)}")
+        return TokenRejected(fault, f"{url}: the token {what}. {_sign_in_hint(url)}")
     if code == "PermissionDenied" or answer.status in _DENYING:
-        return PermissionDenied(message=told[0])
+        return PermissionDenied(message=messages[0])
     if code == "GraphQLError" and answer.status == HTTPStatus.OK:
-        return Refused(*(Problem("GRAPHQL_ERROR", one) for one in told))
+        return Refused(*(Problem("GRAPHQL_ERROR", one) for one in messages))
     what = f"failed (HTTP {answer.status})"
     if answer.status == HTTPStatus.BAD_REQUEST:
         what = "does not know what it was asked; it may be of another version"
-    return Fault(f"{url} {what}: {' '.join(told)}")
+    return Fault(f"{url} {what}: {' '.join(messages)}")
 
 
-def _come_in(url: str) -> str:
+def _sign_in_hint(url: str) -> str:
     return f"Sign in: flask login {url}, or bring another token."
 
 

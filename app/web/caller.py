@@ -11,7 +11,7 @@ Environ = dict[str, Any]
 _SCHEMES = ("bearer", "jwt")
 _SCHEME_AND_TOKEN = 2
 _DEFAULT_PORTS = {"http": "80", "https": "443"}
-_LONGEST_USER_AGENT = 256
+_MAX_USER_AGENT = 256
 
 UNKNOWN_PEER = "unknown"
 """The other end of a socket that has no address, one of the file system say."""
@@ -28,7 +28,7 @@ def visitor_from(environ: Environ, installation: Installation) -> Visitor:
     return Visitor(
         credential=credential_in(environ),
         address=client_address(peer, forwarded_for, trusted),
-        user_agent=environ.get("HTTP_USER_AGENT", "")[:_LONGEST_USER_AGENT],
+        user_agent=environ.get("HTTP_USER_AGENT", "")[:_MAX_USER_AGENT],
         issuer=configuration.issuer or f"{base_url(environ)}/graphql/",
     )
 

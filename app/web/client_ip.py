@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from app.domain.values.ip_addresses import Address, Network, parse_address
 
-_LONGEST_PORT = 5
+_MAX_PORT_DIGITS = 5
 
 
 def client_address(
@@ -66,7 +66,7 @@ def _parse_hop(entry: str) -> Address | None:
     if address is not None:
         return address
     host, colon, port = entry.strip().rpartition(":")
-    if not colon or not (port.isascii() and port.isdigit()) or len(port) > _LONGEST_PORT:
+    if not colon or not (port.isascii() and port.isdigit()) or len(port) > _MAX_PORT_DIGITS:
         return None
     # Without brackets the last group of an IPv6 address could not be told from a port.
     return parse_address(host) if host.endswith("]") or ":" not in host else None

@@ -51,5 +51,5 @@ def install(app: Flask, installation: Installation) -> None:
 
 def installation() -> Installation:
     """The installation behind the current application; needs an application context."""
-    found: Installation = current_app.extensions[EXTENSION]
-    return found
+    current: Installation = current_app.extensions[EXTENSION]
+    return current

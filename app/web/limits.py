@@ -51,7 +51,7 @@ def limit_pages(app: Flask, limiter: Limiter) -> None:
                 continue
             name = CONSOLE_FORM
         limit = limiter.shared_limit(
-            partial(_spelled, name),
+            partial(_format_limit, name),
             scope=name,
             methods=["POST"] if has_form else None,
         )
@@ -62,7 +62,7 @@ def _takes_form(methods: set[str] | None) -> bool:
     return "POST" in (methods or ())
 
 
-def _spelled(name: str) -> str:
+def _format_limit(name: str) -> str:
     """The rates in force for the client of this request, as Flask-Limiter reads them."""
     rates = installation().ports.configuration.rate_limits.rates(name, _address())
     return ";".join(rate.text for rate in rates) or _UNLIMITED

@@ -85,7 +85,7 @@ def set_up_logs(*, level: str, development: bool) -> None:
 
 def blank_secrets(_logger: object, _method: str, event: Event) -> Event:
     """Blank every field, at any depth, whose name says that it holds a secret."""
-    return {name: _shown(name, value) for name, value in event.items()}
+    return {name: _safe_value(name, value) for name, value in event.items()}
 
 
 def blank_secret_texts(_logger: object, _method: str, line: Any) -> str:
@@ -93,7 +93,7 @@ def blank_secret_texts(_logger: object, _method: str, line: Any) -> str:
     return _SECRET_TEXTS.sub(BLANK, str(line))
 
 
-def _shown(name: str, value: object) -> object:
+def _safe_value(name: str, value: object) -> object:
     if _SECRET_NAMES.search(name) and value is not None:
         return BLANK
     return _inside(value)
@@ -101,7 +101,7 @@ def _shown(name: str, value: object) -> object:
 
 def _inside(value: object) -> object:
     if isinstance(value, Mapping):
-        return {key: _shown(str(key), inner) for key, inner in value.items()}
+        return {key: _safe_value(str(key), inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
         return [_inside(inner) for inner in value]
     return value

@@ -12,11 +12,11 @@ from app.ports.keys import SignatureCheck
 from app.ports.randomness import Randomness
 from app.ports.saved_logins import Profile, Profiles
 
-EXTENSION = "latchkey.elsewhere"
+EXTENSION = "latchkey.remote_access"
 
 
 @dataclass(frozen=True, slots=True)
-class Elsewhere:
+class RemoteAccess:
     """The ways to other instances, and what is at hand without any installation.
 
     ``token`` is the one in the environment, if there is one. ``http`` goes to every address that
@@ -35,7 +35,7 @@ class Elsewhere:
     token: str = field(default="", repr=False)
 
 
-def elsewhere() -> Elsewhere:
+def remote_access() -> RemoteAccess:
     """The one of the current application; needs an application context."""
-    found: Elsewhere = current_app.extensions[EXTENSION]
-    return found
+    access: RemoteAccess = current_app.extensions[EXTENSION]
+    return access

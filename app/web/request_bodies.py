@@ -15,7 +15,7 @@ SMALL_BODY = 64 * 1024
 LARGE_BODIES = 256 * 1024 * 1024
 """What all bodies over ``SMALL_BODY`` may take of a process's memory together."""
 
-_DISCARDED_MOST = 16 * 1024 * 1024
+_MAX_DISCARDED = 16 * 1024 * 1024
 """How much of a refused body is read and thrown away, so that its sender sees the answer."""
 
 
@@ -54,8 +54,8 @@ class TooLarge:
 class Room:
     """Memory for the large bodies of a process; small ones are bounded by their connections."""
 
-    def __init__(self, most: int) -> None:
-        self._free = most
+    def __init__(self, max_size: int) -> None:
+        self._free = max_size
 
     def take(self, size: int) -> None:
         if size > self._free:
@@ -104,19 +104,19 @@ class Incoming:
         self.size += len(chunk)
         return chunk
 
-    async def read(self, most: int, room: Room) -> BytesIO | TooLarge:
+    async def read(self, max_size: int, room: Room) -> BytesIO | TooLarge:
         """Return the whole body, or ``TooLarge`` when it has more than ``most`` bytes.
 
         Raises ``Refused`` when a deadline passes, ``room`` has no memory left, or the connection
         ends before the announced length: half a form is a form with other values.
         """
-        if (self._announced or 0) > most:
+        if (self._announced or 0) > max_size:
             return TooLarge()
         chunks = []
         try:
             async with asyncio.timeout(self._deadlines.whole):
                 while chunk := await self.chunk():
-                    if self.size > most:
+                    if self.size > max_size:
                         return TooLarge()
                     if self.size > SMALL_BODY:
                         room.take(len(chunk))
@@ -130,8 +130,8 @@ class Incoming:
 
     async def discard(self) -> None:
         """Read on for a while: a connection closed at once is reset, and the answer lost."""
-        most = self.size + _DISCARDED_MOST
+        max_size = self.size + _MAX_DISCARDED
         with suppress(Refused, TimeoutError):
             async with asyncio.timeout(self._deadlines.whole):
-                while self.size < most and await self.chunk():
+                while self.size < max_size and await self.chunk():
                     pass

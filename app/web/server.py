@@ -61,13 +61,13 @@ class Server:
         self,
         application: Application,
         *,
-        most: int,
-        most_marked: int,
+        max_size: int,
+        max_marked_size: int,
         deadlines: Deadlines = DEADLINES,
     ) -> None:
         self._application = application
-        self._most = most
-        self._most_marked = most_marked
+        self._max_size = max_size
+        self._max_marked_size = max_marked_size
         self._deadlines = deadlines
         self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="request")
         self._room = Room(LARGE_BODIES)
@@ -99,7 +99,7 @@ class Server:
         length = None if announced is None else int(announced)
         incoming = Incoming(exchange, length, self._deadlines)
         try:
-            body = await incoming.read(self._most_of(headers), self._room)
+            body = await incoming.read(self._body_limit(headers), self._room)
             if isinstance(body, BytesIO):
                 await self._run(scope, exchange, body)
             else:
@@ -125,9 +125,9 @@ class Server:
         loop = asyncio.get_running_loop()
         await loop.run_in_executor(self._pool, self._answer, scope, exchange, body, *extra)
 
-    def _most_of(self, headers: Headers) -> int:
+    def _body_limit(self, headers: Headers) -> int:
         marked = any(name in headers for name in _MARKS_OF_LARGE)
-        return self._most_marked if marked else self._most
+        return self._max_marked_size if marked else self._max_size
 
     def _answer(
         self,
@@ -167,7 +167,7 @@ class Server:
         if isinstance(result, list):
             return b"".join(result)
         chunks = iter(result)
-        first = b"".join(_at_most(_ANSWER_IN_MEMORY, chunks))
+        first = b"".join(_leading_chunks(_ANSWER_IN_MEMORY, chunks))
         following = next(chunks, None)
         if following is None:
             return first
@@ -189,7 +189,7 @@ class Server:
             self._files.pop(0)[1].unlink(missing_ok=True)
 
 
-def _at_most(size: int, chunks: Iterator[bytes]) -> Iterator[bytes]:
+def _leading_chunks(size: int, chunks: Iterator[bytes]) -> Iterator[bytes]:
     """Chunks until there are ``size`` bytes of them."""
     for chunk in chunks:
         yield chunk

@@ -15,7 +15,7 @@ from tests.adapters.throttle_backends import (
     Place,
     begin_and_hang,
     begin_together,
-    run_together,
+    run_programs,
 )
 
 PROCESSES = get_context("spawn")
@@ -46,7 +46,7 @@ def test_of_twenty_attempts_in_one_process_one_runs_each_time(throttle: Throttle
             start.wait(60)
             leases.append(throttle.begin(ADDRESS, now).lease)
 
-        run_together(begin, RIVALS)
+        run_programs(begin, RIVALS)
         (lease,) = filter(None, leases)
         throttle.release(ADDRESS, lease)
 
@@ -61,7 +61,7 @@ def test_failures_at_the_same_moment_are_all_counted(
         start.wait(60)
         waits.append(throttle.fail(ADDRESS, "", user_id, NOW))
 
-    run_together(fail, RIVALS)
+    run_programs(fail, RIVALS)
     wait, known = (2, 0) if user_id is None else (3600, RIVALS)
     assert max(waits) == wait
     assert throttle.find(ADDRESS, NOW) == BlockedAddress(ADDRESS, NOW + wait, known, RIVALS)
@@ -79,7 +79,7 @@ def test_failures_and_successes_at_the_same_moment_do_not_hinder_one_another(
             throttle.succeed(ADDRESS, "", user_id, NOW)
         done.append("done")
 
-    run_together(fail_and_succeed, RIVALS)
+    run_programs(fail_and_succeed, RIVALS)
     assert len(done) == RIVALS
     assert throttle.begin(ADDRESS, NOW).lease
 

@@ -5,7 +5,7 @@ from threading import Barrier
 
 from app.domain.sign_in.login_throttle import GUESSES_FADE_SECONDS, MOST_GUESSES
 from app.ports.throttle import Throttle
-from tests.adapters.throttle_backends import ANNA, BELA, NOW, Visitor, run_together
+from tests.adapters.throttle_backends import ANNA, BELA, NOW, Visitor, run_programs
 
 
 def test_few_guesses_at_a_password_are_let_through_in_a_row(throttle: Throttle) -> None:
@@ -45,7 +45,7 @@ def test_guesses_at_the_same_moment_are_all_counted(throttle: Throttle) -> None:
         start.wait(60)
         numbers.append(throttle.guess(ANNA, NOW).number)
 
-    run_together(act, 20)
+    run_programs(act, 20)
     assert sorted(filter(None, numbers)) == [1, 2, 3, 4, 5]
 
 

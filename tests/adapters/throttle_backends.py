@@ -77,7 +77,7 @@ class Visitor:
         return attempt.lease
 
 
-def run_together(act: Callable[[], None], threads: int) -> None:
+def run_programs(act: Callable[[], None], threads: int) -> None:
     """Run ``act`` in that many threads, and wait for the last."""
     running = [Thread(target=act) for _ in range(threads)]
     for thread in running:
@@ -94,7 +94,7 @@ def begin_together(place: Place, rivals: int, start: Barrier, answers: "SimpleQu
             start.wait(60)
             answers.put(throttle.begin(ADDRESS, NOW).lease)
 
-        run_together(begin, rivals)
+        run_programs(begin, rivals)
 
 
 def begin_and_hang(place: Place, answers: "SimpleQueue[str]") -> None:

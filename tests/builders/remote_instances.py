@@ -10,7 +10,7 @@ from app.adapters.signatures import DetachedSignatures
 from app.ports import Clock, Http
 from app.remote.instance import connect_by_profile, connect_by_token
 from app.remote.sign_in import sign_in_app, sign_in_person
-from app.web.remote_instances import Elsewhere
+from app.web.remote_instances import RemoteAccess
 from tests.fakes.strict_http import LOOPBACK
 
 
@@ -26,11 +26,11 @@ class SameRandomness:
 
 def make_elsewhere(
     folder: Path, *, token: str = "", http: Http | None = None, clock: Clock | None = None
-) -> Elsewhere:
+) -> RemoteAccess:
     """Logins are kept in ``folder``; ``token`` is the one in the environment."""
     asked = http or GuardedHttp(LOOPBACK)
     profiles = FileProfiles(folder)
-    return Elsewhere(
+    return RemoteAccess(
         http=asked,
         clock=clock or SystemClock(),
         randomness=SameRandomness(),

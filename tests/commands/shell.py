@@ -9,14 +9,14 @@ from flask import Flask
 import cli
 from app.ports import Ports
 from app.web.installation import Installation, install
-from app.web.remote_instances import EXTENSION, Elsewhere
+from app.web.remote_instances import EXTENSION, RemoteAccess
 
 
 def run(
     ports: Ports,
     *arguments: str,
     typed: str | bytes | None = None,
-    elsewhere: Elsewhere | None = None,
+    remote_access: RemoteAccess | None = None,
     **options: Any,
 ) -> Result:
     """``flask ARGUMENTS`` on the installation of ``ports``; ``typed`` is standard input.
@@ -27,8 +27,8 @@ def run(
     app = Flask("app")
     cli.register(app)
     install(app, Installation(ports, **options))
-    if elsewhere is not None:
-        app.extensions[EXTENSION] = elsewhere
+    if remote_access is not None:
+        app.extensions[EXTENSION] = remote_access
     return app.test_cli_runner(catch_exceptions=False).invoke(args=arguments, input=typed)
 
 

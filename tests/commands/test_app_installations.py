@@ -151,18 +151,18 @@ def test_an_address_without_a_manifest_is_told(ports: Ports) -> None:
 def test_it_waits_for_a_worker_that_goes_on_with_it(
     ports: Ports, sqlite_url: str, clock: FakeClock
 ) -> None:
-    elsewhere = fake_ports(sqlite_url, clock, first_key=10)
+    remote_access = fake_ports(sqlite_url, clock, first_key=10)
     make_app(ports, "An app")  # this one is not taken for it
     with app_server() as app:
 
         def be_slow(_told: Told) -> Reply:
             app.decide = accept
             clock.pass_(minutes=3)
-            assert install_next_app(elsewhere, WORKER) == 1
+            assert install_next_app(remote_access, WORKER) == 1
             return refuse("Too late.")
 
         app.decide = be_slow
         shown = run_json(ports, "app", "install", app.manifest_url, "--yes")
-    elsewhere.database.close()
+    remote_access.database.close()
     assert (shown["identifier"], shown["isActive"]) == ("example.app", True)
     assert run_json(ports, "app", "installations", "list") == []

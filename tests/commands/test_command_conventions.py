@@ -158,7 +158,7 @@ def test_every_kind_of_failure_has_its_exit_code(error: Exception, code: Exit) -
     failure = failure_of(error)
     assert failure is not None
     assert failure.exit is code
-    assert all(trouble.code and trouble.message for trouble in failure.troubles)
+    assert all(trouble.code and trouble.message for trouble in failure.errors)
 
 
 def test_the_codes_are_those_that_scripts_rely_on() -> None:

@@ -14,7 +14,7 @@ import pytest
 import cli
 from app.adapters.clock import SystemClock
 from app.ports import Ports
-from app.web.remote_instances import Elsewhere
+from app.web.remote_instances import RemoteAccess
 from tests.builders.remote_instances import make_elsewhere
 from tests.commands.fake_remote_shop import other_shop
 from tests.commands.golden_files import FORMS, GOLDEN, agreed, outcome
@@ -40,14 +40,18 @@ class Shell:
     """An operator's, who asks for one form; what was shown is in ``told``."""
 
     ports: Ports
-    elsewhere: Elsewhere
+    remote_access: RemoteAccess
     folder: Path
     form: str
     told: str = ""
 
     def flask(self, *arguments: str, typed: str | None = None) -> None:
         result = run(
-            self.ports, *arguments, *self.form.split(), typed=typed, elsewhere=self.elsewhere
+            self.ports,
+            *arguments,
+            *self.form.split(),
+            typed=typed,
+            remote_access=self.remote_access,
         )
         if self.form == "--json":
             json.loads(result.stdout)

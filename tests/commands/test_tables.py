@@ -8,7 +8,7 @@ from app.commands.terminal.tables import Heading, print_fields, print_table
 
 HEADINGS = (
     Heading("Id"),
-    Heading("Email", vital=True),
+    Heading("Email", keeps_width=True),
     Heading("Groups"),
     Heading("Last login"),
 )
@@ -17,7 +17,7 @@ ROWS = (
     ("2", "bob@example.com", "", ""),
 )
 
-IDS = (Heading("Id", vital=True), Heading("Target", vital=True))
+IDS = (Heading("Id", keeps_width=True), Heading("Target", keeps_width=True))
 WITH_IDS = (("V2ViaG9vazoxMjM0", "https://a.example/hook"), ("V2ViaG9vazoxMjM1", ""))
 
 

@@ -24,7 +24,7 @@ def nobody(_request: HttpRequest) -> HttpAnswer:
     raise CallFailed(CallFault.UNREACHABLE, "shop.example.com cannot be reached.")
 
 
-def elsewhere(_request: HttpRequest) -> HttpAnswer:
+def remote_access(_request: HttpRequest) -> HttpAnswer:
     return HttpAnswer(308, {"location": "https://other.example.com/graphql/"})
 
 
@@ -33,7 +33,7 @@ def elsewhere(_request: HttpRequest) -> HttpAnswer:
     [
         (unreachable, Unreachable, "within 30 seconds"),
         (nobody, Unreachable, "nobody answers there"),
-        (elsewhere, Unreachable, "https://other.example.com/graphql/"),
+        (remote_access, Unreachable, "https://other.example.com/graphql/"),
         (raw(200, b"<html>Welcome</html>", "text/html; charset=utf-8"), Unreachable, "a web page"),
         (
             raw(502, b"<html>Bad gateway</html>", "text/html"),

@@ -47,7 +47,7 @@ def application(environ: dict[str, Any], start_response: StartResponse, /) -> It
 
 server = Server(
     application,
-    most=MOST,
-    most_marked=2 * MOST,
+    max_size=MOST,
+    max_marked_size=2 * MOST,
     deadlines=Deadlines(whole=2.0, silence=1.0),
 )

@@ -21,8 +21,8 @@ class ApiAddress(click.ParamType[str]):
             url = read_api_address(value)
         except ValueError as error:
             # Behind these may stand a password or a token, which no log is to keep.
-            shown = "It" if any(one in value for one in "@?#") else repr(value[:100])
-            self.fail(f"{shown} {error}", param, ctx)
+            display = "It" if any(one in value for one in "@?#") else repr(value[:100])
+            self.fail(f"{display} {error}", param, ctx)
         if is_overheard(url):
             click.echo(f"Warning: {url} is not encrypted; others can read your token.", err=True)
         return url

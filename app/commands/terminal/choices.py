@@ -12,10 +12,10 @@ class Word(click.Choice[str]):
 
     @override
     def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
-        near = get_close_matches(str(value), self.choices)
+        suggestions = get_close_matches(str(value), self.choices)
         hint = (
-            f"Did you mean {' or '.join(near)}?"
-            if near
+            f"Did you mean {' or '.join(suggestions)}?"
+            if suggestions
             else f"There are: {', '.join(self.choices)}."
         )
         return f"{value!r} is none. {hint}"
@@ -27,12 +27,12 @@ class Id(click.IntRange):
     name = "id"
 
 
-def read_switch(typed: str) -> bool:
+def read_switch(text: str) -> bool:
     """What ``true``, ``off`` and the like mean; raises ``click.UsageError`` for anything else."""
     try:
-        switch = click.BOOL.convert(typed, None, None) if typed.strip() else None
+        switch = click.BOOL.convert(text, None, None) if text.strip() else None
     except click.BadParameter:
         switch = None
     if switch is None:
-        raise click.UsageError(f"{typed[:40]!r} is neither true nor false.")
+        raise click.UsageError(f"{text[:40]!r} is neither true nor false.")
     return switch

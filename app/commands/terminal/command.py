@@ -15,7 +15,7 @@ from app.commands.terminal.output import (
     drop_output,
     form_of,
     write,
-    write_troubles,
+    write_errors,
 )
 from app.domain.values.version import VERSION
 
@@ -43,7 +43,7 @@ class _Guided(click.Command):
         try:
             return super().parse_args(ctx, args)
         except click.UsageError as error:
-            _tell_usage(error, wants_json=wants_json)
+            _write_usage_error(error, wants_json=wants_json)
             raise
         except BrokenPipeError:  # whoever asked for help has read enough of it
             drop_output(sys.stdout)
@@ -77,16 +77,16 @@ class Command(_Guided):
         try:
             return super().invoke(ctx)
         except click.UsageError as error:
-            _tell_usage(error, wants_json=form_of(ctx) is Form.JSON)
+            _write_usage_error(error, wants_json=form_of(ctx) is Form.JSON)
             raise
         except click.Abort as abort:
             # At a question, click has made this of Ctrl-C.
             if isinstance(abort.__context__, KeyboardInterrupt):
                 _end(ctx, INTERRUPTION)
-            _tell(ctx, "ABORTED", "Nothing was done.")
+            _write_error(ctx, "ABORTED", "Nothing was done.")
             raise
         except click.ClickException as error:
-            _tell(ctx, "FAILED", error.format_message())
+            _write_error(ctx, "FAILED", error.format_message())
             raise
         except (click.exceptions.Exit, BrokenPipeError):
             raise
@@ -96,7 +96,7 @@ class Command(_Guided):
                 drop_output(sys.stdout)
             if failure is not None:
                 _end(ctx, failure)
-            _tell(ctx, "UNEXPECTED", type(error).__name__)
+            _write_error(ctx, "UNEXPECTED", type(error).__name__)
             raise
 
 
@@ -117,7 +117,7 @@ class Group(_Guided, AppGroup):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            _tell_usage(error, wants_json=wants_json)
+            _write_usage_error(error, wants_json=wants_json)
             raise
 
 
@@ -155,21 +155,21 @@ def version_option() -> click.Option:
     )
 
 
-def _tell_usage(error: click.UsageError, *, wants_json: bool) -> None:
+def _write_usage_error(error: click.UsageError, *, wants_json: bool) -> None:
     if wants_json:
-        write_troubles([("USAGE", error.format_message(), None)])
+        write_errors([("USAGE", error.format_message(), None)])
 
 
-def _tell(ctx: click.Context, code: str, message: str) -> None:
+def _write_error(ctx: click.Context, code: str, message: str) -> None:
     if form_of(ctx) is Form.JSON:
-        write_troubles([(code, message, None)])
+        write_errors([(code, message, None)])
 
 
 def _end(ctx: click.Context, failure: Failure) -> NoReturn:
     if form_of(ctx) is Form.JSON:
-        write_troubles([(one.code, one.message, one.field) for one in failure.troubles])
-    for trouble in failure.troubles:
+        write_errors([(one.code, one.message, one.field) for one in failure.errors])
+    for error in failure.errors:
         # Whoever has pressed Ctrl-C has made no mistake.
         mistake = "" if failure is INTERRUPTION else "Error: "
-        write(f"{mistake}{trouble.line}", err=True)
+        write(f"{mistake}{error.line}", err=True)
     ctx.exit(failure.exit)

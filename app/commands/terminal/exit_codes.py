@@ -24,11 +24,11 @@ INTERRUPTED = 130
 """The end of what somebody stopped with Ctrl-C, as shells tell it."""
 
 
-_NO_ROOM = "There is no room left for the output: nothing more of it was written."
+_DISK_FULL = "There is no room left for the output: nothing more of it was written."
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
+class ErrorLine:
     """One thing that went wrong, as ``--json`` shows it."""
 
     code: str
@@ -46,10 +46,10 @@ class Failure:
     """The end of a command that could not do what it was asked."""
 
     exit: Exit | int
-    troubles: tuple[Trouble, ...]
+    errors: tuple[ErrorLine, ...]
 
 
-INTERRUPTION = Failure(INTERRUPTED, (Trouble("INTERRUPTED", "Interrupted."),))
+INTERRUPTION = Failure(INTERRUPTED, (ErrorLine("INTERRUPTED", "Interrupted."),))
 
 
 def is_unwritable(error: BaseException) -> bool:
@@ -62,20 +62,20 @@ def failure_of(error: BaseException) -> Failure | None:
     if isinstance(error, KeyboardInterrupt):
         return INTERRUPTION
     if isinstance(error, Refused):
-        told = (Trouble(one.code, one.message, one.field) for one in error.problems)
-        return Failure(Exit.REFUSED, tuple(told))
+        errors = (ErrorLine(one.code, one.message, one.field) for one in error.problems)
+        return Failure(Exit.REFUSED, tuple(errors))
     if isinstance(error, Misconfigured):
-        told = (Trouble("SETTINGS", problem) for problem in error.problems)
-        return Failure(Exit.FAILED, tuple(told))
+        errors = (ErrorLine("SETTINGS", problem) for problem in error.problems)
+        return Failure(Exit.FAILED, tuple(errors))
     if is_unwritable(error):
-        return Failure(Exit.FAILED, (Trouble("UNWRITABLE", _NO_ROOM),))
-    for kind, (code, exit_code) in _KNOWN.items():
+        return Failure(Exit.FAILED, (ErrorLine("UNWRITABLE", _DISK_FULL),))
+    for kind, (code, exit_code) in _EXIT_CODES.items():
         if isinstance(error, kind):
-            return Failure(exit_code, (Trouble(code, str(error)),))
+            return Failure(exit_code, (ErrorLine(code, str(error)),))
     return None
 
 
-_KNOWN: dict[type[Exception], tuple[str, Exit]] = {
+_EXIT_CODES: dict[type[Exception], tuple[str, Exit]] = {
     PermissionDenied: ("PERMISSION_DENIED", Exit.DENIED),
     TokenRejected: ("TOKEN_REJECTED", Exit.DENIED),
     TrafficClosed: (TrafficClosed.CODE, Exit.DENIED),

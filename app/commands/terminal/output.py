@@ -23,7 +23,7 @@ from app.commands.terminal import tables
 Row = TypeVar("Row")
 _BEYOND_ASCII = re.compile(r"[^\n -~]")
 
-Shown = str | int | float | bool | datetime | None | Iterable[object] | Mapping[str, object]
+Displayable = str | int | float | bool | datetime | None | Iterable[object] | Mapping[str, object]
 
 
 class Form(StrEnum):
@@ -47,7 +47,7 @@ class Column(Generic[Row]):
 
     name: str
     title: str
-    read: Callable[[Row], Shown]
+    read: Callable[[Row], Displayable]
     short: bool = False
     yields: bool = False
     has_lines: bool = False
@@ -116,8 +116,8 @@ class Output:
         write(self._as_line(row, columns))
 
     def _as_line(self, row: Row, columns: Sequence[Column[Row]]) -> str:
-        wanted = [column for column in columns if column.short or self.form is not Form.SHORT]
-        return "\t".join(_text(column.read(row)) for column in wanted)
+        shown = [column for column in columns if column.short or self.form is not Form.SHORT]
+        return "\t".join(_text(column.read(row)) for column in shown)
 
 
 def output() -> Output:
@@ -153,9 +153,9 @@ def drop_output(stream: TextIO) -> None:
 
 def form_of(context: click.Context) -> Form:
     """The form asked for, or else the one that suits whoever is reading."""
-    asked: Form | None = context.meta.get(__name__)
+    requested: Form | None = context.meta.get(__name__)
     is_seen = sys.stdout is not None and sys.stdout.isatty()  # nobody sees what was closed
-    return asked or (Form.TABLE if is_seen else Form.PLAIN)
+    return requested or (Form.TABLE if is_seen else Form.PLAIN)
 
 
 def choose_form(context: click.Context, form: Form) -> None:
@@ -185,20 +185,20 @@ def json_text(value: object, indent: int | None = None) -> str:
     return _BEYOND_ASCII.sub(_escaped, text)
 
 
-def _escaped(found: re.Match[str]) -> str:
-    letter = found[0]
-    if letter.isprintable():
-        return letter
-    return "\\u007f" if letter == "\x7f" else json.dumps(letter)[1:-1]
+def _escaped(match: re.Match[str]) -> str:
+    char = match[0]
+    if char.isprintable():
+        return char
+    return "\\u007f" if char == "\x7f" else json.dumps(char)[1:-1]
 
 
-def write_troubles(troubles: Iterable[tuple[str, str, str | None]]) -> None:
+def write_errors(errors: Iterable[tuple[str, str, str | None]]) -> None:
     """What went wrong, as JSON on standard output: code, message and field of each.
 
     On one line: it may be the last of a stream that is read line by line.
     """
-    told = [{"code": code, "message": text, "field": field} for code, text, field in troubles]
-    write(json_text({"errors": told}))
+    entries = [{"code": code, "message": text, "field": field} for code, text, field in errors]
+    write(json_text({"errors": entries}))
 
 
 def _write_json(value: object) -> None:
@@ -209,7 +209,7 @@ def _as_json(row: Row, columns: Sequence[Column[Row]]) -> dict[str, object]:
     return {column.name: _json_value(column.read(row)) for column in columns}
 
 
-def _json_value(value: Shown) -> object:
+def _json_value(value: Displayable) -> object:
     if isinstance(value, datetime):
         return value.isoformat()
     if value is None or isinstance(value, str | int | float):
@@ -217,7 +217,7 @@ def _json_value(value: Shown) -> object:
     return dict(value) if isinstance(value, Mapping) else list(value)
 
 
-def _cell(value: Shown) -> str:
+def _cell(value: Displayable) -> str:
     """As a person at a terminal reads it: seconds are for machines."""
     if isinstance(value, datetime):
         return f"{value.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
@@ -232,7 +232,7 @@ def _fact(column: Column[Row], row: Row) -> str:
     return _cell(value)
 
 
-def _text(value: Shown) -> str:
+def _text(value: Displayable) -> str:
     if value is None:
         return ""
     if isinstance(value, bool):

@@ -20,19 +20,23 @@ class PermissionType(click.ParamType[Permission]):
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> Permission:
-        written = str(value).upper().replace("-", "_")
-        if written in _NAMES:
-            return Permission(written)
-        near = get_close_matches(written, _NAMES)
-        hint = f"Did you mean {' or '.join(near)}?" if near else f"There are: {', '.join(_NAMES)}."
+        text = str(value).upper().replace("-", "_")
+        if text in _NAMES:
+            return Permission(text)
+        suggestions = get_close_matches(text, _NAMES)
+        hint = (
+            f"Did you mean {' or '.join(suggestions)}?"
+            if suggestions
+            else f"There are: {', '.join(_NAMES)}."
+        )
         raise click.BadParameter(f"{value!r} is no permission. {hint}", ctx, param)
 
     @override
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        begun = incomplete.upper().replace("-", "_")
-        return [CompletionItem(name) for name in _NAMES if name.startswith(begun)]
+        prefix = incomplete.upper().replace("-", "_")
+        return [CompletionItem(name) for name in _NAMES if name.startswith(prefix)]
 
 
 permission_option = click.option(

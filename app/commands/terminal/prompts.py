@@ -36,7 +36,7 @@ def may_ask() -> bool:
     return sys.stdin.isatty() and not is_silenced
 
 
-def agree(question: str, *, yes: bool) -> None:
+def confirm_action(question: str, *, yes: bool) -> None:
     """Return once somebody has agreed, beforehand by ``--yes`` or now; end the command otherwise.
 
     Where nobody can be asked, in a pipe say, the lack of ``--yes`` is a mistake of usage.
@@ -55,5 +55,5 @@ def ask_secret(what: str) -> str:
         return sys.stdin.read().strip()
     if not may_ask():
         raise click.UsageError(f"{what}? Nobody is here to be asked: pipe it in.")
-    typed: str = click.prompt(what, hide_input=True, err=True)
-    return typed
+    secret: str = click.prompt(what, hide_input=True, err=True)
+    return secret

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 _GAP = 2
-_LONGEST_WORD = 32
+_MAX_WORD = 32
 """What is longer, an address of the web say, may be broken anywhere."""
 
 _NARROWEST = 16
@@ -24,7 +24,7 @@ class Heading:
     """The title of a column; one that is ``vital`` is there however narrow the terminal is."""
 
     title: str
-    vital: bool = False
+    keeps_width: bool = False
 
 
 def print_table(headings: Sequence[Heading], rows: Sequence[Sequence[str]]) -> tuple[str, ...]:
@@ -34,31 +34,35 @@ def print_table(headings: Sequence[Heading], rows: Sequence[Sequence[str]]) -> t
     is a few lines, each with its title.
     """
     console = Console()
-    filled = [place for place in range(len(headings)) if any(row[place] for row in rows)]
-    texts = {place: [headings[place].title, *(row[place] for row in rows)] for place in filled}
-    needs = {place: _need(texts[place], whole=headings[place].vital) for place in filled}
+    filled = [column for column in range(len(headings)) if any(row[column] for row in rows)]
+    texts = {column: [headings[column].title, *(row[column] for row in rows)] for column in filled}
+    needs = {
+        column: _need(texts[column], keeps_words=headings[column].keeps_width) for column in filled
+    }
     room = console.width - 1
-    shown = _fitting(filled, needs, headings, room)
-    widths = _widths(shown, needs, texts, room - _GAP * (len(shown) - 1))
-    if any(widths[place] < min(needs[place], _NARROWEST) for place in shown):
+    visible_columns = _fitting(filled, needs, headings, room)
+    widths = _widths(visible_columns, needs, texts, room - _GAP * (len(visible_columns) - 1))
+    if any(widths[column] < min(needs[column], _NARROWEST) for column in visible_columns):
         _print_blocks(headings, filled, rows)
         return ()
     table = Table(box=SIMPLE_HEAD, show_edge=False, padding=(0, _GAP - 1, 0, 0))
-    for place in shown:
-        table.add_column(headings[place].title, overflow="fold", width=widths[place])
+    for column in visible_columns:
+        table.add_column(headings[column].title, overflow="fold", width=widths[column])
     for row in rows:
-        table.add_row(*(Text(row[place], _STYLES.get(row[place], "")) for place in shown))
+        table.add_row(
+            *(Text(row[column], _STYLES.get(row[column], "")) for column in visible_columns)
+        )
     console.print(table)
-    return tuple(headings[place].title for place in filled if place not in shown)
+    return tuple(headings[column].title for column in filled if column not in visible_columns)
 
 
 def _print_blocks(
-    headings: Sequence[Heading], places: Sequence[int], rows: Sequence[Sequence[str]]
+    headings: Sequence[Heading], columns: Sequence[int], rows: Sequence[Sequence[str]]
 ) -> None:
     for number, row in enumerate(rows):
         if number:
             Console().print()
-        print_fields([(headings[place].title, row[place]) for place in places])
+        print_fields([(headings[column].title, row[column]) for column in columns])
 
 
 def print_fields(facts: Sequence[tuple[str, str]]) -> None:
@@ -71,37 +75,39 @@ def print_fields(facts: Sequence[tuple[str, str]]) -> None:
     Console().print(table)
 
 
-def _need(texts: Sequence[str], *, whole: bool) -> int:
+def _need(texts: Sequence[str], *, keeps_words: bool) -> int:
     """How wide a column must be for no word to be broken, or no line where it is ``whole``."""
-    if whole:
+    if keeps_words:
         return max(map(cell_len, texts))
-    return min(max(cell_len(word) for text in texts for word in text.split()), _LONGEST_WORD)
+    return min(max(cell_len(word) for text in texts for word in text.split()), _MAX_WORD)
 
 
 def _fitting(
-    places: Sequence[int], needs: Mapping[int, int], headings: Sequence[Heading], room: int
+    columns: Sequence[int], needs: Mapping[int, int], headings: Sequence[Heading], room: int
 ) -> list[int]:
     """As many of ``places`` as there is room for: the last go first, vital ones never."""
-    shown = list(places)
-    for place in reversed(places):
-        if sum(needs[one] + _GAP for one in shown) - _GAP <= room:
+    fitting = list(columns)
+    for column in reversed(columns):
+        if sum(needs[one] + _GAP for one in fitting) - _GAP <= room:
             break
-        if not headings[place].vital:
-            shown.remove(place)
-    return shown
+        if not headings[column].keeps_width:
+            fitting.remove(column)
+    return fitting
 
 
 def _widths(
-    places: Sequence[int], needs: Mapping[int, int], texts: Mapping[int, Sequence[str]], room: int
+    columns: Sequence[int], needs: Mapping[int, int], texts: Mapping[int, Sequence[str]], room: int
 ) -> dict[int, int]:
     """What each column needs, and of the room that is left its share of what it would like."""
-    widths = {place: needs[place] for place in places}
-    wishes = {place: max(map(cell_len, texts[place])) - needs[place] for place in places}
+    widths = {column: needs[column] for column in columns}
+    missing = {column: max(map(cell_len, texts[column])) - needs[column] for column in columns}
     spare = room - sum(widths.values())
-    for place in places:
-        if spare > 0 and wishes[place]:
-            widths[place] += min(wishes[place], spare * wishes[place] // sum(wishes.values()))
+    for column in columns:
+        if spare > 0 and missing[column]:
+            widths[column] += min(
+                missing[column], spare * missing[column] // sum(missing.values())
+            )
     while sum(widths.values()) > max(room, len(widths)):
-        widest = max(widths, key=lambda place: widths[place])
+        widest = max(widths, key=lambda column: widths[column])
         widths[widest] -= 1
     return widths

@@ -9,29 +9,29 @@ import click
 
 from app.commands.terminal.output import write
 
-_LARGEST = 4 * 1024 * 1024
+_MAX_BYTES = 4 * 1024 * 1024
 
 
-def read_text(given: str) -> str:
+def read_text(value: str) -> str:
     """``given`` itself, what stands in the file of ``@file``, or standard input for ``-``.
 
     Raises ``click.UsageError`` for a file that is missing, empty, too large or no text.
     """
-    if given == "-":
+    if value == "-":
         return read_input()
-    return read_file(given[1:]) if given.startswith("@") else given
+    return read_file(value[1:]) if value.startswith("@") else value
 
 
-def read_secret(given: str, option: str) -> str:
+def read_secret(value: str, option: str) -> str:
     """As ``read_text``, with a warning when the value itself was given to ``option``."""
-    if not is_read(given):
+    if not is_read(value):
         warn_of_exposure(option)
-    return read_text(given).strip()
+    return read_text(value).strip()
 
 
-def is_read(given: str) -> bool:
+def is_read(value: str) -> bool:
     """Whether ``given`` names a place to read from instead of being the text itself."""
-    return given == "-" or given.startswith("@")
+    return value == "-" or value.startswith("@")
 
 
 def warn_of_exposure(option: str) -> None:
@@ -50,7 +50,7 @@ def read_file(name: str) -> str:
 
 def read_input() -> str:
     """The text in standard input; raises ``click.UsageError`` as ``read_text`` does."""
-    return _text(sys.stdin.buffer.read(_LARGEST + 1), "standard input")
+    return _text(sys.stdin.buffer.read(_MAX_BYTES + 1), "standard input")
 
 
 def read_bytes(name: str) -> bytes:
@@ -61,15 +61,15 @@ def read_bytes(name: str) -> bytes:
         raise click.UsageError("Name a file behind the @.")
     try:
         with Path(name).open("rb") as file:
-            return file.read(_LARGEST + 1)
+            return file.read(_MAX_BYTES + 1)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "that is no name of a file"
         raise click.UsageError(f"{name} cannot be read: {reason}.") from None
 
 
 def _text(data: bytes, name: str) -> str:
-    if len(data) > _LARGEST:
-        raise click.UsageError(f"{name} is larger than {_LARGEST // 1024 // 1024} MiB.")
+    if len(data) > _MAX_BYTES:
+        raise click.UsageError(f"{name} is larger than {_MAX_BYTES // 1024 // 1024} MiB.")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:

@@ -10,20 +10,20 @@ import click
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
-def read_moment(typed: str, now: datetime) -> datetime:
+def read_moment(text: str, now: datetime) -> datetime:
     """The moment that is meant, in UTC where no zone is told.
 
     Raises ``click.UsageError`` for what is none, or is still to come.
     """
-    ago = re.fullmatch(r"(\d{1,5})([smhdw])", typed.strip().lower())
+    ago = re.fullmatch(r"(\d{1,5})([smhdw])", text.strip().lower())
     if ago:
         return now - timedelta(**{_UNITS[ago[2]]: int(ago[1])})
     try:
-        moment = datetime.fromisoformat(typed.strip())
+        moment = datetime.fromisoformat(text.strip())
         moment = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
     except (ValueError, OverflowError):
-        message = f"{typed[:40]!r} is no time: write 30m, 2h, 3d, 2026-03-01 or 2026-03-01T08:30."
+        message = f"{text[:40]!r} is no time: write 30m, 2h, 3d, 2026-03-01 or 2026-03-01T08:30."
         raise click.UsageError(message) from None
     if moment > now:
-        raise click.UsageError(f"{typed[:40]!r} is still to come: say from when on until now.")
+        raise click.UsageError(f"{text[:40]!r} is still to come: say from when on until now.")
     return moment

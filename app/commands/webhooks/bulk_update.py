@@ -11,7 +11,7 @@ import click
 from app.commands.terminal.exit_codes import Exit, Failure, failure_of
 from app.commands.terminal.output import Column, output
 from app.commands.terminal.progress import steps
-from app.commands.terminal.prompts import agree, yes_option
+from app.commands.terminal.prompts import confirm_action, yes_option
 from app.commands.webhooks.fields import new_secret
 from app.commands.webhooks.instance_option import instance, webhook_command
 from app.commands.webhooks.output import find_app, find_webhook
@@ -118,8 +118,8 @@ def update(
     if preview or not planned:
         out.rows(planned, columns, empty="No webhook would change.")
         return
-    _tell(planned)
-    agree(f"Change {_count(planned)}?", yes=yes)
+    _print_plan(planned)
+    confirm_action(f"Change {_count(planned)}?", yes=yes)
     failure = _carry_out(chosen, planned)
     out.rows(planned, columns, empty="")
     _end(planned, failure)
@@ -127,9 +127,9 @@ def update(
 
 def _chosen(instance: Instance, app: str | None, names: Sequence[str]) -> Iterator[KnownWebhook]:
     owner = None if app is None else find_app(instance, app).id
-    wanted = {find_webhook(instance, name).id for name in names}
+    ids = {find_webhook(instance, name).id for name in names}
     for one in instance.webhooks():
-        if owner in (None, one.app.id) and (not wanted or one.id in wanted):
+        if owner in (None, one.app.id) and (not ids or one.id in ids):
             yield one
 
 
@@ -153,22 +153,22 @@ def _moved(url: str, old: str, new: str) -> str:
     address = read_web_address(url)
     if address is None:
         return url
-    wanted, target = _host(old, address.scheme), _host(new, address.scheme)
-    has_port = old.rstrip("/").endswith(f":{wanted.port}")
-    if wanted.host != address.host or (has_port and wanted.port != address.port):
+    old_host, target = _host(old, address.scheme), _host(new, address.scheme)
+    has_port = old.rstrip("/").endswith(f":{old_host.port}")
+    if old_host.host != address.host or (has_port and old_host.port != address.port):
         return url
     return replace(target, rest=address.rest).url
 
 
-def _host(typed: str, scheme: str) -> WebAddress:
-    address = read_web_address(typed if "://" in typed else f"{scheme}://{typed}")
+def _host(text: str, scheme: str) -> WebAddress:
+    address = read_web_address(text if "://" in text else f"{scheme}://{text}")
     if address is None or address.rest not in ("", "/"):
-        message = f"{typed!r} is not a host: write new.example.com or localhost:3000."
+        message = f"{text!r} is not a host: write new.example.com or localhost:3000."
         raise click.UsageError(message)
     return address
 
 
-def _tell(planned: Sequence[Change]) -> None:
+def _print_plan(planned: Sequence[Change]) -> None:
     out = output()
     for one in planned:
         name = one.webhook.name or one.webhook.id
@@ -190,29 +190,29 @@ def _carry_out(instance: Instance, planned: list[Change]) -> Failure | None:
     Whatever happens, a secret is shown that has been given, or that may have been.
     """
     with closing(steps(list(planned), "Changing")) as every:
-        for place, one in enumerate(every):
+        for index, one in enumerate(every):
             secret = new_secret() if one.rotates else ""
             try:
-                planned[place] = _made(instance, one, secret)
+                planned[index] = _apply_change(instance, one, secret)
             except (Exception, KeyboardInterrupt) as error:
                 failure = failure_of(error)
                 if failure is None:
                     raise
-                problem = failure.troubles[0].message
-                planned[place] = replace(one, state="failed", problem=problem, secret_key=secret)
+                problem = failure.errors[0].message
+                planned[index] = replace(one, state="failed", problem=problem, secret_key=secret)
                 return failure
     return None
 
 
-def _made(instance: Instance, change: Change, secret: str) -> Change:
+def _apply_change(instance: Instance, change: Change, secret: str) -> Change:
     before = change.webhook
-    said = WebhookDraft(
+    draft = WebhookDraft(
         target_url=ABSENT if change.target_url == before.target_url else change.target_url,
         is_active=ABSENT if change.is_active == before.is_active else change.is_active,
         secret_key=secret or ABSENT,
     )
     try:
-        instance.change(before, said)
+        instance.change(before, draft)
     except Refused as refused:
         return replace(change, state="refused", problem=str(refused))
     return replace(change, state="changed", secret_key=secret)

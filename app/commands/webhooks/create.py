@@ -9,11 +9,11 @@ from typing import Any
 import click
 
 from app.commands.terminal.output import output, visible
-from app.commands.webhooks.fields import Given, event_names, field_options
+from app.commands.webhooks.fields import WebhookOptions, event_names, field_options
 from app.commands.webhooks.instance_option import instance, webhook_command
 from app.commands.webhooks.output import find_app
-from app.commands.webhooks.permission_warnings import tell_unheard
-from app.commands.webhooks.target_hints import targets_explained
+from app.commands.webhooks.permission_warnings import warn_of_missing_permission
+from app.commands.webhooks.target_hints import explain_target_errors
 from app.domain.urls.web_urls import is_web_address
 from app.domain.values.errors import Problem, Refused
 from app.ports.instance import Instance, KnownApp
@@ -41,31 +41,31 @@ from app.ports.instance import Instance, KnownApp
 @click.option("--no-input", is_flag=True, help="Ask nothing; what is missing is a mistake.")
 def create(*, app: str | None, no_input: bool, **fields: Any) -> None:
     """Make a webhook. Asks for what is missing on a terminal, and nowhere else."""
-    given = Given(**fields)
+    options = WebhookOptions(**fields)
     may_ask = sys.stdin.isatty() and not no_input
-    missing = _missing(given)
+    missing = _missing(options)
     if missing and not may_ask:
         raise click.UsageError(f"Say {' and '.join(missing)}.")
     chosen = instance()
     owner = _owner(chosen, app, may_ask=may_ask)
     if missing:
-        given = _asked(chosen, given)
-    said = given.draft(chosen)
-    with targets_explained(said):
-        made = chosen.create(owner.id, said)
+        options = _ask_for_missing(chosen, options)
+    draft = options.draft(chosen)
+    with explain_target_errors(draft):
+        webhook = chosen.create(owner.id, draft)
     out = output()
-    out.one(made, given.columns(said))
-    if tell_unheard(made):
+    out.one(webhook, options.columns(draft))
+    if warn_of_missing_permission(webhook):
         return
-    is_on = made.is_active and owner.is_active
+    is_on = webhook.is_active and owner.is_active
     when = "" if is_on else "Once both are active, "
-    out.say(f"{when}{owner.name} hears of events at {made.target_url}.")
+    out.say(f"{when}{owner.name} hears of events at {webhook.target_url}.")
 
 
-def _missing(given: Given) -> list[str]:
+def _missing(options: WebhookOptions) -> list[str]:
     """What a webhook cannot do without and nobody has said."""
-    missing = [] if given.target_url else ["--target-url"]
-    return missing if given.events or given.query else [*missing, "--event or --query"]
+    missing = [] if options.target_url else ["--target-url"]
+    return missing if options.events or options.query else [*missing, "--event or --query"]
 
 
 def _owner(instance: Instance, app: str | None, *, may_ask: bool) -> KnownApp:
@@ -81,43 +81,47 @@ def _owner(instance: Instance, app: str | None, *, may_ask: bool) -> KnownApp:
     if not may_ask:
         raise click.UsageError(f"Say --app: there are {names}.")
     owner: KnownApp = click.prompt(
-        f"App ({names})", value_proc=lambda typed: _app(instance, typed), err=True
+        f"App ({names})", value_proc=lambda text: _app(instance, text), err=True
     )
     return owner
 
 
-def _asked(instance: Instance, given: Given) -> Given:
+def _ask_for_missing(instance: Instance, options: WebhookOptions) -> WebhookOptions:
     """``given`` with what somebody at the terminal adds; asks again what cannot be meant."""
-    if not given.target_url:
+    if not options.target_url:
         question = "Where to (https://app.example.com/hook)"
-        given = replace(given, target_url=click.prompt(question, value_proc=_address, err=True))
-    if not (given.events or given.query):
+        options = replace(
+            options, target_url=click.prompt(question, value_proc=_address, err=True)
+        )
+    if not (options.events or options.query):
         events: tuple[str, ...] = click.prompt(
             "Which events, separated by commas (`flask webhook events` lists them)",
-            value_proc=lambda typed: _events(instance, typed),
+            value_proc=lambda text: _events(instance, text),
             err=True,
         )
-        given = replace(given, events=events)
-    if given.name is None:
-        given = replace(given, name=click.prompt("Name", default="", show_default=False, err=True))
-    return given
+        options = replace(options, events=events)
+    if options.name is None:
+        options = replace(
+            options, name=click.prompt("Name", default="", show_default=False, err=True)
+        )
+    return options
 
 
-def _app(instance: Instance, typed: str) -> KnownApp:
+def _app(instance: Instance, text: str) -> KnownApp:
     try:
-        return find_app(instance, typed.strip())
+        return find_app(instance, text.strip())
     except Refused as refused:
         raise click.UsageError(visible(str(refused))) from None
 
 
-def _events(instance: Instance, typed: str) -> tuple[str, ...]:
-    names = event_names(instance, filter(str.strip, typed.split(",")))
+def _events(instance: Instance, text: str) -> tuple[str, ...]:
+    names = event_names(instance, filter(str.strip, text.split(",")))
     if not names:
         raise click.UsageError("Name one at least: ORDER_PAID, for example.")
     return names
 
 
-def _address(typed: str) -> str:
-    if not is_web_address(typed.strip()):
+def _address(text: str) -> str:
+    if not is_web_address(text.strip()):
         raise click.UsageError("Use a whole address: https://app.example.com/hook")
-    return typed.strip()
+    return text.strip()

@@ -12,30 +12,30 @@ import click
 from app.commands.terminal.output import Column, output
 from app.commands.terminal.time_options import read_moment
 from app.commands.webhooks.fields import complete_event, event_names
-from app.commands.webhooks.follow import Follower, Sent
+from app.commands.webhooks.follow import DeliveryFollower, WebhookDelivery
 from app.commands.webhooks.instance_option import instance, webhook_command
 from app.commands.webhooks.output import DELIVERIES, find_webhook, payload_of
 from app.domain.deliveries.deliveries import DeliveryStatus
 from app.ports.instance import Instance, KnownDelivery, KnownWebhook, WantedDeliveries
-from app.web.remote_instances import elsewhere
+from app.web.remote_instances import remote_access
 
 _PAGE = 50
-_MOST = 10_000
+_MAX_DELIVERIES = 10_000
 
 
-def _of_delivery(column: Column[KnownDelivery]) -> Column[Sent]:
+def _of_delivery(column: Column[KnownDelivery]) -> Column[WebhookDelivery]:
     return Column(column.name, column.title, lambda one: column.read(one.delivery), column.short)
 
 
 COLUMNS = (
     *map(_of_delivery, DELIVERIES),
-    Column[Sent]("webhook", "Webhook", lambda one: one.webhook.name or one.webhook.id),
-    Column[Sent]("webhookId", "Webhook's id", lambda one: one.webhook.id),
+    Column[WebhookDelivery]("webhook", "Webhook", lambda one: one.webhook.name or one.webhook.id),
+    Column[WebhookDelivery]("webhookId", "Webhook's id", lambda one: one.webhook.id),
 )
 _WITH_PAYLOAD = (
     *COLUMNS,
-    Column[Sent]("payload", "Payload", lambda sent: payload_of(sent.delivery)),
-    Column[Sent](
+    Column[WebhookDelivery]("payload", "Payload", lambda sent: payload_of(sent.delivery)),
+    Column[WebhookDelivery](
         "response",
         "Answered",
         lambda sent: None if sent.delivery.attempt is None else sent.delivery.attempt.response,
@@ -67,7 +67,7 @@ status_option = click.option(
 @click.option("--since", help="Only those since then: for 30m, 2h or 3d, or from a date on.")
 @click.option(
     "--limit",
-    type=click.IntRange(1, _MOST),
+    type=click.IntRange(1, _MAX_DELIVERIES),
     default=_PAGE,
     show_default=True,
     help="How many at most.",
@@ -93,23 +93,23 @@ def deliveries(  # noqa: PLR0913 - one for each option
 
     They are kept for two weeks.
     """
-    now = elsewhere().clock.now()
+    now = remote_access().clock.now()
     start = read_moment(since, now) if since else None
     chosen = instance()
-    wanted = WantedDeliveries(
+    filter_ = WantedDeliveries(
         status or "", event_names(chosen, [event])[0] if event else "", _PAGE
     )
     webhooks = [find_webhook(chosen, webhook)] if webhook else list(chosen.webhooks())
     columns = _WITH_PAYLOAD if payload else COLUMNS
     out = output()
     if follow:
-        follower = Follower(chosen, webhooks, start or now, 1.0, wanted, say=out.say)
+        follower = DeliveryFollower(chosen, webhooks, start or now, 1.0, filter_, say=out.say)
         for sent in follower.forever():
             if code is None or _code(sent.delivery) == code:
                 out.next(sent, columns)
         return
     every = heapq.merge(
-        *(_all(chosen, one, wanted, start) for one in webhooks),
+        *(_all(chosen, one, filter_, start) for one in webhooks),
         key=lambda sent: sent.delivery.created_at,
         reverse=True,
     )
@@ -118,18 +118,18 @@ def deliveries(  # noqa: PLR0913 - one for each option
 
 
 def _all(
-    instance: Instance, webhook: KnownWebhook, wanted: WantedDeliveries, since: datetime | None
-) -> Iterator[Sent]:
+    instance: Instance, webhook: KnownWebhook, filter_: WantedDeliveries, since: datetime | None
+) -> Iterator[WebhookDelivery]:
     """Those of one webhook, the newest first, page by page as they are asked for."""
     after = ""
     while True:
         page = instance.deliveries(
-            webhook.id, WantedDeliveries(wanted.status, wanted.event, wanted.size, after)
+            webhook.id, WantedDeliveries(filter_.status, filter_.event, filter_.size, after)
         )
         for one in page.items:
             if since is not None and one.created_at < since:
                 return
-            yield Sent(webhook, one)
+            yield WebhookDelivery(webhook, one)
         after = page.next
         if not after:
             return

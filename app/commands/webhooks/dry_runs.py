@@ -95,14 +95,16 @@ def dry_run(
         raise click.UsageError("--diff-last needs --webhook: whose deliveries?")
     text = None if query is None else read_text(query)
     chosen = instance()
-    known = find_webhook(chosen, webhook) if webhook else None
-    owner = None if known is None else known.app.id
+    webhook_record = find_webhook(chosen, webhook) if webhook else None
+    owner = None if webhook_record is None else webhook_record.app.id
     if app:
         owner = find_app(chosen, app).id
-    asked = text or (known.query if known and known.query else None)
-    if asked is None and not object_ids:
+    subscription = text or (
+        webhook_record.query if webhook_record and webhook_record.query else None
+    )
+    if subscription is None and not object_ids:
         raise click.UsageError("This webhook has no query: give --object-id, too.")
-    plan = _Plan(chosen, asked, owner, known, diff_last)
+    plan = _Plan(chosen, subscription, owner, webhook_record, diff_last)
     trials = [_try(plan, one) for one in object_ids or (_subject(plan),)]
     _show(trials)
     if any(one.problems for one in trials):
@@ -121,17 +123,17 @@ def dry_run(
 def trigger(webhook: str, object_ids: tuple[str, ...]) -> None:
     """Send a webhook what it would be told of an object, now and for real."""
     chosen = instance()
-    found = find_webhook(chosen, webhook)
-    sent = [chosen.trigger(found.id, one) for one in object_ids or (None,)]
+    target = find_webhook(chosen, webhook)
+    sent = [chosen.trigger(target.id, one) for one in object_ids or (None,)]
     output().rows(sent, DELIVERIES, empty="Nothing was sent.")
 
 
 def _try(plan: _Plan, object_id: str | None) -> Trial:
     try:
-        made = plan.instance.dry_run(object_id=object_id, query=plan.query, app_id=plan.app_id)
+        payload = plan.instance.dry_run(object_id=object_id, query=plan.query, app_id=plan.app_id)
     except Refused as refused:
         return Trial(object_id, problems=refused.problems)
-    payload = json.loads(made)
+    payload = json.loads(payload)
     last = _last(plan, object_id) if plan.diff_last and plan.webhook else None
     if last is None:
         return Trial(object_id, payload)
@@ -144,8 +146,8 @@ def _last(plan: _Plan, object_id: str | None) -> KnownDelivery | None:
     """The last delivery that was about that object, or else the last one at all."""
     if plan.webhook is None:
         return None
-    wanted = WantedDeliveries(size=_LOOKED_AT)
-    sent = [one for one in plan.instance.deliveries(plan.webhook.id, wanted).items if one.payload]
+    filter_ = WantedDeliveries(size=_LOOKED_AT)
+    sent = [one for one in plan.instance.deliveries(plan.webhook.id, filter_).items if one.payload]
     about = (one for one in sent if object_id and f'"{object_id}"' in one.payload)
     return next(about, sent[0] if sent else None)
 
@@ -153,8 +155,8 @@ def _last(plan: _Plan, object_id: str | None) -> KnownDelivery | None:
 def _subject(plan: _Plan) -> str | None:
     """What the last delivery was about, where that is to be compared; else the newest object."""
     last = _last(plan, None) if plan.diff_last else None
-    told = {} if last is None else payload_of(last) or {}
-    ids = (part.get("id") for part in told.values() if isinstance(part, dict))
+    last_payload = {} if last is None else payload_of(last) or {}
+    ids = (part.get("id") for part in last_payload.values() if isinstance(part, dict))
     return next((one for one in ids if isinstance(one, str)), None)
 
 

@@ -9,12 +9,12 @@ from typing import Any
 import click
 
 from app.commands.terminal.output import legible, output
-from app.commands.webhooks.fields import Given, event_names, field_options
+from app.commands.webhooks.fields import WebhookOptions, event_names, field_options
 from app.commands.webhooks.instance_option import instance, webhook_command
 from app.commands.webhooks.output import find_webhook
-from app.commands.webhooks.permission_warnings import tell_unheard
-from app.commands.webhooks.target_hints import targets_explained
-from app.commands.webhooks.toml_form import Unreadable, read_sheet, write_sheet
+from app.commands.webhooks.permission_warnings import warn_of_missing_permission
+from app.commands.webhooks.target_hints import explain_target_errors
+from app.commands.webhooks.toml_form import Unreadable, format_toml, parse_toml
 from app.domain.values.errors import Refused
 from app.domain.values.installation_errors import Fault
 from app.domain.values.unset import Absent
@@ -35,39 +35,39 @@ from app.ports.instance import Instance, KnownWebhook, WebhookDraft
 @click.option("--no-input", is_flag=True, help="Open no editor.")
 def edit(webhook: str, *, no_input: bool, **fields: Any) -> None:
     """Change a webhook: what a flag says, or without any flag all of it in an editor."""
-    given = Given(**fields)
-    in_editor = given.is_nothing
+    options = WebhookOptions(**fields)
+    in_editor = options.is_nothing
     if in_editor and (no_input or not sys.stdin.isatty()):
         raise click.UsageError("Say what to change: --target-url, --query, --inactive, …")
     chosen = instance()
-    found = find_webhook(chosen, webhook)
-    if given.events and found.query:
+    current = find_webhook(chosen, webhook)
+    if options.events and current.query:
         message = "Its query says what it hears of: --event would change nothing. Use --query."
         raise click.UsageError(message)
-    said = given.draft(chosen)
-    changed = _edit(chosen, found) if in_editor else _changed(chosen, found, said)
+    draft = options.draft(chosen)
+    changed = _edit(chosen, current) if in_editor else _changed(chosen, current, draft)
     out = output()
     if changed is None:
         out.say("Nothing was changed.")
-    out.one(changed or found, given.columns(said))
+    out.one(changed or current, options.columns(draft))
     if changed is not None:
-        tell_unheard(changed)
+        warn_of_missing_permission(changed)
 
 
-def _changed(instance: Instance, webhook: KnownWebhook, said: WebhookDraft) -> KnownWebhook:
-    with targets_explained(said):
-        return instance.change(webhook, said)
+def _changed(instance: Instance, webhook: KnownWebhook, draft: WebhookDraft) -> KnownWebhook:
+    with explain_target_errors(draft):
+        return instance.change(webhook, draft)
 
 
 def _edit(instance: Instance, webhook: KnownWebhook) -> KnownWebhook | None:
     """What became of it in the editor; ``None`` for nothing. A mistake can be mended there."""
-    text = write_sheet(webhook)
+    text = format_toml(webhook)
     while (edited := _edited(text)) is not None and edited.strip():
         try:
-            said = read_sheet(webhook, edited)
-            if not isinstance(said.events, Absent):
-                said = replace(said, events=event_names(instance, said.events))
-            return None if said == WebhookDraft() else _changed(instance, webhook, said)
+            draft = parse_toml(webhook, edited)
+            if not isinstance(draft.events, Absent):
+                draft = replace(draft, events=event_names(instance, draft.events))
+            return None if draft == WebhookDraft() else _changed(instance, webhook, draft)
         except (Unreadable, Refused, Fault, click.UsageError) as error:
             click.confirm(
                 f"{legible(str(error))} Edit it again?", default=True, abort=True, err=True

@@ -28,7 +28,7 @@ _LOOKS_SECRET = re.compile(r"[?&][^=&]*(?:token|secret|key|sig|auth|pass)[^=&]*=
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class WebhookOptions:
     """The options as they were typed; nothing of a file is read yet."""
 
     name: str | None
@@ -51,9 +51,9 @@ class Given:
         """Whether there will be a new secret that nobody knows yet."""
         return self.secret == "generate"  # noqa: S105 - the word that asks for one
 
-    def columns(self, said: WebhookDraft) -> tuple[Column[KnownWebhook], ...]:
+    def columns(self, draft: WebhookDraft) -> tuple[Column[KnownWebhook], ...]:
         """What to show of a webhook after ``said``: a secret where nobody else will know it."""
-        secret = present(said.secret_key, "")
+        secret = present(draft.secret_key, "")
         return with_secret(secret) if self.makes_secret else WEBHOOK
 
     def draft(self, instance: Instance) -> WebhookDraft:
@@ -131,19 +131,21 @@ def complete_event(
     _context: click.Context, _option: click.Parameter, incomplete: str
 ) -> list[str]:
     """The events whose names begin so, for the shell; asked of nobody, or Tab would be slow."""
-    begun = incomplete.upper().replace("-", "_")
-    return [event.value for event in AsyncEvent if event.value.startswith(begun)]
+    prefix = incomplete.upper().replace("-", "_")
+    return [event.value for event in AsyncEvent if event.value.startswith(prefix)]
 
 
-def event_names(instance: Instance, typed: Iterable[str]) -> tuple[str, ...]:
+def event_names(instance: Instance, events: Iterable[str]) -> tuple[str, ...]:
     """The events that are meant; raises ``click.UsageError`` for one that there is not."""
-    known = instance.event_types()
-    names = [one.strip().upper().replace("-", "_") for one in typed]
+    available = instance.event_types()
+    names = [one.strip().upper().replace("-", "_") for one in events]
     for name in names:
-        if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
+        if name not in available:
+            suggestions = difflib.get_close_matches(name, available, n=1)
             hint = (
-                f"Did you mean {visible(near[0])}?" if near else "See them: flask webhook events"
+                f"Did you mean {visible(suggestions[0])}?"
+                if suggestions
+                else "See them: flask webhook events"
             )
             raise click.UsageError(f"There is no event {name}. {hint}")
     return tuple(dict.fromkeys(names))
@@ -151,53 +153,53 @@ def event_names(instance: Instance, typed: Iterable[str]) -> tuple[str, ...]:
 
 def new_secret() -> str:
     """A secret as Standard Webhooks write it."""
-    made = remote_instances.elsewhere().randomness.secret(_SECRET_BYTES)
-    return f"{SECRET_PREFIX}{base64.b64encode(made).decode()}"
+    random_bytes = remote_instances.remote_access().randomness.secret(_SECRET_BYTES)
+    return f"{SECRET_PREFIX}{base64.b64encode(random_bytes).decode()}"
 
 
 def _or_absent(value: Any) -> Any:
     return ABSENT if value is None else value
 
 
-def _query(typed: str) -> str:
-    text = read_text(typed)
+def _query(value: str) -> str:
+    text = read_text(value)
     if not text.strip():
         # The API takes an empty one for none that was said: nothing would change.
         raise click.UsageError("An empty query changes nothing: leave --query out.")
     return text
 
 
-def _target(given: str) -> str:
-    if is_read(given):
-        return read_text(given).strip()
-    if _LOOKS_SECRET.search(given):
+def _target(value: str) -> str:
+    if is_read(value):
+        return read_text(value).strip()
+    if _LOOKS_SECRET.search(value):
         warn_of_exposure("--target-url")
-    return given
+    return value
 
 
-def _headers(given: Iterable[str]) -> Iterator[tuple[str, str]]:
-    if not all(map(is_read, given)):
+def _headers(values: Iterable[str]) -> Iterator[tuple[str, str]]:
+    if not all(map(is_read, values)):
         warn_of_exposure("--header")
-    for one in given:
+    for one in values:
         lines = read_text(one).splitlines() if is_read(one) else [one]
         yield from (_header(line) for line in lines if line.strip() or not is_read(one))
 
 
-def _header(typed: str) -> tuple[str, str]:
-    name, colon, value = typed.partition(":")
+def _header(text: str) -> tuple[str, str]:
+    name, colon, value = text.partition(":")
     if not colon or not name.strip():
         # What follows the colon may be secret, and files are mistaken for others easily.
         raise click.UsageError("A header is written 'X-Name: value'; this has no name or colon.")
     return name.strip(), value.strip()
 
 
-def _secret(typed: str) -> str:
-    if typed == "generate":
+def _secret(value: str) -> str:
+    if value == "generate":
         return new_secret()
-    if typed == "none":
+    if value == "none":
         return ""
-    if is_read(typed):
-        return read_text(typed).strip()
+    if is_read(value):
+        return read_text(value).strip()
     raise click.UsageError(
         "--secret is generate, none, @FILE or -. The secret itself would stay in the shell's "
         "history."

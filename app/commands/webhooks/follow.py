@@ -11,11 +11,11 @@ from app.domain.values.errors import Refused
 from app.domain.values.installation_errors import Fault
 from app.ports.instance import Instance, KnownDelivery, KnownWebhook, WantedDeliveries
 
-_AT_ONCE = 20
-_REMEMBERED = 500
+_PAGE_SIZE = 20
+_MAX_REPORTED = 500
 """How many that were told already are known again, for each webhook."""
 
-Mark = Callable[[KnownDelivery], str]
+DeliveryKey = Callable[[KnownDelivery], str]
 
 
 def state_of(delivery: KnownDelivery) -> str:
@@ -25,7 +25,7 @@ def state_of(delivery: KnownDelivery) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class WebhookDelivery:
     """A delivery and the webhook that it is for."""
 
     webhook: KnownWebhook
@@ -33,7 +33,7 @@ class Sent:
 
 
 @dataclass(slots=True)
-class Follower:
+class DeliveryFollower:
     """Asks again and again what is new; ``interval`` in seconds.
 
     Two deliveries with one ``mark`` are the same news; one without a mark is none yet. ``say``
@@ -45,12 +45,12 @@ class Follower:
     since: datetime
     interval: float
     wanted: WantedDeliveries = field(default_factory=WantedDeliveries)
-    mark: Mark = state_of
-    say: Callable[[str], None] = lambda _told: None
-    _is_lost: bool = False
-    _told: dict[str, list[str]] = field(default_factory=dict)
+    key: DeliveryKey = state_of
+    say: Callable[[str], None] = lambda _reported: None
+    _is_unreachable: bool = False
+    _reported: dict[str, list[str]] = field(default_factory=dict)
 
-    def forever(self) -> Iterator[Sent]:
+    def forever(self) -> Iterator[WebhookDelivery]:
         """What is new, without an end; a moment without news is waited for.
 
         An instance that was there and is out of reach or not well for a while is waited for, too.
@@ -59,27 +59,31 @@ class Follower:
         yield from self.news()
         while True:
             waiting.wait(self.interval)
-            yield from self._news_in_spite_of_all()
+            yield from self._news_or_none()
 
-    def _news_in_spite_of_all(self) -> list[Sent]:
+    def _news_or_none(self) -> list[WebhookDelivery]:
         try:
             news = self.news()
         except Fault as error:
-            if not self._is_lost:
+            if not self._is_unreachable:
                 self.say(f"{error} Trying again.")
-            self._is_lost = True
+            self._is_unreachable = True
             return []
-        if self._is_lost:
+        if self._is_unreachable:
             self.say("There again.")
-        self._is_lost = False
+        self._is_unreachable = False
         return news
 
-    def news(self) -> list[Sent]:
+    def news(self) -> list[WebhookDelivery]:
         """What nobody has been told of yet, the oldest first."""
-        found = [Sent(one, sent) for one in self.webhooks for sent in self._new_if_there(one)]
-        return sorted(found, key=lambda one: one.delivery.created_at)
+        deliveries = [
+            WebhookDelivery(one, delivery)
+            for one in self.webhooks
+            for delivery in self._new_if_exists(one)
+        ]
+        return sorted(deliveries, key=lambda one: one.delivery.created_at)
 
-    def _new_if_there(self, webhook: KnownWebhook) -> list[KnownDelivery]:
+    def _new_if_exists(self, webhook: KnownWebhook) -> list[KnownDelivery]:
         """What is new for ``webhook``; nothing once it was removed, while there are others."""
         try:
             return self._new(webhook)
@@ -92,23 +96,23 @@ class Follower:
             return []
 
     def _new(self, webhook: KnownWebhook) -> list[KnownDelivery]:
-        told = self._told.setdefault(webhook.id, [])
+        reported = self._reported.setdefault(webhook.id, [])
         new: list[KnownDelivery] = []
         for page in self._pages(webhook):
             recent = [one for one in page if one.created_at >= self.since]
-            marked = {self.mark(one): one for one in recent}
-            fresh = {mark: one for mark, one in marked.items() if mark and mark not in told}
-            new += fresh.values()
-            told += fresh
-            if len(fresh) < len(page):
+            by_key = {self.key(one): one for one in recent}
+            new_keys = {key: one for key, one in by_key.items() if key and key not in reported}
+            new += new_keys.values()
+            reported += new_keys
+            if len(new_keys) < len(page):
                 break  # behind what is known, or too old, there is nothing new
-        del told[:-_REMEMBERED]
+        del reported[:-_MAX_REPORTED]
         return new
 
     def _pages(self, webhook: KnownWebhook) -> Iterator[tuple[KnownDelivery, ...]]:
         after = ""
         while True:
-            wanted = replace(self.wanted, size=_AT_ONCE, after=after)
+            wanted = replace(self.wanted, size=_PAGE_SIZE, after=after)
             page = self.instance.deliveries(webhook.id, wanted)
             yield page.items
             after = page.next

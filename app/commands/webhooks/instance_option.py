@@ -69,26 +69,26 @@ def instance() -> Instance:
     if not choice.url:
         if choice.token_file:
             raise click.UsageError("--token-file is for another instance: give --instance, too.")
-        return local_instance.Here(installation().ports)
-    there = remote_instances.elsewhere()
-    token = there.token
+        return local_instance.LocalInstance(installation().ports)
+    access = remote_instances.remote_access()
+    token = access.token
     if choice.token_file:
         token = read_file(choice.token_file).strip()
     if token:
-        return there.connect_by_token(choice.url, token)
-    profile = there.profiles.find(choice.url)
+        return access.connect_by_token(choice.url, token)
+    profile = access.profiles.find(choice.url)
     if profile is None:
         message = (
             f"Nobody is signed in at {choice.url}. Sign in: flask login {choice.url}, or give a "
             "token by --token-file or LATCHKEY_TOKEN."
         )
         raise PermissionDenied(message=message)
-    return there.connect_by_profile(profile)
+    return access.connect_by_profile(profile)
 
 
 def _choice(context: click.Context) -> _Choice:
-    found: _Choice = context.meta.setdefault(__name__, _Choice())
-    return found
+    choice: _Choice = context.meta.setdefault(__name__, _Choice())
+    return choice
 
 
 def _remember_url(context: click.Context, _option: click.Parameter, value: str | None) -> None:

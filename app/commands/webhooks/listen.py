@@ -10,37 +10,41 @@ import click
 
 from app.commands.terminal.output import Column, output
 from app.commands.webhooks.fields import complete_event, event_names
-from app.commands.webhooks.follow import Follower, Sent
+from app.commands.webhooks.follow import DeliveryFollower, WebhookDelivery
 from app.commands.webhooks.instance_option import instance, webhook_command
 from app.commands.webhooks.output import find_webhook, payload_of
 from app.domain.deliveries.deliveries import TIMEOUT
 from app.domain.urls.web_urls import is_web_address
 from app.ports.http import CallFailed, HttpRequest
 from app.ports.instance import KnownDelivery, WantedDeliveries
-from app.web.remote_instances import elsewhere
+from app.web.remote_instances import remote_access
 
-_OWN = ("content-length", "host", "user-agent", "accept-encoding", "connection")
+_OWN_HEADERS = ("content-length", "host", "user-agent", "accept-encoding", "connection")
 """Headers of the one request that are not the other's."""
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class ReceivedEvent:
     """A delivery, and what the local address said to it if it was forwarded."""
 
-    sent: Sent
+    sent: WebhookDelivery
     answered: int | None = None
     problem: str = ""
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 _COLUMNS = (
-    Column[Heard]("createdAt", "Created", lambda one: one.sent.delivery.created_at, short=True),
-    Column[Heard]("event", "Event", lambda one: one.sent.delivery.event, short=True),
-    Column[Heard]("webhook", "Webhook", lambda one: one.sent.webhook.name or one.sent.webhook.id),
-    Column[Heard]("id", "Delivery", lambda one: one.sent.delivery.id, short=True),
-    Column[Heard]("forwarded", "Answered", lambda one: one.answered, short=True),
-    Column[Heard]("problem", "Problem", lambda one: one.problem or None),
-    Column[Heard]("payload", "Payload", lambda one: payload_of(one.sent.delivery)),
+    Column[ReceivedEvent](
+        "createdAt", "Created", lambda one: one.sent.delivery.created_at, short=True
+    ),
+    Column[ReceivedEvent]("event", "Event", lambda one: one.sent.delivery.event, short=True),
+    Column[ReceivedEvent](
+        "webhook", "Webhook", lambda one: one.sent.webhook.name or one.sent.webhook.id
+    ),
+    Column[ReceivedEvent]("id", "Delivery", lambda one: one.sent.delivery.id, short=True),
+    Column[ReceivedEvent]("forwarded", "Answered", lambda one: one.answered, short=True),
+    Column[ReceivedEvent]("problem", "Problem", lambda one: one.problem or None),
+    Column[ReceivedEvent]("payload", "Payload", lambda one: payload_of(one.sent.delivery)),
 )
 
 
@@ -87,44 +91,50 @@ def listen(
     webhooks = [find_webhook(chosen, name) for name in names] or list(chosen.webhooks())
     wanted = WantedDeliveries(event=event_names(chosen, [event])[0] if event else "")
     out = output()
-    follower = Follower(
+    follower = DeliveryFollower(
         chosen,
         webhooks,
-        elsewhere().clock.now(),
+        remote_access().clock.now(),
         interval,
         wanted,
-        _mark(is_forwarded=bool(forward_to)),
+        _delivery_key(is_forwarded=bool(forward_to)),
         out.say,
     )
-    heard_of = "1 webhook" if len(webhooks) == 1 else f"{len(webhooks)} webhooks"
-    out.say(f"Listening to {heard_of}. End with Ctrl-C.")
-    for heard in islice(_heard(follower, forward_to), count):
-        out.next(heard, _COLUMNS)
-        if heard.problem:
-            out.say(f"Error: {heard.problem}")
+    webhook_count = "1 webhook" if len(webhooks) == 1 else f"{len(webhooks)} webhooks"
+    out.say(f"Listening to {webhook_count}. End with Ctrl-C.")
+    for received in islice(_received_events(follower, forward_to), count):
+        out.next(received, _COLUMNS)
+        if received.problem:
+            out.say(f"Error: {received.problem}")
 
 
-def _mark(*, is_forwarded: bool) -> Callable[[KnownDelivery], str]:
+def _delivery_key(*, is_forwarded: bool) -> Callable[[KnownDelivery], str]:
     """Once for each delivery; one that is to be forwarded waits until it was signed."""
     return lambda one: one.id if one.attempt is not None or not is_forwarded else ""
 
 
-def _heard(follower: Follower, forward_to: str | None) -> Iterator[Heard]:
+def _received_events(
+    follower: DeliveryFollower, forward_to: str | None
+) -> Iterator[ReceivedEvent]:
     for sent in follower.forever():
-        yield Heard(sent) if forward_to is None else _forwarded(sent, forward_to)
+        yield ReceivedEvent(sent) if forward_to is None else _forwarded(sent, forward_to)
 
 
-def _forwarded(sent: Sent, url: str) -> Heard:
+def _forwarded(sent: WebhookDelivery, url: str) -> ReceivedEvent:
     headers = _headers(sent)
     body = sent.delivery.payload.encode()
     try:
-        answer = elsewhere().http.send(HttpRequest(url, "POST", headers, body, timeout=TIMEOUT))
+        response = remote_access().http.send(
+            HttpRequest(url, "POST", headers, body, timeout=TIMEOUT)
+        )
     except CallFailed as failed:
-        return Heard(sent, None, f"{sent.delivery.id} was not forwarded: {failed}", headers)
-    return Heard(sent, answer.status, "", headers)
+        return ReceivedEvent(
+            sent, None, f"{sent.delivery.id} was not forwarded: {failed}", headers
+        )
+    return ReceivedEvent(sent, response.status, "", headers)
 
 
-def _headers(sent: Sent) -> dict[str, str]:
+def _headers(sent: WebhookDelivery) -> dict[str, str]:
     """Those of the real delivery; the webhook's own are kept elsewhere and put back."""
     attempt = sent.delivery.attempt
     signed = {} if attempt is None else attempt.request_headers
@@ -132,5 +142,5 @@ def _headers(sent: Sent) -> dict[str, str]:
     return {
         name: own.get(name.lower(), value)
         for name, value in signed.items()
-        if name.lower() not in _OWN
+        if name.lower() not in _OWN_HEADERS
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from app.commands.terminal.output import Column, output
-from app.commands.terminal.prompts import agree, yes_option
+from app.commands.terminal.prompts import confirm_action, yes_option
 from app.commands.webhooks.instance_option import instance, webhook_command
 from app.commands.webhooks.output import WEBHOOK, WEBHOOKS, find_app, find_webhook
 from app.domain.webhooks import subscribable_events as hearing
@@ -33,12 +33,12 @@ def list_(*, app: str | None, is_active: bool | None) -> None:
     """List the webhooks of all apps."""
     chosen = instance()
     owner = None if app is None else find_app(chosen, app).id
-    found = [
+    listed = [
         one
         for one in chosen.webhooks()
         if owner in (None, one.app.id) and is_active in (None, one.is_active)
     ]
-    output().rows(found, WEBHOOKS, empty="No webhook. Make one: flask webhook create")
+    output().rows(listed, WEBHOOKS, empty="No webhook. Make one: flask webhook create")
 
 
 @webhook_command(
@@ -65,9 +65,11 @@ def events() -> None:
 def delete(webhook: str, *, yes: bool) -> None:
     """Remove a webhook and the record of its deliveries, for good."""
     chosen = instance()
-    found = find_webhook(chosen, webhook)
-    agree(f"Remove the webhook {found.name or found.id} to {found.target_url}?", yes=yes)
-    chosen.delete(found)
+    target = find_webhook(chosen, webhook)
+    confirm_action(
+        f"Remove the webhook {target.name or target.id} to {target.target_url}?", yes=yes
+    )
+    chosen.delete(target)
     out = output()
-    out.one(found, WEBHOOKS)
-    out.say(f"{found.name or found.id} is removed.")
+    out.one(target, WEBHOOKS)
+    out.say(f"{target.name or target.id} is removed.")

@@ -34,7 +34,7 @@ from app.services.webhooks import changes as webhook_changes
 from app.services.webhooks import details as webhooks
 
 
-class Here:
+class LocalInstance:
     """The installation behind ``ports``; whoever holds its shell may do all that there is."""
 
     def __init__(self, ports: Ports) -> None:
@@ -46,23 +46,25 @@ class Here:
 
     def webhooks(self) -> tuple[KnownWebhook, ...]:
         apps = {app.id: _to_app(app) for app in self._apps()}
-        found = webhooks.webhooks_of_apps(self._ports, self._actor, list(apps))
-        return tuple(_to_webhook(one, app) for key, app in apps.items() for one in found[key])
+        by_app = webhooks.webhooks_of_apps(self._ports, self._actor, list(apps))
+        return tuple(_to_webhook(one, app) for key, app in apps.items() for one in by_app[key])
 
     def event_types(self) -> Mapping[str, str]:
-        told = {event.value: events.EVENTS[event].description for event in events.EventType}
-        return {one.value: told.get(one.value, ANY_EVENT) for one in AsyncEvent}
+        descriptions = {
+            event.value: events.EVENTS[event].description for event in events.EventType
+        }
+        return {one.value: descriptions.get(one.value, ANY_EVENT) for one in AsyncEvent}
 
-    def create(self, app_id: str, said: WebhookDraft) -> KnownWebhook:
+    def create(self, app_id: str, draft: WebhookDraft) -> KnownWebhook:
         key = key_of(app_id, "App", field="app")
-        made = webhook_changes.create_webhook(self._ports, self._actor, _input(said), key)
-        return _to_webhook(made, self._app(made.app_id))
+        created = webhook_changes.create_webhook(self._ports, self._actor, _input(draft), key)
+        return _to_webhook(created, self._app(created.app_id))
 
-    def change(self, webhook: KnownWebhook, said: WebhookDraft) -> KnownWebhook:
-        made = webhook_changes.update_webhook(
-            self._ports, self._actor, webhook.id, "", _input(said)
+    def change(self, webhook: KnownWebhook, draft: WebhookDraft) -> KnownWebhook:
+        changed = webhook_changes.update_webhook(
+            self._ports, self._actor, webhook.id, "", _input(draft)
         )
-        return _to_webhook(made, webhook.app)
+        return _to_webhook(changed, webhook.app)
 
     def delete(self, webhook: KnownWebhook) -> None:
         webhook_changes.delete_webhook(self._ports, self._actor, webhook.id)
@@ -110,13 +112,13 @@ class Here:
         return json.dumps({"keys": entries}).encode()
 
     def _apps(self) -> list[App]:
-        found: list[App] = []
+        apps: list[App] = []
         request = PageRequest(LONGEST_PAGE)
         while True:
             page = app_lists.list_apps(self._ports, self._actor, request)
-            found += page.items
+            apps += page.items
             if not page.has_next:
-                return found
+                return apps
             request = PageRequest(LONGEST_PAGE, cursor=read_cursor(page.cursors[-1], "after"))
 
     def _app(self, key: int) -> KnownApp:
@@ -151,8 +153,8 @@ class Here:
 
 
 def _to_app(app: App) -> KnownApp:
-    held = frozenset(one.value for one in app.permissions)
-    return KnownApp(to_global_id("App", app.id), app.name, app.is_active, held)
+    permissions = frozenset(one.value for one in app.permissions)
+    return KnownApp(to_global_id("App", app.id), app.name, app.is_active, permissions)
 
 
 def _to_webhook(webhook: Webhook, app: KnownApp) -> KnownWebhook:
@@ -169,15 +171,15 @@ def _to_webhook(webhook: Webhook, app: KnownApp) -> KnownWebhook:
     )
 
 
-def _input(said: WebhookDraft) -> webhook_changes.WebhookInput:
+def _input(draft: WebhookDraft) -> webhook_changes.WebhookInput:
     return webhook_changes.WebhookInput(
-        name=said.name,
-        target_url=said.target_url,
-        events=_events(said.events),
-        is_active=said.is_active,
-        query=said.query,
-        custom_headers=said.custom_headers,
-        secret_key=said.secret_key,
+        name=draft.name,
+        target_url=draft.target_url,
+        events=_events(draft.events),
+        is_active=draft.is_active,
+        query=draft.query,
+        custom_headers=draft.custom_headers,
+        secret_key=draft.secret_key,
     )
 
 

@@ -6,16 +6,16 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
-from app.commands.terminal.output import Column, Shown
+from app.commands.terminal.output import Column, Displayable
 from app.domain.values.errors import Problem, Refused
 from app.ports.instance import Instance, KnownApp, KnownAttempt, KnownDelivery, KnownWebhook
 
 Named = TypeVar("Named", KnownApp, KnownWebhook)
 
-_MOST_TOLD = 20
+_MAX_NAMED = 20
 
 
-def _tried(read: Callable[[KnownAttempt], Shown]) -> Callable[[KnownDelivery], Shown]:
+def _tried(read: Callable[[KnownAttempt], Displayable]) -> Callable[[KnownDelivery], Displayable]:
     """What the newest attempt at a delivery says, if there has been one."""
     return lambda delivery: None if delivery.attempt is None else read(delivery.attempt)
 
@@ -62,16 +62,16 @@ def find_webhook(instance: Instance, text: str) -> KnownWebhook:
 
 def find_app(instance: Instance, text: str) -> KnownApp:
     """The app of that id, or of that name if only one has it; refuses NOT_FOUND."""
-    known = instance.apps()
-    names = ", ".join(one.name for one in known[:_MOST_TOLD])
-    return _only(known, text, "app", f"There are: {names}" if known else "There is none yet.")
+    apps = instance.apps()
+    names = ", ".join(one.name for one in apps[:_MAX_NAMED])
+    return _only(apps, text, "app", f"There are: {names}" if apps else "There is none yet.")
 
 
-def _only(known: Sequence[Named], text: str, what: str, hint: str) -> Named:
-    for one in known:
+def _only(candidates: Sequence[Named], text: str, what: str, hint: str) -> Named:
+    for one in candidates:
         if one.id == text:
             return one
-    named = [one for one in known if one.name == text]
+    named = [one for one in candidates if one.name == text]
     if len(named) == 1:
         return named[0]
     message = f"There is no such {what}. {hint}"
@@ -83,5 +83,5 @@ def _only(known: Sequence[Named], text: str, what: str, hint: str) -> Named:
 
 def payload_of(delivery: KnownDelivery) -> Mapping[str, object] | None:
     """The payload as JSON; ``None`` where there was none to send."""
-    found = json.loads(delivery.payload) if delivery.payload else None
-    return found if isinstance(found, dict) else None
+    payload = json.loads(delivery.payload) if delivery.payload else None
+    return payload if isinstance(payload, dict) else None

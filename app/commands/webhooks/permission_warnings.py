@@ -7,7 +7,7 @@ from app.domain.webhooks import subscribable_events as hearing
 from app.ports.instance import KnownWebhook
 
 
-def tell_unheard(webhook: KnownWebhook) -> bool:
+def warn_of_missing_permission(webhook: KnownWebhook) -> bool:
     """Say of which of its events the app is never told, and why; whether that is all of them."""
     app = webhook.app
     if app.permissions is None:

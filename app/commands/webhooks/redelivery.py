@@ -17,7 +17,7 @@ from app.commands.webhooks.output import DELIVERIES, find_webhook
 from app.domain.deliveries.deliveries import Replayed
 from app.domain.values.errors import Refused
 from app.ports.instance import Instance, KnownDelivery
-from app.web.remote_instances import elsewhere
+from app.web.remote_instances import remote_access
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ def _retry_all(instance: Instance, ids: Sequence[str], done: list[Retried]) -> F
                 failure = failure_of(error)
                 if failure is None or not done:
                     raise
-                done.append(Retried(one, problem=failure.troubles[0].message))
+                done.append(Retried(one, problem=failure.errors[0].message))
                 return failure
     return None
 
@@ -112,16 +112,16 @@ def _retry(instance: Instance, delivery_id: str) -> Retried:
 @click.option("--missing", is_flag=True, help="Those alone that it never got: it was off, say.")
 def replay(webhook: str, since: str, *, failed: bool, missing: bool) -> None:
     """Make all deliveries of a webhook again that failed, and those that it never got."""
-    start = read_moment(since, elsewhere().clock.now())
+    start = read_moment(since, remote_access().clock.now())
     chosen = instance()
-    found = find_webhook(chosen, webhook)
+    target = find_webhook(chosen, webhook)
     both = failed == missing
-    done = chosen.replay(found.id, start, failed=failed or both, missing=missing or both)
+    done = chosen.replay(target.id, start, failed=failed or both, missing=missing or both)
     failure = None
     while done.has_more and failure is None:
         note(f"{done.failed + done.missing} are on their way.")
         try:
-            rest = chosen.replay(found.id, start, failed=False, missing=True)
+            rest = chosen.replay(target.id, start, failed=False, missing=True)
             done = Replayed(done.failed, done.missing + rest.missing, rest.has_more)
         except (Exception, KeyboardInterrupt) as error:
             failure = failure_of(error)
@@ -129,7 +129,7 @@ def replay(webhook: str, since: str, *, failed: bool, missing: bool) -> None:
                 raise
     out = output()
     out.one(done, _REPLAYED)
-    out.say(f"On the way to {found.target_url}: {done.failed + done.missing}.")
+    out.say(f"On the way to {target.target_url}: {done.failed + done.missing}.")
     if failure is not None:
-        out.say(f"{failure.troubles[0].message} More are missing: say the same again.")
+        out.say(f"{failure.errors[0].message} More are missing: say the same again.")
         click.get_current_context().exit(failure.exit)

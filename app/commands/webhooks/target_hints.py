@@ -13,12 +13,12 @@ from app.ports.instance import WebhookDraft
 
 
 @contextmanager
-def targets_explained(said: WebhookDraft) -> Iterator[None]:
+def explain_target_errors(draft: WebhookDraft) -> Iterator[None]:
     """Let a refusal of the target in ``said`` tell how to hear of events at a private address."""
     try:
         yield
     except Refused as refused:
-        target = present(said.target_url, "")
+        target = present(draft.target_url, "")
         raise Refused(*(_explained(one, target) for one in refused.problems)) from None
 
 

@@ -26,14 +26,14 @@ _KINDS: Mapping[str, type] = {
 }
 
 
-_CALLED = {str: "a text", bool: "true or false", list: "a list", dict: "a table"}
+_TYPE_NAMES = {str: "a text", bool: "true or false", list: "a list", dict: "a table"}
 
 
 class Unreadable(Exception):
     """The sheet cannot be meant; the text says what is wrong with it."""
 
 
-def write_sheet(webhook: KnownWebhook) -> str:
+def format_toml(webhook: KnownWebhook) -> str:
     """What may be changed of a webhook, and how that is done."""
     headers = ", ".join(f"{_text(k)} = {_text(v)}" for k, v in webhook.custom_headers.items())
     lines = [
@@ -58,7 +58,7 @@ def _long_text(text: str) -> str:
     return f"'''\n{text}'''"
 
 
-def read_sheet(webhook: KnownWebhook, text: str) -> WebhookDraft:
+def parse_toml(webhook: KnownWebhook, text: str) -> WebhookDraft:
     """What the sheet ``text`` says otherwise than ``webhook`` is; raises ``Unreadable``.
 
     A line that is missing says nothing, and neither does an empty query.
@@ -71,11 +71,11 @@ def read_sheet(webhook: KnownWebhook, text: str) -> WebhookDraft:
         if name not in _KINDS:
             raise Unreadable(f"There is no field {name}; there are {', '.join(_KINDS)}.")
         if not isinstance(value, _KINDS[name]):
-            raise Unreadable(f"{name} must be {_CALLED[_KINDS[name]]}.")
+            raise Unreadable(f"{name} must be {_TYPE_NAMES[_KINDS[name]]}.")
     headers, events = read.get("headers", {}), read.get("events", webhook.events)
     if not all(isinstance(one, str) for one in (*headers.values(), *events)):
         raise Unreadable("Events and the values of headers are texts: put them in quotes.")
-    said = WebhookDraft(
+    draft = WebhookDraft(
         name=_change(read.get("name"), webhook.name),
         target_url=_change(read.get("target_url"), webhook.target_url),
         is_active=_change(read.get("active"), webhook.is_active),
@@ -83,8 +83,8 @@ def read_sheet(webhook: KnownWebhook, text: str) -> WebhookDraft:
         query=_change(read.get("query", "").strip() or None, webhook.query.strip()),
     )
     # Where there is a query, it says itself what it is about.
-    has_query = webhook.query or said.query is not ABSENT
-    return said if has_query else replace(said, events=_change(tuple(events), webhook.events))
+    has_query = webhook.query or draft.query is not ABSENT
+    return draft if has_query else replace(draft, events=_change(tuple(events), webhook.events))
 
 
 def _change(value: Any, before: Any) -> Any:

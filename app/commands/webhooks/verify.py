@@ -20,7 +20,7 @@ from app.domain.sign_in.jws import read_members
 from app.domain.values.errors import Problem, Refused, TokenRejected
 from app.domain.values.installation_errors import Unreachable
 from app.ports.http import CallFailed, CallFault, HttpRequest, json_members
-from app.web.remote_instances import elsewhere
+from app.web.remote_instances import remote_access
 
 _SECONDS = re.compile(r"[0-9]{1,15}")
 _STANDARD = "webhook-signature"
@@ -28,12 +28,12 @@ _ID, _TIME = "webhook-id", "webhook-timestamp"
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class SignatureCheck:
     """One signature, or the time that goes with it: good or not, and why."""
 
     header: str
-    told: str = ""
-    is_good: bool = False
+    message: str = ""
+    is_valid: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +46,9 @@ class _Case:
 
 
 _COLUMNS = (
-    Column[Finding]("header", "Header", lambda one: one.header, short=True),
-    Column[Finding]("valid", "Valid", lambda one: one.is_good, short=True),
-    Column[Finding]("message", "Found", lambda one: one.told),
+    Column[SignatureCheck]("header", "Header", lambda one: one.header, short=True),
+    Column[SignatureCheck]("valid", "Valid", lambda one: one.is_valid, short=True),
+    Column[SignatureCheck]("message", "Found", lambda one: one.message),
 )
 
 
@@ -99,15 +99,15 @@ def verify(
         key_set=key_set,
         tolerance=tolerance,
     )
-    found = list(_findings(case))
-    if not found:
+    checks = list(_checks(case))
+    if not checks:
         raise click.UsageError("There is no header with a signature: give --headers or --header.")
-    output().rows(found, _COLUMNS, empty="")
-    if not all(one.is_good for one in found):
+    output().rows(checks, _COLUMNS, empty="")
+    if not all(one.is_valid for one in checks):
         click.get_current_context().exit(Exit.FAILED)
 
 
-def _findings(case: _Case) -> Iterator[Finding]:
+def _checks(case: _Case) -> Iterator[SignatureCheck]:
     for name, value in case.headers.items():
         if name == _STANDARD:
             yield _standard(case, value)
@@ -117,40 +117,40 @@ def _findings(case: _Case) -> Iterator[Finding]:
         yield _time(case, case.tolerance)
 
 
-def _standard(case: _Case, value: str) -> Finding:
+def _standard(case: _Case, value: str) -> SignatureCheck:
     identity, sent = case.headers.get(_ID, ""), case.headers.get(_TIME, "")
     if not (identity and _SECONDS.fullmatch(sent)):
-        return Finding(_STANDARD, f"{_ID} or {_TIME} is missing or cannot be meant.")
-    wanted = standard_signature(_secret(case), identity, int(sent), case.body)
-    is_good = any(hmac.compare_digest(wanted.encode(), one.encode()) for one in value.split())
-    if not is_good:
-        return Finding(_STANDARD, "This is another secret, body, id or time.")
-    return Finding(_STANDARD, "Signed by the secret.", is_good=True)
+        return SignatureCheck(_STANDARD, f"{_ID} or {_TIME} is missing or cannot be meant.")
+    expected = standard_signature(_secret(case), identity, int(sent), case.body)
+    is_valid = any(hmac.compare_digest(expected.encode(), one.encode()) for one in value.split())
+    if not is_valid:
+        return SignatureCheck(_STANDARD, "This is another secret, body, id or time.")
+    return SignatureCheck(_STANDARD, "Signed by the secret.", is_valid=True)
 
 
-def _hex(case: _Case, name: str, value: str) -> Finding:
-    wanted = hex_signature(_secret(case), case.body)
-    is_good = hmac.compare_digest(wanted.encode(), value.strip().encode())
-    if not is_good:
-        return Finding(name, "This is another secret or body.")
-    return Finding(name, "Signed by the secret.", is_good=True)
+def _hex(case: _Case, name: str, value: str) -> SignatureCheck:
+    expected = hex_signature(_secret(case), case.body)
+    is_valid = hmac.compare_digest(expected.encode(), value.strip().encode())
+    if not is_valid:
+        return SignatureCheck(name, "This is another secret or body.")
+    return SignatureCheck(name, "Signed by the secret.", is_valid=True)
 
 
-def _detached(case: _Case, name: str, value: str) -> Finding:
+def _detached(case: _Case, name: str, value: str) -> SignatureCheck:
     try:
-        key = elsewhere().signatures.verify_detached(_keys(case), value, case.body)
+        key = remote_access().signatures.verify_detached(_keys(case), value, case.body)
     except TokenRejected as rejected:
-        return Finding(name, str(rejected))
-    return Finding(name, f"Signed by the key {key.kid}.", is_good=True)
+        return SignatureCheck(name, str(rejected))
+    return SignatureCheck(name, f"Signed by the key {key.kid}.", is_valid=True)
 
 
-def _time(case: _Case, tolerance: int) -> Finding:
+def _time(case: _Case, tolerance: int) -> SignatureCheck:
     sent = case.headers.get(_TIME, "")
     if not _SECONDS.fullmatch(sent):
-        return Finding(_TIME, "It is missing, or no number of seconds.")
-    off = elsewhere().clock.timestamp() - int(sent)
+        return SignatureCheck(_TIME, "It is missing, or no number of seconds.")
+    off = remote_access().clock.timestamp() - int(sent)
     when = "ago" if off >= 0 else "ahead of this clock"
-    return Finding(_TIME, f"{abs(off):.0f} seconds {when}.", is_good=abs(off) <= tolerance)
+    return SignatureCheck(_TIME, f"{abs(off):.0f} seconds {when}.", is_valid=abs(off) <= tolerance)
 
 
 def _secret(case: _Case) -> str:
@@ -166,7 +166,7 @@ def _keys(case: _Case) -> Mapping[str, PublicKey]:
         if case.key_set is None:
             members = read_members(instance().key_set())
         elif case.key_set.lower().startswith(("https://", "http://")):
-            members = json_members(elsewhere().http.send(HttpRequest(case.key_set)), source)
+            members = json_members(remote_access().http.send(HttpRequest(case.key_set)), source)
         else:
             members = read_members(read_file(case.key_set).encode())
         return read_key_set(members)
@@ -191,10 +191,10 @@ def _read_headers(text: str) -> dict[str, str]:
 
 
 def _from_lines(lines: Iterable[str]) -> dict[str, str]:
-    found = {}
+    headers = {}
     for line in lines:
         name, colon, value = line.partition(":")
         if not colon:
             raise click.UsageError(f"{line[:80]!r} is no header: write 'Name: value'.")
-        found[name.strip().lower()] = value.strip()
-    return found
+        headers[name.strip().lower()] = value.strip()
+    return headers

@@ -28,8 +28,8 @@ def _both_shops(tmp_path_factory: pytest.TempPathFactory, _migrated_file: Path) 
     here, there = map(connect_shop, files)
     settings = {"SECRET_KEY": SECRET, "VENDOR": "latchkey", "JWT_TTL_ACCESS": "3600"}
     with running(folder, f"sqlite:///{files[1]}", **settings) as server:
-        elsewhere = make_elsewhere(folder / "config", token=token)
-        yield Shops(here, there, files, origin, server.issuer, elsewhere)
+        remote_access = make_elsewhere(folder / "config", token=token)
+        yield Shops(here, there, files, origin, server.issuer, remote_access)
     here.database.close()
     there.database.close()
 
@@ -38,5 +38,5 @@ def _both_shops(tmp_path_factory: pytest.TempPathFactory, _migrated_file: Path) 
 def shops(_both_shops: Shops, tmp_path: Path) -> Shops:
     """Two shops alike, the one there for somebody who may do everything."""
     _both_shops.put_back()
-    elsewhere = make_elsewhere(tmp_path / "config", token=_both_shops.elsewhere.token)
-    return replace(_both_shops, elsewhere=elsewhere)
+    remote_access = make_elsewhere(tmp_path / "config", token=_both_shops.remote_access.token)
+    return replace(_both_shops, remote_access=remote_access)

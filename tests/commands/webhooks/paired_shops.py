@@ -15,7 +15,7 @@ from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.keys.ring import published_keys
 from app.settings import Settings
-from app.web.remote_instances import Elsewhere
+from app.web.remote_instances import RemoteAccess
 from app.wiring import connect
 from tests.builders.apps import make_app
 from tests.builders.people import make_user, sign_in
@@ -107,7 +107,7 @@ class Shops:
     files: tuple[Path, Path]
     origin: Path
     url: str
-    elsewhere: Elsewhere
+    remote_access: RemoteAccess
 
     def put_back(self) -> None:
         """Make both what they were."""
@@ -120,7 +120,7 @@ class Shops:
 
     def twice(self, *arguments: str, typed: str | bytes | None = None) -> Result:
         """``flask ARGUMENTS`` here, after seeing that it comes to the same there."""
-        at_hand = run(self.here, *arguments, typed=typed, elsewhere=self.elsewhere)
+        at_hand = run(self.here, *arguments, typed=typed, remote_access=self.remote_access)
         distant = self.there_alone(*arguments, typed=typed)
         assert shown(distant) == shown(at_hand)
         return at_hand
@@ -129,7 +129,7 @@ class Shops:
         """``flask ARGUMENTS --instance URL``, which does not touch the shop at hand."""
         nothing = replace(self.here, database=NoDatabase())
         words = (*arguments, "--instance", self.url)
-        return run(nothing, *words, typed=typed, elsewhere=self.elsewhere)
+        return run(nothing, *words, typed=typed, remote_access=self.remote_access)
 
 
 def shown(result: Result) -> tuple[int, str, str]:

@@ -6,7 +6,7 @@ from itertools import islice
 
 import pytest
 
-from app.commands.webhooks.follow import Follower
+from app.commands.webhooks.follow import DeliveryFollower
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.installation_errors import Fault, Unreachable
 from app.ports.instance import (
@@ -32,7 +32,7 @@ def delivery(number: int, status: str = "PENDING", *, seconds: int = 0) -> Known
 
 
 @dataclass(slots=True)
-class Sent:
+class InstanceWithDeliveries:
     """An instance that has sent these, the newest first, to each webhook."""
 
     sent: dict[str, list[KnownDelivery]] = field(default_factory=dict)
@@ -54,16 +54,16 @@ class Sent:
         return DeliveryPage(tuple(every[start:end]), str(end) if end < len(every) else "")
 
 
-def follow(instance: Sent, *keys: str) -> Follower:
-    return Follower(instance, [webhook(key) for key in keys], NOW, 0.01)  # type: ignore[arg-type]
+def follow(instance: InstanceWithDeliveries, *keys: str) -> DeliveryFollower:
+    return DeliveryFollower(instance, [webhook(key) for key in keys], NOW, 0.01)  # type: ignore[arg-type]
 
 
-def told(follower: Follower) -> list[str]:
+def told(follower: DeliveryFollower) -> list[str]:
     return [one.delivery.id for one in follower.news()]
 
 
 def test_each_is_told_once_the_oldest_first() -> None:
-    instance = Sent({"a": [delivery(2), delivery(1)], "b": [delivery(3)]})
+    instance = InstanceWithDeliveries({"a": [delivery(2), delivery(1)], "b": [delivery(3)]})
     follower = follow(instance, "a", "b")
     assert told(follower) == ["delivery 1", "delivery 2", "delivery 3"]
     assert told(follower) == []
@@ -72,12 +72,12 @@ def test_each_is_told_once_the_oldest_first() -> None:
 
 
 def test_what_was_sent_before_is_no_news() -> None:
-    instance = Sent({"a": [delivery(2), delivery(1, seconds=-1)]})
+    instance = InstanceWithDeliveries({"a": [delivery(2), delivery(1, seconds=-1)]})
     assert told(follow(instance, "a")) == ["delivery 2"]
 
 
 def test_many_at_once_are_read_page_by_page_and_then_no_further() -> None:
-    instance = Sent({"a": [delivery(number) for number in range(50, 0, -1)]})
+    instance = InstanceWithDeliveries({"a": [delivery(number) for number in range(50, 0, -1)]})
     follower = follow(instance, "a")
     assert len(told(follower)) == 50
     assert instance.asked == 3
@@ -86,7 +86,7 @@ def test_many_at_once_are_read_page_by_page_and_then_no_further() -> None:
 
 
 def test_every_turn_of_a_delivery_is_told() -> None:
-    instance = Sent({"a": [delivery(1)]})
+    instance = InstanceWithDeliveries({"a": [delivery(1)]})
     follower = follow(instance, "a")
     assert told(follower) == ["delivery 1"]
     attempt = KnownAttempt(NOW, "FAILED", 500, 0.1, "", {})
@@ -98,16 +98,16 @@ def test_every_turn_of_a_delivery_is_told() -> None:
 
 
 def test_what_has_no_mark_yet_is_told_when_it_has_one() -> None:
-    instance = Sent({"a": [delivery(2), delivery(1, "SUCCESS")]})
+    instance = InstanceWithDeliveries({"a": [delivery(2), delivery(1, "SUCCESS")]})
     follower = follow(instance, "a")
-    follower.mark = lambda one: one.id if one.status == "SUCCESS" else ""
+    follower.key = lambda one: one.id if one.status == "SUCCESS" else ""
     assert told(follower) == ["delivery 1"]
     instance.sent["a"][0] = delivery(2, "SUCCESS")
     assert told(follower) == ["delivery 2"]
 
 
 def test_it_goes_on_for_ever() -> None:
-    instance = Sent({"a": [delivery(1)]})
+    instance = InstanceWithDeliveries({"a": [delivery(1)]})
     found = []
     for one in islice(follow(instance, "a").forever(), 3):
         found.append(one.delivery.id)
@@ -116,7 +116,7 @@ def test_it_goes_on_for_ever() -> None:
 
 
 def test_an_instance_that_is_lost_for_a_while_is_waited_for() -> None:
-    instance = Sent({"a": [delivery(1)]}, lost=(2, 3))
+    instance = InstanceWithDeliveries({"a": [delivery(1)]}, lost=(2, 3))
     follower = follow(instance, "a")
     said: list[str] = []
     follower.say = said.append
@@ -129,12 +129,14 @@ def test_an_instance_that_is_lost_for_a_while_is_waited_for() -> None:
 
 def test_an_instance_that_was_never_there_is_not() -> None:
     with pytest.raises(Unreachable):
-        next(follow(Sent(lost=(1,)), "a").forever())
+        next(follow(InstanceWithDeliveries(lost=(1,)), "a").forever())
 
 
 def test_an_instance_that_is_not_well_for_a_while_is_waited_for() -> None:
     said: list[str] = []
-    instance = Sent({"hook": [delivery(1)]}, lost=(2, 3), fault=Fault("The shop failed."))
+    instance = InstanceWithDeliveries(
+        {"hook": [delivery(1)]}, lost=(2, 3), fault=Fault("The shop failed.")
+    )
     follower = replace(follow(instance, "hook"), say=said.append)
     coming = follower.forever()
     assert next(coming).delivery.id == "delivery 1"
@@ -145,7 +147,7 @@ def test_an_instance_that_is_not_well_for_a_while_is_waited_for() -> None:
 
 def test_a_webhook_that_is_removed_ends_the_news_of_it_alone() -> None:
     said: list[str] = []
-    instance = Sent({"hook": [], "other": []})
+    instance = InstanceWithDeliveries({"hook": [], "other": []})
     follower = replace(follow(instance, "hook", "other"), say=said.append)
     assert told(follower) == []
     instance.removed.add("hook")

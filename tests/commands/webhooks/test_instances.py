@@ -31,8 +31,8 @@ def stranger() -> Iterator[HttpServer]:
 
 
 def at(ports: Ports, folder: Path, url: str, *more: str, token: str = SOME) -> Result:
-    elsewhere = make_elsewhere(folder / "config", token=token)
-    return run(ports, *LIST, "--instance", url, *more, elsewhere=elsewhere)
+    remote_access = make_elsewhere(folder / "config", token=token)
+    return run(ports, *LIST, "--instance", url, *more, remote_access=remote_access)
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_a_file_that_cannot_be_used_is_a_usage_error(
         "token": (*LIST, "-u", "https://shop.example.com", "--token-file", str(file)),
         "query": ("webhook", "dry-run", "--query", f"@{file}"),
     }
-    failed = run(ports, *words[what], elsewhere=make_elsewhere(tmp_path))
+    failed = run(ports, *words[what], remote_access=make_elsewhere(tmp_path))
     assert (failed.exit_code, failed.stdout) == (2, "")
     assert told in failed.stderr
 
@@ -159,7 +159,7 @@ def test_a_token_file_without_an_instance_is_a_usage_error(ports: Ports, tmp_pat
 
 
 def as_(shops: Shops, token: str) -> Shops:
-    return replace(shops, elsewhere=replace(shops.elsewhere, token=token))
+    return replace(shops, remote_access=replace(shops.remote_access, token=token))
 
 
 @pytest.mark.parametrize("token", ["nonsense", "a.b.c", "x" * 5000])

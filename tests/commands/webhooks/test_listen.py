@@ -73,7 +73,7 @@ def hear(
     def listen() -> Result:
         if distant:
             return shops.there_alone(*words)
-        return run(shops.here, *words, elsewhere=shops.elsewhere)
+        return run(shops.here, *words, remote_access=shops.remote_access)
 
     with ThreadPoolExecutor(1) as other:
         listening = other.submit(listen)
@@ -133,7 +133,7 @@ def test_what_cannot_be_forwarded_is_told_and_listening_goes_on(
                 *words,
                 "--forward-to",
                 "http://127.0.0.1:1/",
-                elsewhere=shops.elsewhere,
+                remote_access=shops.remote_access,
             )
         )
         while not listening.done():
@@ -161,8 +161,8 @@ def test_an_instance_that_is_down_for_a_while_is_waited_for_and_told(
         alive = shop.routes["/graphql/"]
         shop.routes["/graphql/"] = answer
         words = ("webhook", "listen", "--webhook", "hook 1", "--interval", "0.1", "--count", "1")
-        elsewhere = make_elsewhere(tmp_path / "config", token="a token")
-        heard = run(ports, *words, "-u", shop.url, elsewhere=elsewhere)
+        remote_access = make_elsewhere(tmp_path / "config", token="a token")
+        heard = run(ports, *words, "-u", shop.url, remote_access=remote_access)
     assert heard.exit_code == 0
     assert heard.stdout.count("ORDER_PAID") == 1
     ill = "it answered with HTTP 503: it is not well just now."

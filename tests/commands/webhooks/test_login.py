@@ -22,12 +22,12 @@ PERSON = ("--email", "boss@example.com", "--password-stdin")
 @pytest.fixture
 def stranger(shops: Shops, tmp_path: Path) -> Shops:
     """Nobody has signed in yet, and no token is in the environment."""
-    return replace(shops, elsewhere=make_elsewhere(tmp_path / "config"))
+    return replace(shops, remote_access=make_elsewhere(tmp_path / "config"))
 
 
 def login(shops: Shops, *arguments: str, typed: str | None = None) -> Result:
     nothing = replace(shops.here, database=NoDatabase())
-    return run(nothing, "login", *arguments, typed=typed, elsewhere=shops.elsewhere)
+    return run(nothing, "login", *arguments, typed=typed, remote_access=shops.remote_access)
 
 
 def sessions(ports: Ports) -> int:
@@ -44,7 +44,9 @@ def test_a_person_signs_in_and_works_there(stranger: Shops, end: str) -> None:
     assert len(stranger.there_alone("webhook", "list").stdout.splitlines()) == 3
     # The host alone is the same instance.
     base = stranger.url.removesuffix("graphql/")
-    listed = run(stranger.here, "webhook", "list", "-u", base, elsewhere=stranger.elsewhere)
+    listed = run(
+        stranger.here, "webhook", "list", "-u", base, remote_access=stranger.remote_access
+    )
     assert listed.exit_code == 0
 
 
@@ -109,8 +111,8 @@ def test_logins_are_listed_and_forgotten(stranger: Shops) -> None:
 def test_nobody_is_asked_in_a_pipe(
     ports: Ports, tmp_path: Path, arguments: tuple[str, ...], typed: str | None
 ) -> None:
-    elsewhere = make_elsewhere(tmp_path)
-    failed = run(ports, "login", *arguments, "--json", typed=typed, elsewhere=elsewhere)
+    remote_access = make_elsewhere(tmp_path)
+    failed = run(ports, "login", *arguments, "--json", typed=typed, remote_access=remote_access)
     assert failed.exit_code == 2
     [error] = json.loads(failed.stdout)["errors"]
     assert error["code"] == "USAGE"
@@ -118,6 +120,6 @@ def test_nobody_is_asked_in_a_pipe(
 
 def test_an_instance_that_is_down_is_told(ports: Ports, tmp_path: Path) -> None:
     words = ("login", "http://127.0.0.1:1", *PERSON)
-    failed = run(ports, *words, typed=PASSWORD, elsewhere=make_elsewhere(tmp_path))
+    failed = run(ports, *words, typed=PASSWORD, remote_access=make_elsewhere(tmp_path))
     assert failed.exit_code == 5
     assert PASSWORD not in failed.output

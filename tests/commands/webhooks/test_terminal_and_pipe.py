@@ -249,7 +249,7 @@ def test_another_instance_needs_no_installation_of_one_s_own(shops: Shops, tmp_p
         "PYTHONPATH": str(ROOT),
         "APP_ENV": "production",
         "DATABASE_URL": "postgresql://nobody@127.0.0.1:1/nowhere",
-        "LATCHKEY_TOKEN": shops.elsewhere.token,
+        "LATCHKEY_TOKEN": shops.remote_access.token,
     }
     alone = Installation(tmp_path, environment)
     done = alone.run("webhook", "list", "--short", "-u", shops.url)

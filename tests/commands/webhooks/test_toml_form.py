@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.commands.webhooks.toml_form import Unreadable, read_sheet, write_sheet
+from app.commands.webhooks.toml_form import Unreadable, format_toml, parse_toml
 from app.domain.values.unset import ABSENT
 from app.ports.instance import KnownApp, KnownWebhook, WebhookDraft
 
@@ -35,7 +35,7 @@ webhooks = st.builds(
 
 @given(webhooks)
 def test_what_was_not_touched_is_no_change(webhook: KnownWebhook) -> None:
-    assert read_sheet(webhook, write_sheet(webhook)) == WebhookDraft()
+    assert parse_toml(webhook, format_toml(webhook)) == WebhookDraft()
 
 
 @pytest.mark.parametrize(
@@ -52,13 +52,13 @@ def test_what_was_not_touched_is_no_change(webhook: KnownWebhook) -> None:
 def test_what_was_changed_is_said_and_nothing_else(
     before: str, after: str, said: WebhookDraft
 ) -> None:
-    sheet = write_sheet(PLAIN)
+    sheet = format_toml(PLAIN)
     assert before in sheet
-    assert read_sheet(PLAIN, sheet.replace(before, after)) == said
+    assert parse_toml(PLAIN, sheet.replace(before, after)) == said
 
 
 def test_events_say_nothing_beside_a_query() -> None:
-    told = read_sheet(PLAIN, 'events = ["ORDER_CREATED"]\nquery = "subscription"')
+    told = parse_toml(PLAIN, 'events = ["ORDER_CREATED"]\nquery = "subscription"')
     assert told.events is ABSENT
 
 
@@ -75,4 +75,4 @@ def test_events_say_nothing_beside_a_query() -> None:
 )
 def test_what_cannot_be_meant_is_told(text: str, told: str) -> None:
     with pytest.raises(Unreadable, match=told):
-        read_sheet(PLAIN, text)
+        parse_toml(PLAIN, text)

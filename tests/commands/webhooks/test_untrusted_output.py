@@ -77,8 +77,8 @@ def hostile() -> Iterator[HttpServer]:
 
 def at(ports: Ports, folder: Path, server: HttpServer, *words: str) -> Result:
     """``flask WORDS`` on that server, which says nothing to the terminal."""
-    elsewhere = make_elsewhere(folder / "config", token="a token")
-    done = run(ports, *words, typed="a password\n", elsewhere=elsewhere)
+    remote_access = make_elsewhere(folder / "config", token="a token")
+    done = run(ports, *words, typed="a password\n", remote_access=remote_access)
     for text in (done.stdout, done.stderr):
         told = {one for one in text if not one.isprintable()}
         assert told <= {"\n", "\t"}, text

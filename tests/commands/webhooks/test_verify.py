@@ -61,7 +61,7 @@ def test_headers_that_sign_nothing_are_a_usage_error(
         shops.here,
         *("webhook", "verify", "-", "--headers", str(tmp_path / "headers")),
         typed=BODY,
-        elsewhere=shops.elsewhere,
+        remote_access=shops.remote_access,
     )
     assert failed.exit_code == 2
     assert told in failed.stderr

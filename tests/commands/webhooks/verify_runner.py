@@ -19,4 +19,4 @@ def verify(
     words = ("webhook", "verify", str(folder / "body"), "--headers", str(folder / "headers"))
     if distant:
         return shops.there_alone(*words, *more)
-    return run(shops.here, *words, *more, elsewhere=shops.elsewhere)
+    return run(shops.here, *words, *more, remote_access=shops.remote_access)
