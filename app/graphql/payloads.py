@@ -26,10 +26,10 @@ from app.domain.values.errors import Problem, Refused
 from app.domain.webhooks.webhooks import AsyncEvent, WebhookQuery
 from app.graphql.errors import locations_of
 from app.graphql.schema import schema
+from app.graphql.server.execution.validation import Invalid, read_document
 from app.graphql.server.limits import Allowance, Limits, exceeded
 from app.graphql.server.query_cost import Scales
-from app.graphql.server.validation import Invalid, read_document
-from app.graphql.subscription_runner import Telling
+from app.graphql.subscription_runner import SubscriptionRunner
 from app.ports import Ports
 
 _MOST_TOLD = 5
@@ -46,10 +46,10 @@ class SchemaPayloads:
     def __init__(self, schema: GraphQLSchema, limits: Limits) -> None:
         self._schema = schema
         self._limits = limits
-        self._telling = Telling(schema, tokens_max=limits.tokens)
+        self._runner = SubscriptionRunner(schema, tokens_max=limits.tokens)
 
     def make(self, asking: object, actor: Actor, query: str, happened: Occurrence) -> str:
-        return self._telling.tell(cast("Ports", asking), actor, query, happened)
+        return self._runner.run(cast("Ports", asking), actor, query, happened)
 
     def check(self, query: str) -> WebhookQuery:
         document = self._parse(query)

@@ -1,4 +1,4 @@
-"""What a subscription query tells of an event: run once, as the app that hears of it."""
+"""Run the subscription query of a webhook on an event, with the rights of the webhook's app."""
 
 import json
 from collections.abc import Iterable
@@ -7,13 +7,11 @@ from typing import Any, cast
 from graphql import (
     FragmentDefinitionNode,
     GraphQLError,
+    GraphQLObjectType,
     GraphQLSchema,
     OperationDefinitionNode,
     OperationType,
-    default_field_resolver,
-    default_type_resolver,
 )
-from graphql.execution.execute import CollectedErrors, assume_not_awaitable
 
 from app.domain.authorization.actor import WORKER, Actor
 from app.domain.events import Deletion
@@ -22,65 +20,42 @@ from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.graphql.context import RequestContext
 from app.graphql.errors import cause_of
 from app.graphql.server.cache import Cache
-from app.graphql.server.execution import Execution
+from app.graphql.server.execution.executor import execute
+from app.graphql.server.execution.validation import Invalid, read_document
 from app.graphql.server.limits import Allowance
-from app.graphql.server.validation import Invalid, read_document
+from app.graphql.server.operations import Operation
 from app.ports import Ports
 from app.services.identity.identify import Identity, Visitor
 from app.services.shop.settings import show_settings
 
-_MOST_TOLD = 5
+_MOST_MESSAGES = 5
 _ENTRIES, _BYTES = 1000, 8 * 1024 * 1024
 _RULES = (PermissionDenied, Refused)
 
-Subscription = tuple[OperationDefinitionNode, dict[str, FragmentDefinitionNode]]
 
-
-class Telling:
-    """Runs subscription queries on a schema; those seen before are not read again."""
+class SubscriptionRunner:
+    """Runs subscription queries on a schema; parsed queries are cached."""
 
     def __init__(self, schema: GraphQLSchema, *, tokens_max: int) -> None:
         self._schema = schema
         self._tokens_max = tokens_max
-        self._known: Cache[str, Subscription] = Cache(entries=_ENTRIES, size=_BYTES)
+        self._known: Cache[str, Operation] = Cache(entries=_ENTRIES, size=_BYTES)
 
-    def tell(self, ports: Ports, actor: Actor, query: str, happened: Occurrence) -> str:
-        """The JSON text of what ``query`` selects of the event; see the port ``Payloads``."""
-        operation, fragments = self._known.get(query) or self._read(query)
+    def run(self, ports: Ports, actor: Actor, query: str, happened: Occurrence) -> str:
+        """Return what ``query`` selects of the event, as JSON; see the port ``Payloads``."""
+        operation = self._known.get(query) or self._read(query)
         shop = show_settings(ports, WORKER)
         visitor = Visitor(issuer=actor.issuer)
         context = RequestContext(ports, visitor, Identity(actor, shop), _gone(happened))
-        collected = CollectedErrors()
-        execution = Execution(
-            self._schema,
-            fragments,
-            happened,
-            context,
-            operation,
-            {},
-            default_field_resolver,
-            default_type_resolver,
-            default_field_resolver,
-            collected,
-            None,
-            assume_not_awaitable,
-        )
-        data: Any = None
-        try:
-            # A subscription's selection run once; nothing is ever awaited here.
-            root = cast("Any", self._schema.subscription_type)
-            fields = execution.collect_subfields(root, [_as_field(operation)])
-            data = execution.execute_fields(root, happened, None, fields)
-        except GraphQLError as error:
-            collected.add(error, None)
-        _raise_what_failed(collected.errors)
-        told: dict[str, Any] = {}
-        for event in data.values():
-            told |= event or {}
+        data, errors = execute(operation, {}, context, root=happened)
+        _raise_errors(errors)
+        payload: dict[str, Any] = {}
+        for event in (data or {}).values():
+            payload |= event or {}
         # As the scalar JSONString writes it: a dry run shows the very bytes of a delivery.
-        return json.dumps(told)
+        return json.dumps(payload)
 
-    def _read(self, query: str) -> Subscription:
+    def _read(self, query: str) -> Operation:
         try:
             allowed = Allowance(self._tokens_max)
             tree, _ = read_document(self._schema, query, allowed, hide_suggestions=True)
@@ -99,7 +74,14 @@ class Telling:
             for node in tree.definitions
             if isinstance(node, FragmentDefinitionNode)
         }
-        read = (operations[0], fragments)
+        read = Operation(
+            schema=self._schema,
+            root_type=cast("GraphQLObjectType", self._schema.subscription_type),
+            node=operations[0],
+            fragments=fragments,
+            is_mutation=False,
+            is_introspection=False,
+        )
         self._known.put(query, read, 100 * len(query))
         return read
 
@@ -109,23 +91,18 @@ def _gone(happened: Occurrence) -> tuple[str, int] | None:
     return (event.subject, event.subject_id) if isinstance(event, Deletion) else None
 
 
-def _as_field(operation: OperationDefinitionNode) -> Any:
-    """What holds the root's selection; the executor asks of it for nothing else."""
-    return operation
-
-
-def _raise_what_failed(errors: Iterable[GraphQLError]) -> None:
-    """Raise a fault of ours as it is; what a rule said no to becomes a refusal."""
-    told = []
+def _raise_errors(errors: Iterable[GraphQLError]) -> None:
+    """Raise an unexpected exception as it is; errors that a rule raised become a refusal."""
+    messages = []
     for error in errors:
         cause = cause_of(error)
         if cause is not None and not isinstance(cause, _RULES):
             raise cause
-        told.append(error.message)
-    if told:
-        raise _refusal(told)
+        messages.append(error.message)
+    if messages:
+        raise _refusal(messages)
 
 
 def _refusal(messages: Iterable[str]) -> Refused:
-    text = " ".join(list(messages)[:_MOST_TOLD])
+    text = " ".join(list(messages)[:_MOST_MESSAGES])
     return Refused(Problem("GRAPHQL_ERROR", text, "query"))

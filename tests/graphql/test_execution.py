@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from app.domain.values.errors import TokenFault
 from app.graphql.context import RequestContext
 from app.graphql.schema import schema
-from app.graphql.server.execution import Unservable, coerce_variables, execute, refuse
+from app.graphql.server.execution.executor import Unservable, execute, refuse
+from app.graphql.server.execution.variables import coerce_variables
 from app.graphql.server.operations import Document
 from app.services.identity.identify import Visitor
 from app.web.installation import Installation

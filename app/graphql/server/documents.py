@@ -6,9 +6,9 @@ from graphql import GraphQLError, GraphQLSchema
 
 from app.graphql.errors import Description, describe_request_error
 from app.graphql.server.cache import Cache
+from app.graphql.server.execution.validation import Invalid, read_document
 from app.graphql.server.limits import Allowance, ReadingCost
 from app.graphql.server.operations import Document
-from app.graphql.server.validation import Invalid, read_document
 
 _BYTES_PER_TOKEN = 400
 """What a parsed document takes in memory, measured on documents of 10 to 2,000 tokens."""

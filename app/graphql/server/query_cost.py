@@ -23,10 +23,10 @@ from graphql import (
     get_named_type,
     is_list_type,
 )
-from graphql.execution.execute import get_field_def
 
 from app.domain.values.pages import LONGEST_PAGE
 from app.graphql.server.limits import CEILING, Load
+from app.graphql.server.schema_fields import field_of
 
 PAGE_ARGUMENTS = ("first", "last")
 """The arguments that say how many items of a list are wanted."""
@@ -140,7 +140,7 @@ class Scales:
     def _add_field(
         self, weight: _Weight, node: FieldNode, parent: GraphQLNamedType | None
     ) -> None:
-        field = get_field_def(self._schema, parent, node)  # type: ignore[arg-type]
+        field = field_of(parent, node)
         inner = _Weight()
         if node.selection_set is not None:
             inner = self._selection(node.selection_set, get_named_type(field.type))

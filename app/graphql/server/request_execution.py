@@ -18,7 +18,8 @@ from app.graphql.password_limit import LimitedHasher
 from app.graphql.server.bodies import BadRequest
 from app.graphql.server.cache import Cache
 from app.graphql.server.documents import Documents, Rejected
-from app.graphql.server.execution import coerce_variables, execute, refuse
+from app.graphql.server.execution.executor import execute, refuse
+from app.graphql.server.execution.variables import coerce_variables
 from app.graphql.server.limits import Allowance, Limits, Load, exceeded
 from app.graphql.server.operations import Document, Operation
 from app.graphql.server.request import Entry

@@ -1,6 +1,6 @@
 """Running one operation whose document is known to be valid."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, cast
 
 from graphql import (
@@ -8,43 +8,33 @@ from graphql import (
     FieldNode,
     GraphQLEnumType,
     GraphQLError,
-    GraphQLInputObjectType,
-    GraphQLInputType,
-    GraphQLNamedType,
     GraphQLNonNull,
     GraphQLObjectType,
     GraphQLOutputType,
     GraphQLResolveInfo,
     GraphQLScalarType,
-    Undefined,
-    VariableDefinitionNode,
-    coerce_input_value,
     default_field_resolver,
     default_type_resolver,
     get_argument_values,
-    get_named_type,
-    is_leaf_type,
     is_non_null_type,
     located_error,
-    type_from_ast,
-    value_from_ast,
 )
 from graphql.execution.collect_fields import collect_fields
-from graphql.execution.execute import CollectedErrors, assume_not_awaitable, get_field_def
-from graphql.pyutils import Path, print_path_list
+from graphql.execution.execute import CollectedErrors, assume_not_awaitable
+from graphql.pyutils import Path
 from typing_extensions import override
 
 from app.domain.values.errors import TokenFault, TokenRejected, TrafficClosed
 from app.domain.values.installation_errors import DatabaseUnavailable
 from app.graphql.context import RequestContext
 from app.graphql.server.operations import Operation
+from app.graphql.server.schema_fields import field_of
 
 Data = dict[str, Any] | None
 Result = tuple[Data, list[GraphQLError]]
 Readmit = Callable[[], RequestContext]
 """Gives the context of a later mutation field; raises what the caller's rights have become."""
 
-_MOST_COERCION_ERRORS = 20
 _PLAIN = frozenset((str, int, bool, float))
 _LEAVES = (GraphQLScalarType, GraphQLEnumType)
 
@@ -53,7 +43,7 @@ class Unservable(Exception):
     """A resolver gave what its field's type cannot express: our fault, never the client's."""
 
 
-class Execution(ExecutionContext):
+class Executor(ExecutionContext):
     """The library's executor for valid documents and resolvers that never wait.
 
     It tells faults of ours from errors that a client may read: the library raises ``GraphQLError``
@@ -109,7 +99,7 @@ class Execution(ExecutionContext):
         field_nodes: list[FieldNode],
         path: Path,
     ) -> Any:
-        field = get_field_def(self.schema, parent_type, field_nodes[0])
+        field = field_of(parent_type, field_nodes[0])
         resolve = field.resolve or self.field_resolver
         info = self.build_resolve_info(field, field_nodes, parent_type, path)
         try:
@@ -132,7 +122,7 @@ class Execution(ExecutionContext):
         path: Path,
     ) -> None:
         """Note ``fault`` as the field's error; raises it where the field can't be null."""
-        field = get_field_def(self.schema, parent_type, field_nodes[0])
+        field = field_of(parent_type, field_nodes[0])
         # One place is enough: a client can repeat a field as often as it likes.
         error = located_error(fault, field_nodes[:1], path.as_list())
         self.handle_field_error(error, field.type, path)
@@ -159,89 +149,23 @@ class Execution(ExecutionContext):
             raise
 
 
-class _TooManyErrors(Exception):
-    """Enough is wrong with the variables; the rest is not looked at."""
-
-
-def coerce_variables(
-    operation: Operation, given: Mapping[str, Any]
-) -> dict[str, Any] | list[GraphQLError]:
-    """The values of the operation's variables, or what is wrong with those that were given.
-
-    No error quotes a value, which could be a password and as long as a body. None suggests names
-    either: the library fails at looking for names like "İ", which is longer in lower case.
-    """
-    values: dict[str, Any] = {}
-    errors: list[GraphQLError] = []
-    for definition in operation.node.variable_definitions:
-        name = definition.variable.name.value
-        kind = cast("GraphQLInputType", type_from_ast(operation.schema, definition.type))
-        value = given.get(name, Undefined)
-        if value is Undefined and definition.default_value is not None:
-            values[name] = value_from_ast(definition.default_value, kind)
-        elif value is not Undefined or is_non_null_type(kind):
-            report = _reporter(definition, kind, errors)
-            try:
-                values[name] = coerce_input_value(value, kind, report, None, hide_suggestions=True)
-            except _TooManyErrors:
-                break
-    return errors or values
-
-
-def _reporter(
-    definition: VariableDefinitionNode, kind: GraphQLInputType, errors: list[GraphQLError]
-) -> Callable[[list[str | int], Any, GraphQLError], None]:
-    """Return what takes down an error in the value of one variable."""
-    name = definition.variable.name.value
-
-    def report(path: list[str | int], value: Any, error: GraphQLError) -> None:
-        if value is Undefined:
-            message = f"Variable '${name}' of required type '{kind}' was not provided."
-        else:
-            place = f" at '{name}{print_path_list(path)}'" if path else ""
-            problem = _problem(kind, path, value, error)
-            message = f"Variable '${name}' got an invalid value{place}: {problem}"
-        errors.append(GraphQLError(message, definition))
-        if len(errors) == _MOST_COERCION_ERRORS:
-            raise _TooManyErrors
-
-    return report
-
-
-def _problem(
-    kind: GraphQLInputType, path: list[str | int], value: Any, error: GraphQLError
-) -> str:
-    """Return what is wrong without the value; only the errors of scalars and enums quote it."""
-    wanted = _type_at(kind, path)
-    if value is None or not is_leaf_type(wanted):
-        return error.message
-    return f"Expected type '{wanted}'."
-
-
-def _type_at(kind: GraphQLInputType, path: list[str | int]) -> GraphQLNamedType:
-    """Return the named type of the value at ``path``; lists take an item for a list of one."""
-    named = get_named_type(kind)
-    for step in path:
-        if isinstance(step, str) and isinstance(named, GraphQLInputObjectType):
-            named = get_named_type(named.fields[step].type)
-    return named
-
-
 def execute(
     operation: Operation,
     variables: dict[str, Any],
     context: RequestContext,
     readmit: Readmit | None = None,
+    root: object = None,
 ) -> Result:
-    """Data and errors of ``operation``; what resolvers raise stands in the errors.
+    """Return data and errors of ``operation``; what resolvers raise is among the errors.
 
-    ``readmit`` is asked for the context of the second and every later field of a mutation.
+    ``readmit`` is asked for the context of the second and every later field of a mutation. The
+    selection of a subscription is read once, of the event ``root``.
     """
     collected = CollectedErrors()
-    execution = Execution(
+    executor = Executor(
         operation.schema,
         operation.fragments,
-        None,
+        root,
         context,
         operation.node,
         variables,
@@ -252,10 +176,10 @@ def execute(
         None,
         assume_not_awaitable,
     )
-    execution.readmit = readmit
+    executor.readmit = readmit
     try:
         # Nothing is ever awaited here, so what comes back is the data itself.
-        data = cast("Data", execution.execute_operation(operation.node, None))
+        data = cast("Data", executor.execute_operation(operation.node, root))
     except GraphQLError as error:
         collected.add(error, None)
         return None, [*collected.errors, *_field_errors(context)]
@@ -290,5 +214,5 @@ def refuse(operation: Operation, variables: dict[str, Any], fault: TokenFault) -
 
 
 def _never_null(operation: Operation, node: FieldNode) -> bool:
-    field = get_field_def(operation.schema, operation.root_type, node)
+    field = field_of(operation.root_type, node)
     return is_non_null_type(field.type)
