@@ -25,27 +25,27 @@ _SIZES = (10, 1_000_000)
 def measure(report: Report, folder: Path) -> None:
     """The whole table."""
     with servers.empty_flask() as bare:
-        yardstick = load_client.Target(bare.port, load_client.request_bytes("/", port=bare.port))
-        report.yardstick(load_client.side_by_side(yardstick)[0])
-        shop = BenchShop(folder, others=_SIZES[0])
+        baseline = load_client.Target(bare.port, load_client.request_bytes("/", port=bare.port))
+        report.baseline(load_client.side_by_side(baseline)[0])
+        shop = BenchShop(folder, other_users=_SIZES[0])
         with servers.latchkey(shop.url) as server:
             report.cold_start(server.first_answer)
             for path in paths.steady(server.port, shop):
-                _row(report, path, server, yardstick)
-            _logins(report, server, shop, yardstick)
+                _row(report, path, server, baseline)
+            _logins(report, server, shop, baseline)
             update_shop(shop.ports, OPERATOR, ShopUpdate(allow_storefront_traffic=False))
-            _row(report, paths.closed(server.port), server, yardstick)
+            _row(report, paths.closed(server.port), server, baseline)
             report.memory(server.memory())
-        single_sign_on.measure(report, folder, yardstick)
+        single_sign_on.measure(report, folder, baseline)
     deliveries.measure(report)
     change_cost.measure(report, folder)
     _sizes(report, folder)
 
 
 def _row(
-    report: Report, path: paths.Path, server: servers.Server, yardstick: load_client.Target
+    report: Report, path: paths.Path, server: servers.Server, baseline: load_client.Target
 ) -> None:
-    bare, outcome = load_client.side_by_side(yardstick, path.at(server.port))
+    bare, outcome = load_client.side_by_side(baseline, path.at(server.port))
     report.add(path.name, outcome, bare)
 
 
@@ -53,7 +53,7 @@ def _sizes(report: Report, folder: Path) -> None:
     """The same requests to a small shop and to a large one."""
     own_folder = folder / "sizes"
     own_folder.mkdir()
-    small, large = (BenchShop(own_folder, others=others) for others in _SIZES)
+    small, large = (BenchShop(own_folder, other_users=other_users) for other_users in _SIZES)
     with servers.latchkey(small.url) as one, servers.latchkey(large.url) as other:
         for path in (paths.me, paths.app_request):
             few, many = (
@@ -64,20 +64,20 @@ def _sizes(report: Report, folder: Path) -> None:
 
 
 def _logins(
-    report: Report, server: servers.Server, shop: BenchShop, yardstick: load_client.Target
+    report: Report, server: servers.Server, shop: BenchShop, baseline: load_client.Target
 ) -> None:
-    took = []
+    seconds = []
     for number in range(_LOGINS):
         request = paths.login(server.port, f"198.51.100.{number + 1}")
         started = time.perf_counter()
         answer = load_client.one(server.port, request)
-        took.append((time.perf_counter() - started) * 1000)
+        seconds.append((time.perf_counter() - started) * 1000)
         if b'"errors":[]' not in answer:
             raise RuntimeError(f"a login failed: {answer[:200]!r}")
-    report.logins(sorted(took)[_LOGINS // 2], _hash_milliseconds(shop))
-    (bare,) = load_client.side_by_side(yardstick)
+    report.logins(sorted(seconds)[_LOGINS // 2], _hash_milliseconds(shop))
+    (bare,) = load_client.side_by_side(baseline)
     stop = threading.Event()
-    client = threading.Thread(target=_log_in_again_and_again, args=(server.port, stop))
+    client = threading.Thread(target=_keep_logging_in, args=(server.port, stop))
     client.start()
     path = paths.me(server.port, shop)
     outcome = load_client.run(server.port, path.request, seconds=4)
@@ -86,7 +86,7 @@ def _logins(
     report.while_logging_in(outcome, bare)
 
 
-def _log_in_again_and_again(port: int, stop: threading.Event) -> None:
+def _keep_logging_in(port: int, stop: threading.Event) -> None:
     number = 0
     while not stop.is_set():
         number += 1
@@ -99,13 +99,13 @@ def _hash_milliseconds(shop: BenchShop) -> float:
     """One verification on the server's core, in this process: what the library itself takes."""
     os.sched_setaffinity(0, {servers.SERVER_CORE})
     stored = shop.ports.passwords.hash(PASSWORD)
-    took = []
+    seconds = []
     for _ in range(_LOGINS):
         started = time.perf_counter()
         shop.ports.passwords.verify(stored, PASSWORD)
-        took.append((time.perf_counter() - started) * 1000)
+        seconds.append((time.perf_counter() - started) * 1000)
     os.sched_setaffinity(0, {servers.LOAD_CORE})
-    return sorted(took)[_LOGINS // 2]
+    return sorted(seconds)[_LOGINS // 2]
 
 
 def main(names: list[str]) -> None:

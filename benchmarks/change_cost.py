@@ -63,7 +63,7 @@ class Changed:
 
 
 @dataclass(slots=True)
-class _Took:
+class _Times:
     """Milliseconds of each request, and seconds of processor time for all of them."""
 
     milliseconds: list[float] = field(default_factory=list)
@@ -93,36 +93,36 @@ def main() -> None:
 def _measured(folder: Path) -> Changed:
     own_folder = folder / "changes"
     own_folder.mkdir()
-    shop = BenchShop(own_folder, others=_OTHERS)
-    took = {0: _Took(), WEBHOOKS: _Took()}
+    shop = BenchShop(own_folder, other_users=_OTHERS)
+    times = {0: _Times(), WEBHOOKS: _Times()}
     with servers.latchkey(shop.url) as server:
         requests = _requests(server.port, shop)
         for _ in range(_TRIES):
-            _take_turns(server, shop, requests, took)
+            _measure_round(server, shop, requests, times)
             changed = Changed(
-                *(median(one.milliseconds) for one in took.values()),
-                processor=tuple(one.processor_milliseconds for one in took.values()),
+                *(median(one.milliseconds) for one in times.values()),
+                processor=tuple(one.processor_milliseconds for one in times.values()),
             )
             if not changed.is_too_much:
                 break
     return changed
 
 
-def _take_turns(
-    server: servers.Server, shop: BenchShop, requests: Iterator[bytes], took: dict[int, _Took]
+def _measure_round(
+    server: servers.Server, shop: BenchShop, requests: Iterator[bytes], times: dict[int, _Times]
 ) -> None:
     for block in range(_BLOCKS):
         # None and ten take turns in being first, so that whatever drifts does so for both.
         for webhooks in (0, WEBHOOKS) if block % 2 else (WEBHOOKS, 0):
-            _hear(shop, webhooks)
+            _subscribe(shop, webhooks)
             for _ in range(_UNCOUNTED):
                 _ask(server, next(requests))
-            one, began = took[webhooks], server.processor()
+            one, started_at = times[webhooks], server.processor()
             one.milliseconds += [_ask(server, next(requests)) for _ in range(_COUNTED)]
-            one.processor += server.processor() - began
+            one.processor += server.processor() - started_at
 
 
-def _hear(shop: BenchShop, webhooks: int) -> None:
+def _subscribe(shop: BenchShop, webhooks: int) -> None:
     """So many webhooks hear of a change from now on."""
     with shop.ports.database.transaction() as session:
         session.execute(delete(WebhookRecord))
@@ -133,14 +133,14 @@ def _requests(port: int, shop: BenchShop) -> Iterator[bytes]:
     """Changes without end, each of them a real one."""
     for number in count():
         product = shop.products[number % len(shop.products)]
-        said = {"id": product_id(product), "input": {"name": f"Bowl {number}"}}
-        yield paths.graphql(port, _UPDATE, shop.app_token, said)
+        variables = {"id": product_id(product), "input": {"name": f"Bowl {number}"}}
+        yield paths.graphql(port, _UPDATE, shop.app_token, variables)
 
 
 def _ask(server: servers.Server, request: bytes) -> float:
     started = time.perf_counter()
     answer = load_client.one(server.port, request)
-    took = (time.perf_counter() - started) * 1000
+    milliseconds = (time.perf_counter() - started) * 1000
     if b'"errors":[]' not in answer:
         raise RuntimeError(f"a product was not changed: {answer[:200]!r}")
-    return took
+    return milliseconds

@@ -32,7 +32,7 @@ from app.ports import Ports
 from app.services.demo.shop import fill_shop
 from app.settings import Settings, default_database_url, load_settings
 from app.wiring import connect
-from benchmarks.large_dataset import CUSTOMERS, ISSUER, Make, add_crowd, add_rows
+from benchmarks.large_dataset import CUSTOMERS, ISSUER, Make, add_large_dataset, add_rows
 from tests.browser.pages import page_addresses
 from tests.builders.people import PASSWORD, make_user
 from tests.builders.provider_records import make_provider
@@ -98,30 +98,32 @@ def main() -> None:
             url = f"sqlite:///{folder}/console.sqlite3"
         settings = Settings(database_url=url)
         ports = connect(settings)
-        begun = time.perf_counter()
+        started_at = time.perf_counter()
         fill(ports, url)
         make_user(ports, _ADMIN, is_superuser=True)
-        print(f"{ROWS:,} apps and deliveries added in {time.perf_counter() - begun:.0f} s")
+        print(f"{ROWS:,} apps and deliveries added in {time.perf_counter() - started_at:.0f} s")
         costs = list(measure(ports, settings))
-        tell(costs)
+        print_table(costs)
         ports.activity.flush()  # else it waits for the crowd, which is one long line of writes
-        begun = time.perf_counter()
-        add_crowd(ports, url)
-        print(f"{CUSTOMERS:,} customers and more added in {time.perf_counter() - begun:.0f} s")
+        started_at = time.perf_counter()
+        add_large_dataset(ports, url)
+        print(
+            f"{CUSTOMERS:,} customers and more added in {time.perf_counter() - started_at:.0f} s"
+        )
         crowded = list(measure(ports, settings))
-        tell(crowded)
+        print_table(crowded)
         ports.activity.flush()
         ports.database.close()
     if any(cost.is_too_much for cost in (*costs, *crowded)):
         sys.exit(f"A page took longer than its goal, or more than {GOAL_STATEMENTS} statements.")
 
 
-def tell(costs: list[Cost]) -> None:
+def print_table(costs: list[Cost]) -> None:
     """Print the table, the slowest page first."""
     print("| page | server time | statements |\n|---|---|---|")
     for cost in sorted(costs, key=lambda one: -one.milliseconds):
-        mark = " **too much**" if cost.is_too_much else ""
-        print(f"| `{cost.address}` | {cost.milliseconds:.1f} ms | {cost.statements}{mark} |")
+        warning = " **too much**" if cost.is_too_much else ""
+        print(f"| `{cost.address}` | {cost.milliseconds:.1f} ms | {cost.statements}{warning} |")
 
 
 def measure(ports: Ports, settings: Settings) -> Iterator[Cost]:
@@ -140,14 +142,14 @@ def measure(ports: Ports, settings: Settings) -> Iterator[Cost]:
 
 
 def _opened(client: FlaskClient, address: str) -> tuple[float, int]:
-    took = []
+    milliseconds_ = []
     for _ in range(_TIMES):
-        begun = time.perf_counter()
+        started_at = time.perf_counter()
         client.get(address)
-        took.append((time.perf_counter() - begun) * 1000)
+        milliseconds_.append((time.perf_counter() - started_at) * 1000)
     with recorded_statements() as seen:
         client.get(address)
-    return median(took), sum(not statement.startswith(_NO_WORK) for statement in seen)
+    return median(milliseconds_), sum(not statement.startswith(_NO_WORK) for statement in seen)
 
 
 def fill(ports: Ports, url: str) -> None:
@@ -171,8 +173,8 @@ def _add(ports: Ports, table: type[Record], make: Make) -> None:
 
 
 def _app(number: int, now: datetime) -> dict[str, object]:
-    made = now - timedelta(minutes=ROWS - number)
-    return {"id": _FIRST_KEY + number, "name": f"App {number}", "created_at": made}
+    created_at = now - timedelta(minutes=ROWS - number)
+    return {"id": _FIRST_KEY + number, "name": f"App {number}", "created_at": created_at}
 
 
 def _token(number: int, now: datetime) -> dict[str, object]:

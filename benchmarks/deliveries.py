@@ -61,35 +61,35 @@ def deliver() -> Delivered:
     with tempfile.TemporaryDirectory() as folder, receiver() as port:
         url = f"sqlite:///{Path(folder) / 'shop.sqlite3'}"
         upgrade(url)
-        ours, its = multiprocessing.get_context("fork").Pipe()
+        parent_end, child_end = multiprocessing.get_context("fork").Pipe()
         worker = multiprocessing.get_context("fork").Process(
-            target=_work, args=(url, f"http://127.0.0.1:{port}/hook", its)
+            target=_work, args=(url, f"http://127.0.0.1:{port}/hook", child_end)
         )
         worker.start()
-        done: Delivered = ours.recv()
+        done: Delivered = parent_end.recv()
         worker.join()
     return done
 
 
-def _work(url: str, target: str, told: "Connection[Delivered, None]") -> None:
+def _work(url: str, target: str, results: "Connection[Delivered, None]") -> None:
     os.sched_setaffinity(0, {servers.SERVER_CORE})
     set_up_logs(level="ERROR", development=False)
     loopback = (ip_network("127.0.0.0/8"),)
     ports = connect(Settings(database_url=url, outgoing_allowed_networks=loopback))
     ring(ports)
     _fill(ports, target)
-    stop, began, used = Event(), time.perf_counter(), _processor()
+    stop, started_at, used = Event(), time.perf_counter(), _processor()
     worker = Thread(target=run, args=(ports, stop))
     worker.start()
     while _count(ports, DeliveryStatus.PENDING):
         time.sleep(0.05)
-    seconds, used = time.perf_counter() - began, _processor() - used
+    seconds, used = time.perf_counter() - started_at, _processor() - used
     stop.set()
     worker.join()
     if _count(ports, DeliveryStatus.SUCCESS) != COUNT:
         raise RuntimeError("not every delivery arrived")
     ports.database.close()
-    told.send(Delivered(COUNT / seconds, used / COUNT * 1000))
+    results.send(Delivered(COUNT / seconds, used / COUNT * 1000))
 
 
 def _processor() -> float:

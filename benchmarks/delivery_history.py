@@ -73,8 +73,8 @@ def _multiply(store: str, execute: Callable[[str], _Cursor], times: int) -> Mapp
     """The copies themselves; returns the last key that each table had before."""
     keys = {}
     for table in _TABLES:
-        found = execute(f"SELECT max(id) FROM {table}").fetchone()
-        keys[table] = int(found[0]) if found else 0
+        last_key = execute(f"SELECT max(id) FROM {table}").fetchone()
+        keys[table] = int(last_key[0]) if last_key else 0
     for first in range(1, times, _AT_ONCE):
         last = min(first + _AT_ONCE, times) - 1
         for table in _TABLES:
@@ -86,7 +86,7 @@ def _copies(store: str, table: str, keys: Mapping[str, int], copies: range, time
     """The statement that adds so many ``copies`` of what stands up to the last of ``keys``."""
     record, numbered = _TABLES[table]
     columns = {column.name: f"t.{column.name}" for column in record.__table__.columns}
-    columns |= {name: f"t.{name} + n * {keys[whose]}" for name, whose in numbered.items()}
+    columns |= {name: f"t.{name} + n * {keys[target]}" for name, target in numbered.items()}
     seconds = f"({times} - n) * {SPAN / times}"
     columns |= {
         name: _EARLIER[store].format(column=columns[name], seconds=seconds)

@@ -60,7 +60,7 @@ class Work:
 
 
 @dataclass(slots=True)
-class _Took:
+class _Times:
     """Milliseconds that each round took for one event or delivery: the processor's, and all."""
 
     processor: list[float] = field(default_factory=list)
@@ -81,7 +81,7 @@ class PastShop:
         subscribe(self.ports, app, WEBHOOKS, f"http://127.0.0.1:{port}/hook")
         self._changed = 0
         self._has_backends = url.startswith("postgresql")
-        self.took = {work: _Took() for work in WORKS}
+        self.times = {work: _Times() for work in WORKS}
         self._change(1)
         for work in WORKS:
             work.do(self.ports)
@@ -89,22 +89,22 @@ class PastShop:
         with self.ports.database.reading() as session:
             self._last_note = session.scalar(select(func.max(OutboxEventRecord.id))) or 0
             self._last = session.scalar(select(func.max(DeliveryRecord.id))) or 0
-            made = session.scalar(select(func.count()).select_from(DeliveryRecord))
-        if made != history:
-            raise RuntimeError(f"{made} deliveries were made instead of {history}")
+            count_ = session.scalar(select(func.count()).select_from(DeliveryRecord))
+        if count_ != history:
+            raise RuntimeError(f"{count_} deliveries were made instead of {history}")
 
     def round(self, *, is_counted: bool) -> None:
         """Change some products, and tell and deliver that."""
         self._change(_CHANGES)
         for work, expected in zip(WORKS, (_CHANGES, _CHANGES * WEBHOOKS), strict=True):
-            taken, began = self._processor(), time.perf_counter()
+            taken, started_at = self._processor(), time.perf_counter()
             done = work.do(self.ports)
-            passed, taken = time.perf_counter() - began, self._processor() - taken
+            passed, taken = time.perf_counter() - started_at, self._processor() - taken
             if done != expected:
                 raise RuntimeError(f"{work.name}: {done} instead of {expected}")
             if is_counted:
-                self.took[work].processor.append(taken * 1000 / done)
-                self.took[work].passed.append(passed * 1000 / done)
+                self.times[work].processor.append(taken * 1000 / done)
+                self.times[work].passed.append(passed * 1000 / done)
         with self.ports.database.transaction() as session:
             session.execute(delete(DeliveryRecord).where(DeliveryRecord.id > self._last))
             session.execute(
@@ -137,11 +137,11 @@ class Compared:
 
     @classmethod
     def of(cls, work: Work, shops: Sequence[PastShop]) -> "Compared":
-        took = [shop.took[work] for shop in shops]
+        times = [shop.times[work] for shop in shops]
         return cls(
             work.name,
-            tuple(mean(one.processor) for one in took),
-            tuple(median(one.passed) for one in took),
+            tuple(mean(one.processor) for one in times),
+            tuple(median(one.passed) for one in times),
         )
 
     @property
@@ -164,10 +164,10 @@ class Compared:
 
 def _deliver(ports: Ports) -> int:
     """Deliver whatever is due."""
-    made = 0
+    delivered = 0
     while batches := lease_due_deliveries(ports, WORKER):
-        made += sum(make_deliveries(ports, WORKER, batch) for batch in batches)
-    return made
+        delivered += sum(make_deliveries(ports, WORKER, batch) for batch in batches)
+    return delivered
 
 
 WORKS = (
@@ -203,7 +203,7 @@ def _compare(report: Report, urls: list[str], where: str) -> None:
         os.sched_setaffinity(0, {servers.SERVER_CORE})
         shops = [PastShop(url, port, size) for url, size in zip(urls, SIZES, strict=True)]
         for _ in range(_TRIES):
-            _take_turns(shops)
+            _measure_rounds(shops)
             compared = [Compared.of(work, shops) for work in WORKS]
             if not any(one.grows for one in compared):
                 break
@@ -214,7 +214,7 @@ def _compare(report: Report, urls: list[str], where: str) -> None:
         report.limited(f"{where}{one.note}", missed=one.grows)
 
 
-def _take_turns(shops: list[PastShop]) -> None:
+def _measure_rounds(shops: list[PastShop]) -> None:
     for number in range(_UNCOUNTED + _ROUNDS):
         for shop in shops if number % 2 else shops[::-1]:
             shop.round(is_counted=number >= _UNCOUNTED)

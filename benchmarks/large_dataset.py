@@ -36,7 +36,7 @@ ISSUER = "https://id.crowd.invalid"
 
 _FIRST_STAFF = 5_000_000
 _CHUNK = 10_000
-_LIFE = timedelta(days=30)
+_LIFETIME = timedelta(days=30)
 _BROWSER = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/130.0 Safari/537.36"
 _ACTIONS = (
     ("staff.update", "User"),
@@ -50,7 +50,7 @@ _ACTIONS = (
 Make = Callable[[int], dict[str, object]]
 
 
-def add_crowd(ports: Ports, url: str) -> None:
+def add_large_dataset(ports: Ports, url: str) -> None:
     """Add all of them to a shop that is there already, and has groups."""
     lists.fill(url, after=CUSTOMERS_AFTER)
     now = ports.clock.now()
@@ -120,7 +120,7 @@ def _session(number: int, now: datetime) -> dict[str, object]:
         "user_id": user,
         "origin": (SessionOrigin.PASSWORD if number % 3 else SessionOrigin.OIDC).value,
         "created_at": now - timedelta(hours=number % 500),
-        "expires_at": now + _LIFE,
+        "expires_at": now + _LIFETIME,
         "last_used_at": now - timedelta(minutes=number % 5000),
         "address": f"203.0.{number // 250 % 250}.{number % 250}",
         "user_agent": _BROWSER,

@@ -111,9 +111,9 @@ def main() -> None:
         url = settings.database_url
         if url == default_database_url():
             url = f"sqlite:///{folder}/lists.sqlite3"
-        begun = time.perf_counter()
+        started_at = time.perf_counter()
         fill(url)
-        print(f"{PEOPLE:,} customers added in {time.perf_counter() - begun:.0f} s")
+        print(f"{PEOPLE:,} customers added in {time.perf_counter() - started_at:.0f} s")
         ports = connect(Settings(database_url=url))
         worst = max([*_orders(ports), *_searches(ports)])
         ports.database.close()
@@ -124,32 +124,35 @@ def _orders(ports: Ports) -> Iterator[float]:
     depths = {"first": 0, "middle": PEOPLE // 2, "last": PEOPLE - 2 * _PAGE}
     for sort in (None, *UserSort):
         for name, depth in depths.items():
-            request = PageRequest(_PAGE, cursor=_place(sort, depth))
+            request = PageRequest(_PAGE, cursor=_cursor(sort, depth))
             label = f"by {'age' if sort is None else sort.lower()}, {name} page"
             yield _time(ports, label, request, UserFilter(sort=sort))
 
 
 def _searches(ports: Ports) -> Iterator[float]:
     for search in _SEARCHES:
-        wanted = UserFilter(search=search)
-        yield _time(ports, f"search {search!r}, first page", PageRequest(_PAGE), wanted)
+        filter_ = UserFilter(search=search)
+        yield _time(ports, f"search {search!r}, first page", PageRequest(_PAGE), filter_)
         # The last page of whatever is found, read from its end.
         end = PageRequest(_PAGE, backwards=True)
-        yield _time(ports, f"search {search!r}, last page", end, wanted)
+        yield _time(ports, f"search {search!r}, last page", end, filter_)
 
 
-def _time(ports: Ports, label: str, request: PageRequest, wanted: UserFilter) -> float:
-    took = []
-    found = 0
+def _time(ports: Ports, label: str, request: PageRequest, filter_: UserFilter) -> float:
+    milliseconds = []
+    count = 0
     for _ in range(_TIMES):
-        begun = time.perf_counter()
-        found = len(list_customers(ports, OPERATOR, request, wanted).items)
-        took.append((time.perf_counter() - begun) * 1000)
-    print(f"{label:44} {median(took):7.2f} ms, {max(took):7.2f} at most ({found} shown)")
-    return median(took)
+        started_at = time.perf_counter()
+        count = len(list_customers(ports, OPERATOR, request, filter_).items)
+        milliseconds.append((time.perf_counter() - started_at) * 1000)
+    print(
+        f"{label:44} {median(milliseconds):7.2f} ms,"
+        f" {max(milliseconds):7.2f} at most ({count} shown)"
+    )
+    return median(milliseconds)
 
 
-def _place(sort: UserSort | None, depth: int) -> tuple[str | int, ...]:
+def _cursor(sort: UserSort | None, depth: int) -> tuple[str | int, ...]:
     """A cursor at that depth of the list; near enough where names repeat."""
     if depth == 0:
         return ()

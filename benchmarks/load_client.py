@@ -88,7 +88,7 @@ def run(
     seconds: float = 4.0,
     connections: int = 8,
     status: int = 200,
-    most: int | None = None,
+    limit: int | None = None,
 ) -> Outcome:
     """Send ``request`` over and over on that many connections for that long, or ``most`` times."""
     expected = f"HTTP/1.1 {status} ".encode()
@@ -101,7 +101,7 @@ def run(
     for connection in open_connections:
         selector.register(connection.socket, selectors.EVENT_READ, connection)
         _send(connection, request)
-    while time.perf_counter() < deadline and (most is None or len(latencies) < most):
+    while time.perf_counter() < deadline and (limit is None or len(latencies) < limit):
         for key, _ in selector.select(timeout=1.0):
             connection = key.data
             head = _receive(connection)
@@ -144,8 +144,8 @@ def _receive(connection: _Connection, *, keep: bool = False) -> bytes | None:
     if not received:
         raise ConnectionError("the server closed a connection in the middle of a run")
     connection.buffer += received
-    head, found, body = connection.buffer.partition(b"\r\n\r\n")
-    if not found or len(body) < _length(head):
+    head, separator, body = connection.buffer.partition(b"\r\n\r\n")
+    if not separator or len(body) < _length(head):
         return None
     if not keep:
         connection.buffer = b""

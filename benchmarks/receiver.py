@@ -41,8 +41,8 @@ def _answer(connection: socket.socket) -> None:
     waiting = b""
     with connection:
         while True:
-            head, found, rest = waiting.partition(b"\r\n\r\n")
-            if found:
+            head, separator, rest = waiting.partition(b"\r\n\r\n")
+            if separator:
                 length = next(
                     int(line.partition(b":")[2])
                     for line in head.split(b"\r\n")

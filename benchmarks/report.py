@@ -21,11 +21,11 @@ class Report:
         """What the process ends with: 1 where a limit was missed."""
         return int(self._missed)
 
-    def yardstick(self, outcome: Outcome) -> None:
+    def baseline(self, outcome: Outcome) -> None:
         self._yardstick = outcome.rate
         self.add("an empty Flask view (the yardstick)", outcome, outcome)
 
-    def add(self, name: str, outcome: Outcome, yardstick: Outcome) -> None:
+    def add(self, name: str, outcome: Outcome, baseline: Outcome) -> None:
         """A row; ``yardstick`` is what an empty view gave at the same time."""
         if outcome.unexpected:
             raise RuntimeError(f"{name}: {outcome.unexpected} answers had another status")
@@ -33,7 +33,7 @@ class Report:
             (
                 name,
                 f"{outcome.rate:,.0f}",
-                f"{outcome.rate / yardstick.rate:.0%}",
+                f"{outcome.rate / baseline.rate:.0%}",
                 f"{outcome.percentile(0.99):.1f} ms",
             )
         )
@@ -69,8 +69,8 @@ class Report:
             )
         )
 
-    def while_logging_in(self, outcome: Outcome, yardstick: Outcome) -> None:
-        self.add("`me` while one client logs in", outcome, yardstick)
+    def while_logging_in(self, outcome: Outcome, baseline: Outcome) -> None:
+        self.add("`me` while one client logs in", outcome, baseline)
 
     def at_size(
         self, name: str, outcomes: tuple[Outcome, Outcome], sizes: tuple[int, int]

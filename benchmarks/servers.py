@@ -108,13 +108,13 @@ def _wait(process: "subprocess.Popen[bytes]", port: int, path: str, started: flo
 
 
 def _family(process: int) -> list[int]:
-    found, waiting = [], [process]
+    family, waiting = [], [process]
     while waiting:
         current = waiting.pop()
-        found.append(current)
+        family.append(current)
         for task in Path(f"/proc/{current}/task").iterdir():
             waiting += map(int, (task / "children").read_text().split())
-    return found
+    return family
 
 
 def _resident(process: int) -> int:

@@ -27,8 +27,8 @@ _QUERY = (
 class BenchShop:
     """A migrated SQLite shop with one manager, one app, and as many others as are wanted."""
 
-    def __init__(self, folder: Path, *, others: int) -> None:
-        self.url = f"sqlite:///{folder / f'bench-{others}.sqlite3'}"
+    def __init__(self, folder: Path, *, other_users: int) -> None:
+        self.url = f"sqlite:///{folder / f'bench-{other_users}.sqlite3'}"
         upgrade(self.url)
         self.ports: Ports = connect(Settings(database_url=self.url))
         group = make_group(
@@ -39,7 +39,7 @@ class BenchShop:
         self.access, self.refresh = pair.access, pair.refresh
         self.app, self.app_token = make_app(self.ports, "bench", Permission.MANAGE_PRODUCTS)
         self.products = [make_product(self.ports, f"Product {n}") for n in range(PRODUCTS)]
-        _add_others(self.url.removeprefix("sqlite:///"), others)
+        _add_other_users(self.url.removeprefix("sqlite:///"), other_users)
 
 
 def subscribe(ports: Ports, app: int, count: int, target: str) -> None:
@@ -48,7 +48,7 @@ def subscribe(ports: Ports, app: int, count: int, target: str) -> None:
         make_webhook(ports, app, AsyncEvent.PRODUCT_UPDATED, target_url=target, query=_QUERY)
 
 
-def _add_others(path: str, count: int) -> None:
+def _add_other_users(path: str, count: int) -> None:
     """People with a session each, and an app token each, written as fast as SQLite can."""
     now = datetime.now(UTC).replace(tzinfo=None)
     joined, expires = str(now), str(now + timedelta(days=30))

@@ -26,23 +26,23 @@ class Measured:
 
     name: str
     outcome: load_client.Outcome
-    ours: load_client.Outcome
-    others: Sequence[load_client.Outcome]
+    baseline: load_client.Outcome
+    concurrent: Sequence[load_client.Outcome]
 
     @property
     def times(self) -> float:
         """How many times dearer than ours it is."""
-        return self.ours.rate / self.outcome.rate
+        return self.baseline.rate / self.outcome.rate
 
     @property
     def note(self) -> str:
         return f"{self.name}: no call to the provider, {self.times:.2f} times the time of ours"
 
 
-def measure(report: Report, folder: Path, yardstick: load_client.Target) -> None:
+def measure(report: Report, folder: Path, baseline: load_client.Target) -> None:
     """Add a row for each kind of token."""
-    for one in _measured(folder, yardstick):
-        report.add(one.name, one.outcome, one.others[0])
+    for one in _measured(folder, baseline):
+        report.add(one.name, one.outcome, one.concurrent[0])
         report.note(one.note)
 
 
@@ -61,22 +61,22 @@ def _measured(folder: Path, *beside: load_client.Target) -> Iterator[Measured]:
     """
     own_folder = folder / "single-sign-on"
     own_folder.mkdir()
-    shop = BenchShop(own_folder, others=_OTHERS)
+    shop = BenchShop(own_folder, other_users=_OTHERS)
     networks = {"OUTGOING_ALLOWED_NETWORKS": "127.0.0.0/8"}
     with (
         own_provider(SystemClock()) as provider,
         servers.latchkey(shop.url, networks) as server,
     ):
         set_up(shop.ports, provider)
-        ours = _target(server, shop.access)
+        baseline = _target(server, shop.access)
         for kind, token in _tokens(provider).items():
             _show(server, token)
-            asked = len(provider.server.received)
-            mine, outcome, *others = load_client.side_by_side(
-                ours, _target(server, token), *beside
+            provider_calls = len(provider.server.received)
+            baseline_outcome, outcome, *concurrent = load_client.side_by_side(
+                baseline, _target(server, token), *beside
             )
-            calls = len(provider.server.received) - asked
-            one = Measured(f"`me` with {kind} seen before", outcome, mine, others)
+            calls = len(provider.server.received) - provider_calls
+            one = Measured(f"`me` with {kind} seen before", outcome, baseline_outcome, concurrent)
             if calls or one.times > DEAREST:
                 raise RuntimeError(f"{one.name}: {calls} calls, {one.times:.2f} times ours")
             yield one

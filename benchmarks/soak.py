@@ -48,13 +48,13 @@ def main(arguments: list[str]) -> int:
     chosen = parser.parse_args(arguments)
     if unknown := set(chosen.names) - set(names):
         parser.error(f"no combination {', '.join(sorted(unknown))}: {', '.join(names)}")
-    wanted = [one for one in _COMBINATIONS if not chosen.names or one.name in chosen.names]
+    combinations = [one for one in _COMBINATIONS if not chosen.names or one.name in chosen.names]
     trial = Trial(chosen.changes, chosen.kills)
     results = {}
     # Whoever ends it early leaves no server behind.
     signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit(1))
     with shared_directory() as run:
-        for one in wanted:
+        for one in combinations:
             results[one.name] = _run(run, one, trial)
             sys.stdout.write(_line(one.name, results[one.name]))
             sys.stdout.flush()
@@ -94,7 +94,7 @@ def _database(run: Path, folder: Path, combination: _Combination) -> Iterator[st
 def _progress(name: str, trial: Trial) -> Watching:
     """What tells on a terminal how far a trial is."""
 
-    def tell(changes: int, kills: int) -> None:
+    def print_progress(changes: int, kills: int) -> None:
         if sys.stderr.isatty() and changes % 10 == 0:
             sys.stderr.write(
                 f"\r{name}: {changes:,} of {trial.changes:,} changes,"
@@ -103,7 +103,7 @@ def _progress(name: str, trial: Trial) -> Watching:
             if changes == trial.changes:
                 sys.stderr.write("\n")
 
-    return tell
+    return print_progress
 
 
 def _line(name: str, result: Result) -> str:

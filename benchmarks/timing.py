@@ -100,7 +100,7 @@ def _operations() -> tuple[Operation, ...]:
     )
 
 
-class Town:
+class SampleShop:
     """A shop with enough people of each kind that nobody is asked about twice."""
 
     def __init__(self, url: str) -> None:
@@ -134,21 +134,23 @@ class Town:
         self.ports.database.close()
 
 
-def measure(port: int, town: Town, operation: Operation, people: Iterator[int]) -> list[float]:
+def measure(
+    port: int, sample: SampleShop, operation: Operation, people: Iterator[int]
+) -> list[float]:
     """The median of each kind, in milliseconds; the kinds take turns, so that all drift alike."""
-    took: dict[str, list[float]] = {kind: [] for kind in operation.kinds}
+    times: dict[str, list[float]] = {kind: [] for kind in operation.kinds}
     answers: set[bytes] = set()
     for _ in range(_WARM_UP):
-        deque(_ask_of_each(port, town, operation, next(people)), maxlen=0)
+        deque(_ask_of_each(port, sample, operation, next(people)), maxlen=0)
     for run in range(operation.runs * ROUNDS):
-        if run % operation.runs == 0 and run and apart(_medians(took)) <= LARGEST_DIFFERENCE:
+        if run % operation.runs == 0 and run and apart(_medians(times)) <= LARGEST_DIFFERENCE:
             break
-        for kind, answer, milliseconds in _ask_of_each(port, town, operation, next(people)):
-            took[kind].append(milliseconds)
+        for kind, answer, milliseconds in _ask_of_each(port, sample, operation, next(people)):
+            times[kind].append(milliseconds)
             answers.add(answer)
     if len(answers) != 1:
         raise RuntimeError(f"{operation.name} answers differently: {answers}")
-    return _medians(took)
+    return _medians(times)
 
 
 def apart(medians: list[float]) -> float:
@@ -157,14 +159,14 @@ def apart(medians: list[float]) -> float:
 
 
 def _ask_of_each(
-    port: int, town: Town, operation: Operation, number: int
+    port: int, sample: SampleShop, operation: Operation, number: int
 ) -> Iterator[tuple[str, bytes, float]]:
     # Another one begins every time: whoever comes after whom must not matter.
     turn = number % len(operation.kinds)
     for kind in (*operation.kinds[turn:], *operation.kinds[:turn]):
         headers = {"X-Forwarded-For": f"2001:db8::{number:x}:{len(kind):x}"}
         if operation.signed_in:
-            headers["Authorization"] = f"Bearer {town.access}"
+            headers["Authorization"] = f"Bearer {sample.access}"
         body = json.dumps(operation.body(f"{kind}{number}@{_HOST}")).encode()
         request = load_client.request_bytes("/graphql/", body, headers, port=port)
         started = time.perf_counter()
@@ -172,8 +174,8 @@ def _ask_of_each(
         yield kind, answer, (time.perf_counter() - started) * 1000
 
 
-def _medians(took: dict[str, list[float]]) -> list[float]:
-    return [statistics.median(each) for each in took.values()]
+def _medians(times: dict[str, list[float]]) -> list[float]:
+    return [statistics.median(each) for each in times.values()]
 
 
 @contextmanager
@@ -194,18 +196,18 @@ def main() -> None:
     failed = False
     with _databases() as urls:
         for database, url in urls.items():
-            town = Town(url)
+            sample = SampleShop(url)
             people = count()
             with servers.latchkey(url) as server:
                 for operation in _operations():
-                    medians = measure(server.port, town, operation, people)
+                    medians = measure(server.port, sample, operation, people)
                     difference = apart(medians)
                     failed |= difference > LARGEST_DIFFERENCE
-                    told = ", ".join(
+                    summary = ", ".join(
                         f"{kind} {median:.2f} ms"
                         for kind, median in zip(operation.kinds, medians, strict=True)
                     )
-                    line = f"{database}, {operation.name}: {told}; {difference:.1%} apart\n"
+                    line = f"{database}, {operation.name}: {summary}; {difference:.1%} apart\n"
                     sys.stdout.write(line)
                     sys.stdout.flush()
     sys.exit(int(failed))

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 import app.services
 from app.services.authorization.register import REGISTER, Declaration, Rule
 
-_TOLD: Mapping[Rule, str] = {
+_DESCRIPTIONS: Mapping[Rule, str] = {
     Rule.PUBLIC: "everybody",
     Rule.USERS: "signed-in people",
     Rule.ACCOUNT_OWNER: "signed-in people for their own account, no extension",
@@ -52,9 +52,9 @@ def _lines() -> Iterator[str]:
     for name, declaration in sorted(REGISTER.items()):
         if declaration.rule is not Rule.PART:
             proof = "" if declaration.proof is None else declaration.proof.told
-            yield f"| `{name}` | {_who(declaration)} | {proof} |\n"
+            yield f"| `{name}` | {_callers(declaration)} | {proof} |\n"
 
 
-def _who(declaration: Declaration) -> str:
-    held = " or ".join(f"`{one.value}`" for one in declaration.permissions)
-    return f"{_TOLD[declaration.rule]} {held}".strip()
+def _callers(declaration: Declaration) -> str:
+    permissions = " or ".join(f"`{one.value}`" for one in declaration.permissions)
+    return f"{_DESCRIPTIONS[declaration.rule]} {permissions}".strip()

@@ -44,15 +44,15 @@ def sections() -> dict[str, list[Requirement]]:
 
 def printed_requirements() -> str:
     """The page: what isn't met first, then a table for each section."""
-    found = sections()
+    tables = sections()
     missing = [
         f"- **{one.what}.** {one.missing}"
-        for items in found.values()
+        for items in tables.values()
         for one in items
         if one.missing
     ]
-    tables = [_table(name, items) for name, items in found.items()]
-    return "\n".join([f"{_PAGE}## Not met, or in part\n", *missing, "", *tables])
+    pages = [_table(name, items) for name, items in tables.items()]
+    return "\n".join([f"{_PAGE}## Not met, or in part\n", *missing, "", *pages])
 
 
 def _table(name: str, items: list[Requirement]) -> str:

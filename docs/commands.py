@@ -82,8 +82,8 @@ def printed_commands() -> str:
     codes = "".join(f"| {int(code)} | {meaning} |\n" for code, meaning in CODES.items())
     parts = [f"{_HEAD}| exit code | |\n|---|---|\n{codes}"]
     for entry in entries():
-        shown = entry.command.get_help(entry.context())
-        help_text = "\n".join(line.rstrip() for line in shown.split("\n"))
+        text = entry.command.get_help(entry.context())
+        help_text = "\n".join(line.rstrip() for line in text.split("\n"))
         level = "#" * (min(len(entry.path), 2) + 1)
         parts.append(f"{level} {entry.name}\n\n```text\n{help_text.rstrip()}\n```\n")
     return "\n".join(parts)

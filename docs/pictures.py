@@ -24,7 +24,7 @@ from tests.fixtures.ports import fake_ports
 FOLDER = Path(__file__).parent / "pictures"
 WIDTH, HEIGHT = 1440, 900
 LARGEST = 150_000
-_KNOWN_THERE = 3
+_LINKED_STAFF = 3
 _COLOURS = 256
 _PLAIN = Image.Dither.NONE
 _THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
@@ -75,8 +75,8 @@ def main() -> None:
             admin = session.query(UserRecord).filter_by(email=ADMIN).one()
             admin.password_hash = hashed
             staff = session.query(UserRecord.id).filter_by(is_staff=True).order_by(UserRecord.id)
-            known = [key for (key,) in staff.limit(_KNOWN_THERE)]
-        for key in known:
+            linked = [key for (key,) in staff.limit(_LINKED_STAFF)]
+        for key in linked:
             link_identity(ports, key, subject=f"staff-{key}")
         with running(ports) as shop, sync_playwright() as playwright:
             browser = playwright.chromium.launch(
@@ -109,8 +109,8 @@ def _take(browser: Browser, shop: RunningShop, theme: Literal["light", "dark"]) 
 
 def _small(picture: bytes) -> bytes:
     """The same picture with its most telling colours, rare ones among them."""
-    whole = Image.open(io.BytesIO(picture)).convert("RGB")
-    few = whole.quantize(_COLOURS, Image.Quantize.MAXCOVERAGE, kmeans=1, dither=_PLAIN)
+    image = Image.open(io.BytesIO(picture)).convert("RGB")
+    few = image.quantize(_COLOURS, Image.Quantize.MAXCOVERAGE, kmeans=1, dither=_PLAIN)
     packed = io.BytesIO()
     few.save(packed, "PNG", optimize=True)
     return packed.getvalue()

@@ -19,7 +19,7 @@ Item = TypeVar("Item")
 Node = TypeVar("Node")
 
 
-class Shelf:
+class AppPageLoader:
     """What belongs to the apps of one page; each kind is read when it is first asked for."""
 
     def __init__(self, context: RequestContext, apps: Iterable[App]) -> None:
@@ -29,18 +29,18 @@ class Shelf:
 
     @cached_property
     def tokens(self) -> Mapping[int, tuple[AppToken, ...]]:
-        found = tokens_of_apps(self._context.ports, self._context.actor, self._ids)
-        return {app.id: found.get(app.id, ()) for app in self._apps}
+        by_app = tokens_of_apps(self._context.ports, self._context.actor, self._ids)
+        return {app.id: by_app.get(app.id, ()) for app in self._apps}
 
     @cached_property
     def webhooks(self) -> Mapping[int, tuple[Webhook, ...]]:
-        found = webhooks_of_apps(self._context.ports, self._context.actor, self._ids)
-        return {app.id: found.get(app.id, ()) for app in self._apps}
+        by_app = webhooks_of_apps(self._context.ports, self._context.actor, self._ids)
+        return {app.id: by_app.get(app.id, ()) for app in self._apps}
 
     @cached_property
     def extensions(self) -> Mapping[int, tuple[Extension, ...]]:
-        found = extensions_of_apps(self._context.ports, self._context.actor, self._living)
-        return {app.id: found.get(app.id, ()) for app in self._apps}
+        by_app = extensions_of_apps(self._context.ports, self._context.actor, self._existing_apps)
+        return {app.id: by_app.get(app.id, ()) for app in self._apps}
 
     def access_token(self, app: App) -> str | None:
         """Signed once an app: several extensions of a page may be the same one's."""
@@ -51,18 +51,18 @@ class Shelf:
 
     @property
     def _ids(self) -> tuple[int, ...]:
-        return tuple(app.id for app in self._living)
+        return tuple(app.id for app in self._existing_apps)
 
     @property
-    def _living(self) -> tuple[App, ...]:
-        return tuple(app for app in self._apps if self._context.living("App", app.id))
+    def _existing_apps(self) -> tuple[App, ...]:
+        return tuple(app for app in self._apps if self._context.existing_key("App", app.id))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AppNode(App):
     """An app on its page's shelf."""
 
-    shelf: Shelf = field(repr=False, compare=False)
+    loader: AppPageLoader = field(repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,19 +74,19 @@ class ExtensionNode(Extension):
 
 def app_node(context: RequestContext, app: App) -> AppNode:
     """One app by itself."""
-    return _node(app, Shelf(context, (app,)))
+    return _node(app, AppPageLoader(context, (app,)))
 
 
 def app_page(context: RequestContext, page: Page[App]) -> Page[AppNode]:
     """A page of apps."""
-    shelf = Shelf(context, page.items)
-    return _shown(page, lambda app: _node(app, shelf))
+    loader = AppPageLoader(context, page.items)
+    return _map_page(page, lambda app: _node(app, loader))
 
 
 def extension_page(context: RequestContext, page: Page[Extension]) -> Page[ExtensionNode]:
     """A page of extensions."""
-    shelf = Shelf(context, {one.app.id: one.app for one in page.items}.values())
-    return _shown(page, lambda one: extension_node(one, _node(one.app, shelf)))
+    loader = AppPageLoader(context, {one.app.id: one.app for one in page.items}.values())
+    return _map_page(page, lambda one: extension_node(one, _node(one.app, loader)))
 
 
 def extension_node(extension: Extension, app: AppNode) -> ExtensionNode:
@@ -95,12 +95,12 @@ def extension_node(extension: Extension, app: AppNode) -> ExtensionNode:
     return ExtensionNode(**values | {"app": app})
 
 
-def _node(app: App, shelf: Shelf) -> AppNode:
+def _node(app: App, loader: AppPageLoader) -> AppNode:
     values = {one.name: getattr(app, one.name) for one in fields(App)}
-    return AppNode(**values, shelf=shelf)
+    return AppNode(**values, loader=loader)
 
 
-def _shown(page: Page[Item], show: Callable[[Item], Node]) -> Page[Node]:
+def _map_page(page: Page[Item], show: Callable[[Item], Node]) -> Page[Node]:
     return Page(
         items=tuple(map(show, page.items)),
         cursors=page.cursors,

@@ -59,7 +59,7 @@ def connection_arguments() -> Mapping[str, graphene.Argument]:
     }
 
 
-def asked_page(name: str, arguments: Mapping[str, Any]) -> PageRequest:
+def page_request(name: str, arguments: Mapping[str, Any]) -> PageRequest:
     """The page of the list ``name`` that ``arguments`` ask for; refuses what makes no sense."""
     return read_page_request(name, **{one: arguments.get(one) for one in _ARGUMENTS})
 

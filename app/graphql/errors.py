@@ -26,8 +26,8 @@ SYNTAX_ERROR = "GraphQLSyntaxError"
 REQUEST_ERROR = "GraphQLError"
 MASKED = "Internal Server Error"
 
-_LONGEST_MESSAGE = 1000
-_MOST_LOCATIONS = 10
+_MAX_MESSAGE = 1000
+_MAX_LOCATIONS = 10
 _REQUEST_ID_LENGTH = 16
 _log = structlog.get_logger(__name__)
 
@@ -77,7 +77,7 @@ def describe_field_error(error: GraphQLError, ports: Ports) -> Description:
         return describe_request_error(error)
     if isinstance(cause, DatabaseUnavailable):
         return _located(error, UNAVAILABLE, {"code": UNAVAILABLE_CODE})
-    for kind, extensions_of in _KNOWN.items():
+    for kind, extensions_of in _DESCRIPTIONS.items():
         if isinstance(cause, kind):
             return _located(error, str(cause), extensions_of(cause))
     return _located(error, MASKED, _masked(cause, ports, error.path))
@@ -133,7 +133,7 @@ def _refused(_refused: Refused) -> Description:
     return {"exception": {"code": REQUEST_ERROR}}
 
 
-_KNOWN: dict[type[Exception], Callable[[Any], Description]] = {
+_DESCRIPTIONS: dict[type[Exception], Callable[[Any], Description]] = {
     PermissionDenied: _permission_denied,
     TokenRejected: _token_rejected,
     TooManyRequests: _too_many_requests,
@@ -151,12 +151,12 @@ def _masked(fault: Exception, ports: Ports, path: list[str | int] | None) -> Des
 
 def _located(error: GraphQLError, message: str, extensions: Description) -> Description:
     # A client chooses the names in its document, and how often they are at fault.
-    shown = message if len(message) <= _LONGEST_MESSAGE else f"{message[:_LONGEST_MESSAGE]}…"
-    description: Description = {"message": shown}
-    places = locations_of(error)
-    if places:
+    shortened = message if len(message) <= _MAX_MESSAGE else f"{message[:_MAX_MESSAGE]}…"
+    description: Description = {"message": shortened}
+    locations = locations_of(error)
+    if locations:
         description["locations"] = [
-            {"line": place.line, "column": place.column} for place in places
+            {"line": location.line, "column": location.column} for location in locations
         ]
     if error.path:
         description["path"] = error.path
@@ -168,5 +168,5 @@ def locations_of(error: GraphQLError) -> list[SourceLocation]:
     """Return where in the document ``error`` is, at most ``_MOST_LOCATIONS`` places."""
     if error.source is None:
         return []
-    positions = islice(error.positions or (), _MOST_LOCATIONS)
+    positions = islice(error.positions or (), _MAX_LOCATIONS)
     return [error.source.get_location(position) for position in positions]

@@ -9,7 +9,7 @@ from app.ports import Ports
 from app.services.groups.lists import all_groups, list_members
 
 
-class Crowd:
+class GroupLoader:
     """What one field at the root has met so far.
 
     Whoever shows a list tells it all groups of the list first, so that the first question for the
@@ -19,25 +19,25 @@ class Crowd:
     def __init__(self, ports: Ports, actor: Actor) -> None:
         self._ports = ports
         self._actor = actor
-        self._met: set[int] = set()
+        self._group_ids: set[int] = set()
         self._members: dict[int, tuple[User, ...]] = {}
         self._every_group: tuple[PermissionGroup, ...] | None = None
 
-    def meet(self, groups: Iterable[int]) -> None:
+    def add_groups(self, groups: Iterable[int]) -> None:
         """Somebody may ask who is in these groups."""
-        self._met.update(groups)
+        self._group_ids.update(groups)
 
-    def meet_people(self, people: Iterable[User]) -> None:
+    def add_users(self, users: Iterable[User]) -> None:
         """Somebody may ask who is in the groups of these people."""
-        self.meet(group.id for user in people for group in user.groups)
+        self.add_groups(group.id for user in users for group in user.groups)
 
     def members(self, group: int) -> tuple[User, ...]:
         """Who is in that group; raises ``PermissionDenied`` as ``list_members`` does."""
         if group not in self._members:
-            wanted = {group, *self._met} - self._members.keys()
-            found = list_members(self._ports, self._actor, wanted)
-            self._members |= found
-            self.meet_people(user for users in found.values() for user in users)
+            missing = {group, *self._group_ids} - self._members.keys()
+            by_group = list_members(self._ports, self._actor, missing)
+            self._members |= by_group
+            self.add_users(user for users in by_group.values() for user in users)
         return self._members[group]
 
     def editable_by(self, user: User) -> tuple[PermissionGroup, ...]:

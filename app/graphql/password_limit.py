@@ -3,18 +3,18 @@
 from app.domain.values.errors import TooManyRequests
 from app.ports import PasswordHasher
 
-MOST_HASHES = 2
+MAX_HASHES = 2
 """Enough for every single mutation; one hash takes as much CPU as hundreds of requests."""
 
 _RETRY_AFTER = 1
 
 
 class LimitedHasher:
-    """The hasher of one request; beyond ``MOST_HASHES`` it raises ``TooManyRequests``."""
+    """The hasher of one request; beyond ``MAX_HASHES`` it raises ``TooManyRequests``."""
 
     def __init__(self, hasher: PasswordHasher) -> None:
         self._hasher = hasher
-        self._left = MOST_HASHES
+        self._left = MAX_HASHES
 
     def hash(self, password: str) -> str:
         self._count()

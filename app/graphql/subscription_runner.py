@@ -39,15 +39,17 @@ class SubscriptionRunner:
     def __init__(self, schema: GraphQLSchema, *, tokens_max: int) -> None:
         self._schema = schema
         self._tokens_max = tokens_max
-        self._known: Cache[str, Operation] = Cache(entries=_ENTRIES, size=_BYTES)
+        self._cached: Cache[str, Operation] = Cache(entries=_ENTRIES, size=_BYTES)
 
-    def run(self, ports: Ports, actor: Actor, query: str, happened: Occurrence) -> str:
+    def run(self, ports: Ports, actor: Actor, query: str, occurrence: Occurrence) -> str:
         """Return what ``query`` selects of the event, as JSON; see the port ``Payloads``."""
-        operation = self._known.get(query) or self._read(query)
+        operation = self._cached.get(query) or self._read(query)
         shop = show_settings(ports, WORKER)
         visitor = Visitor(issuer=actor.issuer)
-        context = RequestContext(ports, visitor, Identity(actor, shop), _gone(happened))
-        data, errors = execute(operation, {}, context, root=happened)
+        context = RequestContext(
+            ports, visitor, Identity(actor, shop), _deleted_object(occurrence)
+        )
+        data, errors = execute(operation, {}, context, root=occurrence)
         _raise_errors(errors)
         payload: dict[str, Any] = {}
         for event in (data or {}).values():
@@ -82,12 +84,12 @@ class SubscriptionRunner:
             is_mutation=False,
             is_introspection=False,
         )
-        self._known.put(query, read, 100 * len(query))
+        self._cached.put(query, read, 100 * len(query))
         return read
 
 
-def _gone(happened: Occurrence) -> tuple[str, int] | None:
-    event = happened.event
+def _deleted_object(occurrence: Occurrence) -> tuple[str, int] | None:
+    event = occurrence.event
     return (event.subject, event.subject_id) if isinstance(event, Deletion) else None
 
 

@@ -33,7 +33,7 @@ EXAMPLES = 50
 """Of each part in a round; then the next part has its turn, on switches put back."""
 
 PARTS = ("commands", "documents", "variables", "bodies", "pages")
-KEPT = ROOT / "benchmarks" / "out" / "fuzz"
+FINDINGS_FOLDER = ROOT / "benchmarks" / "out" / "fuzz"
 
 
 class Part(Protocol):
@@ -54,10 +54,10 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--part", action="append", choices=PARTS, help="all if unsaid")
     chosen = parser.parse_args(arguments)
     stay_on_this_machine()
-    kept = KEPT / f"seed-{chosen.seed}"
-    kept.mkdir(parents=True, exist_ok=True)
-    findings = Findings(kept)
-    print(f"seed {chosen.seed}; what is found goes to {kept.relative_to(ROOT)}", flush=True)
+    folder_ = FINDINGS_FOLDER / f"seed-{chosen.seed}"
+    folder_.mkdir(parents=True, exist_ok=True)
+    findings = Findings(folder_)
+    print(f"seed {chosen.seed}; what is found goes to {folder_.relative_to(ROOT)}", flush=True)
     with TemporaryDirectory(prefix="latchkey-fuzz-") as name:
         folder = Path(name)
         os.environ |= {"HOME": name, "XDG_CONFIG_HOME": name, "XDG_STATE_HOME": name}
@@ -69,21 +69,21 @@ def main(arguments: list[str]) -> int:
 
 def _parts(names: Sequence[str], shop: FuzzedShop, findings: Findings, folder: Path) -> list[Part]:
     client = Client(shop, findings)
-    made: dict[str, Callable[[], Part]] = {
+    all_parts: dict[str, Callable[[], Part]] = {
         "documents": lambda: Documents(client),
         "variables": lambda: Variables(client),
         "bodies": lambda: Bodies(client),
         "pages": lambda: Pages(client),
         "commands": lambda: Commands(findings, folder),
     }
-    return [made[name]() for name in PARTS if name in names]
+    return [all_parts[name]() for name in PARTS if name in names]
 
 
 def _run(
     parts: Sequence[Part], shop: FuzzedShop, findings: Findings, chosen: argparse.Namespace
 ) -> None:
-    began = time.monotonic()
-    end = began + chosen.minutes * 60
+    started_at = time.monotonic()
+    end = started_at + chosen.minutes * 60
     warm = shop.memory()
     try:
         for place in range(chosen.rounds):
@@ -97,7 +97,7 @@ def _run(
     except ServerEnded:
         print("The server ended: the run ends here.")
     finally:
-        _report(findings, shop, warm, time.monotonic() - began)
+        _report(findings, shop, warm, time.monotonic() - started_at)
 
 
 def _turn(part: Part, seed: int, end: float) -> None:

@@ -41,8 +41,8 @@ def headers_of(client: Client, caller: str) -> dict[str, str]:
         "staff": client.shop.access,
         "app": client.shop.app_token,
     }
-    known = {"Authorization": f"Bearer {tokens[caller]}"} if caller in tokens else {}
-    return {"Content-Type": "application/json", **known}
+    headers = {"Authorization": f"Bearer {tokens[caller]}"} if caller in tokens else {}
+    return {"Content-Type": "application/json", **headers}
 
 
 class Documents:
@@ -57,7 +57,7 @@ class Documents:
         schemathesis.graphql.scalar("Upload", st.just(nodes.String("0")))
         schemathesis.graphql.scalar("PositiveDecimal", st.floats(0, 10**9).map(nodes.Float))
         schema = schemathesis.graphql.from_path(SCHEMA_FILE)
-        operations = [found.ok() for found in schema.get_all_operations()]
+        operations = [result.ok() for result in schema.get_all_operations()]
         documents = [
             operation.as_strategy(generation_mode=mode)
             for operation in operations

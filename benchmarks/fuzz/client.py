@@ -10,7 +10,7 @@ from benchmarks.fuzz.findings import Attempt, Findings
 from benchmarks.fuzz.shop import FuzzedShop
 
 _TIMEOUT = 60
-_SHOWN = 20_000
+_MAX_SHOWN = 20_000
 _MASKED = b"Internal Server Error"
 _UNAVAILABLE = 503
 
@@ -48,27 +48,32 @@ class Client:
 
     def send(self, part: str, seed: int, request: Request) -> Answer:
         """Send ``request``; whatever is a fault of the server's goes to the findings."""
-        attempt = Attempt(part, seed, _shown(request))
-        began = time.perf_counter()
+        attempt = Attempt(part, seed, _readable(request))
+        started_at = time.perf_counter()
         answer = self._exchange(request)
         name = f"{request.method} {request.path[:100]}"
-        self.findings.count(attempt, time.perf_counter() - began, name)
+        self.findings.count(attempt, time.perf_counter() - started_at, name)
         self._judge(attempt, request, answer)
         return answer
 
-    def _judge(self, attempt: Attempt, request: Request, answer: Answer) -> None:
-        shown = {"status": answer.status, "answer": answer.body[:_SHOWN].decode(errors="replace")}
+    def _check(self, attempt: Attempt, request: Request, answer: Answer) -> None:
+        summary = {
+            "status": answer.status,
+            "answer": answer.body[:_MAX_SHOWN].decode(errors="replace"),
+        }
         traceback = self.shop.new_traceback()
         if traceback:
-            self.findings.fault(attempt, _last_line(traceback), log=traceback[-_SHOWN:], **shown)
+            self.findings.fault(
+                attempt, _last_line(traceback), log=traceback[-_MAX_SHOWN:], **summary
+            )
         elif answer.status == _UNAVAILABLE:
             self.findings.unavailable += 1
         elif answer.status == 0:
-            self.findings.fault(attempt, "no answer", **shown)
+            self.findings.fault(attempt, "no answer", **summary)
         elif answer.status > _UNAVAILABLE - 4 or _MASKED in answer.body:
-            self.findings.fault(attempt, f"answer {answer.status}", **shown)
+            self.findings.fault(attempt, f"answer {answer.status}", **summary)
         if not self.shop.is_running:
-            self.findings.fault(attempt, "the server ended", **shown)
+            self.findings.fault(attempt, "the server ended", **summary)
             raise ServerEnded
 
     def _exchange(self, request: Request) -> Answer:
@@ -111,7 +116,7 @@ def _address() -> str:
     return f"2001:db8:{secrets.randbelow(1000):x}::1"
 
 
-def _shown(request: Request) -> dict[str, object]:
+def _readable(request: Request) -> dict[str, object]:
     return {
         "method": request.method,
         "path": request.path,

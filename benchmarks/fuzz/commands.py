@@ -31,7 +31,7 @@ _OUT = {
     *("serve", "worker", "demo", "login", "db revision", "webhook listen", "webhook events"),
 }
 _OUT_OPTIONS = {"instance", "follow", "token"}
-_PATIENCE = 20
+_TIMEOUT_SECONDS = 20
 
 
 class TooSlow(Exception):
@@ -69,15 +69,15 @@ class Commands:
     def attempt(self, seed: int, example: tuple[list[str], str]) -> None:
         words, typed = example
         attempt = Attempt(self.name, seed, {"words": words, "typed": typed})
-        began = time.perf_counter()
+        started_at = time.perf_counter()
         try:
-            with _below(self._folder), _within(_PATIENCE):
+            with _below(self._folder), _within(_TIMEOUT_SECONDS):
                 result = self._run(words, typed)
         except TooSlow:
-            self._findings.fault(attempt, f"flask {words[0]} takes more than {_PATIENCE} s")
+            self._findings.fault(attempt, f"flask {words[0]} takes more than {_TIMEOUT_SECONDS} s")
             return
         self._findings.count(
-            attempt, time.perf_counter() - began, f"flask {' '.join(words)[:100]}"
+            attempt, time.perf_counter() - started_at, f"flask {' '.join(words)[:100]}"
         )
         error = result.exception
         if error is not None and not isinstance(error, SystemExit):
@@ -89,8 +89,8 @@ class Commands:
         return runner.invoke(args=words, input=typed.encode(errors="replace"))
 
 
-def _command_lines(found: tuple[tuple[str, ...], click.Command]) -> st.SearchStrategy[list[str]]:
-    path, command = found
+def _command_lines(entry: tuple[tuple[str, ...], click.Command]) -> st.SearchStrategy[list[str]]:
+    path, command = entry
     parts = [
         _words_of(parameter)
         for parameter in command.params

@@ -5,7 +5,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-_KEPT = 200
+_MAX_KEPT = 200
 """Faults of which the whole request is written down; more are counted."""
 
 
@@ -41,7 +41,7 @@ class Findings:
         """A fault of ours; ``kind`` says in a few words what it is."""
         self.faults[attempt.part] += 1
         self.kinds[kind] += 1
-        if self.total <= _KEPT:
+        if self.total <= _MAX_KEPT:
             self._write(f"fault-{self.total:03d}", attempt, {"kind": kind, **observed})
 
     @property
@@ -49,6 +49,6 @@ class Findings:
         return sum(self.faults.values())
 
     def _write(self, name: str, attempt: Attempt, observed: dict[str, object]) -> None:
-        told = {"part": attempt.part, "seed": attempt.seed, **observed, "sent": attempt.sent}
+        record = {"part": attempt.part, "seed": attempt.seed, **observed, "sent": attempt.sent}
         file = self.folder / f"{name}.json"
-        file.write_text(json.dumps(told, indent=2, default=repr), errors="replace")
+        file.write_text(json.dumps(record, indent=2, default=repr), errors="replace")

@@ -16,7 +16,7 @@ from benchmarks.fuzz.values import moments, numbers, texts
 from tests.builders.people import PASSWORD
 
 SIGN_IN = "/console/sign-in"
-_HOLE = re.compile(r"<(?:(?P<kind>\w+)(?:\([^)]*\))?:)?(?P<name>\w+)>")
+_PLACEHOLDER = re.compile(r"<(?:(?P<kind>\w+)(?:\([^)]*\))?:)?(?P<name>\w+)>")
 _FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 _TOO_LONG = 6_000
 _NUMBERS = st.one_of(
@@ -110,8 +110,8 @@ class Pages:
                 self._send(seed, "GET", f"{target.partition('?')[0]}?{_encoded(fields)}", caller)
 
     def _post(self, seed: int, address: str, changes: Fields, caller: str) -> None:
-        shown = self._send(seed, "GET", "/console/" if caller == "staff" else SIGN_IN, caller)
-        token = [form.fields.get("csrf_token", "") for form in _read(shown).forms]
+        page = self._send(seed, "GET", "/console/" if caller == "staff" else SIGN_IN, caller)
+        token = [form.fields.get("csrf_token", "") for form in _read(page).forms]
         fields = {**changes, "csrf_token": next(filter(None, token), "")}
         self._send(seed, "POST", address, caller, _encoded(fields))
 
@@ -127,9 +127,9 @@ class Pages:
         return answer
 
     def _keep_cookie(self, answer: Answer) -> None:
-        given = answer.headers.get("set-cookie", "").partition(";")[0]
-        if given:
-            self._cookie = given
+        cookie = answer.headers.get("set-cookie", "").partition(";")[0]
+        if cookie:
+            self._cookie = cookie
 
     def _sign_in(self, seed: int) -> None:
         """Sign in as the superuser, whatever has been done to that account."""
@@ -137,9 +137,9 @@ class Pages:
         shop.restore()
         shop.restore_password()
         self._cookie = ""
-        shown = self._client.send(self.name, seed, Request("GET", SIGN_IN))
-        self._keep_cookie(shown)
-        form = next(iter(_read(shown).forms), Form("POST", SIGN_IN))
+        page = self._client.send(self.name, seed, Request("GET", SIGN_IN))
+        self._keep_cookie(page)
+        form = next(iter(_read(page).forms), Form("POST", SIGN_IN))
         fields = {**form.fields, "email": EMAIL, "password": PASSWORD}
         headers = {**_FORM, "Cookie": self._cookie}
         request = Request("POST", SIGN_IN, headers, _encoded(fields).encode())
@@ -151,7 +151,7 @@ class Pages:
         names = {"csrf_token", "ask", "next"}
         for rule, method in self._rules:
             if method == "GET":
-                answer = self._send(0, method, _HOLE.sub("1", rule), "staff")
+                answer = self._send(0, method, _PLACEHOLDER.sub("1", rule), "staff")
                 names |= _read(answer).names
         return names
 
@@ -163,18 +163,19 @@ def _read(answer: Answer) -> _Forms:
     return parser
 
 
-def _addresses(found: tuple[str, str]) -> st.SearchStrategy[tuple[str, str]]:
+def _addresses(match: tuple[str, str]) -> st.SearchStrategy[tuple[str, str]]:
     """Paths of a rule, their keys good or odd, with the method."""
-    rule, method = found
+    rule, method = match
     keys: list[Any] = [
-        _NUMBERS if hole["kind"] == "int" else _NAMES for hole in _HOLE.finditer(rule)
+        _NUMBERS if placeholder["kind"] == "int" else _NAMES
+        for placeholder in _PLACEHOLDER.finditer(rule)
     ]
-    return st.tuples(*keys).map(lambda values: (_filled(rule, values), method))
+    return st.tuples(*keys).map(lambda values: (_fill(rule, values), method))
 
 
-def _filled(rule: str, values: tuple[str, ...]) -> str:
+def _fill(rule: str, values: tuple[str, ...]) -> str:
     given = iter(values)
-    return _HOLE.sub(
+    return _PLACEHOLDER.sub(
         lambda _hole: quote(next(given).encode(errors="replace"), safe="/:@")[:_TOO_LONG], rule
     )
 

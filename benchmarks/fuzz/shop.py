@@ -80,7 +80,7 @@ class FuzzedShop:
         fresh = self.log.read_bytes()[self._read :]
         self._read += len(fresh)
         text = fresh.decode(errors="replace")
-        return text if any(mark in text for mark in _TRACEBACKS) else ""
+        return text if any(marker in text for marker in _TRACEBACKS) else ""
 
     @property
     def is_running(self) -> bool:

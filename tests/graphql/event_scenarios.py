@@ -76,50 +76,52 @@ def accounts(ports: Ports) -> None:
 
 def apps(ports: Ports) -> None:
     """One app is changed and switched off, another is removed."""
-    kept, gone = (create_app(ports, OPERATOR, NewApp(name)).app.id for name in ("Kept", "Gone"))
+    kept, deleted_object = (
+        create_app(ports, OPERATOR, NewApp(name)).app.id for name in ("Kept", "Gone")
+    )
     update_app(ports, OPERATOR, kept, AppChange(name="Renamed"))
     deactivate_app(ports, OPERATOR, kept)
-    delete_app(ports, OPERATOR, gone)
+    delete_app(ports, OPERATOR, deleted_object)
 
 
 def people(ports: Ports) -> None:
     """Customers, staff and groups are made, changed and removed."""
     renamed = Details(first_name="Renamed")
-    kept, gone = (
+    kept, deleted_object = (
         to_global_id("User", create_customer(ports, OPERATOR, NewCustomer(email)).id)
         for email in ("kept@example.com", "gone@example.com")
     )
     update_customer(ports, OPERATOR, kept, renamed)
-    delete_customer(ports, OPERATOR, gone)
-    kept, gone = (
+    delete_customer(ports, OPERATOR, deleted_object)
+    kept, deleted_object = (
         to_global_id("User", create_staff(ports, OPERATOR, NewStaff(email, redirect_url=SHOP)).id)
         for email in ("staff@example.com", "former@example.com")
     )
     update_staff(ports, OPERATOR, kept, StaffChanges(renamed))
-    delete_staff(ports, OPERATOR, gone)
-    kept, gone = (
+    delete_staff(ports, OPERATOR, deleted_object)
+    kept, deleted_object = (
         to_global_id("Group", create_group(ports, OPERATOR, NewGroup(name, ORDERS)).id)
         for name in ("Kept", "Gone")
     )
     update_group(ports, OPERATOR, kept, GroupChanges(name="Renamed"))
-    delete_group(ports, OPERATOR, gone)
+    delete_group(ports, OPERATOR, deleted_object)
 
 
 def products(ports: Ports) -> None:
     """One product is changed, another removed."""
-    kept, gone = (
+    kept, deleted_object = (
         product_id(create_product(ports, OPERATOR, ProductInput(name=name)).id)
         for name in ("Kept", "Gone")
     )
     update_product(ports, OPERATOR, kept, ProductInput(name="Renamed"))
-    delete_product(ports, OPERATOR, gone)
+    delete_product(ports, OPERATOR, deleted_object)
 
 
 def sales(ports: Ports) -> None:
     """A cart is changed, two are ordered; one order is fulfilled, the other is not."""
     cart = make_cart(ports)
     update_checkout_email(ports, NOBODY, checkout_id(cart), "other@example.com")
-    kept, gone = (order_id(make_order(ports)) for _ in range(2))
+    kept, deleted_object = (order_id(make_order(ports)) for _ in range(2))
     for step in (confirm_order, mark_order_paid, fulfill_order):
         step(ports, OPERATOR, kept)
-    cancel_order(ports, OPERATOR, gone)
+    cancel_order(ports, OPERATOR, deleted_object)

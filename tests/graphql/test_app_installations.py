@@ -117,8 +117,8 @@ def test_a_failure_is_shown_in_the_apps_own_words_and_can_be_mended(
 def test_a_failure_can_be_forgotten(front: Front, boss: str, ports: Ports) -> None:
     begun = front.run(INSTALL, boss, input=wanted("http://127.0.0.1:9/manifest"))
     install_next_app(ports, WORKER)
-    gone = front.run(FORGET, boss, id=begun["appInstallation"]["id"])
-    assert gone == {"appInstallation": {"appName": "My app"}, "errors": []}
+    deleted_object = front.run(FORGET, boss, id=begun["appInstallation"]["id"])
+    assert deleted_object == {"appInstallation": {"appName": "My app"}, "errors": []}
     assert front.run(WAITING, boss) == []
 
 

@@ -71,8 +71,8 @@ def test_a_product_goes_from_its_making_to_its_end(front: Front, token: str) -> 
     assert changed == {"product": product | {"isPublished": True}, "errors": []}
     assert front.run(ONE, id=product["id"]) == changed["product"]
     assert front.run(ONE, slug="ash-bowl") == changed["product"]
-    gone = front.run(DELETE, token, id=product["id"])
-    assert gone == changed
+    deleted_object = front.run(DELETE, token, id=product["id"])
+    assert deleted_object == changed
     assert front.run(ONE, token, id=product["id"]) is None
 
 

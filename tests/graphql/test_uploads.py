@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.graphql.server.multipart import MOST_PARTS, MOST_PLACES
+from app.graphql.server.multipart import MAX_FILE_PATHS, MAX_PARTS
 from app.web.installation import Installation
 from tests.graphql.endpoint_client import Desk, Reply, messages
 from tests.graphql.fake_identity import CUSTOMER, Callers
@@ -93,7 +93,7 @@ def test_a_form_comes_with_a_credential_or_the_preflight_header(desk: Desk) -> N
         (SEND, {"0": [""]}),
         (SEND, {"0": ["0.variables.f"]}),
         (SEND, {"0": ["variables.f", "variables.f"]}),
-        (SEND, {"0": ["variables.f"] * (MOST_PLACES + 1)}),
+        (SEND, {"0": ["variables.f"] * (MAX_FILE_PATHS + 1)}),
         ({**SEND, "variables": {"f": "taken"}}, PLACE),
         ({**SEND, "variables": {"f": [None]}}, {"0": ["variables.f.1"]}),
         ({**SEND, "variables": {"f": [None]}}, {"0": ["variables.f.-1"]}),
@@ -169,7 +169,7 @@ def test_a_form_larger_than_both_limits_is_not_read(
 
 
 def test_a_form_of_too_many_parts_answers_413(desk: Desk) -> None:
-    parts = [(str(number), "") for number in range(MOST_PARTS)]
+    parts = [(str(number), "") for number in range(MAX_PARTS)]
     body = form(("operations", "{}"), ("map", "{}"), *parts)
     content_type = "multipart/form-data; boundary=edge"
     assert desk.send(body, content_type=content_type, credential=CUSTOMER).status_code == 413

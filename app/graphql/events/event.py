@@ -47,8 +47,8 @@ class Event(graphene.Interface):
         return EVENT_TYPES[type(instance.event).__name__]
 
     @staticmethod
-    def resolve_issued_at(happened: Occurrence, _info: GraphQLResolveInfo) -> datetime:
-        return happened.issued_at
+    def resolve_issued_at(occurrence: Occurrence, _info: GraphQLResolveInfo) -> datetime:
+        return occurrence.issued_at
 
     @staticmethod
     def resolve_version(_happened: Occurrence, _info: GraphQLResolveInfo) -> str:
@@ -56,14 +56,14 @@ class Event(graphene.Interface):
 
     @staticmethod
     def resolve_issuing_principal(
-        happened: Occurrence, info: GraphQLResolveInfo
+        occurrence: Occurrence, info: GraphQLResolveInfo
     ) -> users.User | AppNode | None:
         context: RequestContext = info.context
-        found = principal_of(context.ports, context.actor, happened)
-        return app_node(context, found) if isinstance(found, apps.App) else found
+        principal = principal_of(context.ports, context.actor, occurrence)
+        return app_node(context, principal) if isinstance(principal, apps.App) else principal
 
     @staticmethod
-    def resolve_recipient(happened: Occurrence, info: GraphQLResolveInfo) -> AppNode | None:
+    def resolve_recipient(occurrence: Occurrence, info: GraphQLResolveInfo) -> AppNode | None:
         context: RequestContext = info.context
-        found = recipient_of(context.ports, context.actor, happened)
-        return None if found is None else app_node(context, found)
+        recipient = recipient_of(context.ports, context.actor, occurrence)
+        return None if recipient is None else app_node(context, recipient)

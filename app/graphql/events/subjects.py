@@ -36,8 +36,8 @@ SUBJECT_FIELDS: Mapping[str, SubjectField] = MappingProxyType(
 """By the GraphQL type that ``Event.subject`` names."""
 
 
-def show_subject(happened: Occurrence, info: GraphQLResolveInfo) -> object:
+def show_subject(occurrence: Occurrence, info: GraphQLResolveInfo) -> object:
     """What the event is about, as it is now; as it was, when it is gone."""
     context: RequestContext = info.context
-    found = subject_of(context.ports, context.actor, happened)
-    return app_node(context, found) if isinstance(found, apps.App) else found
+    subject = subject_of(context.ports, context.actor, occurrence)
+    return app_node(context, subject) if isinstance(subject, apps.App) else subject

@@ -9,18 +9,18 @@ from app.graphql.events.event import EVENT_TYPES, Event
 from app.graphql.events.subjects import SUBJECT_FIELDS, show_subject
 
 
-def _token(happened: Occurrence, _info: GraphQLResolveInfo) -> str | None:
-    event = happened.event
+def _token(occurrence: Occurrence, _info: GraphQLResolveInfo) -> str | None:
+    event = occurrence.event
     return event.token if isinstance(event, domain.LinkRequested) else None
 
 
-def _redirect_url(happened: Occurrence, _info: GraphQLResolveInfo) -> str | None:
-    event = happened.event
+def _redirect_url(occurrence: Occurrence, _info: GraphQLResolveInfo) -> str | None:
+    event = occurrence.event
     return event.redirect_url if isinstance(event, domain.LinkRequested) else None
 
 
-def _new_email(happened: Occurrence, _info: GraphQLResolveInfo) -> str | None:
-    event = happened.event
+def _new_email(occurrence: Occurrence, _info: GraphQLResolveInfo) -> str | None:
+    event = occurrence.event
     return event.new_email if isinstance(event, domain.LinkRequested) else None
 
 
@@ -54,8 +54,8 @@ def _fields(event: type[domain.Event]) -> dict[str, object]:
 def _make_type(event: type[domain.Event]) -> type[graphene.ObjectType]:
     meta = type("Meta", (), {"interfaces": (Event,)})
     body = {"__doc__": event.description, "Meta": meta, **_fields(event)}
-    made: type[graphene.ObjectType] = type(event.__name__, (graphene.ObjectType,), body)
-    return made
+    event_type: type[graphene.ObjectType] = type(event.__name__, (graphene.ObjectType,), body)
+    return event_type
 
 
 EVENT_TYPES.update({event.__name__: _make_type(event) for event in domain.EVENTS.values()})
@@ -67,5 +67,5 @@ class Subscription(graphene.ObjectType):
     event = graphene.Field(Event, description="Select the fields of events: `... on AppUpdated`.")
 
     @staticmethod
-    def resolve_event(happened: Occurrence, _info: GraphQLResolveInfo) -> Occurrence:
-        return happened
+    def resolve_event(occurrence: Occurrence, _info: GraphQLResolveInfo) -> Occurrence:
+        return occurrence

@@ -105,13 +105,13 @@ class AppInstallationMutations(graphene.ObjectType):
         _root: object, info: GraphQLResolveInfo, input: dict[str, Any]
     ) -> AppInstall:
         context: RequestContext = info.context
-        wanted = WantedApp(
+        new = WantedApp(
             app_name=input["app_name"],
             manifest_url=input["manifest_url"],
             permissions=frozenset(input.get("permissions") or ()),
             activate=input.get("activate_after_installation") is not False,
         )
-        installation = install_app(context.ports, context.actor, wanted)
+        installation = install_app(context.ports, context.actor, new)
         return AppInstall(app_installation=installation)
 
     @staticmethod

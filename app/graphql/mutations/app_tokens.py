@@ -104,13 +104,13 @@ class AppTokenMutations(graphene.ObjectType):
     ) -> AppTokenCreate:
         context: RequestContext = info.context
         permissions = input.get("permissions")
-        wanted = WantedToken(
+        new_token = WantedToken(
             name=input.get("name") or "",
             expires_at=input.get("expires_at"),
             permissions=None if permissions is None else frozenset(permissions),
         )
         app_id = key_in(input["app"], "App")
-        new = create_app_token(context.ports, context.actor, app_id, wanted)
+        new = create_app_token(context.ports, context.actor, app_id, new_token)
         return AppTokenCreate(auth_token=new.secret, app_token=new.token)
 
     @staticmethod

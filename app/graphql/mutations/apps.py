@@ -129,11 +129,11 @@ class AppMutations(graphene.ObjectType):
         _root: object, info: GraphQLResolveInfo, id: str, input: dict[str, Any]
     ) -> AppUpdate:
         context: RequestContext = info.context
-        given = {name: value for name, value in input.items() if value is not None}
-        permissions = given.get("permissions")
+        changes = {name: value for name, value in input.items() if value is not None}
+        permissions = changes.get("permissions")
         change = AppChange(
-            name=given.get("name", ABSENT),
-            identifier=given.get("identifier", ABSENT),
+            name=changes.get("name", ABSENT),
+            identifier=changes.get("identifier", ABSENT),
             permissions=ABSENT if permissions is None else frozenset(permissions),
         )
         app = update_app(context.ports, context.actor, key_in(id, "App"), change)

@@ -169,8 +169,8 @@ class CheckoutMutations(graphene.ObjectType):
         _root: object, info: GraphQLResolveInfo, input: dict[str, Any]
     ) -> CheckoutCreate:
         context: RequestContext = info.context
-        wanted = _wanted(input.get("lines") or ())
-        checkout = create_checkout(context.ports, context.actor, wanted, input.get("email"))
+        new_lines = _line_quantities(input.get("lines") or ())
+        checkout = create_checkout(context.ports, context.actor, new_lines, input.get("email"))
         return CheckoutCreate(checkout=checkout)
 
     @staticmethod
@@ -179,7 +179,7 @@ class CheckoutMutations(graphene.ObjectType):
         _root: object, info: GraphQLResolveInfo, id: str, lines: Sequence[Mapping[str, Any]]
     ) -> CheckoutLinesAdd:
         context: RequestContext = info.context
-        checkout = add_checkout_lines(context.ports, context.actor, id, _wanted(lines))
+        checkout = add_checkout_lines(context.ports, context.actor, id, _line_quantities(lines))
         return CheckoutLinesAdd(checkout=checkout)
 
     @staticmethod
@@ -188,7 +188,7 @@ class CheckoutMutations(graphene.ObjectType):
         _root: object, info: GraphQLResolveInfo, id: str, lines: Sequence[Mapping[str, Any]]
     ) -> CheckoutLinesUpdate:
         context: RequestContext = info.context
-        checkout = update_checkout_lines(context.ports, context.actor, id, _wanted(lines))
+        checkout = update_checkout_lines(context.ports, context.actor, id, _line_quantities(lines))
         return CheckoutLinesUpdate(checkout=checkout)
 
     @staticmethod
@@ -227,5 +227,5 @@ class CheckoutMutations(graphene.ObjectType):
         return CheckoutComplete(order=complete_checkout(context.ports, context.actor, id))
 
 
-def _wanted(lines: Sequence[Mapping[str, Any]]) -> tuple[Wanted, ...]:
+def _line_quantities(lines: Sequence[Mapping[str, Any]]) -> tuple[Wanted, ...]:
     return tuple(Wanted(line["product_id"], line["quantity"]) for line in lines)

@@ -120,7 +120,7 @@ class TokenMutations(graphene.ObjectType):
         context: RequestContext = info.context
         ports, actor = context.ports, context.actor
         try:
-            if not _asks_whose(info):
+            if not _selects_user(info):
                 payload = tokens.check_token(ports, actor, token=token)
                 return VerifyToken(is_valid=True, payload=payload)
             verified = tokens.verify_token(ports, actor, token=token)
@@ -138,7 +138,7 @@ class TokenMutations(graphene.ObjectType):
         return DeactivateAllUserTokens()
 
 
-def _asks_whose(info: GraphQLResolveInfo) -> bool:
+def _selects_user(info: GraphQLResolveInfo) -> bool:
     """Whether the user is selected, or may be by a fragment: what few ask for need not be read."""
     return any(
         not isinstance(chosen, FieldNode) or chosen.name.value == "user"

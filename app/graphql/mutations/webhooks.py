@@ -166,7 +166,7 @@ class WebhookMutations(graphene.ObjectType):
         context: RequestContext = info.context
         owner = input.get("app")
         app = None if owner is None else key_in(owner, "App")
-        webhook = create_webhook(context.ports, context.actor, _said(input), app)
+        webhook = create_webhook(context.ports, context.actor, _webhook_input(input), app)
         return WebhookCreate(webhook=webhook)
 
     @staticmethod
@@ -179,7 +179,9 @@ class WebhookMutations(graphene.ObjectType):
         identifier: str | None = None,
     ) -> WebhookUpdate:
         context: RequestContext = info.context
-        webhook = update_webhook(context.ports, context.actor, id, identifier or "", _said(input))
+        webhook = update_webhook(
+            context.ports, context.actor, id, identifier or "", _webhook_input(input)
+        )
         return WebhookUpdate(webhook=webhook)
 
     @staticmethod
@@ -225,9 +227,9 @@ class WebhookMutations(graphene.ObjectType):
         return WebhookReplay(failed=ran.failed, missing=ran.missing, has_more=ran.has_more)
 
 
-def _said(given: dict[str, Any]) -> WebhookInput:
+def _webhook_input(fields: dict[str, Any]) -> WebhookInput:
     """What was sent; null counts as left out."""
-    sent = {name: value for name, value in given.items() if value is not None}
+    sent = {name: value for name, value in fields.items() if value is not None}
     events = sent.get("async_events", sent.get("events"))
     return WebhookInput(
         name=sent.get("name", ABSENT),
@@ -242,8 +244,8 @@ def _said(given: dict[str, Any]) -> WebhookInput:
     )
 
 
-def _headers(given: object) -> dict[str, object]:
-    value = _decoded(given) if isinstance(given, str) else given
+def _headers(value: object) -> dict[str, object]:
+    value = _decoded(value) if isinstance(value, str) else value
     if not isinstance(value, dict):
         message = 'Headers are a JSON object: {"X-Key": "value"}.'
         raise Refused(Problem("INVALID_CUSTOM_HEADERS", message, "customHeaders"))

@@ -16,7 +16,7 @@ from app.graphql.app_nodes import (
     extension_node,
     extension_page,
 )
-from app.graphql.connections import asked_page, connection_arguments, make_connection
+from app.graphql.connections import connection_arguments, make_connection, page_request
 from app.graphql.context import RequestContext
 from app.graphql.global_ids import key_in
 from app.services.app_lifecycle.installation_requests import list_installations
@@ -104,18 +104,18 @@ class AppQueries(graphene.ObjectType):
     @staticmethod
     def resolve_apps(_root: object, info: GraphQLResolveInfo, **arguments: Any) -> Page[AppNode]:
         context: RequestContext = info.context
-        given = arguments.get("filter") or {}
-        wanted = AppFilter(
-            search=given.get("search") or "",
-            is_active=given.get("is_active"),
-            type=given.get("type"),
+        filter_ = arguments.get("filter") or {}
+        app_filter = AppFilter(
+            search=filter_.get("search") or "",
+            is_active=filter_.get("is_active"),
+            type=filter_.get("type"),
         )
         sort = arguments.get("sort_by") or {"field": AppSortField.NAME}
         page = list_apps(
             context.ports,
             context.actor,
-            asked_page("apps", arguments),
-            wanted,
+            page_request("apps", arguments),
+            app_filter,
             sort["field"],
             descending=sort.get("direction") == "DESC",
         )
@@ -143,10 +143,10 @@ class AppQueries(graphene.ObjectType):
         _root: object, info: GraphQLResolveInfo, **arguments: Any
     ) -> Page[ExtensionNode]:
         context: RequestContext = info.context
-        given = arguments.get("filter") or {}
-        wanted = ExtensionFilter(
-            tuple(given.get("mount_name") or ()), given.get("target_name") or ""
+        filter_ = arguments.get("filter") or {}
+        app_filter = ExtensionFilter(
+            tuple(filter_.get("mount_name") or ()), filter_.get("target_name") or ""
         )
-        request = asked_page("appExtensions", arguments)
-        page = list_extensions(context.ports, context.actor, request, wanted)
+        request = page_request("appExtensions", arguments)
+        page = list_extensions(context.ports, context.actor, request, app_filter)
         return extension_page(context, page)

@@ -8,7 +8,7 @@ from graphql import GraphQLResolveInfo
 
 from app.domain.authorization.groups import PermissionGroup
 from app.domain.values.pages import Page
-from app.graphql.connections import asked_page, connection_arguments, make_connection
+from app.graphql.connections import connection_arguments, make_connection, page_request
 from app.graphql.context import RequestContext
 from app.services.groups.lists import GroupFilter, list_groups, show_group
 
@@ -61,16 +61,16 @@ class GroupQueries(graphene.ObjectType):
         _root: object, info: GraphQLResolveInfo, **arguments: Any
     ) -> Page[PermissionGroup]:
         context: RequestContext = info.context
-        given = arguments.get("filter") or {}
-        ids = given.get("ids")
-        wanted = GroupFilter(
-            search=given.get("search") or "",
+        filter_ = arguments.get("filter") or {}
+        ids = filter_.get("ids")
+        group_filter = GroupFilter(
+            search=filter_.get("search") or "",
             ids=None if ids is None else tuple(ids),
             descending=(arguments.get("sort_by") or {}).get("direction") == "DESC",
         )
-        request = asked_page("permissionGroups", arguments)
-        page = list_groups(context.ports, context.actor, request, wanted)
-        context.crowd(info).meet(group.id for group in page.items)
+        request = page_request("permissionGroups", arguments)
+        page = list_groups(context.ports, context.actor, request, group_filter)
+        context.group_loader(info).add_groups(group.id for group in page.items)
         return page
 
     @staticmethod

@@ -7,7 +7,7 @@ from graphql import GraphQLResolveInfo
 
 from app.domain.single_sign_on.provider_settings import Scope
 from app.domain.values.pages import Page, empty_page
-from app.graphql.connections import asked_page, connection_arguments, make_connection
+from app.graphql.connections import connection_arguments, make_connection, page_request
 from app.graphql.context import RequestContext
 from app.services.single_sign_on.provider_settings import Plugin, list_plugins, show_plugin
 
@@ -52,9 +52,9 @@ class PluginQueries(graphene.ObjectType):
     @staticmethod
     def resolve_plugins(_root: object, info: GraphQLResolveInfo, **arguments: Any) -> Page[Plugin]:
         context: RequestContext = info.context
-        given = arguments.get("filter") or {}
-        request = asked_page("plugins", arguments)
-        if given.get("type") is Scope.PER_CHANNEL:
+        filter_ = arguments.get("filter") or {}
+        request = page_request("plugins", arguments)
+        if filter_.get("type") is Scope.PER_CHANNEL:
             return empty_page()
-        search = given.get("search") or ""
+        search = filter_.get("search") or ""
         return list_plugins(context.ports, context.actor, request, search=search)

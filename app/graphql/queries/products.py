@@ -7,7 +7,7 @@ from graphql import GraphQLResolveInfo
 
 from app.domain.commerce.products import Product
 from app.domain.values.pages import Page
-from app.graphql.connections import asked_page, connection_arguments, make_connection
+from app.graphql.connections import connection_arguments, make_connection, page_request
 from app.graphql.context import RequestContext
 from app.graphql.types.lists import (
     DateTimeRangeInput,
@@ -82,25 +82,25 @@ class ProductQueries(graphene.ObjectType):
         _root: object, info: GraphQLResolveInfo, **arguments: Any
     ) -> Page[Product]:
         context: RequestContext = info.context
-        page = asked_page("products", arguments)
+        page = page_request("products", arguments)
         sort = arguments.get("sort_by") or {}
         return list_products(
             context.ports,
             context.actor,
             page,
-            _wanted(arguments.get("filter") or {}, arguments.get("search")),
+            _product_filter(arguments.get("filter") or {}, arguments.get("search")),
             sort.get("field"),
             descending=sort.get("direction") is Direction.DESC,
         )
 
 
-def _wanted(given: dict[str, Any], search: str | None) -> ProductFilter:
-    ids, slugs = given.get("ids"), given.get("slugs")
+def _product_filter(filter_: dict[str, Any], search: str | None) -> ProductFilter:
+    ids, slugs = filter_.get("ids"), filter_.get("slugs")
     return ProductFilter(
-        search=search or given.get("search") or "",
+        search=search or filter_.get("search") or "",
         ids=None if ids is None else tuple(ids),
         slugs=None if slugs is None else tuple(slugs),
-        is_published=given.get("is_published"),
-        price=prices_in(given.get("price")),
-        updated_at=moments_in(given.get("updated_at")),
+        is_published=filter_.get("is_published"),
+        price=prices_in(filter_.get("price")),
+        updated_at=moments_in(filter_.get("updated_at")),
     )

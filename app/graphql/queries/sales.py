@@ -8,7 +8,7 @@ from graphql import GraphQLResolveInfo
 from app.domain.commerce.checkouts import Checkout
 from app.domain.commerce.orders import Order
 from app.domain.values.pages import Page
-from app.graphql.connections import asked_page, connection_arguments
+from app.graphql.connections import connection_arguments, page_request
 from app.graphql.context import RequestContext
 from app.graphql.types.lists import (
     DateRangeInput,
@@ -87,21 +87,21 @@ class SaleQueries(graphene.ObjectType):
         return list_orders(
             context.ports,
             context.actor,
-            asked_page("orders", arguments),
-            _wanted(arguments.get("filter") or {}),
+            page_request("orders", arguments),
+            _order_filter(arguments.get("filter") or {}),
             sort.get("field"),
             descending=sort.get("direction") is Direction.DESC,
         )
 
 
-def _wanted(given: dict[str, Any]) -> OrderFilter:
-    ids, statuses, payments = (given.get(name) for name in ("ids", "status", "payment_status"))
+def _order_filter(filter_: dict[str, Any]) -> OrderFilter:
+    ids, statuses, payments = (filter_.get(name) for name in ("ids", "status", "payment_status"))
     return OrderFilter(
-        search=given.get("search") or "",
-        customer=given.get("customer") or "",
+        search=filter_.get("search") or "",
+        customer=filter_.get("customer") or "",
         ids=None if ids is None else tuple(ids),
         statuses=None if statuses is None else tuple(statuses),
         payments=None if payments is None else tuple(payments),
-        created_at=days_in(given.get("created")),
-        updated_at=moments_in(given.get("updated_at")),
+        created_at=days_in(filter_.get("created")),
+        updated_at=moments_in(filter_.get("updated_at")),
     )

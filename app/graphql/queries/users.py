@@ -9,7 +9,7 @@ from app.domain.accounts.directory import UserFilter, UserSort
 from app.domain.accounts.users import User
 from app.domain.values.errors import TokenRejected
 from app.domain.values.pages import Page
-from app.graphql.connections import asked_page, connection_arguments, make_connection
+from app.graphql.connections import connection_arguments, make_connection, page_request
 from app.graphql.context import RequestContext
 from app.services.accounts.directory import list_customers, list_staff, show_user
 
@@ -93,25 +93,25 @@ class UserQueries(graphene.ObjectType):
     @staticmethod
     def resolve_customers(_root: object, info: GraphQLResolveInfo, **arguments: Any) -> Page[User]:
         context: RequestContext = info.context
-        wanted = _filter(arguments, {"search": arguments.get("search")})
-        page = asked_page("customers", arguments)
-        return _met(info, list_customers(context.ports, context.actor, page, wanted))
+        user_filter = _filter(arguments, {"search": arguments.get("search")})
+        page = page_request("customers", arguments)
+        return _load_groups(info, list_customers(context.ports, context.actor, page, user_filter))
 
     @staticmethod
     def resolve_staff_users(
         _root: object, info: GraphQLResolveInfo, **arguments: Any
     ) -> Page[User]:
         context: RequestContext = info.context
-        wanted = _filter(arguments, arguments.get("filter") or {})
-        page = asked_page("staffUsers", arguments)
-        return _met(info, list_staff(context.ports, context.actor, page, wanted))
+        user_filter = _filter(arguments, arguments.get("filter") or {})
+        page = page_request("staffUsers", arguments)
+        return _load_groups(info, list_staff(context.ports, context.actor, page, user_filter))
 
 
-def _filter(arguments: dict[str, Any], given: dict[str, Any]) -> UserFilter:
+def _filter(arguments: dict[str, Any], filter_: dict[str, Any]) -> UserFilter:
     sort = arguments.get("sort_by") or {}
-    status, ids = given.get("status"), given.get("ids")
+    status, ids = filter_.get("status"), filter_.get("ids")
     return UserFilter(
-        search=given.get("search") or "",
+        search=filter_.get("search") or "",
         is_active=None if status is None else status is StaffMemberStatus.ACTIVE,
         ids=None if ids is None else tuple(ids),
         sort=sort.get("field"),
@@ -119,7 +119,7 @@ def _filter(arguments: dict[str, Any], given: dict[str, Any]) -> UserFilter:
     )
 
 
-def _met(info: GraphQLResolveInfo, page: Page[User]) -> Page[User]:
+def _load_groups(info: GraphQLResolveInfo, page: Page[User]) -> Page[User]:
     context: RequestContext = info.context
-    context.crowd(info).meet_people(page.items)
+    context.group_loader(info).add_users(page.items)
     return page

@@ -14,7 +14,7 @@ _CONTAINERS = (dict, list)
 _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)', re.DOTALL)
 """A string of JSON; one without an end reaches to the end of the text."""
 
-_LONGEST_LENGTH = 18
+_MAX_LENGTH_DIGITS = 18
 _MIB = 1024 * 1024
 
 
@@ -30,55 +30,55 @@ class BadRequest(Exception):
         self.headers = tuple((name.replace("_", "-"), value) for name, value in headers.items())
 
 
-def read_body(environ: dict[str, Any], most: int) -> bytes:
+def read_body(environ: dict[str, Any], max_size: int) -> bytes:
     """The whole body, at most ``most`` bytes; a longer one is 413.
 
     An announced length is judged before anything is read. A body without one (chunked) is read
     only where the server says that it ends by itself, and never beyond the limit.
     """
-    announced = _announced(environ.get("CONTENT_LENGTH") or "", most)
+    announced = _announced(environ.get("CONTENT_LENGTH") or "", max_size)
     if announced is None and not environ.get("wsgi.input_terminated"):
         return b""
-    wanted = most + 1 if announced is None else announced
+    size = max_size + 1 if announced is None else announced
     try:
-        body = _read(environ["wsgi.input"], wanted)
+        body = _read(environ["wsgi.input"], size)
     except RequestEntityTooLarge:
         # The server's own limit, which is lower for clients without a credential.
         message = "The body is larger than this client can send."
         raise BadRequest(message, HTTPStatus.REQUEST_ENTITY_TOO_LARGE) from None
-    if len(body) > most:
-        raise too_large("The body is", most)
+    if len(body) > max_size:
+        raise too_large("The body is", max_size)
     if announced is not None and len(body) < announced:
         raise BadRequest("The body ended before its announced length.")
     return body
 
 
-def _announced(text: str, most: int) -> int | None:
+def _announced(text: str, max_size: int) -> int | None:
     if not text:
         return None
     if not (text.isascii() and text.isdigit()):
         raise BadRequest("The Content-Length is no number.")
-    length = int(text[:_LONGEST_LENGTH])
-    if length > most:
-        raise too_large("The body is", most)
+    length = int(text[:_MAX_LENGTH_DIGITS])
+    if length > max_size:
+        raise too_large("The body is", max_size)
     return length
 
 
-def _read(stream: Any, wanted: int) -> bytes:
+def _read(stream: Any, size: int) -> bytes:
     chunks = []
-    while wanted > 0:
-        chunk = stream.read(wanted)
+    while size > 0:
+        chunk = stream.read(size)
         if not chunk:
             break
         chunks.append(chunk)
-        wanted -= len(chunk)
+        size -= len(chunk)
     return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
 
-def too_large(what: str, most: int) -> BadRequest:
+def too_large(what: str, max_size: int) -> BadRequest:
     """The refusal of something that is larger than ``most`` bytes."""
-    told = f"{most // _MIB} MiB" if most % _MIB == 0 else f"{most} bytes"
-    return BadRequest(f"{what} larger than {told}.", HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+    limit = f"{max_size // _MIB} MiB" if max_size % _MIB == 0 else f"{max_size} bytes"
+    return BadRequest(f"{what} larger than {limit}.", HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
 
 
 def read_json(text: bytes | str, what: str, values_max: int) -> Any:

@@ -53,11 +53,11 @@ class Documents:
         A known document costs the request as much as a new one: whether a request is within its
         limits does not depend on what others have sent.
         """
-        known = self._valid.get(text) or self._invalid.get(text)
-        if known is None:
+        cached = self._valid.get(text) or self._invalid.get(text)
+        if cached is None:
             return self._read(text, allowed)
-        error = allowed.error(known.cost)
-        return known if error is None else _over_limit(known.cost, error)
+        error = allowed.error(cached.cost)
+        return cached if error is None else _over_limit(cached.cost, error)
 
     def _read(self, text: str, allowed: Allowance) -> Document | Rejected:
         self.read += 1

@@ -40,8 +40,8 @@ _REQUEST_HEADERS = (
 )
 """What pages may send; beside them whatever else they ask for (tracing headers, for example)."""
 
-_MOST_NAMES = 50
-_LONGEST_NAMES = 8192
+_MAX_HEADER_NAMES = 50
+_MAX_HEADER_NAMES_LENGTH = 8192
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
 
 
@@ -128,13 +128,15 @@ class GraphqlEndpoint:
         return joined(outcomes) if request.is_batch else outcomes[0]
 
     def _options(self, environ: Environ) -> Answer:
-        asked = environ.get("HTTP_ACCESS_CONTROL_REQUEST_HEADERS", "").lower()[:_LONGEST_NAMES]
-        names = [name for name in re.split(r"[\s,]+", asked) if _HEADER_NAME.fullmatch(name)]
+        requested = environ.get("HTTP_ACCESS_CONTROL_REQUEST_HEADERS", "").lower()[
+            :_MAX_HEADER_NAMES_LENGTH
+        ]
+        names = [name for name in re.split(r"[\s,]+", requested) if _HEADER_NAME.fullmatch(name)]
         preflight = preflight_headers(
             environ.get("HTTP_ORIGIN"),
             self._installation.allowed_graphql_origins,
             methods=_METHODS,
-            request_headers=tuple(dict.fromkeys([*_REQUEST_HEADERS, *names[:_MOST_NAMES]])),
+            request_headers=tuple(dict.fromkeys([*_REQUEST_HEADERS, *names[:_MAX_HEADER_NAMES]])),
         )
         return Answer(HTTPStatus.OK, (*self._headers, self._allow(), *preflight.items()))
 

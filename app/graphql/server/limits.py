@@ -51,27 +51,27 @@ class Allowance:
     """What the documents of one request can still take: ``tokens_max`` less what is ``spent``."""
 
     tokens_max: int
-    spent: ReadingCost = ReadingCost()
+    used: ReadingCost = ReadingCost()
 
     @property
     def tokens(self) -> int:
-        return self.tokens_max - self.spent.tokens
+        return self.tokens_max - self.used.tokens
 
     @property
     def comparisons(self) -> int:
-        return COMPARISONS - self.spent.comparisons
+        return COMPARISONS - self.used.comparisons
 
     def after(self, cost: ReadingCost) -> "Allowance":
-        return Allowance(self.tokens_max, self.spent + cost)
+        return Allowance(self.tokens_max, self.used + cost)
 
     def error(self, cost: ReadingCost) -> GraphQLError | None:
         """Return the error of a document that takes more than is left, or ``None`` if it fits."""
         if cost.tokens > self.tokens:
-            told = f"The request contains more than {self.tokens_max} tokens"
-            return limit_error("tokens", told, self.tokens_max)
+            text = f"The request contains more than {self.tokens_max} tokens"
+            return limit_error("tokens", text, self.tokens_max)
         if cost.comparisons > self.comparisons:
-            told = "The request repeats its fields too often"
-            return limit_error("comparisons", told, COMPARISONS)
+            text = "The request repeats its fields too often"
+            return limit_error("comparisons", text, COMPARISONS)
         return None
 
 

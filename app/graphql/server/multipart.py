@@ -12,9 +12,9 @@ from werkzeug.formparser import MultiPartParser
 from app.domain.values.uploads import Upload
 from app.graphql.server.bodies import BadRequest, read_json, too_large
 
-MOST_PARTS = 32
-MOST_PLACES = 100
-_LONGEST_INDEX = 6
+MAX_PARTS = 32
+MAX_FILE_PATHS = 100
+_MAX_INDEX_DIGITS = 6
 
 
 def read_multipart(
@@ -32,10 +32,10 @@ def read_multipart(
     operations = _json_part(form, "operations", values_max)
     if not isinstance(operations, dict):
         raise BadRequest("An upload carries one operation: `operations` must be an object.")
-    places = _json_part(form, "map", values_max)
-    if not isinstance(places, dict):
+    file_paths = _json_part(form, "map", values_max)
+    if not isinstance(file_paths, dict):
         raise BadRequest("`map` must be an object of file names, each with a list of paths.")
-    for name, path in _pairs(places):
+    for name, path in _pairs(file_paths):
         upload = files.get(name)
         if upload is None:
             raise BadRequest(f"`map` names a file {name!r} that the form does not hold.")
@@ -47,13 +47,13 @@ def _parts(body: bytes, boundary: str, text_max: int) -> tuple[dict[str, str], d
     if not boundary.isascii() or not boundary:
         raise BadRequest("The form has no boundary.")
     parser = MultiPartParser(
-        stream_factory=_in_memory, max_form_memory_size=text_max, max_form_parts=MOST_PARTS
+        stream_factory=_in_memory, max_form_memory_size=text_max, max_form_parts=MAX_PARTS
     )
     try:
         form, files = parser.parse(BytesIO(body), boundary.encode(), len(body))
     except RequestEntityTooLarge:
-        told = f"A form may hold {MOST_PARTS} parts, and text of {text_max} bytes in each."
-        raise BadRequest(told, HTTPStatus.REQUEST_ENTITY_TOO_LARGE) from None
+        message = f"A form may hold {MAX_PARTS} parts, and text of {text_max} bytes in each."
+        raise BadRequest(message, HTTPStatus.REQUEST_ENTITY_TOO_LARGE) from None
     except ValueError:
         raise BadRequest("The form is no valid multipart/form-data.") from None
     uploads = {name: _upload(stored) for name, stored in files.items()}
@@ -81,14 +81,14 @@ def _json_part(form: dict[str, str], name: str, values_max: int) -> Any:
     return read_json(form[name], f"`{name}`", values_max)
 
 
-def _pairs(places: dict[str, Any]) -> list[tuple[str, str]]:
+def _pairs(file_paths: dict[str, Any]) -> list[tuple[str, str]]:
     pairs = []
-    for name, paths in places.items():
+    for name, paths in file_paths.items():
         if not isinstance(paths, list) or not all(isinstance(path, str) for path in paths):
             raise BadRequest("`map` must be an object of file names, each with a list of paths.")
         pairs += [(name, path) for path in paths]
-    if len(pairs) > MOST_PLACES:
-        raise BadRequest(f"`map` may name {MOST_PLACES} places.")
+    if len(pairs) > MAX_FILE_PATHS:
+        raise BadRequest(f"`map` may name {MAX_FILE_PATHS} places.")
     return pairs
 
 
@@ -108,6 +108,6 @@ def _put(operations: Any, path: str, upload: Upload) -> None:
 def _key(holder: Any, step: str) -> str | int | None:
     if isinstance(holder, dict) and step in holder:
         return step
-    if isinstance(holder, list) and len(step) <= _LONGEST_INDEX and step.isdecimal():
+    if isinstance(holder, list) and len(step) <= _MAX_INDEX_DIGITS and step.isdecimal():
         return int(step) if int(step) < len(holder) else None
     return None

@@ -21,8 +21,8 @@ from graphql import (
 from app.graphql.server.limits import Load, ReadingCost
 from app.graphql.server.query_cost import Scales
 
-_MOST_LOADS = 64
-_LONGEST_NAME = 100
+_MAX_LOADS = 64
+_MAX_NAME = 100
 _NO_COST = ReadingCost()
 
 
@@ -45,12 +45,12 @@ class Operation:
     def load(self, variables: Mapping[str, Any]) -> Load:
         """What it asks for with these coerced variables; only page sizes among them matter."""
         if self._page_variables is not None:
-            known = self._loads.get(tuple(map(variables.get, self._page_variables)))
-            if known is not None:
-                return known
+            cached = self._loads.get(tuple(map(variables.get, self._page_variables)))
+            if cached is not None:
+                return cached
         scales = Scales(self.schema, self.fragments, variables)
         load = scales.weigh(self.node)
-        if len(self._loads) >= _MOST_LOADS:
+        if len(self._loads) >= _MAX_LOADS:
             self._loads.clear()
         self._page_variables = names = tuple(sorted(scales.page_variables))
         self._loads[tuple(map(variables.get, names))] = load
@@ -88,7 +88,7 @@ class Document:
 
     def _pick(self, name: str | None) -> OperationDefinitionNode:
         if name is not None and name not in self._nodes:
-            raise GraphQLError(f"Unknown operation named {name[:_LONGEST_NAME]!r}.")
+            raise GraphQLError(f"Unknown operation named {name[:_MAX_NAME]!r}.")
         if name is not None:
             return self._nodes[name]
         if len(self._nodes) != 1:

@@ -42,7 +42,7 @@ _PLAIN_LIST = 10
 
 _TYPES = 50
 _FEW = 5
-_LARGEST = 10
+_UNBOUNDED_LIST = 10
 """What introspection is taken for: this many types, and so many items of whatever they list.
 
 They are half of what an ordinary schema has, for a value of introspection takes half the time of
@@ -156,7 +156,7 @@ class Scales:
         if parent is self._schema.query_type and field.args:
             weight.once += LOOKUP if size is None else PAGE
         if node.name.value == "__type":
-            weight.once += _LARGEST * inner.total(_FEW)
+            weight.once += _UNBOUNDED_LIST * inner.total(_FEW)
         elif not _is_list(field):
             weight.once += inner.total(_PLAIN_LIST if size is None else size)
         elif size is None:
@@ -169,13 +169,13 @@ class Scales:
         paged = [name for name in PAGE_ARGUMENTS if name in field.args]
         if not paged:
             return None
-        asked = [field.args[name].default_value for name in paged]
-        asked += [
+        sizes = [field.args[name].default_value for name in paged]
+        sizes += [
             self._value(argument.value)
             for argument in node.arguments
             if argument.name.value in paged
         ]
-        return max((max(size, 0) for size in asked if isinstance(size, int)), default=LONGEST_PAGE)
+        return max((max(size, 0) for size in sizes if isinstance(size, int)), default=LONGEST_PAGE)
 
     def _value(self, value: ValueNode) -> object:
         if isinstance(value, VariableNode):

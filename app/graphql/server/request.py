@@ -15,7 +15,7 @@ JSON = "application/json"
 GRAPHQL = "application/graphql"
 GRAPHQL_RESPONSE = "application/graphql-response+json"
 MULTIPART = "multipart/form-data"
-_LONGEST_HEADER = 4096
+_MAX_HEADER = 4096
 """Characters of a header that are looked at: parsing one takes more than linear time."""
 
 _UTF_8 = ("utf-8", "utf8")
@@ -57,7 +57,7 @@ def read_request(environ: dict[str, Any], sizes: Sizes, *, is_deliberate: bool) 
     content_type = environ.get("CONTENT_TYPE") or ""
     if content_type == JSON:
         return _from_json(_json(environ, sizes), sizes)
-    kind, options = parse_options_header(content_type[:_LONGEST_HEADER])
+    kind, options = parse_options_header(content_type[:_MAX_HEADER])
     kind = kind.lower()
     if options.get("charset", _UTF_8[0]).lower() not in _UTF_8:
         raise _unsupported("The body must be UTF-8.")
@@ -94,7 +94,7 @@ def wants_graphql_response(accept: str) -> bool:
     It is preferred where both are equally welcome, but never for a wildcard's sake: clients that
     know nothing of it get what they always got.
     """
-    accept = accept[:_LONGEST_HEADER]
+    accept = accept[:_MAX_HEADER]
     if not accept or GRAPHQL_RESPONSE not in accept.lower():
         return False
     accepted = parse_accept_header(accept.lower(), MIMEAccept)

@@ -75,7 +75,7 @@ class Exchange:
             identity = self._identify(self._ports, visitor)
         except DatabaseUnavailable:
             return [UNAVAILABLE] * len(entries)
-        self._notice(identity)
+        self._record_activity(identity)
         context = self._admit(identity, visitor)
         if context is None:
             return [CLOSED] * len(entries)
@@ -96,7 +96,7 @@ class Exchange:
             changed = plan.operation.is_mutation
         return outcomes
 
-    def _notice(self, identity: Identity) -> None:
+    def _record_activity(self, identity: Identity) -> None:
         """Gathered in memory: no request is written down while somebody waits for it."""
         activity, actor = self._ports.activity, identity.actor
         activity.saw_request(traffic_kind(actor))
@@ -112,12 +112,12 @@ class Exchange:
 
     def _renew(self, context: RequestContext) -> RequestContext | None:
         """The context of what follows a mutation; what counts for a whole request goes on."""
-        renewed = self._admit(self._again(context), context.visitor)
+        renewed = self._admit(self._current_identity(context), context.visitor)
         if renewed is None:
             return None
         return replace(renewed, ports=context.ports, field_errors=context.field_errors)
 
-    def _again(self, context: RequestContext) -> Identity:
+    def _current_identity(self, context: RequestContext) -> Identity:
         """The caller of this request as they are now.
 
         A visitor whose credential was worth nothing stays anonymous, so that one request doesn't
@@ -192,9 +192,9 @@ class Exchange:
     def _introspect(self, plan: Plan, context: RequestContext) -> Outcome:
         entry = plan.entry
         key = entry.query, entry.operation_name, _canonical(entry.variables)
-        known = self.introspections.get(key)
-        if known is not None:
-            return known
+        cached = self.introspections.get(key)
+        if cached is not None:
+            return cached
         data, errors = execute(plan.operation, plan.variables, context)
         outcome = executed(data, errors, self._ports)
         if not errors:
@@ -212,8 +212,10 @@ def _refuse_all(
     plans: Sequence[Plan | Outcome], refusal: Outcome, entries: int
 ) -> list[Plan | Outcome]:
     """Refuse a batch that is over a limit; entries that failed by themselves keep their errors."""
-    known: list[Plan | Outcome] = [one if isinstance(one, Outcome) else refusal for one in plans]
-    return known + [refusal] * (entries - len(plans))
+    outcomes: list[Plan | Outcome] = [
+        one if isinstance(one, Outcome) else refusal for one in plans
+    ]
+    return outcomes + [refusal] * (entries - len(plans))
 
 
 def _canonical(variables: dict[str, Any]) -> bytes:

@@ -94,10 +94,10 @@ class App(graphene.ObjectType):
         return self.created_at
 
     def resolve_tokens(self: AppNode, _info: GraphQLResolveInfo) -> tuple[domain.AppToken, ...]:
-        return self.shelf.tokens[self.id]
+        return self.loader.tokens[self.id]
 
     def resolve_webhooks(self: AppNode, _info: GraphQLResolveInfo) -> tuple[Webhook, ...]:
-        return self.shelf.webhooks[self.id]
+        return self.loader.webhooks[self.id]
 
     def resolve_about_app(self: domain.App, _info: GraphQLResolveInfo) -> str | None:
         return self.about or None
@@ -124,7 +124,7 @@ class App(graphene.ObjectType):
         return self.author or None
 
     def resolve_access_token(self: AppNode, _info: GraphQLResolveInfo) -> str | None:
-        return self.shelf.access_token(self)
+        return self.loader.access_token(self)
 
     def resolve_extensions(self: AppNode, _info: GraphQLResolveInfo) -> list[ExtensionNode]:
-        return [extension_node(one, self) for one in self.shelf.extensions[self.id]]
+        return [extension_node(one, self) for one in self.loader.extensions[self.id]]

@@ -10,7 +10,7 @@ from app.domain.deliveries import deliveries as domain
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import Page
 from app.domain.webhooks.webhooks import AsyncEvent
-from app.graphql.connections import asked_page, connection_arguments, make_connection
+from app.graphql.connections import connection_arguments, make_connection, page_request
 from app.graphql.context import RequestContext
 from app.services.deliveries.lists import list_attempts
 
@@ -106,5 +106,5 @@ class EventDelivery(graphene.ObjectType):
         self: domain.EventDelivery, info: GraphQLResolveInfo, **arguments: Any
     ) -> Page[domain.Attempt]:
         context: RequestContext = info.context
-        page = asked_page("attempts", arguments)
+        page = page_request("attempts", arguments)
         return list_attempts(context.ports, context.actor, self.id, page)

@@ -41,19 +41,19 @@ class PriceRangeInput(graphene.InputObjectType):
     lte = graphene.Float()
 
 
-def moments_in(given: Mapping[str, datetime | None] | None) -> Range[datetime] | None:
+def moments_in(range_: Mapping[str, datetime | None] | None) -> Range[datetime] | None:
     """The range that a ``DateTimeRangeInput`` means."""
-    return None if given is None else moments(given.get("gte"), given.get("lte"))
+    return None if range_ is None else moments(range_.get("gte"), range_.get("lte"))
 
 
-def days_in(given: Mapping[str, date | None] | None) -> Range[datetime] | None:
+def days_in(range_: Mapping[str, date | None] | None) -> Range[datetime] | None:
     """The range that a ``DateRangeInput`` means."""
-    return None if given is None else days(given.get("gte"), given.get("lte"))
+    return None if range_ is None else days(range_.get("gte"), range_.get("lte"))
 
 
-def prices_in(given: Mapping[str, float | None] | None) -> Range[Decimal] | None:
+def prices_in(range_: Mapping[str, float | None] | None) -> Range[Decimal] | None:
     """The range that a ``PriceRangeInput`` means."""
-    return None if given is None else Range(_price(given.get("gte")), _price(given.get("lte")))
+    return None if range_ is None else Range(_price(range_.get("gte")), _price(range_.get("lte")))
 
 
 def _price(amount: float | None) -> Decimal | None:

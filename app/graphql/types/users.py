@@ -16,7 +16,7 @@ from app.domain.sign_in.devices import SignedIn
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import Page
-from app.graphql.connections import asked_page, connection_arguments
+from app.graphql.connections import connection_arguments, page_request
 from app.graphql.context import RequestContext
 from app.services.commerce.checkout_lists import list_checkouts
 from app.services.commerce.order_lists import list_orders_of
@@ -24,7 +24,7 @@ from app.services.sign_in.own_sessions import list_sessions
 
 
 @dataclass(frozen=True, slots=True)
-class _Held:
+class _UserPermission:
     """A permission, and who holds it."""
 
     code: Permission
@@ -57,11 +57,11 @@ class UserPermission(graphene.ObjectType):
         description="The groups that give it; `userId` is the person whose permission it is.",
     )
 
-    def resolve_name(self: _Held, _info: GraphQLResolveInfo) -> str:
+    def resolve_name(self: _UserPermission, _info: GraphQLResolveInfo) -> str:
         return self.code.label
 
     def resolve_source_permission_groups(
-        self: _Held, _info: GraphQLResolveInfo, user_id: str
+        self: _UserPermission, _info: GraphQLResolveInfo, user_id: str
     ) -> tuple[domain.Group, ...]:
         if user_id != to_global_id("User", self.owner.id):
             message = "This is a permission of another person: give the id of the one above it."
@@ -116,14 +116,16 @@ class User(graphene.ObjectType):
     def resolve_id(self: domain.User, _info: GraphQLResolveInfo) -> str:
         return to_global_id("User", self.id)
 
-    def resolve_user_permissions(self: domain.User, _info: GraphQLResolveInfo) -> list[_Held]:
-        return [_Held(permission, self) for permission in in_order(self.permissions)]
+    def resolve_user_permissions(
+        self: domain.User, _info: GraphQLResolveInfo
+    ) -> list[_UserPermission]:
+        return [_UserPermission(permission, self) for permission in in_order(self.permissions)]
 
     def resolve_permission_groups(
         self: domain.User, info: GraphQLResolveInfo
     ) -> tuple[domain.Group, ...]:
         context: RequestContext = info.context
-        context.crowd(info).meet_people([self])
+        context.group_loader(info).add_users([self])
         return self.groups
 
     def resolve_editable_groups(
@@ -132,15 +134,15 @@ class User(graphene.ObjectType):
         if Permission.MANAGE_STAFF not in self.permissions:
             return ()
         context: RequestContext = info.context
-        groups = context.crowd(info).editable_by(self)
-        context.crowd(info).meet(group.id for group in groups)
+        groups = context.group_loader(info).editable_by(self)
+        context.group_loader(info).add_groups(group.id for group in groups)
         return groups
 
     def resolve_sessions(
         self: domain.User, info: GraphQLResolveInfo
     ) -> tuple[SignedIn, ...] | None:
         context: RequestContext = info.context
-        if context.actor.user_id != context.living("User", self.id):
+        if context.actor.user_id != context.existing_key("User", self.id):
             return None
         return list_sessions(context.ports, context.actor)
 
@@ -148,16 +150,16 @@ class User(graphene.ObjectType):
         self: domain.User, info: GraphQLResolveInfo, **arguments: Any
     ) -> Page[Order]:
         context: RequestContext = info.context
-        page = asked_page("orders", arguments)
-        key = context.living("User", self.id)
+        page = page_request("orders", arguments)
+        key = context.existing_key("User", self.id)
         return list_orders_of(context.ports, context.actor, key, page)
 
     def resolve_checkouts(
         self: domain.User, info: GraphQLResolveInfo, **arguments: Any
     ) -> Page[Checkout]:
         context: RequestContext = info.context
-        page = asked_page("checkouts", arguments)
-        key = context.living("User", self.id)
+        page = page_request("checkouts", arguments)
+        key = context.existing_key("User", self.id)
         return list_checkouts(context.ports, context.actor, key, page)
 
     def resolve_avatar(
@@ -167,6 +169,6 @@ class User(graphene.ObjectType):
             return None
         context: RequestContext = info.context
         # The issuer is our own address, as whoever asks has reached it.
-        here = context.visitor.issuer.removesuffix("/graphql/")
+        base_url = context.visitor.issuer.removesuffix("/graphql/")
         alt = f"{self.first_name} {self.last_name}".strip()
-        return _Picture(f"{here}{avatar_path(self.avatar, size)}", alt)
+        return _Picture(f"{base_url}{avatar_path(self.avatar, size)}", alt)

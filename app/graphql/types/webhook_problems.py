@@ -16,8 +16,8 @@ _READING = (
 
 def _codes(name: str, description: str, *codes: str) -> type[graphene.Enum]:
     members = {code: code for code in codes}
-    made: type[graphene.Enum] = graphene.Enum(name, members, description=description)
-    return made
+    enum: type[graphene.Enum] = graphene.Enum(name, members, description=description)
+    return enum
 
 
 WebhookErrorCode = _codes(

@@ -11,7 +11,7 @@ from app.domain.values.ids import to_global_id
 from app.domain.values.pages import Page
 from app.domain.webhooks import webhooks as domain
 from app.graphql.app_nodes import AppNode, app_node
-from app.graphql.connections import asked_page, connection_arguments, make_connection
+from app.graphql.connections import connection_arguments, make_connection, page_request
 from app.graphql.context import RequestContext
 from app.services.apps.lists import show_app
 from app.services.deliveries.lists import DeliveryFilter, list_deliveries
@@ -21,7 +21,7 @@ EventDeliveryCountableConnection = make_connection(
 )
 
 
-def _told(event: domain.AsyncEvent | None) -> str:
+def _description(event: domain.AsyncEvent | None) -> str:
     if event is None:
         return "What happens in the shop, and webhooks can hear of."
     if event is domain.AsyncEvent.ANY_EVENTS:
@@ -30,10 +30,10 @@ def _told(event: domain.AsyncEvent | None) -> str:
 
 
 WebhookEventTypeAsyncEnum = graphene.Enum.from_enum(
-    domain.AsyncEvent, name="WebhookEventTypeAsyncEnum", description=_told
+    domain.AsyncEvent, name="WebhookEventTypeAsyncEnum", description=_description
 )
 WebhookEventTypeEnum = graphene.Enum.from_enum(
-    domain.AsyncEvent, name="WebhookEventTypeEnum", description=_told
+    domain.AsyncEvent, name="WebhookEventTypeEnum", description=_description
 )
 WebhookEventTypeSyncEnum = graphene.Enum.from_enum(
     domain.SyncEvent,
@@ -138,11 +138,13 @@ class Webhook(graphene.ObjectType):
         self: domain.Webhook, info: GraphQLResolveInfo, **arguments: Any
     ) -> Page[EventDelivery]:
         context: RequestContext = info.context
-        given = arguments.get("filter") or {}
-        event = given.get("event_type")
-        wanted = DeliveryFilter(given.get("status"), "" if event is None else event.value)
-        page = asked_page("eventDeliveries", arguments)
-        return list_deliveries(context.ports, context.actor, self.id, page, wanted)
+        filter_ = arguments.get("filter") or {}
+        event = filter_.get("event_type")
+        delivery_filter = DeliveryFilter(
+            filter_.get("status"), "" if event is None else event.value
+        )
+        page = page_request("eventDeliveries", arguments)
+        return list_deliveries(context.ports, context.actor, self.id, page, delivery_filter)
 
     def resolve_subscription_query(self: domain.Webhook, _info: GraphQLResolveInfo) -> str | None:
         return self.query or None

@@ -26,7 +26,7 @@ from app.graphql.server.limits import Allowance, ReadingCost, limit_error
 DEEPEST = 200
 """Where the parser and the validation themselves give up, whatever the limits are."""
 
-_MOST_ERRORS = 50
+_MAX_ERRORS = 50
 _BLOCK = 4096
 
 _RULES = tuple(rule for rule in specified_rules if rule is not OverlappingFieldsCanBeMergedRule)
@@ -103,7 +103,7 @@ def read_document(
         schema,
         document,
         (*_RULES, BoundedMergingRule),
-        max_errors=_MOST_ERRORS,
+        max_errors=_MAX_ERRORS,
         hide_suggestions=hide_suggestions,
     )
     source.show()
