@@ -42,12 +42,14 @@ coverage: ## the tests again, half as long once more: what they reach, and that 
 check: dev-packages ## the static checks alone: style, types, layers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/djlint --check --quiet app/templates
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
 fix: dev-packages ## put right what the style check can put right by itself
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	$(BIN)/djlint --reformat --quiet app/templates
 
 bench: dev-packages ## measure the speed of a running server: the table in the README
 	$(BIN)/python -m benchmarks $(ARGS)

@@ -28,6 +28,10 @@ def test_the_source_is_formatted() -> None:
     _passes("ruff", "format", "--check", ".")
 
 
+def test_templates_are_formatted() -> None:
+    _passes("djlint", "--check", "--quiet", "app/templates")
+
+
 def _passes(tool: str, *arguments: str) -> None:
     program = Path(sysconfig.get_path("scripts")) / tool
     done = subprocess.run(
