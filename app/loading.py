@@ -29,7 +29,7 @@ def postponed(*names: str) -> Iterator[None]:
 
     A name that ends with a dot stands for all modules of that package. What is imported *from*
     such a module is used at once: ``from app.services import users`` can wait, ``from
-    app.services.accounts.user_creation import create_user`` cannot.
+    app.services.people.user_creation import create_user`` cannot.
     """
     finder = _Later(names)
     sys.meta_path.insert(0, finder)

@@ -10,12 +10,12 @@ import structlog
 from app.domain.authorization.actor import WORKER, Actor
 from app.domain.values.installation_errors import DatabaseUnavailable
 from app.ports import Ports
-from app.services.app_lifecycle.installation_worker import install_next_app
+from app.services.apps.installation_worker import install_next_app
 from app.services.deliveries.dispatch import lease_due_deliveries, release_batch
 from app.services.deliveries.fanout import fan_out_events
 from app.services.deliveries.sending import make_deliveries
-from app.services.mail.sending import send_due_mail
 from app.services.operations.cleanup import tidy
+from app.services.operations.mail_sending import send_due_mail
 from app.services.operations.worker_heartbeat import beat
 
 _PATIENCE = 0.5

@@ -16,7 +16,7 @@ from app.domain.accounts.search import words_of
 from app.domain.authorization.actor import OPERATOR
 from app.domain.values.pages import PageRequest
 from app.ports import Ports
-from app.services.accounts.directory import list_customers
+from app.services.people.directory import list_customers
 from app.settings import Settings, default_database_url, load_settings
 from app.wiring import connect
 

@@ -5,7 +5,7 @@ turn, 200 times each and more, each time from another internet address and for a
 medians of one operation must lie within 5 % of one another. It takes some three minutes, most of
 them spent on hashing passwords; who else may have an address (somebody without a password, whoever
 was mailed a moment ago) is looked at statement by statement in
-``tests/services/passwords/test_equal_work``.
+``tests/services/accounts/test_equal_work``.
 """
 
 import json

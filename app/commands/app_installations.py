@@ -23,10 +23,9 @@ from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.pages import LONGEST_PAGE, PageRequest
 from app.ports import Ports
-from app.services.app_lifecycle import installation_requests as installations_cases
-from app.services.app_lifecycle import installation_worker as installing
-from app.services.app_lifecycle import manifests
-from app.services.apps import lists as app_lists
+from app.services.apps import app_lists, manifests
+from app.services.apps import installation_requests as installations_cases
+from app.services.apps import installation_worker as installing
 from app.web.installation import installation
 
 _POLL_SECONDS = 0.2

@@ -8,7 +8,7 @@ from app.domain.authorization.actor import OPERATOR
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.pages import PageRequest
 from app.ports import Ports
-from app.services.apps import lists as app_lists
+from app.services.apps import app_lists
 
 LARGEST_KEY = 10**18
 """Fits every database's integer; a larger one cannot exist."""

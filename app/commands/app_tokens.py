@@ -16,7 +16,7 @@ from app.commands.terminal.prompts import ask_secret, no_input_option
 from app.domain.apps.apps import DEFAULT_OVERLAP, LONGEST_OVERLAP, AppToken, NewAppToken
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
-from app.services.apps import tokens as app_tokens
+from app.services.apps import app_tokens
 from app.web.installation import installation
 
 tokens = Group(

@@ -19,9 +19,8 @@ from app.domain.values.errors import Problem, Refused
 from app.domain.values.pages import PageRequest, read_cursor
 from app.domain.values.unset import ABSENT
 from app.ports import Ports
-from app.services.app_lifecycle import changes as apps
-from app.services.apps import lists as app_lists
-from app.services.apps import status as app_status
+from app.services.apps import app_changes as apps
+from app.services.apps import app_lists, app_status
 from app.services.webhooks import permission_grants as webhook_grants
 from app.web.installation import installation
 

@@ -16,9 +16,8 @@ from app.domain.values.ids import to_global_id
 from app.domain.values.pages import PageRequest, read_cursor
 from app.domain.values.unset import ABSENT
 from app.ports import Ports
-from app.services.accounts import directory
-from app.services.groups import changes as group_changes
-from app.services.groups import lists as groups
+from app.services.people import directory, group_changes
+from app.services.people import group_lists as groups
 from app.web.installation import installation
 
 command = Group(

@@ -18,9 +18,9 @@ from app.domain.authorization.permissions import Permission
 from app.domain.passwords.passwords import own_words, password_problems
 from app.domain.values.pages import PageRequest, read_cursor
 from app.ports import Ports
-from app.services.accounts import directory, user_status
-from app.services.accounts import user_creation as users
-from app.services.groups import lists as groups_cases
+from app.services.people import directory, user_status
+from app.services.people import group_lists as groups_cases
+from app.services.people import user_creation as users
 from app.web.installation import installation
 
 command = Group(

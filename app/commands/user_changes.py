@@ -14,10 +14,10 @@ from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import to_global_id
 from app.domain.values.unset import ABSENT
 from app.ports import Ports
-from app.services.accounts import customers, directory, staff
-from app.services.accounts import user_details as details
-from app.services.groups import lists as groups
-from app.services.passwords import password_resets as resets
+from app.services.accounts import password_resets as resets
+from app.services.people import customers, directory, staff
+from app.services.people import group_lists as groups
+from app.services.people import user_details as details
 from app.services.shop import settings as shop
 from app.web.installation import installation
 

@@ -18,7 +18,7 @@ from app.domain.values.errors import (
     TokenRejected,
     TooManyRequests,
 )
-from app.services.groups.permission_granters import list_grantors
+from app.services.people.permission_granters import list_grantors
 from app.web.errors import page_of
 
 _MISSING = ("NOT_FOUND", "INVALID_ID")

@@ -10,9 +10,9 @@ from app.domain.apps.extensions import Extension
 from app.domain.values.pages import Page
 from app.domain.webhooks.webhooks import Webhook
 from app.graphql.context import RequestContext
+from app.services.apps.app_tokens import tokens_of_apps
 from app.services.apps.extension_tokens import make_extension_token
 from app.services.apps.extensions import extensions_of_apps
-from app.services.apps.tokens import tokens_of_apps
 from app.services.webhooks.details import webhooks_of_apps
 
 Item = TypeVar("Item")

@@ -6,7 +6,7 @@ from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.groups import PermissionGroup
 from app.ports import Ports
-from app.services.groups.lists import all_groups, list_members
+from app.services.people.group_lists import all_groups, list_members
 
 
 class GroupLoader:

@@ -1,5 +1,6 @@
-"""The use cases: one function each, ``(ports, actor, input) -> value``, in a package per subject.
+"""The use cases, a room per subject: ``(ports, actor, input) -> value``.
 
-A use case declares above itself who can call it (``authorization``), opens its own transaction,
-and returns a plain value. The packages form an order without circles, held by import-linter.
+Every public function is declared by a decorator of ``authorization.register``: edges call those
+that name a caller (``public``, ``requires``, ``users_only`` and so on), other rooms those that are
+declared ``part``. Rooms import each other in one order only, which ``pyproject.toml`` holds.
 """

@@ -9,7 +9,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 from app.domain.authorization.actor import WORKER, SessionOrigin
 from app.domain.authorization.permissions import Permission
 from app.domain.webhooks.webhooks import AsyncEvent
-from app.services.app_lifecycle.installation_worker import install_next_app
+from app.services.apps.installation_worker import install_next_app
 from tests.browser.console import ADMIN, PROVIDER, RunningShop, Watch, ask, work
 from tests.builders.apps import make_app
 from tests.builders.people import PASSWORD, make_staff, make_user

@@ -8,7 +8,7 @@ from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.models import AppPermissionRecord, AppRecord, AppTokenRecord
 from app.ports import Ports
-from app.services.apps.lists import show_app
+from app.services.apps.app_lists import show_app
 
 
 def make_app(

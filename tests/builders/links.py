@@ -3,7 +3,7 @@
 from app.domain.passwords.email_links import LinkPurpose
 from app.models import UserRecord
 from app.ports import Ports
-from app.services.passwords.email_links import make_link
+from app.services.accounts.email_links import make_link
 
 
 def link_for(ports: Ports, user_id: int, purpose: LinkPurpose, new_email: str = "") -> str:

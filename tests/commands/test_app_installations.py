@@ -7,8 +7,8 @@ import pytest
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.authorization.permissions import Permission
 from app.ports import Ports
-from app.services.app_lifecycle.installation_requests import list_installations
-from app.services.app_lifecycle.installation_worker import install_next_app
+from app.services.apps.installation_requests import list_installations
+from app.services.apps.installation_worker import install_next_app
 from app.services.identity.identify import identify
 from tests.builders.apps import make_app
 from tests.builders.audit import trail

@@ -5,8 +5,8 @@ from dataclasses import replace
 from app.domain.accounts.mail import MailKind
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.ports import Ports
+from app.services.accounts.password_resets import answer_reset_requests
 from app.services.demo.shop import is_in_use
-from app.services.passwords.password_resets import answer_reset_requests
 from app.services.sign_in.password_login import create_token
 from tests.builders.outbox import mails
 from tests.builders.people import NOBODY, make_user

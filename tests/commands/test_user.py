@@ -7,7 +7,7 @@ import pytest
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import ALL_PERMISSIONS
 from app.ports import Ports
-from app.services.accounts.directory import find_user
+from app.services.people.directory import find_user
 from app.services.sign_in.password_login import create_token
 from tests.builders.people import (
     NOBODY,

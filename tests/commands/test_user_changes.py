@@ -7,8 +7,8 @@ import pytest
 from app.domain.accounts.mail import MailKind
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.ports import Ports
+from app.services.accounts.password_resets import answer_reset_requests
 from app.services.outbox.base_url import remember_base_address
-from app.services.passwords.password_resets import answer_reset_requests
 from tests.builders.outbox import mails
 from tests.builders.people import make_group, make_user
 from tests.commands.shell import run, run_json

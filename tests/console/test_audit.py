@@ -10,8 +10,8 @@ from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import PasswordLoginMode, ShopUpdate
 from app.ports import Ports
-from app.services.accounts.customers import NewCustomer, create_customer
-from app.services.app_lifecycle.changes import NewApp, create_app
+from app.services.apps.app_changes import NewApp, create_app
+from app.services.people.customers import NewCustomer, create_customer
 from app.services.shop.settings import update_shop
 from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
 from tests.builders.people import actor_of, make_staff

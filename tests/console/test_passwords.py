@@ -3,7 +3,7 @@
 from app.domain.authorization.actor import WORKER
 from app.domain.passwords.email_links import LinkPurpose
 from app.ports import Ports
-from app.services.passwords.password_resets import answer_reset_requests
+from app.services.accounts.password_resets import answer_reset_requests
 from tests.builders.links import link_for
 from tests.builders.people import make_staff, make_user
 from tests.console.staff_client import Desk

@@ -5,31 +5,19 @@ from app.domain.authorization.permissions import Permission
 from app.domain.passwords.email_links import LinkPurpose
 from app.domain.values.ids import to_global_id
 from app.ports import Ports
+from app.services.accounts.account_confirmation import confirm_account
 from app.services.accounts.account_deletions import delete_account
-from app.services.accounts.customers import (
-    NewCustomer,
-    create_customer,
-    delete_customer,
-    update_customer,
-)
 from app.services.accounts.email_changes import confirm_email_change, request_email_change
+from app.services.accounts.password_resets import answer_reset_requests, request_password_reset
 from app.services.accounts.registration import NewAccount, register_account
-from app.services.accounts.staff import (
-    NewStaff,
-    StaffChanges,
-    create_staff,
-    delete_staff,
-    update_staff,
-)
-from app.services.accounts.user_details import Details
-from app.services.app_lifecycle.changes import (
+from app.services.apps.app_changes import (
     AppChange,
     NewApp,
     create_app,
     delete_app,
     update_app,
 )
-from app.services.apps.status import deactivate_app
+from app.services.apps.app_status import deactivate_app
 from app.services.commerce.checkouts import update_checkout_email
 from app.services.commerce.orders import (
     cancel_order,
@@ -43,10 +31,22 @@ from app.services.commerce.products import (
     delete_product,
     update_product,
 )
-from app.services.groups.changes import GroupChanges, delete_group, update_group
-from app.services.groups.lists import NewGroup, create_group
-from app.services.passwords.account_confirmation import confirm_account
-from app.services.passwords.password_resets import answer_reset_requests, request_password_reset
+from app.services.people.customers import (
+    NewCustomer,
+    create_customer,
+    delete_customer,
+    update_customer,
+)
+from app.services.people.group_changes import GroupChanges, delete_group, update_group
+from app.services.people.group_lists import NewGroup, create_group
+from app.services.people.staff import (
+    NewStaff,
+    StaffChanges,
+    create_staff,
+    delete_staff,
+    update_staff,
+)
+from app.services.people.user_details import Details
 from tests.builders.links import link_for
 from tests.builders.orders import checkout_id, make_cart, make_order, order_id
 from tests.builders.outbox import events

@@ -11,11 +11,11 @@ from app.domain.values.ids import to_global_id
 from app.models import GroupMemberRecord
 from app.ports import Ports
 from app.services.accounts.account_deletions import delete_account
-from app.services.accounts.customers import delete_customer
-from app.services.accounts.staff import delete_staff
-from app.services.app_lifecycle.changes import delete_app
+from app.services.apps.app_changes import delete_app
 from app.services.commerce.products import delete_product
-from app.services.groups.changes import delete_group
+from app.services.people.customers import delete_customer
+from app.services.people.group_changes import delete_group
+from app.services.people.staff import delete_staff
 from tests.builders.apps import make_app
 from tests.builders.links import link_for
 from tests.builders.orders import checkout_id, make_cart, make_order, order_id

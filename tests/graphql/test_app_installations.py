@@ -8,8 +8,8 @@ from app.domain.authorization.actor import WORKER
 from app.domain.authorization.permissions import Permission
 from app.domain.values.ids import to_global_id
 from app.ports import Ports
-from app.services.app_lifecycle.installation_worker import install_next_app
-from app.services.apps.status import deactivate_app
+from app.services.apps.app_status import deactivate_app
+from app.services.apps.installation_worker import install_next_app
 from app.services.identity.identify import identify
 from tests.builders.people import make_staff, make_user, sign_in, visit
 from tests.graphql.shop_client import Front

@@ -9,9 +9,9 @@ from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
 from app.domain.webhooks.webhooks import AsyncEvent
 from app.ports import Ports
+from app.services.accounts.password_resets import answer_reset_requests, request_password_reset
 from app.services.deliveries.dry_runs import dry_run_webhook
 from app.services.deliveries.fanout import fan_out_events
-from app.services.passwords.password_resets import answer_reset_requests, request_password_reset
 from tests.builders.apps import make_app
 from tests.builders.outbox import mails, token_in
 from tests.builders.people import NOBODY, actor_of, make_staff

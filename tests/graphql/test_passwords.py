@@ -8,7 +8,7 @@ from app.domain.authorization.actor import WORKER
 from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import PasswordLoginMode
 from app.ports import Ports
-from app.services.passwords.password_resets import answer_reset_requests
+from app.services.accounts.password_resets import answer_reset_requests
 from tests.builders.apps import make_app
 from tests.builders.outbox import mails, token_in
 from tests.builders.people import PASSWORD, make_user, sign_in

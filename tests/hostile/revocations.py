@@ -19,7 +19,7 @@ from app.models import (
     UserPermissionRecord,
 )
 from app.ports import Ports
-from app.services.accounts.user_status import deactivate_user
+from app.services.people.user_status import deactivate_user
 from app.services.shop.settings import update_shop
 from app.services.sign_in.sessions import end_sessions
 from tests.builders.apps import change_app

@@ -9,10 +9,10 @@ from app.domain.authorization.permissions import Permission
 from app.domain.passwords.email_links import LinkPurpose
 from app.domain.values.ids import to_global_id
 from app.ports import Ports
-from app.services.accounts.customers import update_customer
 from app.services.accounts.email_changes import confirm_email_change
-from app.services.accounts.staff import NewStaff, StaffChanges, create_staff, update_staff
-from app.services.accounts.user_details import Details
+from app.services.people.customers import update_customer
+from app.services.people.staff import NewStaff, StaffChanges, create_staff, update_staff
+from app.services.people.user_details import Details
 from tests.builders.audit import trail
 from tests.builders.links import link_for
 from tests.builders.people import (

@@ -14,8 +14,8 @@ from app.domain.webhooks.webhooks import AsyncEvent
 from app.factory import create_app
 from app.ports import Ports
 from app.ports.http import HttpAnswer
-from app.services.app_lifecycle.changes import AppChange, update_app
-from app.services.apps.lists import list_apps
+from app.services.apps.app_changes import AppChange, update_app
+from app.services.apps.app_lists import list_apps
 from app.services.deliveries.fanout import fan_out_events
 from app.services.outbox.publisher import put_event
 from app.services.webhooks.changes import WebhookInput, create_webhook, update_webhook

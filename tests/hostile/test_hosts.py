@@ -10,7 +10,7 @@ from app.domain.urls.delivery_targets import target_problem
 from app.domain.urls.web_urls import is_same_origin
 from app.domain.values.errors import Refused
 from app.ports import Ports
-from app.services.passwords.password_resets import answer_reset_requests, request_password_reset
+from app.services.accounts.password_resets import answer_reset_requests, request_password_reset
 from app.services.single_sign_on.sign_in import begin_sign_in
 from app.settings import SettingsError, load_settings
 from tests.builders.outbox import events, mails

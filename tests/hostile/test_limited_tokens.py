@@ -14,8 +14,8 @@ from app.domain.webhooks.webhooks import AsyncEvent
 from app.models import WebhookEventRecord
 from app.ports import Ports
 from app.ports.http import HttpAnswer
-from app.services.app_lifecycle.changes import AppChange, update_app
-from app.services.apps.tokens import WantedToken, create_app_token
+from app.services.apps.app_changes import AppChange, update_app
+from app.services.apps.app_tokens import WantedToken, create_app_token
 from app.services.deliveries.dry_runs import trigger_webhook
 from app.services.deliveries.fanout import fan_out_events
 from app.services.outbox.publisher import put_event

@@ -25,12 +25,12 @@ from app.models import (
 )
 from app.ports import Ports
 from app.ports.http import HttpAnswer
-from app.services.app_lifecycle.changes import AppChange, update_app
+from app.services.accounts.password_resets import answer_reset_requests, request_password_reset
+from app.services.apps.app_changes import AppChange, update_app
 from app.services.deliveries.fanout import fan_out_events
 from app.services.deliveries.lists import show_delivery
 from app.services.deliveries.replays import replay_deliveries, retry_delivery
 from app.services.outbox.publisher import put_event
-from app.services.passwords.password_resets import answer_reset_requests, request_password_reset
 from app.services.webhooks.changes import WebhookInput, create_webhook
 from tests.builders.apps import make_app
 from tests.builders.deliveries import work_off

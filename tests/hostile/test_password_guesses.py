@@ -16,8 +16,8 @@ from app.domain.values.errors import Refused
 from app.ports import Ports
 from app.ports.passwords import PasswordsBusy
 from app.services.accounts.email_changes import request_email_change
+from app.services.accounts.password_changes import change_password
 from app.services.console.console_sessions import prove_again
-from app.services.passwords.password_changes import change_password
 from tests.builders.people import (
     PASSWORD,
     actor_of,

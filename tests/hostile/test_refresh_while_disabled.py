@@ -5,7 +5,7 @@ import pytest
 from app.domain.authorization.actor import OPERATOR, SessionOrigin
 from app.domain.shop.settings import PasswordLoginMode, ShopUpdate
 from app.ports import Ports
-from app.services.accounts.user_status import deactivate_user
+from app.services.people.user_status import deactivate_user
 from app.services.shop.settings import update_shop
 from tests.builders.people import make_user, sign_in
 from tests.builders.shop import set_mode

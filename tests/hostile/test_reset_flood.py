@@ -10,8 +10,8 @@ from app.domain.values.errors import TooManyRequests
 from app.factory import create_app
 from app.models import ResetRequestRecord
 from app.ports import Ports
-from app.services.passwords import password_resets as resets
-from app.services.passwords.password_resets import answer_reset_requests, request_password_reset
+from app.services.accounts import password_resets as resets
+from app.services.accounts.password_resets import answer_reset_requests, request_password_reset
 from app.settings import Settings
 from tests.builders.outbox import mails
 from tests.builders.people import NOBODY, make_user

@@ -14,8 +14,8 @@ from app.models import (
     UserRecord,
 )
 from app.ports import Ports
-from app.services.accounts.customers import delete_customer
-from app.services.app_lifecycle.changes import delete_app
+from app.services.apps.app_changes import delete_app
+from app.services.people.customers import delete_customer
 from tests.builders.apps import change_app, make_app, make_extension_app
 from tests.builders.people import make_user
 from tests.fakes.clock import FakeClock

@@ -11,7 +11,7 @@ from app.models import (
     UserPermissionRecord,
 )
 from app.ports import Ports
-from app.services.apps.tokens import create_app_token
+from app.services.apps.app_tokens import create_app_token
 from app.services.commerce.products import ProductInput, create_product
 from app.services.deliveries.replays import replay_deliveries
 from app.services.identity.identify import identify

@@ -12,7 +12,7 @@ from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import PasswordLoginMode, ShopUpdate
 from app.models import AppTokenRecord, ProductRecord, SessionRecord, UserPermissionRecord
 from app.ports import Ports
-from app.services.accounts.user_status import deactivate_user
+from app.services.people.user_status import deactivate_user
 from app.services.shop.settings import update_shop
 from tests.builders.apps import change_app, make_app
 from tests.builders.people import make_staff, make_user, sign_in

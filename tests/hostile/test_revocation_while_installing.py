@@ -8,7 +8,7 @@ from sqlalchemy import delete
 from app.domain.authorization.actor import OPERATOR, Actor
 from app.models import UserPermissionRecord
 from app.ports import Ports
-from app.services.accounts.user_status import deactivate_user
+from app.services.people.user_status import deactivate_user
 from app.services.sign_in.tokens import deactivate_all_tokens
 from tests.servers.apps import Told, app_server
 from tests.servers.http import Reply

@@ -18,7 +18,7 @@ from app.domain.webhooks.webhooks import AsyncEvent
 from app.factory import create_app
 from app.models import AppInstallationRecord, SessionRecord
 from app.ports import Ports
-from app.services.app_lifecycle.installation_requests import WantedApp, install_app
+from app.services.apps.installation_requests import WantedApp, install_app
 from app.services.authorization.declarations import name_of
 from app.services.authorization.register import REGISTER
 from app.settings import Settings

@@ -42,7 +42,7 @@ def test_only_use_cases_that_go_by_their_input_write_without_reading_the_caller_
     _public_functions()
 
     assert {one.name for one in REGISTER.values() if not one.acts_as_caller} == {
-        "passwords.account_confirmation.confirm_account",
+        "accounts.account_confirmation.confirm_account",
         "console.console_sessions.begin_console_sign_in",
         "console.console_sessions.finish_console_sign_in",
         "console.console_sessions.set_password_at_console",
@@ -53,8 +53,8 @@ def test_only_use_cases_that_go_by_their_input_write_without_reading_the_caller_
         "single_sign_on.sign_in.begin_sign_in",
         "single_sign_on.sign_in.finish_sign_in",
         "sign_in.password_login.create_token",
-        "passwords.password_changes.set_password",
+        "accounts.password_changes.set_password",
         "accounts.registration.register_account",
-        "passwords.password_resets.request_password_reset",
+        "accounts.password_resets.request_password_reset",
         "sign_in.tokens.refresh_token",
     }

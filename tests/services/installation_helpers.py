@@ -18,12 +18,12 @@ from app.models import (
 )
 from app.ports import Http, Ports
 from app.ports.http import HttpAnswer, HttpRequest
-from app.services.app_lifecycle.installation_requests import (
+from app.services.apps.installation_requests import (
     WantedApp,
     install_app,
     list_installations,
 )
-from app.services.app_lifecycle.installation_worker import install_next_app
+from app.services.apps.installation_worker import install_next_app
 from app.services.identity.identify import identify
 from tests.builders.people import ISSUER, actor_of, make_staff, visit
 from tests.servers.apps import AppServer

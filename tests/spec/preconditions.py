@@ -7,7 +7,7 @@ from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.values.pages import PageRequest
-from app.services.accounts.directory import list_customers
+from app.services.people.directory import list_customers
 from tests.builders.people import PASSWORD, make_user
 from tests.spec.client import Client, new_address
 from tests.spec.documents import CHANGE_PASSWORD, LOGIN

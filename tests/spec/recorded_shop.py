@@ -26,10 +26,10 @@ from app.models import (
 from app.models.whole import complete_metadata
 from app.ports import Ports
 from app.ports.keys import KeyPair
+from app.services.accounts.email_links import make_link
+from app.services.accounts.password_resets import answer_reset_requests
 from app.services.keys.ring import ring
-from app.services.mail.sending import send_due_mail
-from app.services.passwords.email_links import make_link
-from app.services.passwords.password_resets import answer_reset_requests
+from app.services.operations.mail_sending import send_due_mail
 from app.services.sign_in.sessions import TokenPair, open_session
 from app.settings import Settings
 from app.wiring import connect

@@ -10,8 +10,8 @@ from sqlalchemy import select
 from app.domain.authorization.actor import anonymous
 from app.domain.passwords.email_links import LinkPurpose
 from app.models import UserRecord
-from app.services.passwords.email_links import make_link
-from app.services.passwords.password_changes import set_password
+from app.services.accounts.email_links import make_link
+from app.services.accounts.password_changes import set_password
 from tests.builders.people import PASSWORD, make_user
 from tests.builders.providers import set_up
 from tests.servers.own_provider import AUDIENCE, OwnProvider

@@ -26,7 +26,7 @@ from app.ports.instance import (
     WantedDeliveries,
     WebhookDraft,
 )
-from app.services.apps import lists as app_lists
+from app.services.apps import app_lists
 from app.services.deliveries import dry_runs, replays
 from app.services.deliveries import lists as delivery_lists
 from app.services.keys import ring as keys

@@ -11,13 +11,13 @@ from app.console.permissions import PermissionsField, chips
 from app.console.session import actor, ports
 from app.domain.apps.manifests import Manifest
 from app.domain.values.errors import Refused
-from app.services.app_lifecycle.installation_requests import (
+from app.services.apps.installation_requests import (
     WantedApp,
     delete_failed_installation,
     install_app,
     retry_installation,
 )
-from app.services.app_lifecycle.manifests import fetch_manifest
+from app.services.apps.manifests import fetch_manifest
 
 blueprint = Blueprint("app_installation", __name__, url_prefix="/apps/install")
 

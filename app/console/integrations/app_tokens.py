@@ -14,7 +14,7 @@ from app.console.permissions import Chip, PermissionsField, chips
 from app.console.session import actor, now, ports
 from app.domain.apps.apps import App
 from app.domain.values.errors import Refused
-from app.services.apps.tokens import (
+from app.services.apps.app_tokens import (
     WantedToken,
     create_app_token,
     revoke_app_token,

@@ -17,19 +17,19 @@ from app.console.session import actor, ports
 from app.domain.apps.apps import App, AppSortField, AppType
 from app.domain.authorization.permissions import Permission, in_order
 from app.domain.values.errors import Refused
-from app.services.app_lifecycle.changes import (
+from app.services.apps.app_changes import (
     AppChange,
     NewApp,
     create_app,
     delete_app,
     update_app,
 )
-from app.services.app_lifecycle.installation_requests import list_installations
+from app.services.apps.app_lists import AppFilter, list_apps, show_app
+from app.services.apps.app_status import activate_app, deactivate_app
+from app.services.apps.app_tokens import tokens_of_apps
 from app.services.apps.extensions import extensions_of_apps
-from app.services.apps.lists import AppFilter, list_apps, show_app
-from app.services.apps.status import activate_app, deactivate_app
+from app.services.apps.installation_requests import list_installations
 from app.services.apps.summaries import list_webhooks_of_app, summaries_of_apps
-from app.services.apps.tokens import tokens_of_apps
 from app.services.authorization.register import may
 from app.services.webhooks.permission_grants import LinkWebhook, UnconfirmedWebhooks
 

@@ -20,7 +20,7 @@ from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import parse_global_id, to_global_id
 from app.domain.values.line_diff import diff_lines
 from app.domain.values.pages import PageRequest
-from app.services.apps.lists import list_apps
+from app.services.apps.app_lists import list_apps
 from app.services.authorization.register import may
 from app.services.deliveries.details import DeliveryDetails, show_latest_delivery
 from app.services.deliveries.dry_runs import DryRun, dry_run_webhook

@@ -27,7 +27,7 @@ from app.domain.values.ids import to_global_id
 from app.domain.values.pages import PageRequest
 from app.domain.values.unset import ABSENT, Absent
 from app.domain.webhooks.webhooks import AsyncEvent, Webhook
-from app.services.apps.lists import list_apps, show_app
+from app.services.apps.app_lists import list_apps, show_app
 from app.services.webhooks.changes import WebhookInput, create_webhook, update_webhook
 from app.services.webhooks.details import show_webhook
 from app.services.webhooks.queries import check_query

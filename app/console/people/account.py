@@ -15,8 +15,8 @@ from app.domain.values.uploads import Upload
 from app.services.accounts.account_details import Details, update_account
 from app.services.accounts.avatars import delete_avatar, update_avatar
 from app.services.accounts.email_changes import confirm_email_change, request_email_change
+from app.services.accounts.password_changes import change_password
 from app.services.console.sign_in_methods import show_own_ways_in
-from app.services.passwords.password_changes import change_password
 from app.services.sign_in.own_sessions import (
     SESSION,
     end_other_sessions,

@@ -8,11 +8,11 @@ from app.console.session import actor, ports
 from app.domain.accounts.users import User
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
-from app.services.accounts.customers import delete_customer
-from app.services.accounts.staff import delete_staff
-from app.services.accounts.user_sessions import end_user_session, show_person
-from app.services.accounts.user_status import activate_user, deactivate_user, sign_out_user
-from app.services.passwords.reset_links import send_reset_link
+from app.services.accounts.reset_links import send_reset_link
+from app.services.people.customers import delete_customer
+from app.services.people.staff import delete_staff
+from app.services.people.user_sessions import end_user_session, show_person
+from app.services.people.user_status import activate_user, deactivate_user, sign_out_user
 
 blueprint = Blueprint("account_actions", __name__, url_prefix="/people")
 

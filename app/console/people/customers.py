@@ -14,11 +14,11 @@ from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import PageRequest
-from app.services.accounts.customers import delete_customer, update_customer
-from app.services.accounts.directory import list_customers, show_user
-from app.services.accounts.user_sessions import Person, show_person
 from app.services.authorization.register import may
 from app.services.commerce.order_lists import list_newest_orders_of
+from app.services.people.customers import delete_customer, update_customer
+from app.services.people.directory import list_customers, show_user
+from app.services.people.user_sessions import Person, show_person
 
 _SORTS = {
     "newest": (UserSort.CREATED_AT, True),

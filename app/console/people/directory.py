@@ -9,7 +9,7 @@ from app.console.forms import ConsoleForm
 from app.console.lists import asked_word
 from app.domain.accounts.directory import SignInWay, UserFilter, UserSort
 from app.domain.accounts.users import User
-from app.services.accounts.user_details import Details
+from app.services.people.user_details import Details
 
 NAMES = {"q": "Name or email", "status": "Status"}
 """What both lists are narrowed by."""

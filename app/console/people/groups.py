@@ -21,9 +21,9 @@ from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import LONGEST_PAGE, PageRequest
-from app.services.accounts.directory import find_user, list_staff
-from app.services.groups.changes import GroupChanges, delete_group, update_group
-from app.services.groups.lists import (
+from app.services.people.directory import find_user, list_staff
+from app.services.people.group_changes import GroupChanges, delete_group, update_group
+from app.services.people.group_lists import (
     GroupFilter,
     NewGroup,
     create_group,

@@ -12,7 +12,7 @@ from app.console.session import actor, ports, require
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
-from app.services.accounts.staff import NewStaff, create_staff
+from app.services.people.staff import NewStaff, create_staff
 
 blueprint = Blueprint("invitations", __name__, url_prefix="/invite")
 

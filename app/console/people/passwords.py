@@ -9,8 +9,8 @@ from app.console.forms import ConsoleForm
 from app.console.page_layout import done, go, page, refused_page, set_password_address
 from app.console.session import nobody, open_console_session, ports
 from app.domain.values.errors import Refused
+from app.services.accounts.password_resets import request_password_reset
 from app.services.console.console_sessions import set_password_at_console, show_console_door
-from app.services.passwords.password_resets import request_password_reset
 
 _LINK = "password_link"
 

@@ -10,8 +10,8 @@ from app.console.session import actor, ports
 from app.domain.accounts.users import User
 from app.domain.authorization.permissions import ALL_PERMISSIONS, in_order
 from app.domain.values.pages import Page
-from app.services.accounts.directory import list_staff
-from app.services.groups.lists import list_groups
+from app.services.people.directory import list_staff
+from app.services.people.group_lists import list_groups
 
 COLUMNS = 6
 """Groups or people beside each other: more would not be readable."""

@@ -19,10 +19,10 @@ from app.domain.authorization.grants import is_within_reach
 from app.domain.authorization.permissions import Permission, in_order
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
-from app.services.accounts.directory import list_staff
-from app.services.accounts.staff import StaffChanges, update_staff
-from app.services.accounts.user_sessions import Person, show_person
 from app.services.console.sign_in_methods import ways_in_of_staff
+from app.services.people.directory import list_staff
+from app.services.people.staff import StaffChanges, update_staff
+from app.services.people.user_sessions import Person, show_person
 
 _NAMES = {**NAMES, "group": "Group", "by": "Signs in by"}
 _WAYS: Mapping[str, str] = {

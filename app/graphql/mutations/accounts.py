@@ -8,11 +8,11 @@ from graphql import GraphQLResolveInfo
 from app.domain.values.unset import ABSENT, Absent
 from app.graphql.context import RequestContext
 from app.graphql.mutations.payloads import AccountPayload, answers
+from app.services.accounts.account_confirmation import confirm_account
 from app.services.accounts.account_deletions import delete_account, request_account_deletion
 from app.services.accounts.account_details import Details, update_account, update_customer_account
 from app.services.accounts.email_changes import confirm_email_change, request_email_change
 from app.services.accounts.registration import NewAccount, register_account
-from app.services.passwords.account_confirmation import confirm_account
 
 _USER = "app.graphql.types.users.User"
 _UNUSED = "Accepted and not used."

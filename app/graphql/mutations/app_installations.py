@@ -9,13 +9,13 @@ from app.graphql.context import RequestContext
 from app.graphql.global_ids import key_in
 from app.graphql.mutations.app_payloads import AppPayload
 from app.graphql.mutations.payloads import answers
-from app.services.app_lifecycle.installation_requests import (
+from app.services.apps.installation_requests import (
     WantedApp,
     delete_failed_installation,
     install_app,
     retry_installation,
 )
-from app.services.app_lifecycle.manifests import fetch_manifest
+from app.services.apps.manifests import fetch_manifest
 
 _INSTALLATION = "app.graphql.types.installations.AppInstallation"
 _KIND = "AppInstallation"

@@ -11,7 +11,7 @@ from app.graphql.context import RequestContext
 from app.graphql.global_ids import key_in
 from app.graphql.mutations.app_payloads import AppPayload
 from app.graphql.mutations.payloads import answers
-from app.services.apps.tokens import (
+from app.services.apps.app_tokens import (
     WantedToken,
     create_app_token,
     revoke_app_token,

@@ -15,14 +15,14 @@ from app.graphql.global_ids import key_in
 from app.graphql.mutations.app_payloads import AppPayload
 from app.graphql.mutations.payloads import answers
 from app.ports import Ports
-from app.services.app_lifecycle.changes import (
+from app.services.apps.app_changes import (
     AppChange,
     NewApp,
     create_app,
     delete_app,
     update_app,
 )
-from app.services.apps.status import activate_app, deactivate_app
+from app.services.apps.app_status import activate_app, deactivate_app
 
 _APP = "app.graphql.types.apps.App"
 

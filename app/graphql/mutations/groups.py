@@ -9,8 +9,8 @@ from app.domain.values.unset import ABSENT
 from app.graphql.context import RequestContext
 from app.graphql.errors import PayloadProblem
 from app.graphql.mutations.payloads import answers, errors_of
-from app.services.groups.changes import GroupChanges, delete_group, update_group
-from app.services.groups.lists import NewGroup, create_group
+from app.services.people.group_changes import GroupChanges, delete_group, update_group
+from app.services.people.group_lists import NewGroup, create_group
 
 _GROUP = "app.graphql.types.groups.Group"
 _PERMISSIONS = graphene.List(graphene.NonNull("app.graphql.types.permissions.PermissionEnum"))

@@ -5,8 +5,8 @@ from graphql import GraphQLResolveInfo
 
 from app.graphql.context import RequestContext
 from app.graphql.mutations.payloads import AccountPayload, answers
-from app.services.passwords.password_changes import change_password, set_password
-from app.services.passwords.password_resets import request_password_reset
+from app.services.accounts.password_changes import change_password, set_password
+from app.services.accounts.password_resets import request_password_reset
 
 _USER = "app.graphql.types.users.User"
 

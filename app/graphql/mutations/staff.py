@@ -8,14 +8,14 @@ from graphql import GraphQLResolveInfo
 from app.graphql.context import RequestContext
 from app.graphql.errors import PayloadProblem
 from app.graphql.mutations.payloads import answers, errors_of
-from app.services.accounts.staff import (
+from app.services.people.staff import (
     NewStaff,
     StaffChanges,
     create_staff,
     delete_staff,
     update_staff,
 )
-from app.services.accounts.user_details import Details
+from app.services.people.user_details import Details
 
 _USER = "app.graphql.types.users.User"
 _IDS = graphene.List(graphene.NonNull(graphene.ID))

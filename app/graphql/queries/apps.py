@@ -19,9 +19,9 @@ from app.graphql.app_nodes import (
 from app.graphql.connections import connection_arguments, make_connection, page_request
 from app.graphql.context import RequestContext
 from app.graphql.global_ids import key_in
-from app.services.app_lifecycle.installation_requests import list_installations
+from app.services.apps.app_lists import AppFilter, list_apps, show_app, show_calling_app
 from app.services.apps.extensions import ExtensionFilter, list_extensions, show_extension
-from app.services.apps.lists import AppFilter, list_apps, show_app, show_calling_app
+from app.services.apps.installation_requests import list_installations
 
 _APP = "app.graphql.types.apps.App"
 _EXTENSION = "app.graphql.types.extensions.AppExtension"

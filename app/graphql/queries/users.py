@@ -11,7 +11,7 @@ from app.domain.values.errors import TokenRejected
 from app.domain.values.pages import Page
 from app.graphql.connections import connection_arguments, make_connection, page_request
 from app.graphql.context import RequestContext
-from app.services.accounts.directory import list_customers, list_staff, show_user
+from app.services.people.directory import list_customers, list_staff, show_user
 
 _USER = "app.graphql.types.users.User"
 _SEARCH = "The beginnings of words in email or name, whatever their case and accents."

@@ -13,7 +13,7 @@ from app.domain.webhooks import webhooks as domain
 from app.graphql.app_nodes import AppNode, app_node
 from app.graphql.connections import connection_arguments, make_connection, page_request
 from app.graphql.context import RequestContext
-from app.services.apps.lists import show_app
+from app.services.apps.app_lists import show_app
 from app.services.deliveries.lists import DeliveryFilter, list_deliveries
 
 EventDeliveryCountableConnection = make_connection(

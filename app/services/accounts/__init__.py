@@ -1,6 +1,7 @@
-"""People: their own account, and customers and staff as others manage them.
+"""A person's own account: registration, details, email, deletion and passwords.
 
-Use cases: ``registration``, ``account_details``, ``email_changes``, ``account_deletions``,
-``customers``, ``staff``, ``directory``, ``user_sessions``. ``user_creation`` and ``user_details``
-write the records.
+Use cases: ``registration``, ``account_details``, ``avatars``, ``email_changes``,
+``account_deletions``, ``account_confirmation``, ``password_changes`` and ``password_resets`` (with
+the limit on reset emails). Other rooms use ``email_links``, ``new_passwords`` and
+``reset_links``, which write records and put emails into the outbox.
 """

@@ -10,11 +10,11 @@ from app.domain.urls.redirects import with_query
 from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.models import UserRecord
 from app.ports import Ports
+from app.services.accounts.email_links import WORTHLESS, make_link, open_link, require_redirect
 from app.services.audit.log import Change, record
 from app.services.authorization.register import account_owner_only
 from app.services.identity.users import load_user, snapshot_of
 from app.services.outbox.publisher import put_event, put_mail
-from app.services.passwords.email_links import WORTHLESS, make_link, open_link, require_redirect
 from app.services.sign_in.reauthentication import own_id
 
 _PURPOSES = (LinkPurpose.DELETE_ACCOUNT,)

@@ -13,24 +13,24 @@ from app.domain.events import AccountChangeEmailRequested, AccountEmailChanged
 from app.domain.passwords.email_links import LinkPurpose, lifetime_in_words
 from app.domain.urls.redirects import with_query
 from app.domain.urls.web_urls import as_browsers_read
+from app.domain.values.dates import date_in_words
 from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.models import UserRecord
 from app.ports import Ports
 from app.services.accounts.account_details import put_update
-from app.services.audit.log import Change, record
-from app.services.authorization.register import account_owner_only
-from app.services.identity.account_trust import confirm_email
-from app.services.identity.users import load_caller
-from app.services.outbox.publisher import put_event, put_mail
-from app.services.passwords.account_notifications import tell_of_account
-from app.services.passwords.email_links import (
+from app.services.accounts.account_notifications import tell_of_account
+from app.services.accounts.email_links import (
     WORTHLESS,
     drop_links,
     make_link,
     open_link,
     redirect_refusal,
 )
-from app.services.passwords.new_passwords import in_words
+from app.services.audit.log import Change, record
+from app.services.authorization.register import account_owner_only
+from app.services.identity.account_trust import confirm_email
+from app.services.identity.users import load_caller
+from app.services.outbox.publisher import put_event, put_mail
 from app.services.sign_in.reauthentication import own_account, own_id, prove_password
 from app.services.sign_in.timing_equalizer import kept_if
 
@@ -130,7 +130,7 @@ def _move(ports: Ports, actor: Actor, session: Session, user: UserRecord, email:
     values = {
         "old_email": old,
         "new_email": email,
-        "when": in_words(now),
+        "when": date_in_words(now),
         "address": actor.address or "",
     }
     put_mail(ports, session, Mail(MailKind.EMAIL_CHANGED, old, values))

@@ -19,11 +19,11 @@ from app.domain.values.errors import Problem, Refused
 from app.models import ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
+from app.services.accounts.account_notifications import tell_of_account, was_mailed
+from app.services.accounts.email_links import make_link, redirect_refusal
 from app.services.audit.log import Change, record
 from app.services.authorization.register import input_decides
 from app.services.outbox.publisher import put_event, put_mail
-from app.services.passwords.account_notifications import tell_of_account, was_mailed
-from app.services.passwords.email_links import make_link, redirect_refusal
 from app.services.sign_in.password_login import needs_confirmation
 from app.services.sign_in.timing_equalizer import kept_if
 

@@ -1,4 +1,6 @@
-"""Apps as they are: lists, activation, tokens and dashboard extensions.
+"""Apps: creating, installing, changing and deleting them, their tokens and dashboard extensions.
 
-Creating, changing, installing and deleting an app is in ``app_lifecycle``, above webhooks.
+Read: ``app_lists``, ``summaries``, ``extensions``. Write: ``app_changes``, ``app_status``,
+``app_tokens``, ``installation_requests``, ``extension_tokens``. ``installation_worker`` does the
+background part of an installation; ``handshakes`` hands the token to the app.
 """

@@ -13,8 +13,8 @@ from app.domain.values.pages import Page, PageRequest, empty_page
 from app.domain.values.text_rules import is_storable
 from app.models import AppExtensionRecord, AppRecord
 from app.ports import Ports
-from app.services.apps.stored_apps import APP_COLUMNS, to_app
 from app.services.authorization.register import staff_and_apps
+from app.services.identity.stored_apps import APP_COLUMNS, to_app
 from app.services.lists.paging import Order, read_page
 
 _BY_AGE = Order((AppExtensionRecord.id,))

@@ -18,12 +18,12 @@ from app.domain.single_sign_on.providers import Provider
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import to_global_id
 from app.ports import Ports
+from app.services.accounts.password_changes import enter_by_link
 from app.services.authorization.live_sessions import find_session, user_in
 from app.services.authorization.register import account_owner_only, input_decides, part, public
 from app.services.authorization.shop_state import find_door
 from app.services.identity.identify import Visitor, actor_in
 from app.services.identity.providers import known_providers, provider_of
-from app.services.passwords.password_changes import enter_by_link
 from app.services.sign_in.own_sessions import SESSION, end_session
 from app.services.sign_in.password_login import enter_by_password
 from app.services.sign_in.reauthentication import own_account, prove_password

@@ -17,7 +17,7 @@ from app.models import (
 )
 from app.ports import Ports
 from app.services.authorization.register import account_owner_only, requires
-from app.services.shop.sso_coverage import KNOWN_BY
+from app.services.identity.sso_coverage import KNOWN_BY
 from app.services.sign_in.reauthentication import own_id
 
 _BETWEEN = "\n"

@@ -14,11 +14,11 @@ from app.domain.webhooks.permissions import UNKNOWN_SAVER, Saver
 from app.domain.webhooks.webhooks import Webhook
 from app.models import DeliveryRecord, WebhookRecord
 from app.ports import Ports
-from app.services.apps.stored_apps import stored_app
 from app.services.audit.log import Change, record
 from app.services.authorization.register import staff_only
 from app.services.deliveries.lists import DELIVERY_COLUMNS, to_delivery
 from app.services.deliveries.stored_deliveries import NewDelivery, store_delivery
+from app.services.identity.stored_apps import stored_app
 from app.services.outbox.base_url import issuer_of
 from app.services.webhooks.payloads import make_payload
 from app.services.webhooks.sample_objects import about, kinds_of, specimen_of, usual_kinds

@@ -9,9 +9,9 @@ from sqlalchemy import String, cast, select
 from app.domain.authorization.permissions import Permission
 from app.domain.webhooks.webhooks import AsyncEvent
 from app.models import AppRecord, AppTokenRecord, AuditRecord, WebhookRecord
-from app.services.app_lifecycle.changes import NewApp, create_app
-from app.services.apps.status import deactivate_app
-from app.services.apps.tokens import WantedToken, create_app_token
+from app.services.apps.app_changes import NewApp, create_app
+from app.services.apps.app_status import deactivate_app
+from app.services.apps.app_tokens import WantedToken, create_app_token
 from app.services.authorization.register import part
 from app.services.demo.people import MANAGER
 from app.services.demo.timeline import DAY, MAKER, Happening, Past

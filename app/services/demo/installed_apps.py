@@ -11,7 +11,7 @@ from app.domain.authorization.permissions import Permission, joined_names
 from app.domain.events import AppInstalled
 from app.domain.webhooks.permissions import saver_of
 from app.models import AppInstallationRecord, AppRecord
-from app.services.app_lifecycle.app_creation import store_app
+from app.services.apps.app_creation import store_app
 from app.services.audit.log import Change, record
 from app.services.authorization.register import part
 from app.services.demo.people import MANAGER

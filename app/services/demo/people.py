@@ -12,10 +12,10 @@ from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.values.errors import Refused
 from app.models import AuditRecord, UserRecord
-from app.services.accounts.user_creation import NewUser, create_user
 from app.services.authorization.register import part
 from app.services.demo.timeline import DAY, MAKER, Happening, Past
-from app.services.groups.lists import NewGroup, create_group, find_groups
+from app.services.people.group_lists import NewGroup, create_group, find_groups
+from app.services.people.user_creation import NewUser, create_user
 
 OPENED = 60 * DAY
 """When the shop was opened."""

@@ -1,5 +1,6 @@
 """Who is calling: how a bearer token of any kind becomes an ``Actor``, in one statement.
 
-``identify`` is the entry point for edges. Own tokens, app tokens and tokens of identity
-providers each have a module that recognizes them.
+Edges call ``identify``. ``own_tokens`` and ``provider_token_verification`` each recognize one kind
+of token; ``users`` and ``stored_apps`` load and write the records of people and apps for all other
+rooms. ``sso_coverage`` answers which staff can sign in with SSO.
 """

@@ -17,8 +17,8 @@ from app.domain.inspector.token_inspection import (
 )
 from app.models import AppRecord, AppTokenRecord
 from app.ports import Ports
-from app.services.apps.stored_apps import ALL_APPS, APP_COLUMNS, to_app
 from app.services.authorization.register import part
+from app.services.identity.stored_apps import ALL_APPS, APP_COLUMNS, to_app
 
 _OF_TOKEN = (
     AppTokenRecord.name,

@@ -1,4 +1,6 @@
-"""Health checks, cleanup and the worker's heartbeat, for operators.
+"""Background and operator work that belongs to no other subject: mail, cleanup, health checks.
 
-``health_checks`` serves ``flask doctor`` and every start; ``cleanup`` is the worker's.
+The worker calls ``mail_sending`` (the emails that use cases put into the outbox; their templates
+are in ``app/templates/mail``), ``cleanup`` and ``worker_heartbeat``; ``health_checks`` and
+``environment_checks`` serve ``flask doctor`` and every start.
 """

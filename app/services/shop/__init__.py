@@ -1,5 +1,5 @@
 """The shop's settings and its two switches, with the impact of changing them.
 
-Use cases: ``settings``, ``impact``, ``traffic``. ``lockout_guard`` and ``sso_coverage`` count
-who can still sign in.
+Read: ``settings.show_shop``, ``impact``, ``traffic``, ``sign_in_counts``. Write:
+``settings.update_shop``. ``lockout_guard`` checks that someone can still undo a change.
 """

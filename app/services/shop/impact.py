@@ -16,6 +16,7 @@ from app.domain.values.errors import Problem
 from app.models import AuditRecord, SessionRecord, ShopRecord, UserRecord
 from app.ports import Ports
 from app.services.authorization.register import requires
+from app.services.identity.sso_coverage import has_sign_on
 from app.services.shop.lockout_guard import undoer_columns
 from app.services.shop.sign_in_counts import (
     DoorNumbers,
@@ -24,7 +25,6 @@ from app.services.shop.sign_in_counts import (
     open_by_password,
     read_numbers,
 )
-from app.services.shop.sso_coverage import has_sign_on
 from app.services.shop.traffic import count_traffic
 
 SPAN = timedelta(hours=1)

@@ -23,8 +23,8 @@ from app.models import (
 )
 from app.ports import Ports
 from app.services.authorization.register import part, requires
-from app.services.groups.permission_holders import holders_of
-from app.services.shop.sso_coverage import KNOWN_BY, has_sign_on, working_providers, works
+from app.services.identity.sso_coverage import KNOWN_BY, has_sign_on, working_providers, works
+from app.services.people.permission_holders import holders_of
 
 _NEEDED = Permission.MANAGE_SETTINGS
 

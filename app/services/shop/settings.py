@@ -21,9 +21,9 @@ from app.domain.values.errors import Problem, Refused
 from app.models import ShopRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
+from app.services.accounts.email_links import redirect_refusal
 from app.services.audit.log import Change, record
 from app.services.authorization.register import fresh_proof, part, requires
-from app.services.passwords.email_links import redirect_refusal
 
 
 @requires(Permission.MANAGE_SETTINGS)

@@ -9,7 +9,7 @@ from app.domain.authorization.actor import SessionOrigin
 from app.models import AppRecord, SessionRecord, UserRecord
 from app.ports import Ports
 from app.services.authorization.register import part
-from app.services.shop.sso_coverage import has_sign_on
+from app.services.identity.sso_coverage import has_sign_on
 
 COUNTED = 10_000
 """Where counting stops of what a large shop has without bound: more is told as "more than"."""

@@ -20,8 +20,8 @@ from app.models import (
 from app.ports import Ports
 from app.services.authorization.register import part, requires
 from app.services.identity.providers import known_providers
+from app.services.identity.sso_coverage import has_sign_on, works
 from app.services.shop.sign_in_counts import COUNTED, Tally
-from app.services.shop.sso_coverage import has_sign_on, works
 
 _NAMED = 5
 

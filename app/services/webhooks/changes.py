@@ -26,9 +26,9 @@ from app.domain.webhooks.webhooks import (
 )
 from app.models import DeliveryRecord, WebhookRecord
 from app.ports import Ports
-from app.services.apps.stored_apps import stored_app
 from app.services.audit.log import Change, record
 from app.services.authorization.register import fresh_proof, staff_and_apps
+from app.services.identity.stored_apps import stored_app
 from app.services.webhooks.delivery_removal import thin_out
 from app.services.webhooks.limited_tokens import require_within_limit, saver_after
 from app.services.webhooks.link_events import carries_links, require_reach

@@ -8,13 +8,13 @@ from sqlalchemy.orm import Session
 from app.domain.accounts.mail import Mail, MailKind
 from app.domain.authorization.actor import WORKER
 from app.domain.authorization.permissions import Permission
+from app.domain.values.dates import date_in_words
 from app.models import AppRecord, UserRecord, WebhookRecord
 from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import part
-from app.services.groups.permission_holders import holders_of
 from app.services.outbox.publisher import put_mail
-from app.services.passwords.new_passwords import in_words
+from app.services.people.permission_holders import holders_of
 
 
 @part
@@ -36,8 +36,8 @@ def disable_webhook(ports: Ports, session: Session, webhook: WebhookRecord, reas
         "app": app,
         "target": _shown(webhook.target_url),
         "reason": reason,
-        "when": in_words(now),
-        "since": "" if since is None else in_words(since),
+        "when": date_in_words(now),
+        "since": "" if since is None else date_in_words(since),
     }
     for email in session.scalars(_managers()):
         put_mail(ports, session, Mail(MailKind.WEBHOOK_DISABLED, email, values))

@@ -20,12 +20,12 @@ from app.domain.events.occurrence import Occurrence
 from app.domain.values.errors import PermissionDenied
 from app.models import AppRecord, GroupPermissionRecord, GroupRecord, ProductRecord, UserRecord
 from app.ports import Ports
-from app.services.apps.stored_apps import APPS, to_app
 from app.services.authorization.live_sessions import USER_COLUMNS, read_user
 from app.services.authorization.register import staff_and_apps
 from app.services.commerce.stored_checkouts import load_checkout
 from app.services.commerce.stored_orders import load_order
 from app.services.commerce.stored_products import PRODUCTS, to_product
+from app.services.identity.stored_apps import APPS, to_app
 from app.services.outbox.snapshots import read_product_snapshot, read_snapshot
 
 Subject = User | Group | App | Product | Checkout | Order

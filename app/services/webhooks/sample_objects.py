@@ -22,13 +22,13 @@ from app.models import (
     UserRecord,
 )
 from app.ports import Ports
-from app.services.apps.stored_apps import app_snapshot, stored_app
 from app.services.authorization.register import part
 from app.services.commerce.stored_checkouts import token_in
 from app.services.commerce.stored_products import PRODUCTS, to_product
-from app.services.groups.stored_groups import group_snapshot, load_group
+from app.services.identity.stored_apps import app_snapshot, stored_app
 from app.services.identity.users import load_user
 from app.services.identity.users import snapshot_of as user_snapshot
+from app.services.people.stored_groups import group_snapshot, load_group
 
 
 @part

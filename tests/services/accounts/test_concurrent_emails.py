@@ -14,11 +14,11 @@ from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
 from app.models import UserRecord
 from app.ports import Ports
-from app.services.accounts.customers import NewCustomer, create_customer, update_customer
 from app.services.accounts.registration import NewAccount, register_account
-from app.services.accounts.staff import NewStaff, StaffChanges, create_staff, update_staff
-from app.services.accounts.user_creation import NewUser, create_user
-from app.services.accounts.user_details import Details
+from app.services.people.customers import NewCustomer, create_customer, update_customer
+from app.services.people.staff import NewStaff, StaffChanges, create_staff, update_staff
+from app.services.people.user_creation import NewUser, create_user
+from app.services.people.user_details import Details
 from tests.builders.outbox import events, mails
 from tests.builders.people import NOBODY, PASSWORD, make_staff, make_user
 from tests.services.error_codes import codes

@@ -14,9 +14,9 @@ from app.models import (
     SessionRecord,
 )
 from app.ports import Ports
-from app.services.accounts.user_status import deactivate_user, sign_out_user
-from app.services.app_lifecycle.changes import delete_app
-from app.services.apps.status import deactivate_app
+from app.services.apps.app_changes import delete_app
+from app.services.apps.app_status import deactivate_app
+from app.services.people.user_status import deactivate_user, sign_out_user
 from app.services.sign_in.tokens import deactivate_all_tokens, verify_token
 from tests.builders.apps import make_extension_app
 from tests.builders.people import (

@@ -9,9 +9,9 @@ from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.values.errors import PermissionDenied, Refused
 from app.ports import Ports
-from app.services.app_lifecycle.changes import AppChange, update_app
-from app.services.apps.status import deactivate_app
-from app.services.apps.tokens import (
+from app.services.apps.app_changes import AppChange, update_app
+from app.services.apps.app_status import deactivate_app
+from app.services.apps.app_tokens import (
     WantedToken,
     create_app_token,
     list_app_tokens,

@@ -7,9 +7,9 @@ from app.domain.values.errors import PermissionDenied
 from app.domain.values.pages import PageRequest
 from app.models import ExternalIdentityRecord, IdentityProviderRecord
 from app.ports import Ports
-from app.services.accounts.user_sessions import show_person
 from app.services.commerce.order_lists import list_newest_orders_of
 from app.services.console.sign_in_methods import show_own_ways_in, ways_in_of_staff
+from app.services.people.user_sessions import show_person
 from tests.builders.orders import make_order
 from tests.builders.people import actor_of, make_staff, make_user, sign_in
 

@@ -16,11 +16,11 @@ from app.models import (
     UserRecord,
 )
 from app.ports import Ports, Randomness
-from app.services.accounts.directory import find_user
-from app.services.accounts.user_creation import NewUser, create_user
 from app.services.demo.shop import SignIn, fill_shop, is_in_use
-from app.services.groups.lists import NewGroup, create_group
 from app.services.identity.identify import identify
+from app.services.people.directory import find_user
+from app.services.people.group_lists import NewGroup, create_group
+from app.services.people.user_creation import NewUser, create_user
 from app.services.sign_in.password_login import create_token
 from tests.builders.apps import make_app
 from tests.builders.demo import DEMO_ROWS, demo_rows, fill_demo

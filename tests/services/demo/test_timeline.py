@@ -20,13 +20,13 @@ from app.models import (
     WebhookRecord,
 )
 from app.ports import Ports
-from app.services.accounts.directory import list_users
 from app.services.commerce.products import ProductInput, create_product
 from app.services.deliveries.dispatch import lease_due_deliveries
 from app.services.deliveries.fanout import fan_out_events
 from app.services.demo.people import GROUPS, STAFF
 from app.services.demo.products import GOODS, PUBLISHED
-from app.services.groups.lists import list_groups
+from app.services.people.directory import list_users
+from app.services.people.group_lists import list_groups
 from app.services.shop.traffic import count_traffic
 from app.services.sign_in.login_throttle import list_blocked
 from tests.builders.demo import DEMO_ROWS, demo_rows, fill_demo

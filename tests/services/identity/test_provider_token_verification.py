@@ -8,8 +8,8 @@ from app.domain.passwords.email_links import LinkPurpose
 from app.domain.values.errors import TokenFault
 from app.models import UserRecord
 from app.ports import Ports
-from app.services.passwords.email_links import make_link
-from app.services.passwords.password_changes import set_password
+from app.services.accounts.email_links import make_link
+from app.services.accounts.password_changes import set_password
 from app.services.sign_in.tokens import deactivate_all_tokens
 from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
 from tests.builders.people import ADDRESS, NOBODY, change_user, make_user

@@ -8,12 +8,12 @@ from app.domain.accounts.directory import UserFilter
 from app.domain.authorization.actor import OPERATOR
 from app.domain.values.pages import Page, PageRequest
 from app.ports import Ports
-from app.services.accounts.directory import list_customers, list_staff, list_users
+from app.services.apps.app_lists import AppFilter, list_apps
 from app.services.apps.extensions import ExtensionFilter, list_extensions
-from app.services.apps.lists import AppFilter, list_apps
 from app.services.commerce.catalogue import ProductFilter, list_products
 from app.services.commerce.order_lists import OrderFilter, list_orders
-from app.services.groups.lists import GroupFilter, list_groups
+from app.services.people.directory import list_customers, list_staff, list_users
+from app.services.people.group_lists import GroupFilter, list_groups
 from app.services.single_sign_on.provider_settings import list_plugins
 from tests.builders.apps import make_app
 from tests.builders.orders import make_order

@@ -11,7 +11,7 @@ from app.domain.events import ProductUpdated
 from app.domain.values.errors import PermissionDenied
 from app.models import OutboxEventRecord, SessionRecord
 from app.ports import Ports
-from app.services.apps.tokens import WantedToken, create_app_token, list_app_tokens
+from app.services.apps.app_tokens import WantedToken, create_app_token, list_app_tokens
 from app.services.commerce.checkout_lists import show_checkout
 from app.services.commerce.checkouts import update_checkout_email
 from app.services.commerce.order_lists import show_order

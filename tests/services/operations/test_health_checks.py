@@ -15,10 +15,10 @@ from app.domain.values.check_results import Finding, State
 from app.domain.values.errors import PermissionDenied
 from app.domain.values.installation_errors import KeyUnreadable, SchemaBehind, Unreachable
 from app.ports import Ports, ProcessCache
-from app.services.groups.lists import NewGroup, create_group
 from app.services.keys.ring import ring
 from app.services.operations.health_checks import examine, require_ready
 from app.services.operations.worker_heartbeat import beat
+from app.services.people.group_lists import NewGroup, create_group
 from tests.fakes.clock import FakeClock
 
 NOWHERE = "postgresql://nobody:geheim@127.0.0.1:1/nowhere"

@@ -13,9 +13,9 @@ from app.domain.authorization.permissions import Permission
 from app.domain.commerce.money import of_units
 from app.domain.commerce.products import Product
 from app.domain.commerce.products import snapshot_of as product_snapshot
-from app.services.apps.stored_apps import app_snapshot
-from app.services.groups.stored_groups import group_snapshot
+from app.services.identity.stored_apps import app_snapshot
 from app.services.identity.users import snapshot_of as user_snapshot
+from app.services.people.stored_groups import group_snapshot
 
 FROZEN = sorted((Path(__file__).parent / "snapshots").glob("*.json"))
 """The snapshots that versions have stored: ``Product-1.0.json`` was first written by 1.0."""

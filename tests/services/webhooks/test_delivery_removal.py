@@ -10,7 +10,7 @@ from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
 from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
-from app.services.app_lifecycle.changes import delete_app
+from app.services.apps.app_changes import delete_app
 from app.services.webhooks.changes import delete_webhook
 from app.services.webhooks.delivery_removal import AT_ONCE
 from tests.builders.apps import make_app

@@ -1,0 +1,65 @@
+"""Confirming an account by the link of a mail."""
+
+from sqlalchemy.orm import Session
+
+from app.domain.accounts.users import User
+from app.domain.authorization.actor import Actor
+from app.domain.events import AccountConfirmed
+from app.domain.passwords.email_links import LinkPurpose
+from app.models import UserRecord
+from app.ports import Ports
+from app.services.accounts.email_links import open_link, require_owner
+from app.services.accounts.new_passwords import hash_for_link, replace_password
+from app.services.audit.log import Change, record
+from app.services.authorization.register import input_decides, part
+from app.services.identity.account_trust import confirm_email
+from app.services.identity.users import load_user
+from app.services.outbox.publisher import put_event
+
+_PURPOSES = (LinkPurpose.CONFIRM_ACCOUNT,)
+
+
+@input_decides
+def confirm_account(
+    ports: Ports, actor: Actor, *, email: str, token: str, password: str | None = None
+) -> User:
+    """Confirm an account by the token of a mailed link (`confirmAccount`); opens no session.
+
+    With ``password`` that becomes the account's own, whoever had chosen another, and sessions that
+    were opened with the other end. Refuses INVALID on ``token`` for a bad, used, expired or
+    foreign one and for an unknown email alike; a weak one on ``password`` (PASSWORD_…).
+    """
+    hashed = None
+    if password is not None:
+        hashed = hash_for_link(ports, _PURPOSES, email=email, token=token, password=password)
+    with ports.database.transaction() as session:
+        opened = open_link(ports, session, _PURPOSES, token)
+        require_owner(opened, email)
+        confirm(ports, actor, session, opened.user)
+        if hashed is not None:
+            replace_password(ports, actor, session, opened.user, hashed)
+        return load_user(session, opened.user.id)
+
+
+@part
+def confirm(ports: Ports, actor: Actor, session: Session, user: UserRecord) -> None:
+    """Note that the mailbox of ``user`` has been shown to be theirs, if nobody had yet.
+
+    Whoever came in under this address by a provider that did not vouch for it is cut off: it is
+    not known whether they are the same.
+    """
+    was_confirmed = user.is_confirmed
+    confirm_email(ports, actor, session, user)
+    if was_confirmed:
+        return
+    user.updated_at = ports.clock.now()
+    put_event(ports, actor, session, AccountConfirmed(user.id))
+    change = Change(
+        "account.confirm",
+        "User",
+        user.id,
+        user.email,
+        before={"is_confirmed": False},
+        after={"is_confirmed": True},
+    )
+    record(ports, actor, session, change)

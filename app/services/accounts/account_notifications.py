@@ -1,0 +1,44 @@
+"""Mails that tell a mailbox what its owner alone may know, and not too often."""
+
+from datetime import timedelta
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.domain.accounts.mail import Mail, MailKind
+from app.domain.passwords.email_links import LinkPurpose
+from app.models import AccountLinkRecord, UserRecord
+from app.ports import Ports
+from app.services.accounts.email_links import make_link
+from app.services.authorization.register import part
+from app.services.outbox.publisher import put_mail
+from app.services.sign_in.timing_equalizer import kept_if
+
+
+@part
+def tell_of_account(ports: Ports, session: Session, user: UserRecord) -> None:
+    """Tell ``user``, whose row is locked, that somebody tried to use their address.
+
+    Only whoever reads that mailbox learns that there is an account. One that was told a moment ago
+    is told nothing, nor is an inactive one, with which its owner could do nothing; both after the
+    same work.
+    """
+    told = was_mailed(ports, session, user.id, LinkPurpose.NOTICE)
+    with kept_if(session, user.is_active and not told):
+        make_link(ports, session, user, LinkPurpose.NOTICE)
+        put_mail(ports, session, Mail(MailKind.ACCOUNT_EXISTS, user.email))
+
+
+@part
+def was_mailed(ports: Ports, session: Session, user_id: int, purpose: LinkPurpose) -> bool:
+    """Whether a link for ``purpose`` was made within ``RESET_PASSWORD_LOCK_TIME``.
+
+    What anybody can have mailed to somebody else must not fill their mailbox.
+    """
+    lock = timedelta(seconds=ports.configuration.reset_password_lock_time)
+    recent = select(AccountLinkRecord.id).where(
+        AccountLinkRecord.user_id == user_id,
+        AccountLinkRecord.purpose == purpose.value,
+        AccountLinkRecord.created_at > ports.clock.now() - lock,
+    )
+    return session.scalar(recent) is not None

@@ -1,0 +1,76 @@
+"""What belongs to a new password, however it comes: its quality, and what ends with the old."""
+
+from collections.abc import Collection
+
+from sqlalchemy.orm import Session
+
+from app.domain.accounts.mail import Mail, MailKind
+from app.domain.authorization.actor import Actor
+from app.domain.passwords.email_links import LinkPurpose
+from app.domain.passwords.passwords import own_words, password_problems
+from app.domain.values.dates import date_in_words
+from app.domain.values.errors import Refused
+from app.models import ShopRecord, UserRecord
+from app.models.shop import SHOP_ID
+from app.ports import Ports
+from app.services.accounts.email_links import drop_links, find_link, require_owner
+from app.services.audit.log import Change, record
+from app.services.authorization.register import part
+from app.services.outbox.publisher import put_mail
+from app.services.sign_in.sessions import end_sessions
+
+_NO_SESSION = 0
+"""No session has this key, so all but this one are all."""
+
+
+@part
+def hash_for_link(
+    ports: Ports, purposes: Collection[LinkPurpose], *, email: str, token: str, password: str
+) -> str:
+    """The hash of ``password`` for whoever holds the link with that token, which stays good.
+
+    Refuses a weak one on ``password`` (PASSWORD_…) and INVALID on ``token``. What the account is
+    called counts only once the link has been found good: nobody else may learn it.
+    """
+    _require_quality(password, own_words(email))
+    with ports.database.reading() as reading:
+        opened = find_link(ports, reading, purposes, token)
+        require_owner(opened, email)
+        user, shop = opened.user, reading.get_one(ShopRecord, SHOP_ID)
+        words = own_words(user.email, user.first_name, user.last_name, shop.name)
+    _require_quality(password, words)
+    return ports.passwords.hash(password)
+
+
+@part
+def replace_password(
+    ports: Ports,
+    actor: Actor,
+    session: Session,
+    user: UserRecord,
+    hashed: str,
+    *,
+    but: int | None = None,
+) -> None:
+    """Give ``user``, whose row is locked, a new password; all sessions end, or all ``but`` one.
+
+    Tokens of an identity provider go on: they were never opened by the password. Every link of
+    theirs dies, and a mail tells them, unless there was no password before.
+    """
+    now = ports.clock.now()
+    is_first = user.password_hash is None
+    user.password_hash = hashed
+    user.updated_at = now
+    drop_links(session, user.id)
+    ended = end_sessions(ports, session, user.id, but=but or _NO_SESSION)
+    if not is_first:
+        values = {"when": date_in_words(now), "address": actor.address or ""}
+        put_mail(ports, session, Mail(MailKind.PASSWORD_CHANGED, user.email, values))
+    after = {"sessions_ended": ended}
+    record(ports, actor, session, Change("password.set", "User", user.id, user.email, after=after))
+
+
+def _require_quality(password: str, words: Collection[str]) -> None:
+    problems = password_problems(password, "password", words)
+    if problems:
+        raise Refused(*problems)

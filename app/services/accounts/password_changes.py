@@ -1,0 +1,115 @@
+"""Changing a password, and setting one by a link from a mail."""
+
+from datetime import timedelta
+
+from sqlalchemy.orm import Session
+
+from app.domain.accounts.users import User
+from app.domain.authorization.actor import Actor, SessionOrigin
+from app.domain.passwords.email_links import LinkPurpose
+from app.domain.passwords.passwords import own_words, password_problems
+from app.domain.shop.settings import Switches
+from app.domain.values.errors import Problem, Refused
+from app.models import ShopRecord, UserRecord
+from app.models.shop import SHOP_ID
+from app.ports import Ports
+from app.services.accounts.account_confirmation import confirm
+from app.services.accounts.email_links import open_link, require_owner
+from app.services.accounts.new_passwords import hash_for_link, replace_password
+from app.services.authorization.live_sessions import switches_of
+from app.services.authorization.register import account_owner_only, input_decides, part
+from app.services.authorization.shop_state import find_door
+from app.services.identity.users import load_caller, load_user
+from app.services.sign_in.password_login import (
+    Entered,
+    needs_password_login,
+    require_password_login,
+)
+from app.services.sign_in.reauthentication import own_account, prove_password
+from app.services.sign_in.sessions import TokenPair, open_session, sign_pair
+
+_PURPOSES = (LinkPurpose.SET_PASSWORD, LinkPurpose.INVITATION)
+_CHANGED_MEANWHILE = Problem(
+    "INVALID_CREDENTIALS", "The password was changed meanwhile; try again.", "oldPassword"
+)
+
+
+@needs_password_login
+@account_owner_only
+def change_password(
+    ports: Ports, actor: Actor, *, old_password: str | None, new_password: str
+) -> User:
+    """Change the caller's own password (`passwordChange`); every other session ends.
+
+    Refuses DISABLED_AUTHENTICATION_METHOD before it looks at the caller; INVALID_CREDENTIALS on
+    ``oldPassword`` when that is missing or wrong; a weak one on ``newPassword`` (PASSWORD_…). The
+    owner is told by mail.
+    """
+    account = own_account(ports, actor)
+    words = own_words(account.email, account.first_name, account.last_name, account.shop_name)
+    problems = password_problems(new_password, "newPassword", words)
+    if problems and old_password is not None:
+        raise Refused(*problems)
+    prove_password(ports, actor, account, old_password, "oldPassword")
+    hashed = ports.passwords.hash(new_password)
+    with ports.database.transaction() as session:
+        _open_switches(session)
+        user = session.get(UserRecord, account.id, with_for_update=True)
+        if user is None or user.password_hash != account.password_hash:
+            raise Refused(_CHANGED_MEANWHILE)
+        # A provider's token belongs to no session of ours: then every one of ours is another.
+        replace_password(ports, actor, session, user, hashed, but=actor.session_id or 0)
+        return load_caller(session, actor, user.id)
+
+
+@needs_password_login
+@input_decides
+def set_password(
+    ports: Ports, actor: Actor, *, email: str, password: str, token: str
+) -> TokenPair:
+    """Set a password by the link of a mail, and sign in (`setPassword`); all sessions end.
+
+    Refuses DISABLED_AUTHENTICATION_METHOD; a weak one on ``password`` (PASSWORD_…), which leaves
+    the link good; INVALID on ``token`` for a bad, used, expired or foreign one and for an unknown
+    email alike. Whoever opens the link has shown that the mailbox is theirs: the account counts as
+    confirmed.
+    """
+    entered = enter_by_link(ports, actor, email=email, password=password, token=token)
+    return sign_pair(ports, actor, entered.opened, entered.user, entered.switches)
+
+
+@part
+def enter_by_link(
+    ports: Ports,
+    actor: Actor,
+    *,
+    email: str,
+    password: str,
+    token: str,
+    lifetime: timedelta | None = None,
+) -> Entered:
+    """A new session for whoever sets a password by a link; refuses as ``set_password`` does.
+
+    ``lifetime`` is how long the session is good for, unless as long as refresh tokens are.
+    """
+    require_password_login(find_door(ports).switches)
+    hashed = hash_for_link(ports, _PURPOSES, email=email, token=token, password=password)
+    with ports.database.transaction() as session:
+        switches = _open_switches(session)
+        opened = open_link(ports, session, _PURPOSES, token)
+        require_owner(opened, email)
+        user = opened.user
+        replace_password(ports, actor, session, user, hashed)
+        confirm(ports, actor, session, user)
+        user.last_login = ports.clock.now()
+        begun = open_session(
+            ports, actor, session, user.id, SessionOrigin.PASSWORD, lifetime=lifetime
+        )
+        return Entered(begun, load_user(session, user.id), switches)
+
+
+def _open_switches(session: Session) -> Switches:
+    """The switches as they are now: hashing takes its time, and the mode may have changed."""
+    switches = switches_of(session.get_one(ShopRecord, SHOP_ID))
+    require_password_login(switches)
+    return switches

@@ -1,0 +1,153 @@
+"""Forgotten passwords: asked for by anybody in the same time, answered by the worker.
+
+A request looks at nothing that depends on an account: it writes down what was typed. Whose address
+it is, and whether a link may be made, the worker finds out afterwards, so neither the answer nor
+the time it takes can tell known from unknown addresses.
+"""
+
+import hashlib
+
+from sqlalchemy import delete, func, select
+
+from app.domain.accounts.emails import email_problem, normalize_email
+from app.domain.authorization.actor import Actor
+from app.domain.shop.settings import PasswordLoginMode
+from app.domain.sign_in.rate_limits import RESET_EMAIL
+from app.domain.values.errors import TooManyRequests
+from app.models import ResetRequestRecord, ShopRecord, UserRecord
+from app.models.shop import SHOP_ID
+from app.ports import Ports
+from app.services.accounts.email_links import require_redirect
+from app.services.accounts.reset_links import promise_link, take_turn
+from app.services.audit.requesters import kept_requester, requester
+from app.services.authorization.live_sessions import switches_of
+from app.services.authorization.rate_limits import within_rate
+from app.services.authorization.register import input_decides, internal
+from app.services.outbox.base_url import base_address
+from app.services.sign_in.password_login import needs_password_login
+
+MOST_WAITING = 10_000
+"""Requests that can wait for the worker: more cannot be stored, whoever asks."""
+
+_BATCH = 100
+_MOST_REMOVED = 1000
+_RETRY_AFTER = 60
+
+
+@needs_password_login
+@input_decides
+def request_password_reset(ports: Ports, actor: Actor, *, email: str, redirect_url: str) -> None:
+    """Ask for a link to set a new password (`requestPasswordReset`); the same for every address.
+
+    Refuses DISABLED_AUTHENTICATION_METHOD, and INVALID on ``redirectUrl`` when mails may not lead
+    there. Nothing else is ever said: unknown, inactive, locked and known users get one answer,
+    and so does an email for which more is asked than its limit allows, whatever clients ask.
+    Raises ``TooManyRequests`` while ``MOST_WAITING`` wait for the worker.
+    """
+    require_redirect(ports, redirect_url)
+    address = normalize_email(email)
+    if email_problem(address) is not None:
+        return  # no account can have it, so there is nobody to hide
+    if not within_rate(ports, RESET_EMAIL, hashlib.sha256(address.encode()).hexdigest()):
+        return  # no more than a link in a while is made for it anyway
+    with ports.database.transaction() as session:
+        some = select(ResetRequestRecord.id).limit(MOST_WAITING).subquery()
+        if (session.scalar(select(func.count()).select_from(some)) or 0) >= MOST_WAITING:
+            raise TooManyRequests(_RETRY_AFTER)
+        session.add(
+            ResetRequestRecord(
+                email=address,
+                redirect_url=redirect_url,
+                caller=kept_requester(actor),
+                created_at=ports.clock.now(),
+            )
+        )
+
+
+@internal
+def set_password_page(ports: Ports, actor: Actor) -> str:
+    """The console's own page to which a link may lead: everybody can set a password there."""
+    return f"{base_address(ports)}/console/set-password"
+
+
+@internal
+def answer_reset_requests(ports: Ports, actor: Actor) -> int:
+    """Make the links that were asked for, with their mails and events; how many requests were met.
+
+    One link per user and ``RESET_PASSWORD_LOCK_TIME``, of however many processes; none for an
+    address that is nobody's or an inactive account's, nor while passwords are switched off.
+    """
+    removed, after, answered = _remove_for_nobody(ports), 0, 0
+    faults: list[Exception] = []
+    while answered < _BATCH and (key := _next(ports, after)) is not None:
+        after = key
+        try:
+            answered += _answer(ports, key)
+        except Exception as fault:  # noqa: BLE001 - raised below: one that faults keeps up no other
+            faults.append(fault)
+    if faults:
+        raise faults[0]
+    return removed + answered
+
+
+def _remove_for_nobody(ports: Ports) -> int:
+    """Drop requests for emails without an active account, many at once: how many.
+
+    Otherwise a flood of invented emails would keep everybody else's links waiting.
+    """
+    removed = 0
+    while (dropped := _drop_for_nobody(ports)) > 0:
+        removed += dropped
+    return removed
+
+
+def _drop_for_nobody(ports: Ports) -> int:
+    someone = select(UserRecord.id).where(
+        UserRecord.email == ResetRequestRecord.email, UserRecord.is_active.is_(True)
+    )
+    nobody = (
+        select(ResetRequestRecord.id)
+        .where(~someone.exists())
+        .order_by(ResetRequestRecord.id)
+        .limit(_MOST_REMOVED)
+    )
+    with ports.database.reading() as reading:
+        keys = reading.scalars(nobody).all()
+    if not keys:
+        return 0
+    with ports.database.transaction() as session:
+        gone = session.scalars(
+            delete(ResetRequestRecord)
+            .where(ResetRequestRecord.id.in_(keys))
+            .returning(ResetRequestRecord.id)
+        ).all()
+    return len(gone)
+
+
+def _next(ports: Ports, after: int) -> int | None:
+    with ports.database.reading() as session:
+        return session.scalar(
+            select(ResetRequestRecord.id)
+            .where(ResetRequestRecord.id > after)
+            .order_by(ResetRequestRecord.id)
+            .limit(1)
+        )
+
+
+def _answer(ports: Ports, key: int) -> bool:
+    with ports.database.transaction() as session:
+        request = session.scalar(
+            select(ResetRequestRecord)
+            .where(ResetRequestRecord.id == key)
+            .with_for_update(skip_locked=True)
+        )
+        if request is None:
+            return False  # another process has it
+        session.delete(request)
+        switches = switches_of(session.get_one(ShopRecord, SHOP_ID))
+        if switches.password_login_mode is not PasswordLoginMode.DISABLED:
+            user = take_turn(ports, session, UserRecord.email == request.email)
+            if user is not None:
+                asker = requester(request.caller)
+                promise_link(ports, asker, session, user, request.redirect_url)
+    return True

@@ -1,0 +1,222 @@
+"""Apps, as people manage them: no app ever manages one, whatever it holds."""
+
+from dataclasses import dataclass
+
+from sqlalchemy import delete, select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from app.domain.apps.apps import App, AppType, NewAppToken, grantable_problem
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.grants import grant_problem
+from app.domain.authorization.permissions import Permission
+from app.domain.events import AppDeleted, AppInstalled, AppUpdated
+from app.domain.values.errors import Problem, Refused
+from app.domain.values.text_rules import line_problem
+from app.domain.values.unset import ABSENT, Absent, present
+from app.models import AppPermissionRecord, AppRecord, DeliveryRecord, WebhookRecord
+from app.ports import Ports
+from app.services.audit.log import Change, record
+from app.services.authorization.register import fresh_proof, requires, requires_person
+from app.services.identity.stored_apps import (
+    app_snapshot,
+    locked_app,
+    refuse_apps,
+    store_token,
+    stored_app,
+)
+from app.services.outbox.publisher import put_event
+from app.services.webhooks.delivery_removal import thin_out
+from app.services.webhooks.permission_grants import confirm_webhooks
+
+_LONGEST_NAME = 256
+_UNIQUE = Problem("UNIQUE", "Another app has this identifier.", "identifier")
+
+
+@dataclass(frozen=True, slots=True)
+class NewApp:
+    """An app to be made here, active at once."""
+
+    name: str
+    permissions: frozenset[Permission] = frozenset()
+    identifier: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CreatedApp:
+    """A new app, and its first token."""
+
+    app: App
+    token: NewAppToken
+
+
+@dataclass(frozen=True, slots=True)
+class AppChange:
+    """What is to become of an app; what is absent stays as it is."""
+
+    name: str | Absent = ABSENT
+    identifier: str | Absent = ABSENT
+    permissions: frozenset[Permission] | Absent = ABSENT
+
+
+@fresh_proof("with permissions", lambda _ports, _actor, new: bool(new.permissions))
+@requires_person(Permission.MANAGE_APPS)
+def create_app(ports: Ports, actor: Actor, new: NewApp) -> CreatedApp:
+    """Make an app and its first token (`appCreate`).
+
+    Refuses REQUIRED and INVALID on ``name``, INVALID and UNIQUE on ``identifier``,
+    OUT_OF_SCOPE_PERMISSION on ``permissions`` for what the caller does not hold,
+    INVALID_PERMISSION for MANAGE_APPS, which no app can hold.
+    """
+    name, identifier = new.name.strip(), new.identifier.strip()
+    _check(actor, name, identifier, new.permissions)
+    try:
+        with ports.database.transaction() as session:
+            return _store(ports, actor, session, NewApp(name, new.permissions, identifier))
+    except IntegrityError:
+        _tell_taken(ports, identifier)
+        raise
+
+
+def _grants(
+    ports: Ports, _actor: Actor, app_id: int, change: AppChange, *, confirmed: bool = False
+) -> bool:
+    with ports.database.reading() as session:
+        held = stored_app(session, app_id, "id").permissions
+    return bool(present(change.permissions, held) - held)
+
+
+@fresh_proof("when it adds permissions", _grants)
+@requires(Permission.MANAGE_APPS)
+def update_app(
+    ports: Ports, actor: Actor, app_id: int, change: AppChange, *, confirmed: bool = False
+) -> App:
+    """Change an app's name, identifier or permissions (`appUpdate`); effective at once.
+
+    Refuses NOT_FOUND on ``id``; OUT_OF_SCOPE_APP on it to an app, and for an app that may do what
+    the caller may not; else as ``create_app`` does. Unless ``confirmed``, refuses
+    OUT_OF_SCOPE_PERMISSION on ``permissions`` (``UnconfirmedWebhooks``) where a webhook would be
+    sent links by it that the person who saved it couldn't have had sent.
+    """
+    refuse_apps(actor, "id")
+    try:
+        with ports.database.transaction() as session:
+            app = locked_app(session, actor, app_id, "id")
+            added = present(change.permissions, app.permissions) - app.permissions
+            updated = _update(ports, actor, session, app, change)
+            confirm_webhooks(ports, actor, session, app_id, added, confirmed=confirmed)
+            return updated
+    except IntegrityError:
+        _tell_taken(ports, present(change.identifier, "").strip(), app_id)
+        raise
+
+
+@requires(Permission.MANAGE_APPS)
+def delete_app(ports: Ports, actor: Actor, app_id: int) -> App:
+    """Remove an app with its tokens, webhooks and extensions (`appDelete`); returns what it was.
+
+    Refuses NOT_FOUND and OUT_OF_SCOPE_APP on ``id``, the latter as ``update_app`` does.
+    """
+    refuse_apps(actor, "id")
+    with ports.database.transaction() as session:
+        locked_app(session, actor, app_id, "id")
+    hooks = select(WebhookRecord.id).where(WebhookRecord.app_id == app_id)
+    thin_out(ports, DeliveryRecord.webhook_id.in_(hooks))
+    with ports.database.transaction() as session:
+        app = locked_app(session, actor, app_id, "id")
+        session.execute(delete(AppRecord).where(AppRecord.id == app_id))
+        put_event(ports, actor, session, AppDeleted(app_id, snapshot=app_snapshot(app)))
+        before = {"is_active": app.is_active, "permissions": _names(app.permissions)}
+        change = Change("app.delete", "App", app_id, app.name, before=before)
+        record(ports, actor, session, change)
+        return app
+
+
+def _check(actor: Actor, name: str, identifier: str, permissions: frozenset[Permission]) -> None:
+    found = [
+        line_problem(name, "name", longest=_LONGEST_NAME),
+        line_problem(identifier, "identifier", longest=_LONGEST_NAME),
+        grant_problem(actor, permissions),
+        grantable_problem(permissions),
+    ]
+    if not name:
+        found.append(Problem("REQUIRED", "Give the app a name.", "name"))
+    problems = [problem for problem in found if problem is not None]
+    if problems:
+        raise Refused(*problems)
+
+
+def _store(ports: Ports, actor: Actor, session: Session, new: NewApp) -> CreatedApp:
+    if _is_taken(session, new.identifier):
+        raise Refused(_UNIQUE)
+    app = AppRecord(
+        name=new.name,
+        identifier=new.identifier,
+        type=AppType.LOCAL.value,
+        created_at=ports.clock.now(),
+    )
+    session.add(app)
+    session.flush()
+    _grant(session, app.id, new.permissions)
+    token = store_token(ports, session, app.id, "Default")
+    put_event(ports, actor, session, AppInstalled(app.id))
+    after = {"permissions": _names(new.permissions)}
+    record(ports, actor, session, Change("app.create", "App", app.id, new.name, after=after))
+    return CreatedApp(stored_app(session, app.id, "id"), token)
+
+
+def _update(ports: Ports, actor: Actor, session: Session, app: App, change: AppChange) -> App:
+    name = present(change.name, app.name).strip()
+    identifier = present(change.identifier, app.identifier).strip()
+    permissions = present(change.permissions, app.permissions)
+    _check(actor, name, identifier, permissions - app.permissions)
+    if identifier != app.identifier and _is_taken(session, identifier):
+        raise Refused(_UNIQUE)
+    before = (app.name, app.identifier, app.permissions)
+    if (name, identifier, permissions) == before:
+        return app
+    stored = session.get_one(AppRecord, app.id)
+    stored.name, stored.identifier = name, identifier
+    if permissions != app.permissions:
+        session.execute(delete(AppPermissionRecord).where(AppPermissionRecord.app_id == app.id))
+        _grant(session, app.id, permissions)
+    session.flush()
+    put_event(ports, actor, session, AppUpdated(app.id))
+    updated = stored_app(session, app.id, "id")
+    differing = Change(
+        "app.update", "App", app.id, name, before=_facts(app), after=_facts(updated)
+    )
+    record(ports, actor, session, differing)
+    return updated
+
+
+def _grant(session: Session, app_id: int, permissions: frozenset[Permission]) -> None:
+    session.add_all(
+        AppPermissionRecord(app_id=app_id, permission=one.value) for one in permissions
+    )
+
+
+def _facts(app: App) -> dict[str, object]:
+    return {
+        "name": app.name,
+        "identifier": app.identifier,
+        "permissions": _names(app.permissions),
+    }
+
+
+def _names(permissions: frozenset[Permission]) -> list[str]:
+    return sorted(one.value for one in permissions)
+
+
+def _is_taken(session: Session, identifier: str, but: int | None = None) -> bool:
+    if not identifier:
+        return False
+    having = select(AppRecord.id).where(AppRecord.identifier == identifier, AppRecord.id != but)
+    return session.scalar(having) is not None
+
+
+def _tell_taken(ports: Ports, identifier: str, but: int | None = None) -> None:
+    """Refuse UNIQUE where somebody else was quicker by a moment with the same identifier."""
+    with ports.database.reading() as session:
+        if _is_taken(session, identifier, but):
+            raise Refused(_UNIQUE) from None

@@ -1,0 +1,86 @@
+"""The apps there are: listed and looked at, by staff, and by each app itself."""
+
+from dataclasses import dataclass
+
+from app.domain.apps.apps import App, AppSortField, AppType
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.permissions import Caller, Permission
+from app.domain.values.errors import PermissionDenied, TokenFault, TokenRejected
+from app.domain.values.pages import Page, PageRequest, empty_page
+from app.models import AppRecord
+from app.ports import Ports
+from app.services.authorization.register import apps_only, staff_and_apps, staff_only
+from app.services.identity.stored_apps import ALL_APPS, APPS, to_app
+from app.services.lists.paging import Order, read_page
+from app.services.lists.range_filters import can_match
+from app.services.lists.substring_search import containing
+
+_COLUMNS = {
+    None: (AppRecord.id,),
+    AppSortField.NAME: (AppRecord.name, AppRecord.id),
+    AppSortField.CREATION_DATE: (AppRecord.created_at, AppRecord.id),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class AppFilter:
+    """Which apps are wanted; ``search`` is a part of the name, ``name`` all of it."""
+
+    search: str = ""
+    name: str = ""
+    is_active: bool | None = None
+    type: AppType | None = None
+
+
+ANY_APP = AppFilter()
+
+
+@staff_only
+def list_apps(
+    ports: Ports,
+    actor: Actor,
+    page: PageRequest,
+    wanted: AppFilter = ANY_APP,
+    sort_by: AppSortField | None = None,
+    *,
+    descending: bool = False,
+) -> Page[App]:
+    """The apps (`apps`), without ``sort_by`` in the order they were made."""
+    if not all(map(can_match, (wanted.search, wanted.name))):
+        return empty_page()  # no name can hold that
+    query = APPS
+    if wanted.search:
+        query = query.where(containing(AppRecord.name, wanted.search))
+    if wanted.name:
+        query = query.where(AppRecord.name == wanted.name)
+    if wanted.is_active is not None:
+        query = query.where(AppRecord.is_active.is_(wanted.is_active))
+    if wanted.type is not None:
+        query = query.where(AppRecord.type == wanted.type.value)
+    order = Order(_COLUMNS[sort_by], descending)
+    with ports.database.reading() as session:
+        return read_page(ports, session, query, order, page, to_app)
+
+
+@staff_and_apps
+def show_app(ports: Ports, actor: Actor, app_id: int) -> App | None:
+    """The app of that key (`app`), to itself and to staff; other apps need MANAGE_APPS for it."""
+    is_itself = actor.is_app and actor.app_id == app_id
+    if actor.is_app and not is_itself and not actor.holds(Permission.MANAGE_APPS):
+        raise PermissionDenied(Permission.MANAGE_APPS)
+    query = ALL_APPS if is_itself else APPS
+    with ports.database.reading() as session:
+        row = session.execute(query.where(AppRecord.id == app_id)).one_or_none()
+    return None if row is None else to_app(row)
+
+
+@apps_only
+def show_calling_app(ports: Ports, actor: Actor) -> App:
+    """The app that is calling (`app` without an id), even while it is being installed."""
+    if actor.app_id is None:
+        raise PermissionDenied(Caller.APP)
+    with ports.database.reading() as session:
+        row = session.execute(ALL_APPS.where(AppRecord.id == actor.app_id)).one_or_none()
+    if row is None:
+        raise TokenRejected(TokenFault.INVALID)  # it has been deleted in this very moment
+    return to_app(row)

@@ -1,0 +1,198 @@
+"""The tokens of apps: made and told once, listed, replaced, revoked."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.domain.apps.app_tokens import digest_of, is_app_token
+from app.domain.apps.apps import (
+    DEFAULT_OVERLAP,
+    App,
+    AppToken,
+    NewAppToken,
+    expiry_problem,
+    narrowing_problem,
+    overlap_problem,
+    rotated_end,
+    rotation_problem,
+    successor_end,
+)
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.permissions import Permission
+from app.domain.values.errors import Problem, Refused
+from app.domain.values.ranges import moments
+from app.domain.values.text_rules import line_problem
+from app.models import AppTokenRecord
+from app.ports import Ports
+from app.services.audit.log import Change, record
+from app.services.authorization.app_rights import find_app
+from app.services.authorization.register import fresh_proof, public, requires, requires_person
+from app.services.identity.stored_apps import (
+    locked_app,
+    refuse_apps,
+    store_token,
+    stored_app,
+    to_token,
+)
+
+_LONGEST_NAME = 256
+
+
+@dataclass(frozen=True, slots=True)
+class WantedToken:
+    """A token to be made: until when it is good, and for what if not for all its app may do."""
+
+    name: str = ""
+    expires_at: datetime | None = None
+    permissions: frozenset[Permission] | None = None
+
+
+ANY_TOKEN = WantedToken()
+
+
+def _never_expires(
+    _ports: Ports, _actor: Actor, app_id: int, wanted: WantedToken = ANY_TOKEN
+) -> bool:
+    return wanted.expires_at is None
+
+
+@fresh_proof("without expiry", _never_expires)
+@requires(Permission.MANAGE_APPS)
+def create_app_token(
+    ports: Ports, actor: Actor, app_id: int, wanted: WantedToken = ANY_TOKEN
+) -> NewAppToken:
+    """Another token for an app (`appTokenCreate`), good until it expires or is revoked.
+
+    Refuses NOT_FOUND and OUT_OF_SCOPE_APP on ``app``: for an app that may do what the caller may
+    not, and to every app; INVALID on ``name``, and on an ``expiresAt`` past or too far;
+    INVALID_PERMISSION on ``permissions`` that the app itself does not hold.
+    """
+    refuse_apps(actor, "app")
+    expires_at = moments(wanted.expires_at, None).gte
+    _refuse(
+        line_problem(wanted.name, "name", longest=_LONGEST_NAME),
+        expiry_problem(expires_at, ports.clock.now()),
+    )
+    with ports.database.transaction() as session:
+        app = locked_app(session, actor, app_id, "app")
+        _refuse(narrowing_problem(app.permissions, wanted.permissions))
+        new = store_token(ports, session, app_id, wanted.name, expires_at, wanted.permissions)
+        record(ports, actor, session, _creation("app_token.create", app, new.token))
+        return new
+
+
+def _goes_on_forever(
+    ports: Ports, _actor: Actor, token_id: int, overlap: timedelta = DEFAULT_OVERLAP
+) -> bool:
+    with ports.database.reading() as session:
+        stored = session.get(AppTokenRecord, token_id)
+        return stored is not None and stored.expires_at is None
+
+
+@fresh_proof("without expiry", _goes_on_forever)
+@requires_person(Permission.MANAGE_APPS)
+def rotate_app_token(
+    ports: Ports, actor: Actor, token_id: int, overlap: timedelta = DEFAULT_OVERLAP
+) -> NewAppToken:
+    """Replace a token: a new one of the same kind, while the old one goes on for ``overlap``.
+
+    The new one is good for the same and for as long as the old one was made for. Refuses NOT_FOUND
+    and OUT_OF_SCOPE_APP on ``id``, INVALID on it for one that has expired or been replaced
+    already, and INVALID on ``overlapSeconds``.
+    """
+    _refuse(overlap_problem(overlap))
+    with ports.database.transaction() as session:
+        stored, app = _find(session, actor, token_id)
+        old, now = to_token(stored), ports.clock.now()
+        _refuse(rotation_problem(old, now))
+        stored.expires_at, stored.replaced_at = rotated_end(old, now, overlap), now
+        new = store_token(
+            ports, session, app.id, old.name, successor_end(old, now), old.permissions
+        )
+        before = {"id": old.id, "last_four": old.last_four, "ends": _text(stored.expires_at)}
+        change = _creation("app_token.rotate", app, new.token, before)
+        record(ports, actor, session, change)
+        return new
+
+
+@requires_person(Permission.MANAGE_APPS)
+def revoke_app_token(ports: Ports, actor: Actor, token_id: int) -> AppToken:
+    """End a token, at once and in every process (`appTokenDelete`); returns what it was.
+
+    Refuses NOT_FOUND and OUT_OF_SCOPE_APP on ``id``.
+    """
+    with ports.database.transaction() as session:
+        stored, app = _find(session, actor, token_id)
+        token = to_token(stored)
+        session.delete(stored)
+        before = {"name": token.name, "last_four": token.last_four}
+        change = Change("app_token.revoke", "AppToken", token_id, app.name, before=before)
+        record(ports, actor, session, change)
+        return token
+
+
+@requires_person(Permission.MANAGE_APPS)
+def list_app_tokens(ports: Ports, actor: Actor, app_id: int) -> tuple[AppToken, ...]:
+    """The tokens of an app, the oldest first; refuses NOT_FOUND on ``app``."""
+    with ports.database.reading() as session:
+        stored_app(session, app_id, "app")
+    return tokens_of_apps(ports, actor, (app_id,))[app_id]
+
+
+@requires_person(Permission.MANAGE_APPS)
+def tokens_of_apps(
+    ports: Ports, actor: Actor, app_ids: Collection[int]
+) -> Mapping[int, tuple[AppToken, ...]]:
+    """The tokens of each of several apps, the oldest first; one statement for all."""
+    wanted = select(AppTokenRecord).where(AppTokenRecord.app_id.in_(app_ids))
+    with ports.database.reading() as session:
+        stored = session.scalars(wanted.order_by(AppTokenRecord.id))
+        tokens = [to_token(one) for one in stored]
+    return {
+        app_id: tuple(token for token in tokens if token.app_id == app_id) for app_id in app_ids
+    }
+
+
+@public
+def verify_app_token(ports: Ports, actor: Actor, token: str) -> bool:
+    """Whether ``token`` opens anything right now (`appTokenVerify`): active app, not expired."""
+    return is_app_token(token) and find_app(ports, digest_of(token))[1] is not None
+
+
+def _find(session: Session, actor: Actor, token_id: int) -> tuple[AppTokenRecord, App]:
+    """The token and its app, both locked: the app first, as everybody does."""
+    missing = Refused(Problem("NOT_FOUND", "There is no such token.", "id"))
+    of_token = AppTokenRecord.id == token_id
+    app_id = session.scalar(select(AppTokenRecord.app_id).where(of_token))
+    if app_id is None:
+        raise missing
+    app = locked_app(session, actor, app_id, "id")
+    stored = session.scalar(select(AppTokenRecord).where(of_token).with_for_update())
+    if stored is None:
+        raise missing
+    return stored, app
+
+
+def _creation(
+    action: str, app: App, token: AppToken, before: Mapping[str, object] | None = None
+) -> Change:
+    after = {
+        "name": token.name,
+        "last_four": token.last_four,
+        "expires_at": _text(token.expires_at),
+        "permissions": None if token.permissions is None else sorted(token.permissions),
+    }
+    return Change(action, "AppToken", token.id, app.name, before or {}, after)
+
+
+def _refuse(*found: Problem | None) -> None:
+    problems = [problem for problem in found if problem is not None]
+    if problems:
+        raise Refused(*problems)
+
+
+def _text(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.isoformat()

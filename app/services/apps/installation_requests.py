@@ -1,0 +1,158 @@
+"""Installing apps from their manifests, as people ask for it; the worker does the rest."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.domain.apps.apps import grantable_problem
+from app.domain.apps.installations import Installation, JobStatus
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.grants import grant_problem
+from app.domain.authorization.permissions import Permission, joined_names, parted_names
+from app.domain.values.errors import Problem, Refused
+from app.domain.values.text_rules import line_problem
+from app.models import AppInstallationRecord
+from app.ports import Ports
+from app.services.apps.manifests import manifest_url_problem
+from app.services.audit.log import Change, record
+from app.services.audit.requesters import kept_requester
+from app.services.authorization.register import fresh_proof, part, requires_person
+
+_LONGEST_NAME = 256
+
+
+@dataclass(frozen=True, slots=True)
+class WantedApp:
+    """An app to be installed, and what it is granted."""
+
+    app_name: str
+    manifest_url: str
+    permissions: frozenset[Permission] = frozenset()
+    activate: bool = True
+
+
+@fresh_proof("with permissions", lambda _ports, _actor, wanted: bool(wanted.permissions))
+@requires_person(Permission.MANAGE_APPS)
+def install_app(ports: Ports, actor: Actor, wanted: WantedApp) -> Installation:
+    """Note that an app is wanted (`appInstall`); the worker installs it, in moments.
+
+    Refuses REQUIRED and INVALID on ``appName``, INVALID_URL_FORMAT on ``manifestUrl``,
+    OUT_OF_SCOPE_PERMISSION and INVALID_PERMISSION on ``permissions``. Whatever comes later stands
+    in the installation, which is then FAILED.
+    """
+    name = wanted.app_name.strip()
+    found = [
+        line_problem(name, "appName", longest=_LONGEST_NAME),
+        manifest_url_problem(wanted.manifest_url),
+        grant_problem(actor, wanted.permissions),
+        grantable_problem(wanted.permissions),
+    ]
+    if not name:
+        found.append(Problem("REQUIRED", "Give the app a name.", "appName"))
+    problems = [problem for problem in found if problem is not None]
+    if problems:
+        raise Refused(*problems)
+    now = ports.clock.now()
+    with ports.database.transaction() as session:
+        stored = AppInstallationRecord(
+            app_name=name,
+            manifest_url=wanted.manifest_url,
+            permissions=joined_names(wanted.permissions),
+            activate=wanted.activate,
+            status=JobStatus.PENDING.value,
+            caller=kept_requester(actor),
+            created_at=now,
+            updated_at=now,
+            next_attempt_at=now,
+        )
+        session.add(stored)
+        session.flush()
+        after = {
+            "manifest_url": stored.manifest_url,
+            "permissions": sorted(one.value for one in wanted.permissions),
+        }
+        record(ports, actor, session, _change("ask", stored, after=after))
+        return to_installation(stored)
+
+
+@fresh_proof("always", lambda *_args, **_options: True)
+@requires_person(Permission.MANAGE_APPS)
+def retry_installation(
+    ports: Ports, actor: Actor, installation_id: int, *, activate: bool | None = None
+) -> Installation:
+    """Try a failed installation again (`appRetryInstall`), in the name of whoever asks now.
+
+    Refuses on ``id``: NOT_FOUND, INVALID_STATUS for one that has not failed, and
+    OUT_OF_SCOPE_PERMISSION when it would grant what the caller does not hold.
+    """
+    with ports.database.transaction() as session:
+        stored = _failed(session, installation_id)
+        problem = grant_problem(actor, parted_names(stored.permissions), "id")
+        if problem is not None:
+            raise Refused(problem)
+        now = ports.clock.now()
+        stored.status, stored.message = JobStatus.PENDING.value, ""
+        stored.activate = stored.activate if activate is None else activate
+        stored.attempts = 0
+        stored.caller = kept_requester(actor)
+        stored.updated_at = stored.next_attempt_at = now
+        record(ports, actor, session, _change("retry", stored))
+        return to_installation(stored)
+
+
+@requires_person(Permission.MANAGE_APPS)
+def delete_failed_installation(ports: Ports, actor: Actor, installation_id: int) -> Installation:
+    """Forget a failed installation (`appDeleteFailedInstallation`); returns what it was.
+
+    Refuses NOT_FOUND, and INVALID_STATUS for one that has not failed, on ``id``.
+    """
+    with ports.database.transaction() as session:
+        stored = _failed(session, installation_id)
+        deleted = to_installation(stored)
+        session.delete(stored)
+        record(ports, actor, session, _change("delete", stored))
+        return deleted
+
+
+@requires_person(Permission.MANAGE_APPS)
+def list_installations(ports: Ports, actor: Actor) -> tuple[Installation, ...]:
+    """The installations that are under way or have failed (`appsInstallations`), oldest first."""
+    wanted = select(AppInstallationRecord).order_by(AppInstallationRecord.id)
+    with ports.database.reading() as session:
+        return tuple(map(to_installation, session.scalars(wanted)))
+
+
+@part
+def to_installation(stored: AppInstallationRecord) -> Installation:
+    """What may be told of a stored installation."""
+    return Installation(
+        id=stored.id,
+        app_name=stored.app_name,
+        manifest_url=stored.manifest_url,
+        status=JobStatus(stored.status),
+        message=stored.message or "",
+        permissions=parted_names(stored.permissions),
+        activate=stored.activate,
+        created_at=stored.created_at,
+        updated_at=stored.updated_at,
+    )
+
+
+def _failed(session: Session, installation_id: int) -> AppInstallationRecord:
+    wanted = select(AppInstallationRecord).where(AppInstallationRecord.id == installation_id)
+    stored = session.scalar(wanted.with_for_update())
+    if stored is None:
+        raise Refused(Problem("NOT_FOUND", "There is no such installation.", "id"))
+    if stored.status != JobStatus.FAILED:
+        message = "This installation is under way: wait until it has ended."
+        raise Refused(Problem("INVALID_STATUS", message, "id"))
+    return stored
+
+
+def _change(
+    verb: str, stored: AppInstallationRecord, *, after: Mapping[str, object] | None = None
+) -> Change:
+    action = f"app_installation.{verb}"
+    return Change(action, "AppInstallation", stored.id, stored.app_name, after=after or {})

@@ -1,0 +1,207 @@
+"""Installing apps: the worker's part, one at a time, resumed or ended cleanly wherever it stopped.
+
+An installation is claimed by a lease. Its app and token are committed before the handshake, in
+which the app may call back with them, and removed again when it fails; whoever claims an
+installation whose worker died begins by removing what that one had made.
+"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from sqlalchemy import delete, select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from app.domain.apps.installations import MOST_ATTEMPTS, JobStatus, shown
+from app.domain.apps.manifests import Manifest
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.permissions import parted_names
+from app.domain.events import AppInstalled
+from app.domain.values.errors import Refused
+from app.models import AppInstallationRecord, AppRecord
+from app.ports import Ports
+from app.services.apps.app_creation import store_app
+from app.services.apps.handshakes import Handshake, HandshakeRefused, shake_hands
+from app.services.apps.manifests import load_manifest
+from app.services.audit.log import Change, record
+from app.services.audit.requesters import requester, requesting_saver, require_requester
+from app.services.authorization.register import internal
+from app.services.outbox.publisher import put_event
+
+LEASE = timedelta(minutes=2)
+"""Longer than manifest and handshake together may take."""
+
+_LEASE_NAME = 16
+_INTERRUPTED = "The installation was interrupted several times. Try again."
+
+
+@dataclass(frozen=True, slots=True)
+class _Claimed:
+    """An installation that whoever holds the lease may go on with, until it ends."""
+
+    id: int
+    lease: str
+    manifest_url: str
+    attempts: int
+    asker: Actor
+
+
+class _LeaseLost(Exception):
+    """Another worker has gone on with it, and has removed what was made here."""
+
+
+@internal
+def install_next_app(ports: Ports, actor: Actor) -> int:
+    """Install one app that is wanted; how many installations ended, well or not.
+
+    It fails with the app's own message, with what is wrong with its manifest, or when the person
+    who asked lost the right to meanwhile, and leaves no app and no token behind.
+    """
+    claimed = _claim(ports)
+    if claimed is None:
+        return 0
+    try:
+        _end(ports, claimed)
+    except _LeaseLost:
+        return 0
+    return 1
+
+
+def _end(ports: Ports, claimed: _Claimed) -> None:
+    """Bring the installation to its end, well or not."""
+    if claimed.attempts > MOST_ATTEMPTS:
+        _fail(ports, claimed, _INTERRUPTED)
+        return
+    try:
+        _install(ports, claimed)
+    except Refused as refused:
+        _fail(ports, claimed, _explained(refused))
+    except HandshakeRefused as refusal:
+        _fail(ports, claimed, str(refusal))
+
+
+def _claim(ports: Ports) -> _Claimed | None:
+    """Take the installation that has waited longest; what was made of its app is removed."""
+    now = ports.clock.now()
+    waiting = AppInstallationRecord.next_attempt_at <= now
+    with ports.database.reading() as session:
+        if session.scalar(select(AppInstallationRecord.id).where(waiting).limit(1)) is None:
+            return None  # as nearly always: no transaction has to be opened to find that out
+    due = (
+        select(AppInstallationRecord)
+        .where(waiting)
+        .order_by(AppInstallationRecord.next_attempt_at)
+        .limit(1)
+        .with_for_update(skip_locked=True)
+    )
+    with ports.database.transaction() as session:
+        stored = session.scalar(due)
+        if stored is None:
+            return None
+        _remove_app(session, stored)
+        stored.lease = ports.randomness.token(_LEASE_NAME)
+        stored.next_attempt_at, stored.updated_at = now + LEASE, now
+        stored.attempts += 1
+        return _Claimed(
+            stored.id,
+            stored.lease,
+            stored.manifest_url,
+            stored.attempts,
+            requester(stored.caller),
+        )
+
+
+def _install(ports: Ports, claimed: _Claimed) -> None:
+    manifest = load_manifest(ports, claimed.manifest_url)
+    handshake = _make(ports, claimed, manifest)
+    if handshake is not None:
+        shake_hands(ports, handshake)
+    _finish(ports, claimed)
+
+
+def _make(ports: Ports, claimed: _Claimed, manifest: Manifest) -> Handshake | None:
+    """The app, not installed yet, with all that its manifest asks for; and whom to tell."""
+    try:
+        with ports.database.transaction() as session:
+            stored = _held(session, claimed)
+            _require_requester(session, stored)
+            saver = requesting_saver(stored.caller, granted=parted_names(stored.permissions))
+            made = store_app(ports, session, stored, manifest, saver)
+            stored.app_id, stored.updated_at = made.app_id, ports.clock.now()
+    except IntegrityError:
+        # Its identifier is all that can clash: another installation of it was quicker.
+        load_manifest(ports, claimed.manifest_url)
+        raise
+    if made.token is None:
+        return None
+    return Handshake(manifest.token_target_url, claimed.asker.issuer, made.token.secret)
+
+
+def _finish(ports: Ports, claimed: _Claimed) -> None:
+    """The app is installed, and active if that was asked for; the installation is gone."""
+    asker = claimed.asker
+    with ports.database.transaction() as session:
+        stored = _held(session, claimed)
+        _require_requester(session, stored)
+        app = session.get_one(AppRecord, stored.app_id)
+        app.is_installed, app.is_active = True, stored.activate
+        put_event(ports, asker, session, AppInstalled(app.id))
+        after = {
+            "identifier": app.identifier,
+            "manifest_url": app.manifest_url,
+            "is_active": app.is_active,
+            "permissions": sorted(filter(None, stored.permissions.split(","))),
+        }
+        record(ports, asker, session, Change("app.install", "App", app.id, app.name, after=after))
+        session.delete(stored)
+
+
+def _fail(ports: Ports, claimed: _Claimed, message: str) -> None:
+    with ports.database.transaction() as session:
+        stored = _held(session, claimed)
+        _remove_app(session, stored)
+        stored.status = JobStatus.FAILED.value
+        stored.message = shown(message)
+        stored.lease, stored.next_attempt_at = "", None
+        stored.updated_at = ports.clock.now()
+        change = Change(
+            "app_installation.fail",
+            "AppInstallation",
+            stored.id,
+            stored.app_name,
+            after={"message": stored.message},
+        )
+        record(ports, claimed.asker, session, change)
+
+
+def _held(session: Session, claimed: _Claimed) -> AppInstallationRecord:
+    """The installation, if the lease on it is still ours; raises ``_LeaseLost``."""
+    wanted = select(AppInstallationRecord).where(
+        AppInstallationRecord.id == claimed.id, AppInstallationRecord.lease == claimed.lease
+    )
+    stored = session.scalar(wanted.with_for_update())
+    if stored is None:
+        raise _LeaseLost
+    return stored
+
+
+def _require_requester(session: Session, stored: AppInstallationRecord) -> None:
+    require_requester(session, stored.caller, parted_names(stored.permissions))
+
+
+def _remove_app(session: Session, stored: AppInstallationRecord) -> None:
+    """Remove the app of an installation that did not come to its end, with its token."""
+    if stored.app_id is None:
+        return
+    half = AppRecord.id == stored.app_id, AppRecord.is_installed.is_(False)
+    stored.app_id = None
+    session.flush()
+    session.execute(delete(AppRecord).where(*half))
+
+
+def _explained(refused: Refused) -> str:
+    told = (
+        f"{problem.field}: {problem.message}" if problem.field else problem.message
+        for problem in refused.problems
+    )
+    return " ".join(told)

@@ -1,0 +1,169 @@
+"""Mails that have been promised: sent by the worker, once each, until they are out."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from sqlalchemy import select, update
+
+from app.domain.accounts.mail import Mail, MailKind, RenderedMail
+from app.domain.authorization.actor import Actor
+from app.domain.values.retries import MAIL_DELAYS, delay_before
+from app.models import OutboxMailRecord, ShopRecord
+from app.models.shop import SHOP_ID
+from app.ports import Ports
+from app.ports.encryption import DecryptionError
+from app.ports.mail import MailUndeliverable
+from app.services.accounts.password_resets import answer_reset_requests
+from app.services.authorization.register import internal
+from app.services.outbox.publisher import MAIL_PURPOSE
+from app.services.shop.settings import settings_of
+
+_BATCH = 20
+_LEASE = timedelta(minutes=5)
+_LONGEST_SENDING = timedelta(minutes=2)
+"""What one mail may take with a server that answers slowly: whoever begins one so late stops."""
+
+_LEASE_NAME = 16
+
+
+@dataclass(frozen=True, slots=True)
+class _Claimed:
+    """A mail that this worker alone may send until its lease ends."""
+
+    id: int
+    kind: str
+    recipient: str
+    sealed: str
+    attempts: int
+    created_at: datetime
+
+
+@internal
+def send_due_mail(ports: Ports, actor: Actor) -> int:
+    """Send what is due; how many mails were handed over or given up.
+
+    A mail is claimed before it is sent and noted afterwards: a crash in between sends it again,
+    with the same Message-ID. A mail server that is down delays mail and loses none. Links that
+    somebody asked for are made first: their mails are due at once. A link or a mail that a fault
+    of ours keeps back is tried again and holds up no other; the fault is raised when those are
+    out.
+    """
+    faults: list[Exception] = []
+    try:
+        answer_reset_requests(ports, actor)
+    except Exception as fault:  # noqa: BLE001 - raised at the end; what was promised goes on
+        faults.append(fault)
+    lease = ports.randomness.token(_LEASE_NAME)
+    ends = ports.clock.now() + _LEASE
+    claimed = _claim(ports, lease)
+    sent = 0
+    for place, mail in enumerate(claimed):
+        if ports.clock.now() > ends - _LONGEST_SENDING:
+            _release(ports, claimed[place:], lease)
+            break
+        try:
+            sent += _send(ports, mail, lease)
+        except Exception as fault:  # noqa: BLE001 - raised at the end; the other mails go on
+            error = f"A fault of ours: {type(fault).__name__}. The log tells more."
+            _note(ports, mail, lease, error=error, permanent=False)
+            faults.append(fault)
+    if faults:
+        raise ExceptionGroup("Mails could not be sent", faults)
+    return sent
+
+
+def _claim(ports: Ports, lease: str) -> Sequence[_Claimed]:
+    now = ports.clock.now()
+    due = (
+        select(OutboxMailRecord.id)
+        .where(OutboxMailRecord.next_attempt_at <= now)
+        .order_by(OutboxMailRecord.next_attempt_at)
+        .limit(_BATCH)
+        .with_for_update(skip_locked=True)
+    )
+    with ports.database.transaction() as session:
+        rows = session.execute(
+            update(OutboxMailRecord)
+            .where(OutboxMailRecord.id.in_(due))
+            # A claimed mail falls due again when the lease ends, should this worker be killed.
+            .values(
+                lease=lease,
+                next_attempt_at=now + _LEASE,
+                attempts=OutboxMailRecord.attempts + 1,
+            )
+            .returning(
+                OutboxMailRecord.id,
+                OutboxMailRecord.kind,
+                OutboxMailRecord.recipient,
+                OutboxMailRecord.sealed,
+                OutboxMailRecord.attempts,
+                OutboxMailRecord.created_at,
+            )
+        ).all()
+    return [_Claimed(*row) for row in rows]
+
+
+def _send(ports: Ports, claimed: _Claimed, lease: str) -> bool:
+    error, permanent = "", False
+    try:
+        ports.mailer.send(_render(ports, claimed))
+    except MailUndeliverable as undeliverable:
+        error, permanent = str(undeliverable), undeliverable.permanent
+    except DecryptionError:
+        error, permanent = "Its contents were sealed under another SECRET_KEY.", True
+    _note(ports, claimed, lease, error=error, permanent=permanent)
+    return not error
+
+
+def _release(ports: Ports, mails: Sequence[_Claimed], lease: str) -> None:
+    """Let whoever comes next take ``mails``, as if they had never been claimed."""
+    with ports.database.transaction() as session:
+        session.execute(
+            update(OutboxMailRecord)
+            .where(
+                OutboxMailRecord.id.in_([mail.id for mail in mails]),
+                OutboxMailRecord.lease == lease,
+            )
+            .values(
+                lease="",
+                next_attempt_at=ports.clock.now(),
+                attempts=OutboxMailRecord.attempts - 1,
+            )
+        )
+
+
+def _render(ports: Ports, claimed: _Claimed) -> RenderedMail:
+    values = json.loads(ports.encryption.decrypt(MAIL_PURPOSE, claimed.sealed))
+    with ports.database.reading() as session:
+        shop = settings_of(session.get_one(ShopRecord, SHOP_ID))
+    rendered = ports.email_templates.render(
+        Mail(MailKind(claimed.kind), claimed.recipient, values), shop
+    )
+    # The same in every attempt, so that a mailbox can tell a repetition.
+    return replace(rendered, message_id=f"{claimed.created_at:%Y%m%d%H%M%S}.{claimed.id}")
+
+
+def _note(ports: Ports, claimed: _Claimed, lease: str, *, error: str, permanent: bool) -> None:
+    """Write down how the attempt ended, unless its lease has passed on to another worker."""
+    now = ports.clock.now()
+    delay = None
+    if error and not permanent:
+        chance = ports.randomness.secret(1)[0] / 255
+        delay = delay_before(claimed.attempts, MAIL_DELAYS, chance)
+    values: dict[str, object] = {
+        "lease": "",
+        "last_error": error[:512],
+        "next_attempt_at": None if delay is None else now + timedelta(seconds=delay),
+    }
+    if not error:
+        values["sent_at"] = now
+    if delay is None:
+        values["sealed"] = ""  # whatever becomes of it, its links are nobody's business any more
+    with ports.database.transaction() as session:
+        session.execute(
+            update(OutboxMailRecord)
+            .where(OutboxMailRecord.id == claimed.id, OutboxMailRecord.lease == lease)
+            .values(values)
+        )

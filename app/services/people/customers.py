@@ -1,0 +1,144 @@
+"""Customers, as those who manage them make, change and delete them."""
+
+from dataclasses import dataclass
+
+from sqlalchemy.orm import Session
+
+from app.domain.accounts.emails import email_problem, normalize_email
+from app.domain.accounts.names import name_problems
+from app.domain.accounts.staff import deletion_problem
+from app.domain.accounts.users import User
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.permissions import Permission
+from app.domain.events import CustomerDeleted, CustomerUpdated
+from app.domain.values.errors import Problem, Refused
+from app.domain.values.ids import key_of
+from app.models import UserRecord
+from app.ports import Ports
+from app.services.accounts.email_links import redirect_refusal
+from app.services.audit.log import Change, record
+from app.services.authorization.register import requires
+from app.services.identity.users import load_user, snapshot_of
+from app.services.outbox.publisher import put_event
+from app.services.people.invitations import invite
+from app.services.people.user_creation import NewUser, emails_unique, store_user
+from app.services.people.user_details import Changed, Details, change_details, detail_problems
+from app.services.sign_in.sessions import end_sessions
+
+_MISSING = Problem("NOT_FOUND", "There is no such customer.", "id")
+
+
+@dataclass(frozen=True, slots=True)
+class NewCustomer:
+    """A customer to be added; with a ``redirect_url`` a mail invites them to choose a password."""
+
+    email: str
+    first_name: str = ""
+    last_name: str = ""
+    is_active: bool = True
+    redirect_url: str = ""
+    customer_type: str | None = None
+
+
+@requires(Permission.MANAGE_USERS)
+def create_customer(ports: Ports, actor: Actor, new: NewCustomer) -> User:
+    """Add a customer (`customerCreate`), who can sign in once they have chosen a password.
+
+    Refuses REQUIRED, INVALID and UNIQUE on ``email``, INVALID on names and ``redirectUrl``,
+    NOT_FOUND on ``customerType``.
+    """
+    email = normalize_email(new.email)
+    found = [email_problem(email), *name_problems(new.first_name, new.last_name)]
+    if new.redirect_url:
+        found.append(redirect_refusal(ports, new.redirect_url))
+    found.append(_type_problem(new.customer_type))
+    problems = [problem for problem in found if problem is not None]
+    if problems:
+        raise Refused(*problems)
+    made = NewUser(email, new.first_name, new.last_name, is_active=new.is_active)
+    with emails_unique(ports, email), ports.database.transaction() as session:
+        user = store_user(ports, actor, session, made)
+        if new.redirect_url and user.is_active:
+            invite(ports, actor, session, user, new.redirect_url)
+        return load_user(session, user.id)
+
+
+@requires(Permission.MANAGE_USERS)
+def update_customer(
+    ports: Ports,
+    actor: Actor,
+    customer_id: str | None,
+    details: Details,
+    *,
+    customer_type: str | None = None,
+) -> User:
+    """Change a customer (`customerUpdate`); whoever is deactivated is signed out everywhere.
+
+    Refuses REQUIRED and NOT_FOUND on ``id``; REQUIRED, INVALID and UNIQUE on ``details``;
+    NOT_FOUND on ``customerType``.
+    """
+    key = _key(customer_id)
+    found = [*detail_problems(details), _type_problem(customer_type)]
+    problems = [problem for problem in found if problem is not None]
+    if problems:
+        raise Refused(*problems)
+    wanted_email = details.wanted_email or ""
+    with emails_unique(ports, wanted_email), ports.database.transaction() as session:
+        user = _find(session, key)
+        if user.is_staff:
+            raise Refused(_MISSING)
+        changed = Changed({}, {})
+        change_details(ports, actor, session, user, details, changed)
+        active = details.is_active
+        if isinstance(active, bool) and active is not user.is_active:
+            changed.note("is_active", user.is_active, active)
+            user.is_active = active
+            session.flush()
+            if not active:
+                end_sessions(ports, session, key)
+        if changed.after:
+            user.updated_at = ports.clock.now()
+            put_event(ports, actor, session, CustomerUpdated(key))
+            change = Change(
+                "customer.update", "User", key, user.email, changed.before, changed.after
+            )
+            record(ports, actor, session, change)
+        return load_user(session, key)
+
+
+@requires(Permission.MANAGE_USERS)
+def delete_customer(ports: Ports, actor: Actor, customer_id: str | None) -> User:
+    """Delete a customer with all that is theirs (`customerDelete`), and return who it was.
+
+    Refuses on ``id``: REQUIRED, NOT_FOUND, DELETE_STAFF_ACCOUNT.
+    """
+    key = _key(customer_id)
+    with ports.database.transaction() as session:
+        stored = _find(session, key)
+        user = load_user(session, key)
+        problem = deletion_problem(actor, user, is_staff=False)
+        if problem is not None:
+            raise Refused(problem)
+        session.delete(stored)
+        put_event(ports, actor, session, CustomerDeleted(key, snapshot=snapshot_of(user)))
+        record(ports, actor, session, Change("customer.delete", "User", key, user.email))
+        return user
+
+
+def _type_problem(customer_type: str | None) -> Problem | None:
+    if customer_type is None:
+        return None
+    return Problem("NOT_FOUND", "There are no types of customers here.", "customerType")
+
+
+def _key(customer_id: str | None) -> int:
+    if customer_id is None:
+        raise Refused(Problem("REQUIRED", "This is required.", "id"))
+    return key_of(customer_id, "User")
+
+
+def _find(session: Session, key: int) -> UserRecord:
+    user = session.get(UserRecord, key, with_for_update=True)
+    if user is None:
+        raise Refused(_MISSING)
+    return user

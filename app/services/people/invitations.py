@@ -1,0 +1,42 @@
+"""Invitations: a mail with a link by which somebody chooses their first password."""
+
+from sqlalchemy.orm import Session
+
+from app.domain.accounts.mail import Mail, MailKind
+from app.domain.authorization.actor import Actor
+from app.domain.events import AccountSetPasswordRequested, StaffSetPasswordRequested
+from app.domain.passwords.email_links import LinkPurpose, lifetime_in_words
+from app.domain.urls.redirects import with_query
+from app.domain.urls.web_urls import as_browsers_read
+from app.models import UserRecord
+from app.ports import Ports
+from app.services.accounts.email_links import make_link
+from app.services.authorization.register import part
+from app.services.outbox.publisher import put_event, put_mail
+
+
+@part
+def invite(
+    ports: Ports, actor: Actor, session: Session, user: UserRecord, redirect_url: str
+) -> None:
+    """Mail ``user``, whose row is locked or new, a link to choose a password.
+
+    ``redirect_url`` is one that mails may lead to; the link adds ``email`` and ``token``.
+    """
+    purpose = LinkPurpose.INVITATION
+    token = make_link(ports, session, user, purpose)
+    page = as_browsers_read(redirect_url)
+    values = {
+        "link": with_query(page, email=user.email, token=token),
+        "lifetime": lifetime_in_words(purpose),
+    }
+    if user.is_staff:
+        values["inviter"] = "" if actor.is_trusted else actor.name
+        mail = Mail(MailKind.STAFF_INVITATION, user.email, values)
+        event = StaffSetPasswordRequested(user.id, token=token, redirect_url=page)
+        put_event(ports, actor, session, event)
+    else:
+        mail = Mail(MailKind.CUSTOMER_INVITATION, user.email, values)
+        asked = AccountSetPasswordRequested(user.id, token=token, redirect_url=page)
+        put_event(ports, actor, session, asked)
+    put_mail(ports, session, mail)

@@ -1,0 +1,87 @@
+"""Who can give somebody what they lack: for a page that says no and whom to ask."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, func, or_, select
+
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.permissions import Permission, in_order
+from app.models import GroupMemberRecord, GroupRecord, SessionRecord, UserRecord
+from app.ports import Ports
+from app.services.authorization.register import staff_only
+from app.services.people.permission_holders import holders_of
+
+NAMED = 5
+"""Whom to ask: more names help nobody."""
+
+_BETWEEN = ", "
+
+
+@dataclass(frozen=True, slots=True)
+class Grantor:
+    """One of the staff who may give what is missing; ``groups`` are the names of theirs.
+
+    ``last_used_at`` is when they were here last, as far as an open session tells.
+    """
+
+    id: int
+    email: str
+    first_name: str
+    last_name: str
+    groups: str
+    last_used_at: datetime | None
+
+    @property
+    def name(self) -> str:
+        """What they are called: their name, or else their address."""
+        return f"{self.first_name} {self.last_name}".strip() or self.email
+
+
+@staff_only
+def list_grantors(
+    ports: Ports, actor: Actor, missing: Collection[Permission]
+) -> tuple[Grantor, ...]:
+    """Up to five of the staff who may give ``missing``, all of it; who was here last comes first.
+
+    Those who manage staff and hold it themselves, for nobody gives what they do not hold; never
+    the caller. One statement. Whoever runs the server can always give it, too.
+    """
+    needed = in_order(frozenset((*missing, Permission.MANAGE_STAFF)))
+    session = SessionRecord
+    last_used = (
+        select(func.max(session.last_used_at))
+        .where(session.user_id == UserRecord.id, session.expires_at > ports.clock.now())
+        .scalar_subquery()
+    )
+    groups = (
+        select(func.aggregate_strings(GroupRecord.name, _BETWEEN))
+        .join(GroupMemberRecord, GroupMemberRecord.group_id == GroupRecord.id)
+        .where(GroupMemberRecord.user_id == UserRecord.id)
+        .scalar_subquery()
+    )
+    query = (
+        select(
+            UserRecord.id,
+            UserRecord.email,
+            UserRecord.first_name,
+            UserRecord.last_name,
+            func.coalesce(groups, ""),
+            last_used,
+        )
+        .where(
+            UserRecord.is_staff,
+            UserRecord.is_active,
+            UserRecord.id != (actor.user_id or 0),
+            *(_holds(permission) for permission in needed),
+        )
+        .order_by(last_used.desc().nulls_last(), UserRecord.id)
+        .limit(NAMED)
+    )
+    with ports.database.reading() as reading:
+        return tuple(Grantor(*row) for row in reading.execute(query))
+
+
+def _holds(permission: Permission) -> ColumnElement[bool]:
+    return or_(UserRecord.is_superuser, UserRecord.id.in_(holders_of(permission)))

@@ -1,0 +1,229 @@
+"""The staff: invited, changed, removed. By people alone, and by nobody beyond what they hold."""
+
+from dataclasses import dataclass, field
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.domain.accounts.emails import email_problem, normalize_email
+from app.domain.accounts.names import name_problems
+from app.domain.accounts.staff import deletion_problem, duplicate_problem
+from app.domain.accounts.users import User
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.permissions import Permission
+from app.domain.events import StaffCreated, StaffDeleted, StaffUpdated
+from app.domain.values.errors import Problem, Refused
+from app.domain.values.ids import key_of
+from app.models import UserRecord
+from app.ports import Ports
+from app.services.accounts.email_links import drop_links, redirect_refusal
+from app.services.audit.log import Change, record
+from app.services.authorization.register import fresh_proof, requires_person
+from app.services.identity.account_trust import make_staff
+from app.services.identity.manageable_users import require_manageable
+from app.services.identity.users import load_user, snapshot_of
+from app.services.outbox.publisher import put_event
+from app.services.people.invitations import invite
+from app.services.people.memberships import join, leave, manageable_groups
+from app.services.people.permission_holders import lock_grants, nothing_abandoned
+from app.services.people.user_creation import UNIQUE, NewUser, emails_unique, store_user
+from app.services.people.user_details import Changed, Details, change_details, detail_problems
+from app.services.people.user_status import switch_active
+from app.services.sign_in.sessions import end_sessions
+
+_MISSING = Problem("NOT_FOUND", "There is no such member of the staff.", "id")
+
+
+@dataclass(frozen=True, slots=True)
+class NewStaff:
+    """Somebody to join the staff; ``groups`` by global id.
+
+    With a ``redirect_url`` they are invited by mail to choose a password there.
+    """
+
+    email: str
+    first_name: str = ""
+    last_name: str = ""
+    is_active: bool | None = None
+    groups: tuple[str, ...] = ()
+    redirect_url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StaffChanges:
+    """What is to change; groups by global id."""
+
+    details: Details = field(default_factory=Details)
+    add_groups: tuple[str, ...] = ()
+    remove_groups: tuple[str, ...] = ()
+
+
+@fresh_proof("always", lambda *_args: True)
+@requires_person(Permission.MANAGE_STAFF)
+def create_staff(ports: Ports, actor: Actor, new: NewStaff) -> User:
+    """Add somebody to the staff (`staffCreate`); a customer with that address is promoted.
+
+    Refuses REQUIRED and INVALID on ``email``, UNIQUE for one of the staff; INVALID on names and
+    ``redirectUrl``; on ``addGroups`` NOT_FOUND and OUT_OF_SCOPE_GROUP.
+    """
+    email = normalize_email(new.email)
+    found = [email_problem(email), *name_problems(new.first_name, new.last_name)]
+    if new.redirect_url:
+        found.append(redirect_refusal(ports, new.redirect_url))
+    problems = [problem for problem in found if problem is not None]
+    if problems:
+        raise Refused(*problems)
+    with emails_unique(ports, email), ports.database.transaction() as session:
+        lock_grants(session)
+        groups = manageable_groups(actor, session, new.groups, "addGroups")
+        existing = session.scalar(
+            select(UserRecord).where(UserRecord.email == email).with_for_update()
+        )
+        if existing is not None:
+            _promote(ports, actor, session, existing, new, groups)
+            user = existing
+        else:
+            made = NewUser(
+                email,
+                new.first_name,
+                new.last_name,
+                is_staff=True,
+                is_active=new.is_active is not False,
+                groups=groups,
+            )
+            user = store_user(ports, actor, session, made)
+        if new.redirect_url and user.password_hash is None and user.is_active:
+            invite(ports, actor, session, user, new.redirect_url)
+        return load_user(session, user.id)
+
+
+@fresh_proof(
+    "when it adds groups", lambda _ports, _actor, staff_id, changes: bool(changes.add_groups)
+)
+@requires_person(Permission.MANAGE_STAFF)
+def update_staff(ports: Ports, actor: Actor, staff_id: str, changes: StaffChanges) -> User:
+    """Change one of the staff (`staffUpdate`); all of ``changes`` or, when refused, nothing.
+
+    Refuses NOT_FOUND and OUT_OF_SCOPE_USER on ``id``; REQUIRED, INVALID and UNIQUE on details;
+    DUPLICATED_INPUT_ITEM for groups that are both added and removed; NOT_FOUND and
+    OUT_OF_SCOPE_GROUP on ``addGroups`` and ``removeGroups``; on ``isActive`` what
+    ``switch_active`` refuses; LEFT_NOT_MANAGEABLE_PERMISSION on ``removeGroups``.
+    """
+    key = key_of(staff_id, "User")
+    problems = detail_problems(changes.details)
+    twice = duplicate_problem(changes.add_groups, changes.remove_groups, None, "groups")
+    if twice is not None:
+        problems.append(twice)
+    if problems:
+        raise Refused(*problems)
+    wanted_email = changes.details.wanted_email or ""
+    with emails_unique(ports, wanted_email), ports.database.transaction() as session:
+        lock_grants(session)
+        stored = _find(session, key)
+        user = load_user(session, key)
+        if not user.is_staff:
+            raise Refused(_MISSING)
+        require_manageable(actor, user)
+        changed = Changed({}, {})
+        _change_groups(actor, session, user, changes, changed)
+        active = changes.details.is_active
+        if isinstance(active, bool) and active is not user.is_active:
+            switch_active(ports, actor, session, user, active=active)
+            changed.note("is_active", user.is_active, active)
+        change_details(ports, actor, session, stored, changes.details, changed)
+        if changed.after:
+            stored.updated_at = ports.clock.now()
+            put_event(ports, actor, session, StaffUpdated(key))
+            change = Change(
+                "staff.update", "User", key, stored.email, changed.before, changed.after
+            )
+            record(ports, actor, session, change)
+        return load_user(session, key)
+
+
+@requires_person(Permission.MANAGE_STAFF)
+def delete_staff(ports: Ports, actor: Actor, staff_id: str) -> User:
+    """Remove one of the staff with all that is theirs (`staffDelete`), and return who it was.
+
+    Refuses on ``id``: NOT_FOUND, DELETE_NON_STAFF_USER for a customer, DELETE_OWN_ACCOUNT,
+    DELETE_SUPERUSER_ACCOUNT, OUT_OF_SCOPE_USER, LEFT_NOT_MANAGEABLE_PERMISSION.
+    """
+    key = key_of(staff_id, "User")
+    with ports.database.transaction() as session:
+        lock_grants(session)
+        stored = _find(session, key)
+        user = load_user(session, key)
+        problem = deletion_problem(actor, user, is_staff=True)
+        if problem is not None:
+            raise Refused(problem)
+        require_manageable(actor, user)
+        with nothing_abandoned(actor, session, "id"):
+            session.delete(stored)
+        put_event(ports, actor, session, StaffDeleted(key, snapshot=snapshot_of(user)))
+        before = {
+            "permissions": sorted(one.value for one in user.permissions),
+            "groups": sorted(group.id for group in user.groups),
+        }
+        record(ports, actor, session, Change("staff.delete", "User", key, user.email, before))
+        return user
+
+
+def _promote(
+    ports: Ports,
+    actor: Actor,
+    session: Session,
+    user: UserRecord,
+    new: NewStaff,
+    groups: frozenset[int],
+) -> None:
+    """Make a customer one of the staff; they sign in again before any of it counts.
+
+    Anyone can register any address. Unless its owner has confirmed the account, its password may
+    be someone else's, so it is cleared; so is every identity with an unverified email.
+    """
+    if user.is_staff:
+        raise Refused(UNIQUE)
+    make_staff(ports, actor, session, user)
+    user.first_name = new.first_name or user.first_name
+    user.last_name = new.last_name or user.last_name
+    if new.is_active is not None:
+        user.is_active = new.is_active
+    had_password = user.password_hash is not None
+    if not user.is_confirmed:
+        user.password_hash = None
+    user.updated_at = ports.clock.now()
+    drop_links(session, user.id)
+    end_sessions(ports, session, user.id)
+    join(session, users=[user.id], groups=groups)
+    put_event(ports, actor, session, StaffCreated(user.id))
+    before = {"is_staff": False, "has_password": had_password}
+    after = {
+        "is_staff": True,
+        "has_password": user.password_hash is not None,
+        "is_active": user.is_active,
+        "groups": sorted(groups),
+    }
+    change = Change("staff.promote", "User", user.id, user.email, before, after)
+    record(ports, actor, session, change)
+
+
+def _change_groups(
+    actor: Actor, session: Session, user: User, changes: StaffChanges, changed: Changed
+) -> None:
+    added = manageable_groups(actor, session, changes.add_groups, "addGroups")
+    removed = manageable_groups(actor, session, changes.remove_groups, "removeGroups")
+    before = {group.id for group in user.groups}
+    join(session, users=[user.id], groups=added)
+    if removed:
+        with nothing_abandoned(actor, session, "removeGroups"):
+            leave(session, users=[user.id], groups=removed)
+    after = (before | added) - removed
+    if after != before:
+        changed.note("groups", sorted(before), sorted(after))
+
+
+def _find(session: Session, key: int) -> UserRecord:
+    user = session.get(UserRecord, key, with_for_update=True)
+    if user is None:
+        raise Refused(_MISSING)
+    return user

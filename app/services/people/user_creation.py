@@ -1,0 +1,154 @@
+"""People, as the staff manages them: how they are made."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+
+from sqlalchemy import select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from app.domain.accounts.emails import email_problem, normalize_email
+from app.domain.accounts.names import name_problems
+from app.domain.accounts.users import User
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.grants import grant_problem, holds_everything
+from app.domain.authorization.permissions import Permission
+from app.domain.events import CustomerCreated, StaffCreated
+from app.domain.passwords.passwords import own_words, password_problems
+from app.domain.values.errors import Problem, Refused
+from app.domain.values.ids import to_global_id
+from app.models import UserPermissionRecord, UserRecord
+from app.ports import Ports
+from app.services.audit.log import Change, record
+from app.services.authorization.register import part, requires
+from app.services.identity.manageable_users import require_reach
+from app.services.identity.users import load_user
+from app.services.outbox.publisher import put_event
+from app.services.people.memberships import join, manageable_groups
+from app.services.people.permission_holders import lock_grants
+
+_ALWAYS = ("PASSWORD_TOO_SHORT", "INVALID")
+UNIQUE = Problem("UNIQUE", "Somebody with this email exists already.", "email")
+
+
+@dataclass(frozen=True, slots=True)
+class NewUser:
+    """Somebody to be added, confirmed; ``groups`` by key, no ``password`` for none."""
+
+    email: str
+    first_name: str = ""
+    last_name: str = ""
+    is_staff: bool = False
+    is_superuser: bool = False
+    permissions: frozenset[Permission] = frozenset()
+    groups: frozenset[int] = frozenset()
+    password: str | None = field(default=None, repr=False)
+    is_active: bool = True
+
+
+@requires(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
+def create_user(ports: Ports, actor: Actor, new: NewUser) -> User:
+    """Add somebody: staff needs MANAGE_STAFF, a customer MANAGE_USERS.
+
+    Refuses INVALID, REQUIRED and UNIQUE on ``email``, a weak ``password`` (from the operator a
+    short one alone), INVALID on names and for a customer with permissions;
+    OUT_OF_SCOPE_PERMISSION and OUT_OF_SCOPE_GROUP for what the caller does not hold,
+    OUT_OF_SCOPE_USER for a superuser made by anybody else.
+    """
+    require_reach(actor, is_staff=_is_staff(new))
+    email = normalize_email(new.email)
+    problems = _problems(actor, email, new)
+    if problems:
+        raise Refused(*problems)
+    hashed = None if new.password is None else ports.passwords.hash(new.password)
+    groups = [to_global_id("Group", key) for key in new.groups]
+    with emails_unique(ports, email), ports.database.transaction() as session:
+        lock_grants(session)
+        manageable_groups(actor, session, groups, "addGroups")
+        user = store_user(ports, actor, session, replace(new, email=email), hashed)
+        return load_user(session, user.id)
+
+
+def _is_staff(new: NewUser) -> bool:
+    return new.is_staff or new.is_superuser
+
+
+def _problems(actor: Actor, email: str, new: NewUser) -> list[Problem]:
+    found: list[Problem | None] = [email_problem(email)]
+    if new.password is not None:
+        words = own_words(email, new.first_name, new.last_name)
+        weak = password_problems(new.password, words=words)
+        # Whoever holds the shell may hand out a password that is easily guessed, but no short one.
+        found += [one for one in weak if not actor.is_trusted or one.code in _ALWAYS]
+    found += name_problems(new.first_name, new.last_name)
+    if (new.permissions or new.groups) and not _is_staff(new):
+        found.append(Problem("INVALID", "Only staff can hold permissions.", "isStaff"))
+    if new.is_superuser and not holds_everything(actor):
+        message = "Only somebody with every permission can make a superuser."
+        found.append(Problem("OUT_OF_SCOPE_USER", message, "isSuperuser"))
+    found.append(grant_problem(actor, new.permissions, "addPermissions"))
+    return [problem for problem in found if problem is not None]
+
+
+@part
+def store_user(
+    ports: Ports, actor: Actor, session: Session, new: NewUser, hashed: str | None = None
+) -> UserRecord:
+    """Add ``new``, in whom nothing is wrong, in the transaction of ``session``.
+
+    ``hashed`` is the password's hash, ``None`` for nobody can sign in by one. The email is the one
+    spelling of it; refuses UNIQUE on ``email``.
+    """
+    if is_taken(session, new.email):
+        raise Refused(UNIQUE)
+    now = ports.clock.now()
+    user = UserRecord(
+        email=new.email,
+        password_hash=hashed,
+        first_name=new.first_name,
+        last_name=new.last_name,
+        is_staff=_is_staff(new),
+        is_superuser=new.is_superuser,
+        is_active=new.is_active,
+        date_joined=now,
+        updated_at=now,
+    )
+    session.add(user)
+    session.flush()
+    session.add_all(
+        UserPermissionRecord(user_id=user.id, permission=one.value) for one in new.permissions
+    )
+    join(session, users=[user.id], groups=new.groups)
+    put_event(
+        ports, actor, session, StaffCreated(user.id) if user.is_staff else CustomerCreated(user.id)
+    )
+    after = {
+        "is_staff": user.is_staff,
+        "is_superuser": user.is_superuser,
+        "is_active": user.is_active,
+        "permissions": sorted(one.value for one in new.permissions),
+        "groups": sorted(new.groups),
+        "has_password": hashed is not None,
+    }
+    record(ports, actor, session, Change("user.create", "User", user.id, user.email, after=after))
+    return user
+
+
+@part
+def is_taken(session: Session, email: str) -> bool:
+    """Whether somebody has that email."""
+    return session.scalar(select(UserRecord.id).where(UserRecord.email == email)) is not None
+
+
+@part
+@contextmanager
+def emails_unique(ports: Ports, email: str) -> Iterator[None]:
+    """Refuse UNIQUE on ``email`` when somebody else took it while the block was about to."""
+    try:
+        yield
+    except IntegrityError:
+        with ports.database.reading() as session:
+            if is_taken(session, email):
+                raise Refused(UNIQUE) from None
+        raise

@@ -1,0 +1,123 @@
+"""Names, address and standing of somebody, as others may change them."""
+
+from dataclasses import dataclass
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.domain.accounts.emails import email_problem, normalize_email
+from app.domain.accounts.mail import Mail, MailKind
+from app.domain.accounts.names import name_problems
+from app.domain.authorization.actor import Actor
+from app.domain.values.dates import date_in_words
+from app.domain.values.errors import Problem, Refused
+from app.domain.values.unset import ABSENT, Absent
+from app.models import UserRecord
+from app.ports import Ports
+from app.services.accounts.email_links import drop_links
+from app.services.authorization.register import part
+from app.services.identity.account_trust import confirm_email
+from app.services.outbox.publisher import put_mail
+from app.services.people.user_creation import UNIQUE
+
+
+@dataclass(frozen=True, slots=True)
+class Details:
+    """What is to change; ``ABSENT`` leaves it as it is, ``None`` came as null.
+
+    A null name is an empty one; nobody can be without an address, or neither active nor inactive.
+    """
+
+    first_name: str | Absent | None = ABSENT
+    last_name: str | Absent | None = ABSENT
+    email: str | Absent | None = ABSENT
+    is_active: bool | Absent | None = ABSENT
+    is_confirmed: bool | Absent | None = ABSENT
+
+    @property
+    def wanted_email(self) -> str | None:
+        """The one spelling of the new address, ``None`` when it stays."""
+        if isinstance(self.email, Absent):
+            return None
+        return normalize_email(self.email or "")
+
+
+@dataclass(slots=True)
+class Changed:
+    """What was changed, for the audit trail."""
+
+    before: dict[str, object]
+    after: dict[str, object]
+
+    def note(self, name: str, before: object, after: object) -> None:
+        self.before[name], self.after[name] = before, after
+
+
+@part
+def detail_problems(details: Details) -> list[Problem]:
+    """What is wrong with the new details: REQUIRED and INVALID on each of them."""
+    names = (details.first_name, details.last_name)
+    first, last = ("" if isinstance(name, Absent) else name or "" for name in names)
+    found: list[Problem | None] = [*name_problems(first, last)]
+    if details.wanted_email is not None:
+        found.append(email_problem(details.wanted_email))
+    for value, field in ((details.is_active, "isActive"), (details.is_confirmed, "isConfirmed")):
+        if value is None:
+            found.append(Problem("INVALID", "Say true or false.", field))
+    return [problem for problem in found if problem is not None]
+
+
+@part
+def change_details(
+    ports: Ports,
+    actor: Actor,
+    session: Session,
+    user: UserRecord,
+    details: Details,
+    changed: Changed,
+) -> None:
+    """Write what differs to ``user``, whose row is locked, and to ``changed``.
+
+    Refuses UNIQUE on ``email``. Whoever gets another address is told at the old one, and the links
+    that were mailed there are dead. A confirmed account loses its unverified identities
+    (``account_trust``). Whether somebody is active is not decided here.
+    """
+    wanted: dict[str, str | Absent | None] = {
+        "first_name": details.first_name,
+        "last_name": details.last_name,
+        "email": ABSENT if details.wanted_email is None else details.wanted_email,
+    }
+    old_email = user.email
+    for name, value in wanted.items():
+        new = "" if value is None else value
+        old = getattr(user, name)
+        if not isinstance(new, Absent) and new != old:
+            if name == "email":
+                _require_free(session, str(new))
+            setattr(user, name, new)
+            changed.note(name, old, new)
+    if isinstance(details.is_confirmed, bool) and details.is_confirmed is not user.is_confirmed:
+        changed.note("is_confirmed", user.is_confirmed, details.is_confirmed)
+        if details.is_confirmed:
+            confirm_email(ports, actor, session, user)
+        else:
+            user.is_confirmed = False
+    if user.email != old_email:
+        _tell_of_new_address(ports, session, user, old_email)
+
+
+def _require_free(session: Session, email: str) -> None:
+    if session.scalar(select(UserRecord.id).where(UserRecord.email == email)) is not None:
+        raise Refused(UNIQUE)
+
+
+def _tell_of_new_address(ports: Ports, session: Session, user: UserRecord, old_email: str) -> None:
+    session.flush()
+    drop_links(session, user.id)
+    values = {
+        "old_email": old_email,
+        "new_email": user.email,
+        "when": date_in_words(ports.clock.now()),
+        "address": "",  # it was not the account's owner who called from wherever it was
+    }
+    put_mail(ports, session, Mail(MailKind.EMAIL_CHANGED, old_email, values))

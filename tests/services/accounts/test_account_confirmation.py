@@ -1,0 +1,130 @@
+"""Confirming an account by the link of a mail."""
+
+import pytest
+
+from app.domain.accounts.mail import MailKind
+from app.domain.passwords.email_links import LinkPurpose
+from app.domain.shop.settings import PasswordLoginMode
+from app.domain.values.errors import Refused
+from app.ports import Ports
+from app.services.accounts.account_confirmation import confirm_account
+from app.services.sign_in.password_login import create_token
+from tests.builders.audit import trail
+from tests.builders.links import link_for
+from tests.builders.outbox import events, mails
+from tests.builders.people import (
+    NOBODY,
+    PASSWORD,
+    change_user,
+    make_user,
+    sessions_of,
+    sign_in,
+    user_as_stored,
+)
+from tests.builders.shop import set_mode
+from tests.fakes.clock import FakeClock
+
+EMAIL = "customer@example.com"
+NEW = "nine lazy Störche by the sea"
+WORTHLESS = [("token", "INVALID")]
+
+
+def waiting(ports: Ports) -> tuple[int, str]:
+    """Somebody who waits for their confirmation, and its token."""
+    user_id = make_user(ports, is_confirmed=False)
+    return user_id, link_for(ports, user_id, LinkPurpose.CONFIRM_ACCOUNT)
+
+
+def codes(
+    ports: Ports, token: str, email: str = EMAIL, password: str | None = None
+) -> list[tuple[str | None, str]]:
+    with pytest.raises(Refused) as refused:
+        confirm_account(ports, NOBODY, email=email, token=token, password=password)
+    return [(problem.field, problem.code) for problem in refused.value.problems]
+
+
+def test_a_confirmed_account_may_sign_in(ports: Ports) -> None:
+    user_id, token = waiting(ports)
+    user = confirm_account(ports, NOBODY, email="Customer@example.com", token=token)
+    assert (user.id, user.is_confirmed) == (user_id, True)
+    assert sessions_of(ports, user_id) == []
+    assert create_token(ports, NOBODY, email=EMAIL, password=PASSWORD).access
+
+
+def test_event_and_trail_tell_of_it(ports: Ports) -> None:
+    user_id, token = waiting(ports)
+    confirm_account(ports, NOBODY, email=EMAIL, token=token)
+    (event,) = events(ports)
+    assert (event.type, event.subject_id) == ("ACCOUNT_CONFIRMED", user_id)
+    (row,) = trail(ports, "account.confirm")
+    assert (row.before, row.after) == ({"is_confirmed": False}, {"is_confirmed": True})
+    assert mails(ports) == []
+
+
+def test_a_password_that_comes_with_the_link_becomes_the_accounts_own(ports: Ports) -> None:
+    user_id, token = waiting(ports)
+    sign_in(ports, user_id)
+    confirm_account(ports, NOBODY, email=EMAIL, token=token, password=NEW)
+    assert sessions_of(ports, user_id) == []
+    assert [mail.kind for mail in mails(ports)] == [MailKind.PASSWORD_CHANGED]
+    assert create_token(ports, NOBODY, email=EMAIL, password=NEW).access
+    with pytest.raises(Refused):
+        create_token(ports, NOBODY, email=EMAIL, password=PASSWORD)
+
+
+def test_a_weak_password_is_refused_and_the_link_stays_good(ports: Ports) -> None:
+    user_id, token = waiting(ports)
+    assert codes(ports, token, password="123") == [("password", "PASSWORD_TOO_SHORT")]
+    assert codes(ports, token, password="customer@example.com") == [
+        ("password", "PASSWORD_TOO_SIMILAR")
+    ]
+    assert not user_as_stored(ports, user_id).is_confirmed
+    assert confirm_account(ports, NOBODY, email=EMAIL, token=token).is_confirmed
+
+
+def test_confirming_works_in_every_login_mode_and_opens_no_session(ports: Ports) -> None:
+    user_id, token = waiting(ports)
+    set_mode(ports, PasswordLoginMode.DISABLED)
+    assert confirm_account(ports, NOBODY, email=EMAIL, token=token, password=NEW).is_confirmed
+    assert sessions_of(ports, user_id) == []
+
+
+def test_a_link_works_once(ports: Ports) -> None:
+    _, token = waiting(ports)
+    confirm_account(ports, NOBODY, email=EMAIL, token=token)
+    assert codes(ports, token) == WORTHLESS
+
+
+def test_a_link_works_for_three_days(ports: Ports, clock: FakeClock) -> None:
+    user_id, token = waiting(ports)
+    clock.pass_(hours=72)
+    assert codes(ports, token) == WORTHLESS
+    token = link_for(ports, user_id, LinkPurpose.CONFIRM_ACCOUNT)
+    clock.pass_(hours=71)
+    assert confirm_account(ports, NOBODY, email=EMAIL, token=token).is_confirmed
+
+
+@pytest.mark.parametrize("password", [None, NEW])
+def test_foreign_and_unknown_addresses_are_refused_alike(
+    ports: Ports, password: str | None
+) -> None:
+    _, token = waiting(ports)
+    make_user(ports, "other@example.com", is_confirmed=False)
+    assert codes(ports, token, "other@example.com", password) == WORTHLESS
+    assert codes(ports, token, "unknown@example.com", password) == WORTHLESS
+    assert codes(ports, "bad", EMAIL, password) == WORTHLESS
+
+
+@pytest.mark.parametrize(
+    "purpose", [LinkPurpose.SET_PASSWORD, LinkPurpose.INVITATION, LinkPurpose.NOTICE]
+)
+def test_a_link_for_something_else_confirms_nothing(ports: Ports, purpose: LinkPurpose) -> None:
+    user_id, _ = waiting(ports)
+    assert codes(ports, link_for(ports, user_id, purpose)) == WORTHLESS
+
+
+@pytest.mark.parametrize("change", [{"is_active": False}, {"email": "new@example.com"}])
+def test_a_link_dies_when_the_account_changes(ports: Ports, change: dict[str, object]) -> None:
+    user_id, token = waiting(ports)
+    change_user(ports, user_id, **change)
+    assert codes(ports, token, str(change.get("email", EMAIL))) == WORTHLESS

@@ -1,0 +1,206 @@
+"""Apps are changed, switched off and deleted by people, with effect from the next request on."""
+
+from collections.abc import Callable
+
+import pytest
+
+from app.domain.authorization.actor import OPERATOR, Actor
+from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
+from app.domain.values.errors import PermissionDenied, Refused
+from app.domain.webhooks.webhooks import AsyncEvent
+from app.ports import Ports
+from app.services.apps.app_changes import (
+    AppChange,
+    NewApp,
+    create_app,
+    delete_app,
+    update_app,
+)
+from app.services.apps.app_status import activate_app, deactivate_app
+from app.services.identity.identify import identify
+from tests.builders.apps import app_as_stored, change_app, make_app
+from tests.builders.audit import trail
+from tests.builders.outbox import events
+from tests.builders.people import actor_of, make_staff, visit
+from tests.builders.webhooks import make_webhook
+from tests.services.installation_helpers import left_behind
+
+APPS, ORDERS, PAGES = Permission.MANAGE_APPS, Permission.MANAGE_ORDERS, Permission.MANAGE_PAGES
+UseCase = Callable[[Ports, Actor, int], object]
+RENAME: UseCase = lambda ports, actor, key: update_app(ports, actor, key, AppChange("other"))  # noqa: E731
+USE_CASES = [RENAME, delete_app, activate_app, deactivate_app]
+IDS = ["update", "delete", "activate", "deactivate"]
+
+
+def boss(ports: Ports, *permissions: Permission) -> Actor:
+    return actor_of(ports, make_staff(ports, "boss@example.com", APPS, *permissions))
+
+
+def codes(refused: pytest.ExceptionInfo[Refused]) -> list[tuple[str | None, str]]:
+    return [(problem.field, problem.code) for problem in refused.value.problems]
+
+
+def rights(ports: Ports, token: str) -> set[Permission] | None:
+    actor = identify(ports, visit(token)).actor
+    return set(actor.permissions) if actor.is_app else None
+
+
+def test_new_permissions_hold_from_the_next_request_on(ports: Ports, elsewhere: Ports) -> None:
+    key, token = make_app(ports, "Warehouse", ORDERS)
+    assert rights(elsewhere, token) == {ORDERS}
+    actor = boss(ports, ORDERS, PAGES)
+    updated = update_app(ports, actor, key, AppChange(permissions=frozenset({PAGES})))
+    assert updated.permissions == {PAGES}
+    assert rights(elsewhere, token) == {PAGES}
+    [row] = trail(ports, "app.update")
+    assert row.before["permissions"] == ["MANAGE_ORDERS"]
+    assert row.after["permissions"] == ["MANAGE_PAGES"]
+    assert [(event.type, event.subject_id) for event in events(ports)] == [("APP_UPDATED", key)]
+
+
+def test_what_is_absent_stays_as_it_is(ports: Ports) -> None:
+    key, _ = make_app(ports, "Warehouse", ORDERS)
+    change_app(ports, key, identifier="a.b")
+    updated = update_app(ports, OPERATOR, key, AppChange(name=" Depot "))
+    assert (updated.name, updated.identifier) == ("Depot", "a.b")
+    assert updated.permissions == {ORDERS}
+
+
+def test_a_change_to_what_it_is_already_is_none(ports: Ports) -> None:
+    key, _ = make_app(ports, "Warehouse", ORDERS)
+    change = AppChange("Warehouse", permissions=frozenset({ORDERS}))
+    update_app(ports, OPERATOR, key, change)
+    assert events(ports) == []
+    assert trail(ports, "app.update") == []
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (AppChange(name=""), [("name", "REQUIRED")]),
+        (AppChange(name="a\nb"), [("name", "INVALID")]),
+        (AppChange(identifier="x" * 257), [("identifier", "INVALID")]),
+        (AppChange(identifier="taken"), [("identifier", "UNIQUE")]),
+        (
+            AppChange(permissions=frozenset({Permission.MANAGE_TAXES})),
+            [("permissions", "OUT_OF_SCOPE_PERMISSION")],
+        ),
+        (AppChange(permissions=frozenset({APPS})), [("permissions", "INVALID_PERMISSION")]),
+    ],
+)
+def test_what_cannot_be_is_refused_and_changes_nothing(
+    ports: Ports, change: AppChange, expected: list[tuple[str, str]]
+) -> None:
+    create_app(ports, OPERATOR, NewApp("Other", identifier="taken"))
+    key, _ = make_app(ports, "Warehouse", ORDERS)
+    before = app_as_stored(ports, key)
+    with pytest.raises(Refused) as refused:
+        update_app(ports, boss(ports, ORDERS), key, change)
+    assert codes(refused) == expected
+    assert app_as_stored(ports, key) == before
+
+
+def test_an_identifier_is_one_apps_alone_and_no_identifier_is_nobodys(ports: Ports) -> None:
+    create_app(ports, OPERATOR, NewApp("One", identifier="same"))
+    with pytest.raises(Refused) as refused:
+        create_app(ports, OPERATOR, NewApp("Two", identifier=" same "))
+    assert codes(refused) == [("identifier", "UNIQUE")]
+    create_app(ports, OPERATOR, NewApp("Three"))
+    create_app(ports, OPERATOR, NewApp("Four"))
+
+
+def test_an_app_that_is_switched_off_opens_nothing_until_it_is_switched_on(
+    ports: Ports, elsewhere: Ports
+) -> None:
+    key, token = make_app(ports, "Warehouse", ORDERS)
+    assert not deactivate_app(ports, OPERATOR, key).is_active
+    assert rights(elsewhere, token) is None
+    deactivate_app(ports, OPERATOR, key)
+    assert activate_app(ports, OPERATOR, key).is_active
+    assert rights(elsewhere, token) == {ORDERS}
+    assert [event.type for event in events(ports)] == ["APP_STATUS_CHANGED"] * 2
+    assert len(trail(ports, "app.deactivate")) == len(trail(ports, "app.activate")) == 1
+
+
+def test_a_deleted_app_takes_everything_of_its_own_with_it(ports: Ports, elsewhere: Ports) -> None:
+    key, token = make_app(ports, "Warehouse", ORDERS)
+    make_webhook(ports, key, AsyncEvent.STAFF_CREATED)
+    assert delete_app(ports, OPERATOR, key).name == "Warehouse"
+    assert rights(elsewhere, token) is None
+    assert left_behind(ports) == {}
+    [row] = trail(ports, "app.delete")
+    assert row.before == {"is_active": True, "permissions": ["MANAGE_ORDERS"]}
+
+
+def test_the_event_of_a_deletion_says_what_the_app_was(ports: Ports) -> None:
+    key, _ = make_app(ports, "Warehouse", ORDERS)
+    delete_app(ports, OPERATOR, key)
+    [event] = events(ports)
+    assert (event.type, event.subject_id) == ("APP_DELETED", key)
+    snapshot = event.data["snapshot"]
+    assert isinstance(snapshot, dict)
+    assert (snapshot["id"], snapshot["name"]) == (key, "Warehouse")
+    assert snapshot["permissions"] == ["MANAGE_ORDERS"]
+
+
+@pytest.mark.parametrize("use_case", USE_CASES, ids=IDS)
+def test_an_app_that_may_do_more_than_they_is_out_of_their_scope(
+    ports: Ports, use_case: UseCase
+) -> None:
+    key, token = make_app(ports, "mighty", PAGES)
+    with pytest.raises(Refused) as refused:
+        use_case(ports, boss(ports, ORDERS), key)
+    assert codes(refused) == [("id", "OUT_OF_SCOPE_APP")]
+    assert rights(ports, token) == {PAGES}
+
+
+@pytest.mark.parametrize("use_case", USE_CASES, ids=IDS)
+def test_what_does_not_exist_is_not_found(ports: Ports, use_case: UseCase) -> None:
+    with pytest.raises(Refused) as refused:
+        use_case(ports, OPERATOR, 4711)
+    assert codes(refused) == [("id", "NOT_FOUND")]
+
+
+@pytest.mark.parametrize("use_case", USE_CASES, ids=IDS)
+def test_an_app_that_is_being_installed_is_not_there_yet(ports: Ports, use_case: UseCase) -> None:
+    key, _ = make_app(ports)
+    change_app(ports, key, is_installed=False)
+    with pytest.raises(Refused) as refused:
+        use_case(ports, OPERATOR, key)
+    assert codes(refused) == [("id", "NOT_FOUND")]
+
+
+@pytest.mark.parametrize("use_case", USE_CASES, ids=IDS)
+def test_without_the_permission_nobody_manages_apps(ports: Ports, use_case: UseCase) -> None:
+    key, _ = make_app(ports)
+    staff = actor_of(ports, make_staff(ports, "staff@example.com", *(ALL_PERMISSIONS - {APPS})))
+    with pytest.raises(PermissionDenied) as denied:
+        use_case(ports, staff, key)
+    assert denied.value.required == ("MANAGE_APPS",)
+
+
+@pytest.mark.parametrize("use_case", USE_CASES[:2], ids=IDS[:2])
+def test_an_app_that_holds_manage_apps_is_told_out_of_scope_even_for_itself(
+    ports: Ports, use_case: UseCase
+) -> None:
+    key, token = make_app(ports, "too mighty", *ALL_PERMISSIONS)
+    other, _ = make_app(ports, "other")
+    actor = identify(ports, visit(token)).actor
+    for target in (key, other):
+        with pytest.raises(Refused) as refused:
+            use_case(ports, actor, target)
+        assert codes(refused) == [("id", "OUT_OF_SCOPE_APP")]
+
+
+@pytest.mark.parametrize("use_case", USE_CASES[2:], ids=IDS[2:])
+def test_and_is_denied_everything_else(ports: Ports, use_case: UseCase) -> None:
+    key, token = make_app(ports, "too mighty", *ALL_PERMISSIONS)
+    with pytest.raises(PermissionDenied):
+        use_case(ports, identify(ports, visit(token)).actor, key)
+
+
+@pytest.mark.parametrize("use_case", USE_CASES, ids=IDS)
+def test_an_app_without_it_is_denied_all_of_it(ports: Ports, use_case: UseCase) -> None:
+    key, token = make_app(ports, "humble", *(ALL_PERMISSIONS - {APPS}))
+    with pytest.raises(PermissionDenied):
+        use_case(ports, identify(ports, visit(token)).actor, key)

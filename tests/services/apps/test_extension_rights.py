@@ -1,0 +1,145 @@
+"""What an extension may do: the table over both sides, and every way that either changes."""
+
+from collections.abc import Callable
+
+import pytest
+from sqlalchemy import delete
+
+from app.domain.authorization.actor import OPERATOR
+from app.domain.authorization.permissions import Permission
+from app.domain.values.ids import to_global_id
+from app.models import UserPermissionRecord
+from app.ports import Ports
+from app.services.apps.app_changes import AppChange, update_app
+from app.services.people.group_changes import GroupChanges, delete_group, update_group
+from app.services.people.staff import StaffChanges, update_staff
+from tests.builders.apps import make_extension_app
+from tests.builders.people import actor_of, change_user, make_group, make_user
+from tests.services.extension_setup import ORDERS, PAGES, Scene, acts, set_scene, token_for
+
+USERS = Permission.MANAGE_USERS
+
+
+def _user_holds(ports: Ports, how: str) -> int:
+    groups = [make_group(ports, "team", PAGES)] if how in ("by a group", "both") else []
+    return make_user(
+        ports,
+        "ann@example.com",
+        is_staff=how != "as a customer",
+        is_superuser=how == "as a superuser",
+        permissions=[PAGES] if how in ("directly", "both", "as a customer") else [],
+        groups=groups,
+    )
+
+
+@pytest.mark.parametrize("app_holds", [True, False])
+@pytest.mark.parametrize(
+    ("how", "user_holds"),
+    [
+        ("not at all", False),
+        ("directly", True),
+        ("by a group", True),
+        ("both", True),
+        ("as a superuser", True),
+    ],
+)
+def test_it_may_do_what_both_sides_may(
+    ports: Ports, how: str, user_holds: bool, app_holds: bool
+) -> None:
+    user = _user_holds(ports, how)
+    app = make_extension_app(ports, "extension", *([PAGES] if app_holds else []), ORDERS)
+    token = token_for(ports, actor_of(ports, user), app)
+    assert (PAGES in acts(ports, token).permissions) is (user_holds and app_holds)
+    assert USERS not in acts(ports, token).permissions
+
+
+def _user_loses(ports: Ports, scene: Scene) -> None:
+    with ports.database.transaction() as session:
+        of_user = UserPermissionRecord.user_id == scene.user
+        session.execute(delete(UserPermissionRecord).where(of_user))
+
+
+def _change_group(ports: Ports, scene: Scene, changes: GroupChanges) -> None:
+    update_group(ports, OPERATOR, to_global_id("Group", scene.group), changes)
+
+
+def _group_gains(ports: Ports, scene: Scene) -> None:
+    _change_group(ports, scene, GroupChanges(add_permissions=frozenset({USERS})))
+
+
+def _group_loses(ports: Ports, scene: Scene) -> None:
+    _change_group(ports, scene, GroupChanges(remove_permissions=frozenset({PAGES})))
+
+
+def _group_is_deleted(ports: Ports, scene: Scene) -> None:
+    delete_group(ports, OPERATOR, to_global_id("Group", scene.group))
+
+
+def _user_joins(ports: Ports, scene: Scene) -> None:
+    joined = to_global_id("Group", make_group(ports, "helpers", USERS))
+    changes = StaffChanges(add_groups=(joined,))
+    update_staff(ports, OPERATOR, to_global_id("User", scene.user), changes)
+
+
+def _user_leaves(ports: Ports, scene: Scene) -> None:
+    changes = StaffChanges(remove_groups=(to_global_id("Group", scene.group),))
+    update_staff(ports, OPERATOR, to_global_id("User", scene.user), changes)
+
+
+def _user_is_made_superuser(ports: Ports, scene: Scene) -> None:
+    change_user(ports, scene.user, is_superuser=True)
+
+
+def _app_gains(ports: Ports, scene: Scene) -> None:
+    _grant(ports, scene, ORDERS, PAGES, USERS, Permission.MANAGE_SETTINGS)
+
+
+def _app_loses(ports: Ports, scene: Scene) -> None:
+    _grant(ports, scene, PAGES, USERS)
+
+
+def _app_loses_all(ports: Ports, scene: Scene) -> None:
+    _grant(ports, scene)
+
+
+def _grant(ports: Ports, scene: Scene, *permissions: Permission) -> None:
+    change = AppChange(permissions=frozenset(permissions))
+    update_app(ports, OPERATOR, scene.app.id, change)
+
+
+@pytest.mark.parametrize(
+    ("change", "left"),
+    [
+        (_group_gains, {ORDERS, PAGES, USERS}),
+        (_group_loses, {ORDERS}),
+        (_group_is_deleted, {ORDERS}),
+        (_user_loses, {PAGES}),
+        (_user_joins, {ORDERS, PAGES, USERS}),
+        (_user_leaves, {ORDERS}),
+        (_user_is_made_superuser, {ORDERS, PAGES, USERS}),
+        (_app_gains, {ORDERS, PAGES}),
+        (_app_loses, {PAGES}),
+        (_app_loses_all, set()),
+    ],
+)
+def test_whoever_changes_either_side_changes_it_with_the_next_request(
+    ports: Ports,
+    elsewhere: Ports,
+    change: Callable[[Ports, Scene], None],
+    left: set[Permission],
+) -> None:
+    """The person holds ORDERS and, by the group, PAGES; the app these two and USERS."""
+    scene = set_scene(ports)
+    _grant(ports, scene, ORDERS, PAGES, USERS)
+    assert acts(elsewhere, scene.token).permissions == {ORDERS, PAGES}
+    change(ports, scene)
+    assert acts(elsewhere, scene.token).permissions == left
+
+
+def test_a_superuser_who_is_none_any_more_keeps_what_was_granted(ports: Ports) -> None:
+    scene = set_scene(ports)
+    change_user(ports, scene.user, is_superuser=True)
+    _grant(ports, scene, ORDERS, PAGES, USERS)
+    assert acts(ports, scene.token).permissions == {ORDERS, PAGES, USERS}
+    change_user(ports, scene.user, is_superuser=False)
+    assert acts(ports, scene.token).permissions == {ORDERS, PAGES}

@@ -1,0 +1,197 @@
+"""Apps are installed from their manifests, by a handshake, whole or not at all."""
+
+import json
+from typing import Any
+
+import pytest
+
+from app.domain.apps.installations import JobStatus
+from app.domain.authorization.actor import OPERATOR, WORKER
+from app.domain.authorization.permissions import Permission
+from app.domain.values.errors import PermissionDenied
+from app.domain.values.pages import PageRequest
+from app.ports import Ports
+from app.services.apps.app_lists import list_apps, show_calling_app
+from app.services.apps.extensions import extensions_of_apps
+from app.services.apps.installation_requests import list_installations
+from app.services.apps.installation_worker import install_next_app
+from app.services.identity.identify import identify
+from app.services.webhooks.details import webhooks_of_apps
+from tests.builders.audit import trail
+from tests.builders.outbox import events
+from tests.builders.people import ISSUER, visit
+from tests.fakes.strict_http import WatchedHttp
+from tests.servers.apps import QUERY, Told, app_server, refuse
+from tests.servers.http import Reply
+from tests.services.installation_helpers import boss, failed, left_behind, opens, want, work
+
+ALL = PageRequest(100)
+
+
+def test_it_is_asked_for_at_once_and_done_by_the_worker(ports: Ports) -> None:
+    with app_server() as app:
+        asked = want(ports, app)
+        assert (asked.status, asked.app_name) == (JobStatus.PENDING, "My app")
+        assert list_installations(ports, OPERATOR) == (asked,)
+        assert app.server.received == []
+        assert work(ports) == 1
+        assert work(ports) == 0
+    assert list_installations(ports, OPERATOR) == ()
+    [installed] = list_apps(ports, OPERATOR, ALL).items
+    assert (installed.name, installed.identifier, installed.type.value) == (
+        "My app",
+        "example.app",
+        "THIRDPARTY",
+    )
+    assert installed.is_active
+    assert installed.permissions == {Permission.MANAGE_PRODUCTS}
+    assert (installed.version, installed.manifest_url) == ("1.0.0", app.manifest_url)
+    [told] = app.told
+    assert opens(ports, told.token)
+
+
+def test_its_extensions_and_webhooks_come_with_it(ports: Ports) -> None:
+    with app_server() as app:
+        want(ports, app)
+        work(ports)
+    [installed] = list_apps(ports, OPERATOR, ALL).items
+    [extension] = extensions_of_apps(ports, OPERATOR, [installed])[installed.id]
+    assert (extension.label, extension.mount) == ("Edit", "PRODUCT_DETAILS_MORE_ACTIONS")
+    assert extension.permissions == {Permission.MANAGE_PRODUCTS}
+    assert extension.address == f"{app.server.url}/dashboard/edit"
+    [webhook] = webhooks_of_apps(ports, OPERATOR, [installed.id])[installed.id]
+    assert (webhook.name, webhook.query, webhook.is_active) == ("Staff", QUERY, True)
+    assert [event.value for event in webhook.events] == ["STAFF_CREATED"]
+
+
+def test_the_app_is_told_its_token_and_where_the_api_is(ports: Ports) -> None:
+    with app_server() as app:
+        want(ports, app, boss(ports))
+        work(ports)
+    [told] = app.told
+    assert told.api_url == ISSUER
+    assert told.headers["latchkey-domain"] == "localhost:8000"
+    assert told.headers["latchkey-schema-version"] == "3.23"
+    [call] = app.server.calls("/register")
+    assert json.loads(call.body) == {"auth_token": told.token}
+
+
+def test_the_app_can_call_back_while_the_handshake_is_open(ports: Ports, elsewhere: Ports) -> None:
+    seen: dict[str, Any] = {}
+
+    def call_back(told: Told) -> Reply:
+        caller = identify(elsewhere, visit(told.token)).actor
+        seen["permissions"] = caller.permissions
+        seen["itself"] = show_calling_app(elsewhere, caller)
+        seen["listed"] = list_apps(elsewhere, OPERATOR, ALL).items
+        seen["installation"] = list_installations(elsewhere, OPERATOR)
+        return Reply()
+
+    with app_server() as app:
+        app.decide = call_back
+        want(ports, app)
+        work(ports)
+    assert seen["permissions"] == {Permission.MANAGE_PRODUCTS}
+    assert seen["itself"].identifier == "example.app"
+    assert not seen["itself"].is_active
+    assert seen["listed"] == ()
+    assert [one.status for one in seen["installation"]] == [JobStatus.PENDING]
+    assert list_apps(ports, OPERATOR, ALL).items[0].is_active
+
+
+def test_it_is_recorded_and_announced_in_the_name_of_whoever_asked(ports: Ports) -> None:
+    asker = boss(ports)
+    with app_server() as app:
+        want(ports, app, asker)
+        assert events(ports) == []
+        work(ports)
+    [installed] = list_apps(ports, OPERATOR, ALL).items
+    [event] = events(ports)
+    assert (event.type, event.subject_id) == ("APP_INSTALLED", installed.id)
+    assert event.principal == ("User", asker.user_id)
+    [row] = trail(ports, "app.install")
+    assert (row.actor_name, row.subject_name) == ("boss@example.com", "My app")
+    assert row.after["permissions"] == ["MANAGE_PRODUCTS"]
+    assert app.told[0].token not in json.dumps([row.after, row.before])
+
+
+def test_it_may_stay_inactive(ports: Ports) -> None:
+    with app_server() as app:
+        want(ports, app, activate=False)
+        work(ports)
+    [installed] = list_apps(ports, OPERATOR, ALL).items
+    assert not installed.is_active
+    assert not opens(ports, app.told[0].token)
+
+
+def test_an_app_without_a_back_end_gets_no_token(ports: Ports) -> None:
+    with app_server(tokenTargetUrl=...) as app:
+        want(ports, app)
+        assert work(ports) == 1
+    [installed] = list_apps(ports, OPERATOR, ALL).items
+    assert installed.is_active
+    assert "app_tokens" not in left_behind(ports)
+
+
+def test_only_the_worker_installs(ports: Ports) -> None:
+    with pytest.raises(PermissionDenied):
+        install_next_app(ports, boss(ports))
+    assert install_next_app(ports, WORKER) == 0
+
+
+@pytest.mark.parametrize(
+    ("reply", "message"),
+    [
+        (refuse("We do not serve this shop."), "We do not serve this shop."),
+        (refuse("Down for repairs.", 503), "Down for repairs."),
+        (refuse("No, and with a good status.", 200), "No, and with a good status."),
+        (refuse("Two\nlines\x1b[31m"), "Two lines [31m"),
+        (Reply(500), "The app refused its token: it answered with HTTP 500."),
+        (Reply(403, b"<html>no</html>"), "The app refused its token: it answered with HTTP 403."),
+        (
+            Reply(400, b'{"error": "text"}'),
+            "The app refused its token: it answered with HTTP 400.",
+        ),
+        (
+            Reply(302, headers={"Location": "http://localhost/register"}),
+            "The app refused its token: it answered with HTTP 302.",
+        ),
+    ],
+)
+def test_a_refusal_leaves_nothing_but_the_apps_own_message(
+    ports: Ports, reply: Reply, message: str
+) -> None:
+    with app_server() as app:
+        app.decide = lambda _told: reply
+        want(ports, app)
+        assert work(ports) == 1
+    assert failed(ports) == message
+    assert left_behind(ports) == {}
+    assert not opens(ports, app.told[0].token)
+    assert events(ports) == []
+    [row] = trail(ports, "app_installation.fail")
+    assert row.after == {"message": message}
+
+
+def test_an_app_that_repeats_its_token_does_not_get_it_shown(ports: Ports) -> None:
+    with app_server() as app:
+        app.decide = lambda told: refuse(f"I know {told.token}!")
+        want(ports, app)
+        work(ports)
+    assert failed(ports) == "I know …!"
+
+
+def test_whatever_good_answer_is_a_yes(ports: Ports) -> None:
+    with app_server() as app:
+        app.decide = lambda _told: Reply(201, b"welcome")
+        want(ports, app)
+        work(ports)
+    assert len(list_apps(ports, OPERATOR, ALL).items) == 1
+
+
+def test_no_call_is_made_inside_a_transaction(ports: Ports) -> None:
+    assert isinstance(ports.http, WatchedHttp)
+    with app_server() as app:
+        want(ports, app)
+        work(ports)
+    assert [call.method for call in ports.http.calls] == ["GET", "POST"]

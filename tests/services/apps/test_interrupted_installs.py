@@ -1,0 +1,207 @@
+"""A worker that dies, or is too slow, leaves nothing half installed; another one goes on."""
+
+import socket
+import threading
+from dataclasses import replace
+
+import pytest
+
+from app.domain.apps.installations import MOST_ATTEMPTS
+from app.domain.authorization.actor import OPERATOR
+from app.domain.values.errors import Refused
+from app.domain.values.pages import PageRequest
+from app.ports import Ports
+from app.services.apps.app_changes import NewApp, create_app
+from app.services.apps.app_lists import list_apps
+from app.services.apps.installation_requests import (
+    delete_failed_installation,
+    list_installations,
+    retry_installation,
+)
+from app.services.apps.installation_worker import LEASE
+from tests.builders.audit import trail
+from tests.builders.outbox import events
+from tests.fakes.clock import FakeClock
+from tests.servers.apps import Told, accept, app_server, refuse
+from tests.servers.http import Reply
+from tests.services.installation_helpers import (
+    Dying,
+    Killed,
+    ShortOfTime,
+    boss,
+    failed,
+    left_behind,
+    opens,
+    want,
+    work,
+)
+
+ALL = PageRequest(100)
+
+
+def dying(ports: Ports, path: str, *, after: bool = False) -> Ports:
+    return replace(ports, http=Dying(ports.http, path, after))
+
+
+def pass_lease(clock: FakeClock) -> None:
+    clock.pass_(seconds=LEASE.total_seconds() + 1)
+
+
+@pytest.mark.parametrize(
+    ("path", "after"),
+    [("/manifest", False), ("/manifest", True), ("/register", False), ("/register", True)],
+)
+def test_what_a_dead_worker_began_another_one_ends(
+    ports: Ports, elsewhere: Ports, clock: FakeClock, path: str, after: bool
+) -> None:
+    with app_server() as app:
+        want(ports, app)
+        with pytest.raises(Killed):
+            work(dying(ports, path, after=after))
+        assert work(elsewhere) == 0
+        pass_lease(clock)
+        assert work(elsewhere) == 1
+    [installed] = list_apps(ports, OPERATOR, ALL).items
+    assert installed.is_active
+    tokens = [told.token for told in app.told]
+    assert [opens(ports, token) for token in tokens] == [False] * (len(tokens) - 1) + [True]
+    assert left_behind(ports)["apps"] == left_behind(ports)["app_tokens"] == 1
+    assert len(events(ports)) == len(trail(ports, "app.install")) == 1
+
+
+def test_an_installation_that_kills_every_worker_fails_in_the_end(
+    ports: Ports, clock: FakeClock
+) -> None:
+    with app_server() as app:
+        want(ports, app)
+        for _ in range(MOST_ATTEMPTS):
+            with pytest.raises(Killed):
+                work(dying(ports, "/register"))
+            pass_lease(clock)
+        assert work(ports) == 1
+    assert "interrupted" in failed(ports)
+    assert left_behind(ports) == {}
+
+
+def test_a_worker_that_was_too_slow_takes_nothing_back(
+    ports: Ports, elsewhere: Ports, clock: FakeClock
+) -> None:
+    with app_server() as app:
+
+        def be_overtaken(_told: Told) -> Reply:
+            app.decide = accept
+            pass_lease(clock)
+            assert work(elsewhere) == 1
+            return refuse("I am installed already.")
+
+        app.decide = be_overtaken
+        want(ports, app)
+        assert work(ports) == 0
+    first, second = app.told
+    assert not opens(ports, first.token)
+    assert opens(ports, second.token)
+    assert len(list_apps(ports, OPERATOR, ALL).items) == 1
+    assert list_installations(ports, OPERATOR) == ()
+
+
+def test_an_answer_that_comes_late_does_not_count(ports: Ports) -> None:
+    waited = threading.Event()
+    late = threading.Event()
+
+    def answer_late(_told: Told) -> Reply:
+        waited.wait(20)
+        late.set()
+        return Reply()
+
+    with app_server() as app:
+        app.decide = answer_late
+        want(ports, app)
+        assert work(replace(ports, http=ShortOfTime(ports.http))) == 1
+        waited.set()
+        assert late.wait(20)
+        assert "did not answer within" in failed(ports)
+        assert left_behind(ports) == {}
+        assert not opens(ports, app.told[0].token)
+
+
+def test_an_app_that_never_answers_is_not_installed(ports: Ports) -> None:
+    with app_server() as app:
+        app.decide = lambda _told: Reply(raw=_wait_for_the_end)
+        want(ports, app)
+        assert work(replace(ports, http=ShortOfTime(ports.http))) == 1
+        assert "did not answer within" in failed(ports)
+        assert left_behind(ports) == {}
+        assert not opens(ports, app.told[0].token)
+
+
+def _wait_for_the_end(connection: socket.socket) -> None:
+    connection.recv(1)
+
+
+def test_an_app_that_nobody_answers_for_is_not_installed(ports: Ports) -> None:
+    with app_server(tokenTargetUrl="http://127.0.0.1:9/register") as app:
+        want(ports, app)
+        work(ports)
+    assert failed(ports).startswith("The app could not be given its token: ")
+    assert left_behind(ports) == {}
+
+
+def test_two_installations_of_one_app_make_one(ports: Ports, elsewhere: Ports) -> None:
+    with app_server() as app:
+
+        def meanwhile(_told: Told) -> Reply:
+            assert work(elsewhere) == 1
+            return Reply()
+
+        app.decide = meanwhile
+        want(ports, app)
+        want(ports, app)
+        assert work(ports) == 1
+    assert len(list_apps(ports, OPERATOR, ALL).items) == 1
+    assert failed(ports) == "identifier: This app is installed already, as 'My app'."
+    assert len(app.told) == 1
+
+
+def test_an_app_that_is_there_is_not_installed_again(ports: Ports) -> None:
+    create_app(ports, OPERATOR, NewApp("By hand", identifier="example.app"))
+    with app_server() as app:
+        want(ports, app)
+        work(ports)
+    assert "installed already, as 'By hand'" in failed(ports)
+    assert app.told == []
+
+
+def test_a_failed_installation_can_be_tried_again_by_somebody_else(ports: Ports) -> None:
+    asker = boss(ports)
+    with app_server() as app:
+        app.decide = lambda _told: refuse("Not today.")
+        asked = want(ports, app)
+        work(ports)
+        app.decide = accept
+        again = retry_installation(ports, asker, asked.id)
+        assert (again.status.value, again.message) == ("PENDING", "")
+        assert work(ports) == 1
+    assert list_apps(ports, OPERATOR, ALL).items[0].is_active
+    [row] = trail(ports, "app.install")
+    assert row.actor_name == "boss@example.com"
+
+
+def test_a_failed_installation_can_be_forgotten(ports: Ports) -> None:
+    with app_server() as app:
+        app.decide = lambda _told: refuse("Never.")
+        asked = want(ports, app)
+        work(ports)
+        forgotten = delete_failed_installation(ports, OPERATOR, asked.id)
+    assert forgotten.message == "Never."
+    assert list_installations(ports, OPERATOR) == ()
+
+
+@pytest.mark.parametrize("use_case", [retry_installation, delete_failed_installation])
+def test_only_what_has_failed_is_tried_again_or_forgotten(ports: Ports, use_case: object) -> None:
+    assert callable(use_case)
+    with app_server() as app:
+        asked = want(ports, app)
+    for key, code in ((asked.id, "INVALID_STATUS"), (4711, "NOT_FOUND")):
+        with pytest.raises(Refused) as refused:
+            use_case(ports, OPERATOR, key)
+        assert [(one.field, one.code) for one in refused.value.problems] == [("id", code)]

@@ -1,0 +1,100 @@
+"""Whom to ask for what one may not do."""
+
+from datetime import timedelta
+
+import pytest
+
+from app.domain.authorization.actor import OPERATOR
+from app.domain.authorization.permissions import Permission
+from app.domain.values.errors import PermissionDenied
+from app.ports import Ports
+from app.services.people.permission_granters import NAMED, list_grantors
+from tests.builders.people import (
+    NOBODY,
+    actor_of,
+    change_user,
+    make_group,
+    make_staff,
+    make_user,
+    sign_in,
+)
+from tests.fakes.clock import FakeClock
+from tests.fixtures.statements import recorded_statements, selects
+
+STAFF, PLUGINS, APPS = (
+    Permission.MANAGE_STAFF,
+    Permission.MANAGE_PLUGINS,
+    Permission.MANAGE_APPS,
+)
+
+
+def asked(ports: Ports, *missing: Permission) -> list[str]:
+    return [one.email for one in list_grantors(ports, OPERATOR, missing)]
+
+
+def test_whoever_manages_staff_and_holds_it_can_give_it(ports: Ports) -> None:
+    group = make_group(ports, "Developers", PLUGINS)
+    managers = make_group(ports, "Managers", STAFF)
+    make_staff(ports, "holds@example.com", PLUGINS)
+    make_staff(ports, "manages@example.com", STAFF)
+    make_staff(ports, "direct@example.com", STAFF, PLUGINS)
+    make_user(ports, "customer@example.com", groups=[group, managers])
+    by_group = make_user(
+        ports,
+        "ines@example.com",
+        is_staff=True,
+        groups=[group, managers],
+        first_name="Ines",
+        last_name="Duarte",
+    )
+    make_user(ports, "root@example.com", is_superuser=True)
+    gone = make_staff(ports, "gone@example.com", STAFF, PLUGINS)
+    change_user(ports, gone, is_active=False)
+    assert set(asked(ports, PLUGINS)) == {
+        "direct@example.com",
+        "ines@example.com",
+        "root@example.com",
+    }
+    found = {one.id: one for one in list_grantors(ports, OPERATOR, [PLUGINS])}
+    assert found[by_group].name == "Ines Duarte"
+    assert set(found[by_group].groups.split(", ")) == {"Developers", "Managers"}
+    assert {one.groups for one in found.values() if one.id != by_group} == {""}
+
+
+def test_whoever_can_give_all_of_it_is_asked(ports: Ports) -> None:
+    make_staff(ports, "one@example.com", STAFF, PLUGINS)
+    make_staff(ports, "both@example.com", STAFF, PLUGINS, APPS)
+    assert asked(ports, PLUGINS, APPS) == ["both@example.com"]
+
+
+def test_who_was_here_last_comes_first_and_nobody_is_sent_to_themselves(
+    ports: Ports, clock: FakeClock
+) -> None:
+    early, late, never, me = (
+        make_staff(ports, f"{name}@example.com", STAFF, PLUGINS)
+        for name in ("early", "late", "never", "me")
+    )
+    sign_in(ports, early)
+    clock.pass_(minutes=5)
+    sign_in(ports, late)
+    found = list_grantors(ports, actor_of(ports, me), [PLUGINS])
+    assert [one.id for one in found] == [late, early, never]
+    assert [one.last_used_at for one in found] == [
+        clock.now(),
+        clock.now() - timedelta(minutes=5),
+        None,
+    ]
+    assert found[0].name == "late@example.com"
+
+
+def test_a_few_names_are_enough_and_cost_one_statement(ports: Ports) -> None:
+    for number in range(NAMED + 1):
+        make_staff(ports, f"s{number}@example.com", STAFF)
+    with recorded_statements() as statements:
+        assert len(asked(ports, STAFF)) == NAMED
+    assert len(selects(statements)) == 1
+
+
+def test_names_of_staff_are_for_staff(ports: Ports) -> None:
+    with pytest.raises(PermissionDenied):
+        list_grantors(ports, NOBODY, [PLUGINS])

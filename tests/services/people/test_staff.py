@@ -1,0 +1,152 @@
+"""The staff: whoever joins it, made anew or a customer before."""
+
+import pytest
+from sqlalchemy import func, select
+
+from app.domain.accounts.mail import MailKind
+from app.domain.authorization.actor import Actor
+from app.domain.values.errors import Refused
+from app.models import UserRecord
+from app.ports import Ports
+from app.services.accounts.password_changes import set_password
+from app.services.identity.identify import identify
+from app.services.people.staff import NewStaff, StaffChanges, create_staff, update_staff
+from tests.builders.audit import trail
+from tests.builders.outbox import events, mails, token_in
+from tests.builders.people import (
+    NOBODY,
+    PASSWORD,
+    make_group,
+    make_staff,
+    make_user,
+    sign_in,
+    user_as_stored,
+    visit,
+)
+from tests.services.error_codes import codes
+from tests.services.staff_helpers import ORDERS, PAGES, REDIRECT, gid, groups
+
+
+def test_somebody_joins_the_staff_with_groups_and_is_recorded_and_announced(
+    ports: Ports, boss: Actor
+) -> None:
+    support = make_group(ports, "Support", ORDERS)
+    new = NewStaff(" Eve@Example.com", "Eve", "Lee", groups=groups(support, support))
+    eve = create_staff(ports, boss, new)
+    assert (eve.email, eve.first_name, eve.last_name) == ("eve@example.com", "Eve", "Lee")
+    assert (eve.is_staff, eve.is_active, eve.is_confirmed) == (True, True, True)
+    assert eve.permissions == {ORDERS}
+    assert user_as_stored(ports, eve.id).password_hash is None
+    [event] = events(ports)
+    assert (event.type, event.subject_id) == ("STAFF_CREATED", eve.id)
+    assert event.principal == ("User", boss.user_id)
+    [row] = trail(ports, "user.create")
+    assert (row.actor_name, row.subject_name) == ("boss@example.com", "eve@example.com")
+    assert row.after["groups"] == [support]
+    assert mails(ports) == []
+
+
+def test_an_invitation_leads_to_the_first_password(ports: Ports, boss: Actor) -> None:
+    eve = create_staff(ports, boss, NewStaff("eve@example.com", redirect_url=REDIRECT))
+    [mail] = mails(ports)
+    assert (mail.kind, mail.recipient) == (MailKind.STAFF_INVITATION, "eve@example.com")
+    assert mail.values["inviter"] == "boss@example.com"
+    assert mail.values["lifetime"] == "7 days"
+    assert mail.values["link"].startswith(f"{REDIRECT}?email=eve%40example.com&token=")
+    created, asked = events(ports)
+    assert (created.type, asked.type) == ("STAFF_CREATED", "STAFF_SET_PASSWORD_REQUESTED")
+    assert asked.token == token_in(mail)
+    pair = set_password(
+        ports, NOBODY, email="eve@example.com", token=token_in(mail), password=PASSWORD
+    )
+    assert pair.user.id == eve.id
+    assert ports.passwords.verify(user_as_stored(ports, eve.id).password_hash, PASSWORD)
+
+
+def test_whoever_starts_locked_out_is_not_invited(ports: Ports, boss: Actor) -> None:
+    new = NewStaff("eve@example.com", is_active=False, redirect_url=REDIRECT)
+    assert not create_staff(ports, boss, new).is_active
+    assert mails(ports) == []
+
+
+def test_everything_wrong_with_a_new_colleague_is_said_at_once(ports: Ports, boss: Actor) -> None:
+    with pytest.raises(Refused) as refused:
+        create_staff(ports, boss, NewStaff("x", "a\nb", redirect_url="https://evil.example/"))
+    assert codes(refused) == [
+        ("email", "INVALID"),
+        ("firstName", "INVALID"),
+        ("redirectUrl", "INVALID"),
+    ]
+
+
+def test_an_address_of_the_staff_is_taken(ports: Ports, boss: Actor) -> None:
+    with pytest.raises(Refused) as refused:
+        create_staff(ports, boss, NewStaff("BOSS@example.com"))
+    assert codes(refused) == [("email", "UNIQUE")]
+    with pytest.raises(Refused) as refused:
+        create_staff(ports, boss, NewStaff(""))
+    assert codes(refused) == [("email", "REQUIRED")]
+
+
+def test_a_customer_who_joins_the_staff_keeps_the_password_and_signs_in_again(
+    ports: Ports, boss: Actor
+) -> None:
+    ann = make_user(ports, "ann@example.com", first_name="Ann", last_name="Lee")
+    pair = sign_in(ports, ann)
+    support = make_group(ports, "Support", ORDERS)
+    new = NewStaff("ann@example.com", first_name="Anna", groups=groups(support))
+    user = create_staff(ports, boss, new)
+    assert (user.id, user.is_staff) == (ann, True)
+    assert user.permissions == {ORDERS}
+    assert (user.first_name, user.last_name) == ("Anna", "Lee")
+    assert identify(ports, visit(pair.access)).actor.fault is not None
+    assert user_as_stored(ports, ann).password_hash is not None
+    assert [event.type for event in events(ports)] == ["STAFF_CREATED"]
+    [row] = trail(ports, "staff.promote")
+    assert (row.before["is_staff"], row.after["is_staff"]) == (False, True)
+    assert mails(ports) == []
+
+
+def test_the_password_of_somebody_who_never_confirmed_opens_nothing(
+    ports: Ports, boss: Actor
+) -> None:
+    squatter = make_user(ports, "eve@example.com", is_confirmed=False)
+    create_staff(ports, boss, NewStaff("eve@example.com", redirect_url=REDIRECT))
+    assert user_as_stored(ports, squatter).password_hash is None
+    [mail] = mails(ports)
+    assert mail.kind is MailKind.STAFF_INVITATION
+
+
+def test_a_customer_who_was_locked_out_stays_so_unless_let_in(ports: Ports, boss: Actor) -> None:
+    make_user(ports, "ann@example.com", is_active=False)
+    make_user(ports, "bea@example.com", is_active=False)
+    assert not create_staff(ports, boss, NewStaff("ann@example.com")).is_active
+    assert create_staff(ports, boss, NewStaff("bea@example.com", is_active=True)).is_active
+
+
+def test_nobody_puts_others_into_groups_beyond_their_own_reach(ports: Ports, boss: Actor) -> None:
+    within, beyond = make_group(ports, "Support", ORDERS), make_group(ports, "Editors", PAGES)
+    bob = make_staff(ports, "bob@example.com")
+    both = groups(within, beyond)
+    with pytest.raises(Refused) as refused:
+        create_staff(ports, boss, NewStaff("eve@example.com", groups=both))
+    assert codes(refused) == [("addGroups", "OUT_OF_SCOPE_GROUP")]
+    assert refused.value.problems[0].groups == groups(beyond)
+    for changes, field in (
+        (StaffChanges(add_groups=both), "addGroups"),
+        (StaffChanges(remove_groups=both), "removeGroups"),
+    ):
+        with pytest.raises(Refused) as refused:
+            update_staff(ports, boss, gid(bob), changes)
+        assert codes(refused) == [(field, "OUT_OF_SCOPE_GROUP")]
+    with ports.database.reading() as session:
+        assert session.scalar(select(func.count()).select_from(UserRecord)) == 2
+
+
+def test_what_is_no_group_is_not_found(ports: Ports, boss: Actor) -> None:
+    strange = ("garbage", gid(1), *groups(4711), "é")
+    with pytest.raises(Refused) as refused:
+        create_staff(ports, boss, NewStaff("eve@example.com", groups=strange))
+    assert {problem.code for problem in refused.value.problems} == {"NOT_FOUND"}
+    named = {name for problem in refused.value.problems for name in problem.groups}
+    assert named == set(strange)

@@ -1,0 +1,218 @@
+"""The staff, changed and removed: never by anybody beyond what they hold."""
+
+import pytest
+
+from app.domain.accounts.mail import MailKind
+from app.domain.accounts.users import User
+from app.domain.authorization.actor import OPERATOR, Actor, ActorKind
+from app.domain.authorization.permissions import ALL_PERMISSIONS
+from app.domain.values.errors import PermissionDenied, Refused
+from app.domain.values.ids import to_global_id
+from app.models import UserRecord
+from app.ports import Ports
+from app.services.identity.identify import identify
+from app.services.people.staff import (
+    NewStaff,
+    StaffChanges,
+    create_staff,
+    delete_staff,
+    update_staff,
+)
+from app.services.people.user_details import Details
+from tests.builders.audit import trail
+from tests.builders.outbox import events, mails
+from tests.builders.people import (
+    actor_of,
+    make_group,
+    make_staff,
+    make_user,
+    sessions_of,
+    sign_in,
+    visit,
+)
+from tests.services.error_codes import codes
+from tests.services.staff_helpers import ORDERS, PAGES, STAFF, gid, groups
+
+
+def change(ports: Ports, actor: Actor, key: int, **details: object) -> User:
+    return update_staff(
+        ports,
+        actor,
+        gid(key),
+        StaffChanges(Details(**details)),  # type: ignore[arg-type]
+    )
+
+
+def test_a_change_of_details_is_recorded_and_told_at_the_old_address(
+    ports: Ports, boss: Actor
+) -> None:
+    bob = make_staff(ports, "bob@example.com")
+    user = change(ports, boss, bob, first_name="Bob", email="Bobby@example.com")
+    assert (user.first_name, user.email) == ("Bob", "bobby@example.com")
+    [mail] = mails(ports)
+    assert (mail.kind, mail.recipient) == (MailKind.EMAIL_CHANGED, "bob@example.com")
+    assert [event.type for event in events(ports)] == ["STAFF_UPDATED"]
+    [row] = trail(ports, "staff.update")
+    assert row.before == {"first_name": "", "email": "bob@example.com"}
+    assert row.after == {"first_name": "Bob", "email": "bobby@example.com"}
+
+
+def test_a_change_that_changes_nothing_leaves_no_trace(ports: Ports, boss: Actor) -> None:
+    bob = make_staff(ports, "bob@example.com")
+    change(ports, boss, bob, first_name="", email="BOB@example.com", is_active=True)
+    assert events(ports) == []
+    assert trail(ports, "staff.update") == []
+
+
+@pytest.mark.parametrize(
+    ("details", "told"),
+    [
+        ({"email": None}, ("email", "REQUIRED")),
+        ({"email": "x"}, ("email", "INVALID")),
+        ({"email": "boss@example.com"}, ("email", "UNIQUE")),
+        ({"first_name": "a\r\nb"}, ("firstName", "INVALID")),
+        ({"last_name": "x" * 257}, ("lastName", "INVALID")),
+        ({"is_active": None}, ("isActive", "INVALID")),
+    ],
+)
+def test_details_that_cannot_be_are_refused(
+    ports: Ports, boss: Actor, details: dict[str, object], told: tuple[str, str]
+) -> None:
+    bob = make_staff(ports, "bob@example.com")
+    with pytest.raises(Refused) as refused:
+        change(ports, boss, bob, **details)
+    assert codes(refused) == [told]
+
+
+def test_groups_come_and_go(ports: Ports, boss: Actor) -> None:
+    support, care = make_group(ports, "Support", ORDERS), make_group(ports, "Care")
+    bob = make_user(ports, "bob@example.com", is_staff=True, groups=[support])
+    changes = StaffChanges(add_groups=groups(care), remove_groups=groups(support))
+    user = update_staff(ports, boss, gid(bob), changes)
+    assert [group.name for group in user.groups] == ["Care"]
+    [row] = trail(ports, "staff.update")
+    assert (row.before, row.after) == ({"groups": [support]}, {"groups": [care]})
+    update_staff(ports, boss, gid(bob), changes)
+    assert len(trail(ports, "staff.update")) == 1
+
+
+def test_a_group_is_not_added_and_removed_at_once(ports: Ports, boss: Actor) -> None:
+    support = make_group(ports, "Support", ORDERS)
+    bob = make_staff(ports, "bob@example.com")
+    changes = StaffChanges(add_groups=groups(support), remove_groups=groups(support))
+    with pytest.raises(Refused) as refused:
+        update_staff(ports, boss, gid(bob), changes)
+    assert codes(refused) == [(None, "DUPLICATED_INPUT_ITEM")]
+    assert refused.value.problems[0].groups == groups(support)
+
+
+def test_whoever_is_locked_out_is_signed_out_at_once(ports: Ports, boss: Actor) -> None:
+    bob = make_staff(ports, "bob@example.com")
+    pair = sign_in(ports, bob)
+    assert not change(ports, boss, bob, is_active=False).is_active
+    assert sessions_of(ports, bob) == []
+    assert identify(ports, visit(pair.access)).actor.fault is not None
+    assert change(ports, boss, bob, is_active=True).is_active
+
+
+def test_nobody_locks_out_or_deletes_themselves(ports: Ports, boss: Actor) -> None:
+    key = boss.user_id or 0
+    with pytest.raises(Refused) as refused:
+        change(ports, boss, key, is_active=False)
+    assert codes(refused) == [("isActive", "DEACTIVATE_OWN_ACCOUNT")]
+    with pytest.raises(Refused) as refused:
+        delete_staff(ports, boss, gid(key))
+    assert codes(refused) == [("id", "DELETE_OWN_ACCOUNT")]
+    assert change(ports, boss, key, first_name="Bo").first_name == "Bo"
+
+
+def test_nobody_touches_those_who_may_do_more(ports: Ports, boss: Actor) -> None:
+    above = make_staff(ports, "above@example.com", PAGES)
+    with pytest.raises(Refused) as refused:
+        change(ports, boss, above, first_name="x")
+    assert codes(refused) == [("id", "OUT_OF_SCOPE_USER")]
+    assert refused.value.problems[0].users == (gid(above),)
+    with pytest.raises(Refused) as refused:
+        delete_staff(ports, boss, gid(above))
+    assert codes(refused) == [("id", "OUT_OF_SCOPE_USER")]
+
+
+def test_a_superuser_is_changed_by_whoever_holds_everything_and_removed_by_nobody(
+    ports: Ports, boss: Actor
+) -> None:
+    root = make_user(ports, "root@example.com", is_superuser=True)
+    equal = actor_of(ports, make_user(ports, "equal@example.com", is_superuser=True))
+    with pytest.raises(Refused) as refused:
+        change(ports, boss, root, first_name="x")
+    assert codes(refused) == [("id", "OUT_OF_SCOPE_USER")]
+    assert change(ports, equal, root, first_name="x", is_active=True).first_name == "x"
+    with pytest.raises(Refused) as refused:
+        change(ports, equal, root, is_active=False)
+    assert codes(refused) == [("isActive", "DEACTIVATE_SUPERUSER_ACCOUNT")]
+    with pytest.raises(Refused) as refused:
+        delete_staff(ports, equal, gid(root))
+    assert codes(refused) == [("id", "DELETE_SUPERUSER_ACCOUNT")]
+
+
+def test_a_deletion_takes_everything_and_leaves_a_snapshot(ports: Ports, boss: Actor) -> None:
+    support = make_group(ports, "Support", ORDERS)
+    bob = make_user(ports, "bob@example.com", is_staff=True, groups=[support], first_name="Bob")
+    pair = sign_in(ports, bob)
+    assert delete_staff(ports, boss, gid(bob)).email == "bob@example.com"
+    assert identify(ports, visit(pair.access)).actor.fault is not None
+    with ports.database.reading() as session:
+        assert session.get(UserRecord, bob) is None
+    [event] = events(ports)
+    assert (event.type, event.subject_id) == ("STAFF_DELETED", bob)
+    snapshot = event.data["snapshot"]
+    assert isinstance(snapshot, dict)
+    assert (snapshot["email"], snapshot["first_name"]) == ("bob@example.com", "Bob")
+    [row] = trail(ports, "staff.delete")
+    assert row.before == {"permissions": ["MANAGE_ORDERS"], "groups": [support]}
+
+
+def test_a_customer_is_none_of_the_staff(ports: Ports, boss: Actor) -> None:
+    ann = make_user(ports, "ann@example.com")
+    with pytest.raises(Refused) as refused:
+        change(ports, boss, ann, first_name="x")
+    assert codes(refused) == [("id", "NOT_FOUND")]
+    with pytest.raises(Refused) as refused:
+        delete_staff(ports, boss, gid(ann))
+    assert codes(refused) == [("id", "DELETE_NON_STAFF_USER")]
+
+
+@pytest.mark.parametrize(
+    "strange", ["garbage", to_global_id("User", 4711), to_global_id("App", 1)]
+)
+def test_what_is_nobody_is_not_found(ports: Ports, boss: Actor, strange: str) -> None:
+    with pytest.raises(Refused) as refused:
+        update_staff(ports, boss, strange, StaffChanges())
+    assert codes(refused) == [("id", "NOT_FOUND")]
+    with pytest.raises(Refused) as refused:
+        delete_staff(ports, boss, strange)
+    assert codes(refused) == [("id", "NOT_FOUND")]
+
+
+def test_no_app_manages_staff_whatever_it_holds(ports: Ports) -> None:
+    app = Actor(ActorKind.APP, app_id=1, permissions=ALL_PERMISSIONS)
+    with pytest.raises(PermissionDenied):
+        create_staff(ports, app, NewStaff("eve@example.com"))
+    with pytest.raises(PermissionDenied):
+        update_staff(ports, app, gid(1), StaffChanges())
+    with pytest.raises(PermissionDenied):
+        delete_staff(ports, app, gid(1))
+
+
+def test_other_permissions_manage_no_staff(ports: Ports) -> None:
+    others = ALL_PERMISSIONS - {STAFF}
+    actor = actor_of(ports, make_staff(ports, "bob@example.com", *others))
+    with pytest.raises(PermissionDenied) as denied:
+        delete_staff(ports, actor, gid(1))
+    assert denied.value.required == (STAFF,)
+
+
+def test_the_operator_removes_whomever(ports: Ports) -> None:
+    root = make_user(ports, "root@example.com", is_superuser=True)
+    delete_staff(ports, OPERATOR, gid(root))
+    with ports.database.reading() as session:
+        assert session.get(UserRecord, root) is None
