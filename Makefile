@@ -34,7 +34,7 @@ run: packages editor-if-possible ## set up what is missing, then serve the demo 
 
 test: dev-packages node-packages ## everything the tests need, then the tests and the static checks (ARGS="-k name")
 	@echo "==> tests on $(WORKERS) workers"
-	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(ARGS)
+	@$(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
 
 coverage: ## the tests again, half as long once more: what they reach, and that it is enough
 	@$(MAKE) --no-print-directory test ARGS="--cov --cov-report=term $(ARGS)"

@@ -3,6 +3,7 @@
 from hypothesis import settings
 
 pytest_plugins = [
+    "tests.fixtures.engines",
     "tests.fixtures.databases",
     "tests.fixtures.xdist_groups",
     "tests.fixtures.network",

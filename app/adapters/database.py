@@ -37,6 +37,9 @@ class _Compiled:
         return values if self.names is None else tuple(values[name] for name in self.names)
 
 
+_compiled: dict[tuple[str, int], tuple[Select[*tuple[object, ...]], _Compiled]] = {}
+
+
 class SqlDatabase:
     """Two engines on one database: one writes in transactions, one reads by single statements.
 
@@ -50,7 +53,6 @@ class SqlDatabase:
         self._away = Outage("unavailable")
         self._busy = Outage("busy")
         self._dialect: Dialect = reading.dialect
-        self._compiled: dict[int, tuple[Select[*tuple[object, ...]], _Compiled]] = {}
         self._local = threading.local()
 
     @contextmanager
@@ -141,8 +143,9 @@ class SqlDatabase:
         return self._fetch(text, arguments, is_repeated=True)
 
     def _compile(self, statement: Select[*tuple[object, ...]]) -> _Compiled:
-        # Keyed by identity: statements are constants, and hashing one costs more than running it.
-        known = self._compiled.get(id(statement))
+        # By identity: statements are constants, and hashing one costs more than running it.
+        key = self._dialect.name, id(statement)
+        known = _compiled.get(key)
         if known is not None:
             return known[1]
         compiled = statement.compile(dialect=self._dialect)
@@ -159,7 +162,7 @@ class SqlDatabase:
             },
             names=None if expanded.positiontup is None else tuple(expanded.positiontup),
         )
-        self._compiled[id(statement)] = (statement, made)
+        _compiled[key] = (statement, made)
         return made
 
 
