@@ -9,7 +9,7 @@ import orjson
 from flask import Blueprint, Response, request
 
 from app.domain.authorization.actor import anonymous
-from app.domain.single_sign_on.provider_jws import LONGEST_FOREIGN_TOKEN
+from app.domain.single_sign_on.provider_jws import MAX_PROVIDER_TOKEN_LENGTH
 from app.domain.single_sign_on.provider_tokens import reason_of
 from app.domain.values.errors import TokenRejected
 from app.ports.http import CallFailed
@@ -25,7 +25,7 @@ blueprint = Blueprint("backchannel", __name__)
 @blueprint.post("/oidc/<slug:slug>/backchannel-logout", provide_automatic_options=False)
 def log_out(slug: str) -> Response:
     """200 when the sessions that the logout token means have ended, if there were any."""
-    request.max_content_length = 2 * LONGEST_FOREIGN_TOKEN
+    request.max_content_length = 2 * MAX_PROVIDER_TOKEN_LENGTH
     web = installation()
     visitor = visitor_from(request.environ, web)
     actor = anonymous(

@@ -38,7 +38,7 @@ def create_app(ports: Ports | None = None, settings: Settings | None = None) -> 
         MAX_CONTENT_LENGTH=chosen.upload_max,
     )
     app.session_interface = ConsoleSessions()
-    installation = make_installation(ports or connect(chosen, most_writers=THREADS // 2), chosen)
+    installation = make_installation(ports or connect(chosen, max_writers=THREADS // 2), chosen)
     install(app, installation)
     register_converters(app)
     set_up_logs(level=chosen.log_level, development=chosen.development)

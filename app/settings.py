@@ -20,7 +20,7 @@ Value = TypeVar("Value")
 
 _INSTANCE = Path(__file__).parent.parent / "instance"
 DEVELOPMENT_SECRET = "latchkey-development-secret-never-for-production"  # noqa: S105
-_SHORTEST_SECRET = 32
+_MIN_SECRET_LENGTH = 32
 _LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
 
@@ -219,9 +219,9 @@ class _Reader:
                 "SECRET_KEY: must be set in production; make one with "
                 "`python -c 'import secrets; print(secrets.token_urlsafe(48))'`"
             )
-        elif len(settings.secret_key) < _SHORTEST_SECRET:
+        elif len(settings.secret_key) < _MIN_SECRET_LENGTH:
             self._problems.append(
-                f"SECRET_KEY: must have at least {_SHORTEST_SECRET} characters in production"
+                f"SECRET_KEY: must have at least {_MIN_SECRET_LENGTH} characters in production"
             )
         if not settings.public_url:
             self._problems.append(

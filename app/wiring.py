@@ -48,10 +48,10 @@ _LIMITS_PATIENCE_SECONDS = 0.5
 """How long a request waits for Redis before its use is counted in the process."""
 
 
-def connect(settings: Settings, *, late: bool = False, most_writers: int = 0) -> Ports:
+def connect(settings: Settings, *, late: bool = False, max_writers: int = 0) -> Ports:
     """The ports of an installation; nothing is opened before it is asked for.
 
-    ``late`` makes each when it is first used: for a command, which uses few. ``most_writers`` is
+    ``late`` makes each when it is first used: for a command, which uses few. ``max_writers`` is
     how many transactions a server's process has open at once (0: any number). Raises
     ``SettingsError`` when ``RSA_PRIVATE_KEY`` is no key that may sign.
     """
@@ -59,7 +59,7 @@ def connect(settings: Settings, *, late: bool = False, most_writers: int = 0) ->
     def start(make: Callable[[], Made]) -> Made:
         return _late(make) if late else make()
 
-    records = database.connect_database(settings.database_url, most_writers=most_writers)
+    records = database.connect_database(settings.database_url, max_writers=max_writers)
     now = clock.SystemClock()
     http = _late(partial(_http, settings))
     return Ports(

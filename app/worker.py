@@ -21,11 +21,11 @@ from app.services.operations.worker_heartbeat import beat
 _PATIENCE = 0.5
 """Seconds that a thread waits for a batch before it looks whether the worker is to end."""
 
-_LONGEST_QUEUE = 100
+_MAX_QUEUED = 100
 """Batches that wait at most: what waits here holds a lease, which ends."""
 
 _AFTER_FAULT = 1.0
-_LONGEST_PAUSE = 15.0
+_MAX_PAUSE = 15.0
 
 _LONG = 2.0
 """Seconds after which a round is held up by somebody else: twice what one takes at most that is
@@ -40,14 +40,14 @@ class Duty:
 
     A round that did something is followed by another at once: there may be more. ``threads``
     is how many of its rounds go on side by side; for those that are held up others begin, until
-    there are ``most``.
+    there are ``max_threads``.
     """
 
     name: str
     work: Callable[[Ports, Actor], int]
     interval: float
     threads: int = 1
-    most: int = 0
+    max_threads: int = 0
 
 
 def _housekeeping(ports: Ports, actor: Actor) -> int:
@@ -65,7 +65,7 @@ def _housekeeping(ports: Ports, actor: Actor) -> int:
 
 def _dispatch(ports: Ports, actor: Actor) -> int:
     """Hand what is due to whoever takes it next, here or on another machine."""
-    if ports.queue.size() >= _LONGEST_QUEUE:
+    if ports.queue.size() >= _MAX_QUEUED:
         return 0
     batches = lease_due_deliveries(ports, actor)
     for place, batch in enumerate(batches):
@@ -87,7 +87,7 @@ DUTIES = (
     Duty("pulse", beat, 15.0),
     Duty("events", fan_out_events, 0.2),
     Duty("dispatch", _dispatch, 0.2),
-    Duty("deliveries", _deliver, 0.0, threads=16, most=128),
+    Duty("deliveries", _deliver, 0.0, threads=16, max_threads=128),
     Duty("mail", send_due_mail, 1.0),
     *(Duty(f"installations {number}", install_next_app, 1.0) for number in range(1, 4)),
     Duty("housekeeping", _housekeeping, 300.0),
@@ -129,7 +129,7 @@ class _Crew:
         """Let as many threads begin as are missing."""
         duty = self._duty
         with self._lock:
-            room = max(duty.threads, duty.most) - len(self._rounds)
+            room = max(duty.threads, duty.max_threads) - len(self._rounds)
             for _ in range(min(room, duty.threads - self._at_work())):
                 thread = Thread(target=self._come_round, name=duty.name)
                 self._rounds[thread] = time.monotonic()
@@ -156,7 +156,7 @@ class _Crew:
                 done = duty.work(self._ports, WORKER)
             except DatabaseUnavailable:
                 self._stop.wait(pause)
-                pause = min(2 * pause, max(duty.interval, _LONGEST_PAUSE))
+                pause = min(2 * pause, max(duty.interval, _MAX_PAUSE))
                 continue
             except Exception:  # noqa: BLE001 - logged; a database that restarts must not end the worker
                 _log.exception("worker.round_failed", duty=duty.name)

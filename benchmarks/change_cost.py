@@ -19,7 +19,7 @@ from benchmarks.shop import BenchShop, subscribe
 from tests.builders.products import product_id
 
 WEBHOOKS = 10
-LARGEST_DIFFERENCE = 1.0
+MAX_DIFFERENCE = 1.0
 """Milliseconds that a request may take longer when so many webhooks hear of it."""
 
 _OTHERS = 10
@@ -49,7 +49,7 @@ class Changed:
 
     @property
     def is_too_much(self) -> bool:
-        return self.difference > LARGEST_DIFFERENCE
+        return self.difference > MAX_DIFFERENCE
 
     @property
     def note(self) -> str:
@@ -57,7 +57,7 @@ class Changed:
         return (
             f"`productUpdate` that no webhook and that {WEBHOOKS} webhooks hear of:"
             f" {self.with_none:.1f} and {self.with_webhooks:.1f} ms"
-            f" ({self.difference:+.2f} ms; the limit: {LARGEST_DIFFERENCE:.0f} ms),"
+            f" ({self.difference:+.2f} ms; the limit: {MAX_DIFFERENCE:.0f} ms),"
             f" {none:.2f} and {some:.2f} ms of processor time"
         )
 

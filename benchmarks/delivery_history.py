@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import psycopg
 from sqlalchemy import make_url
 
-from app.domain.deliveries.message_ids import CHANCE
+from app.domain.deliveries.message_ids import RANDOM_LENGTH
 from app.models import DeliveryAttemptRecord, DeliveryRecord, OutboxEventRecord
 from app.models.record import Record
 
@@ -32,9 +32,9 @@ _EARLIER = {
     "sqlite": "strftime('%Y-%m-%d %H:%M:%f000', {column}, '-' || ({seconds}) || ' seconds')",
     "postgresql": "{column} - interval '1 second' * ({seconds})",
 }
-_CHANCE = {
-    "sqlite": f"substr(hex(randomblob({CHANCE})), 1, {CHANCE})",
-    "postgresql": f"left(md5(random()::text), {CHANCE})",
+_RANDOM = {
+    "sqlite": f"substr(hex(randomblob({RANDOM_LENGTH})), 1, {RANDOM_LENGTH})",
+    "postgresql": f"left(md5(random()::text), {RANDOM_LENGTH})",
 }
 _HEXADECIMAL = {
     "sqlite": "printf('%012x', {number})",
@@ -96,7 +96,7 @@ def _copies(store: str, table: str, keys: Mapping[str, int], copies: range, time
     if "message_id" in columns:
         moment = f"CAST({round(time.time() * 1000)} - {seconds} * 1000 AS BIGINT)"
         stamp = _HEXADECIMAL[store].format(number=moment)
-        columns["message_id"] = f"'msg_' || {stamp} || {_CHANCE[store]}"
+        columns["message_id"] = f"'msg_' || {stamp} || {_RANDOM[store]}"
     return (
         f"WITH RECURSIVE copies(n) AS"
         f" (SELECT {copies[0]} UNION ALL SELECT n + 1 FROM copies WHERE n < {copies[-1]})"

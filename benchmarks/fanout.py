@@ -40,7 +40,7 @@ from tests.servers.run import server_url, shared_directory
 
 WEBHOOKS = 10
 SIZES = (WEBHOOKS, 1_000_000)
-LARGEST_GROWTH = 0.10
+MAX_GROWTH = 0.10
 """By how much the processor time may differ, which is what chance makes of equal ones."""
 
 _ROUNDS, _UNCOUNTED = 40, 3
@@ -150,14 +150,14 @@ class Compared:
 
     @property
     def grows(self) -> bool:
-        return self.growth > LARGEST_GROWTH
+        return self.growth > MAX_GROWTH
 
     @property
     def note(self) -> str:
         return (
             f"{self.name}, with {SIZES[0]} and with {SIZES[1]:,} deliveries made before:"
             f" {self.processor[0]:.2f} and {self.processor[1]:.2f} ms of processor time"
-            f" ({self.growth:+.0%}; the limit: {LARGEST_GROWTH:.0%}),"
+            f" ({self.growth:+.0%}; the limit: {MAX_GROWTH:.0%}),"
             f" {self.passed[0]:.1f} and {self.passed[1]:.1f} ms in all"
         )
 

@@ -38,7 +38,7 @@ QUICK_RUNS = 600
 """Where no password is hashed an answer takes few milliseconds, and chance weighs more."""
 ROUNDS = 3
 """Medians that are too far apart are taken over more runs: chance goes, a difference stays."""
-LARGEST_DIFFERENCE = 0.05
+MAX_DIFFERENCE = 0.05
 _WARM_UP = 10
 _DAY = 24 * 3600
 _CLIENT = "http://localhost:3000/"
@@ -143,7 +143,7 @@ def measure(
     for _ in range(_WARM_UP):
         deque(_ask_of_each(port, sample, operation, next(people)), maxlen=0)
     for run in range(operation.runs * ROUNDS):
-        if run % operation.runs == 0 and run and apart(_medians(times)) <= LARGEST_DIFFERENCE:
+        if run % operation.runs == 0 and run and apart(_medians(times)) <= MAX_DIFFERENCE:
             break
         for kind, answer, milliseconds in _ask_of_each(port, sample, operation, next(people)):
             times[kind].append(milliseconds)
@@ -202,7 +202,7 @@ def main() -> None:
                 for operation in _operations():
                     medians = measure(server.port, sample, operation, people)
                     difference = apart(medians)
-                    failed |= difference > LARGEST_DIFFERENCE
+                    failed |= difference > MAX_DIFFERENCE
                     summary = ", ".join(
                         f"{kind} {median:.2f} ms"
                         for kind, median in zip(operation.kinds, medians, strict=True)

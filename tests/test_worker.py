@@ -98,7 +98,7 @@ def test_rounds_that_are_held_up_leave_room_for_others_and_take_it_back(ports: P
         return 0
 
     before = active_count()
-    with _running(ports, Duty("held up", work, 0.01, threads=1, most=3)):
+    with _running(ports, Duty("held up", work, 0.01, threads=1, max_threads=3)):
         assert held.wait(_PATIENCE), "the second and the third round waited for the first"
         released.set()
         end = time.monotonic() + _PATIENCE
@@ -116,7 +116,7 @@ def test_there_are_never_more_threads_than_may_be(ports: Ports) -> None:
         released.wait(_PATIENCE)
         return 0
 
-    with _running(ports, Duty("held up", work, 0.01, threads=1, most=2)):
+    with _running(ports, Duty("held up", work, 0.01, threads=1, max_threads=2)):
         assert beginning.acquire(timeout=_PATIENCE)
         assert beginning.acquire(timeout=_PATIENCE)
         assert not beginning.acquire(timeout=3.0), "a third round began"

@@ -21,10 +21,10 @@ INTERVAL = 60.0
 
 _BEFORE_OTHERS = 100
 
-MOST = 100_000
+MAX_SEEN = 100_000
 """Sessions, and app tokens, that are remembered while the database does not answer."""
 
-MOST_PEERS = 20
+MAX_PEERS = 20
 """Peers that are remembered between two writes for forwarding without being trusted to."""
 
 _AT_ONCE = 500
@@ -85,14 +85,14 @@ class SqlActivity:
 
     def saw_session(self, session_id: int) -> None:
         with self._lock:
-            if len(self._gathered.sessions) < MOST:
+            if len(self._gathered.sessions) < MAX_SEEN:
                 self._gathered.sessions[session_id] = None
         if self._thread is None:
             self._start()
 
     def saw_app_token(self, token_id: int, address: str | None) -> None:
         with self._lock:
-            if len(self._gathered.tokens) < MOST:
+            if len(self._gathered.tokens) < MAX_SEEN:
                 self._gathered.tokens[token_id] = address or ""
         if self._thread is None:
             self._start()
@@ -100,7 +100,7 @@ class SqlActivity:
     def saw_forwarding(self, peer: str) -> None:
         with self._lock:
             # Whoever owns a network has more addresses than anybody wants to read about.
-            if peer in self._gathered.forwarding or len(self._gathered.forwarding) < MOST_PEERS:
+            if peer in self._gathered.forwarding or len(self._gathered.forwarding) < MAX_PEERS:
                 self._gathered.forwarding[peer] += 1
         if self._thread is None:
             self._start()
@@ -189,5 +189,5 @@ class SqlActivity:
             newer = self._gathered
             newer.requests.update(taken.requests)
             newer.forwarding.update(taken.forwarding)
-            newer.sessions = dict.fromkeys([*newer.sessions, *taken.sessions][:MOST])
-            newer.tokens = dict([*taken.tokens.items(), *newer.tokens.items()][-MOST:])
+            newer.sessions = dict.fromkeys([*newer.sessions, *taken.sessions][:MAX_SEEN])
+            newer.tokens = dict([*taken.tokens.items(), *newer.tokens.items()][-MAX_SEEN:])

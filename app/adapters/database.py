@@ -46,10 +46,10 @@ class SqlDatabase:
     Single-statement reads run in autocommit, which saves PostgreSQL two round trips.
     """
 
-    def __init__(self, writing: Engine, reading: Engine, most_writers: int = 0) -> None:
+    def __init__(self, writing: Engine, reading: Engine, max_writers: int = 0) -> None:
         self._writing = writing
         self._reading = reading
-        self._turns = Turns(most_writers) if most_writers else None
+        self._turns = Turns(max_writers) if max_writers else None
         self._away = Outage("unavailable")
         self._busy = Outage("busy")
         self._dialect: Dialect = reading.dialect
@@ -171,16 +171,16 @@ def connect_database(
     *,
     pool_size: int = 8,
     ping_after: float = _PING_AFTER_SECONDS,
-    most_writers: int = 0,
+    max_writers: int = 0,
 ) -> SqlDatabase:
     """The database at ``url``; connects when first asked for something.
 
     ``ping_after`` is how long, in seconds, a connection may be idle before it is asked whether it
-    still works, where there is a server that may have closed it. ``most_writers`` is how many
+    still works, where there is a server that may have closed it. ``max_writers`` is how many
     transactions go on at once, where threads have to be left for reads; 0 for any number.
     """
     parsed = make_url(url)
     if parsed.get_backend_name() == "sqlite":
-        return SqlDatabase(*sqlite_engines(parsed), most_writers)
+        return SqlDatabase(*sqlite_engines(parsed), max_writers)
     engines = postgresql_engines(parsed, pool_size=pool_size, ping_after=ping_after)
-    return SqlDatabase(*engines, most_writers)
+    return SqlDatabase(*engines, max_writers)

@@ -17,8 +17,8 @@ from urllib3.util import Timeout
 
 from app.adapters.http_guard import GuardedAdapter
 from app.adapters.http_timeouts import Patience, within
-from app.domain.urls.delivery_targets import ALLOWING
-from app.domain.urls.web_urls import LONGEST, read_web_address
+from app.domain.urls.delivery_targets import ALLOW_HINT
+from app.domain.urls.web_urls import MAX_URL_LENGTH, read_web_address
 from app.domain.values.ip_addresses import Network
 from app.domain.values.version import VERSION
 from app.ports.http import CallFailed, CallFault, HttpAnswer, HttpRequest
@@ -86,8 +86,8 @@ def _prepared(request: HttpRequest) -> requests.PreparedRequest:
 @lru_cache(maxsize=256)
 def _canonical(url: str) -> str | None:
     """The URL as it is requested; refuses what programs could read differently."""
-    if len(url) > LONGEST:
-        raise CallFailed(CallFault.ADDRESS, f"Use at most {LONGEST} characters.")
+    if len(url) > MAX_URL_LENGTH:
+        raise CallFailed(CallFault.ADDRESS, f"Use at most {MAX_URL_LENGTH} characters.")
     address = read_web_address(url)
     if address is None:
         raise CallFailed(CallFault.ADDRESS, "Use a full URL: https://id.example.com/keys")
@@ -102,13 +102,13 @@ def _read(answer: BaseHTTPResponse, request: HttpRequest) -> HttpAnswer:
         if request.status_suffices:
             return HttpAnswer(answer.status, headers)
         raise CallFailed(CallFault.MALFORMED, "The answer is compressed, which nobody asked for.")
-    largest, body = request.largest, bytearray()
+    max_size, body = request.max_size, bytearray()
     # Until there is nothing more: that is when a body which is too short shows.
-    while piece := answer.read(largest + 1 - len(body), decode_content=False):
+    while piece := answer.read(max_size + 1 - len(body), decode_content=False):
         body += piece
-    if len(body) > largest and not request.status_suffices:
-        raise CallFailed(CallFault.TOO_LARGE, f"The answer is longer than {largest} bytes.")
-    return HttpAnswer(answer.status, headers, bytes(body[:largest]))
+    if len(body) > max_size and not request.status_suffices:
+        raise CallFailed(CallFault.TOO_LARGE, f"The answer is longer than {max_size} bytes.")
+    return HttpAnswer(answer.status, headers, bytes(body[:max_size]))
 
 
 @contextmanager
@@ -122,7 +122,7 @@ def _failures(request: HttpRequest) -> Iterator[None]:
 
 def _explained(error: BaseException, host: str, timeout: float) -> CallFailed:
     if isinstance(error, InvalidIPAddress):
-        message = f"{host} leads into a private network. {ALLOWING}"
+        message = f"{host} leads into a private network. {ALLOW_HINT}"
         return CallFailed(CallFault.FORBIDDEN, message)
     if _is_late(error):
         message = f"{host} did not answer within {timeout:g} seconds."

@@ -21,7 +21,7 @@ _QUICK = 3.0
 _PATIENT = 8.0
 """Seconds for what somebody asked for."""
 
-_LARGEST = 256 * 1024
+_MAX_SIZE = 256 * 1024
 _REFUSED = (400, 401, 403)
 _JSON = {"Accept": "application/json"}
 _TOKEN_ENDPOINT = "The token endpoint"  # noqa: S105
@@ -83,7 +83,7 @@ class OpenIdProvider:
             raise ProviderTokenRejected("No provider gives out such a token.")
         headers = {**_JSON, "Authorization": f"Bearer {access_token}"}
         answer = self._http.send(
-            HttpRequest(url, headers=headers, timeout=_QUICK, largest=_LARGEST)
+            HttpRequest(url, headers=headers, timeout=_QUICK, max_size=_MAX_SIZE)
         )
         if answer.status in _REFUSED:
             raise ProviderTokenRejected("The provider does not accept this token.")
@@ -94,7 +94,7 @@ class OpenIdProvider:
         return self._members(url, "The provider's configuration", timeout=_PATIENT)
 
     def _members(self, url: str, what: str, *, timeout: float) -> Mapping[str, object]:
-        request = HttpRequest(url, headers=_JSON, timeout=timeout, largest=_LARGEST)
+        request = HttpRequest(url, headers=_JSON, timeout=timeout, max_size=_MAX_SIZE)
         return json_members(self._http.send(request), what)
 
     def _tokens(self, client: Client, method: str, **arguments: str) -> TokenAnswer:
@@ -125,7 +125,7 @@ class _Transport:
     ) -> "_Response":
         url, headers, body = auth.prepare("POST", url, dict(headers), urlencode(data))
         request = HttpRequest(
-            url, "POST", headers, body.encode(), timeout=_PATIENT, largest=_LARGEST
+            url, "POST", headers, body.encode(), timeout=_PATIENT, max_size=_MAX_SIZE
         )
         return _Response(self._http.send(request))
 

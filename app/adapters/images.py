@@ -10,8 +10,8 @@ from app.ports.images import InvalidImage
 
 _FORMATS = ("PNG", "JPEG", "WEBP", "GIF")
 _PLAIN = ("L", "LA", "RGB", "RGBA")
-MOST_PIXELS = 25_000_000
-LONGEST_SIDE = 16_384
+MAX_PIXELS = 25_000_000
+MAX_SIDE = 16_384
 _QUALITY = 82
 
 # The library warns at one number of pixels and refuses at twice that; ours are refused at once.
@@ -51,8 +51,8 @@ def _crop_squares(data: bytes, sizes: list[int]) -> dict[int, bytes]:
 
 
 def _require_modest(width: int, height: int) -> None:
-    if width * height > MOST_PIXELS or max(width, height) > LONGEST_SIDE:
-        most = MOST_PIXELS // 1_000_000
+    if width * height > MAX_PIXELS or max(width, height) > MAX_SIDE:
+        most = MAX_PIXELS // 1_000_000
         raise InvalidImage(
             f"The picture has {width} by {height} pixels; at most {most} million can be used."
         )

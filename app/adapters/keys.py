@@ -26,7 +26,7 @@ from app.ports.encryption import DecryptionError
 from app.ports.keys import KeyPair
 
 _BITS = 3072
-_SHORTEST_FIXED = 2048
+_MIN_KEY_BITS = 2048
 _EXPONENT = 65537
 
 # The form of a token is read by ``domain.jws``, more strictly than by ``jwt.decode`` and in half
@@ -117,9 +117,9 @@ def _read_pem(pem: str) -> rsa.RSAPrivateKey:
         raise ValueError("RSA_PRIVATE_KEY: must be an RSA private key as PEM text") from None
     if not isinstance(private, rsa.RSAPrivateKey):
         raise ValueError("RSA_PRIVATE_KEY: must be an RSA key, not one of another kind")  # noqa: TRY004 - a setting, not an argument
-    if private.key_size < _SHORTEST_FIXED:
+    if private.key_size < _MIN_KEY_BITS:
         raise ValueError(
-            f"RSA_PRIVATE_KEY: has {private.key_size} bits, must have at least {_SHORTEST_FIXED}"
+            f"RSA_PRIVATE_KEY: has {private.key_size} bits, must have at least {_MIN_KEY_BITS}"
         )
     return private
 

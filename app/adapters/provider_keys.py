@@ -13,7 +13,7 @@ from app.domain.single_sign_on.provider_tokens import ALGORITHMS, SignedToken
 from app.domain.values.errors import TokenFault, TokenRejected
 from app.ports.identity_provider import ProviderKey
 
-_MOST_KEYS = 100
+_MAX_KEYS = 100
 _RSA_BITS = range(2048, 8193)
 """Shorter ones can be broken, and longer ones are there to keep us busy."""
 
@@ -27,7 +27,7 @@ def read_keys(key_set: Mapping[str, object]) -> tuple[ProviderKey, ...]:
     entries = key_set.get("keys")
     if not isinstance(entries, list):
         return ()
-    keys = (_read_key(entry) for entry in entries[:_MOST_KEYS] if isinstance(entry, dict))
+    keys = (_read_key(entry) for entry in entries[:_MAX_KEYS] if isinstance(entry, dict))
     return tuple(key for key in keys if key is not None)
 
 

@@ -26,7 +26,7 @@ SCHEME = "counts"
 """What Flask-Limiter finds ``Counts`` by: ``counts://``."""
 
 _KEY_PREFIX = "latchkey:limits"
-_MOST_WINDOWS = 50_000
+_MAX_WINDOWS = 50_000
 _AWAY_SECONDS = 5.0
 _NO_WINDOW = 0.0, 0
 
@@ -41,7 +41,7 @@ class Windows:
     it never drops a key, and looks at all of them a hundred times a second.
     """
 
-    def __init__(self, clock: Clock, most: int = _MOST_WINDOWS) -> None:
+    def __init__(self, clock: Clock, most: int = _MAX_WINDOWS) -> None:
         self._clock = clock
         self._windows: FIFOCache[str, tuple[float, int]] = FIFOCache(most)
         self._lock = Lock()

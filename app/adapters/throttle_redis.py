@@ -29,9 +29,9 @@ from app.domain.sign_in.login_throttle import (
     FADE_SECONDS,
     GUESSES_FADE_SECONDS,
     LEASE_SECONDS,
-    LONGEST_BLOCK_SECONDS,
-    LONGEST_LEASE_SECONDS,
-    MOST_GUESSES,
+    MAX_BLOCK_SECONDS,
+    MAX_GUESSES,
+    MAX_LEASE_SECONDS,
     block_seconds,
     blocked_until_now,
     faded_before,
@@ -74,8 +74,8 @@ class RedisThrottle:
             now + LEASE_SECONDS,
             FADE_SECONDS,
             address,
-            now + LONGEST_LEASE_SECONDS,
-            LONGEST_BLOCK_SECONDS,
+            now + MAX_LEASE_SECONDS,
+            MAX_BLOCK_SECONDS,
             CLOCK_DIFFERENCE_SECONDS,
         )
         with _reachable():
@@ -99,7 +99,7 @@ class RedisThrottle:
                     user,
                     FADE_SECONDS,
                     address,
-                    LONGEST_BLOCK_SECONDS,
+                    MAX_BLOCK_SECONDS,
                     CLOCK_DIFFERENCE_SECONDS,
                 ),
             )
@@ -119,7 +119,7 @@ class RedisThrottle:
             self._release(self._keys(address), (lease,))
 
     def guess(self, user_id: int, now: float) -> Guess:
-        arguments = (now, *guesses_count_between(now), MOST_GUESSES, GUESSES_FADE_SECONDS)
+        arguments = (now, *guesses_count_between(now), MAX_GUESSES, GUESSES_FADE_SECONDS)
         with _reachable():
             number, guessed_at = self._guess([self._guesses_of(user_id)], arguments)
         if number:

@@ -20,9 +20,9 @@ from app.adapters.throttle_statements import (
 from app.domain.sign_in.login_throttle import (
     CLOCK_DIFFERENCE_SECONDS,
     LEASE_SECONDS,
-    LONGEST_BLOCK_SECONDS,
-    LONGEST_LEASE_SECONDS,
-    MOST_GUESSES,
+    MAX_BLOCK_SECONDS,
+    MAX_GUESSES,
+    MAX_LEASE_SECONDS,
     RUNNING_WAIT_SECONDS,
     block_seconds,
     blocked_until_now,
@@ -63,7 +63,7 @@ class SqlThrottle:
             "address": address,
             "lease": lease,
             "lease_until": now + LEASE_SECONDS,
-            "lease_most": now + LONGEST_LEASE_SECONDS,
+            "lease_most": now + MAX_LEASE_SECONDS,
             "now": now,
         }
         with self._database.transaction() as session:
@@ -115,10 +115,10 @@ class SqlThrottle:
         values = {"user_id": user_id, "now": now, "faded_before": since, "latest": latest}
         try:
             with self._database.transaction() as session:
-                number = session.scalar(GUESS, {**values, "most": MOST_GUESSES})
+                number = session.scalar(GUESS, {**values, "most": MAX_GUESSES})
         except IntegrityError:
             # Deleted a moment ago: there is nobody left whose password could be guessed.
-            number = MOST_GUESSES
+            number = MAX_GUESSES
         if number is not None:
             return Guess(number)
         with self._database.reading() as reading:
@@ -233,7 +233,7 @@ class SqlThrottle:
 
 def _rebase(session: Session, address: str, now: float) -> None:
     values = {"address": address, "now": now}
-    most = {"longest": float(LONGEST_BLOCK_SECONDS), "latest": now + CLOCK_DIFFERENCE_SECONDS}
+    most = {"longest": float(MAX_BLOCK_SECONDS), "latest": now + CLOCK_DIFFERENCE_SECONDS}
     rebased = session.execute(REBASE, {**values, **most})
     if cast("CursorResult[object]", rebased).rowcount:
         session.execute(REBASE_USERS, values)

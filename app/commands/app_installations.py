@@ -8,7 +8,7 @@ from threading import Event
 
 import click
 
-from app.commands.app_output import ALL_COLUMNS, LARGEST_KEY
+from app.commands.app_output import ALL_COLUMNS, MAX_KEY
 from app.commands.public_url import base_url
 from app.commands.terminal.choices import Id
 from app.commands.terminal.command import Group, standalone
@@ -21,7 +21,7 @@ from app.domain.apps.manifests import Manifest
 from app.domain.authorization.actor import OPERATOR, Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import Problem, Refused
-from app.domain.values.pages import LONGEST_PAGE, PageRequest
+from app.domain.values.pages import MAX_PAGE_SIZE, PageRequest
 from app.ports import Ports
 from app.services.apps import app_lists, manifests
 from app.services.apps import installation_requests as installations_cases
@@ -53,7 +53,7 @@ _COLUMNS = (
     Column[Installation]("created", "Begun", lambda one: one.created_at),
     Column[Installation]("updated", "Changed", lambda one: one.updated_at),
 )
-_key = click.argument("installation_id", metavar="ID", type=Id(1, LARGEST_KEY))
+_key = click.argument("installation_id", metavar="ID", type=Id(1, MAX_KEY))
 _served_at = click.option(
     "--served-at",
     default="",
@@ -183,7 +183,7 @@ def _installed(ports: Ports, actor: Actor, pending: Installation) -> App:
     newest = app_lists.list_apps(
         ports,
         actor,
-        PageRequest(LONGEST_PAGE),
+        PageRequest(MAX_PAGE_SIZE),
         app_lists.AppFilter(name=pending.app_name),
         AppSortField.CREATION_DATE,
         descending=True,

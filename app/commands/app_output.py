@@ -10,7 +10,7 @@ from app.domain.values.pages import PageRequest
 from app.ports import Ports
 from app.services.apps import app_lists
 
-LARGEST_KEY = 10**18
+MAX_KEY = 10**18
 """Fits every database's integer; a larger one cannot exist."""
 NO_APP = "There is no such app. See them: flask app list"
 
@@ -34,7 +34,7 @@ ALL_COLUMNS = (
 
 def app_key(ports: Ports, app: str) -> int:
     """The app of that id, or of that name if only one has it; refuses NOT_FOUND otherwise."""
-    if app.isascii() and app.isdigit() and int(app) <= LARGEST_KEY:
+    if app.isascii() and app.isdigit() and int(app) <= MAX_KEY:
         return int(app)
     page = app_lists.list_apps(
         ports, OPERATOR, PageRequest(2), app_lists.AppFilter(name=app)

@@ -6,14 +6,14 @@ from datetime import datetime, timedelta
 
 import click
 
-from app.commands.app_output import LARGEST_KEY, app_key
+from app.commands.app_output import MAX_KEY, app_key
 from app.commands.terminal.choices import Id
 from app.commands.terminal.command import Group
 from app.commands.terminal.exit_codes import Exit
 from app.commands.terminal.output import Column, output
 from app.commands.terminal.permissions import permission_option
 from app.commands.terminal.prompts import ask_secret, no_input_option
-from app.domain.apps.apps import DEFAULT_OVERLAP, LONGEST_OVERLAP, AppToken, NewAppToken
+from app.domain.apps.apps import DEFAULT_OVERLAP, MAX_OVERLAP, AppToken, NewAppToken
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.services.apps import app_tokens
@@ -47,7 +47,7 @@ _COLUMNS = (
     ),
 )
 _DATE_FORMATS = ("%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M")
-_key = click.argument("token_id", metavar="ID", type=Id(1, LARGEST_KEY))
+_key = click.argument("token_id", metavar="ID", type=Id(1, MAX_KEY))
 
 
 @tokens.command(
@@ -99,7 +99,7 @@ def list_tokens(app: str) -> None:
 @_key
 @click.option(
     "--overlap",
-    type=click.IntRange(0, int(LONGEST_OVERLAP.total_seconds())),
+    type=click.IntRange(0, int(MAX_OVERLAP.total_seconds())),
     default=int(DEFAULT_OVERLAP.total_seconds()),
     show_default=True,
     metavar="SECONDS",

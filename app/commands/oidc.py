@@ -14,12 +14,12 @@ from app.commands.terminal.output import Column, Displayable, output
 from app.commands.terminal.prompts import ask_secret, may_ask, yes_option
 from app.commands.terminal.text_options import read_secret
 from app.domain.authorization.actor import OPERATOR
-from app.domain.shop.lockouts import LocksOut
+from app.domain.shop.lockouts import LockoutRefused
 from app.domain.single_sign_on.provider_settings import SECRET_NAMES, SETTINGS
 from app.domain.single_sign_on.providers import DEFAULT_SLUG
 from app.domain.values.check_results import Finding, State
 from app.domain.values.errors import Problem, Refused
-from app.domain.values.pages import LONGEST_PAGE, PageRequest
+from app.domain.values.pages import MAX_PAGE_SIZE, PageRequest
 from app.services.single_sign_on import provider_checks, provider_settings
 from app.web.installation import installation
 
@@ -175,7 +175,7 @@ def _unless_locked_out(act: _Act, *, yes: bool) -> None:
     """
     try:
         act(asks_first=not yes)
-    except LocksOut as refused:
+    except LockoutRefused as refused:
         if not may_ask():
             message = f"{refused} Whoever holds the shell may: say --yes."
             raise Refused(Problem("LOCKOUT", message)) from refused
@@ -185,7 +185,7 @@ def _unless_locked_out(act: _Act, *, yes: bool) -> None:
 
 def _plugins() -> tuple[provider_settings.Plugin, ...]:
     return provider_settings.list_plugins(
-        installation().ports, OPERATOR, PageRequest(LONGEST_PAGE)
+        installation().ports, OPERATOR, PageRequest(MAX_PAGE_SIZE)
     ).items
 
 

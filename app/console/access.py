@@ -6,11 +6,11 @@ from werkzeug.wrappers import Response as BaseResponse
 from app.console.page_layout import done, go, page, refused_page
 from app.console.session import actor, ports
 from app.domain.authorization.permissions import Permission
-from app.domain.shop.lockouts import DoorChange, Lockout
+from app.domain.shop.lockouts import AccessChange, Lockout
 from app.domain.shop.settings import PasswordLoginMode, ShopUpdate
 from app.domain.values.errors import Problem, Refused
 from app.services.authorization.register import needs_proof
-from app.services.shop.impact import Consequences, show_consequences
+from app.services.shop.impact import Impact, show_impact
 from app.services.shop.lockout_guard import lockout
 from app.services.shop.settings import update_shop
 
@@ -36,7 +36,7 @@ blueprint = Blueprint("access", __name__, url_prefix="/access")
 def index() -> BaseResponse:
     """Both switches; with ``ask`` the question that stands before a change."""
     asked = _asked(request.args.get("ask"), request.args.get("mode"), request.args.get("open"))
-    found = show_consequences(ports(), actor())
+    found = show_impact(ports(), actor())
     if (
         asked is not None
         and not asked.refusal(found)
@@ -55,7 +55,7 @@ def set_mode() -> BaseResponse:
     mode, phrase = asked.mode, request.form.get("phrase", "").strip().upper()
     if mode is PasswordLoginMode.DISABLED and phrase != PHRASE:
         return _refuse(asked, [f"Type {PHRASE} to go on. Nothing was changed."])
-    return _change(asked, DoorChange(password_login_mode=mode))
+    return _change(asked, AccessChange(password_login_mode=mode))
 
 
 @blueprint.post("/storefront")
@@ -65,7 +65,7 @@ def set_storefront() -> BaseResponse:
     if asked is None:
         return go("console.access.index")
     allow = _OPEN[asked.value]
-    return _change(asked, DoorChange(allow_storefront_traffic=allow))
+    return _change(asked, AccessChange(allow_storefront_traffic=allow))
 
 
 class Asked:
@@ -96,12 +96,12 @@ class Asked:
             return url_for("console.access.index", ask="mode", mode=self.value)
         return url_for("console.access.index", ask="storefront", open=self.value)
 
-    def refusal(self, found: Consequences) -> str:
+    def refusal(self, found: Impact) -> str:
         """Why it cannot be, in words; empty when it can."""
         if self.is_mode:
-            mode = found.of_mode(self.mode)
+            mode = found.login_mode(self.mode)
             return mode.refusal.message if mode.refusal else _reason(mode.lockout)
-        return _reason(found.of_storefront(allow=_OPEN[self.value]).lockout)
+        return _reason(found.storefront_traffic(allow=_OPEN[self.value]).lockout)
 
 
 def _asked(switch: str | None, mode: str | None, open_: str | None) -> Asked | None:
@@ -112,7 +112,7 @@ def _asked(switch: str | None, mode: str | None, open_: str | None) -> Asked | N
     return None
 
 
-def _change(asked: Asked, change: DoorChange) -> BaseResponse:
+def _change(asked: Asked, change: AccessChange) -> BaseResponse:
     try:
         _guard(change)
         update_shop(ports(), actor(), asked.update)
@@ -123,7 +123,7 @@ def _change(asked: Asked, change: DoorChange) -> BaseResponse:
     return done(_DONE_OPEN[_OPEN[asked.value]], "console.access.index")
 
 
-def _guard(change: DoorChange) -> None:
+def _guard(change: AccessChange) -> None:
     """Refuse what would leave nobody inside who could undo it; the console's rule alone."""
     if not actor().holds(Permission.MANAGE_SETTINGS):
         return
@@ -138,7 +138,7 @@ def _reason(judged: Lockout) -> str:
 
 def _refuse(asked: Asked | None, messages: list[str]) -> BaseResponse:
     return refused_page(
-        "access/index.html", found=show_consequences(ports(), actor()), asked=asked, wrong=messages
+        "access/index.html", found=show_impact(ports(), actor()), asked=asked, wrong=messages
     )
 
 
@@ -146,7 +146,7 @@ def _prove(asked: Asked) -> BaseResponse:
     return redirect(url_for("console.sign_in.prove", next=asked.address()), 303)
 
 
-def _show(found: Consequences, asked: Asked | None) -> BaseResponse:
+def _show(found: Impact, asked: Asked | None) -> BaseResponse:
     wrong: list[str] = []
     if asked is not None:
         reason = asked.refusal(found)

@@ -18,7 +18,7 @@ from app.domain.values.errors import (
     TokenRejected,
     TooManyRequests,
 )
-from app.services.people.permission_granters import list_grantors
+from app.services.people.permission_granters import list_permission_granters
 from app.web.errors import page_of
 
 _MISSING = ("NOT_FOUND", "INVALID_ID")
@@ -48,7 +48,7 @@ def show_denied(denied: PermissionDenied) -> BaseResponse:
     """What is missing, and who can give it."""
     if not is_signed_in():
         return to_sign_in()
-    grantors = list_grantors(ports(), actor(), known(denied.required[:1]))
+    grantors = list_permission_granters(ports(), actor(), known(denied.required[:1]))
     return page(
         "denied.html",
         HTTPStatus.FORBIDDEN,

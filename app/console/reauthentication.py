@@ -18,7 +18,7 @@ from app.console.page_layout import own_path, page
 from app.console.session import actor, caller, ports, prove_now, signed_in_by
 from app.domain.authorization.actor import SessionOrigin
 from app.domain.values.errors import Refused
-from app.services.console.console_sessions import prove_again, show_console_door
+from app.services.console.console_sessions import confirm_password_again, show_sign_in_options
 
 ANSWER = "proof_password"
 """The field of the password that comes with a form that is sent again."""
@@ -40,7 +40,7 @@ def is_proved_by(form: ProofForm) -> bool:
     if signed_in_by().origin is not SessionOrigin.PASSWORD or not form.validate():
         return False
     try:
-        prove_again(ports(), actor(), password=form.proof_password.data)
+        confirm_password_again(ports(), actor(), password=form.proof_password.data)
     except Refused as refused:
         form.refuse(refused)
         return False
@@ -80,7 +80,7 @@ def ask(
 ) -> Response:
     """The page; a provider, and Cancel, lead to ``wanted`` afterwards."""
     by = signed_in_by()
-    door = show_console_door(ports(), actor())
+    sign_in_options = show_sign_in_options(ports(), actor())
     return page(
         "reauthenticate.html",
         status,
@@ -88,6 +88,6 @@ def ask(
         action=action or url_for("console.sign_in.prove", next=wanted),
         kept=kept or [],
         wanted=wanted,
-        provider=next((one for one in door.providers if one[1] == by.provider), None),
+        provider=next((one for one in sign_in_options.providers if one[1] == by.provider), None),
         user=caller().user,
     )

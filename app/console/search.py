@@ -9,7 +9,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from app.console.navigation import Place, all_places
 from app.console.page_layout import page
 from app.console.session import actor, ports
-from app.services.console.search import Hit, HitKind, find_anything
+from app.services.console.search import Hit, HitKind, search_everything
 
 _ALSO = (
     Place(
@@ -81,7 +81,7 @@ def index() -> BaseResponse:
 def _groups(text: str) -> Iterator[ResultGroup]:
     yield ResultGroup("Pages", tuple(_places(all_places(), text)))
     yield ResultGroup("Do", tuple(_places(_ALSO, text)) if text else ())
-    hits = find_anything(ports(), actor(), text) if text else ()
+    hits = search_everything(ports(), actor(), text) if text else ()
     for kind, (label, icon, endpoint) in _KINDS.items():
         found = tuple(
             Result(

@@ -15,7 +15,7 @@ from app.ports import Ports
 from app.services.console.console_sessions import (
     ConsoleCaller,
     ConsoleSession,
-    recognise_session,
+    find_console_caller,
     sign_out_of_console,
 )
 from app.services.identity.identify import Visitor
@@ -176,5 +176,5 @@ def _load(token: str) -> ConsoleUser | None:
     idle = present - float(session.get("seen", 0))
     if idle > IDLE.total_seconds() or present >= by.until:
         return None
-    found = recognise_session(ports(), visitor_here(), token, int(session.get("user", 0)))
+    found = find_console_caller(ports(), visitor_here(), token, int(session.get("user", 0)))
     return None if found is None else ConsoleUser(token, found, by)

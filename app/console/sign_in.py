@@ -24,7 +24,7 @@ from app.domain.values.errors import Problem, Refused
 from app.services.console.console_sessions import (
     begin_console_sign_in,
     finish_console_sign_in,
-    show_console_door,
+    show_sign_in_options,
     sign_in_to_console,
     sign_out_of_console,
 )
@@ -52,7 +52,7 @@ def index() -> BaseResponse:
         return redirect(wanted, HTTPStatus.SEE_OTHER)
     form = PasswordForm()
     if not form.is_submitted():
-        return _door(form, wanted)
+        return _sign_in_options(form, wanted)
     if form.validate():
         try:
             opened = sign_in_to_console(
@@ -63,7 +63,7 @@ def index() -> BaseResponse:
         else:
             open_console_session(opened)
             return redirect(wanted, HTTPStatus.SEE_OTHER)
-    return _door(form, wanted)
+    return _sign_in_options(form, wanted)
 
 
 @blueprint.get("/sign-in/with/<slug:plugin_id>")
@@ -124,10 +124,16 @@ def prove() -> BaseResponse:
     return ask(HTTPStatus.OK, wanted=wanted)
 
 
-def _door(form: PasswordForm, wanted: str) -> BaseResponse:
-    door = show_console_door(ports(), nobody())
+def _sign_in_options(form: PasswordForm, wanted: str) -> BaseResponse:
+    sign_in_options = show_sign_in_options(ports(), nobody())
     show = refused_page if form.is_submitted() else page
-    return show("sign_in.html", form=form, wanted=wanted, door=door, wanted_place=_place(wanted))
+    return show(
+        "sign_in.html",
+        form=form,
+        wanted=wanted,
+        sign_in_options=sign_in_options,
+        wanted_place=_place(wanted),
+    )
 
 
 def _not_let_in(refused: Refused, wanted: str) -> BaseResponse:
@@ -135,9 +141,13 @@ def _not_let_in(refused: Refused, wanted: str) -> BaseResponse:
         raise refused
     form = PasswordForm(formdata=None)
     form.refuse(refused)
-    door = show_console_door(ports(), nobody())
+    sign_in_options = show_sign_in_options(ports(), nobody())
     return refused_page(
-        "sign_in.html", form=form, wanted=wanted, door=door, wanted_place=_place(wanted)
+        "sign_in.html",
+        form=form,
+        wanted=wanted,
+        sign_in_options=sign_in_options,
+        wanted_place=_place(wanted),
     )
 
 

@@ -34,7 +34,7 @@ from app.console.security import (
     throttle,
 )
 from app.console.session import actor, caller, is_signed_in, note_use, ports, set_up_sessions
-from app.services.console.console_sessions import Worth, show_console_door
+from app.services.console.console_sessions import SessionAccess, show_sign_in_options
 from app.web.hooks import WithoutHooks
 
 OPEN = frozenset(
@@ -88,7 +88,7 @@ PAGES = (
 UPLOADS = ("console.account.save_picture",)
 """Pages that take a file; the form of any other is small."""
 
-_LARGEST_FORM = 512 * 1024
+_MAX_FORM_SIZE = 512 * 1024
 """Bytes; room for the longest subscription query, however many bytes a character takes."""
 
 _csrf = CSRFProtect()
@@ -131,16 +131,16 @@ def guard() -> BaseResponse | None:
     if not is_signed_in():
         if endpoint not in OPEN:
             return to_sign_in()
-    elif caller().worth is not Worth.FULL and endpoint not in WORTHLESS_TOO:
+    elif caller().access is not SessionAccess.FULL and endpoint not in WORTHLESS_TOO:
         return page(
             "session_restricted.html",
             HTTPStatus.FORBIDDEN,
-            door=show_console_door(ports(), actor()),
+            sign_in_options=show_sign_in_options(ports(), actor()),
         )
     else:
         note_use()
     if endpoint not in UPLOADS:
-        request.max_content_length = _LARGEST_FORM
+        request.max_content_length = _MAX_FORM_SIZE
     _csrf.protect()
     return answer_proof() if is_signed_in() else None
 

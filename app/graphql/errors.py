@@ -165,7 +165,7 @@ def _located(error: GraphQLError, message: str, extensions: Description) -> Desc
 
 
 def locations_of(error: GraphQLError) -> list[SourceLocation]:
-    """Return where in the document ``error`` is, at most ``_MOST_LOCATIONS`` places."""
+    """Return where in the document ``error`` is, at most ``_MAX_LOCATIONS`` places."""
     if error.source is None:
         return []
     positions = islice(error.positions or (), _MAX_LOCATIONS)

@@ -32,7 +32,7 @@ from app.graphql.server.query_cost import Scales
 from app.graphql.subscription_runner import SubscriptionRunner
 from app.ports import Ports
 
-_MOST_TOLD = 5
+_MAX_SHOWN = 5
 _EVENTS = {event.__name__: AsyncEvent(event.type.value) for event in EVENTS.values()}
 """The event of each of the schema's event types."""
 
@@ -83,7 +83,7 @@ class SchemaPayloads:
         try:
             read_document(self._schema, query, allowed, hide_suggestions=False)
         except Invalid as invalid:
-            errors = invalid.errors[:_MOST_TOLD]
+            errors = invalid.errors[:_MAX_SHOWN]
             raise _refusal("GRAPHQL_ERROR", _told(errors), *_lines(errors)) from None
 
 

@@ -3,11 +3,11 @@
 from sqlalchemy import Connection, ForeignKey, Index, String, delete, event, insert, inspect
 from sqlalchemy.orm import Mapped, Mapper, mapped_column
 
-from app.domain.accounts.search import LONGEST_WORD, words_of
+from app.domain.accounts.search import MAX_WORD_LENGTH, words_of
 from app.models.record import Record
 from app.models.users import UserRecord
 
-WORD = String(LONGEST_WORD).with_variant(String(LONGEST_WORD, collation="C"), "postgresql")
+WORD = String(MAX_WORD_LENGTH).with_variant(String(MAX_WORD_LENGTH, collation="C"), "postgresql")
 """Compared by code points on every database, so that a beginning is a range of an index."""
 
 _KEPT = ("email", "first_name", "last_name", "is_staff")

@@ -60,7 +60,7 @@ class CallFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class HttpRequest:
-    """One request; ``timeout`` in seconds is for all of it, ``largest`` is bytes of the answer.
+    """One request; ``timeout`` in seconds is for all of it, ``max_size`` is bytes of the answer.
 
     With ``status_suffices`` nothing is wrong with an answer whose body is longer: it is cut. One
     in an encoding that nobody asked for is left out.
@@ -71,7 +71,7 @@ class HttpRequest:
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     body: bytes | None = field(default=None, repr=False)
     timeout: float = 10.0
-    largest: int = 1024 * 1024
+    max_size: int = 1024 * 1024
     status_suffices: bool = False
 
 

@@ -86,7 +86,7 @@ class Throttle(Protocol):
     def guess(self, user_id: int, now: float) -> Guess:
         """Count a guess at a signed-in person's own password, before it is compared.
 
-        However many processes ask at once, ``MOST_GUESSES`` in a row are let through, whichever
+        However many processes ask at once, ``MAX_GUESSES`` in a row are let through, whichever
         session or token they come with.
         """
 

@@ -66,7 +66,7 @@ class Api:
             headers["Authorization-Bearer"] = _sendable(token)
         body = json.dumps({"query": document, "variables": variables}).encode()
         request = HttpRequest(
-            self.url, "POST", headers, body, timeout=self._timeout, largest=_MAX_BYTES
+            self.url, "POST", headers, body, timeout=self._timeout, max_size=_MAX_BYTES
         )
         return dict(read_data(self.url, self._send(request)))
 

@@ -4,13 +4,13 @@ from flask import Flask
 from typing_extensions import override
 from werkzeug.routing import BaseConverter
 
-from app.domain.values.ids import LONGEST_KEY
+from app.domain.values.ids import MAX_KEY_LENGTH
 
 
 class KeyConverter(BaseConverter):
     """``<key:name>``: the integer key of a row; ASCII digits that fit every database's integer."""
 
-    regex = rf"[0-9]{{1,{LONGEST_KEY}}}"
+    regex = rf"[0-9]{{1,{MAX_KEY_LENGTH}}}"
 
     @override
     def to_python(self, value: str) -> int:

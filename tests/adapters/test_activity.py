@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
-from app.adapters.activity import MOST, SqlActivity
+from app.adapters.activity import MAX_SEEN, SqlActivity
 from app.domain.shop.traffic import TrafficKind
 from app.domain.values.ids import to_global_id
 from app.domain.values.installation_errors import Unreachable
@@ -192,13 +192,13 @@ def test_what_cannot_be_written_is_kept_for_the_next_time(ports: Ports, clock: F
 
 def test_memory_is_bounded_while_nothing_can_be_written(ports: Ports, clock: FakeClock) -> None:
     activity = SqlActivity(_Flaky(ports), clock, NEVER)
-    for number in range(MOST + 10):
+    for number in range(MAX_SEEN + 10):
         activity.saw_session(number)
     activity.flush()
     for number in range(10):
         activity.saw_session(-number)
     activity.flush()
-    assert activity.waiting == MOST
+    assert activity.waiting == MAX_SEEN
     activity.close()
 
 

@@ -19,14 +19,14 @@ def test_a_body_of_the_largest_size_is_read_and_one_byte_more_is_not(
     local: GuardedHttp, server: HttpServer
 ) -> None:
     url = server.answer("/", Reply(200, b"x" * 1000))
-    assert len(local.send(HttpRequest(url, largest=1000)).body) == 1000
-    assert fault_of(local, HttpRequest(url, largest=999)) is CallFault.TOO_LARGE
+    assert len(local.send(HttpRequest(url, max_size=1000)).body) == 1000
+    assert fault_of(local, HttpRequest(url, max_size=999)) is CallFault.TOO_LARGE
 
 
 def test_an_endless_body_is_cut(local: GuardedHttp, server: HttpServer) -> None:
     url = server.answer("/", Reply(raw=_endless))
     began = time.monotonic()
-    assert fault_of(local, HttpRequest(url, largest=100_000)) is CallFault.TOO_LARGE
+    assert fault_of(local, HttpRequest(url, max_size=100_000)) is CallFault.TOO_LARGE
     assert time.monotonic() - began < 5
 
 
@@ -34,7 +34,7 @@ def test_where_the_status_suffices_a_body_is_cut_or_left_out(
     local: GuardedHttp, server: HttpServer
 ) -> None:
     long = HttpRequest(
-        server.answer("/long", Reply(200, b"x" * 200_000)), largest=1000, status_suffices=True
+        server.answer("/long", Reply(200, b"x" * 200_000)), max_size=1000, status_suffices=True
     )
     cut = local.send(long)
     assert (cut.status, cut.body) == (200, b"x" * 1000)

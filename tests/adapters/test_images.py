@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image, PngImagePlugin
 
-from app.adapters.images import LONGEST_SIDE, MOST_PIXELS, PillowImages
+from app.adapters.images import MAX_PIXELS, MAX_SIDE, PillowImages
 from app.ports.images import InvalidImage
 
 PICTURES = PillowImages()
@@ -120,7 +120,7 @@ def test_of_a_film_the_first_picture_is_shown() -> None:
 
 @pytest.mark.parametrize(
     ("width", "height"),
-    [(60_000, 60_000), (MOST_PIXELS, 2), (LONGEST_SIDE + 1, 1), (5001, 5000)],
+    [(60_000, 60_000), (MAX_PIXELS, 2), (MAX_SIDE + 1, 1), (5001, 5000)],
 )
 def test_a_bomb_is_refused_by_its_header(width: int, height: int) -> None:
     with pytest.raises(InvalidImage, match=f"{width} by {height} pixels"):

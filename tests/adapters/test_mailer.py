@@ -92,7 +92,7 @@ def test_a_shop_may_send_from_an_internationalised_address(sender: str, shown: s
     assert header == f'"Töpferei, Köln" <{shown}>'
 
 
-LINES = text(max_size=256).filter(lambda one: line_problem(one, "", longest=256) is None)
+LINES = text(max_size=256).filter(lambda one: line_problem(one, "", max_length=256) is None)
 
 
 def test_no_name_becomes_another_header_or_another_sender() -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from sqlalchemy import select
 
-from app.adapters.activity import MOST_PEERS, SqlActivity
+from app.adapters.activity import MAX_PEERS, SqlActivity
 from app.models import ForwardingRecord
 from app.ports import Ports
 from tests.fakes.clock import FakeClock
@@ -38,10 +38,10 @@ def test_who_forwards_without_being_trusted_to_is_counted(
 
 def test_a_whole_network_of_peers_is_not_remembered(ports: Ports, activity: SqlActivity) -> None:
     for _ in range(2):
-        for number in range(MOST_PEERS + 5):
+        for number in range(MAX_PEERS + 5):
             activity.saw_forwarding(f"2001:db8::{number}")
     activity.flush()
     with ports.database.reading() as session:
         rows = session.scalars(select(ForwardingRecord)).all()
-        assert len(rows) == MOST_PEERS
+        assert len(rows) == MAX_PEERS
         assert {row.requests for row in rows} == {2}

@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.first]
 
 AXE = ROOT / "tests" / "browser" / "node_modules" / "axe-core" / "axe.min.js"
 WIDTHS = (1440, 390, 320)
-MOST_BYTES = 300_000
+MAX_BYTES = 300_000
 
 REFUSED = {
     "staff/invite/": "Send the invitation",
@@ -143,7 +143,7 @@ class Examined:
         if headings != 1:
             yield f"{headings} main headings"
         weight = page.evaluate(WEIGHT)
-        if not 0 < weight < MOST_BYTES:
+        if not 0 < weight < MAX_BYTES:
             yield f"weighs {weight} bytes"
         for width in WIDTHS:
             page.set_viewport_size({"width": width, "height": 900})

@@ -16,13 +16,13 @@ from tests.servers.http import Reply, http_server
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("console")]
 
 FOCUSED = "element => element === document.activeElement"
-MOST_STOPS = 120
+MAX_STOPS = 120
 
 
 def tab_to(page: Page, place: Locator) -> None:
     """Press Tab until ``place`` has the focus."""
     place.wait_for()
-    for _ in range(MOST_STOPS):
+    for _ in range(MAX_STOPS):
         if place.evaluate(FOCUSED):
             return
         page.keyboard.press("Tab")

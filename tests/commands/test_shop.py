@@ -4,7 +4,7 @@ import pytest
 
 from app.domain.shop.settings import PasswordLoginMode
 from app.ports import Ports
-from app.services.authorization.shop_state import find_door
+from app.services.authorization.shop_state import load_shop_state
 from tests.builders.audit import trail
 from tests.builders.shop import close_storefront, set_mode
 from tests.commands.shell import run, run_json
@@ -30,7 +30,7 @@ def test_an_operator_who_is_locked_out_finds_the_way_back_in(ports: Ports) -> No
     close_storefront(ports)
     assert run(ports, "shop", "set", "password-login-mode", "ENABLED").exit_code == 0
     assert run(ports, "shop", "set", "allow-storefront-traffic", "true").exit_code == 0
-    switches = find_door(ports).switches
+    switches = load_shop_state(ports).switches
     assert switches.password_login_mode is PasswordLoginMode.ENABLED
     assert switches.allow_storefront_traffic
 
@@ -39,7 +39,7 @@ def test_an_operator_who_is_locked_out_finds_the_way_back_in(ports: Ports) -> No
 def test_the_operator_sets_any_mode_in_any_spelling(ports: Ports, mode: PasswordLoginMode) -> None:
     shown = run_json(ports, "shop", "set", "password-login-mode", mode.value.lower())
     assert shown["passwordLoginMode"] == mode.value
-    assert find_door(ports).switches.password_login_mode is mode
+    assert load_shop_state(ports).switches.password_login_mode is mode
 
 
 def test_a_change_is_recorded_as_the_operator_s(ports: Ports) -> None:

@@ -8,7 +8,7 @@ import pytest
 from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import PasswordLoginMode
 from app.ports import Ports
-from app.services.authorization.shop_state import find_door
+from app.services.authorization.shop_state import load_shop_state
 from app.services.identity.identify import identify
 from tests.builders.apps import make_app
 from tests.builders.people import make_group, visit
@@ -83,7 +83,7 @@ CLOSE = ("shop", "set", "password-login-mode", "DISABLED")
 
 
 def mode(ports: Ports) -> PasswordLoginMode:
-    return find_door(ports).switches.password_login_mode
+    return load_shop_state(ports).switches.password_login_mode
 
 
 @pytest.mark.parametrize("answer", ["n", "y"])

@@ -105,7 +105,7 @@ def test_each_permission_opens_its_own_routes_and_no_other(
     make_staff(lived_in, "one@example.com", held)
     desk = at_the_desk(console, lived_in, "one@example.com")
     token = token_at(desk)
-    closed = [way for way in others_ways(console) if held not in holders_of(way)]
+    closed = [way for way in others_ways(console) if held not in holder_ids(way)]
     before = records(lived_in)
     for way in closed:
         assert take(desk, way, token).status_code == 403, way
@@ -132,7 +132,7 @@ def test_customers_are_looked_after_by_whoever_manages_customers(
     assert (records(lived_in) == before) is (held is not USERS)
 
 
-def holders_of(way: Way) -> tuple[Permission, ...]:
+def holder_ids(way: Way) -> tuple[Permission, ...]:
     """What opens the way; the forms that all may see are sent only by some."""
     if way.method == "POST" and way.endpoint in FORMS_OF_THE_FEW:
         return (APPS,)

@@ -1,7 +1,7 @@
 """A clock that is put back two hours lengthens no block and no lease."""
 
 from app.domain.authorization.actor import WORKER
-from app.domain.sign_in.login_throttle import LONGEST_BLOCK_SECONDS
+from app.domain.sign_in.login_throttle import MAX_BLOCK_SECONDS
 from app.ports import Ports
 from app.services.deliveries.dispatch import lease_due_deliveries
 from tests.builders.apps import make_app
@@ -28,11 +28,11 @@ def test_longest_block_ends_within_an_hour_when_the_clock_is_put_back(
     make_user(ports, EMAIL)
     for _ in range(13):
         assert code_of(ports, password=WRONG) == "INVALID_CREDENTIALS"
-        clock.pass_(seconds=LONGEST_BLOCK_SECONDS)
+        clock.pass_(seconds=MAX_BLOCK_SECONDS)
     assert code_of(ports, password=WRONG) == "INVALID_CREDENTIALS"
     clock.pass_(hours=-2)
     assert code_of(ports) == "LOGIN_ATTEMPT_DELAYED"
-    clock.pass_(seconds=LONGEST_BLOCK_SECONDS - 1)
+    clock.pass_(seconds=MAX_BLOCK_SECONDS - 1)
     assert code_of(ports) == "LOGIN_ATTEMPT_DELAYED"
     clock.pass_(seconds=1)
     assert log_in(ports).access

@@ -149,13 +149,13 @@ def test_no_provider_brings_a_disguised_name(text: str) -> None:
 
 @pytest.mark.parametrize("text", LEGITIMATE)
 def test_names_in_every_script_are_accepted(text: str) -> None:
-    assert line_problem(text, "name", longest=100) is None
+    assert line_problem(text, "name", max_length=100) is None
 
 
 @pytest.mark.parametrize("text", ["a \u202eb", "a\n\u2066b", "\u2069"])
 def test_prose_cannot_turn_the_text_around_it(text: str) -> None:
-    assert prose_problem(text, "description", longest=100) is not None
+    assert prose_problem(text, "description", max_length=100) is not None
     assert (
-        prose_problem("שלום\u200f, עולם\n\u0645\u06cc\u200c\u062e", "description", longest=100)
+        prose_problem("שלום\u200f, עולם\n\u0645\u06cc\u200c\u062e", "description", max_length=100)
         is None
     )

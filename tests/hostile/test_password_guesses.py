@@ -11,13 +11,13 @@ from typing_extensions import override
 
 from app.adapters.throttle_redis import connect_redis_throttle
 from app.domain.authorization.actor import Actor
-from app.domain.sign_in.login_throttle import MOST_GUESSES
+from app.domain.sign_in.login_throttle import MAX_GUESSES
 from app.domain.values.errors import Refused
 from app.ports import Ports
 from app.ports.passwords import PasswordsBusy
 from app.services.accounts.email_changes import request_email_change
 from app.services.accounts.password_changes import change_password
-from app.services.console.console_sessions import prove_again
+from app.services.console.console_sessions import confirm_password_again
 from tests.builders.people import (
     PASSWORD,
     actor_of,
@@ -73,8 +73,8 @@ def guess(ports: Ports, actor: Actor, password: str = WRONG_PASSWORD) -> str:
 
 def use_up(ports: Ports, actor: Actor) -> None:
     """Guess until no further guess is compared."""
-    answers = [guess(ports, actor) for _ in range(MOST_GUESSES + 1)]
-    assert answers == [WRONG] * MOST_GUESSES + [DELAYED]
+    answers = [guess(ports, actor) for _ in range(MAX_GUESSES + 1)]
+    assert answers == [WRONG] * MAX_GUESSES + [DELAYED]
 
 
 def code(act: Callable[[], object]) -> str:
@@ -91,19 +91,19 @@ def test_provider_token_gives_no_more_guesses_than_a_session(
 ) -> None:
     actor = provider_token(ports, user)
     answers = Counter(guess(ports, actor) for _ in range(80))
-    assert answers == {WRONG: MOST_GUESSES, DELAYED: 80 - MOST_GUESSES}
-    assert hasher.verifications == MOST_GUESSES
+    assert answers == {WRONG: MAX_GUESSES, DELAYED: 80 - MAX_GUESSES}
+    assert hasher.verifications == MAX_GUESSES
     assert guess(ports, actor, PASSWORD) == DELAYED
 
 
 def test_parallel_guesses_are_counted_before_they_are_compared(ports: Ports, user: int) -> None:
     actor = provider_token(ports, user)
-    waiting = WaitingHasher(ports, Barrier(MOST_GUESSES))
+    waiting = WaitingHasher(ports, Barrier(MAX_GUESSES))
     slow = replace(ports, passwords=waiting)
     with ThreadPoolExecutor(20) as threads:
         answers = Counter(threads.map(lambda _: guess(slow, actor), range(20)))
-    assert answers == {WRONG: MOST_GUESSES, DELAYED: 20 - MOST_GUESSES}
-    assert waiting.verifications == MOST_GUESSES
+    assert answers == {WRONG: MAX_GUESSES, DELAYED: 20 - MAX_GUESSES}
+    assert waiting.verifications == MAX_GUESSES
 
 
 def test_parallel_guesses_are_counted_in_redis_too(
@@ -113,12 +113,12 @@ def test_parallel_guesses_are_counted_in_redis_too(
     actor = provider_token(ports, user)
     with ThreadPoolExecutor(20) as threads:
         answers = Counter(threads.map(lambda _: guess(shared, actor), range(20)))
-    assert answers == {WRONG: MOST_GUESSES, DELAYED: 20 - MOST_GUESSES}
+    assert answers == {WRONG: MAX_GUESSES, DELAYED: 20 - MAX_GUESSES}
 
 
 def test_several_sessions_share_the_guesses_of_their_person(ports: Ports, user: int) -> None:
-    actors = [actor_of(ports, user) for _ in range(MOST_GUESSES + 1)]
-    assert [guess(ports, actor) for actor in actors] == [WRONG] * MOST_GUESSES + [DELAYED]
+    actors = [actor_of(ports, user) for _ in range(MAX_GUESSES + 1)]
+    assert [guess(ports, actor) for actor in actors] == [WRONG] * MAX_GUESSES + [DELAYED]
 
 
 def test_everything_that_asks_for_the_password_again_shares_the_guesses(
@@ -136,12 +136,12 @@ def test_everything_that_asks_for_the_password_again_shares_the_guesses(
         )
 
     def prove() -> object:
-        return prove_again(ports, actor, password=WRONG_PASSWORD)
+        return confirm_password_again(ports, actor, password=WRONG_PASSWORD)
 
     answers = [
         code(act) for _ in range(2) for act in (change_email, prove, lambda: _change(ports, actor))
     ]
-    assert answers == [WRONG] * MOST_GUESSES + [DELAYED]
+    assert answers == [WRONG] * MAX_GUESSES + [DELAYED]
 
 
 def _change(ports: Ports, actor: Actor) -> object:
@@ -153,8 +153,8 @@ def test_aliases_give_no_more_guesses(ports: Ports, hasher: FakeHasher, user: in
     field = f'passwordChange(oldPassword: "wrong", newPassword: "{NEW}") {{ errors {{ code }} }}'
     aliased = " ".join(f"a{number}: {field}" for number in range(10))
     front.ask(f"mutation {{ {aliased} }}", token)
-    assert hasher.verifications <= MOST_GUESSES
-    assert sessions_of(ports, user) == [] or hasher.verifications < MOST_GUESSES
+    assert hasher.verifications <= MAX_GUESSES
+    assert sessions_of(ports, user) == [] or hasher.verifications < MAX_GUESSES
 
 
 def test_right_password_after_wrong_ones_is_accepted_and_starts_the_count_anew(
@@ -162,9 +162,9 @@ def test_right_password_after_wrong_ones_is_accepted_and_starts_the_count_anew(
 ) -> None:
     actor = provider_token(ports, user)
     for _ in range(3):
-        for _ in range(MOST_GUESSES - 1):
+        for _ in range(MAX_GUESSES - 1):
             assert guess(ports, actor) == WRONG
-        assert code(lambda: prove_again(ports, actor, password=PASSWORD)) == ""
+        assert code(lambda: confirm_password_again(ports, actor, password=PASSWORD)) == ""
 
 
 def test_signing_in_starts_the_count_anew(ports: Ports, user: int) -> None:
@@ -186,7 +186,7 @@ def test_guesses_are_forgotten_after_an_hour(ports: Ports, user: int, clock: Fak
 def test_guesses_that_were_not_compared_do_not_count(ports: Ports, user: int) -> None:
     actor = provider_token(ports, user)
     busy = replace(ports, passwords=BusyHasher(ports.database))
-    for _ in range(3 * MOST_GUESSES):
+    for _ in range(3 * MAX_GUESSES):
         assert guess(busy, actor) == DELAYED
     assert guess(ports, actor, PASSWORD) == ""
 

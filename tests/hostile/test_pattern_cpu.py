@@ -31,7 +31,7 @@ def _is_range(text: str) -> None:
         (email_problem, "a." * 500_000 + "@example.com"),
         (email_problem, "a@" + "a-" * 120 + "."),
         (read_search, "\ufdfa" * 900_000),
-        (lambda text: line_problem(text, "name", longest=1_000_000), "\u200d" * 900),
+        (lambda text: line_problem(text, "name", max_length=1_000_000), "\u200d" * 900),
         (_is_range, "1 " * 400_000),
         (lambda text: blank_secrets(None, "info", {"event": text}), "eyJ" * 3_000),
     ],

@@ -14,7 +14,7 @@ from app.domain.sign_in.rate_limits import EXTERNAL_TOKEN, RateLimitPolicy, pars
 from app.domain.values.errors import TokenFault
 from app.ports import Ports
 from app.services.identity.identify import identify
-from app.services.identity.provider_calls import FAILED_PAUSE, MOST_FAILURES
+from app.services.identity.provider_calls import FAILED_PAUSE, MAX_FAILURES
 from tests.builders.people import visit
 from tests.builders.providers import set_up
 from tests.fakes.clock import FakeClock
@@ -63,7 +63,7 @@ def reset(connection: socket.socket) -> None:
 def test_failure_for_one_token_does_not_refuse_others(
     ports: Ports, provider: OwnProvider, reply: Reply
 ) -> None:
-    for number in range(MOST_FAILURES + 1):
+    for number in range(MAX_FAILURES + 1):
         with failing_for(provider, f"junk-{number}", reply):
             assert fault(ports, f"junk-{number}") is PROVIDER
     assert fault(ports, provider.known("an-opaque-token")) is None
@@ -75,7 +75,7 @@ def test_failure_for_one_sign_in_does_not_refuse_others(
 ) -> None:
     works = provider.server.routes[TOKEN]
     provider.server.answer(TOKEN, Reply(500))
-    for _ in range(MOST_FAILURES + 1):
+    for _ in range(MAX_FAILURES + 1):
         assert codes(ports, begin(ports)["state"], CODE) == [(None, "INVALID")]
     provider.server.routes[TOKEN] = works
     assert sign_in(ports, provider).access
@@ -95,17 +95,17 @@ def test_url_is_paused_after_several_failed_connections_but_not_for_verified_tok
     with socket.create_server(("127.0.0.1", 0)) as listener:
         closed = f"http://127.0.0.1:{listener.getsockname()[1]}/"
     set_up(ports, provider, user_info_url=closed)
-    for number in range(MOST_FAILURES + 5):
+    for number in range(MAX_FAILURES + 5):
         assert fault(ports, f"junk-{number}") is PROVIDER
-    assert calls(ports) == MOST_FAILURES
+    assert calls(ports) == MAX_FAILURES
 
     # The key set is fetched, and user-info is called in spite of the pause.
     assert fault(ports, provider.access_token()) is PROVIDER
-    assert calls(ports) == MOST_FAILURES + 2
+    assert calls(ports) == MAX_FAILURES + 2
 
     clock.pass_(seconds=FAILED_PAUSE)
     assert fault(ports, "junk-later") is PROVIDER
-    assert calls(ports) == MOST_FAILURES + 3
+    assert calls(ports) == MAX_FAILURES + 3
 
 
 def test_junk_that_keeps_the_provider_busy_does_not_delay_verified_tokens(

@@ -101,7 +101,7 @@ def test_person_gets_a_link_when_a_flood_for_their_email_goes_on(
 def test_a_table_that_is_full_takes_no_more_until_the_worker_has_answered(
     ports: Ports, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(resets, "MOST_WAITING", 20)
+    monkeypatch.setattr(resets, "MAX_WAITING", 20)
     make_user(ports, CUSTOMER)
     flood(ports, 20)
     for email in (CUSTOMER, STRANGER):

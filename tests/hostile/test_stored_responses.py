@@ -12,7 +12,7 @@ from sqlalchemy import select
 
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.authorization.permissions import Permission
-from app.domain.deliveries.deliveries import LARGEST_ANSWER
+from app.domain.deliveries.deliveries import MAX_RESPONSE_SIZE
 from app.domain.events import Event, ProductUpdated, StaffSetPasswordRequested
 from app.domain.values.ids import to_global_id
 from app.domain.webhooks.webhooks import AsyncEvent
@@ -147,10 +147,10 @@ def test_echoed_signing_secret_and_custom_headers_are_removed(ports: Ports, secr
 def test_secret_cut_off_at_the_size_limit_is_removed(ports: Ports, missing: int) -> None:
     make_listener(ports)
     kept = HEADER[:-missing]
-    filler = "." * (LARGEST_ANSWER - len(kept.encode()))
+    filler = "." * (MAX_RESPONSE_SIZE - len(kept.encode()))
 
     def reply(request: HttpRequest) -> HttpAnswer:
-        return HttpAnswer(200, {}, (filler + HEADER).encode()[: request.largest])
+        return HttpAnswer(200, {}, (filler + HEADER).encode()[: request.max_size])
 
     deliver(ports, reply, ProductUpdated(make_product(ports, "Cup")))
     assert kept[:8] not in stored(ports)

@@ -13,7 +13,7 @@ from pathlib import Path
 from tests.reliability.shop_processes import KilledShop, killed_shop
 from tests.servers.http import Reply, http_server
 
-_LONGEST_DELAY = 0.05
+_MAX_DELAY = 0.05
 """Seconds after a change at which the kill comes, at most: in the middle of the next ones."""
 
 Watching = Callable[[int, int], None]
@@ -103,7 +103,7 @@ def _killing(
     killer: ThreadPoolExecutor, shop: KilledShop, trial: Trial, kills: int
 ) -> Iterator[None]:
     """Kill everything some time during the block."""
-    delay = random.uniform(0, _LONGEST_DELAY)  # noqa: S311 - of no secret
+    delay = random.uniform(0, _MAX_DELAY)  # noqa: S311 - of no secret
 
     def kill() -> None:
         time.sleep(delay)  # the moment is what chance makes of it

@@ -15,10 +15,10 @@ from app.adapters.clock import SystemClock
 from app.adapters.http import GuardedHttp
 from app.adapters.queue import connect_queue
 from app.domain.authorization.permissions import Permission
-from app.domain.deliveries.deliveries import LARGEST_ANSWER
+from app.domain.deliveries.deliveries import MAX_RESPONSE_SIZE
 from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
-from app.services.deliveries.dispatch import BATCH, MOST_LEASES
+from app.services.deliveries.dispatch import BATCH_SIZE, MAX_LEASES
 from app.worker import DUTIES, run
 from tests.builders.apps import make_app
 from tests.builders.webhooks import make_webhook
@@ -26,7 +26,7 @@ from tests.fakes.strict_http import LOOPBACK
 from tests.servers.http import HttpServer, Received, Reply, http_server
 
 HEALTHY = 100
-BACKLOG = BATCH * MOST_LEASES
+BACKLOG = BATCH_SIZE * MAX_LEASES
 """Deliveries that wait for each hostile endpoint: as many as it can get at once."""
 
 BOUND = 10.0
@@ -174,7 +174,7 @@ def test_hostile_receivers_stall_no_other_endpoint(
         assert attempt is not None
         assert (attempt.status, attempt.response_status) == ("FAILED", HOSTILE[name].status)
         assert HOSTILE[name].told in attempt.response
-        assert len(attempt.response) <= LARGEST_ANSWER
+        assert len(attempt.response) <= MAX_RESPONSE_SIZE
     assert len(server.calls("/healthy")) == 2 * HEALTHY
     with ports.database.reading() as session:
         assert not session.get_one(WebhookRecord, hostile["gone"]).is_active
@@ -194,7 +194,7 @@ def test_fifty_endpoints_that_begin_to_hang_at_once_hold_up_no_other(
     app, _ = make_app(ports, "warehouse", Permission.MANAGE_PRODUCTS)
     for number in range(50):
         hanging = make_webhook(ports, app, target_url=f"{server.url}/hang?{number}")
-        _store(ports, hanging, BATCH)
+        _store(ports, hanging, BATCH_SIZE)
     healthy = make_webhook(ports, app, target_url=f"{server.url}/healthy")
     _store(ports, healthy, HEALTHY)
 

@@ -23,7 +23,7 @@ _NOT_COMPARED = frozenset(("locations",))
 _RENAMED = {"csrfToken": "csrf_token"}
 """The claim is ``csrf_token`` (contract, "Differences from the recorded platform")."""
 
-_SHORTEST_SESSION_TOKEN = 12
+_MIN_SESSION_TOKEN_LENGTH = 12
 _OK = 200
 
 
@@ -161,7 +161,7 @@ def _names_the_same(told: list[str], actual: object, _issuer: str) -> bool:
 
 
 def _is_session_token(_told: object, actual: object, _issuer: str) -> bool:
-    return isinstance(actual, str) and len(actual) >= _SHORTEST_SESSION_TOKEN
+    return isinstance(actual, str) and len(actual) >= _MIN_SESSION_TOKEN_LENGTH
 
 
 def _is_seconds(_told: object, actual: object, _issuer: str) -> bool:

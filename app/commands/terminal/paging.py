@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 import click
 
-from app.domain.values.pages import LONGEST_PAGE
+from app.domain.values.pages import MAX_PAGE_SIZE
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -14,8 +14,8 @@ def page_options(function: Function) -> Function:
     """``--limit`` and ``--after``, as the arguments ``limit`` and ``after``."""
     limit = click.option(
         "--limit",
-        type=click.IntRange(1, LONGEST_PAGE),
-        default=LONGEST_PAGE,
+        type=click.IntRange(1, MAX_PAGE_SIZE),
+        default=MAX_PAGE_SIZE,
         show_default=True,
         help="How many at most.",
     )

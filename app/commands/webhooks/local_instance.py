@@ -13,7 +13,7 @@ from app.domain.deliveries.deliveries import DeliveryStatus, EventDelivery, Repl
 from app.domain.sign_in.jws import ALGORITHM
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import key_of, to_global_id
-from app.domain.values.pages import LONGEST_PAGE, PageRequest, read_cursor
+from app.domain.values.pages import MAX_PAGE_SIZE, PageRequest, read_cursor
 from app.domain.values.unset import ABSENT, Absent
 from app.domain.webhooks.webhooks import ANY_EVENT, AsyncEvent, Webhook
 from app.ports import Ports
@@ -113,13 +113,13 @@ class LocalInstance:
 
     def _apps(self) -> list[App]:
         apps: list[App] = []
-        request = PageRequest(LONGEST_PAGE)
+        request = PageRequest(MAX_PAGE_SIZE)
         while True:
             page = app_lists.list_apps(self._ports, self._actor, request)
             apps += page.items
             if not page.has_next:
                 return apps
-            request = PageRequest(LONGEST_PAGE, cursor=read_cursor(page.cursors[-1], "after"))
+            request = PageRequest(MAX_PAGE_SIZE, cursor=read_cursor(page.cursors[-1], "after"))
 
     def _app(self, key: int) -> KnownApp:
         app = app_lists.show_app(self._ports, self._actor, key)

@@ -10,7 +10,7 @@ from app.console.integrations.delivery_attempts import curl_of, size_of, status_
 from app.console.lists import asked_days, asked_key, asked_page, tags, time_turns, told
 from app.console.page_layout import done, go, page
 from app.console.session import actor, now, ports
-from app.domain.deliveries.deliveries import KEPT, SCHEDULE, DeliveryStatus
+from app.domain.deliveries.deliveries import RETENTION, SCHEDULE, DeliveryStatus
 from app.domain.events import EventType
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
@@ -71,7 +71,7 @@ def index() -> BaseResponse:
         asked=asked if asked in _ASKED else None,
         since=_SINCE,
         problem=problem,
-        kept_days=KEPT.days,
+        kept_days=RETENTION.days,
         most_attempts=len(SCHEDULE),
         status_words=status_words,
     )
@@ -95,7 +95,7 @@ def show(key: int) -> BaseResponse:
         attempts=attempts,
         chosen=chosen,
         curl=curl_of(found, chosen),
-        kept_until=found.line.created_at + KEPT,
+        kept_until=found.line.created_at + RETENTION,
         api_id=to_global_id("EventDelivery", key),
         most_attempts=len(SCHEDULE),
         status_words=status_words,

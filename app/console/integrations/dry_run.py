@@ -27,7 +27,7 @@ from app.services.deliveries.dry_runs import DryRun, dry_run_webhook
 from app.services.webhooks.details import show_webhook
 from app.services.webhooks.queries import check_query
 
-_MOST_APPS = 100
+_MAX_APPS = 100
 
 blueprint = Blueprint("dry_run", __name__, url_prefix="/dry-run")
 
@@ -161,7 +161,7 @@ def _show(
 
 
 def _apps() -> tuple[App, ...]:
-    return list_apps(ports(), actor(), PageRequest(_MOST_APPS)).items
+    return list_apps(ports(), actor(), PageRequest(_MAX_APPS)).items
 
 
 def _usual(form: DryRunForm) -> str:

@@ -10,7 +10,7 @@ from app.domain.values.pages import PageRequest
 from app.ports import Ports
 from app.services.commerce.catalogue import ProductFilter, list_products
 from app.services.commerce.order_lists import OrderFilter, list_orders
-from app.services.console.search import HitKind, find_anything
+from app.services.console.search import HitKind, search_everything
 
 _MOST = 8
 _HITS = {
@@ -45,7 +45,7 @@ def find_objects(ports: Ports, actor: Actor, event: EventType, text: str) -> lis
                 FoundObject(to_global_id(subject, one.id), f"#{one.number}", one.user_email)
                 for one in orders.items
             ]
-        hits = find_anything(ports, actor, text)
+        hits = search_everything(ports, actor, text)
     except (PermissionDenied, Refused):
         return []
     return [

@@ -32,7 +32,7 @@ from app.services.webhooks.changes import WebhookInput, create_webhook, update_w
 from app.services.webhooks.details import show_webhook
 from app.services.webhooks.queries import check_query
 
-_MOST_APPS = 100
+_MAX_APPS = 100
 
 blueprint = Blueprint("webhook_editing", __name__, url_prefix="/webhooks")
 
@@ -128,7 +128,7 @@ def _owner(form: WebhookForm, hook: Webhook | None) -> App | None:
 
 
 def _apps() -> tuple[App, ...]:
-    return list_apps(ports(), actor(), PageRequest(_MOST_APPS)).items
+    return list_apps(ports(), actor(), PageRequest(_MAX_APPS)).items
 
 
 def _problem_lines(form: WebhookForm) -> tuple[int, ...]:

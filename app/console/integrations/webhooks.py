@@ -41,7 +41,7 @@ def index() -> BaseResponse:
         app_id=asked_key("app"),
         is_active={"on": True, "off": False}.get(state),
         event=AsyncEvent(event) if event in AsyncEvent.__members__ else None,
-        in_trouble=state == "trouble",
+        is_failing=state == "trouble",
     )
     sort = WebhookSort(asked_word("sort", _SORTS) or WebhookSort.NEWEST)
     found = list_webhooks(ports(), actor(), asked_page(), wanted, sort)

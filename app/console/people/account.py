@@ -8,7 +8,7 @@ from wtforms.validators import InputRequired
 from app.console.forms import ConsoleForm
 from app.console.page_layout import done, go, page, refused_page
 from app.console.session import actor, caller, ports
-from app.domain.accounts.avatars import LARGEST_FILE, avatar_path
+from app.domain.accounts.avatars import MAX_FILE_SIZE, avatar_path
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
 from app.domain.values.uploads import Upload
@@ -87,7 +87,7 @@ def save_picture() -> BaseResponse:
     if sent is None or not sent.filename:
         return _refused_picture("Choose a file first.")
     # One byte more than is allowed shows that it is too large; no more is read.
-    data = sent.stream.read(LARGEST_FILE + 1)
+    data = sent.stream.read(MAX_FILE_SIZE + 1)
     try:
         update_avatar(ports(), actor(), Upload(sent.filename, sent.content_type or "", data))
     except Refused as refused:
@@ -203,7 +203,7 @@ def _values(
     picture_error: str = "",
 ) -> dict[str, object]:
     user = caller().user
-    sessions = list_sessions(ports(), actor(), most=_MOST)
+    sessions = list_sessions(ports(), actor(), limit=_MOST)
     ways = show_own_ways_in(ports(), actor())
     return {
         "user": user,
@@ -213,7 +213,7 @@ def _values(
         "ways": ways,
         "picture": avatar_path(user.avatar, _SHOWN) if user.avatar else "",
         "picture_error": picture_error,
-        "largest": LARGEST_FILE // (1024 * 1024),
+        "largest": MAX_FILE_SIZE // (1024 * 1024),
         "name_form": name_form
         or NameForm(formdata=None, first_name=user.first_name, last_name=user.last_name),
         "password_form": password_form or PasswordChangeForm(formdata=None),

@@ -9,7 +9,7 @@ from app.console.people.account_actions import name_of
 from app.console.people.directory import NAMES, WORDS, PersonForm, asked_people, form_of
 from app.console.session import actor, ports
 from app.domain.accounts.directory import UserSort
-from app.domain.authorization.grants import is_within_reach
+from app.domain.authorization.grants import is_manageable
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.domain.values.ids import to_global_id
@@ -90,7 +90,7 @@ def _values(person: Person, asked: str = "") -> dict[str, object]:
         "sessions": person.sessions,
         "session_count": person.session_count,
         "manages": may(actor(), delete_customer),
-        "in_reach": is_within_reach(actor(), user.permissions),
+        "in_reach": is_manageable(actor(), user.permissions),
         "asked": asked if asked in _ASKED else "",
         "form": form_of(user),
         "sees_orders": sees_orders,

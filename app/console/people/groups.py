@@ -15,12 +15,12 @@ from app.console.people.account_actions import name_of
 from app.console.permissions import PermissionsField, chips
 from app.console.session import actor, ports, require
 from app.domain.accounts.directory import UserFilter
-from app.domain.authorization.grants import reach_problem
+from app.domain.authorization.grants import manage_problem
 from app.domain.authorization.groups import PermissionGroup
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import to_global_id
-from app.domain.values.pages import LONGEST_PAGE, PageRequest
+from app.domain.values.pages import MAX_PAGE_SIZE, PageRequest
 from app.services.people.directory import find_user, list_staff
 from app.services.people.group_changes import GroupChanges, delete_group, update_group
 from app.services.people.group_lists import (
@@ -80,7 +80,7 @@ def index() -> BaseResponse:
     return page(
         "groups/index.html",
         found=found,
-        beyond={one.id for one in found.items if reach_problem(actor(), one.permissions)},
+        beyond={one.id for one in found.items if manage_problem(actor(), one.permissions)},
         turns=turns(found, "Before", "More"),
         told=told(*_NAMES, "sort"),
         tags=tags(_NAMES),
@@ -174,7 +174,7 @@ def delete(key: int) -> BaseResponse:
 
 def every_group() -> tuple[PermissionGroup, ...]:
     """The groups that are offered as chips: the first hundred by name."""
-    return list_groups(ports(), actor(), PageRequest(LONGEST_PAGE)).items
+    return list_groups(ports(), actor(), PageRequest(MAX_PAGE_SIZE)).items
 
 
 def group_names(chosen: int | None) -> dict[str, str]:
@@ -194,7 +194,7 @@ def group_chips(
         GroupChip(
             group,
             group.id in chosen,
-            "it can do what you cannot" if reach_problem(actor(), group.permissions) else "",
+            "it can do what you cannot" if manage_problem(actor(), group.permissions) else "",
         )
         for group in groups
     )
@@ -208,7 +208,7 @@ def _group(key: int) -> PermissionGroup:
 
 
 def _values(group: PermissionGroup, asked: str = "") -> dict[str, object]:
-    problem = reach_problem(actor(), group.permissions)
+    problem = manage_problem(actor(), group.permissions)
     members = list_staff(ports(), actor(), asked_page(), UserFilter(group_id=group.id))
     # The answer to a form is no address that could be turned to.
     turned = turns(members, "Before", "More") if request.method == "GET" else Turns()

@@ -10,7 +10,7 @@ from app.console.page_layout import done, go, page, refused_page, set_password_a
 from app.console.session import nobody, open_console_session, ports
 from app.domain.values.errors import Refused
 from app.services.accounts.password_resets import request_password_reset
-from app.services.console.console_sessions import set_password_at_console, show_console_door
+from app.services.console.console_sessions import set_password_at_console, show_sign_in_options
 
 _LINK = "password_link"
 
@@ -36,15 +36,24 @@ def forgotten() -> BaseResponse:
     form = ForgottenForm()
     if not form.validate_on_submit():
         show = refused_page if form.is_submitted() else page
-        return show("passwords/forgotten.html", form=form, door=_door(), asked="")
+        return show(
+            "passwords/forgotten.html", form=form, sign_in_options=_sign_in_options(), asked=""
+        )
     try:
         request_password_reset(
             ports(), nobody(), email=form.email.data, redirect_url=set_password_address()
         )
     except Refused as refused:
         form.refuse(refused)
-        return refused_page("passwords/forgotten.html", form=form, door=_door(), asked="")
-    return page("passwords/forgotten.html", form=form, door=_door(), asked=form.email.data)
+        return refused_page(
+            "passwords/forgotten.html", form=form, sign_in_options=_sign_in_options(), asked=""
+        )
+    return page(
+        "passwords/forgotten.html",
+        form=form,
+        sign_in_options=_sign_in_options(),
+        asked=form.email.data,
+    )
 
 
 @blueprint.get("/set-password")
@@ -76,12 +85,14 @@ def choose() -> BaseResponse:
         else:
             session.pop(_LINK, None)
             if opened is None:
-                return page("passwords/set.html", door=_door())
+                return page("passwords/set.html", sign_in_options=_sign_in_options())
             open_console_session(opened)
             return done("Your password is set, and you are signed in.", "console.home.index")
     show = refused_page if form.is_submitted() else page
-    return show("passwords/choose.html", form=form, door=_door(), email=link["email"])
+    return show(
+        "passwords/choose.html", form=form, sign_in_options=_sign_in_options(), email=link["email"]
+    )
 
 
-def _door() -> object:
-    return show_console_door(ports(), nobody())
+def _sign_in_options() -> object:
+    return show_sign_in_options(ports(), nobody())

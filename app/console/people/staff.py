@@ -15,7 +15,7 @@ from app.console.people.groups import every_group, group_chips, group_names
 from app.console.session import actor, ports, require
 from app.domain.accounts.directory import SignInWay, UserSort
 from app.domain.accounts.users import User
-from app.domain.authorization.grants import is_within_reach
+from app.domain.authorization.grants import is_manageable
 from app.domain.authorization.permissions import Permission, in_order
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
@@ -124,7 +124,7 @@ def _values(person: Person, asked: str = "") -> dict[str, object]:
         "sessions": person.sessions,
         "session_count": person.session_count,
         "is_self": user.id == actor().user_id,
-        "in_reach": is_within_reach(actor(), user.permissions),
+        "in_reach": is_manageable(actor(), user.permissions),
         "beyond": [one.label for one in in_order(beyond)],
         "groups": group_chips(every_group(), members),
         "permissions": _held(user),

@@ -13,7 +13,7 @@ from app.console.lists import asked_days, asked_page, tags, time_turns, told
 from app.console.page_layout import page
 from app.console.security.audit_sentences import done_to, what_was_done, who_did
 from app.console.session import actor, ports
-from app.domain.audit.entries import LONGEST_TEXT, AuditEntry, AuditFilter, Topic
+from app.domain.audit.entries import MAX_TEXT_LENGTH, AuditEntry, AuditFilter, Topic
 from app.domain.single_sign_on.provider_settings import SETTINGS
 from app.services.audit.entries import export_entries, list_entries, show_entry
 
@@ -46,7 +46,7 @@ def index() -> BaseResponse:
         tags=tags(_NAMES, {"who": _KINDS, "kind": _TOPICS}),
         kinds=_KINDS,
         topics=_TOPICS,
-        longest=LONGEST_TEXT,
+        longest=MAX_TEXT_LENGTH,
         who_did=who_did,
         what_was_done=what_was_done,
         done_to=done_to,
@@ -115,7 +115,7 @@ def _wanted() -> AuditFilter:
         subject_id=key,
         since=wanted_days.gte,
         until=wanted_days.lte,
-        text=args.get("q", "").strip()[:LONGEST_TEXT],
+        text=args.get("q", "").strip()[:MAX_TEXT_LENGTH],
         oldest_first=args.get("sort") == "oldest",
     )
 

@@ -17,11 +17,11 @@ from app.console.page_layout import page
 from app.console.session import actor, now, ports
 from app.domain.authorization.actor import SessionOrigin
 from app.domain.inspector.token_inspection import CheckOutcome, Inspection, LostTo, TokenKind
-from app.domain.single_sign_on.provider_jws import LONGEST_FOREIGN_TOKEN
+from app.domain.single_sign_on.provider_jws import MAX_PROVIDER_TOKEN_LENGTH
 from app.services.inspector.inspect import inspect_token
 
 _TIMES = ("iat", "exp", "nbf", "auth_time", "updated_at")
-_FARTHEST = 10**11
+_MAX_TIME = 10**11
 _TYPES = {
     "access": "an access token",
     "refresh": "a refresh token",
@@ -67,7 +67,7 @@ def index() -> BaseResponse:
         claims=[] if found is None else claims_of(found.claims, found),
         states=_STATES,
         lost=_LOST,
-        longest=LONGEST_FOREIGN_TOKEN + 64,
+        longest=MAX_PROVIDER_TOKEN_LENGTH + 64,
         moment=now(),
     )
 
@@ -121,7 +121,7 @@ def _session_note(found: Inspection) -> str:
 def _moment(value: object) -> str:
     """Unix seconds in words; nothing for what is no time."""
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if not is_number or not 0 <= float(str(value)) < _FARTHEST:
+    if not is_number or not 0 <= float(str(value)) < _MAX_TIME:
         return ""
     at = datetime.fromtimestamp(float(str(value)), UTC)
     return f"{exact(at)}, {relative(at, now())}"

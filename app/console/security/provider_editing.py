@@ -16,9 +16,9 @@ from app.domain.authorization.permissions import Permission
 from app.domain.single_sign_on.provider_settings import SETTINGS, SettingType
 from app.domain.single_sign_on.providers import is_slug
 from app.domain.values.errors import Problem, Refused
-from app.services.shop.sign_in_counts import Tally
+from app.services.shop.sign_in_counts import BoundedCount
 from app.services.single_sign_on.provider_checks import discover_provider
-from app.services.single_sign_on.provider_coverage import show_provider_reach
+from app.services.single_sign_on.provider_coverage import show_provider_coverage
 from app.services.single_sign_on.provider_settings import (
     Plugin,
     ProviderUpdate,
@@ -26,7 +26,7 @@ from app.services.single_sign_on.provider_settings import (
     show_plugin,
 )
 
-_LONGEST_NAME = 256
+_MAX_NAME_LENGTH = 256
 _SECRET = "client_secret"  # noqa: S105 - the name of a setting
 _TAKEN = Problem("UNIQUE", "There is a provider of this name already.", "provider")
 _NO_WORD = Problem(
@@ -43,7 +43,7 @@ class AddingForm(ConsoleForm):
     provider = StringField("Short name", validators=[InputRequired("It needs a short name.")])
     name = StringField(
         "Name",
-        validators=[InputRequired("Say how people know it."), Length(max=_LONGEST_NAME)],
+        validators=[InputRequired("Say how people know it."), Length(max=_MAX_NAME_LENGTH)],
     )
     issuer = URLField("Issuer")
 
@@ -150,11 +150,11 @@ def _form_of(plugin: Plugin, *, is_sent: bool = True) -> SettingsForm:
     return SettingsForm(data=data) if is_sent else SettingsForm(formdata=None, data=data)
 
 
-def _people_of(plugin: Plugin) -> Tally:
+def _people_of(plugin: Plugin) -> BoundedCount:
     """Who would be strangers under another issuer; of a provider that lets nobody in, nobody."""
     if not plugin.active:
-        return Tally(0)
-    return show_provider_reach(ports(), actor(), [plugin.slug])[plugin.slug].people
+        return BoundedCount(0)
+    return show_provider_coverage(ports(), actor(), [plugin.slug])[plugin.slug].people
 
 
 def _typed(form: SettingsForm) -> dict[str, str | None]:

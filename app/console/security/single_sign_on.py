@@ -9,14 +9,14 @@ from app.console.lists import asked_page, tags, told, turns
 from app.console.page_layout import done, go, page, refused_page
 from app.console.session import actor, ports
 from app.domain.authorization.actor import SessionOrigin
-from app.domain.shop.lockouts import DoorChange
+from app.domain.shop.lockouts import AccessChange
 from app.domain.single_sign_on.providers import DEFAULT_SLUG
 from app.domain.values.errors import Problem, Refused
 from app.services.authorization.register import needs_proof
 from app.services.shop.lockout_guard import lockout
 from app.services.single_sign_on.provider_coverage import (
-    show_provider_closing,
-    show_provider_reach,
+    show_provider_coverage,
+    show_provider_disable_impact,
 )
 from app.services.single_sign_on.provider_settings import (
     Plugin,
@@ -52,7 +52,7 @@ def index() -> BaseResponse:
     return page(
         "single_sign_on/index.html",
         found=found,
-        reach=show_provider_reach(ports(), actor(), slugs),
+        reach=show_provider_coverage(ports(), actor(), slugs),
         told=told("q", "sort"),
         tags=tags({"q": "Name"}),
         turns=turns(found, "Earlier", "Later"),
@@ -94,8 +94,8 @@ def provider_page(
     """The page of a provider, with whatever was asked, refused, or found on it."""
     plugin = find_plugin(slug)
     closes = asked == "off" and plugin.active
-    closing = show_provider_closing(ports(), actor(), slug) if closes else None
-    judged = lockout(ports(), actor(), DoorChange(provider_off=slug)) if closes else None
+    closing = show_provider_disable_impact(ports(), actor(), slug) if closes else None
+    judged = lockout(ports(), actor(), AccessChange(provider_off=slug)) if closes else None
     refusal = judged.reason.message if judged is not None and judged.reason else ""
     show_it = refused_page if wrong else page
     base = ports().configuration.public_url or base_url(request.environ)
@@ -106,7 +106,7 @@ def provider_page(
         plugin=plugin,
         values=values_of(plugin),
         missing=missing_of(plugin),
-        reach=closing or show_provider_reach(ports(), actor(), [slug])[slug],
+        reach=closing or show_provider_coverage(ports(), actor(), [slug])[slug],
         closing=closing,
         asked="" if refusal else asked,
         wrong=[*(wrong or []), *([refusal] if refusal else [])],

@@ -5,7 +5,7 @@ import re
 SIZES = (64, 128, 256, 512)
 """Pixels of a side; every picture is a square."""
 
-LARGEST_FILE = 5 * 1024 * 1024
+MAX_FILE_SIZE = 5 * 1024 * 1024
 """Bytes of a file that a picture may be made of."""
 
 NAME_LENGTH = 32

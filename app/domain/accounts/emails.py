@@ -8,12 +8,12 @@ import idna
 from app.domain.urls.web_urls import ascii_host
 from app.domain.values.errors import Problem
 
-LONGEST = 254
+MAX_EMAIL_LENGTH = 254
 """Characters that fit the path of a mail (RFC 5321, 4.5.3.1.3, with erratum 1690)."""
 
-_LONGEST_TYPED = 4 * LONGEST
-_LONGEST_LOCAL = 64
-_LONGEST_LABEL = 63
+_MAX_INPUT_LENGTH = 4 * MAX_EMAIL_LENGTH
+_MAX_LOCAL_LENGTH = 64
+_MAX_LABEL_LENGTH = 63
 # The unquoted form (RFC 5322, 3.2.3), with letters of every script (RFC 6531, 3.3).
 _ATOM = r"[\w!#$%&'*+/=?^`{|}~-]+"
 _LOCAL = re.compile(rf"{_ATOM}(?:\.{_ATOM})*")
@@ -26,7 +26,7 @@ def normalize_email(text: str) -> str:
     Wide letters and other variants in the domain are mapped as browsers do (UTS 46). What is far
     too long for an email stays as it is: it is refused, or found nowhere.
     """
-    if len(text) > _LONGEST_TYPED:
+    if len(text) > _MAX_INPUT_LENGTH:
         return text
     email = unicodedata.normalize("NFC", text).strip().lower()
     local, at, domain = email.rpartition("@")
@@ -42,10 +42,10 @@ def email_problem(text: str, field: str = "email") -> Problem | None:
     """
     if not text:
         return Problem("REQUIRED", "This is required.", field)
-    if len(text) > LONGEST:
-        return Problem("INVALID", f"Use at most {LONGEST} characters.", field)
+    if len(text) > MAX_EMAIL_LENGTH:
+        return Problem("INVALID", f"Use at most {MAX_EMAIL_LENGTH} characters.", field)
     local, at, domain = text.rpartition("@")
-    if not at or len(local) > _LONGEST_LOCAL or not _LOCAL.fullmatch(local):
+    if not at or len(local) > _MAX_LOCAL_LENGTH or not _LOCAL.fullmatch(local):
         return Problem("INVALID", "Enter a valid email address.", field)
     if not _is_domain(domain):
         return Problem("INVALID", "Enter a valid email address: check what follows @.", field)
@@ -65,4 +65,4 @@ def _is_domain(domain: str) -> bool:
     labels = domain.split(".")
     if domain != "localhost" and (len(labels) == 1 or labels[-1].isdigit()):
         return False
-    return all(len(label) <= _LONGEST_LABEL and _LABEL.fullmatch(label) for label in labels)
+    return all(len(label) <= _MAX_LABEL_LENGTH and _LABEL.fullmatch(label) for label in labels)

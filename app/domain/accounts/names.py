@@ -3,7 +3,7 @@
 from app.domain.values.errors import Problem
 from app.domain.values.text_rules import line_problem
 
-LONGEST = 256
+MAX_NAME_LENGTH = 256
 
 
 def name_problems(first_name: str, last_name: str) -> list[Problem]:
@@ -12,7 +12,7 @@ def name_problems(first_name: str, last_name: str) -> list[Problem]:
     Line breaks and control characters are refused: names are greeted with in mails.
     """
     found = (
-        line_problem(first_name, "firstName", longest=LONGEST),
-        line_problem(last_name, "lastName", longest=LONGEST),
+        line_problem(first_name, "firstName", max_length=MAX_NAME_LENGTH),
+        line_problem(last_name, "lastName", max_length=MAX_NAME_LENGTH),
     )
     return [problem for problem in found if problem is not None]

@@ -5,11 +5,11 @@ import unicodedata
 
 from app.domain.values.text_rules import is_storable
 
-LONGEST_WORD = 254
-MOST_WORDS = 16
+MAX_WORD_LENGTH = 254
+MAX_WORDS = 16
 """Words that one person is found by; and that one search looks for."""
 
-_LONGEST_SEARCH = 4096
+_MAX_SEARCH_LENGTH = 4096
 """Characters of a search that are looked at; room for all words of the greatest length."""
 
 _LAST = "\U0010ffff"
@@ -44,9 +44,9 @@ def _parts(name: str) -> list[str]:
 
 
 def _kept(words: list[str]) -> frozenset[str]:
-    folded = list(dict.fromkeys(fold(word)[:LONGEST_WORD] for word in words))
+    folded = list(dict.fromkeys(fold(word)[:MAX_WORD_LENGTH] for word in words))
     kept = [word for word in folded if word and not _begins_another(word, folded)]
-    return frozenset(kept[:MOST_WORDS])
+    return frozenset(kept[:MAX_WORDS])
 
 
 def read_search(text: str) -> tuple[str, ...] | None:
@@ -55,11 +55,11 @@ def read_search(text: str) -> tuple[str, ...] | None:
     Whoever is found has a word for each of them. No word at all finds everybody. No beginning
     begins another one, so that no word begins with two of them.
     """
-    text = text[:_LONGEST_SEARCH]
+    text = text[:_MAX_SEARCH_LENGTH]
     if not is_storable(text):
         return None
-    typed = text.split(maxsplit=MOST_WORDS)[:MOST_WORDS]
-    words = list({fold(word)[:LONGEST_WORD] for word in typed})
+    typed = text.split(maxsplit=MAX_WORDS)[:MAX_WORDS]
+    words = list({fold(word)[:MAX_WORD_LENGTH] for word in typed})
     wanted = [word for word in words if word and not _begins_another(word, words)]
     return tuple(sorted(wanted, key=lambda word: (-len(word), word)))
 

@@ -46,7 +46,7 @@ def deletion_problem(actor: Actor, user: User, *, is_staff: bool) -> Problem | N
     return None
 
 
-def abandonment_problem(
+def unmanageable_problem(
     before: frozenset[Permission], after: frozenset[Permission], field: str
 ) -> Problem | None:
     """Why a change may not be made that leaves permissions which nobody can manage, or ``None``.

@@ -11,12 +11,12 @@ from app.domain.values.errors import Problem
 DEFAULT_OVERLAP = timedelta(hours=24)
 """How long a token that has been rotated goes on working, unless somebody says otherwise."""
 
-LONGEST_OVERLAP = timedelta(days=30)
+MAX_OVERLAP = timedelta(days=30)
 
 EXPIRED_TOKEN_KEPT = timedelta(days=30)
 """How long a token that has expired can still be seen: whoever misses it finds out why."""
 
-LONGEST_LIFE = timedelta(days=36_525)
+MAX_LIFETIME = timedelta(days=36_525)
 """How far ahead a token may end: not every database and client reads the year 9999 alike."""
 
 
@@ -118,7 +118,7 @@ def expiry_problem(expires_at: datetime | None, now: datetime) -> Problem | None
         return None
     if expires_at <= now:
         return Problem("INVALID", "Choose a moment that is still to come.", "expiresAt")
-    if expires_at > now + LONGEST_LIFE:
+    if expires_at > now + MAX_LIFETIME:
         message = "Choose a moment within a hundred years, or none at all."
         return Problem("INVALID", message, "expiresAt")
     return None
@@ -126,9 +126,9 @@ def expiry_problem(expires_at: datetime | None, now: datetime) -> Problem | None
 
 def overlap_problem(overlap: timedelta) -> Problem | None:
     """Why a rotated token cannot go on for ``overlap``, or ``None``."""
-    if timedelta(0) <= overlap <= LONGEST_OVERLAP:
+    if timedelta(0) <= overlap <= MAX_OVERLAP:
         return None
-    message = f"Choose 0 to {int(LONGEST_OVERLAP.total_seconds())} seconds."
+    message = f"Choose 0 to {int(MAX_OVERLAP.total_seconds())} seconds."
     return Problem("INVALID", message, "overlapSeconds")
 
 

@@ -51,7 +51,7 @@ def extension_claims(app: App, user_permissions: frozenset[Permission]) -> dict[
     The permissions are for the app's own back end to look at: here they are computed anew at every
     request.
     """
-    both = user_permissions & app_side(app.permissions)
+    both = user_permissions & extension_permissions(app.permissions)
     claims: dict[str, object] = {
         "app": to_global_id("App", app.id),
         "permissions": [permission.value for permission in in_order(both)],
@@ -65,7 +65,7 @@ def is_older_than_app(claims: Claims, app_created: float) -> bool:
     return claims.iat + CLOCK_LEEWAY < app_created
 
 
-def app_side(granted: frozenset[Permission]) -> frozenset[Permission]:
+def extension_permissions(granted: frozenset[Permission]) -> frozenset[Permission]:
     """What of an app's permissions its extensions may use for somebody who holds them too.
 
     Managing apps is for people alone, so no extension does it in their name, not even one of an

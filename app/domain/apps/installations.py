@@ -8,10 +8,10 @@ from enum import StrEnum
 from app.domain.authorization.permissions import Permission
 from app.domain.values.text_rules import is_storable
 
-MOST_ATTEMPTS = 3
+MAX_ATTEMPTS = 3
 """How often an installation is begun whose worker died in the middle of it."""
 
-LONGEST_MESSAGE = 1000
+MAX_MESSAGE_LENGTH = 1000
 
 
 class JobStatus(StrEnum):
@@ -55,4 +55,4 @@ def refusal_in(answer: Mapping[str, object], *, good: bool) -> str | None:
 def shown(message: str) -> str:
     """A message of somebody else's, fit to be stored and shown on one line."""
     plain = "".join(one if one.isprintable() else " " for one in message if is_storable(one))
-    return " ".join(plain.split())[:LONGEST_MESSAGE]
+    return " ".join(plain.split())[:MAX_MESSAGE_LENGTH]

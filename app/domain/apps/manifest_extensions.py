@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from app.domain.apps.extensions import APP_PAGE, DEFAULT_TARGET
 from app.domain.apps.manifest_fields import Identifiers, Members
 from app.domain.authorization.permissions import Permission
-from app.domain.urls.web_urls import LONGEST, is_path, is_same_origin, is_web_address
+from app.domain.urls.web_urls import MAX_URL_LENGTH, is_path, is_same_origin, is_web_address
 
-_MOST = 100
+_MAX_ITEMS = 100
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,127}")
 _FORMS = {"NEW_TAB": "newTabTarget", "WIDGET": "widgetTarget"}
 """The targets that the dashboard may open by POST, and the setting that asks for it."""
@@ -39,7 +39,7 @@ def read_extensions(
     identifiers = Identifiers()
     return tuple(
         _read(part, app_url, permissions, identifiers)
-        for part in members.parts("extensions", most=_MOST)
+        for part in members.parts("extensions", max_items=_MAX_ITEMS)
     )
 
 
@@ -79,7 +79,7 @@ def _name(part: Members, name: str, *, required: bool = False) -> str:
 
 
 def _url(part: Members, target: str, app_url: str | None, settings: Mapping[str, object]) -> str:
-    url = part.line("url", required=True, longest=LONGEST)
+    url = part.line("url", required=True, max_length=MAX_URL_LENGTH)
     problem = _url_problem(url, target, app_url, settings) if url else ""
     if problem:
         part.refuse("url", "INVALID_URL_FORMAT", problem)

@@ -9,8 +9,8 @@ from app.domain.values.errors import Problem
 from app.domain.values.json_values import is_keepable
 from app.domain.values.text_rules import line_problem, prose_problem
 
-LONGEST_LINE = 256
-_LONGEST_PROSE = 20_000
+MAX_LINE_LENGTH = 256
+_MAX_PROSE_LENGTH = 20_000
 
 
 @dataclass(slots=True)
@@ -33,15 +33,15 @@ class Members:
         problem = Problem(code, where + message, self.field or name, tuple(permissions))
         self.problems.append(problem)
 
-    def line(self, name: str, *, required: bool = False, longest: int = LONGEST_LINE) -> str:
+    def line(self, name: str, *, required: bool = False, max_length: int = MAX_LINE_LENGTH) -> str:
         """One line of text; empty when it is absent, which is refused where it is ``required``."""
         text = self._text(name, required=required)
-        return self._unless(name, line_problem(text, name, longest=longest), text)
+        return self._unless(name, line_problem(text, name, max_length=max_length), text)
 
     def prose(self, name: str, *, required: bool = False) -> str:
         """Text of several lines."""
         text = self._text(name, required=required)
-        return self._unless(name, prose_problem(text, name, longest=_LONGEST_PROSE), text)
+        return self._unless(name, prose_problem(text, name, max_length=_MAX_PROSE_LENGTH), text)
 
     def address(self, name: str, *, required: bool = False) -> str:
         """A whole address of HTTP."""
@@ -73,7 +73,7 @@ class Members:
         """A list of permissions, of which every one must exist."""
         names = self.names(name)
         found = known(names)
-        strange = [one[:LONGEST_LINE] for one in dict.fromkeys(names) if one not in found]
+        strange = [one[:MAX_LINE_LENGTH] for one in dict.fromkeys(names) if one not in found]
         if strange:
             self.refuse(name, "INVALID_PERMISSION", f"There is no permission {strange!r}.")
         return found
@@ -88,11 +88,13 @@ class Members:
             return {}
         return value
 
-    def parts(self, name: str, *, most: int) -> "tuple[Members, ...]":
+    def parts(self, name: str, *, max_items: int) -> "tuple[Members, ...]":
         """The objects in a list, each to be read in its turn."""
         values = self._list(name)
-        if len(values) > most:
-            self.refuse(name, "INVALID", f"There may be {most} at most; these are {len(values)}.")
+        if len(values) > max_items:
+            self.refuse(
+                name, "INVALID", f"There may be {max_items} at most; these are {len(values)}."
+            )
             return ()
         read = []
         for number, value in enumerate(values):

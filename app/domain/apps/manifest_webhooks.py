@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from app.domain.apps.manifest_fields import Identifiers, Members
 from app.domain.webhooks.webhooks import AsyncEvent, headers_problem, sync_events_problem
 
-_MOST = 100
+_MAX_ITEMS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,9 @@ class ManifestWebhook:
 def read_webhooks(members: Members) -> tuple[ManifestWebhook, ...]:
     """The webhooks of a manifest."""
     identifiers = Identifiers()
-    return tuple(_read(part, identifiers) for part in members.parts("webhooks", most=_MOST))
+    return tuple(
+        _read(part, identifiers) for part in members.parts("webhooks", max_items=_MAX_ITEMS)
+    )
 
 
 def _read(part: Members, identifiers: Identifiers) -> ManifestWebhook:

@@ -4,7 +4,7 @@ import re
 
 from nodesemver import make_range
 
-_LONGEST = 256
+_MAX_LENGTH = 256
 _LONG_NUMBER = re.compile(r"\d{7,}")
 _SUFFIX = re.compile(r"(?<=[\dxX*])[-+][0-9A-Za-z.+-]*")
 
@@ -15,8 +15,8 @@ def is_within(version: str, text: str) -> bool:
     Pre-releases and builds in a range count as the release they belong to, unlike in npm: the
     interface has no pre-releases. Raises ``ValueError`` if ``text`` is not a range.
     """
-    if len(text) > _LONGEST:
-        raise ValueError(f"a version range has at most {_LONGEST} characters")
+    if len(text) > _MAX_LENGTH:
+        raise ValueError(f"a version range has at most {_MAX_LENGTH} characters")
     if _LONG_NUMBER.search(text):
         raise ValueError(f"{text!r} is not a version range: a number has at most 6 digits")
     try:

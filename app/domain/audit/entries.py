@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-LONGEST_TEXT = 100
+MAX_TEXT_LENGTH = 100
 """Characters of a text that entries are searched for."""
 
-SEARCHED = 10_000
+MAX_SEARCHED = 10_000
 """Entries that a text is looked for in, the newest of those that the other filters leave."""
 
 

@@ -48,7 +48,7 @@ class Actor:
     credential that was sent and is worth nothing; such a caller is anonymous. ``app_id`` beside
     ``user_id`` is a dashboard extension acting for a user. ``token_limit`` is what an app token
     was limited to when it was made, ``None`` for no limit. ``grant`` is what a provider granted,
-    where it rules; there is no ``session_id`` behind a provider's own token. ``tried_by`` is
+    where it rules; there is no ``session_id`` behind a provider's own token. ``previewed_by`` is
     whoever is shown what an app would be told: it has the app's rights, and not the app's secrets.
     ``proof_is_old``: the person at the console proved some time ago who they are, and has to again
     before a use case that asks for it. One of ``session_id``, ``app_token_id`` and
@@ -70,15 +70,15 @@ class Actor:
     user_agent: str = ""
     issuer: str = ""
     fault: TokenFault | None = None
-    tried_by: "Actor | None" = None
+    previewed_by: "Actor | None" = None
     app_token_id: int | None = None
     proof_is_old: bool = False
     provider_token: ProviderToken | None = None
 
     @property
-    def onlooker(self) -> "Actor":
+    def viewer(self) -> "Actor":
         """Who gets to see the answer: the caller, or whoever tries what an app would be told."""
-        return self.tried_by or self
+        return self.previewed_by or self
 
     def holds(self, permission: Permission) -> bool:
         return permission in self.permissions

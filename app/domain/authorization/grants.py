@@ -11,7 +11,7 @@ def grant_problem(
     actor: Actor, permissions: Iterable[Permission], field: str = "permissions"
 ) -> Problem | None:
     """Why ``actor`` may not give ``permissions`` to anybody, or ``None``."""
-    beyond = _beyond(actor, permissions)
+    beyond = _not_held(actor, permissions)
     if not beyond:
         return None
     message = f"You can't add permission that you don't have: {', '.join(beyond)}."
@@ -22,31 +22,31 @@ def withdrawal_problem(
     actor: Actor, permissions: Iterable[Permission], field: str
 ) -> Problem | None:
     """Why ``actor`` may not take ``permissions`` from anybody, or ``None``."""
-    beyond = _beyond(actor, permissions)
+    beyond = _not_held(actor, permissions)
     if not beyond:
         return None
     message = f"You can't remove permission that you don't have: {', '.join(beyond)}."
     return Problem("OUT_OF_SCOPE_PERMISSION", message, field, permissions=beyond)
 
 
-def reach_problem(actor: Actor, permissions: Iterable[Permission]) -> Problem | None:
+def manage_problem(actor: Actor, permissions: Iterable[Permission]) -> Problem | None:
     """Why ``actor`` may not manage a group that gives ``permissions``, or ``None``."""
-    beyond = _beyond(actor, permissions)
+    beyond = _not_held(actor, permissions)
     if not beyond:
         return None
     message = f"You can't manage a group with permissions you don't have: {', '.join(beyond)}."
     return Problem("OUT_OF_SCOPE_PERMISSION", message, "id", permissions=beyond)
 
 
-def is_within_reach(actor: Actor, permissions: Iterable[Permission]) -> bool:
+def is_manageable(actor: Actor, permissions: Iterable[Permission]) -> bool:
     """Whether ``actor`` may manage somebody, or something, that holds ``permissions``."""
-    return not _beyond(actor, permissions)
+    return not _not_held(actor, permissions)
 
 
-def holds_everything(actor: Actor) -> bool:
+def holds_all_permissions(actor: Actor) -> bool:
     """Whether ``actor`` may do all there is: a superuser, or whoever holds the shell."""
     return actor.permissions >= ALL_PERMISSIONS
 
 
-def _beyond(actor: Actor, permissions: Iterable[Permission]) -> tuple[str, ...]:
+def _not_held(actor: Actor, permissions: Iterable[Permission]) -> tuple[str, ...]:
     return tuple(sorted(one.value for one in set(permissions) - actor.permissions))

@@ -74,7 +74,7 @@ def joined_names(permissions: frozenset[Permission]) -> str:
     return ",".join(sorted(permission.value for permission in permissions))
 
 
-def parted_names(text: str) -> frozenset[Permission]:
+def split_names(text: str) -> frozenset[Permission]:
     """The permissions in a stored text."""
     return known(text.split(","))
 

@@ -35,7 +35,7 @@ class ScopeGrant:
 _STAFF = "STAFF"
 
 
-def granted_by(scope: object, permissions: object, shop: str) -> ScopeGrant:
+def granted_scopes(scope: object, permissions: object, shop: str) -> ScopeGrant:
     """What the fields ``scope`` and ``permissions`` of an access token grant.
 
     ``permissions`` counts only when ``scope`` holds no permission at all; the two are never merged

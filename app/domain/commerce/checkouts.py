@@ -11,14 +11,14 @@ from app.domain.commerce.money import Money, total
 from app.domain.commerce.products import Product, sees_unpublished
 from app.domain.values.errors import Problem
 
-MOST_LINES = 100
-MOST_PIECES = 1000
+MAX_LINES = 100
+MAX_QUANTITY = 1000
 """Of one product in one cart."""
 
 TOKEN_LENGTH = 32
 """Letters and digits: 190 bits, which nobody guesses."""
 
-FORGOTTEN_AFTER = timedelta(days=90)
+RETENTION = timedelta(days=90)
 """How long a cart that nobody touches is kept."""
 
 
@@ -80,21 +80,21 @@ def product_problem(product: Product | None, actor: Actor) -> Problem | None:
     return None
 
 
-def quantity_problem(quantity: int, *, least: int = 1) -> Problem | None:
+def quantity_problem(quantity: int, *, minimum: int = 1) -> Problem | None:
     """Why a cart cannot hold ``quantity`` of a product, or ``None``."""
-    if quantity < least:
-        return Problem("ZERO_QUANTITY", f"Ask for at least {least}.", "quantity")
-    if quantity > MOST_PIECES:
-        message = f"One cart holds at most {MOST_PIECES} of a product."
+    if quantity < minimum:
+        return Problem("ZERO_QUANTITY", f"Ask for at least {minimum}.", "quantity")
+    if quantity > MAX_QUANTITY:
+        message = f"One cart holds at most {MAX_QUANTITY} of a product."
         return Problem("QUANTITY_GREATER_THAN_LIMIT", message, "quantity")
     return None
 
 
 def size_problem(lines: int, field: str = "lines") -> Problem | None:
     """Why a cart cannot have so many ``lines``, or ``None``."""
-    if lines <= MOST_LINES:
+    if lines <= MAX_LINES:
         return None
-    return Problem("INVALID", f"One cart holds at most {MOST_LINES} products.", field)
+    return Problem("INVALID", f"One cart holds at most {MAX_LINES} products.", field)
 
 
 def lines_problem(lines: int, field: str = "lines") -> Problem | None:

@@ -10,7 +10,7 @@ from app.domain.values.ranges import Range
 CURRENCY = "EUR"
 """What this shop calculates in; nothing is ever converted."""
 
-MOST = Decimal("9999999.99")
+MAX_PRICE = Decimal("9999999.99")
 """The highest price of one piece: whole carts stay exact in JSON, whose numbers end at 2^53."""
 
 _PLACES = 2
@@ -48,14 +48,14 @@ def price_problem(
 ) -> Problem | None:
     """Why a piece cannot cost ``amount``, or ``None``; no ``currency`` stands for the shop's.
 
-    Refuses on ``field`` what is negative, above ``MOST`` or finer than a cent, and on
+    Refuses on ``field`` what is negative, above ``MAX_PRICE`` or finer than a cent, and on
     ``currency`` any but the shop's.
     """
     if currency is not None and currency != CURRENCY:
         message = f"Prices are in {CURRENCY} here, not in {currency[:10]!r}."
         return Problem("INVALID", message, "currency")
-    if not amount.is_finite() or not 0 <= amount <= MOST:
-        return Problem(code, f"A price is an amount from 0 to {MOST}.", field)
+    if not amount.is_finite() or not 0 <= amount <= MAX_PRICE:
+        return Problem(code, f"A price is an amount from 0 to {MAX_PRICE}.", field)
     if _rounded(amount) != amount:
         return Problem(code, f"A price has at most {_PLACES} decimal places.", field)
     return None
@@ -75,7 +75,7 @@ def units_within(amounts: Range[Decimal]) -> Range[int]:
 
 
 def _bounded(amount: Decimal, rounding: str) -> int:
-    nearest = min(max(amount, Decimal(-1)), MOST + 1)
+    nearest = min(max(amount, Decimal(-1)), MAX_PRICE + 1)
     return int((nearest * _UNITS).to_integral_value(rounding))
 
 

@@ -12,9 +12,9 @@ from app.domain.commerce.money import Money
 from app.domain.values.errors import Problem
 from app.domain.values.text_rules import line_problem
 
-LONGEST_NAME = 250
-LONGEST_SLUG = 255
-LONGEST_DESCRIPTION = 20_000
+MAX_NAME_LENGTH = 250
+MAX_SLUG_LENGTH = 255
+MAX_DESCRIPTION_LENGTH = 20_000
 
 _SLUG = re.compile(r"[\w-]+")
 _BETWEEN_WORDS = re.compile(r"[\W_]+")
@@ -55,13 +55,13 @@ def name_problem(name: str) -> Problem | None:
     """Why a product cannot be called ``name`` (without the space around it), or ``None``."""
     if not name:
         return Problem("REQUIRED", "Give the product a name.", "name")
-    return line_problem(name, "name", longest=LONGEST_NAME)
+    return line_problem(name, "name", max_length=MAX_NAME_LENGTH)
 
 
 def slug_problem(slug: str) -> Problem | None:
     """Why ``slug`` cannot stand in an address, or ``None``: letters, digits, ``-`` and ``_``."""
-    if len(slug) > LONGEST_SLUG:
-        message = f"Use at most {LONGEST_SLUG} characters; this has {len(slug)}."
+    if len(slug) > MAX_SLUG_LENGTH:
+        message = f"Use at most {MAX_SLUG_LENGTH} characters; this has {len(slug)}."
         return Problem("INVALID", message, "slug")
     if not _SLUG.fullmatch(slug):
         message = "A slug consists of letters, digits, hyphens and underscores."
@@ -72,7 +72,7 @@ def slug_problem(slug: str) -> Problem | None:
 def slug_of(name: str) -> str:
     """The slug of a product that is called ``name``: "Crème Brûlée" is ``creme-brulee``."""
     words = _BETWEEN_WORDS.sub("-", fold(name)).strip("-")
-    return words[: LONGEST_SLUG - _ROOM].strip("-") or _NAMELESS
+    return words[: MAX_SLUG_LENGTH - _ROOM].strip("-") or _NAMELESS
 
 
 def snapshot_of(product: Product) -> dict[str, object]:

@@ -18,19 +18,19 @@ JITTER = 0.1
 TIMEOUT = 20.0
 """Seconds that an endpoint has for its whole answer."""
 
-LARGEST_ANSWER = 64 * 1024
+MAX_RESPONSE_SIZE = 64 * 1024
 """Bytes of an answer that are read and kept."""
 
-LARGEST_HEADERS = 16 * 1024
+MAX_HEADERS_SIZE = 16 * 1024
 """Characters of an answer's headers that are kept."""
 
-LONGEST_RETRY_AFTER = 86_400
+MAX_RETRY_AFTER = 86_400
 """Seconds that an endpoint may put us off with ``Retry-After``: no longer than we would wait."""
 
 DISABLE_AFTER = timedelta(days=5)
 """How long an endpoint may have failed only, before it is disabled."""
 
-KEPT = timedelta(days=14)
+RETENTION = timedelta(days=14)
 """How long deliveries and their attempts are kept."""
 
 GONE = 410
@@ -120,7 +120,7 @@ def judge(
         return Verdict(DeliveryStatus.FAILED)
     wait = SCHEDULE[attempts] * (1 + JITTER * chance)
     if retry_after is not None:
-        wait = max(wait, min(retry_after, LONGEST_RETRY_AFTER))
+        wait = max(wait, min(retry_after, MAX_RETRY_AFTER))
     return Verdict(DeliveryStatus.PENDING, wait)
 
 
@@ -130,7 +130,7 @@ def read_retry_after(text: str | None, now: datetime) -> float | None:
         return None
     text = text.strip()
     if text.isascii() and text.isdigit():
-        return float(min(int(text[:9]), LONGEST_RETRY_AFTER))
+        return float(min(int(text[:9]), MAX_RETRY_AFTER))
     try:
         when = parsedate_to_datetime(text)
     except (ValueError, OverflowError):

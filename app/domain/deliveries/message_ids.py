@@ -2,12 +2,12 @@
 
 from datetime import datetime
 
-CHANCE = 16
+RANDOM_LENGTH = 16
 """Random characters in one; together with the millisecond they make it the only one."""
 
 
 def make_message_id(made: datetime, chance: str) -> str:
-    """``msg_``, the millisecond in hexadecimal, and ``CHANCE`` random characters.
+    """``msg_``, the millisecond in hexadecimal, and ``RANDOM_LENGTH`` random characters.
 
     Ids sort by time, so each new one stands beside the last one in the index: with random ids, a
     delivery would cost the more the more there have been.

@@ -12,7 +12,7 @@ from urllib.parse import quote, quote_plus
 REDACTED = "(hidden)"
 """What stands in place of a secret."""
 
-SHORTEST = 4
+MIN_SECRET_LENGTH = 4
 """Characters below which a value is not taken for a secret: it would be found by accident."""
 
 _ESCAPED = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
@@ -21,11 +21,11 @@ _ESCAPED = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 
 @dataclass(frozen=True, slots=True)
 class Redactor:
-    """Replaces secrets in a text, whatever their capitals; ``longest`` is the longest encoding."""
+    """Replaces secrets in a text, ignoring case; ``max_length`` is the longest form's."""
 
     _forms: tuple[str, ...] = field(default=(), repr=False)
     _pattern: re.Pattern[str] | None = field(default=None, repr=False)
-    longest: int = 0
+    max_length: int = 0
 
     def __call__(self, text: str, *, is_cut: bool = False) -> str:
         """``text`` without the secrets.
@@ -39,17 +39,17 @@ class Redactor:
         # Nearly no answer holds one, and that is found out a hundred times as fast like this.
         if any(form in lower for form in self._forms):
             clean = self._pattern.sub(REDACTED, text)
-        return clean[: -self.longest] if is_cut else clean
+        return clean[: -self.max_length] if is_cut else clean
 
 
 @lru_cache(maxsize=256)
 def redactor(secrets: tuple[str, ...]) -> Redactor:
-    """The redactor of ``secrets``; values shorter than ``SHORTEST`` are left alone."""
+    """The redactor of ``secrets``; values shorter than ``MIN_SECRET_LENGTH`` are left alone."""
     forms = {
         form
         for secret in secrets
         for one in _parts(secret)
-        if len(one) >= SHORTEST
+        if len(one) >= MIN_SECRET_LENGTH
         for form in _encodings(one)
     }
     if not forms:

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from app.domain.authorization.actor import SessionOrigin
 from app.domain.authorization.permissions import Permission, in_order
-from app.domain.shop.settings import PasswordLoginMode, effective_permissions, strips_staff_rights
+from app.domain.shop.settings import PasswordLoginMode, effective_permissions, removes_staff_rights
 
 
 class TokenKind(StrEnum):
@@ -191,7 +191,7 @@ def person_rights(
     The same arithmetic as ``effective_permissions``, told one by one.
     """
     effective = effective_permissions(held, mode=mode, origin=origin, scopes=scopes, app=app)
-    stripped = strips_staff_rights(mode, origin)
+    stripped = removes_staff_rights(mode, origin)
     everything = held | (scopes or frozenset()) | (app or frozenset())
 
     def lost(one: Permission) -> LostTo | None:

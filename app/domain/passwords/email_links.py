@@ -72,7 +72,7 @@ def digest_of(token: str) -> str:
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def lifetime_in_words(purpose: LinkPurpose) -> str:
+def format_lifetime(purpose: LinkPurpose) -> str:
     """How long a link works, as its mail says it: ``1 hour``, ``3 days``."""
     lifetime = LIFETIMES[purpose]
     number, unit = lifetime.days, "day"

@@ -1,6 +1,6 @@
 """Characters that stand side by side, on keyboards and in alphabets: what fingers type unasked."""
 
-_SHORTEST_RUN = 3
+_MIN_RUN_LENGTH = 3
 
 _ROWS = (
     "abcdefghijklmnopqrstuvwxyz",
@@ -25,10 +25,10 @@ _ROWS = (
     "ячсмитьбю",
 )
 _RUNS = frozenset(
-    row[start : start + _SHORTEST_RUN]
+    row[start : start + _MIN_RUN_LENGTH]
     for line in _ROWS
     for row in (line, line[::-1])
-    for start in range(len(row) - _SHORTEST_RUN + 1)
+    for start in range(len(row) - _MIN_RUN_LENGTH + 1)
 )
 
 
@@ -38,14 +38,14 @@ def is_made_of_runs(text: str) -> bool:
     ``qwerty123``, ``aaabbbccc`` and ``1qaz2wsx`` are; ``horse123`` is not. Also true for a few
     characters over and over: ``abababab``.
     """
-    if len(text) < _SHORTEST_RUN:
+    if len(text) < _MIN_RUN_LENGTH:
         return False
-    if len(set(text)) < _SHORTEST_RUN:
+    if len(set(text)) < _MIN_RUN_LENGTH:
         return True
     position = 0
     while position < len(text):
         length = _run_at(text, position)
-        if length < _SHORTEST_RUN:
+        if length < _MIN_RUN_LENGTH:
             return False
         position += length
     return True
@@ -54,9 +54,9 @@ def is_made_of_runs(text: str) -> bool:
 def _run_at(text: str, start: int) -> int:
     """How many characters from ``start`` on belong to one run; 0 for fewer than three."""
     end = start
-    while end + _SHORTEST_RUN <= len(text) and _is_run(text[end : end + _SHORTEST_RUN]):
+    while end + _MIN_RUN_LENGTH <= len(text) and _is_run(text[end : end + _MIN_RUN_LENGTH]):
         end += 1
-    return end - start + _SHORTEST_RUN - 1 if end > start else 0
+    return end - start + _MIN_RUN_LENGTH - 1 if end > start else 0
 
 
 def _is_run(three: str) -> bool:

@@ -10,21 +10,21 @@ from app.domain.passwords.common_words import COMMON_WORDS
 from app.domain.passwords.keyboard_runs import is_made_of_runs
 from app.domain.values.errors import Problem
 
-SHORTEST = 8
-LONGEST = 1024
+MIN_LENGTH = 8
+MAX_LENGTH = 1024
 """Characters; nobody types more, and hashing stays a matter of milliseconds."""
 
 _TOO_SIMILAR = 0.7
 """The share of matching characters from which one text reads like another."""
 
-_SHORTEST_WORD = 3
-_LONGEST_WORD = 256
-_LONGEST_COMPARED = 100
+_MIN_WORD_LENGTH = 3
+_MAX_WORD_LENGTH = 256
+_MAX_COMPARED_LENGTH = 100
 """Characters; comparing takes time that grows with the square. Longer words count if they are
 contained in the password as they are.
 """
 
-_LONGEST_TRIMMING = 4
+_MAX_TRIMMED = 4
 _LETTER = re.compile(r"[^\W\d_]")
 _LOOKALIKES = (
     str.maketrans("@4301!|$57", "aaeoiiisst"),
@@ -43,11 +43,11 @@ def password_problems(
     what is set is exactly what was typed (NIST SP 800-63B-4, 3.1.1.2). Folding happens here, for
     comparing, and nowhere else.
     """
-    if len(password) < SHORTEST:
-        message = f"Use at least {SHORTEST} characters; this has {len(password)}."
+    if len(password) < MIN_LENGTH:
+        message = f"Use at least {MIN_LENGTH} characters; this has {len(password)}."
         return (Problem("PASSWORD_TOO_SHORT", message, field),)
-    if len(password) > LONGEST:
-        message = f"Use at most {LONGEST} characters; this has {len(password)}."
+    if len(password) > MAX_LENGTH:
+        message = f"Use at most {MAX_LENGTH} characters; this has {len(password)}."
         return (Problem("INVALID", message, field),)
     problems = []
     if is_common(password):
@@ -68,9 +68,9 @@ def own_words(email: str = "", *names: str) -> tuple[str, ...]:
 
     Only the beginning of a text counts that is longer than any that is stored.
     """
-    words = [text[:_LONGEST_WORD] for text in (email, *names)]
+    words = [text[:_MAX_WORD_LENGTH] for text in (email, *names)]
     parts = [part for word in words for part in re.split(r"[\W_]+", word)]
-    return tuple(dict.fromkeys(word for word in (*words, *parts) if len(word) >= _SHORTEST_WORD))
+    return tuple(dict.fromkeys(word for word in (*words, *parts) if len(word) >= _MIN_WORD_LENGTH))
 
 
 def is_common(password: str) -> bool:
@@ -92,21 +92,21 @@ def similar_word(password: str, words: Iterable[str]) -> str | None:
     Also the first of them in a ``password`` that is made of little else.
     """
     folded = _fold(password)
-    known = [(word, _fold(word)) for word in words if len(word) >= _SHORTEST_WORD]
+    known = [(word, _fold(word)) for word in words if len(word) >= _MIN_WORD_LENGTH]
     for word, plain in known:
         if _is_similar(folded, plain):
             return word
     rest = folded
     for _, plain in sorted(known, key=lambda pair: -len(pair[1])):
         rest = rest.replace(plain, " ")
-    if sum(character.isalnum() for character in rest) > _LONGEST_TRIMMING:
+    if sum(character.isalnum() for character in rest) > _MAX_TRIMMED:
         return None
     return next((word for word, plain in known if plain in folded), None)
 
 
 def _is_similar(password: str, word: str) -> bool:
     # Where the lengths alone rule it out, the costly comparison is spared.
-    if max(len(password), len(word)) > _LONGEST_COMPARED:
+    if max(len(password), len(word)) > _MAX_COMPARED_LENGTH:
         return False
     if 2 * min(len(password), len(word)) < _TOO_SIMILAR * (len(password) + len(word)):
         return False
@@ -137,7 +137,7 @@ def _trimmed(text: str) -> str:
     first, last = _LETTER.search(text), _LETTER.search(text[::-1])
     core = text[first.start() : len(text) - last.start()] if first and last else ""
     before, _, after = text.partition(core) if core else ("", "", text)
-    spare = len(before) + len(after) <= _LONGEST_TRIMMING or all(
+    spare = len(before) + len(after) <= _MAX_TRIMMED or all(
         len(part) <= 1 or is_made_of_runs(part) for part in (before, after)
     )
     return core if spare else text

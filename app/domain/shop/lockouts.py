@@ -11,7 +11,7 @@ from app.domain.values.errors import Refused
 
 
 @dataclass(frozen=True, slots=True)
-class DoorChange:
+class AccessChange:
     """What is to be changed; ``None`` stays as it is.
 
     ``provider_off`` is the slug of a provider that is to let in nobody whom it knows: it is
@@ -24,7 +24,7 @@ class DoorChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Undoers:
+class SettingsManagers:
     """Who holds MANAGE_SETTINGS, by the way they come in.
 
     ``people`` have any way in, ``by_sign_on`` a single sign-on identity at a provider that is
@@ -89,7 +89,7 @@ class Lockout:
     def is_locked_out(self) -> bool:
         return self.reason is not None
 
-    def unlike(self, before: "Lockout") -> "Lockout":
+    def unless_before(self, before: "Lockout") -> "Lockout":
         """The same, without a reason if nobody could undo anything ``before`` either.
 
         Such a change takes nothing away, and may be the repair.
@@ -97,11 +97,11 @@ class Lockout:
         return replace(self, reason=None) if before.is_locked_out else self
 
 
-class LocksOut(Refused):
+class LockoutRefused(Refused):
     """A change was refused because nobody inside could undo it."""
 
 
-def estranging_setting(before: Provider, after: Provider) -> str:
+def locking_setting(before: Provider, after: Provider) -> str:
     """What keeps out everybody whom a provider lets in, if ``after`` does; empty otherwise.
 
     People are known by issuer and subject. Under another client a subject may be another (OpenID
@@ -118,7 +118,9 @@ def estranging_setting(before: Provider, after: Provider) -> str:
     return "client_id" if is_other_client else ""
 
 
-def estrangement(setting: str, name: str, people: str, staff: int, reason: LockoutReason) -> str:
+def locking_message(
+    setting: str, name: str, people: str, staff: int, reason: LockoutReason
+) -> str:
     """Why ``setting`` of a provider stays, with its ``people`` counted just now."""
     who = f"{people} came in by {name}, {staff:,} of them staff"
     why = reason.message if setting == "active" else _NO_WAY_BACK
@@ -126,8 +128,8 @@ def estrangement(setting: str, name: str, people: str, staff: int, reason: Locko
     return f"{who}, and {_ENDS[setting]}. {why}{eased}"
 
 
-def judge_lockout(
-    actor: Actor, undoers: Undoers, mode: PasswordLoginMode, change: DoorChange
+def check_lockout(
+    actor: Actor, managers: SettingsManagers, mode: PasswordLoginMode, change: AccessChange
 ) -> Lockout:
     """Whether ``change`` locks out everybody who could undo it; ``mode`` is the one after it.
 
@@ -135,20 +137,20 @@ def judge_lockout(
     console may not have a shell. The way that ``actor`` came in by counts, unless it is closed.
     """
     if mode is PasswordLoginMode.ENABLED:
-        people = undoers.people
+        people = managers.people
     else:
-        people = undoers.by_sign_on + undoers.by_grant
+        people = managers.by_sign_on + managers.by_grant
     if not people and _stays(actor, mode, change):
         people = 1
-    if actor.is_trusted or people or undoers.apps:
-        return Lockout(people, undoers.apps)
+    if actor.is_trusted or people or managers.apps:
+        return Lockout(people, managers.apps)
     if mode is PasswordLoginMode.ENABLED:
         return Lockout(0, 0, LockoutReason.NOBODY)
-    reason = LockoutReason.NO_IDENTITY if undoers.providers else LockoutReason.NO_PROVIDER
+    reason = LockoutReason.NO_IDENTITY if managers.providers else LockoutReason.NO_PROVIDER
     return Lockout(0, 0, reason)
 
 
-def _stays(actor: Actor, mode: PasswordLoginMode, change: DoorChange) -> bool:
+def _stays(actor: Actor, mode: PasswordLoginMode, change: AccessChange) -> bool:
     """Whether ``actor`` keeps the way in that they have, and the right to undo."""
     if not actor.is_user or not actor.holds(Permission.MANAGE_SETTINGS):
         return False

@@ -135,7 +135,7 @@ class Setting:
         if self.is_required and not text.strip():
             return Problem("REQUIRED", "This is required.", self.api_name)
         check = prose_problem if self.kind is SettingKind.PROSE else line_problem
-        problem = check(text, self.api_name, longest=self.max_length)
+        problem = check(text, self.api_name, max_length=self.max_length)
         if problem is None and self.kind is SettingKind.EMAIL and text:
             problem = email_problem(text, self.api_name)
         return problem
@@ -213,12 +213,12 @@ def mode_change_problem(actor: Actor, target: PasswordLoginMode) -> Problem | No
     )
 
 
-def password_is_worthless(mode: PasswordLoginMode, origin: SessionOrigin) -> bool:
+def rejects_password_sessions(mode: PasswordLoginMode, origin: SessionOrigin) -> bool:
     """Whether a session that began with a password opens nothing while ``mode`` lasts."""
     return mode is PasswordLoginMode.DISABLED and origin is SessionOrigin.PASSWORD
 
 
-def strips_staff_rights(mode: PasswordLoginMode, origin: SessionOrigin) -> bool:
+def removes_staff_rights(mode: PasswordLoginMode, origin: SessionOrigin) -> bool:
     """Whether staff in a session of ``origin`` work as customers while ``mode`` lasts."""
     return mode is not PasswordLoginMode.ENABLED and origin is SessionOrigin.PASSWORD
 
@@ -237,7 +237,7 @@ def effective_permissions(
     given, are the provider's and rule alone; ``app``, when given, is the extension's app, with
     which the rest is intersected.
     """
-    if strips_staff_rights(mode, origin):
+    if removes_staff_rights(mode, origin):
         return frozenset()
     held = granted if scopes is None else scopes
     return held if app is None else held & app

@@ -8,7 +8,7 @@ from app.domain.authorization.actor import Actor
 BUCKET = timedelta(minutes=10)
 """Requests are counted by spans of this length, from the full hour on."""
 
-KEPT = timedelta(days=8)
+RETENTION = timedelta(days=8)
 """How long counts are kept."""
 
 

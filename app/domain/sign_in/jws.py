@@ -9,7 +9,7 @@ from functools import lru_cache
 from app.domain.values.errors import TokenFault, TokenRejected
 
 ALGORITHM = "RS256"
-LONGEST_TOKEN = 8 * 1024
+MAX_TOKEN_LENGTH = 8 * 1024
 """Characters; a token of ours has about a thousand."""
 
 _OUR_MEMBERS = frozenset(("alg", "kid", "typ"))
@@ -35,7 +35,7 @@ def read_token(token: str) -> CompactToken:
     keys which a token brings along (``jwk``, ``jku``, ``x5u``, ``x5c``) and every ``crit``
     (RFC 8725, 3.1, 3.5 and 3.10), and keeps a webhook's signature from passing for a token.
     """
-    if len(token) > LONGEST_TOKEN or not token.isascii():
+    if len(token) > MAX_TOKEN_LENGTH or not token.isascii():
         raise TokenRejected(TokenFault.UNDECODABLE)
     try:
         header, payload, signature = token.split(".")

@@ -1,6 +1,6 @@
 """How long a failed login waits (contract, "`tokenCreate` and friends: codes": the arithmetic)."""
 
-LONGEST_BLOCK_SECONDS = 3600
+MAX_BLOCK_SECONDS = 3600
 """No address ever waits longer."""
 
 FADE_SECONDS = 2 * 3600
@@ -13,7 +13,7 @@ Longer than any honest attempt, even on a machine so busy that a write waits for
 attempt whose lease ended early would let a second one run beside it.
 """
 
-LONGEST_LEASE_SECONDS = 2 * LEASE_SECONDS
+MAX_LEASE_SECONDS = 2 * LEASE_SECONDS
 """A lease that would last longer is from before the clock was put back, and counts as ended.
 
 Twice a lease's length: clocks of several machines differ by seconds.
@@ -22,7 +22,7 @@ Twice a lease's length: clocks of several machines differ by seconds.
 RUNNING_WAIT_SECONDS = 1
 """What an address is told to wait while another of its attempts runs: most are over by then."""
 
-MOST_GUESSES = 5
+MAX_GUESSES = 5
 """How often a signed-in person's own password is compared in a row before it was right."""
 
 GUESSES_FADE_SECONDS = 3600
@@ -35,11 +35,11 @@ What is nearer may be due to another machine's clock, and no block gets too long
 """
 
 _UNKNOWN_STEP = 10
-_LARGEST_EXPONENT = LONGEST_BLOCK_SECONDS.bit_length()
+_MAX_EXPONENT = MAX_BLOCK_SECONDS.bit_length()
 
 
 def block_seconds(*, failures: int, known_failures: int = 0, user_failures: int = 0) -> int:
-    """How long an address waits after a failure; from 1 to ``LONGEST_BLOCK_SECONDS`` seconds.
+    """How long an address waits after a failure; from 1 to ``MAX_BLOCK_SECONDS`` seconds.
 
     The longest of three counts, the failure itself included in each: ``failures`` (k) of the
     address with whatever email, which grows the wait at every tenth; ``known_failures`` (n) of
@@ -61,7 +61,7 @@ def faded_before(now: float) -> float:
 
 def is_from_the_future(*, blocked_until: float, counted_at: float, now: float) -> bool:
     """Whether the clock was put back since a block began with a failure at ``counted_at``."""
-    too_long = blocked_until > now + LONGEST_BLOCK_SECONDS
+    too_long = blocked_until > now + MAX_BLOCK_SECONDS
     return too_long or counted_at > now + CLOCK_DIFFERENCE_SECONDS
 
 
@@ -72,7 +72,7 @@ def blocked_until_now(*, blocked_until: float, counted_at: float, now: float) ->
     """
     if not is_from_the_future(blocked_until=blocked_until, counted_at=counted_at, now=now):
         return blocked_until
-    return now + min(max(blocked_until - counted_at, 0.0), LONGEST_BLOCK_SECONDS)
+    return now + min(max(blocked_until - counted_at, 0.0), MAX_BLOCK_SECONDS)
 
 
 def guesses_count_between(now: float) -> tuple[float, float]:
@@ -85,7 +85,7 @@ def guesses_count_between(now: float) -> tuple[float, float]:
 
 
 def guess_wait_seconds(*, guessed_at: float, now: float) -> float:
-    """How long until another guess, when ``MOST_GUESSES`` count of which the last was then."""
+    """How long until another guess, when ``MAX_GUESSES`` count of which the last was then."""
     return min(guessed_at + GUESSES_FADE_SECONDS - now, GUESSES_FADE_SECONDS)
 
 
@@ -93,11 +93,11 @@ def wait_seconds(*, blocked_until: float, lease_until: float, now: float) -> flo
     """How long an address has to wait before another attempt; 0 when it may try at ``now``."""
     if blocked_until > now:
         return blocked_until - now
-    if now < lease_until <= now + LONGEST_LEASE_SECONDS:
+    if now < lease_until <= now + MAX_LEASE_SECONDS:
         return min(lease_until - now, RUNNING_WAIT_SECONDS)
     return 0.0
 
 
 def _power(exponent: int) -> int:
     # Limited before it is raised: an exponent is as large as somebody's patience.
-    return min(1 << min(max(exponent, 0), _LARGEST_EXPONENT), LONGEST_BLOCK_SECONDS)
+    return min(1 << min(max(exponent, 0), _MAX_EXPONENT), MAX_BLOCK_SECONDS)

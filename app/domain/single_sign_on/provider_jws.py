@@ -7,7 +7,7 @@ from app.domain.sign_in.jws import decode, read_members
 from app.domain.values.errors import TokenFault, TokenRejected
 
 _PARTS = 3
-LONGEST_FOREIGN_TOKEN = 16 * 1024
+MAX_PROVIDER_TOKEN_LENGTH = 16 * 1024
 """Characters; providers put whole lists of groups into theirs."""
 
 
@@ -31,7 +31,7 @@ def read_foreign_token(token: str, algorithms: frozenset[str]) -> ForeignToken:
     (``crit``). Keys that a token brings along or points to (``jwk``, ``jku``, ``x5u``, ``x5c``)
     are never looked at (RFC 8725, 3.10).
     """
-    if len(token) > LONGEST_FOREIGN_TOKEN or not token.isascii():
+    if len(token) > MAX_PROVIDER_TOKEN_LENGTH or not token.isascii():
         raise TokenRejected(TokenFault.UNDECODABLE)
     try:
         first, second, third = token.split(".")
@@ -65,7 +65,7 @@ def claimed_key(token: str) -> str | None:
 
 def peek_part(token: str, place: int) -> Mapping[str, object]:
     """The JSON object in that part of ``token``, however many parts there are; else nothing."""
-    if len(token) > LONGEST_FOREIGN_TOKEN or not token.isascii():
+    if len(token) > MAX_PROVIDER_TOKEN_LENGTH or not token.isascii():
         return {}
     try:
         parts = token.split(".")

@@ -37,20 +37,22 @@ class Setting:
     label: str
     help: str
     type: SettingType = SettingType.STRING
-    longest: int = 2048
+    max_length: int = 2048
 
 
 MASK = "****"
 """What a secret reads back as; sent back, it leaves the secret as it is."""
 
 SETTINGS = (
-    Setting("client_id", "Client ID", "The name of this service at the provider.", longest=1024),
+    Setting(
+        "client_id", "Client ID", "The name of this service at the provider.", max_length=1024
+    ),
     Setting(
         "client_secret",
         "Client secret",
         "What the token URL is called with (client_secret_basic). It is never shown again.",
         SettingType.SECRET,
-        longest=1024,
+        max_length=1024,
     ),
     Setting(
         "enable_refresh_token",
@@ -67,7 +69,7 @@ SETTINGS = (
         "audience",
         "Audience",
         "What access tokens must be made for. Needed when the provider grants permissions.",
-        longest=1024,
+        max_length=1024,
     ),
     Setting(
         "use_oauth_scope_permissions",
@@ -84,13 +86,13 @@ SETTINGS = (
         "default_group_name_for_new_staff_users",
         "Default permission group name for new staff users",
         "The group that they join; it is made, without permissions, if there is none.",
-        longest=150,
+        max_length=150,
     ),
     Setting(
         "issuer",
         "Issuer",
         "The provider's own name, as its tokens tell it. Checked where it is known.",
-        longest=900,
+        max_length=900,
     ),
     Setting(
         "trust_emails",
@@ -144,7 +146,7 @@ def read_setting(name: str, value: str | None) -> str | bool | Problem | None:
     if setting.type is SettingType.BOOLEAN:
         flag = _FLAGS.get(text.lower())
         return Problem("INVALID", "Say true or false.", name) if flag is None else flag
-    problem = line_problem(text, name, longest=setting.longest)
+    problem = line_problem(text, name, max_length=setting.max_length)
     if problem is None and name.endswith("_url") and not is_web_address(text):
         problem = Problem("INVALID", _PLAIN_URL, name)
     return problem or text

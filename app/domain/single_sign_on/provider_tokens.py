@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from app.domain.apps import app_tokens
-from app.domain.authorization.scopes import ScopeGrant, granted_by
+from app.domain.authorization.scopes import ScopeGrant, granted_scopes
 from app.domain.deliveries import signatures
 from app.domain.single_sign_on.provider_jws import peek, peek_part
 from app.domain.single_sign_on.providers import Provider
@@ -20,8 +20,8 @@ ALGORITHMS = frozenset(
 ) | {"EdDSA"}
 """What providers may sign with: never ``none``, and nothing whose key is a shared secret."""
 
-LONGEST_SUBJECT = 255
-LONGEST_ISSUER = 900
+MAX_SUBJECT_LENGTH = 255
+MAX_ISSUER_LENGTH = 900
 _LOGOUT_EVENT = "http://schemas.openid.net/event/backchannel-logout"
 _OLDEST_LOGOUT = 300
 """Seconds after which a logout token is too old to be a message that is on its way."""
@@ -147,7 +147,7 @@ def read_access_token(
         # Without an audience nobody can tell whether the scopes were granted for this service.
         known = provider.audience != ""
         grant = (
-            granted_by(claims.get("scope"), claims.get("permissions"), shop)
+            granted_scopes(claims.get("scope"), claims.get("permissions"), shop)
             if known
             else ScopeGrant()
         )
@@ -174,7 +174,7 @@ def read_id_token(
     if "events" in claims or (nonce is not None and claims.get("nonce") != nonce):
         raise ProviderTokenRejected("The ID token belongs to another sign-in.")
     sid = claims.get("sid")
-    known = sid if isinstance(sid, str) and len(sid) <= LONGEST_SUBJECT else ""
+    known = sid if isinstance(sid, str) and len(sid) <= MAX_SUBJECT_LENGTH else ""
     return IdToken(issuer, _subject(claims), known, claims, _proved_ago(claims))
 
 
@@ -219,7 +219,7 @@ def _type(header: Mapping[str, object]) -> str:
 
 def _issuer(claims: Mapping[str, object], provider: Provider) -> str:
     issuer = claims.get("iss", "")
-    if not isinstance(issuer, str) or len(issuer) > LONGEST_ISSUER:
+    if not isinstance(issuer, str) or len(issuer) > MAX_ISSUER_LENGTH:
         raise ProviderTokenRejected("The token's issuer is no text.")
     if provider.issuer and issuer != provider.issuer:
         raise ProviderTokenRejected("The token is of another issuer.")
@@ -241,7 +241,7 @@ def _subject(claims: Mapping[str, object]) -> str:
 
 def read_subject(value: object) -> str:
     """A subject: a text of 1 to 255 characters; raises ``ProviderTokenRejected`` otherwise."""
-    if not isinstance(value, str) or not 0 < len(value) <= LONGEST_SUBJECT:
+    if not isinstance(value, str) or not 0 < len(value) <= MAX_SUBJECT_LENGTH:
         raise ProviderTokenRejected("The provider does not say who it is about.")
     if not value.isprintable():
         raise ProviderTokenRejected("The provider's subject cannot be stored.")

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from app.domain.accounts.emails import email_problem, normalize_email
-from app.domain.accounts.names import LONGEST, name_problems
+from app.domain.accounts.names import MAX_NAME_LENGTH, name_problems
 from app.domain.single_sign_on.provider_tokens import ProviderTokenRejected, read_subject
 from app.domain.single_sign_on.providers import Provider
 
@@ -56,5 +56,5 @@ def _name(value: object) -> str:
     """A name as it can be stored; what cannot is left out, for it keeps nobody from signing in."""
     if not isinstance(value, str):
         return ""
-    name = value.strip()[:LONGEST]
+    name = value.strip()[:MAX_NAME_LENGTH]
     return "" if name_problems(name, "") else name

@@ -2,7 +2,7 @@
 
 from urllib.parse import urlsplit, urlunsplit
 
-from app.domain.urls.web_urls import LONGEST, read_web_address
+from app.domain.urls.web_urls import MAX_URL_LENGTH, read_web_address
 from app.domain.values.ip_addresses import parse_address
 
 _PATH = "/graphql/"
@@ -18,8 +18,8 @@ def read_api_address(text: str) -> str:
     text = text.strip()
     if not text.lower().startswith(("http://", "https://")):
         raise ValueError(f"must start with https:// or http://, {_SHOWN}")
-    if len(text) > LONGEST:
-        raise ValueError(f"is longer than {LONGEST} characters; write {_SHOWN}")
+    if len(text) > MAX_URL_LENGTH:
+        raise ValueError(f"is longer than {MAX_URL_LENGTH} characters; write {_SHOWN}")
     if any(mark in text for mark in "@?#"):
         raise ValueError(f"must not contain a user, a query or a fragment; write {_SHOWN}")
     address = read_web_address(text)

@@ -7,7 +7,7 @@ from app.domain.urls.web_urls import read_web_address
 from app.domain.values.errors import Problem
 from app.domain.values.ip_addresses import Address, Network, is_public, parse_address
 
-ALLOWING = (
+ALLOW_HINT = (
     "If it is meant to be reached, the operator can list its network in OUTGOING_ALLOWED_NETWORKS."
 )
 """What helps where a private network is not reached: the same words before a call and after."""
@@ -33,7 +33,7 @@ def target_problem(
     address = _address(target.host)
     if address is None or is_public(address) or any(address in one for one in allowed):
         return None
-    return Problem("INVALID", f"{target.host[:80]} is in a private network. {ALLOWING}", field)
+    return Problem("INVALID", f"{target.host[:80]} is in a private network. {ALLOW_HINT}", field)
 
 
 def is_private_target(url: str) -> bool:

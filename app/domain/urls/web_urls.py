@@ -9,11 +9,11 @@ from urllib.parse import urlsplit
 
 import idna
 
-LONGEST = 2048
+MAX_URL_LENGTH = 2048
 """Characters of a URL that every browser accepts."""
 
 _PORTS = {"http": 80, "https": 443}
-_LONGEST_HOST = 253
+_MAX_HOST_LENGTH = 253
 _HIGHEST_PORT = 65_535
 _UNREADABLE = ("Cc", "Cf", "Cs", "Zl", "Zp", "Zs")
 _URL = re.compile(
@@ -77,7 +77,7 @@ def ascii_host(host: str) -> str | None:
     """
     if host.startswith("[") and host.endswith("]"):
         return _ipv6(host[1:-1])
-    if not host or len(host) > _LONGEST_HOST:
+    if not host or len(host) > _MAX_HOST_LENGTH:
         return None
     name = host.lower()
     if not name.isascii() or "xn--" in name:
@@ -87,7 +87,7 @@ def ascii_host(host: str) -> str | None:
             return None
     name = name.removesuffix(".")
     labels = name.split(".")
-    if len(name) > _LONGEST_HOST or not all(map(_LABEL.fullmatch, labels)):
+    if len(name) > _MAX_HOST_LENGTH or not all(map(_LABEL.fullmatch, labels)):
         return None
     return _ipv4(name) if _NUMBER.fullmatch(labels[-1]) else name
 
@@ -103,7 +103,7 @@ def is_unambiguous(text: str) -> bool:
     Behind a blank another URL could begin, and what is added to the first, a link's secret, would
     stand in the second.
     """
-    return 0 < len(text) <= LONGEST and not any(map(_is_treacherous, text))
+    return 0 < len(text) <= MAX_URL_LENGTH and not any(map(_is_treacherous, text))
 
 
 def as_browsers_read(url: str) -> str:

@@ -5,10 +5,10 @@ import binascii
 
 from app.domain.values.errors import Problem, Refused
 
-_LONGEST_ID = 1000
+_MAX_ID_LENGTH = 1000
 """Characters; the longest that we make have about a hundred."""
 
-LONGEST_KEY = 18
+MAX_KEY_LENGTH = 18
 """Digits that fit every database's integer key; a longer one cannot exist."""
 
 
@@ -18,7 +18,7 @@ def to_global_id(type_name: str, key: int | str) -> str:
 
 def parse_global_id(value: str) -> tuple[str, str] | None:
     """Type name and key of ``value``, or ``None`` when it is no global id."""
-    if len(value) > _LONGEST_ID:
+    if len(value) > _MAX_ID_LENGTH:
         return None
     try:
         text = base64.b64decode(value, validate=True).decode()
@@ -40,5 +40,5 @@ def key_of(value: str, type_name: str, *, field: str = "id", code: str = "NOT_FO
 
 def parse_key(text: str) -> int | None:
     """The numeric key that ``text`` spells, or ``None``."""
-    fits = len(text) <= LONGEST_KEY and text.isascii() and text.isdigit()
+    fits = len(text) <= MAX_KEY_LENGTH and text.isascii() and text.isdigit()
     return int(text) if fits else None

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from app.domain.values.text_rules import is_storable
 
 _DEEPEST = 20
-_LARGEST = 2**53
+_MAX_INTEGER = 2**53
 """Beyond it the readers of JSON no longer agree on a number."""
 
 
@@ -27,5 +27,5 @@ def _is_plain(value: object) -> bool:
     if isinstance(value, str):
         return is_storable(value)
     if isinstance(value, int | float):
-        return abs(value) < _LARGEST
+        return abs(value) < _MAX_INTEGER
     return True

@@ -12,13 +12,13 @@ from app.domain.values.text_rules import is_storable
 
 Item_co = TypeVar("Item_co", covariant=True)
 
-LONGEST_PAGE = 100
+MAX_PAGE_SIZE = 100
 BAD_CURSOR = "Received cursor is invalid."
 
-_LONGEST_CURSOR = 16 * 1024
+_MAX_CURSOR_LENGTH = 16 * 1024
 """Characters; room for two names of the greatest length, each character escaped."""
 
-_LARGEST = 2**63
+_MAX_INTEGER = 2**63
 """What no key, count or number in a database reaches."""
 
 
@@ -77,8 +77,8 @@ def read_page_request(
         raise Refused(Problem("GRAPHQL_ERROR", message, "last"))
     backwards = first is None
     field, size = ("last", last) if backwards else ("first", first)
-    if size is None or not 0 < size <= LONGEST_PAGE:
-        message = f"Ask for 1 to {LONGEST_PAGE} at once: `{field}` of `{name}` is {size}."
+    if size is None or not 0 < size <= MAX_PAGE_SIZE:
+        message = f"Ask for 1 to {MAX_PAGE_SIZE} at once: `{field}` of `{name}` is {size}."
         raise Refused(Problem("GRAPHQL_ERROR", message, field))
     place, other = ("before", "after") if backwards else ("after", "before")
     text, stray = (before, after) if backwards else (after, before)
@@ -94,7 +94,7 @@ def make_cursor(values: tuple[str | int, ...]) -> str:
 
 def read_cursor(text: str, field: str) -> tuple[str | int, ...]:
     """The sort values in a cursor; refuses anything that ``make_cursor`` did not make."""
-    if len(text) > _LONGEST_CURSOR:
+    if len(text) > _MAX_CURSOR_LENGTH:
         raise Refused(Problem("GRAPHQL_ERROR", BAD_CURSOR, field))
     try:
         values = json.loads(base64.urlsafe_b64decode(text.encode()))
@@ -113,4 +113,4 @@ def read_cursor(text: str, field: str) -> tuple[str | int, ...]:
 def _is_value(value: object) -> bool:
     if isinstance(value, str):
         return is_storable(value)
-    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < _LARGEST
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < _MAX_INTEGER

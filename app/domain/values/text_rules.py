@@ -21,15 +21,17 @@ _KEYCAPS = "0123456789#*"
 _TURNS_TEXT_AROUND = re.compile("[\u202a-\u202e\u2066-\u2069]")
 
 
-def line_problem(text: str, field: str, *, longest: int, code: str = "INVALID") -> Problem | None:
-    """Why ``text`` cannot be one line of at most ``longest`` characters, or ``None``.
+def line_problem(
+    text: str, field: str, *, max_length: int, code: str = "INVALID"
+) -> Problem | None:
+    """Why ``text`` cannot be one line of at most ``max_length`` characters, or ``None``.
 
     The rule for every name and label that others see. Control characters and line breaks are
     refused everywhere: what reaches a mail header must never be able to end one. So are
     bidirectional controls and invisible characters, which make one name look like another.
     """
-    if len(text) > longest:
-        return _too_long(text, field, longest, code)
+    if len(text) > max_length:
+        return _too_long(text, field, max_length, code)
     if has_control_characters(text):
         return Problem(code, "Line breaks and control characters are not allowed here.", field)
     if not text.isascii() and any(_is_invisible(text, place) for place in range(len(text))):
@@ -37,14 +39,16 @@ def line_problem(text: str, field: str, *, longest: int, code: str = "INVALID") 
     return None
 
 
-def prose_problem(text: str, field: str, *, longest: int, code: str = "INVALID") -> Problem | None:
-    """Why ``text`` cannot be prose of at most ``longest`` characters, or ``None``.
+def prose_problem(
+    text: str, field: str, *, max_length: int, code: str = "INVALID"
+) -> Problem | None:
+    """Why ``text`` cannot be prose of at most ``max_length`` characters, or ``None``.
 
     Characters that reverse the order of the text around them are refused: what is shown would
     not be what is stored.
     """
-    if len(text) > longest:
-        return _too_long(text, field, longest, code)
+    if len(text) > max_length:
+        return _too_long(text, field, max_length, code)
     if not is_storable(text):
         return Problem(code, "It holds characters that cannot be stored.", field)
     if turns_text_around(text):
@@ -67,8 +71,8 @@ def has_control_characters(text: str) -> bool:
     return _CONTROL.search(text) is not None
 
 
-def _too_long(text: str, field: str, longest: int, code: str) -> Problem:
-    return Problem(code, f"Use at most {longest} characters; this has {len(text)}.", field)
+def _too_long(text: str, field: str, max_length: int, code: str) -> Problem:
+    return Problem(code, f"Use at most {max_length} characters; this has {len(text)}.", field)
 
 
 def _is_invisible(text: str, place: int) -> bool:

@@ -4,7 +4,7 @@ CLOCK_LEEWAY = 60
 """Seconds that ``iat`` and ``nbf`` can be ahead of our clock; ``exp`` has no leeway (contract,
 part 3)."""
 
-FARTHEST = 10**11
+MAX_TIME = 10**11
 """Unix seconds (the year 5138) beyond which a number is no time, infinity among them."""
 
 
@@ -13,4 +13,4 @@ def is_time(value: object) -> bool:
     # A boolean is a number to Python; NaN fails every comparison.
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return False
-    return -FARTHEST <= value <= FARTHEST
+    return -MAX_TIME <= value <= MAX_TIME

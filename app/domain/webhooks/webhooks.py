@@ -10,9 +10,9 @@ from app.domain.values.errors import Problem
 from app.domain.values.text_rules import is_storable, prose_problem, turns_text_around
 from app.domain.webhooks.permissions import UNKNOWN_SAVER, Saver
 
-MOST_HEADERS = 5
-LONGEST_HEADER = 998
-LONGEST_QUERY = 100_000
+MAX_HEADERS = 5
+MAX_HEADER_LENGTH = 998
+MAX_QUERY_LENGTH = 100_000
 
 _HEADER = re.compile(
     r"X-[!#$%&'*+.^_`|~0-9A-Z-]+|Authorization[0-9A-Z-]*|BrokerProperties",
@@ -126,7 +126,7 @@ def query_problem(query: str) -> Problem | None:
     if is_storable(query) and turns_text_around(query):
         message = "Characters that change the text direction are not allowed."
         return Problem("SYNTAX", message, "query")
-    return prose_problem(query, "query", longest=LONGEST_QUERY)
+    return prose_problem(query, "query", max_length=MAX_QUERY_LENGTH)
 
 
 def headers_problem(headers: Mapping[str, object], field: str = "customHeaders") -> Problem | None:
@@ -138,15 +138,15 @@ def headers_problem(headers: Mapping[str, object], field: str = "customHeaders")
     message = ""
     if len({name.lower() for name in headers}) < len(headers):
         message = "One of them is there twice, in other capitals."
-    if len(headers) > MOST_HEADERS:
-        message = f"There may be {MOST_HEADERS} headers at most; these are {len(headers)}."
+    if len(headers) > MAX_HEADERS:
+        message = f"There may be {MAX_HEADERS} headers at most; these are {len(headers)}."
     for name, value in headers.items():
         if not _HEADER.fullmatch(name):
             message = f"{name[:80]!r} is not allowed: use X-*, Authorization* or BrokerProperties."
         elif not isinstance(value, str) or not _VALUE.fullmatch(value):
             message = f"The value of {name[:80]} must be a line of printable ASCII characters."
-        elif len(name) + len(value) > LONGEST_HEADER:
-            message = f"{name[:80]} is longer than {LONGEST_HEADER} characters."
+        elif len(name) + len(value) > MAX_HEADER_LENGTH:
+            message = f"{name[:80]} is longer than {MAX_HEADER_LENGTH} characters."
     return Problem("INVALID_CUSTOM_HEADERS", message, field) if message else None
 
 

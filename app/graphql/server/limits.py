@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from graphql import GraphQLError
 
-from app.domain.values.pages import LONGEST_PAGE
+from app.domain.values.pages import MAX_PAGE_SIZE
 
 CEILING = 1_000_000_000
 """Where counting stops: an operation this large needs no exact figure."""
@@ -31,7 +31,7 @@ class Limits:
     depth: int = 16
     aliases: int = 100
     cost: int = 30_000
-    page_size: int = LONGEST_PAGE
+    page_size: int = MAX_PAGE_SIZE
     mutations: int = 10
 
 

@@ -24,7 +24,7 @@ from graphql import (
     is_list_type,
 )
 
-from app.domain.values.pages import LONGEST_PAGE
+from app.domain.values.pages import MAX_PAGE_SIZE
 from app.graphql.server.limits import CEILING, Load
 from app.graphql.server.schema_fields import field_of
 
@@ -175,7 +175,9 @@ class Scales:
             for argument in node.arguments
             if argument.name.value in paged
         ]
-        return max((max(size, 0) for size in sizes if isinstance(size, int)), default=LONGEST_PAGE)
+        return max(
+            (max(size, 0) for size in sizes if isinstance(size, int)), default=MAX_PAGE_SIZE
+        )
 
     def _value(self, value: ValueNode) -> object:
         if isinstance(value, VariableNode):

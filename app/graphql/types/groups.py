@@ -4,7 +4,7 @@ import graphene
 from graphql import GraphQLResolveInfo
 
 from app.domain.accounts import users as domain
-from app.domain.authorization.grants import is_within_reach
+from app.domain.authorization.grants import is_manageable
 from app.domain.authorization.permissions import Permission, in_order
 from app.domain.values.ids import to_global_id
 from app.graphql.context import RequestContext
@@ -39,4 +39,4 @@ class Group(graphene.ObjectType):
     def resolve_user_can_manage(self: domain.Group, info: GraphQLResolveInfo) -> bool:
         context: RequestContext = info.context
         manages = context.actor.is_user and context.actor.holds(Permission.MANAGE_STAFF)
-        return manages and is_within_reach(context.actor, self.permissions)
+        return manages and is_manageable(context.actor, self.permissions)

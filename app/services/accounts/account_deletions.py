@@ -5,7 +5,7 @@ from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Caller
 from app.domain.events import AccountDeleted, CustomerDeleted
-from app.domain.passwords.email_links import LinkPurpose, lifetime_in_words
+from app.domain.passwords.email_links import LinkPurpose, format_lifetime
 from app.domain.urls.redirects import with_query
 from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.models import UserRecord
@@ -37,7 +37,7 @@ def request_account_deletion(ports: Ports, actor: Actor, *, redirect_url: str) -
             raise Refused(_STAFF)
         purpose = LinkPurpose.DELETE_ACCOUNT
         link = with_query(redirect_url, token=make_link(ports, session, user, purpose))
-        values = {"link": link, "lifetime": lifetime_in_words(purpose)}
+        values = {"link": link, "lifetime": format_lifetime(purpose)}
         put_mail(ports, session, Mail(MailKind.ACCOUNT_DELETION_REQUEST, user.email, values))
         change = Change("account.deletion_request", "User", user.id, user.email)
         record(ports, actor, session, change)

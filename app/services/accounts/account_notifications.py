@@ -12,11 +12,11 @@ from app.ports import Ports
 from app.services.accounts.email_links import make_link
 from app.services.authorization.register import part
 from app.services.outbox.publisher import put_mail
-from app.services.sign_in.timing_equalizer import kept_if
+from app.services.sign_in.timing_equalizer import roll_back_unless
 
 
 @part
-def tell_of_account(ports: Ports, session: Session, user: UserRecord) -> None:
+def notify_account_owner(ports: Ports, session: Session, user: UserRecord) -> None:
     """Tell ``user``, whose row is locked, that somebody tried to use their address.
 
     Only whoever reads that mailbox learns that there is an account. One that was told a moment ago
@@ -24,7 +24,7 @@ def tell_of_account(ports: Ports, session: Session, user: UserRecord) -> None:
     same work.
     """
     told = was_mailed(ports, session, user.id, LinkPurpose.NOTICE)
-    with kept_if(session, user.is_active and not told):
+    with roll_back_unless(session, user.is_active and not told):
         make_link(ports, session, user, LinkPurpose.NOTICE)
         put_mail(ports, session, Mail(MailKind.ACCOUNT_EXISTS, user.email))
 

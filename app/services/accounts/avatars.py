@@ -3,7 +3,7 @@
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
-from app.domain.accounts.avatars import LARGEST_FILE, NAME_LENGTH, SIZES
+from app.domain.accounts.avatars import MAX_FILE_SIZE, NAME_LENGTH, SIZES
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Caller
@@ -26,8 +26,8 @@ def update_avatar(ports: Ports, actor: Actor, image: Upload) -> User:
     It is drawn anew from the file's pixels, under a name that nobody can guess. Refuses on
     ``image``: FILE_SIZE_LIMIT_EXCEEDED, and INVALID for what is no picture, or one too large.
     """
-    if len(image.data) > LARGEST_FILE:
-        message = f"Use a file of at most {LARGEST_FILE // (1024 * 1024)} MiB."
+    if len(image.data) > MAX_FILE_SIZE:
+        message = f"Use a file of at most {MAX_FILE_SIZE // (1024 * 1024)} MiB."
         raise Refused(Problem("FILE_SIZE_LIMIT_EXCEEDED", message, "image"))
     try:
         squares = ports.images.crop_squares(image.data, SIZES)

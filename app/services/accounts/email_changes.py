@@ -10,7 +10,7 @@ from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Caller
 from app.domain.events import AccountChangeEmailRequested, AccountEmailChanged
-from app.domain.passwords.email_links import LinkPurpose, lifetime_in_words
+from app.domain.passwords.email_links import LinkPurpose, format_lifetime
 from app.domain.urls.redirects import with_query
 from app.domain.urls.web_urls import as_browsers_read
 from app.domain.values.dates import date_in_words
@@ -18,7 +18,7 @@ from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.models import UserRecord
 from app.ports import Ports
 from app.services.accounts.account_details import put_update
-from app.services.accounts.account_notifications import tell_of_account
+from app.services.accounts.account_notifications import notify_account_owner
 from app.services.accounts.email_links import (
     WORTHLESS,
     drop_links,
@@ -32,7 +32,7 @@ from app.services.identity.account_trust import confirm_email
 from app.services.identity.users import load_caller
 from app.services.outbox.publisher import put_event, put_mail
 from app.services.sign_in.reauthentication import own_account, own_id, prove_password
-from app.services.sign_in.timing_equalizer import kept_if
+from app.services.sign_in.timing_equalizer import roll_back_unless
 
 _PURPOSES = (LinkPurpose.CHANGE_EMAIL,)
 _SAME = Problem("UNIQUE", "This is the present address.", "newEmail")
@@ -63,14 +63,14 @@ def request_email_change(
         if user is None:
             raise PermissionDenied(Caller.USER)
         owner = session.scalar(select(UserRecord.id).where(UserRecord.email == email))
-        with kept_if(session, keep=owner is None):
+        with roll_back_unless(session, keep=owner is None):
             _promise(ports, actor, session, user, email, redirect_url)
         change = Change("account.email_change_request", "User", user.id, user.email)
         record(ports, actor, session, change)
         answer = load_caller(session, actor, user.id)
     # On its own: two people who want each other's address must not wait for one another. Where
     # nobody has it, the same work is done for the caller, and undone.
-    _tell(ports, account.id if owner is None else owner, keep=owner is not None)
+    _notify(ports, account.id if owner is None else owner, keep=owner is not None)
     return answer
 
 
@@ -100,7 +100,7 @@ def _promise(
     token = make_link(ports, session, user, purpose, email)
     values = {
         "link": with_query(redirect_url, token=token),
-        "lifetime": lifetime_in_words(purpose),
+        "lifetime": format_lifetime(purpose),
         "old_email": user.email,
         "new_email": email,
     }
@@ -110,12 +110,12 @@ def _promise(
     put_event(ports, actor, session, event)
 
 
-def _tell(ports: Ports, owner: int, *, keep: bool) -> None:
+def _notify(ports: Ports, owner: int, *, keep: bool) -> None:
     with ports.database.transaction() as session:
         user = session.get(UserRecord, owner, with_for_update=True)
         if user is not None:
-            with kept_if(session, keep):
-                tell_of_account(ports, session, user)
+            with roll_back_unless(session, keep):
+                notify_account_owner(ports, session, user)
 
 
 def _move(ports: Ports, actor: Actor, session: Session, user: UserRecord, email: str) -> None:

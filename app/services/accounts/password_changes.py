@@ -18,10 +18,10 @@ from app.services.accounts.email_links import open_link, require_owner
 from app.services.accounts.new_passwords import hash_for_link, replace_password
 from app.services.authorization.live_sessions import switches_of
 from app.services.authorization.register import account_owner_only, input_decides, part
-from app.services.authorization.shop_state import find_door
+from app.services.authorization.shop_state import load_shop_state
 from app.services.identity.users import load_caller, load_user
 from app.services.sign_in.password_login import (
-    Entered,
+    PasswordSignIn,
     needs_password_login,
     require_password_login,
 )
@@ -74,12 +74,12 @@ def set_password(
     email alike. Whoever opens the link has shown that the mailbox is theirs: the account counts as
     confirmed.
     """
-    entered = enter_by_link(ports, actor, email=email, password=password, token=token)
+    entered = sign_in_with_link(ports, actor, email=email, password=password, token=token)
     return sign_pair(ports, actor, entered.opened, entered.user, entered.switches)
 
 
 @part
-def enter_by_link(
+def sign_in_with_link(
     ports: Ports,
     actor: Actor,
     *,
@@ -87,12 +87,12 @@ def enter_by_link(
     password: str,
     token: str,
     lifetime: timedelta | None = None,
-) -> Entered:
+) -> PasswordSignIn:
     """A new session for whoever sets a password by a link; refuses as ``set_password`` does.
 
     ``lifetime`` is how long the session is good for, unless as long as refresh tokens are.
     """
-    require_password_login(find_door(ports).switches)
+    require_password_login(load_shop_state(ports).switches)
     hashed = hash_for_link(ports, _PURPOSES, email=email, token=token, password=password)
     with ports.database.transaction() as session:
         switches = _open_switches(session)
@@ -105,7 +105,7 @@ def enter_by_link(
         begun = open_session(
             ports, actor, session, user.id, SessionOrigin.PASSWORD, lifetime=lifetime
         )
-        return Entered(begun, load_user(session, user.id), switches)
+        return PasswordSignIn(begun, load_user(session, user.id), switches)
 
 
 def _open_switches(session: Session) -> Switches:

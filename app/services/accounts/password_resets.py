@@ -18,19 +18,19 @@ from app.models import ResetRequestRecord, ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.services.accounts.email_links import require_redirect
-from app.services.accounts.reset_links import promise_link, take_turn
-from app.services.audit.requesters import kept_requester, requester
+from app.services.accounts.reset_links import claim_reset, create_link
+from app.services.audit.requesters import requester, store_requester
 from app.services.authorization.live_sessions import switches_of
 from app.services.authorization.rate_limits import within_rate
 from app.services.authorization.register import input_decides, internal
 from app.services.outbox.base_url import base_address
 from app.services.sign_in.password_login import needs_password_login
 
-MOST_WAITING = 10_000
+MAX_WAITING = 10_000
 """Requests that can wait for the worker: more cannot be stored, whoever asks."""
 
 _BATCH = 100
-_MOST_REMOVED = 1000
+_MAX_REMOVED = 1000
 _RETRY_AFTER = 60
 
 
@@ -42,7 +42,7 @@ def request_password_reset(ports: Ports, actor: Actor, *, email: str, redirect_u
     Refuses DISABLED_AUTHENTICATION_METHOD, and INVALID on ``redirectUrl`` when mails may not lead
     there. Nothing else is ever said: unknown, inactive, locked and known users get one answer,
     and so does an email for which more is asked than its limit allows, whatever clients ask.
-    Raises ``TooManyRequests`` while ``MOST_WAITING`` wait for the worker.
+    Raises ``TooManyRequests`` while ``MAX_WAITING`` wait for the worker.
     """
     require_redirect(ports, redirect_url)
     address = normalize_email(email)
@@ -51,14 +51,14 @@ def request_password_reset(ports: Ports, actor: Actor, *, email: str, redirect_u
     if not within_rate(ports, RESET_EMAIL, hashlib.sha256(address.encode()).hexdigest()):
         return  # no more than a link in a while is made for it anyway
     with ports.database.transaction() as session:
-        some = select(ResetRequestRecord.id).limit(MOST_WAITING).subquery()
-        if (session.scalar(select(func.count()).select_from(some)) or 0) >= MOST_WAITING:
+        some = select(ResetRequestRecord.id).limit(MAX_WAITING).subquery()
+        if (session.scalar(select(func.count()).select_from(some)) or 0) >= MAX_WAITING:
             raise TooManyRequests(_RETRY_AFTER)
         session.add(
             ResetRequestRecord(
                 email=address,
                 redirect_url=redirect_url,
-                caller=kept_requester(actor),
+                caller=store_requester(actor),
                 created_at=ports.clock.now(),
             )
         )
@@ -77,7 +77,7 @@ def answer_reset_requests(ports: Ports, actor: Actor) -> int:
     One link per user and ``RESET_PASSWORD_LOCK_TIME``, of however many processes; none for an
     address that is nobody's or an inactive account's, nor while passwords are switched off.
     """
-    removed, after, answered = _remove_for_nobody(ports), 0, 0
+    removed, after, answered = _remove_without_account(ports), 0, 0
     faults: list[Exception] = []
     while answered < _BATCH and (key := _next(ports, after)) is not None:
         after = key
@@ -90,18 +90,18 @@ def answer_reset_requests(ports: Ports, actor: Actor) -> int:
     return removed + answered
 
 
-def _remove_for_nobody(ports: Ports) -> int:
+def _remove_without_account(ports: Ports) -> int:
     """Drop requests for emails without an active account, many at once: how many.
 
     Otherwise a flood of invented emails would keep everybody else's links waiting.
     """
     removed = 0
-    while (dropped := _drop_for_nobody(ports)) > 0:
+    while (dropped := _drop_without_account(ports)) > 0:
         removed += dropped
     return removed
 
 
-def _drop_for_nobody(ports: Ports) -> int:
+def _drop_without_account(ports: Ports) -> int:
     someone = select(UserRecord.id).where(
         UserRecord.email == ResetRequestRecord.email, UserRecord.is_active.is_(True)
     )
@@ -109,7 +109,7 @@ def _drop_for_nobody(ports: Ports) -> int:
         select(ResetRequestRecord.id)
         .where(~someone.exists())
         .order_by(ResetRequestRecord.id)
-        .limit(_MOST_REMOVED)
+        .limit(_MAX_REMOVED)
     )
     with ports.database.reading() as reading:
         keys = reading.scalars(nobody).all()
@@ -146,8 +146,8 @@ def _answer(ports: Ports, key: int) -> bool:
         session.delete(request)
         switches = switches_of(session.get_one(ShopRecord, SHOP_ID))
         if switches.password_login_mode is not PasswordLoginMode.DISABLED:
-            user = take_turn(ports, session, UserRecord.email == request.email)
+            user = claim_reset(ports, session, UserRecord.email == request.email)
             if user is not None:
-                asker = requester(request.caller)
-                promise_link(ports, asker, session, user, request.redirect_url)
+                requested_by = requester(request.caller)
+                create_link(ports, requested_by, session, user, request.redirect_url)
     return True

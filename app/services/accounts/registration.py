@@ -11,7 +11,7 @@ from app.domain.accounts.mail import Mail, MailKind
 from app.domain.accounts.names import name_problems
 from app.domain.authorization.actor import Actor
 from app.domain.events import AccountConfirmationRequested, CustomerCreated
-from app.domain.passwords.email_links import LinkPurpose, lifetime_in_words
+from app.domain.passwords.email_links import LinkPurpose, format_lifetime
 from app.domain.passwords.passwords import own_words, password_problems
 from app.domain.urls.redirects import with_query
 from app.domain.urls.web_urls import as_browsers_read
@@ -19,13 +19,13 @@ from app.domain.values.errors import Problem, Refused
 from app.models import ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
-from app.services.accounts.account_notifications import tell_of_account, was_mailed
+from app.services.accounts.account_notifications import notify_account_owner, was_mailed
 from app.services.accounts.email_links import make_link, redirect_refusal
 from app.services.audit.log import Change, record
 from app.services.authorization.register import input_decides
 from app.services.outbox.publisher import put_event, put_mail
 from app.services.sign_in.password_login import needs_confirmation
-from app.services.sign_in.timing_equalizer import kept_if
+from app.services.sign_in.timing_equalizer import roll_back_unless
 
 _DECOY_LENGTH = 16
 
@@ -108,11 +108,11 @@ def _register(ports: Ports, actor: Actor, new: NewAccount, work: _Work) -> None:
         )
         if existing is None:
             user = _create(ports, actor, session, shop, new, work)
-            with kept_if(session, keep=False):
+            with roll_back_unless(session, keep=False):
                 _register_again(ports, actor, session, shop, user, new, is_same=work.is_same)
         else:
             decoy = replace(new, email=f"{ports.randomness.token(_DECOY_LENGTH)}@decoy.invalid")
-            with kept_if(session, keep=False):
+            with roll_back_unless(session, keep=False):
                 _create(ports, actor, session, shop, decoy, work)
             _register_again(ports, actor, session, shop, existing, new, is_same=work.is_same)
 
@@ -158,11 +158,11 @@ def _register_again(
     """
     mailed = was_mailed(ports, session, existing.id, LinkPurpose.CONFIRM_ACCOUNT)
     waiting = existing.is_active and not existing.is_confirmed and needs_confirmation(shop)
-    with kept_if(session, keep=not mailed):
+    with roll_back_unless(session, keep=not mailed):
         if waiting and is_same:
             _ask_to_confirm(ports, actor, session, existing, new.redirect_url)
         else:
-            tell_of_account(ports, session, existing)
+            notify_account_owner(ports, session, existing)
 
 
 def _ask_to_confirm(
@@ -171,7 +171,7 @@ def _ask_to_confirm(
     purpose = LinkPurpose.CONFIRM_ACCOUNT
     token = make_link(ports, session, user, purpose)
     link = with_query(redirect_url, email=user.email, token=token)
-    values = {"link": link, "lifetime": lifetime_in_words(purpose)}
+    values = {"link": link, "lifetime": format_lifetime(purpose)}
     put_mail(ports, session, Mail(MailKind.ACCOUNT_CONFIRMATION, user.email, values))
     page = as_browsers_read(redirect_url)
     event = AccountConfirmationRequested(user.id, token=token, redirect_url=page)

@@ -9,7 +9,7 @@ from app.domain.accounts.mail import Mail, MailKind
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.events import AccountSetPasswordRequested, StaffSetPasswordRequested
-from app.domain.passwords.email_links import LinkPurpose, lifetime_in_words
+from app.domain.passwords.email_links import LinkPurpose, format_lifetime
 from app.domain.urls.redirects import with_query
 from app.domain.urls.web_urls import as_browsers_read
 from app.domain.values.errors import Problem, Refused
@@ -39,14 +39,14 @@ def send_reset_link(ports: Ports, actor: Actor, user_id: int, *, redirect_url: s
         require_manageable(actor, found)
         if not found.is_active:
             raise Refused(Problem("INACTIVE", "Activate this account first.", "id"))
-        user = take_turn(ports, session, UserRecord.id == user_id)
+        user = claim_reset(ports, session, UserRecord.id == user_id)
         if user is None:
             raise Refused(_too_early(ports))
-        promise_link(ports, actor, session, user, redirect_url)
+        create_link(ports, actor, session, user, redirect_url)
 
 
 @part
-def take_turn(ports: Ports, session: Session, who: ColumnElement[bool]) -> UserRecord | None:
+def claim_reset(ports: Ports, session: Session, who: ColumnElement[bool]) -> UserRecord | None:
     """Whoever may have a link now, the turn being theirs; ``None`` when nobody may.
 
     One link per user and ``RESET_PASSWORD_LOCK_TIME``, of however many processes.
@@ -70,20 +70,20 @@ def take_turn(ports: Ports, session: Session, who: ColumnElement[bool]) -> UserR
 
 
 @part
-def promise_link(
-    ports: Ports, asker: Actor, session: Session, user: UserRecord, redirect_url: str
+def create_link(
+    ports: Ports, requested_by: Actor, session: Session, user: UserRecord, redirect_url: str
 ) -> None:
-    """Make the link that ``asker`` has asked for, with its mail, its event and its trace."""
+    """Create the link that ``requested_by`` asked for, with its mail, event and audit entry."""
     purpose = LinkPurpose.SET_PASSWORD
     token = make_link(ports, session, user, purpose)
     link = with_query(redirect_url, email=user.email, token=token)
-    values = {"link": link, "lifetime": lifetime_in_words(purpose)}
+    values = {"link": link, "lifetime": format_lifetime(purpose)}
     put_mail(ports, session, Mail(MailKind.PASSWORD_RESET, user.email, values))
     kind = StaffSetPasswordRequested if user.is_staff else AccountSetPasswordRequested
     event = kind(user.id, token=token, redirect_url=as_browsers_read(redirect_url))
-    put_event(ports, asker, session, event)
+    put_event(ports, requested_by, session, event)
     change = Change("password.reset_link", "User", user.id, user.email)
-    record(ports, asker, session, change)
+    record(ports, requested_by, session, change)
 
 
 def _too_early(ports: Ports) -> Problem:

@@ -29,7 +29,7 @@ from app.services.outbox.publisher import put_event
 from app.services.webhooks.delivery_removal import thin_out
 from app.services.webhooks.permission_grants import confirm_webhooks
 
-_LONGEST_NAME = 256
+_MAX_NAME_LENGTH = 256
 _UNIQUE = Problem("UNIQUE", "Another app has this identifier.", "identifier")
 
 
@@ -74,7 +74,7 @@ def create_app(ports: Ports, actor: Actor, new: NewApp) -> CreatedApp:
         with ports.database.transaction() as session:
             return _store(ports, actor, session, NewApp(name, new.permissions, identifier))
     except IntegrityError:
-        _tell_taken(ports, identifier)
+        _refuse_taken(ports, identifier)
         raise
 
 
@@ -107,7 +107,7 @@ def update_app(
             confirm_webhooks(ports, actor, session, app_id, added, confirmed=confirmed)
             return updated
     except IntegrityError:
-        _tell_taken(ports, present(change.identifier, "").strip(), app_id)
+        _refuse_taken(ports, present(change.identifier, "").strip(), app_id)
         raise
 
 
@@ -134,8 +134,8 @@ def delete_app(ports: Ports, actor: Actor, app_id: int) -> App:
 
 def _check(actor: Actor, name: str, identifier: str, permissions: frozenset[Permission]) -> None:
     found = [
-        line_problem(name, "name", longest=_LONGEST_NAME),
-        line_problem(identifier, "identifier", longest=_LONGEST_NAME),
+        line_problem(name, "name", max_length=_MAX_NAME_LENGTH),
+        line_problem(identifier, "identifier", max_length=_MAX_NAME_LENGTH),
         grant_problem(actor, permissions),
         grantable_problem(permissions),
     ]
@@ -215,7 +215,7 @@ def _is_taken(session: Session, identifier: str, but: int | None = None) -> bool
     return session.scalar(having) is not None
 
 
-def _tell_taken(ports: Ports, identifier: str, but: int | None = None) -> None:
+def _refuse_taken(ports: Ports, identifier: str, but: int | None = None) -> None:
     """Refuse UNIQUE where somebody else was quicker by a moment with the same identifier."""
     with ports.database.reading() as session:
         if _is_taken(session, identifier, but):

@@ -8,7 +8,7 @@ from app.domain.apps.apps import AppType, NewAppToken
 from app.domain.apps.manifest_extensions import ManifestExtension
 from app.domain.apps.manifest_webhooks import ManifestWebhook
 from app.domain.apps.manifests import Manifest
-from app.domain.authorization.permissions import joined_names, parted_names
+from app.domain.authorization.permissions import joined_names, split_names
 from app.domain.webhooks.permissions import Saver
 from app.domain.webhooks.webhooks import Webhook
 from app.models import (
@@ -68,7 +68,7 @@ def store_app(
     session.flush()
     session.add_all(
         AppPermissionRecord(app_id=app.id, permission=one.value)
-        for one in parted_names(installation.permissions)
+        for one in split_names(installation.permissions)
     )
     session.add_all(_extension(app.id, one) for one in manifest.extensions)
     for one in manifest.webhooks:

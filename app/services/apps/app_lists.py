@@ -13,7 +13,7 @@ from app.services.authorization.register import apps_only, staff_and_apps, staff
 from app.services.identity.stored_apps import ALL_APPS, APPS, to_app
 from app.services.lists.paging import Order, read_page
 from app.services.lists.range_filters import can_match
-from app.services.lists.substring_search import containing
+from app.services.lists.substring_search import contains_text
 
 _COLUMNS = {
     None: (AppRecord.id,),
@@ -50,7 +50,7 @@ def list_apps(
         return empty_page()  # no name can hold that
     query = APPS
     if wanted.search:
-        query = query.where(containing(AppRecord.name, wanted.search))
+        query = query.where(contains_text(AppRecord.name, wanted.search))
     if wanted.name:
         query = query.where(AppRecord.name == wanted.name)
     if wanted.is_active is not None:

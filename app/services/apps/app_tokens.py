@@ -38,7 +38,7 @@ from app.services.identity.stored_apps import (
     to_token,
 )
 
-_LONGEST_NAME = 256
+_MAX_NAME_LENGTH = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ def create_app_token(
     refuse_apps(actor, "app")
     expires_at = moments(wanted.expires_at, None).gte
     _refuse(
-        line_problem(wanted.name, "name", longest=_LONGEST_NAME),
+        line_problem(wanted.name, "name", max_length=_MAX_NAME_LENGTH),
         expiry_problem(expires_at, ports.clock.now()),
     )
     with ports.database.transaction() as session:

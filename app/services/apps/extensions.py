@@ -8,7 +8,7 @@ from sqlalchemy import Select, select
 from app.domain.apps.apps import App
 from app.domain.apps.extensions import Extension
 from app.domain.authorization.actor import Actor
-from app.domain.authorization.permissions import parted_names
+from app.domain.authorization.permissions import split_names
 from app.domain.values.pages import Page, PageRequest, empty_page
 from app.domain.values.text_rules import is_storable
 from app.models import AppExtensionRecord, AppRecord
@@ -101,6 +101,6 @@ def _extension(app: App, row: Sequence[object]) -> Extension:
         mount=str(mount),
         target=str(target),
         identifier=str(identifier),
-        permissions=parted_names(str(permissions)),
+        permissions=split_names(str(permissions)),
         settings=settings if isinstance(settings, Mapping) else {},
     )

@@ -13,7 +13,7 @@ from app.services.authorization.register import part
 TIMEOUT = 20.0
 """Seconds that an app has for its whole answer; it may call back meanwhile."""
 
-_LARGEST = 64 * 1024
+_MAX_SIZE = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ def shake_hands(ports: Ports, handshake: Handshake) -> None:
         },
         json.dumps({"auth_token": handshake.token}).encode(),
         timeout=TIMEOUT,
-        largest=_LARGEST,
+        max_size=_MAX_SIZE,
     )
     try:
         answer = ports.http.send(request)

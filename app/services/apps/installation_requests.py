@@ -10,17 +10,17 @@ from app.domain.apps.apps import grantable_problem
 from app.domain.apps.installations import Installation, JobStatus
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.grants import grant_problem
-from app.domain.authorization.permissions import Permission, joined_names, parted_names
+from app.domain.authorization.permissions import Permission, joined_names, split_names
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.text_rules import line_problem
 from app.models import AppInstallationRecord
 from app.ports import Ports
 from app.services.apps.manifests import manifest_url_problem
 from app.services.audit.log import Change, record
-from app.services.audit.requesters import kept_requester
+from app.services.audit.requesters import store_requester
 from app.services.authorization.register import fresh_proof, part, requires_person
 
-_LONGEST_NAME = 256
+_MAX_NAME_LENGTH = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ def install_app(ports: Ports, actor: Actor, wanted: WantedApp) -> Installation:
     """
     name = wanted.app_name.strip()
     found = [
-        line_problem(name, "appName", longest=_LONGEST_NAME),
+        line_problem(name, "appName", max_length=_MAX_NAME_LENGTH),
         manifest_url_problem(wanted.manifest_url),
         grant_problem(actor, wanted.permissions),
         grantable_problem(wanted.permissions),
@@ -62,7 +62,7 @@ def install_app(ports: Ports, actor: Actor, wanted: WantedApp) -> Installation:
             permissions=joined_names(wanted.permissions),
             activate=wanted.activate,
             status=JobStatus.PENDING.value,
-            caller=kept_requester(actor),
+            caller=store_requester(actor),
             created_at=now,
             updated_at=now,
             next_attempt_at=now,
@@ -89,14 +89,14 @@ def retry_installation(
     """
     with ports.database.transaction() as session:
         stored = _failed(session, installation_id)
-        problem = grant_problem(actor, parted_names(stored.permissions), "id")
+        problem = grant_problem(actor, split_names(stored.permissions), "id")
         if problem is not None:
             raise Refused(problem)
         now = ports.clock.now()
         stored.status, stored.message = JobStatus.PENDING.value, ""
         stored.activate = stored.activate if activate is None else activate
         stored.attempts = 0
-        stored.caller = kept_requester(actor)
+        stored.caller = store_requester(actor)
         stored.updated_at = stored.next_attempt_at = now
         record(ports, actor, session, _change("retry", stored))
         return to_installation(stored)
@@ -133,7 +133,7 @@ def to_installation(stored: AppInstallationRecord) -> Installation:
         manifest_url=stored.manifest_url,
         status=JobStatus(stored.status),
         message=stored.message or "",
-        permissions=parted_names(stored.permissions),
+        permissions=split_names(stored.permissions),
         activate=stored.activate,
         created_at=stored.created_at,
         updated_at=stored.updated_at,

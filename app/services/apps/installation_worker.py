@@ -12,10 +12,10 @@ from sqlalchemy import delete, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from app.domain.apps.installations import MOST_ATTEMPTS, JobStatus, shown
+from app.domain.apps.installations import MAX_ATTEMPTS, JobStatus, shown
 from app.domain.apps.manifests import Manifest
 from app.domain.authorization.actor import Actor
-from app.domain.authorization.permissions import parted_names
+from app.domain.authorization.permissions import split_names
 from app.domain.events import AppInstalled
 from app.domain.values.errors import Refused
 from app.models import AppInstallationRecord, AppRecord
@@ -43,7 +43,7 @@ class _Claimed:
     lease: str
     manifest_url: str
     attempts: int
-    asker: Actor
+    requested_by: Actor
 
 
 class _LeaseLost(Exception):
@@ -69,7 +69,7 @@ def install_next_app(ports: Ports, actor: Actor) -> int:
 
 def _end(ports: Ports, claimed: _Claimed) -> None:
     """Bring the installation to its end, well or not."""
-    if claimed.attempts > MOST_ATTEMPTS:
+    if claimed.attempts > MAX_ATTEMPTS:
         _fail(ports, claimed, _INTERRUPTED)
         return
     try:
@@ -125,7 +125,7 @@ def _make(ports: Ports, claimed: _Claimed, manifest: Manifest) -> Handshake | No
         with ports.database.transaction() as session:
             stored = _held(session, claimed)
             _require_requester(session, stored)
-            saver = requesting_saver(stored.caller, granted=parted_names(stored.permissions))
+            saver = requesting_saver(stored.caller, granted=split_names(stored.permissions))
             made = store_app(ports, session, stored, manifest, saver)
             stored.app_id, stored.updated_at = made.app_id, ports.clock.now()
     except IntegrityError:
@@ -134,25 +134,30 @@ def _make(ports: Ports, claimed: _Claimed, manifest: Manifest) -> Handshake | No
         raise
     if made.token is None:
         return None
-    return Handshake(manifest.token_target_url, claimed.asker.issuer, made.token.secret)
+    return Handshake(manifest.token_target_url, claimed.requested_by.issuer, made.token.secret)
 
 
 def _finish(ports: Ports, claimed: _Claimed) -> None:
     """The app is installed, and active if that was asked for; the installation is gone."""
-    asker = claimed.asker
+    requested_by = claimed.requested_by
     with ports.database.transaction() as session:
         stored = _held(session, claimed)
         _require_requester(session, stored)
         app = session.get_one(AppRecord, stored.app_id)
         app.is_installed, app.is_active = True, stored.activate
-        put_event(ports, asker, session, AppInstalled(app.id))
+        put_event(ports, requested_by, session, AppInstalled(app.id))
         after = {
             "identifier": app.identifier,
             "manifest_url": app.manifest_url,
             "is_active": app.is_active,
             "permissions": sorted(filter(None, stored.permissions.split(","))),
         }
-        record(ports, asker, session, Change("app.install", "App", app.id, app.name, after=after))
+        record(
+            ports,
+            requested_by,
+            session,
+            Change("app.install", "App", app.id, app.name, after=after),
+        )
         session.delete(stored)
 
 
@@ -171,7 +176,7 @@ def _fail(ports: Ports, claimed: _Claimed, message: str) -> None:
             stored.app_name,
             after={"message": stored.message},
         )
-        record(ports, claimed.asker, session, change)
+        record(ports, claimed.requested_by, session, change)
 
 
 def _held(session: Session, claimed: _Claimed) -> AppInstallationRecord:
@@ -186,7 +191,7 @@ def _held(session: Session, claimed: _Claimed) -> AppInstallationRecord:
 
 
 def _require_requester(session: Session, stored: AppInstallationRecord) -> None:
-    require_requester(session, stored.caller, parted_names(stored.permissions))
+    require_requester(session, stored.caller, split_names(stored.permissions))
 
 
 def _remove_app(session: Session, stored: AppInstallationRecord) -> None:

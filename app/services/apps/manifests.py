@@ -21,7 +21,7 @@ from app.services.authorization.register import part, requires_person
 TIMEOUT = 10.0
 """Seconds that a manifest may take, all of it."""
 
-LARGEST = 1024 * 1024
+MAX_SIZE = 1024 * 1024
 """Bytes of a manifest."""
 
 _CODES = {
@@ -58,7 +58,7 @@ def load_manifest(ports: Ports, manifest_url: str) -> Manifest:
         "Accept": "application/json",
         f"{vendor.capitalize()}-Schema-Version": SCHEMA_VERSION,
     }
-    request = HttpRequest(manifest_url, headers=headers, timeout=TIMEOUT, largest=LARGEST)
+    request = HttpRequest(manifest_url, headers=headers, timeout=TIMEOUT, max_size=MAX_SIZE)
     try:
         document = json_members(ports.http.send(request), "The address of the manifest")
     except CallFailed as failed:

@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Row, Select, or_, select
 from sqlalchemy.orm import Session
 
-from app.domain.audit.entries import LONGEST_TEXT, SEARCHED, AuditEntry, AuditFilter
+from app.domain.audit.entries import MAX_SEARCHED, MAX_TEXT_LENGTH, AuditEntry, AuditFilter
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import Problem, Refused
@@ -16,7 +16,7 @@ from app.models import AuditRecord
 from app.ports import Ports
 from app.services.authorization.register import part, requires_person
 from app.services.lists.paging import Order, read_page
-from app.services.lists.substring_search import containing
+from app.services.lists.substring_search import contains_text
 
 _COLUMNS = (
     AuditRecord.id,
@@ -48,8 +48,8 @@ def list_entries(
 
     A text is looked for in the newest 10,000 entries that the other filters leave.
     """
-    if len(wanted.text) > LONGEST_TEXT:
-        message = f"Use at most {LONGEST_TEXT} characters."
+    if len(wanted.text) > MAX_TEXT_LENGTH:
+        message = f"Use at most {MAX_TEXT_LENGTH} characters."
         raise Refused(Problem("INVALID", message, "text"))
     words = (wanted.action, wanted.actor_kind, wanted.subject_type, wanted.subject_id, wanted.text)
     if not is_storable("".join(words)):
@@ -96,7 +96,7 @@ def _query(wanted: AuditFilter) -> Select[*tuple[object, ...]]:
         return query
     newest = (column.desc() for column in _BY_TIME)
     # Bounded: whatever is looked for, the trail is never read from end to end.
-    near = select(AuditRecord.id).where(*_conditions(wanted)).order_by(*newest).limit(SEARCHED)
+    near = select(AuditRecord.id).where(*_conditions(wanted)).order_by(*newest).limit(MAX_SEARCHED)
     searched = (
         AuditRecord.actor_name,
         AuditRecord.subject_name,
@@ -105,7 +105,7 @@ def _query(wanted: AuditFilter) -> Select[*tuple[object, ...]]:
     )
     return query.where(
         AuditRecord.id.in_(near),
-        or_(*(containing(column, text) for column in searched)),
+        or_(*(contains_text(column, text) for column in searched)),
     )
 
 

@@ -13,7 +13,12 @@ from app.domain.values.errors import Problem, Refused
 from app.domain.webhooks.permissions import Saver, saver_of
 from app.models import ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
-from app.services.authorization.live_sessions import USER_COLUMNS, as_seen, read_user, switches_of
+from app.services.authorization.live_sessions import (
+    USER_COLUMNS,
+    read_user,
+    switches_of,
+    with_effective_rights,
+)
 from app.services.authorization.register import part
 
 _LOST = Problem(
@@ -23,7 +28,7 @@ _LOST = Problem(
 
 
 @part
-def kept_requester(actor: Actor) -> dict[str, object]:
+def store_requester(actor: Actor) -> dict[str, object]:
     """What is kept of whoever asks."""
     return {
         "kind": actor.kind.value,
@@ -80,6 +85,8 @@ def require_requester(
         raise Refused(_LOST)
     switches = switches_of(session.get_one(ShopRecord, SHOP_ID))
     origin = SessionOrigin(str(kept.get("origin", SessionOrigin.NONE.value)))
-    user = as_seen(read_user(tuple(row)), origin, switches, read_grant(kept.get("grant")))
+    user = with_effective_rights(
+        read_user(tuple(row)), origin, switches, read_grant(kept.get("grant"))
+    )
     if not granted | {Permission.MANAGE_APPS} <= user.permissions:
         raise Refused(_LOST)

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from sqlalchemy import ColumnElement, Select, and_, bindparam, func, or_, select
 
 from app.domain.apps.apps import token_permissions
-from app.domain.apps.extensions import app_side, is_older_than_app
-from app.domain.authorization.permissions import Permission, parted_names
+from app.domain.apps.extensions import extension_permissions, is_older_than_app
+from app.domain.authorization.permissions import Permission, split_names
 from app.domain.sign_in.tokens import Claims
 from app.models import AppPermissionRecord, AppRecord, AppTokenRecord, SessionRecord, ShopRecord
 from app.models.shop import SHOP_ID
@@ -19,16 +19,16 @@ from app.services.authorization.live_sessions import (
     IS_USER,
     OF_KEY,
     SESSION_COLUMNS,
-    AppSide,
-    SessionFound,
+    ExtensionApp,
+    LiveSession,
     moment,
     read_session,
 )
-from app.services.authorization.shop_state import DOOR_COLUMNS, Door, read_door
+from app.services.authorization.shop_state import SHOP_STATE_COLUMNS, ShopState, read_shop_state
 
 
 @dataclass(frozen=True, slots=True)
-class AppFound:
+class FoundApp:
     """An app token that is good, and its app; ``granted`` is what this token may be used for.
 
     ``limit`` is what the token was limited to when it was made, ``None`` for no limit.
@@ -51,7 +51,7 @@ _GRANTED = (
 def _app_where(condition: ColumnElement[bool]) -> Select[*tuple[object, ...]]:
     return (
         select(
-            *DOOR_COLUMNS,
+            *SHOP_STATE_COLUMNS,
             AppRecord.id,
             AppRecord.name,
             _GRANTED,
@@ -75,7 +75,7 @@ def _app_where(condition: ColumnElement[bool]) -> Select[*tuple[object, ...]]:
 
 def _extension_where(condition: ColumnElement[bool]) -> Select[*tuple[object, ...]]:
     return (
-        select(*DOOR_COLUMNS, AppRecord.id, AppRecord.created_at, _GRANTED, *SESSION_COLUMNS)
+        select(*SHOP_STATE_COLUMNS, AppRecord.id, AppRecord.created_at, _GRANTED, *SESSION_COLUMNS)
         .select_from(ShopRecord)
         .outerjoin(SessionRecord, condition)
         .outerjoin(UserRecord, IS_USER)
@@ -98,58 +98,62 @@ _EXTENSION_OF_KEY = _extension_where(OF_KEY)
 
 
 @part
-def find_app(ports: Ports, digest: str) -> tuple[Door, AppFound | None]:
+def find_app(ports: Ports, digest: str) -> tuple[ShopState, FoundApp | None]:
     """The app whose token has that digest: active or being installed, the token not expired."""
     return _read_app(ports, ports.database.read(_APP, {"digest": digest})[0])
 
 
 @part
-def find_app_again(ports: Ports, token_id: int) -> tuple[Door, AppFound | None]:
+def find_app_again(ports: Ports, token_id: int) -> tuple[ShopState, FoundApp | None]:
     """What ``find_app`` finds, by the token's key."""
     return _read_app(ports, ports.database.read(_APP_OF_TOKEN, {"token_id": token_id})[0])
 
 
-def _read_app(ports: Ports, row: Sequence[object]) -> tuple[Door, AppFound | None]:
-    app_id, name, granted, token_id, expires_at, narrowed = row[len(DOOR_COLUMNS) :]
+def _read_app(ports: Ports, row: Sequence[object]) -> tuple[ShopState, FoundApp | None]:
+    app_id, name, granted, token_id, expires_at, narrowed = row[len(SHOP_STATE_COLUMNS) :]
     expires = moment(expires_at)
     if app_id is None or (expires is not None and expires <= ports.clock.now()):
-        return read_door(row), None
-    limit = None if narrowed is None else parted_names(str(narrowed))
+        return read_shop_state(row), None
+    limit = None if narrowed is None else split_names(str(narrowed))
     usable = token_permissions(_permissions(granted), limit)
-    return read_door(row), AppFound(int(str(app_id)), int(str(token_id)), str(name), usable, limit)
+    return read_shop_state(row), FoundApp(
+        int(str(app_id)), int(str(token_id)), str(name), usable, limit
+    )
 
 
 @part
-def find_extension(ports: Ports, claims: Claims, app_id: int) -> tuple[Door, SessionFound | None]:
+def find_extension(
+    ports: Ports, claims: Claims, app_id: int
+) -> tuple[ShopState, LiveSession | None]:
     """What ``find_session`` finds, with the active app whose extension acts for that user.
 
     A token older than the app is not the app's: a restored backup can give its key again.
     """
     values = {"session": claims.session, "user_id": claims.user_id, "app_id": app_id}
     row = ports.database.read(_EXTENSION, values)[0]
-    created = moment(row[len(DOOR_COLUMNS) + 1])
+    created = moment(row[len(SHOP_STATE_COLUMNS) + 1])
     if created is None or is_older_than_app(claims, created.timestamp()):
-        return read_door(row), None
+        return read_shop_state(row), None
     return _read_extension(row)
 
 
 @part
 def find_extension_again(
     ports: Ports, session_id: int, user_id: int, app_id: int
-) -> tuple[Door, SessionFound | None]:
+) -> tuple[ShopState, LiveSession | None]:
     """What ``find_extension`` finds, by the session's key."""
     values = {"session_id": session_id, "user_id": user_id, "app_id": app_id}
     return _read_extension(ports.database.read(_EXTENSION_OF_KEY, values)[0])
 
 
-def _read_extension(row: Sequence[object]) -> tuple[Door, SessionFound | None]:
-    found_id, _created_at, granted, *columns = row[len(DOOR_COLUMNS) :]
+def _read_extension(row: Sequence[object]) -> tuple[ShopState, LiveSession | None]:
+    found_id, _created_at, granted, *columns = row[len(SHOP_STATE_COLUMNS) :]
     found = read_session(columns)
     if found is None or found_id is None:
-        return read_door(row), None
-    side = AppSide(int(str(found_id)), app_side(_permissions(granted)))
-    return read_door(row), replace(found, app=side)
+        return read_shop_state(row), None
+    side = ExtensionApp(int(str(found_id)), extension_permissions(_permissions(granted)))
+    return read_shop_state(row), replace(found, app=side)
 
 
 def _permissions(joined: object) -> frozenset[Permission]:
-    return parted_names(str(joined)) if joined else frozenset()
+    return split_names(str(joined)) if joined else frozenset()

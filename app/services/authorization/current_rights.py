@@ -9,17 +9,21 @@ from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Caller, Permission, in_order
-from app.domain.shop.settings import password_is_worthless
+from app.domain.shop.settings import rejects_password_sessions
 from app.domain.values.errors import PermissionDenied, TokenFault, TokenRejected
 from app.ports import Ports
 from app.services.authorization.app_rights import find_app_again, find_extension_again
 from app.services.authorization.declarations import part
-from app.services.authorization.live_sessions import SessionFound, find_session_again, user_in
-from app.services.authorization.provider_rights import find_bearer_again
-from app.services.authorization.shop_state import Door
+from app.services.authorization.live_sessions import (
+    LiveSession,
+    effective_user,
+    find_session_again,
+)
+from app.services.authorization.provider_rights import find_provider_session_again
+from app.services.authorization.shop_state import ShopState
 
 
-class CallersDatabase:
+class RightsCheckedDatabase:
     """The database on behalf of one caller: commits only what they can still do.
 
     The caller is read again as the last thing before each commit, by a statement of its own that
@@ -69,9 +73,9 @@ def acting_for(ports: Ports, actor: Actor) -> Ports:
     if not _has_credential(actor):
         return ports
     database = ports.database
-    if isinstance(database, CallersDatabase) and database.actor is actor:
+    if isinstance(database, RightsCheckedDatabase) and database.actor is actor:
         return ports
-    return replace(ports, database=CallersDatabase(ports, actor))
+    return replace(ports, database=RightsCheckedDatabase(ports, actor))
 
 
 @part
@@ -101,26 +105,26 @@ def _current(ports: Ports, actor: Actor) -> tuple[bool, frozenset[Permission]]:
         if app is None or app.app_id != actor.app_id:
             raise TokenRejected(TokenFault.INVALID)
         return False, app.granted
-    door, found = _find_person(ports, actor)
-    mode = door.switches.password_login_mode
+    shop_state, found = _find_person(ports, actor)
+    mode = shop_state.switches.password_login_mode
     if (
         found is None
         or found.user.id != actor.user_id
-        or password_is_worthless(mode, found.origin)
+        or rejects_password_sessions(mode, found.origin)
     ):
         raise TokenRejected(TokenFault.INVALID)
-    user = user_in(found, door.switches)
+    user = effective_user(found, shop_state.switches)
     return user.is_staff, user.permissions
 
 
-def _find_person(ports: Ports, actor: Actor) -> tuple[Door, SessionFound | None]:
+def _find_person(ports: Ports, actor: Actor) -> tuple[ShopState, LiveSession | None]:
     user_id = actor.user_id or 0
     if actor.session_id is None:
         token = actor.provider_token
         if token is None:
             raise TokenRejected(TokenFault.INVALID)
-        door, found = find_bearer_again(ports, token, actor.grant)
-        return door, found if door.providers_version == token.version else None
+        shop_state, found = find_provider_session_again(ports, token, actor.grant)
+        return shop_state, found if shop_state.providers_version == token.version else None
     if actor.app_id is None:
         return find_session_again(ports, actor.session_id, user_id)
     return find_extension_again(ports, actor.session_id, user_id, actor.app_id)

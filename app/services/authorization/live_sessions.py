@@ -15,7 +15,7 @@ from app.domain.shop.settings import (
     PasswordLoginMode,
     Switches,
     effective_permissions,
-    strips_staff_rights,
+    removes_staff_rights,
 )
 from app.models import (
     GroupMemberRecord,
@@ -29,7 +29,7 @@ from app.models import (
 from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.services.authorization.declarations import part
-from app.services.authorization.shop_state import DOOR_COLUMNS, Door, read_door
+from app.services.authorization.shop_state import SHOP_STATE_COLUMNS, ShopState, read_shop_state
 
 _BETWEEN = "\x1e"
 _WITHIN = "\x1f"
@@ -37,7 +37,7 @@ _AMONG = "\x1d"
 
 
 @dataclass(frozen=True, slots=True)
-class AppSide:
+class ExtensionApp:
     """An active app whose extension acts for somebody, and what it may be used for."""
 
     id: int
@@ -45,7 +45,7 @@ class AppSide:
 
 
 @dataclass(frozen=True, slots=True)
-class SessionFound:
+class LiveSession:
     """A session that is alive, and its user with every right, before any mode takes from it.
 
     There is no ``session_id`` behind a provider's own token, but ``provider_token``. ``grant``
@@ -58,7 +58,7 @@ class SessionFound:
     user: User
     grant: ScopeGrant | None = None
     provider_id: int | None = None
-    app: AppSide | None = None
+    app: ExtensionApp | None = None
     provider_token: ProviderToken | None = None
 
 
@@ -128,7 +128,7 @@ OF_KEY = and_(
 
 def _session_where(condition: ColumnElement[bool]) -> Select[*tuple[object, ...]]:
     return (
-        select(*DOOR_COLUMNS, *SESSION_COLUMNS)
+        select(*SHOP_STATE_COLUMNS, *SESSION_COLUMNS)
         .select_from(ShopRecord)
         .outerjoin(SessionRecord, condition)
         .outerjoin(UserRecord, IS_USER)
@@ -141,23 +141,23 @@ _SESSION_OF_KEY = _session_where(OF_KEY)
 
 
 @part
-def find_session(ports: Ports, session: str, user_id: int) -> tuple[Door, SessionFound | None]:
+def find_session(ports: Ports, session: str, user_id: int) -> tuple[ShopState, LiveSession | None]:
     """The live session with that claim ``token``, if it is that user's and the user is active."""
     row = ports.database.read(_SESSION, {"session": session, "user_id": user_id})[0]
-    return read_door(row), read_session(row[len(DOOR_COLUMNS) :])
+    return read_shop_state(row), read_session(row[len(SHOP_STATE_COLUMNS) :])
 
 
 @part
 def find_session_again(
     ports: Ports, session_id: int, user_id: int
-) -> tuple[Door, SessionFound | None]:
+) -> tuple[ShopState, LiveSession | None]:
     """What ``find_session`` finds, by the session's key."""
     row = ports.database.read(_SESSION_OF_KEY, {"session_id": session_id, "user_id": user_id})[0]
-    return read_door(row), read_session(row[len(DOOR_COLUMNS) :])
+    return read_shop_state(row), read_session(row[len(SHOP_STATE_COLUMNS) :])
 
 
 _LIVING: Select[*tuple[object, ...]] = (
-    select(*DOOR_COLUMNS, SessionRecord.id, UserRecord.id)
+    select(*SHOP_STATE_COLUMNS, SessionRecord.id, UserRecord.id)
     .select_from(ShopRecord)
     .outerjoin(SessionRecord, IN_SESSION)
     .outerjoin(UserRecord, IS_USER)
@@ -166,26 +166,26 @@ _LIVING: Select[*tuple[object, ...]] = (
 
 
 @part
-def find_living(ports: Ports, session: str, user_id: int) -> tuple[Door, bool]:
+def session_exists(ports: Ports, session: str, user_id: int) -> tuple[ShopState, bool]:
     """Whether there is that session, for whoever has no need to know what its user may do."""
     row = ports.database.read(_LIVING, {"session": session, "user_id": user_id})[0]
-    return read_door(row), None not in row[len(DOOR_COLUMNS) :]
+    return read_shop_state(row), None not in row[len(SHOP_STATE_COLUMNS) :]
 
 
 @part
-def user_in(found: SessionFound, switches: Switches) -> User:
+def effective_user(found: LiveSession, switches: Switches) -> User:
     """The user of a session with the rights, and the role, that count in it right now.
 
     An extension of an app has those that both hold (contract, "Apps and extensions").
     """
-    user = as_seen(found.user, found.origin, switches, found.grant)
+    user = with_effective_rights(found.user, found.origin, switches, found.grant)
     if found.app is None:
         return user
     return replace(user, permissions=user.permissions & found.app.granted)
 
 
 @part
-def as_seen(
+def with_effective_rights(
     user: User, origin: SessionOrigin, switches: Switches, grant: ScopeGrant | None = None
 ) -> User:
     """``user`` with the rights, and the role, that count in a session of ``origin``.
@@ -193,7 +193,7 @@ def as_seen(
     ``grant`` holds those that a provider gave, where it rules: they count instead of ours.
     """
     mode = switches.password_login_mode
-    stripped = strips_staff_rights(mode, origin)
+    stripped = removes_staff_rights(mode, origin)
     if grant is None and not stripped:
         return user
     is_staff = not stripped and (user.is_staff if grant is None else grant.is_staff)
@@ -203,12 +203,12 @@ def as_seen(
 
 
 @part
-def read_session(row: Sequence[object]) -> SessionFound | None:
+def read_session(row: Sequence[object]) -> LiveSession | None:
     """The session in the columns of ``SESSION_COLUMNS``; ``None`` for one without its user."""
     session_id, origin, scope, provider_id, *columns = row
     if session_id is None or columns[0] is None:
         return None
-    return SessionFound(
+    return LiveSession(
         _number(session_id),
         SessionOrigin(str(origin)),
         read_user(columns),
@@ -231,8 +231,8 @@ def read_user(row: Sequence[object]) -> User:
         is_active=bool(row[5]),
         is_confirmed=bool(row[6]),
         is_superuser=superuser,
-        date_joined=_always(row[8]),
-        updated_at=_always(row[9]),
+        date_joined=_required_moment(row[8]),
+        updated_at=_required_moment(row[9]),
         last_login=moment(row[10]),
         permissions=ALL_PERMISSIONS if superuser else _held(row[11], groups),
         groups=groups,
@@ -256,7 +256,7 @@ def moment(value: object) -> datetime | None:
     return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
 
 
-def _always(value: object) -> datetime:
+def _required_moment(value: object) -> datetime:
     found = moment(value)
     if found is None:
         raise TypeError(f"{value!r} is no moment")

@@ -12,12 +12,12 @@ from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.ports.provider_cache import CachedProviderToken
 from app.services.authorization.declarations import part
-from app.services.authorization.live_sessions import USER_COLUMNS, SessionFound, moment, read_user
-from app.services.authorization.shop_state import DOOR_COLUMNS, Door, read_door
+from app.services.authorization.live_sessions import USER_COLUMNS, LiveSession, moment, read_user
+from app.services.authorization.shop_state import SHOP_STATE_COLUMNS, ShopState, read_shop_state
 
 _IDENTITY: Select[*tuple[object, ...]] = (
     select(
-        *DOOR_COLUMNS,
+        *SHOP_STATE_COLUMNS,
         ExternalIdentityRecord.tokens_valid_after,
         UserRecord.tokens_valid_after,
         *USER_COLUMNS,
@@ -40,7 +40,9 @@ _IDENTITY: Select[*tuple[object, ...]] = (
 
 
 @part
-def find_bearer(ports: Ports, seen: CachedProviderToken) -> tuple[Door, SessionFound | None]:
+def find_provider_session(
+    ports: Ports, seen: CachedProviderToken
+) -> tuple[ShopState, LiveSession | None]:
     """The active user whose token was ``seen``, unless it was issued before they signed out.
 
     Signing out everywhere here, and being signed out everywhere by the provider, count alike. The
@@ -48,31 +50,31 @@ def find_bearer(ports: Ports, seen: CachedProviderToken) -> tuple[Door, SessionF
     key to somebody else.
     """
     token = ProviderToken(seen.identity_id, seen.issuer, seen.subject, seen.issued, seen.version)
-    return find_bearer_again(ports, token, seen.grant)
+    return find_provider_session_again(ports, token, seen.grant)
 
 
 @part
-def find_bearer_again(
+def find_provider_session_again(
     ports: Ports, token: ProviderToken, grant: ScopeGrant | None
-) -> tuple[Door, SessionFound | None]:
-    """What ``find_bearer`` finds, by what an actor keeps of the token."""
+) -> tuple[ShopState, LiveSession | None]:
+    """What ``find_provider_session`` finds, by what an actor keeps of the token."""
     values = {
         "identity_id": token.identity_id,
         "issuer": token.issuer,
         "subject": token.subject,
     }
     row = ports.database.read(_IDENTITY, values)[0]
-    signed_out_there, signed_out_here, *columns = row[len(DOOR_COLUMNS) :]
-    door = read_door(row)
-    if columns[0] is None or is_ended(token.issued, signed_out_here, signed_out_there):
-        return door, None
+    signed_out_there, signed_out_here, *columns = row[len(SHOP_STATE_COLUMNS) :]
+    shop_state = read_shop_state(row)
+    if columns[0] is None or is_signed_out(token.issued, signed_out_here, signed_out_there):
+        return shop_state, None
     user: User = read_user(columns)
-    found = SessionFound(None, SessionOrigin.OIDC, user, grant, provider_token=token)
-    return door, found
+    found = LiveSession(None, SessionOrigin.OIDC, user, grant, provider_token=token)
+    return shop_state, found
 
 
 @part
-def is_ended(issued: float, *signed_out: object) -> bool:
+def is_signed_out(issued: float, *signed_out: object) -> bool:
     """Whether a token that was ``issued`` then (Unix seconds) is older than one of the moments.
 
     Providers tell whole seconds, rounded down: a token of the same second counts as older.

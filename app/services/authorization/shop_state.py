@@ -14,7 +14,7 @@ from app.services.authorization.declarations import part
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
+class ShopState:
     """The shop's row as a request finds it."""
 
     switches: Switches
@@ -23,7 +23,7 @@ class Door:
     shop: PublicShop
 
 
-DOOR_COLUMNS = (
+SHOP_STATE_COLUMNS = (
     ShopRecord.password_login_mode,
     ShopRecord.allow_storefront_traffic,
     ShopRecord.keys_version,
@@ -31,32 +31,32 @@ DOOR_COLUMNS = (
     ShopRecord.name,
     ShopRecord.description,
 )
-"""What ``read_door`` expects at the beginning of a row."""
+"""What ``read_shop_state`` expects at the beginning of a row."""
 
-_ANYONE: Select[*tuple[object, ...]] = select(*DOOR_COLUMNS).where(ShopRecord.id == SHOP_ID)
+_ANYONE: Select[*tuple[object, ...]] = select(*SHOP_STATE_COLUMNS).where(ShopRecord.id == SHOP_ID)
 
 
 @part
-def find_door(ports: Ports) -> Door:
+def load_shop_state(ports: Ports) -> ShopState:
     """The switches alone: all there is to know about a caller without a credential."""
-    return read_door(ports.database.read(_ANYONE, {})[0])
+    return read_shop_state(ports.database.read(_ANYONE, {})[0])
 
 
 @part
-def read_door(row: Sequence[object]) -> Door:
-    """The shop's row from the columns of ``DOOR_COLUMNS``; what follows them is not looked at."""
-    return _door(*row[: len(DOOR_COLUMNS)])
+def read_shop_state(row: Sequence[object]) -> ShopState:
+    """Read the shop's state from a row that begins with ``SHOP_STATE_COLUMNS``."""
+    return _shop_state(*row[: len(SHOP_STATE_COLUMNS)])
 
 
 @lru_cache(maxsize=16)
-def _door(
+def _shop_state(
     mode: object,
     traffic: object,
     keys_version: object,
     providers_version: object,
     name: object,
     description: object,
-) -> Door:
+) -> ShopState:
     # The row is read by every request and changes now and then: the same row is the same door.
     shop = PublicShop(
         name=str(name),
@@ -64,4 +64,4 @@ def _door(
         password_login_mode=PasswordLoginMode(str(mode)),
         allow_storefront_traffic=bool(traffic),
     )
-    return Door(shop.switches, int(str(keys_version)), int(str(providers_version)), shop)
+    return ShopState(shop.switches, int(str(keys_version)), int(str(providers_version)), shop)

@@ -35,7 +35,7 @@ def read_wanted(wanted: Sequence[Wanted], *, is_total: bool) -> dict[int, int]:
     asked: dict[int, int] = {}
     for one in wanted:
         key = key_of(one.product_id, "Product", field="productId")
-        refuse(quantity_problem(one.quantity, least=0 if is_total else 1))
+        refuse(quantity_problem(one.quantity, minimum=0 if is_total else 1))
         if is_total and key in asked:
             message = "Name each product once."
             raise Refused(Problem("DUPLICATED_INPUT_ITEM", message, "lines"))

@@ -20,7 +20,7 @@ from app.ports import Ports
 from app.services.authorization.register import public
 from app.services.commerce.stored_products import PRODUCTS, to_product
 from app.services.lists.paging import Order, read_page
-from app.services.lists.range_filters import can_match, few, keys_among, within
+from app.services.lists.range_filters import can_match, in_range, keys_of, limit_values
 
 _COLUMNS = {
     None: (ProductRecord.id,),
@@ -101,12 +101,12 @@ def _conditions(wanted: ProductFilter) -> Iterator[ColumnElement[bool]]:
     if wanted.search:
         yield ProductRecord.folded.contains(fold(wanted.search), autoescape=True)
     if wanted.ids is not None:
-        yield ProductRecord.id.in_(keys_among(wanted.ids, "Product"))
+        yield ProductRecord.id.in_(keys_of(wanted.ids, "Product"))
     if wanted.slugs is not None:
-        yield ProductRecord.slug.in_(few(wanted.slugs, "slugs"))
+        yield ProductRecord.slug.in_(limit_values(wanted.slugs, "slugs"))
     if wanted.is_published is not None:
         yield ProductRecord.is_published.is_(wanted.is_published)
     if wanted.price is not None:
-        yield from within(ProductRecord.price, units_within(wanted.price))
+        yield from in_range(ProductRecord.price, units_within(wanted.price))
     if wanted.updated_at is not None:
-        yield from within(ProductRecord.updated_at, wanted.updated_at)
+        yield from in_range(ProductRecord.updated_at, wanted.updated_at)

@@ -25,7 +25,7 @@ from app.ports import Ports
 from app.services.authorization.register import requires, users_or
 from app.services.commerce.stored_orders import ORDERS, load_order, to_order, with_details
 from app.services.lists import paging
-from app.services.lists.range_filters import can_match, keys_among, within
+from app.services.lists.range_filters import can_match, in_range, keys_of
 
 _NEWEST_FIRST = paging.Order((OrderRecord.id,), descending=True)
 _COLUMNS = {
@@ -125,7 +125,7 @@ def _conditions(wanted: OrderFilter) -> Iterator[ColumnElement[bool]]:
     if wanted.customer:
         yield _begins_email(wanted.customer)
     if wanted.ids is not None:
-        yield OrderRecord.id.in_(keys_among(wanted.ids, "Order"))
+        yield OrderRecord.id.in_(keys_of(wanted.ids, "Order"))
     if wanted.statuses is not None:
         yield OrderRecord.status.in_([status.value for status in wanted.statuses])
     if wanted.payments is not None:
@@ -133,9 +133,9 @@ def _conditions(wanted: OrderFilter) -> Iterator[ColumnElement[bool]]:
             [payment is PaymentStatus.FULLY_CHARGED for payment in wanted.payments]
         )
     if wanted.created_at is not None:
-        yield from within(OrderRecord.created_at, wanted.created_at)
+        yield from in_range(OrderRecord.created_at, wanted.created_at)
     if wanted.updated_at is not None:
-        yield from within(OrderRecord.updated_at, wanted.updated_at)
+        yield from in_range(OrderRecord.updated_at, wanted.updated_at)
 
 
 def _begins_email(text: str) -> ColumnElement[bool]:

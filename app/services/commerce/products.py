@@ -12,7 +12,7 @@ from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.commerce.money import CURRENCY, Money, price, price_problem
 from app.domain.commerce.products import (
-    LONGEST_DESCRIPTION,
+    MAX_DESCRIPTION_LENGTH,
     Product,
     name_problem,
     slug_of,
@@ -119,7 +119,7 @@ def _applied(product: Product, said: ProductInput) -> Product:
     slug = product.slug if said.slug is ABSENT else _text(said.slug)
     description = product.description if said.description is ABSENT else _text(said.description)
     found = [name_problem(name), _slug_problem(slug, said)]
-    found.append(prose_problem(description, "description", longest=LONGEST_DESCRIPTION))
+    found.append(prose_problem(description, "description", max_length=MAX_DESCRIPTION_LENGTH))
     if isinstance(said.price, Decimal) or said.currency is not None:
         amount = said.price if isinstance(said.price, Decimal) else Decimal(0)
         found.append(price_problem(amount, said.currency))

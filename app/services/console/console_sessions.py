@@ -11,25 +11,29 @@ from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor, SessionOrigin
 from app.domain.shop.settings import (
     PublicShop,
-    password_is_worthless,
-    strips_staff_rights,
+    rejects_password_sessions,
+    removes_staff_rights,
 )
 from app.domain.single_sign_on.providers import Provider
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import to_global_id
 from app.ports import Ports
-from app.services.accounts.password_changes import enter_by_link
-from app.services.authorization.live_sessions import find_session, user_in
+from app.services.accounts.password_changes import sign_in_with_link
+from app.services.authorization.live_sessions import effective_user, find_session
 from app.services.authorization.register import account_owner_only, input_decides, part, public
-from app.services.authorization.shop_state import find_door
-from app.services.identity.identify import Visitor, actor_in
+from app.services.authorization.shop_state import load_shop_state
+from app.services.identity.identify import Visitor, session_actor
 from app.services.identity.providers import known_providers, provider_of
 from app.services.sign_in.own_sessions import SESSION, end_session
-from app.services.sign_in.password_login import enter_by_password
+from app.services.sign_in.password_login import sign_in_with_password
 from app.services.sign_in.reauthentication import own_account, prove_password
 from app.services.sign_in.sessions import OpenedSession
-from app.services.single_sign_on.pending_sign_ins import keep_sign_in
-from app.services.single_sign_on.sign_in import Terms, enter_by_provider, lead_to
+from app.services.single_sign_on.pending_sign_ins import store_sign_in
+from app.services.single_sign_on.sign_in import (
+    SignInTerms,
+    provider_login_url,
+    sign_in_with_provider,
+)
 
 LIFETIME = timedelta(hours=12)
 """After which staff sign in again, however busy they are: a working day."""
@@ -37,7 +41,7 @@ LIFETIME = timedelta(hours=12)
 _UNKNOWN = Problem("NOT_FOUND", "There is no such way in any more. Choose another one.")
 
 
-class Worth(StrEnum):
+class SessionAccess(StrEnum):
     """What a session of staff is worth in the present password login mode."""
 
     FULL = "full"
@@ -68,11 +72,11 @@ class ConsoleCaller:
     actor: Actor
     user: User
     shop: PublicShop
-    worth: Worth
+    access: SessionAccess
 
 
 @dataclass(frozen=True, slots=True)
-class ConsoleDoor:
+class SignInOptions:
     """What somebody finds who is not signed in: the shop, and the ways in by their plugin ids."""
 
     shop: PublicShop
@@ -80,7 +84,7 @@ class ConsoleDoor:
 
 
 @dataclass(frozen=True, slots=True)
-class BegunConsoleSignIn:
+class StartedConsoleSignIn:
     """Where the browser goes, and the ``state`` that it has to come back with."""
 
     url: str
@@ -88,16 +92,16 @@ class BegunConsoleSignIn:
 
 
 @public
-def show_console_door(ports: Ports, actor: Actor) -> ConsoleDoor:
+def show_sign_in_options(ports: Ports, actor: Actor) -> SignInOptions:
     """The ways in to the console."""
-    door = find_door(ports)
+    shop_state = load_shop_state(ports)
     vendor = ports.configuration.vendor
     providers = (
         (provider.plugin_id(vendor), provider.name)
-        for provider in known_providers(ports, door.providers_version)
+        for provider in known_providers(ports, shop_state.providers_version)
         if provider.active and provider.signs_in
     )
-    return ConsoleDoor(door.shop, tuple(providers))
+    return SignInOptions(shop_state.shop, tuple(providers))
 
 
 @input_decides
@@ -108,7 +112,7 @@ def sign_in_to_console(
 
     Refuses INVALID on ``email`` to whoever is not staff.
     """
-    entered = enter_by_password(
+    entered = sign_in_with_password(
         ports, actor, email=email, password=password, staff_only=True, lifetime=LIFETIME
     )
     return _session(entered.opened, entered.user)
@@ -117,16 +121,16 @@ def sign_in_to_console(
 @input_decides
 def begin_console_sign_in(
     ports: Ports, actor: Actor, *, plugin_id: str, redirect_uri: str, again: bool = False
-) -> BegunConsoleSignIn:
+) -> StartedConsoleSignIn:
     """Where to send staff who come in by a provider; ``redirect_uri`` is our own address.
 
     ``again`` asks the provider to have them prove who they are although they are signed in there.
     Refuses NOT_FOUND for a provider that is unknown, inactive, or leads through no login.
     """
     provider = _way_in(ports, plugin_id)
-    begun = keep_sign_in(ports, provider, redirect_uri)
-    return BegunConsoleSignIn(
-        lead_to(ports, provider, begun, "login" if again else ""), begun.state
+    started = store_sign_in(ports, provider, redirect_uri)
+    return StartedConsoleSignIn(
+        provider_login_url(ports, provider, started, "login" if again else ""), started.state
     )
 
 
@@ -140,8 +144,8 @@ def finish_console_sign_in(
     in already must be the same person: then they have proved it once more.
     """
     provider = _way_in(ports, plugin_id)
-    terms = Terms(staff_only=True, user_id=actor.user_id, lifetime=LIFETIME)
-    entered = enter_by_provider(ports, actor, provider, code=code, state=state, terms=terms)
+    terms = SignInTerms(staff_only=True, user_id=actor.user_id, lifetime=LIFETIME)
+    entered = sign_in_with_provider(ports, actor, provider, code=code, state=state, terms=terms)
     return _session(entered.opened, entered.user, provider.name, entered.proved_ago)
 
 
@@ -153,14 +157,14 @@ def set_password_at_console(
 
     ``None`` for a customer, who has a password now and no business in the console.
     """
-    entered = enter_by_link(
+    entered = sign_in_with_link(
         ports, actor, email=email, password=password, token=token, lifetime=LIFETIME
     )
     return _session(entered.opened, entered.user) if entered.user.is_staff else None
 
 
 @account_owner_only
-def prove_again(ports: Ports, actor: Actor, *, password: str | None) -> None:
+def confirm_password_again(ports: Ports, actor: Actor, *, password: str | None) -> None:
     """Refuse INVALID_CREDENTIALS on ``password`` unless it is the caller's own present one.
 
     The fifth wrong one in a row ends the session.
@@ -176,23 +180,23 @@ def sign_out_of_console(ports: Ports, actor: Actor) -> None:
 
 
 @part
-def recognise_session(
+def find_console_caller(
     ports: Ports, visitor: Visitor, token: str, user_id: int
 ) -> ConsoleCaller | None:
     """Whoever the cookie names, if the session is alive and the user active; one statement."""
-    door, found = find_session(ports, token, user_id)
+    shop_state, found = find_session(ports, token, user_id)
     if found is None or (not found.user.is_staff and found.grant is None):
         return None
-    mode = door.switches.password_login_mode
-    worth = Worth.FULL
-    if password_is_worthless(mode, found.origin):
-        worth = Worth.NOTHING
-    elif strips_staff_rights(mode, found.origin):
-        worth = Worth.NO_STAFF_RIGHTS
-    user = user_in(found, door.switches)
-    if worth is Worth.FULL and not user.is_staff:
+    mode = shop_state.switches.password_login_mode
+    access = SessionAccess.FULL
+    if rejects_password_sessions(mode, found.origin):
+        access = SessionAccess.NOTHING
+    elif removes_staff_rights(mode, found.origin):
+        access = SessionAccess.NO_STAFF_RIGHTS
+    user = effective_user(found, shop_state.switches)
+    if access is SessionAccess.FULL and not user.is_staff:
         return None
-    return ConsoleCaller(actor_in(visitor, found, user), user, door.shop, worth)
+    return ConsoleCaller(session_actor(visitor, found, user), user, shop_state.shop, access)
 
 
 def _way_in(ports: Ports, plugin_id: str) -> Provider:

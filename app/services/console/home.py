@@ -23,7 +23,7 @@ from app.services.identity.providers import known_providers
 from app.services.shop.sign_in_counts import staff_sessions, staff_without_sign_on
 from app.services.shop.traffic import requests_since, untrusted_peers
 from app.services.sign_in.login_throttle import blocked_count
-from app.services.webhooks.failing_webhooks import TroubledWebhook, list_troubled_webhooks
+from app.services.webhooks.failing_webhooks import FailingWebhook, list_failing_webhooks
 
 _HOUR = timedelta(hours=1)
 _CHANGES = 5
@@ -31,7 +31,7 @@ _OUTSIDE = (TrafficKind.ANONYMOUS, TrafficKind.INVALID, TrafficKind.CUSTOMER)
 
 
 @dataclass(frozen=True, slots=True)
-class ProviderNow:
+class ProviderStatus:
     """An identity provider as this process has found it last; nobody is called for it.
 
     ``answered_at`` is when its keys were fetched, ``None`` if this process never needed them;
@@ -46,7 +46,7 @@ class ProviderNow:
 
 
 @dataclass(frozen=True, slots=True)
-class PeopleNow:
+class PeopleCounts:
     """Staff who come in by password alone, and what waits for whoever manages staff.
 
     ``blocked_addresses`` is ``None`` while the counters cannot be read; ``untrusted_peers`` are
@@ -60,7 +60,7 @@ class PeopleNow:
 
 
 @dataclass(frozen=True, slots=True)
-class TrafficNow:
+class TrafficCounts:
     """API requests as they were counted; the last minute of each process is not among them.
 
     ``refused`` brought a credential that is worth nothing. ``from_outside`` are those of the last
@@ -89,11 +89,11 @@ class Overview:
 
     at: datetime
     switches: Switches
-    providers: tuple[ProviderNow, ...]
-    people: PeopleNow | None
-    traffic: TrafficNow | None
+    providers: tuple[ProviderStatus, ...]
+    people: PeopleCounts | None
+    traffic: TrafficCounts | None
     deliveries: DeliveryDay | None
-    webhooks: tuple[TroubledWebhook, ...] | None
+    webhooks: tuple[FailingWebhook, ...] | None
     last_changes: tuple[AuditEntry, ...] | None
 
 
@@ -111,7 +111,7 @@ def show_overview(ports: Ports, actor: Actor) -> Overview:
         deliveries = read_day(session, now, hours) if manages_apps else None
         changes = last_entries(session, _CHANGES) if manages_staff else None
     found = {str(name): value for name, value in rows[0].items()}
-    webhooks = list_troubled_webhooks(ports, actor) if manages_apps else None
+    webhooks = list_failing_webhooks(ports, actor) if manages_apps else None
     providers = known_providers(ports, found["providers_version"])
     return Overview(
         at=now,
@@ -144,8 +144,8 @@ def _numbers(ports: Ports, actor: Actor) -> Select[*tuple[Any, ...]]:
     return select(*columns).select_from(ShopRecord)
 
 
-def _people(found: Mapping[str, Any]) -> PeopleNow:
-    return PeopleNow(
+def _people(found: Mapping[str, Any]) -> PeopleCounts:
+    return PeopleCounts(
         found["staff_without_sign_on"],
         found["staff_sessions"],
         found["blocked_addresses"],
@@ -153,16 +153,16 @@ def _people(found: Mapping[str, Any]) -> PeopleNow:
     )
 
 
-def _traffic(found: Mapping[str, Any]) -> TrafficNow:
+def _traffic(found: Mapping[str, Any]) -> TrafficCounts:
     by_kind = {kind: found[kind.value] for kind in TrafficKind}
-    return TrafficNow(by_kind, found["from_outside"])
+    return TrafficCounts(by_kind, found["from_outside"])
 
 
-def _provider(ports: Ports, provider: Provider) -> ProviderNow:
+def _provider(ports: Ports, provider: Provider) -> ProviderStatus:
     memory = ports.cache.providers
     url = provider.json_web_key_set_url
     known = memory.keys.get(url)
-    return ProviderNow(
+    return ProviderStatus(
         provider.slug,
         provider.name,
         provider.active,

@@ -10,7 +10,7 @@ from app.models import ShopRecord
 from app.ports import Ports
 from app.services.authorization.register import staff_only
 from app.services.sign_in.login_throttle import blocked_count
-from app.services.webhooks.failing_webhooks import trouble_count
+from app.services.webhooks.failing_webhooks import failing_count
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ def show_badges(ports: Ports, actor: Actor) -> Badges:
     """The numbers that the caller may see; one statement, or none where there is none to see."""
     columns: list[ColumnElement[int | None]] = []
     if actor.holds(Permission.MANAGE_APPS):
-        columns.append(trouble_count().label("webhooks"))
+        columns.append(failing_count().label("webhooks"))
     if actor.holds(Permission.MANAGE_STAFF):
         columns.append(blocked_count(ports).label("blocked_addresses"))
     if not columns:

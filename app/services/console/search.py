@@ -33,15 +33,15 @@ from app.models import (
 )
 from app.ports import Ports
 from app.services.authorization.register import staff_only
-from app.services.lists.substring_search import containing
+from app.services.lists.substring_search import contains_text
 
-EACH = 5
+MAX_HITS_PER_KIND = 5
 """Of each kind so many are offered."""
 
-LONGEST = 200
+MAX_SEARCH_LENGTH = 200
 """Characters that are looked for; whatever is longer finds nothing."""
 
-_LOOKED_AT = 2000
+_MAX_CANDIDATES = 2000
 """Of those that have the rarest word so many are looked at for the others."""
 
 _MESSAGE = "msg_"
@@ -74,7 +74,7 @@ class Hit:
 
 
 @staff_only
-def find_anything(ports: Ports, actor: Actor, text: str) -> tuple[Hit, ...]:
+def search_everything(ports: Ports, actor: Actor, text: str) -> tuple[Hit, ...]:
     """What ``text`` finds of what the caller may see, at most five of each kind; never refuses.
 
     Apps for all staff; webhooks, and a delivery by its ``webhook-id``, for MANAGE_APPS; staff and
@@ -82,7 +82,7 @@ def find_anything(ports: Ports, actor: Actor, text: str) -> tuple[Hit, ...]:
     MANAGE_PLUGINS. Words are found by their beginnings. One statement, and a second one when there
     are several words.
     """
-    words = read_search(text) if len(text) <= LONGEST else None
+    words = read_search(text) if len(text) <= MAX_SEARCH_LENGTH else None
     if not words:
         return ()
     with ports.database.reading() as session:
@@ -116,7 +116,7 @@ def _apps(words: Sequence[str]) -> Select[*tuple[Any, ...]]:
         _hit(HitKind.APP, app.id, app.name, app.identifier, app.is_active)
         .where(app.id.in_(keys), app.is_installed)
         .order_by(func.lower(app.name), app.id)
-        .limit(EACH)
+        .limit(MAX_HITS_PER_KIND)
     )
 
 
@@ -127,7 +127,7 @@ def _webhooks(words: Sequence[str]) -> Select[*tuple[Any, ...]]:
         _hit(HitKind.WEBHOOK, webhook.id, webhook.name, webhook.target_url, webhook.is_active)
         .where(webhook.id.in_(keys))
         .order_by(func.lower(webhook.name), webhook.id)
-        .limit(EACH)
+        .limit(MAX_HITS_PER_KIND)
     )
 
 
@@ -147,7 +147,7 @@ def _people(kind: HitKind, words: Sequence[str]) -> Select[*tuple[Any, ...]]:
         _hit(kind, user.id, name, user.email, user.is_active)
         .where(user.id.in_(keys), user.is_staff == literal(is_staff, Boolean))
         .order_by(func.lower(user.email))
-        .limit(EACH)
+        .limit(MAX_HITS_PER_KIND)
     )
 
 
@@ -156,9 +156,9 @@ def _groups(words: Sequence[str]) -> Select[*tuple[Any, ...]]:
     group = GroupRecord
     return (
         _hit(HitKind.GROUP, group.id, group.name, literal(""), literal(value=True))
-        .where(*(containing(group.name, word) for word in words))
+        .where(*(contains_text(group.name, word) for word in words))
         .order_by(group.name)
-        .limit(EACH)
+        .limit(MAX_HITS_PER_KIND)
     )
 
 
@@ -167,9 +167,9 @@ def _providers(words: Sequence[str]) -> Select[*tuple[Any, ...]]:
     called = provider.name + literal(" ") + provider.slug
     return (
         _hit(HitKind.PROVIDER, provider.id, provider.name, provider.slug, provider.active)
-        .where(*(containing(called, word) for word in words))
+        .where(*(contains_text(called, word) for word in words))
         .order_by(provider.name)
-        .limit(EACH)
+        .limit(MAX_HITS_PER_KIND)
     )
 
 
@@ -204,8 +204,8 @@ def _keys(
     near = select(key).where(_begins(word, leading), *conditions).order_by(word, key)
     if not others:
         # A few more than are shown: one thing may have several words that match.
-        return select(near.limit(EACH * 4).subquery())
-    found = near.limit(_LOOKED_AT).subquery()
+        return select(near.limit(MAX_HITS_PER_KIND * 4).subquery())
+    found = near.limit(_MAX_CANDIDATES).subquery()
     query = select(found)
     for other in others:
         having = aliased(key.class_)
@@ -227,7 +227,7 @@ def _rarest_first(session: Session, words: Sequence[str]) -> Sequence[str]:
             select(UserWordRecord.user_id)
             # Both kinds, named one by one: the index of words begins with them.
             .where(UserWordRecord.is_staff.in_((False, True)), _begins(UserWordRecord.word, word))
-            .limit(_LOOKED_AT)
+            .limit(_MAX_CANDIDATES)
             .subquery()
         )
         for word in words

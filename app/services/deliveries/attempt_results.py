@@ -15,7 +15,7 @@ from app.services.webhooks.disabling import disable_webhook
 
 GONE_REASON = "The endpoint answered 410 Gone."
 FAILING_REASON = "The endpoint has only failed for five days."
-_LONGEST_SUMMARY = 256
+_MAX_SUMMARY_LENGTH = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +195,7 @@ def _note_endpoint(
     failed = [one for one, verdict in judged if verdict.status is not DeliveryStatus.SUCCESS]
     if failed:
         webhook.last_failure_at = failed[-1].at
-        webhook.last_failure = failed[-1].summary[:_LONGEST_SUMMARY]
+        webhook.last_failure = failed[-1].summary[:_MAX_SUMMARY_LENGTH]
     if any(verdict.gone for verdict in verdicts):
         disable_webhook(ports, session, webhook, GONE_REASON)
     elif len(failed) < len(judged):

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 from app.domain.deliveries.deliveries import (
-    LARGEST_ANSWER,
-    LARGEST_HEADERS,
+    MAX_HEADERS_SIZE,
+    MAX_RESPONSE_SIZE,
     TIMEOUT,
     read_retry_after,
 )
@@ -37,7 +37,7 @@ def make_attempt(ports: Ports, endpoint: Endpoint, delivery: Delivery) -> Outcom
         headers,
         body,
         timeout=TIMEOUT,
-        largest=LARGEST_ANSWER,
+        max_size=MAX_RESPONSE_SIZE,
         status_suffices=True,
     )
     answer, problem, fault = None, "", None
@@ -82,17 +82,17 @@ def _kept(
         return {}, _LINK_ANSWER
     redact = endpoint.redactor
     body = answer.body.decode("utf-8", "replace")
-    is_cut = len(answer.body) >= LARGEST_ANSWER
+    is_cut = len(answer.body) >= MAX_RESPONSE_SIZE
     return _shown(answer.headers, redact), _storable(redact(body, is_cut=is_cut))
 
 
 def _shown(headers: Mapping[str, str], redact: Redactor) -> dict[str, str]:
     """The headers of an answer as they may be kept: without what an endpoint proves itself by.
 
-    What is beyond ``LARGEST_HEADERS`` is left out.
+    What is beyond ``MAX_HEADERS_SIZE`` is left out.
     """
     shown = {}
-    room = LARGEST_HEADERS
+    room = MAX_HEADERS_SIZE
     for name, value in headers.items():
         room -= len(name) + len(value)
         if room < 0:

@@ -14,16 +14,16 @@ from app.models import DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.authorization.register import internal
 
-BATCH = 16
+BATCH_SIZE = 16
 """Deliveries to one endpoint that one lease covers: they are made one after the other."""
 
-MOST_LEASES = 4
+MAX_LEASES = 4
 """Batches of one endpoint that may be under way at once, on all machines together."""
 
-TOGETHER = 12
+MAX_BATCHES = 12
 """Batches under way to endpoints that do not fail yet, as far as each gets one at all."""
 
-MOST_SUSPECTS = 8
+MAX_SUSPECTS = 8
 """Batches under way to endpoints that fail; the rest of the worker's threads is for the others."""
 
 LEASE = timedelta(seconds=60)
@@ -48,11 +48,11 @@ class _Room:
     @property
     def for_suspects(self) -> int:
         taken = sum(self.running.get(webhook, 0) for webhook in self.failing)
-        return max(0, MOST_SUSPECTS - taken)
+        return max(0, MAX_SUSPECTS - taken)
 
     def of(self, webhook: int) -> int:
         """How many more batches of that endpoint may begin."""
-        most = 1 if webhook in self.failing else min(MOST_LEASES, TOGETHER // self.sharing) or 1
+        most = 1 if webhook in self.failing else min(MAX_LEASES, MAX_BATCHES // self.sharing) or 1
         return max(0, most - self.running.get(webhook, 0))
 
     @property
@@ -67,9 +67,9 @@ def lease_due_deliveries(ports: Ports, actor: Actor) -> tuple[Batch, ...]:
     """Take what is due, oldest first; none twice, however many processes ask at once.
 
     A lease ends by itself: what a killed process had taken is due again, with the same
-    ``webhook-id``. An endpoint gets ``MOST_LEASES`` batches at a time, fewer where many have
-    something due (``TOGETHER``), one that fails a single delivery, and all that fail share
-    ``MOST_SUSPECTS``: those that hang hold up nobody else.
+    ``webhook-id``. An endpoint gets ``MAX_LEASES`` batches at a time, fewer where many have
+    something due (``MAX_BATCHES``), one that fails a single delivery, and all that fail share
+    ``MAX_SUSPECTS``: those that hang hold up nobody else.
     """
     now = ports.clock.now()
     with ports.database.reading() as session:
@@ -131,7 +131,9 @@ def _shares(session: Session, room: _Room, now: datetime) -> list[tuple[int, tup
                 shares.append((webhook, tuple(waiting[:1])))
                 for_suspects -= 1
             continue
-        parts = [waiting[place : place + BATCH] for place in range(0, len(waiting), BATCH)]
+        parts = [
+            waiting[place : place + BATCH_SIZE] for place in range(0, len(waiting), BATCH_SIZE)
+        ]
         shares += [(webhook, tuple(part)) for part in parts[: room.of(webhook)]]
     return shares
 

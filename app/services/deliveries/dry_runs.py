@@ -190,5 +190,5 @@ def _app_actor(ports: Ports, actor: Actor, app_id: int, saver: Saver = UNKNOWN_S
         permissions=saver.payload_permissions(app.permissions),
         token_limit=saver.token_limit,
         issuer=actor.issuer,
-        tried_by=actor,
+        previewed_by=actor,
     )

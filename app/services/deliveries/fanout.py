@@ -22,7 +22,7 @@ from app.services.webhooks.link_recipients import event_for, link_subject
 from app.services.webhooks.payloads import Payload, problem_of, try_payload
 from app.services.webhooks.subscribers import Subscriber, subscribers_of
 
-BATCH = 50
+BATCH_SIZE = 50
 """Notes that one round takes."""
 
 LEASE = timedelta(minutes=2)
@@ -93,7 +93,7 @@ def _claim(
             select(OutboxEventRecord)
             .where(*_open(now))
             .order_by(OutboxEventRecord.id)
-            .limit(BATCH)
+            .limit(BATCH_SIZE)
             .with_for_update(skip_locked=True)
         ).all()
         session.execute(

@@ -116,7 +116,7 @@ def _shown(
     secrets = {
         key: link.secret or ""
         for key, link in sent_links(ports, session, encrypted).items()
-        if not (actor.onlooker.is_app and link.is_allowed)
+        if not (actor.viewer.is_app and link.is_allowed)
     }
     return [
         replace(one, payload=redacted_payload(ports, one.payload, secrets.get(one.id)))

@@ -22,10 +22,10 @@ from app.services.deliveries.payload_rebuild import remake_payloads
 from app.services.deliveries.stored_deliveries import insert_deliveries
 from app.services.webhooks.subscribers import Subscriber, subscribers_of
 
-MOST_AT_ONCE = 100
+MAX_AT_ONCE = 100
 """Deliveries that can be chosen one by one to be made again."""
 
-MOST_MISSING = 5000
+MAX_MISSING = 5000
 """Deliveries that were missing and are made at once: nobody waits for more than that."""
 
 _AT_ONCE = 50
@@ -64,10 +64,10 @@ def retry_deliveries(ports: Ports, actor: Actor, delivery_ids: Collection[int]) 
     """Make these deliveries again at once, of whatever webhooks; returns how many are due now.
 
     Those that have gone meanwhile, or have no payload, are left out. Refuses INVALID on ``ids``
-    for more than ``MOST_AT_ONCE``: `webhookReplay` is for all of a webhook.
+    for more than ``MAX_AT_ONCE``: `webhookReplay` is for all of a webhook.
     """
-    if len(delivery_ids) > MOST_AT_ONCE:
-        message = f"Choose {MOST_AT_ONCE} at most, or replay what failed since a time."
+    if len(delivery_ids) > MAX_AT_ONCE:
+        message = f"Choose {MAX_AT_ONCE} at most, or replay what failed since a time."
         raise Refused(Problem("INVALID", message, "ids"))
     wanted = DeliveryRecord.id.in_(delivery_ids)
     with ports.database.reading() as session:
@@ -100,7 +100,7 @@ def replay_deliveries(
     """Make a webhook's deliveries since ``since`` again that failed, and those it never got.
 
     Missing are those of events that it hears of now and has no delivery of: it was switched off,
-    or did not yet hear of them; the oldest first, ``MOST_MISSING`` at once. What succeeded, or
+    or did not yet hear of them; the oldest first, ``MAX_MISSING`` at once. What succeeded, or
     waits, stays as it is. Refuses NOT_FOUND on ``id``.
 
     The audit trail tells that it was asked for, before anything is done: in steps, each of which
@@ -113,7 +113,7 @@ def replay_deliveries(
         record(ports, actor, session, Change("webhook.replay", "Webhook", webhook_id, after=after))
     again = _replay_failed(ports, webhook_id, since) if failed else 0
     made = _replay_missing(ports, webhook_id, since) if missing else 0
-    return Replayed(again, made, has_more=made >= MOST_MISSING)
+    return Replayed(again, made, has_more=made >= MAX_MISSING)
 
 
 def _replay_failed(ports: Ports, webhook_id: int, since: datetime) -> int:
@@ -173,7 +173,7 @@ def _replay_missing(ports: Ports, webhook_id: int, since: datetime) -> int:
         if one.webhook_id == webhook_id
     }
     made, last = 0, 0
-    while made < MOST_MISSING and (notes := _missing(ports, webhook_id, heard, since, last)):
+    while made < MAX_MISSING and (notes := _missing(ports, webhook_id, heard, since, last)):
         last = notes[-1].id
         told = [one for note in notes for one in tell_again(ports, [note], heard[note.type])]
         with ports.database.transaction() as session:

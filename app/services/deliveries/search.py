@@ -19,15 +19,15 @@ from app.models import AppRecord, CheckoutRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.authorization.register import part, requires_person
 from app.services.commerce.stored_checkouts import token_in
-from app.services.lists.index_hints import unindexed
+from app.services.lists.index_hints import without_index
 from app.services.lists.paging import Column, Order, read_page
-from app.services.lists.range_filters import can_match, within
-from app.services.lists.substring_search import containing
+from app.services.lists.range_filters import can_match, in_range
+from app.services.lists.substring_search import contains_text
 
 NO_ANSWER = 0
 """Stands for the response code of an attempt that nobody answered."""
 
-SEARCHED = 5000
+MAX_SEARCHED = 5000
 """Deliveries that a text is looked for in: the newest of what the rest of a filter leaves."""
 
 _CART = (
@@ -85,12 +85,11 @@ class DeliveryLine:
 
 @dataclass(frozen=True, slots=True)
 class DeliverySearch:
-    """Which deliveries are wanted; what is left out narrows nothing.
+    """Conditions on deliveries; an empty field matches all.
 
-    ``response_status`` is the last answer's, ``NO_ANSWER`` where there was none. ``object_id`` is
-    a global id. ``text`` is a part of the payload or of the reason, or a whole ``webhook-id``; it
-    is looked for in the newest ``SEARCHED`` of what the other conditions leave. ``oldest_first``
-    turns the list round.
+    ``response_status`` is that of the last response, ``NO_ANSWER`` for none. ``object_id`` is a
+    global id. ``text`` is a part of the payload or the reason, or a whole ``webhook-id``; only the
+    newest ``MAX_SEARCHED`` deliveries that match the other conditions are searched for it.
     """
 
     webhook_id: int | None = None
@@ -156,7 +155,7 @@ def _conditions(wanted: DeliverySearch) -> Iterator[ColumnElement[bool]]:
     if wanted.event is not None:
         # Few wait or have failed: what is left of those is the quickest to go through.
         few = wanted.status in (DeliveryStatus.PENDING, DeliveryStatus.FAILED)
-        event = unindexed(DeliveryRecord.event) if few else DeliveryRecord.event
+        event = without_index(DeliveryRecord.event) if few else DeliveryRecord.event
         yield event == wanted.event.value
     if wanted.status is not None:
         yield DeliveryRecord.status == wanted.status.value
@@ -165,7 +164,7 @@ def _conditions(wanted: DeliverySearch) -> Iterator[ColumnElement[bool]]:
         yield DeliveryRecord.attempts > literal_column("0")
     elif wanted.response_status is not None:
         yield DeliveryRecord.response_status == wanted.response_status
-    yield from within(DeliveryRecord.created_at, wanted.created)
+    yield from in_range(DeliveryRecord.created_at, wanted.created)
     if wanted.object_id:
         yield from _about(wanted.object_id)
 
@@ -191,11 +190,11 @@ def _holding(wanted: DeliverySearch) -> Iterator[ColumnElement[bool]]:
         select(DeliveryRecord.id)
         .where(*_conditions(wanted))
         .order_by(DeliveryRecord.id.desc())
-        .limit(SEARCHED)
+        .limit(MAX_SEARCHED)
     )
     yield DeliveryRecord.id.in_(newest)
     yield or_(
         DeliveryRecord.message_id == text,
-        containing(DeliveryRecord.payload, text),
-        containing(DeliveryRecord.given_up, text),
+        contains_text(DeliveryRecord.payload, text),
+        contains_text(DeliveryRecord.given_up, text),
     )

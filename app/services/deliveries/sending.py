@@ -7,7 +7,7 @@ from datetime import timedelta
 from sqlalchemy import select, update
 
 from app.domain.authorization.actor import Actor
-from app.domain.authorization.permissions import Permission, parted_names
+from app.domain.authorization.permissions import Permission, split_names
 from app.domain.deliveries.deliveries import GONE, Batch
 from app.domain.webhooks.subscribable_events import needed
 from app.models import AppRecord, DeliveryRecord, WebhookRecord
@@ -117,7 +117,7 @@ def _receiver(ports: Ports, batch: Batch) -> _Receiver | None:
         return None
     webhook, held = row
     saver = read_saver(webhook.saved_by_kind, webhook.saved_by, webhook.saved_permissions)
-    permitted = saver.payload_permissions(parted_names(held or ""))
+    permitted = saver.payload_permissions(split_names(held or ""))
     return _Receiver(endpoint_of(ports, webhook), permitted)
 
 

@@ -12,9 +12,9 @@ from urllib.parse import urlsplit
 from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
-from app.domain.authorization.permissions import parted_names
+from app.domain.authorization.permissions import split_names
 from app.domain.deliveries.deliveries import DeliveryStatus
-from app.domain.deliveries.message_ids import CHANCE, make_message_id
+from app.domain.deliveries.message_ids import RANDOM_LENGTH, make_message_id
 from app.models import (
     AppPermissionRecord,
     AppRecord,
@@ -37,7 +37,7 @@ from app.services.demo.timeline import DAY, Past
 from app.services.webhooks.subscribers import Subscriber
 
 _TOLD = 3 * DAY
-_TOLD_IN_TROUBLE = 9 * DAY
+_FAILING_RESPONSE = 9 * DAY
 _GIVEN_UP = "The webhook or its app is switched off."
 
 
@@ -159,9 +159,9 @@ def _listener(
     permissions: str,
     failing_since: float,
 ) -> _Listener:
-    began = past.moment(_TOLD_IN_TROUBLE if failing_since else _TOLD)
+    began = past.moment(_FAILING_RESPONSE if failing_since else _TOLD)
     return _Listener(
-        Subscriber(webhook.id, webhook.query, app.id, app.name, parted_names(permissions)),
+        Subscriber(webhook.id, webhook.query, app.id, app.name, split_names(permissions)),
         endpoint_of(past.ports, webhook),
         events,
         max(began, webhook.created_at),
@@ -171,7 +171,7 @@ def _listener(
 
 def _notes(past: Past) -> Sequence[OutboxEventRecord]:
     wanted = select(OutboxEventRecord).where(
-        OutboxEventRecord.issued_at >= past.moment(_TOLD_IN_TROUBLE),
+        OutboxEventRecord.issued_at >= past.moment(_FAILING_RESPONSE),
         OutboxEventRecord.closed_at.is_not(None),
     )
     with past.ports.database.reading() as session:
@@ -197,7 +197,7 @@ def _past_delivery(
         note_id=new.note_id,
         event=new.event,
         subject_id=new.subject_id,
-        message_id=make_message_id(issued_at, past.ports.randomness.token(CHANCE)),
+        message_id=make_message_id(issued_at, past.ports.randomness.token(RANDOM_LENGTH)),
         payload=new.payload,
         issuer=new.issuer or past.api_url,
         status=(DeliveryStatus.FAILED if has_failed else DeliveryStatus.SUCCESS).value,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from app.domain.accounts.users import User
 from app.domain.apps.app_tokens import digest_of, is_app_token
 from app.domain.authorization.actor import Actor, ActorKind, anonymous
-from app.domain.shop.settings import PublicShop, Switches, password_is_worthless
+from app.domain.shop.settings import PublicShop, Switches, rejects_password_sessions
 from app.domain.sign_in.tokens import (
     is_access,
     is_loopback_issuer,
@@ -15,12 +15,12 @@ from app.domain.values.errors import TokenFault, TokenRejected
 from app.ports import Ports
 from app.ports.provider_cache import CachedProviderToken
 from app.services.authorization.app_rights import find_app
-from app.services.authorization.live_sessions import SessionFound, user_in
-from app.services.authorization.provider_rights import find_bearer
+from app.services.authorization.live_sessions import LiveSession, effective_user
+from app.services.authorization.provider_rights import find_provider_session
 from app.services.authorization.register import part
-from app.services.authorization.shop_state import Door, find_door
-from app.services.identity.own_tokens import TracedToken, digest_of_token, trace_token
-from app.services.identity.provider_token_verification import recognise_token
+from app.services.authorization.shop_state import ShopState, load_shop_state
+from app.services.identity.own_tokens import VerifiedSession, digest_of_token, verify_own_token
+from app.services.identity.provider_token_verification import identify_provider_token
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ def identify(ports: Ports, visitor: Visitor) -> Identity:
     """
     credential = visitor.credential
     if credential is None:
-        return Identity(_nobody(visitor, None), find_door(ports).shop)
+        return Identity(_anonymous(visitor, None), load_shop_state(ports).shop)
     if is_app_token(credential):
         return _identify_app(ports, visitor, credential)
     digest = digest_of_token(credential)
@@ -70,32 +70,32 @@ def identify(ports: Ports, visitor: Visitor) -> Identity:
     known = None if seen is None else _bearer(ports, visitor, seen)
     if known is not None:
         return known
-    door = None
+    shop_state = None
     try:
-        traced = trace_token(ports, credential, visitor.issuer, digest)
-        door = traced.door
-        return person(visitor, door, _entitled(traced))
+        verified = verify_own_token(ports, credential, visitor.issuer, digest)
+        shop_state = verified.shop_state
+        return person(visitor, shop_state, _access_session(verified))
     except TokenRejected as rejected:
-        door = door or find_door(ports)
-        return _stranger(ports, visitor, digest, door, rejected.fault)
+        shop_state = shop_state or load_shop_state(ports)
+        return _identify_other(ports, visitor, digest, shop_state, rejected.fault)
 
 
 @part
-def person(visitor: Visitor, door: Door, found: SessionFound | None) -> Identity:
+def person(visitor: Visitor, shop_state: ShopState, found: LiveSession | None) -> Identity:
     """The identity that a live session gives right now.
 
     Raises ``TokenRejected`` INVALID when there is no such session, or when its way in is worth
     nothing in the present login mode.
     """
-    mode = door.switches.password_login_mode
-    if found is None or password_is_worthless(mode, found.origin):
+    mode = shop_state.switches.password_login_mode
+    if found is None or rejects_password_sessions(mode, found.origin):
         raise TokenRejected(TokenFault.INVALID)
-    user = user_in(found, door.switches)
-    return Identity(actor_in(visitor, found, user), door.shop, user)
+    user = effective_user(found, shop_state.switches)
+    return Identity(session_actor(visitor, found, user), shop_state.shop, user)
 
 
 @part
-def actor_in(visitor: Visitor, found: SessionFound, user: User) -> Actor:
+def session_actor(visitor: Visitor, found: LiveSession, user: User) -> Actor:
     """The caller in a session of ``user``, who is as the login mode leaves them."""
     return Actor(
         ActorKind.USER,
@@ -121,48 +121,50 @@ def _bearer(ports: Ports, visitor: Visitor, seen: CachedProviderToken) -> Identi
     """
     if not seen.not_before <= ports.clock.timestamp() < seen.expires:
         return None
-    door, found = find_bearer(ports, seen)
-    if door.providers_version != seen.version:
+    shop_state, found = find_provider_session(ports, seen)
+    if shop_state.providers_version != seen.version:
         return None
     if found is None:
-        return Identity(_nobody(visitor, TokenFault.INVALID), door.shop)
-    return person(visitor, door, found)
+        return Identity(_anonymous(visitor, TokenFault.INVALID), shop_state.shop)
+    return person(visitor, shop_state, found)
 
 
-def _stranger(
-    ports: Ports, visitor: Visitor, digest: bytes, door: Door, fault: TokenFault
+def _identify_other(
+    ports: Ports, visitor: Visitor, digest: bytes, shop_state: ShopState, fault: TokenFault
 ) -> Identity:
     """Whoever brought a token that is none of ours: a provider's, or worth nothing."""
     token = visitor.credential or ""
-    if not _names_us(ports, visitor, token):
-        caller = _nobody(visitor, None)
+    if not _is_own_issuer(ports, visitor, token):
+        caller = _anonymous(visitor, None)
         try:
-            seen = recognise_token(ports, caller, token, digest, door.providers_version)
+            seen = identify_provider_token(
+                ports, caller, token, digest, shop_state.providers_version
+            )
         except TokenRejected as rejected:
             fault = rejected.fault
         else:
             known = None if seen is None else _bearer(ports, visitor, seen)
             if known is not None:
                 return known
-    return Identity(_nobody(visitor, fault), door.shop)
+    return Identity(_anonymous(visitor, fault), shop_state.shop)
 
 
-def _names_us(ports: Ports, visitor: Visitor, token: str) -> bool:
+def _is_own_issuer(ports: Ports, visitor: Visitor, token: str) -> bool:
     issuer = claimed_issuer(token)
     if issuer is None or ports.configuration.issuer:
         return issuer == visitor.issuer
     return issuer == visitor.issuer or is_loopback_issuer(issuer)
 
 
-def _entitled(traced: TracedToken) -> SessionFound | None:
+def _access_session(verified: VerifiedSession) -> LiveSession | None:
     """The session, if the token is of a type that may stand in a header."""
-    return traced.found if is_access(traced.claims) else None
+    return verified.found if is_access(verified.claims) else None
 
 
 def _identify_app(ports: Ports, visitor: Visitor, token: str) -> Identity:
-    door, found = find_app(ports, digest_of(token))
+    shop_state, found = find_app(ports, digest_of(token))
     if found is None:
-        return Identity(_nobody(visitor, TokenFault.INVALID), door.shop)
+        return Identity(_anonymous(visitor, TokenFault.INVALID), shop_state.shop)
     actor = Actor(
         ActorKind.APP,
         app_id=found.app_id,
@@ -174,10 +176,10 @@ def _identify_app(ports: Ports, visitor: Visitor, token: str) -> Identity:
         user_agent=visitor.user_agent,
         issuer=visitor.issuer,
     )
-    return Identity(actor, door.shop, app_token_id=found.token_id)
+    return Identity(actor, shop_state.shop, app_token_id=found.token_id)
 
 
-def _nobody(visitor: Visitor, fault: TokenFault | None) -> Actor:
+def _anonymous(visitor: Visitor, fault: TokenFault | None) -> Actor:
     return anonymous(
         address=visitor.address,
         user_agent=visitor.user_agent,

@@ -20,7 +20,12 @@ from app.models import ExternalIdentityRecord, UserRecord
 from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import part
-from app.services.identity.provider_users import join_group, keep_current, make_user, promote
+from app.services.identity.provider_users import (
+    join_group,
+    make_user,
+    promote,
+    update_from_provider,
+)
 
 _NAMELESS = Problem("INVALID", "The identity provider does not tell an email address.")
 INACTIVE = Problem("INACTIVE", "This account is not active.")
@@ -37,7 +42,7 @@ _UNCONFIRMED = Problem(
 
 
 @dataclass(frozen=True, slots=True)
-class Arrival:
+class ProviderPerson:
     """Somebody as the provider tells of them; ``grant`` holds their rights where it rules."""
 
     provider: Provider
@@ -59,38 +64,39 @@ class Arrival:
 
 
 @part
-def admit(
-    ports: Ports, actor: Actor, session: Session, arrival: Arrival
+def find_or_create_account(
+    ports: Ports, actor: Actor, session: Session, provider_person: ProviderPerson
 ) -> tuple[ExternalIdentityRecord, UserRecord]:
-    """Who has arrived, in the transaction of ``session``; an account is made where there is none.
+    """Return the identity and account of a provider's person, creating them if necessary.
 
-    Refuses INVALID for a stranger without an email, with one that is another's here and not
-    verified there, and as ``return_problem`` does; ACCOUNT_NOT_CONFIRMED where ours is not
-    verified; INACTIVE.
+    Runs in the transaction of ``session``. Refuses INVALID for a new person without an email, for
+    an existing account's email that the provider hasn't verified, and as
+    ``linked_identity_problem`` does; ACCOUNT_NOT_CONFIRMED if the account's email isn't confirmed;
+    INACTIVE.
     """
-    person = arrival.person
-    identity, user = _known(session, arrival)
+    person = provider_person.person
+    identity, user = _known(session, provider_person)
     if identity is None or user is None:
-        user = _account(ports, actor, session, arrival)
+        user = _account(ports, actor, session, provider_person)
     else:
-        problem = return_problem(arrival, user, is_verified=identity.is_verified)
+        problem = linked_identity_problem(provider_person, user, is_verified=identity.is_verified)
         if problem is not None:
             raise Refused(problem)
     if not user.is_active:
         raise Refused(INACTIVE)
     if identity is None:
-        identity = _link(ports, actor, session, arrival, user)
-    keep_current(ports, actor, session, identity, user, person)
-    if arrival.is_staff and not user.is_staff:
+        identity = _link(ports, actor, session, provider_person, user)
+    update_from_provider(ports, actor, session, identity, user, person)
+    if provider_person.is_staff and not user.is_staff:
         promote(ports, actor, session, identity, user)
-        _join_default_group(ports, actor, session, arrival, user)
+        _join_default_group(ports, actor, session, provider_person, user)
     user.last_login = ports.clock.now()
     session.flush()
     return identity, user
 
 
 @part
-def first_arrival_problem(
+def new_identity_problem(
     person: ExternalPerson, *, is_known: bool, is_confirmed: bool
 ) -> Problem | None:
     """Why somebody who comes for the first time is not let in, or ``None``.
@@ -108,8 +114,8 @@ def first_arrival_problem(
 
 
 @part
-def return_problem(
-    arrival: Arrival, user: UserRecord | User, *, is_verified: bool
+def linked_identity_problem(
+    provider_person: ProviderPerson, user: UserRecord | User, *, is_verified: bool
 ) -> Problem | None:
     """Why somebody whose identity is linked to ``user`` is not let in, or ``None``.
 
@@ -117,19 +123,19 @@ def return_problem(
     while the account isn't trusted. Where the provider rules the rights, staff are staff by its
     word alone, so that only a confirmed account is closed to it.
     """
-    is_trusted = user.is_confirmed or (user.is_staff and arrival.grant is None)
-    vouched = arrival.person.is_verified and arrival.person.email == user.email
+    is_trusted = user.is_confirmed or (user.is_staff and provider_person.grant is None)
+    vouched = provider_person.person.is_verified and provider_person.person.email == user.email
     return _TAKEN if is_trusted and not is_verified and not vouched else None
 
 
 def _known(
-    session: Session, arrival: Arrival
+    session: Session, provider_person: ProviderPerson
 ) -> tuple[ExternalIdentityRecord, UserRecord] | tuple[None, None]:
     """The identity and its account, locked first: under that lock identities are dropped."""
     kept = ExternalIdentityRecord
     is_it = and_(
-        kept.issuer == arrival.provider.issuer_here(arrival.issuer),
-        kept.subject == arrival.person.subject,
+        kept.issuer == provider_person.provider.issuer_here(provider_person.issuer),
+        kept.subject == provider_person.person.subject,
     )
     user_id = session.scalar(select(kept.user_id).where(is_it))
     if user_id is None:
@@ -139,42 +145,44 @@ def _known(
     return (None, None) if identity is None or user is None else (identity, user)
 
 
-def _account(ports: Ports, actor: Actor, session: Session, arrival: Arrival) -> UserRecord:
+def _account(
+    ports: Ports, actor: Actor, session: Session, provider_person: ProviderPerson
+) -> UserRecord:
     """The account of somebody who comes from there for the first time."""
-    person = arrival.person
+    person = provider_person.person
     query = select(UserRecord).where(UserRecord.email == person.email).with_for_update()
     user = session.scalar(query) if person.email else None
-    problem = first_arrival_problem(
+    problem = new_identity_problem(
         person, is_known=user is not None, is_confirmed=user is not None and user.is_confirmed
     )
     if problem is not None:
         raise Refused(problem)
     if user is None:
-        user = make_user(ports, actor, session, person, is_staff=arrival.is_staff)
-        if arrival.is_staff:
-            _join_default_group(ports, actor, session, arrival, user)
+        user = make_user(ports, actor, session, person, is_staff=provider_person.is_staff)
+        if provider_person.is_staff:
+            _join_default_group(ports, actor, session, provider_person, user)
     return user
 
 
 def _link(
-    ports: Ports, actor: Actor, session: Session, arrival: Arrival, user: UserRecord
+    ports: Ports, actor: Actor, session: Session, provider_person: ProviderPerson, user: UserRecord
 ) -> ExternalIdentityRecord:
     identity = ExternalIdentityRecord(
         user_id=user.id,
-        issuer=arrival.provider.issuer_here(arrival.issuer),
-        subject=arrival.person.subject,
-        is_verified=arrival.person.is_verified,
+        issuer=provider_person.provider.issuer_here(provider_person.issuer),
+        subject=provider_person.person.subject,
+        is_verified=provider_person.person.is_verified,
         created_at=ports.clock.now(),
     )
     session.add(identity)
-    after = {"provider": arrival.provider.slug, "subject": identity.subject}
+    after = {"provider": provider_person.provider.slug, "subject": identity.subject}
     record(ports, actor, session, Change("user.link", "User", user.id, user.email, after=after))
     return identity
 
 
 def _join_default_group(
-    ports: Ports, actor: Actor, session: Session, arrival: Arrival, user: UserRecord
+    ports: Ports, actor: Actor, session: Session, provider_person: ProviderPerson, user: UserRecord
 ) -> None:
-    name = arrival.provider.default_group_name_for_new_staff_users
+    name = provider_person.provider.default_group_name_for_new_staff_users
     if name:
         join_group(ports, actor, session, user, name)

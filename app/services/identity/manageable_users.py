@@ -2,7 +2,7 @@
 
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
-from app.domain.authorization.grants import is_within_reach
+from app.domain.authorization.grants import is_manageable
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.domain.values.ids import to_global_id
@@ -13,7 +13,7 @@ NEEDED = {True: Permission.MANAGE_STAFF, False: Permission.MANAGE_USERS}
 
 
 @part
-def require_reach(actor: Actor, *, is_staff: bool) -> None:
+def require_manage_permission(actor: Actor, *, is_staff: bool) -> None:
     """Raise unless ``actor`` manages that kind of people; no app ever manages staff."""
     if not actor.holds(NEEDED[is_staff]) or (is_staff and actor.is_app):
         raise PermissionDenied(NEEDED[is_staff])
@@ -22,8 +22,8 @@ def require_reach(actor: Actor, *, is_staff: bool) -> None:
 @part
 def require_manageable(actor: Actor, user: User) -> None:
     """Raise unless ``actor`` manages that kind of people; refuse OUT_OF_SCOPE_USER on ``id``."""
-    require_reach(actor, is_staff=user.is_staff)
-    if not is_within_reach(actor, user.permissions):
+    require_manage_permission(actor, is_staff=user.is_staff)
+    if not is_manageable(actor, user.permissions):
         message = "You can't manage this user: they have permissions that you don't have."
         users = (to_global_id("User", user.id),)
         raise Refused(Problem("OUT_OF_SCOPE_USER", message, "id", users=users))

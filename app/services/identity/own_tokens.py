@@ -10,25 +10,27 @@ from app.domain.values.errors import TokenFault, TokenRejected
 from app.ports import Ports
 from app.ports.process_cache import CachedKeyRing, VerifiedToken
 from app.services.authorization.app_rights import find_extension
-from app.services.authorization.live_sessions import SessionFound, find_living, find_session
+from app.services.authorization.live_sessions import LiveSession, find_session, session_exists
 from app.services.authorization.register import part
-from app.services.authorization.shop_state import Door
+from app.services.authorization.shop_state import ShopState
 from app.services.keys.ring import ring
 
 Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, slots=True)
-class TracedToken:
+class VerifiedSession:
     """A good token, the shop as it stood when its session was looked for, and the session."""
 
     claims: Claims
-    door: Door
-    found: SessionFound | None
+    shop_state: ShopState
+    found: LiveSession | None
 
 
 @part
-def trace_token(ports: Ports, token: str, issuer: str, digest: bytes | None = None) -> TracedToken:
+def verify_own_token(
+    ports: Ports, token: str, issuer: str, digest: bytes | None = None
+) -> VerifiedSession:
     """The claims of a token of ours, of whatever type, and the session it names.
 
     ``issuer`` is the one the request stands for, ``digest`` the token's SHA-256. Raises
@@ -36,23 +38,23 @@ def trace_token(ports: Ports, token: str, issuer: str, digest: bytes | None = No
     One statement when the token has been seen before: its signature is then remembered, and the
     ring's version is read with the session.
     """
-    return TracedToken(*_trace(ports, token, issuer, digest, _find))
+    return VerifiedSession(*_verify_session(ports, token, issuer, digest, _find))
 
 
 @part
-def trace_living(ports: Ports, token: str, issuer: str) -> tuple[Claims, bool]:
-    """The claims of a token of ours, and whether its session is alive; as ``trace_token``."""
-    claims, _, alive = _trace(ports, token, issuer, None, _find_living)
+def verify_own_token_alive(ports: Ports, token: str, issuer: str) -> tuple[Claims, bool]:
+    """The claims of a token of ours, and whether its session is alive; as ``verify_own_token``."""
+    claims, _, alive = _verify_session(ports, token, issuer, None, _find_alive)
     return claims, alive
 
 
-def _trace(
+def _verify_session(
     ports: Ports,
     token: str,
     issuer: str,
     digest: bytes | None,
-    find: Callable[[Ports, Claims], tuple[Door, Found]],
-) -> tuple[Claims, Door, Found]:
+    find: Callable[[Ports, Claims], tuple[ShopState, Found]],
+) -> tuple[Claims, ShopState, Found]:
     verified = _verified(ports, token, digest or digest_of_token(token))
     check_claims(
         verified.claims,
@@ -60,14 +62,14 @@ def _trace(
         issuer=issuer,
         configured=bool(ports.configuration.issuer),
     )
-    door, found = find(ports, verified.claims)
-    known = ring(ports, door.keys_version)
+    shop_state, found = find(ports, verified.claims)
+    known = ring(ports, shop_state.keys_version)
     if verified.ring is not known.ring:
         verified = _verify(ports, known, token)
-    return verified.claims, door, found
+    return verified.claims, shop_state, found
 
 
-def _find(ports: Ports, claims: Claims) -> tuple[Door, SessionFound | None]:
+def _find(ports: Ports, claims: Claims) -> tuple[ShopState, LiveSession | None]:
     if claims.type != TokenType.EXTENSION:
         return find_session(ports, claims.session, claims.user_id)
     if claims.app_id is None:
@@ -75,11 +77,11 @@ def _find(ports: Ports, claims: Claims) -> tuple[Door, SessionFound | None]:
     return find_extension(ports, claims, claims.app_id)
 
 
-def _find_living(ports: Ports, claims: Claims) -> tuple[Door, bool]:
+def _find_alive(ports: Ports, claims: Claims) -> tuple[ShopState, bool]:
     if claims.type != TokenType.EXTENSION:
-        return find_living(ports, claims.session, claims.user_id)
-    door, found = _find(ports, claims)
-    return door, found is not None
+        return session_exists(ports, claims.session, claims.user_id)
+    shop_state, found = _find(ports, claims)
+    return shop_state, found is not None
 
 
 def _verified(ports: Ports, token: str, digest: bytes) -> VerifiedToken:

@@ -11,7 +11,7 @@ from app.services.authorization.register import part
 QUEUE_SECONDS = 0.5
 """How long a request waits for its turn to call; password logins need the same threads."""
 
-MOST_FAILURES = 3
+MAX_FAILURES = 3
 """Failures in a row after which a URL is paused."""
 
 FAILED_PAUSE = 5.0
@@ -24,7 +24,7 @@ def calling(ports: Ports, url: str, purpose: CallPurpose) -> Iterator[None]:
     """Whatever the block calls at ``url``, with few others of that ``purpose`` at the same time.
 
     Raises ``CallFailed`` NOT_CALLED when too many others wait, and while the URL is paused: after
-    ``MOST_FAILURES`` failed connections in a row, and never for verified callers. An answer of
+    ``MAX_FAILURES`` failed connections in a row, and never for verified callers. An answer of
     whatever status is no failure of the URL: it may be about the one token alone.
     """
     if purpose is not CallPurpose.VERIFIED:
@@ -53,12 +53,12 @@ def require_not_paused(ports: Ports, url: str) -> None:
 
 @part
 def note_outcome(ports: Ports, url: str, *, is_good: bool) -> None:
-    """Count failures in a row at ``url``, and pause it when they are ``MOST_FAILURES``."""
+    """Count failures in a row at ``url``, and pause it when they are ``MAX_FAILURES``."""
     memory = ports.cache.providers
     failures = 0 if is_good else (memory.failures.get(url) or 0) + 1
     if failures or memory.failures.get(url):
         memory.failures.put(url, failures)
     if is_good and memory.paused.get(url):
         memory.paused.put(url, 0.0)
-    if failures >= MOST_FAILURES:
+    if failures >= MAX_FAILURES:
         memory.paused.put(url, ports.clock.timestamp() + FAILED_PAUSE)

@@ -24,10 +24,10 @@ from app.models import ProviderTokenRecord
 from app.ports import Ports
 from app.ports.http import CallFailed, CallFault
 from app.ports.provider_cache import CachedProviderToken, CachedRefusal, CallPurpose
-from app.services.authorization.provider_rights import is_ended
+from app.services.authorization.provider_rights import is_signed_out
 from app.services.authorization.rate_limits import limit_rate
 from app.services.authorization.register import part
-from app.services.identity.linked_accounts import Arrival, admit
+from app.services.identity.linked_accounts import ProviderPerson, find_or_create_account
 from app.services.identity.provider_calls import FAILED_PAUSE, calling
 from app.services.identity.provider_keys import verify_with
 from app.services.identity.providers import known_providers
@@ -42,14 +42,14 @@ _REFUSED_SECONDS = 10.0
 class _Bearer:
     """Whoever brought a good token, the token's times in Unix seconds."""
 
-    arrival: Arrival
+    provider_person: ProviderPerson
     expires: float
     issued: float | None
     not_before: float = 0.0
 
 
 @part
-def recognise_token(
+def identify_provider_token(
     ports: Ports, actor: Actor, token: str, digest: bytes, version: int
 ) -> CachedProviderToken | None:
     """Whose a provider's access token is; ``None`` when no provider of ours can have issued it.
@@ -138,8 +138,8 @@ def _read_signed(ports: Ports, token: str, provider: Provider) -> _Bearer:
     access = read_access_token(signed, provider, now=now, shop=shop)
     told = _ask(ports, provider, token, CallPurpose.VERIFIED)
     person = read_person(told, provider, access.subject)
-    arrival = Arrival(provider, access.issuer, person, access.grant)
-    return _Bearer(arrival, access.expires, access.issued, access.not_before)
+    provider_person = ProviderPerson(provider, access.issuer, person, access.grant)
+    return _Bearer(provider_person, access.expires, access.issued, access.not_before)
 
 
 def _read_opaque(
@@ -154,7 +154,7 @@ def _read_opaque(
         purpose = CallPurpose.UNKNOWN
     person = read_person(_ask(ports, provider, token, purpose), provider)
     expires = ports.clock.timestamp() + OPAQUE_SECONDS
-    return _Bearer(Arrival(provider, "", person), expires, None)
+    return _Bearer(ProviderPerson(provider, "", person), expires, None)
 
 
 def _ask(
@@ -179,18 +179,18 @@ def _store(
 ) -> CachedProviderToken:
     now = ports.clock.timestamp()
     with ports.database.transaction() as session:
-        identity, user = admit(ports, actor, session, bearer.arrival)
+        identity, user = find_or_create_account(ports, actor, session, bearer.provider_person)
         if bearer.issued is None:
             issued = _first_seen(ports, session, digest, identity.id)
         else:
             issued = min(bearer.issued, now)
-        if is_ended(issued, user.tokens_valid_after, identity.tokens_valid_after):
+        if is_signed_out(issued, user.tokens_valid_after, identity.tokens_valid_after):
             raise ProviderTokenRejected("Whoever this is has signed out everywhere since.")
         return CachedProviderToken(
             identity_id=identity.id,
             issuer=identity.issuer,
             subject=identity.subject,
-            grant=bearer.arrival.rights,
+            grant=bearer.provider_person.rights,
             issued=issued,
             expires=bearer.expires,
             version=version,

@@ -45,7 +45,7 @@ def make_user(
 
 
 @part
-def keep_current(
+def update_from_provider(
     ports: Ports,
     actor: Actor,
     session: Session,

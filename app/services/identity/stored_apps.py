@@ -12,8 +12,8 @@ from sqlalchemy.orm import Session
 from app.domain.apps.app_tokens import RANDOM_LENGTH, digest_of, last_four, make_app_token
 from app.domain.apps.apps import App, AppToken, AppType, NewAppToken
 from app.domain.authorization.actor import Actor
-from app.domain.authorization.grants import is_within_reach
-from app.domain.authorization.permissions import Permission, in_order, joined_names, parted_names
+from app.domain.authorization.grants import is_manageable
+from app.domain.authorization.permissions import Permission, in_order, joined_names, split_names
 from app.domain.values.errors import Problem, Refused
 from app.models import AppPermissionRecord, AppRecord, AppTokenRecord
 from app.ports import Ports
@@ -59,7 +59,7 @@ def to_app(row: Sequence[object]) -> App:
     values: dict[str, Any] = dict(zip(_FIELDS, row, strict=False))
     names = values["permissions"]
     values["type"] = AppType(str(values["type"]))
-    values["permissions"] = parted_names(str(names)) if names else frozenset()
+    values["permissions"] = split_names(str(names)) if names else frozenset()
     return App(**values)
 
 
@@ -80,7 +80,7 @@ def locked_app(session: Session, actor: Actor, app_id: int, field: str) -> App:
     """
     session.execute(select(AppRecord.id).where(AppRecord.id == app_id).with_for_update())
     app = stored_app(session, app_id, field)
-    if not is_within_reach(actor, app.permissions):
+    if not is_manageable(actor, app.permissions):
         raise Refused(_out_of_scope("it has permissions that you don't have", field))
     return app
 
@@ -114,7 +114,7 @@ def to_token(stored: AppTokenRecord) -> AppToken:
         expires_at=stored.expires_at,
         last_used_at=stored.last_used_at,
         last_used_address=stored.last_used_address,
-        permissions=None if narrowed is None else parted_names(narrowed),
+        permissions=None if narrowed is None else split_names(narrowed),
         replaced_at=stored.replaced_at,
     )
 

@@ -13,7 +13,12 @@ from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import Problem, Refused
 from app.models import ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
-from app.services.authorization.live_sessions import USER_COLUMNS, as_seen, read_user, switches_of
+from app.services.authorization.live_sessions import (
+    USER_COLUMNS,
+    read_user,
+    switches_of,
+    with_effective_rights,
+)
 from app.services.authorization.register import part
 
 _KEPT = (str, int, bool, type(None))
@@ -44,7 +49,7 @@ def load_caller(session: Session, actor: Actor, user_id: int) -> User:
     precisely").
     """
     switches = switches_of(session.get_one(ShopRecord, SHOP_ID))
-    return as_seen(load_user(session, user_id), actor.origin, switches, actor.grant)
+    return with_effective_rights(load_user(session, user_id), actor.origin, switches, actor.grant)
 
 
 @part

@@ -4,7 +4,7 @@ from typing import Any
 
 from app.domain.apps.app_tokens import digest_of, is_app_token
 from app.domain.apps.apps import App
-from app.domain.authorization.permissions import parted_names
+from app.domain.authorization.permissions import split_names
 from app.domain.inspector.token_inspection import (
     AppBehind,
     Check,
@@ -62,7 +62,7 @@ def inspect_app_token(ports: Ports, token: str) -> Inspection:
         ),
         app=AppBehind(app.id, app.name, app.is_active, ending, name),
         rights=app_rights(
-            app.permissions, None if narrowed is None else parted_names(str(narrowed))
+            app.permissions, None if narrowed is None else split_names(str(narrowed))
         ),
     )
 

@@ -13,7 +13,7 @@ from app.domain.inspector.token_inspection import (
 )
 from app.domain.sign_in.tokens import is_loopback_issuer
 from app.domain.single_sign_on.provider_jws import (
-    LONGEST_FOREIGN_TOKEN,
+    MAX_PROVIDER_TOKEN_LENGTH,
     claimed_key,
     peek,
     peek_header,
@@ -39,7 +39,7 @@ def inspect_token(ports: Ports, actor: Actor, token: str) -> Inspection:
     text = _bare(token)
     if not text:
         return _unreadable("Nothing was pasted.")
-    if len(text) > LONGEST_FOREIGN_TOKEN:
+    if len(text) > MAX_PROVIDER_TOKEN_LENGTH:
         return _unreadable("It is longer than any token.")
     if text.startswith(PREFIX):
         return inspect_app_token(ports, text)
@@ -54,7 +54,7 @@ def _inspect_signed(ports: Ports, actor: Actor, text: str) -> Inspection:
         return _unreadable("It cannot be decoded: a part is missing, or was changed on the way.")
     key = name_key(ports, text)
     is_ours = key is not None and key.standing is not KeyStanding.UNKNOWN
-    if is_ours or _names_us(ports, actor, text):
+    if is_ours or _is_own_issuer(ports, actor, text):
         return inspect_our_token(ports, actor, text, key)
     found = inspect_provider_token(ports, actor, text)
     if found is not None:
@@ -63,7 +63,7 @@ def _inspect_signed(ports: Ports, actor: Actor, text: str) -> Inspection:
     return Inspection(TokenKind.FOREIGN, (nobody,), key=key)
 
 
-def _names_us(ports: Ports, actor: Actor, text: str) -> bool:
+def _is_own_issuer(ports: Ports, actor: Actor, text: str) -> bool:
     issuer = claimed_issuer(text)
     configured = ports.configuration.issuer
     if issuer is None or configured:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from app.domain.accounts.users import User
-from app.domain.apps.extensions import app_side
+from app.domain.apps.extensions import extension_permissions
 from app.domain.authorization.actor import Actor, SessionOrigin
 from app.domain.authorization.permissions import Permission, in_order
 from app.domain.inspector.token_inspection import (
@@ -21,7 +21,11 @@ from app.domain.inspector.token_inspection import (
     person_rights,
 )
 from app.domain.keys.ring import KeyState
-from app.domain.shop.settings import PasswordLoginMode, password_is_worthless, strips_staff_rights
+from app.domain.shop.settings import (
+    PasswordLoginMode,
+    rejects_password_sessions,
+    removes_staff_rights,
+)
 from app.domain.sign_in.tokens import (
     Claims,
     TokenType,
@@ -197,7 +201,7 @@ def _behind(
         return found
     if not may_see_rights(actor, user):
         return replace(found, rights_hidden=True)
-    app = app_side(traced.granted) if is_extension else None
+    app = extension_permissions(traced.granted) if is_extension else None
     scopes = None if traced.grant is None else traced.grant.permissions
     held = user.permissions
     rights = person_rights(held, mode=traced.mode, origin=origin, scopes=scopes, app=app)
@@ -214,10 +218,10 @@ def may_see_rights(actor: Actor, user: User) -> bool:
 @part
 def mode_check(mode: PasswordLoginMode, origin: SessionOrigin) -> Check:
     """What the login mode leaves of a session that began so."""
-    if password_is_worthless(mode, origin):
+    if rejects_password_sessions(mode, origin):
         text = "Password login is switched off, and the session began by password."
         return failed(CheckName.LOGIN_MODE, text)
-    if strips_staff_rights(mode, origin):
+    if removes_staff_rights(mode, origin):
         text = (
             "Passwords are for customers only, and the session began by password: no staff rights."
         )

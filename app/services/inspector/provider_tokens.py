@@ -35,7 +35,7 @@ from app.models import ExternalIdentityRecord, ShopRecord, UserRecord
 from app.ports import Ports
 from app.ports.http import CallFailed
 from app.services.authorization.live_sessions import USER_COLUMNS, read_user, switches_of
-from app.services.authorization.provider_rights import is_ended
+from app.services.authorization.provider_rights import is_signed_out
 from app.services.authorization.register import part
 from app.services.identity.provider_keys import verify_with
 from app.services.identity.providers import known_providers
@@ -135,7 +135,7 @@ def _with_person(
     shop, there, here, *columns = row
     user = read_user(columns)
     checks = [*found.checks, _alive(active=user.is_active)]
-    if access.issued is not None and is_ended(access.issued, here, there):
+    if access.issued is not None and is_signed_out(access.issued, here, there):
         text = "It was issued before its person signed out everywhere."
         checks.append(failed(CheckName.SESSION, text))
     found = replace(found, checks=tuple(checks), bearer=bearer_of(user))

@@ -8,7 +8,7 @@ from sqlalchemy import and_, func, literal, select
 
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import SessionOrigin
-from app.domain.authorization.permissions import Permission, parted_names
+from app.domain.authorization.permissions import Permission, split_names
 from app.domain.authorization.scopes import ScopeGrant, read_grant
 from app.domain.inspector.token_inspection import AppBehind, Bearer, SessionBehind
 from app.domain.shop.settings import PasswordLoginMode
@@ -72,7 +72,7 @@ def trace_claims(ports: Ports, claims: Claims) -> Traced:
         read_grant(scope),
         None if row[10] is None else read_user(row[10:]),
         None if app_id is None else AppBehind(app_id, name, is_active),
-        parted_names(granted) if granted else frozenset(),
+        split_names(granted) if granted else frozenset(),
     )
 
 

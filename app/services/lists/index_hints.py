@@ -14,26 +14,26 @@ from sqlalchemy.sql.compiler import SQLCompiler
 from app.services.authorization.register import part
 
 
-class _Unindexed(FunctionElement[str]):
+class _WithoutIndex(FunctionElement[str]):
     """A column of texts."""
 
     inherit_cache = True
     type = String()
 
 
-@compiles(_Unindexed)
-def _as_it_is(element: _Unindexed, compiler: SQLCompiler, **named: Any) -> str:
+@compiles(_WithoutIndex)
+def _compile_default(element: _WithoutIndex, compiler: SQLCompiler, **named: Any) -> str:
     (column,) = element.clauses
     return compiler.process(column, **named)
 
 
-@compiles(_Unindexed, "sqlite")
-def _with_a_plus(element: _Unindexed, compiler: SQLCompiler, **named: Any) -> str:
+@compiles(_WithoutIndex, "sqlite")
+def _with_a_plus(element: _WithoutIndex, compiler: SQLCompiler, **named: Any) -> str:
     (column,) = element.clauses
     return f"+{compiler.process(column, **named)}"
 
 
 @part
-def unindexed(column: InstrumentedAttribute[str]) -> ColumnElement[str]:
+def without_index(column: InstrumentedAttribute[str]) -> ColumnElement[str]:
     """``column``, to be compared in rows that something else has found."""
-    return _Unindexed(column)
+    return _WithoutIndex(column)

@@ -13,14 +13,14 @@ from app.domain.values.ranges import Range
 from app.domain.values.text_rules import is_storable
 from app.services.authorization.register import part
 
-MOST_VALUES = 1000
-LONGEST_SEARCH = 1000
+MAX_VALUES = 1000
+MAX_SEARCH_LENGTH = 1000
 
 Bound = TypeVar("Bound", int, datetime)
 
 
 @part
-def within(
+def in_range(
     column: InstrumentedAttribute[Bound], wanted: Range[Bound]
 ) -> Iterator[ColumnElement[bool]]:
     """The conditions that hold for the values of ``column`` within ``wanted``."""
@@ -31,16 +31,16 @@ def within(
 
 
 @part
-def keys_among(ids: Sequence[str], type_name: str) -> list[int]:
+def keys_of(ids: Sequence[str], type_name: str) -> list[int]:
     """The keys in global ids of ``type_name``; refuses too many, and what is no such id."""
-    return [key_of(one, type_name, field="ids") for one in few(ids, "ids")]
+    return [key_of(one, type_name, field="ids") for one in limit_values(ids, "ids")]
 
 
 @part
-def few(values: Sequence[str], field: str) -> Sequence[str]:
+def limit_values(values: Sequence[str], field: str) -> Sequence[str]:
     """``values``, unless they are more than one statement can look for; refused on ``field``."""
-    if len(values) > MOST_VALUES:
-        message = f"Ask for {MOST_VALUES} {field} at once; these are {len(values)}."
+    if len(values) > MAX_VALUES:
+        message = f"Ask for {MAX_VALUES} {field} at once; these are {len(values)}."
         raise Refused(Problem("GRAPHQL_ERROR", message, field))
     return values
 
@@ -48,4 +48,4 @@ def few(values: Sequence[str], field: str) -> Sequence[str]:
 @part
 def can_match(search: str) -> bool:
     """Whether anything stored can hold ``search``: not what no database takes, nor a giant."""
-    return len(search) <= LONGEST_SEARCH and is_storable(search)
+    return len(search) <= MAX_SEARCH_LENGTH and is_storable(search)

@@ -12,29 +12,29 @@ from app.services.authorization.register import part
 _ESCAPE = "/"
 
 
-class _Containing(FunctionElement[bool]):
+class _ContainsText(FunctionElement[bool]):
     """``column`` and the pattern that it has to match."""
 
     inherit_cache = True
     type = Boolean()
 
 
-@compiles(_Containing)
-def _ignoring_case(element: _Containing, compiler: SQLCompiler, **named: Any) -> str:
+@compiles(_ContainsText)
+def _ignoring_case(element: _ContainsText, compiler: SQLCompiler, **named: Any) -> str:
     column, pattern = element.clauses
     return compiler.process(column.ilike(pattern, escape=_ESCAPE), **named)
 
 
-@compiles(_Containing, "sqlite")
-def _as_it_is(element: _Containing, compiler: SQLCompiler, **named: Any) -> str:
+@compiles(_ContainsText, "sqlite")
+def _compile_default(element: _ContainsText, compiler: SQLCompiler, **named: Any) -> str:
     # Its LIKE knows no case, and is thrice as quick without a call of lower() for every row.
     column, pattern = element.clauses
     return compiler.process(column.like(pattern, escape=_ESCAPE), **named)
 
 
 @part
-def containing(column: ColumnOperators, text: str) -> ColumnElement[bool]:
+def contains_text(column: ColumnOperators, text: str) -> ColumnElement[bool]:
     """Whether ``text`` stands in ``column``, whatever the case, and whatever it is made of."""
     for sign in (_ESCAPE, "%", "_"):
         text = text.replace(sign, _ESCAPE + sign)
-    return _Containing(column, literal(f"%{text}%"))
+    return _ContainsText(column, literal(f"%{text}%"))

@@ -8,8 +8,8 @@ from sqlalchemy.orm import InstrumentedAttribute
 
 from app.domain.apps.apps import EXPIRED_TOKEN_KEPT
 from app.domain.authorization.actor import Actor
-from app.domain.commerce.checkouts import FORGOTTEN_AFTER
-from app.domain.deliveries.deliveries import KEPT
+from app.domain.commerce.checkouts import RETENTION as CHECKOUT_RETENTION
+from app.domain.deliveries.deliveries import RETENTION
 from app.models import (
     AccountLinkRecord,
     AppTokenRecord,
@@ -26,7 +26,7 @@ from app.services.keys.rotation import forget_old_keys
 from app.services.shop.traffic import forget_old_traffic
 
 _AT_ONCE = 1000
-_LONGEST_OPAQUE_TOKEN = timedelta(days=90)
+_MAX_OPAQUE_TOKEN_LENGTH = timedelta(days=90)
 """Nobody lets an access token live that long; when one was seen first is of no use afterwards."""
 
 
@@ -65,7 +65,7 @@ def tidy(ports: Ports, actor: Actor) -> Tidied:
             ports,
             ProviderTokenRecord.digest,
             ProviderTokenRecord.first_seen_at,
-            older_by=_LONGEST_OPAQUE_TOKEN,
+            older_by=_MAX_OPAQUE_TOKEN_LENGTH,
         ),
         app_tokens=_forget(
             ports, AppTokenRecord.id, AppTokenRecord.expires_at, older_by=EXPIRED_TOKEN_KEPT
@@ -78,11 +78,13 @@ def tidy(ports: Ports, actor: Actor) -> Tidied:
             DeliveryRecord.id,
             DeliveryRecord.created_at,
             DeliveryRecord.next_attempt_at.is_(None),
-            older_by=KEPT,
+            older_by=RETENTION,
         ),
-        events=_forget(ports, OutboxEventRecord.id, OutboxEventRecord.closed_at, older_by=KEPT),
+        events=_forget(
+            ports, OutboxEventRecord.id, OutboxEventRecord.closed_at, older_by=RETENTION
+        ),
         carts=_forget(
-            ports, CheckoutRecord.id, CheckoutRecord.updated_at, older_by=FORGOTTEN_AFTER
+            ports, CheckoutRecord.id, CheckoutRecord.updated_at, older_by=CHECKOUT_RETENTION
         ),
     )
 

@@ -22,7 +22,7 @@ _ALIVE = timedelta(seconds=60)
 _SLOW = timedelta(minutes=1)
 _STUCK = timedelta(minutes=10)
 _LATELY = timedelta(days=1)
-_MOST_PEERS = 3
+_MAX_PEERS = 3
 _START = "flask serve starts one beside the server; flask worker starts one alone."
 
 
@@ -111,7 +111,7 @@ def forwarding_findings(ports: Ports) -> Iterator[Finding]:
         select(ForwardingRecord.peer)
         .where(ForwardingRecord.last_seen_at > ports.clock.now() - _LATELY)
         .order_by(ForwardingRecord.requests.desc())
-        .limit(_MOST_PEERS)
+        .limit(_MAX_PEERS)
     )
     with ports.database.reading() as session:
         peers = session.scalars(lately).all()

@@ -22,7 +22,7 @@ from app.services.shop.settings import settings_of
 
 _BATCH = 20
 _LEASE = timedelta(minutes=5)
-_LONGEST_SENDING = timedelta(minutes=2)
+_MAX_SENDING_TIME = timedelta(minutes=2)
 """What one mail may take with a server that answers slowly: whoever begins one so late stops."""
 
 _LEASE_NAME = 16
@@ -60,7 +60,7 @@ def send_due_mail(ports: Ports, actor: Actor) -> int:
     claimed = _claim(ports, lease)
     sent = 0
     for place, mail in enumerate(claimed):
-        if ports.clock.now() > ends - _LONGEST_SENDING:
+        if ports.clock.now() > ends - _MAX_SENDING_TIME:
             _release(ports, claimed[place:], lease)
             break
         try:

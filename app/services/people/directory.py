@@ -25,7 +25,7 @@ from app.services.identity.manageable_users import NEEDED
 from app.services.identity.sso_coverage import has_sign_on, is_known_to_provider
 from app.services.lists.paging import Order, read_page
 
-_MOST_IDS = 1000
+_MAX_IDS = 1000
 _FREQUENT = 2000
 """Where counting how many begin with a word stops."""
 
@@ -246,7 +246,7 @@ def _way_in(wanted: UserFilter) -> Iterator[ColumnElement[bool]]:
 
 
 def _keys(ids: tuple[str, ...]) -> list[int]:
-    if len(ids) > _MOST_IDS:
-        message = f"Ask for {_MOST_IDS} ids at once; these are {len(ids)}."
+    if len(ids) > _MAX_IDS:
+        message = f"Ask for {_MAX_IDS} ids at once; these are {len(ids)}."
         raise Refused(Problem("GRAPHQL_ERROR", message, "ids"))
     return [key_of(one, "User", field="ids") for one in ids]

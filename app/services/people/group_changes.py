@@ -21,10 +21,10 @@ from app.services.audit.log import Change, record
 from app.services.authorization.register import fresh_proof, requires_person
 from app.services.outbox.publisher import put_event
 from app.services.people.memberships import join, leave, manageable_staff
-from app.services.people.permission_holders import lock_grants, nothing_abandoned
+from app.services.people.permission_holders import lock_grants, prevent_unmanageable
 from app.services.people.stored_groups import (
     UNIQUE,
-    give,
+    add_group_permissions,
     group_snapshot,
     is_taken,
     load_group,
@@ -88,7 +88,7 @@ def delete_group(ports: Ports, actor: Actor, group_id: str) -> PermissionGroup:
         lock_grants(session)
         group = load_manageable_group(actor, session, key)
         members = _members(session, key)
-        with nothing_abandoned(actor, session, "id"):
+        with prevent_unmanageable(actor, session, "id"):
             session.delete(session.get_one(GroupRecord, key))
         if actor.user_id in members:
             _require_another_group(actor, session, "id")
@@ -144,10 +144,10 @@ def _update(
 def _change_permissions(
     actor: Actor, session: Session, group: PermissionGroup, changes: GroupChanges
 ) -> frozenset[Permission]:
-    give(session, group.id, changes.add_permissions - group.permissions)
+    add_group_permissions(session, group.id, changes.add_permissions - group.permissions)
     going = changes.remove_permissions & group.permissions
     if going:
-        with nothing_abandoned(actor, session, "removePermissions"):
+        with prevent_unmanageable(actor, session, "removePermissions"):
             session.execute(
                 delete(GroupPermissionRecord).where(
                     GroupPermissionRecord.group_id == group.id,
@@ -166,7 +166,7 @@ def _change_members(
     leaving &= members
     join(session, users=joining, groups=[key])
     if leaving:
-        with nothing_abandoned(actor, session, "removeUsers"):
+        with prevent_unmanageable(actor, session, "removeUsers"):
             leave(session, users=leaving, groups=[key])
         if actor.user_id in leaving:
             _require_another_group(actor, session, "removeUsers")

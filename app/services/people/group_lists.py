@@ -24,15 +24,15 @@ from app.services.authorization.live_sessions import USER_COLUMNS, read_user
 from app.services.authorization.register import fresh_proof, part, requires, requires_person
 from app.services.lists.paging import Order, read_page
 from app.services.lists.range_filters import can_match
-from app.services.lists.substring_search import containing
+from app.services.lists.substring_search import contains_text
 from app.services.outbox.publisher import put_event
-from app.services.people.memberships import MOST_IDS, join, manageable_staff
+from app.services.people.memberships import MAX_IDS, join, manageable_staff
 from app.services.people.permission_holders import lock_grants
 from app.services.people.stored_groups import (
     GROUPS,
     MEMBERS,
     UNIQUE,
-    give,
+    add_group_permissions,
     is_taken,
     load_group,
     name_problem,
@@ -101,7 +101,7 @@ def list_groups(
     if not can_match(wanted.search):
         return empty_page()
     # There are few groups: reading them all is quicker than any index would be.
-    query = GROUPS.where(containing(GroupRecord.name, wanted.search.strip()))
+    query = GROUPS.where(contains_text(GroupRecord.name, wanted.search.strip()))
     if wanted.ids is not None:
         query = query.where(GroupRecord.id.in_(_keys(wanted.ids)))
     columns = _BY_MEMBERS if wanted.by_members else _BY_NAME
@@ -172,7 +172,7 @@ def _store(ports: Ports, actor: Actor, name: str, new: NewGroup) -> PermissionGr
         group = GroupRecord(name=name)
         session.add(group)
         session.flush()
-        give(session, group.id, new.permissions)
+        add_group_permissions(session, group.id, new.permissions)
         join(session, users=users, groups=[group.id])
         put_event(ports, actor, session, PermissionGroupCreated(group.id))
         after: dict[str, object] = {"permissions": sorted(one.value for one in new.permissions)}
@@ -183,7 +183,7 @@ def _store(ports: Ports, actor: Actor, name: str, new: NewGroup) -> PermissionGr
 
 
 def _keys(ids: tuple[str, ...]) -> list[int]:
-    if len(ids) > MOST_IDS:
-        message = f"Ask for {MOST_IDS} ids at once; these are {len(ids)}."
+    if len(ids) > MAX_IDS:
+        message = f"Ask for {MAX_IDS} ids at once; these are {len(ids)}."
         raise Refused(Problem("GRAPHQL_ERROR", message, "ids"))
     return [key_of(one, "Group", field="ids") for one in ids]

@@ -5,7 +5,7 @@ from sqlalchemy.orm import Session
 from app.domain.accounts.mail import Mail, MailKind
 from app.domain.authorization.actor import Actor
 from app.domain.events import AccountSetPasswordRequested, StaffSetPasswordRequested
-from app.domain.passwords.email_links import LinkPurpose, lifetime_in_words
+from app.domain.passwords.email_links import LinkPurpose, format_lifetime
 from app.domain.urls.redirects import with_query
 from app.domain.urls.web_urls import as_browsers_read
 from app.models import UserRecord
@@ -28,7 +28,7 @@ def invite(
     page = as_browsers_read(redirect_url)
     values = {
         "link": with_query(page, email=user.email, token=token),
-        "lifetime": lifetime_in_words(purpose),
+        "lifetime": format_lifetime(purpose),
     }
     if user.is_staff:
         values["inviter"] = "" if actor.is_trusted else actor.name

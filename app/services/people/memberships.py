@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
-from app.domain.authorization.grants import is_within_reach
+from app.domain.authorization.grants import is_manageable
 from app.domain.authorization.permissions import known
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import parse_global_id, parse_key, to_global_id
@@ -15,7 +15,7 @@ from app.models import GroupMemberRecord, GroupPermissionRecord, GroupRecord, Us
 from app.services.authorization.live_sessions import USER_COLUMNS, read_user
 from app.services.authorization.register import part
 
-MOST_IDS = 1000
+MAX_IDS = 1000
 """How many people, or groups, one change may name."""
 
 
@@ -43,7 +43,7 @@ def manageable_groups(
     beyond = tuple(
         name
         for name, key in keys.items()
-        if key in granted and not is_within_reach(actor, known(granted[key]))
+        if key in granted and not is_manageable(actor, known(granted[key]))
     )
     if beyond:
         message = "You can't manage a group whose permissions you don't have."
@@ -72,9 +72,7 @@ def manageable_staff(
     if adding and customers:
         message = "You can assign only staff members."
         problems.append(Problem("ASSIGN_NON_STAFF_MEMBER", message, field, users=customers))
-    beyond = _names(
-        user for user in found.values() if not is_within_reach(actor, user.permissions)
-    )
+    beyond = _names(user for user in found.values() if not is_manageable(actor, user.permissions))
     if beyond:
         message = "You can't manage these users: they have permissions that you don't have."
         problems.append(Problem("OUT_OF_SCOPE_USER", message, field, users=beyond))
@@ -117,8 +115,8 @@ def _keys(
     ids: Collection[str], type_name: str, field: str
 ) -> tuple[dict[str, int], list[Problem]]:
     """Each id once, with its key; and what is wrong with the others."""
-    if len(ids) > MOST_IDS:
-        raise Refused(Problem("INVALID", f"Name at most {MOST_IDS} at once.", field))
+    if len(ids) > MAX_IDS:
+        raise Refused(Problem("INVALID", f"Name at most {MAX_IDS} at once.", field))
     keys = {one: _key(one, type_name) for one in ids}
     good = {to_global_id(type_name, key): key for key in keys.values() if key is not None}
     bad = [one for one, key in keys.items() if key is None]

@@ -11,7 +11,7 @@ from app.domain.authorization.permissions import Permission, in_order
 from app.models import GroupMemberRecord, GroupRecord, SessionRecord, UserRecord
 from app.ports import Ports
 from app.services.authorization.register import staff_only
-from app.services.people.permission_holders import holders_of
+from app.services.people.permission_holders import holder_ids
 
 NAMED = 5
 """Whom to ask: more names help nobody."""
@@ -20,7 +20,7 @@ _BETWEEN = ", "
 
 
 @dataclass(frozen=True, slots=True)
-class Grantor:
+class PermissionGranter:
     """One of the staff who may give what is missing; ``groups`` are the names of theirs.
 
     ``last_used_at`` is when they were here last, as far as an open session tells.
@@ -40,9 +40,9 @@ class Grantor:
 
 
 @staff_only
-def list_grantors(
+def list_permission_granters(
     ports: Ports, actor: Actor, missing: Collection[Permission]
-) -> tuple[Grantor, ...]:
+) -> tuple[PermissionGranter, ...]:
     """Up to five of the staff who may give ``missing``, all of it; who was here last comes first.
 
     Those who manage staff and hold it themselves, for nobody gives what they do not hold; never
@@ -80,8 +80,8 @@ def list_grantors(
         .limit(NAMED)
     )
     with ports.database.reading() as reading:
-        return tuple(Grantor(*row) for row in reading.execute(query))
+        return tuple(PermissionGranter(*row) for row in reading.execute(query))
 
 
 def _holds(permission: Permission) -> ColumnElement[bool]:
-    return or_(UserRecord.is_superuser, UserRecord.id.in_(holders_of(permission)))
+    return or_(UserRecord.is_superuser, UserRecord.id.in_(holder_ids(permission)))

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from sqlalchemy import Select, or_, select, union
 from sqlalchemy.orm import Session
 
-from app.domain.accounts.staff import abandonment_problem
+from app.domain.accounts.staff import unmanageable_problem
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission, known
 from app.domain.values.errors import Refused
@@ -33,14 +33,14 @@ def lock_grants(session: Session) -> None:
 
 @part
 @contextmanager
-def nothing_abandoned(actor: Actor, session: Session, field: str) -> Iterator[None]:
+def prevent_unmanageable(actor: Actor, session: Session, field: str) -> Iterator[None]:
     """Refuse LEFT_NOT_MANAGEABLE_PERMISSION on ``field`` what the block has done, if need be.
 
     The operator may: whoever holds the shell can give anything to anybody. ``lock_grants`` first.
     """
     before = _manageable(session)
     yield
-    problem = abandonment_problem(before, _manageable(session), field)
+    problem = unmanageable_problem(before, _manageable(session), field)
     if problem is not None and not actor.is_trusted:
         raise Refused(problem)
 
@@ -54,7 +54,7 @@ def _manageable(session: Session) -> frozenset[Permission]:
         .where(
             or_(
                 UserRecord.is_superuser,
-                UserRecord.id.in_(holders_of(Permission.MANAGE_STAFF)),
+                UserRecord.id.in_(holder_ids(Permission.MANAGE_STAFF)),
             )
         )
     )
@@ -73,7 +73,7 @@ def _manageable(session: Session) -> frozenset[Permission]:
 
 
 @part
-def holders_of(permission: Permission) -> Select[int]:
+def holder_ids(permission: Permission) -> Select[int]:
     """The keys of people who hold ``permission`` directly or by a group; superusers aside."""
     direct = select(UserPermissionRecord.user_id).where(
         UserPermissionRecord.permission == permission.value

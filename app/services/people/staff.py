@@ -25,7 +25,7 @@ from app.services.identity.users import load_user, snapshot_of
 from app.services.outbox.publisher import put_event
 from app.services.people.invitations import invite
 from app.services.people.memberships import join, leave, manageable_groups
-from app.services.people.permission_holders import lock_grants, nothing_abandoned
+from app.services.people.permission_holders import lock_grants, prevent_unmanageable
 from app.services.people.user_creation import UNIQUE, NewUser, emails_unique, store_user
 from app.services.people.user_details import Changed, Details, change_details, detail_problems
 from app.services.people.user_status import switch_active
@@ -157,7 +157,7 @@ def delete_staff(ports: Ports, actor: Actor, staff_id: str) -> User:
         if problem is not None:
             raise Refused(problem)
         require_manageable(actor, user)
-        with nothing_abandoned(actor, session, "id"):
+        with prevent_unmanageable(actor, session, "id"):
             session.delete(stored)
         put_event(ports, actor, session, StaffDeleted(key, snapshot=snapshot_of(user)))
         before = {
@@ -215,7 +215,7 @@ def _change_groups(
     before = {group.id for group in user.groups}
     join(session, users=[user.id], groups=added)
     if removed:
-        with nothing_abandoned(actor, session, "removeGroups"):
+        with prevent_unmanageable(actor, session, "removeGroups"):
             leave(session, users=[user.id], groups=removed)
     after = (before | added) - removed
     if after != before:

@@ -6,7 +6,7 @@ from sqlalchemy import Row, Select, func, select
 from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor
-from app.domain.authorization.grants import reach_problem
+from app.domain.authorization.grants import manage_problem
 from app.domain.authorization.groups import PermissionGroup
 from app.domain.authorization.permissions import Permission, known
 from app.domain.values.errors import Problem, Refused
@@ -14,7 +14,7 @@ from app.domain.values.text_rules import line_problem
 from app.models import GroupMemberRecord, GroupPermissionRecord, GroupRecord
 from app.services.authorization.register import part
 
-_LONGEST_NAME = 150
+_MAX_NAME_LENGTH = 150
 _BETWEEN = ","
 UNIQUE = Problem("UNIQUE", "Group with this name already exists.", "name")
 
@@ -70,7 +70,7 @@ def group_snapshot(group: PermissionGroup, members: Iterable[int]) -> dict[str, 
 def load_manageable_group(actor: Actor, session: Session, group_id: int) -> PermissionGroup:
     """The group with that key; refuses NOT_FOUND, and OUT_OF_SCOPE_PERMISSION, on ``id``."""
     group = load_group(session, group_id)
-    problem = reach_problem(actor, group.permissions)
+    problem = manage_problem(actor, group.permissions)
     if problem is not None:
         raise Refused(problem)
     return group
@@ -81,7 +81,7 @@ def name_problem(name: str) -> Problem | None:
     """Why a group cannot be called that, or ``None``: REQUIRED or INVALID on ``name``."""
     if not name:
         return Problem("REQUIRED", "Give the group a name.", "name")
-    return line_problem(name, "name", longest=_LONGEST_NAME)
+    return line_problem(name, "name", max_length=_MAX_NAME_LENGTH)
 
 
 @part
@@ -91,7 +91,9 @@ def is_taken(session: Session, name: str) -> bool:
 
 
 @part
-def give(session: Session, group_id: int, permissions: Iterable[Permission]) -> None:
+def add_group_permissions(
+    session: Session, group_id: int, permissions: Iterable[Permission]
+) -> None:
     """Add ``permissions``, which the group does not have yet."""
     session.add_all(
         GroupPermissionRecord(group_id=group_id, permission=one.value) for one in permissions

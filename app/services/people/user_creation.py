@@ -12,7 +12,7 @@ from app.domain.accounts.emails import email_problem, normalize_email
 from app.domain.accounts.names import name_problems
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
-from app.domain.authorization.grants import grant_problem, holds_everything
+from app.domain.authorization.grants import grant_problem, holds_all_permissions
 from app.domain.authorization.permissions import Permission
 from app.domain.events import CustomerCreated, StaffCreated
 from app.domain.passwords.passwords import own_words, password_problems
@@ -22,7 +22,7 @@ from app.models import UserPermissionRecord, UserRecord
 from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import part, requires
-from app.services.identity.manageable_users import require_reach
+from app.services.identity.manageable_users import require_manage_permission
 from app.services.identity.users import load_user
 from app.services.outbox.publisher import put_event
 from app.services.people.memberships import join, manageable_groups
@@ -56,7 +56,7 @@ def create_user(ports: Ports, actor: Actor, new: NewUser) -> User:
     OUT_OF_SCOPE_PERMISSION and OUT_OF_SCOPE_GROUP for what the caller does not hold,
     OUT_OF_SCOPE_USER for a superuser made by anybody else.
     """
-    require_reach(actor, is_staff=_is_staff(new))
+    require_manage_permission(actor, is_staff=_is_staff(new))
     email = normalize_email(new.email)
     problems = _problems(actor, email, new)
     if problems:
@@ -84,7 +84,7 @@ def _problems(actor: Actor, email: str, new: NewUser) -> list[Problem]:
     found += name_problems(new.first_name, new.last_name)
     if (new.permissions or new.groups) and not _is_staff(new):
         found.append(Problem("INVALID", "Only staff can hold permissions.", "isStaff"))
-    if new.is_superuser and not holds_everything(actor):
+    if new.is_superuser and not holds_all_permissions(actor):
         message = "Only somebody with every permission can make a superuser."
         found.append(Problem("OUT_OF_SCOPE_USER", message, "isSuperuser"))
     found.append(grant_problem(actor, new.permissions, "addPermissions"))

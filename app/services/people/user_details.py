@@ -103,7 +103,7 @@ def change_details(
         else:
             user.is_confirmed = False
     if user.email != old_email:
-        _tell_of_new_address(ports, session, user, old_email)
+        _notify_email_change(ports, session, user, old_email)
 
 
 def _require_free(session: Session, email: str) -> None:
@@ -111,7 +111,7 @@ def _require_free(session: Session, email: str) -> None:
         raise Refused(UNIQUE)
 
 
-def _tell_of_new_address(ports: Ports, session: Session, user: UserRecord, old_email: str) -> None:
+def _notify_email_change(ports: Ports, session: Session, user: UserRecord, old_email: str) -> None:
     session.flush()
     drop_links(session, user.id)
     values = {

@@ -13,17 +13,17 @@ from app.models import SessionRecord
 from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import requires
-from app.services.identity.manageable_users import require_manageable, require_reach
+from app.services.identity.manageable_users import require_manage_permission, require_manageable
 from app.services.identity.users import find_user_by_key
 from app.services.sign_in.own_sessions import by_use, signed_in
 
-MOST = 100
+MAX_SESSIONS = 100
 """Sessions of one person that are shown: the newest."""
 
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody, and where they are signed in: of ``session_count`` the newest ``MOST``."""
+    """Somebody, and where they are signed in: of ``session_count`` the newest ``MAX_SESSIONS``."""
 
     user: User
     sessions: tuple[SignedIn, ...] = ()
@@ -47,11 +47,11 @@ def show_person(ports: Ports, actor: Actor, user_id: int) -> Person:
         select(SessionRecord, func.count().over())
         .where(SessionRecord.user_id == user_id, SessionRecord.expires_at > ports.clock.now())
         .order_by(SessionRecord.id.desc())
-        .limit(MOST)
+        .limit(MAX_SESSIONS)
     )
     with ports.database.reading() as session:
         user = find_user_by_key(session, user_id)
-        require_reach(actor, is_staff=user.is_staff)
+        require_manage_permission(actor, is_staff=user.is_staff)
         rows = session.execute(alive).all()
         found = [signed_in(actor, stored) for stored, _ in rows]
     count = rows[0][1] if rows else 0

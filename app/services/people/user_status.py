@@ -15,7 +15,7 @@ from app.services.authorization.register import part, requires
 from app.services.identity.manageable_users import require_manageable
 from app.services.identity.users import find_user_by_key
 from app.services.outbox.publisher import put_event
-from app.services.people.permission_holders import lock_grants, nothing_abandoned
+from app.services.people.permission_holders import lock_grants, prevent_unmanageable
 from app.services.sign_in.sessions import end_sessions
 
 
@@ -60,7 +60,7 @@ def switch_active(
     if problem is not None:
         raise Refused(problem)
     if user.is_active is not active:
-        with nothing_abandoned(actor, session, "isActive"):
+        with prevent_unmanageable(actor, session, "isActive"):
             stored = session.get_one(UserRecord, user.id)
             stored.is_active = active
             stored.updated_at = ports.clock.now()

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
-from app.domain.shop.lockouts import DoorChange, Lockout, Undoers, judge_lockout
+from app.domain.shop.lockouts import AccessChange, Lockout, SettingsManagers, check_lockout
 from app.domain.shop.settings import PasswordLoginMode, Switches, mode_change_problem
 from app.domain.shop.traffic import TrafficKind
 from app.domain.values.errors import Problem
@@ -17,13 +17,13 @@ from app.models import AuditRecord, SessionRecord, ShopRecord, UserRecord
 from app.ports import Ports
 from app.services.authorization.register import requires
 from app.services.identity.sso_coverage import has_sign_on
-from app.services.shop.lockout_guard import undoer_columns
+from app.services.shop.lockout_guard import settings_manager_columns
 from app.services.shop.sign_in_counts import (
-    DoorNumbers,
-    Tally,
-    door_columns,
+    BoundedCount,
+    SignInCounts,
     open_by_password,
-    read_numbers,
+    read_sign_in_counts,
+    sign_in_count_columns,
 )
 from app.services.shop.traffic import count_traffic
 
@@ -33,11 +33,11 @@ SPAN = timedelta(hours=1)
 _REFUSED = (TrafficKind.ANONYMOUS, TrafficKind.INVALID, TrafficKind.CUSTOMER)
 _NAMED = 10
 _LOOKED_AT = 100
-_NOTHING = Tally(0)
+_NOTHING = BoundedCount(0)
 
 
 @dataclass(frozen=True, slots=True)
-class StaffByPassword:
+class PasswordStaff:
     """One of the staff who comes in by password alone, and in how many places at present."""
 
     id: int
@@ -48,12 +48,12 @@ class StaffByPassword:
 
 
 @dataclass(frozen=True, slots=True)
-class ModeConsequences:
+class LoginModeImpact:
     """What setting ``mode`` would do.
 
     ``staff_losing_rights`` come in by password alone; ``staff_sessions`` of staff began with a
-    password and would be worth a customer's, or nothing. ``customers_shut_out`` know only a
-    password, ``sessions_worthless`` began with one. ``refusal`` is the rule that forbids it to
+    password and would be worth a customer's, or nothing. ``customers_losing_access`` know only a
+    password, ``sessions_rejected`` began with one. ``refusal`` is the rule that forbids it to
     this caller, whatever else; ``lockout`` tells who could undo it.
     """
 
@@ -61,14 +61,14 @@ class ModeConsequences:
     is_current: bool
     staff_losing_rights: int
     staff_sessions: int
-    customers_shut_out: Tally
-    sessions_worthless: Tally
+    customers_losing_access: BoundedCount
+    sessions_rejected: BoundedCount
     refusal: Problem | None
     lockout: Lockout
 
 
 @dataclass(frozen=True, slots=True)
-class StorefrontConsequences:
+class StorefrontImpact:
     """What opening or closing would do: requests of the last hour by who would be turned away."""
 
     allow_storefront_traffic: bool
@@ -90,7 +90,7 @@ class LastChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Consequences:
+class Impact:
     """The doors as they are, and what each other position would do; ``counted_at`` just now.
 
     ``staff_by_password`` names some of those that ``numbers.staff_without_sign_on`` counts.
@@ -98,93 +98,98 @@ class Consequences:
 
     counted_at: datetime
     switches: Switches
-    numbers: DoorNumbers
-    modes: tuple[ModeConsequences, ...]
-    storefront: tuple[StorefrontConsequences, ...]
-    staff_by_password: tuple[StaffByPassword, ...]
+    numbers: SignInCounts
+    modes: tuple[LoginModeImpact, ...]
+    storefront: tuple[StorefrontImpact, ...]
+    staff_by_password: tuple[PasswordStaff, ...]
     mode_changed: LastChange | None
     storefront_changed: LastChange | None
 
-    def of_mode(self, mode: PasswordLoginMode) -> ModeConsequences:
+    def login_mode(self, mode: PasswordLoginMode) -> LoginModeImpact:
         return next(one for one in self.modes if one.mode is mode)
 
-    def of_storefront(self, *, allow: bool) -> StorefrontConsequences:
+    def storefront_traffic(self, *, allow: bool) -> StorefrontImpact:
         return next(one for one in self.storefront if one.allow_storefront_traffic is allow)
 
 
 @requires(Permission.MANAGE_SETTINGS)
-def show_consequences(ports: Ports, actor: Actor) -> Consequences:
+def show_impact(ports: Ports, actor: Actor) -> Impact:
     """What each position of both switches would do, counted just now; four statements."""
-    numbered = door_columns(ports)
+    numbered = sign_in_count_columns(ports)
     asked = select(
         ShopRecord.password_login_mode,
         ShopRecord.allow_storefront_traffic,
-        *undoer_columns(ports),
+        *settings_manager_columns(ports),
         *numbered,
     )
     with ports.database.reading() as session:
         mode, traffic, *counted = session.execute(asked).one()
         named = _by_password(ports, session)
         changed = _last_changes(session)
-    numbers = read_numbers(counted[-len(numbered) :])
-    undoers = Undoers(*counted[: -len(numbered)])
+    numbers = read_sign_in_counts(counted[-len(numbered) :])
+    managers = SettingsManagers(*counted[: -len(numbered)])
     switches = Switches(PasswordLoginMode(mode), traffic)
     requests = count_traffic(ports, actor, SPAN)
-    return Consequences(
+    return Impact(
         ports.clock.now(),
         switches,
         numbers,
-        tuple(_of_mode(actor, one, switches, numbers, undoers) for one in PasswordLoginMode),
-        tuple(_of_storefront(actor, one, switches, requests, undoers) for one in (True, False)),
+        tuple(
+            _login_mode_impact(actor, one, switches, numbers, managers)
+            for one in PasswordLoginMode
+        ),
+        tuple(
+            _storefront_impact(actor, one, switches, requests, managers) for one in (True, False)
+        ),
         named,
         changed.get("password_login_mode"),
         changed.get("allow_storefront_traffic"),
     )
 
 
-def _of_mode(
+def _login_mode_impact(
     actor: Actor,
     mode: PasswordLoginMode,
     switches: Switches,
-    numbers: DoorNumbers,
-    undoers: Undoers,
-) -> ModeConsequences:
+    numbers: SignInCounts,
+    managers: SettingsManagers,
+) -> LoginModeImpact:
     restricts = mode is not PasswordLoginMode.ENABLED
     closes = mode is PasswordLoginMode.DISABLED
-    return ModeConsequences(
+    return LoginModeImpact(
         mode=mode,
         is_current=mode is switches.password_login_mode,
         staff_losing_rights=numbers.staff_without_sign_on if restricts else 0,
         staff_sessions=numbers.staff_sessions if restricts else 0,
-        customers_shut_out=numbers.customers_by_password if closes else _NOTHING,
-        sessions_worthless=numbers.sessions if closes else _NOTHING,
+        customers_losing_access=numbers.customers_by_password if closes else _NOTHING,
+        sessions_rejected=numbers.sessions if closes else _NOTHING,
         refusal=mode_change_problem(actor, mode),
-        lockout=judge_lockout(actor, undoers, mode, DoorChange(password_login_mode=mode)),
+        lockout=check_lockout(actor, managers, mode, AccessChange(password_login_mode=mode)),
     )
 
 
-def _of_storefront(
+def _storefront_impact(
     actor: Actor,
     allow: bool,  # noqa: FBT001 - a position of the switch
     switches: Switches,
     requests: Mapping[TrafficKind, int],
-    undoers: Undoers,
-) -> StorefrontConsequences:
+    managers: SettingsManagers,
+) -> StorefrontImpact:
     refused = {kind: 0 if allow else requests[kind] for kind in _REFUSED}
     total = sum(requests.values())
     would_refuse = sum(refused.values())
-    change = DoorChange(allow_storefront_traffic=allow)
-    return StorefrontConsequences(
+    change = AccessChange(allow_storefront_traffic=allow)
+    return StorefrontImpact(
         allow_storefront_traffic=allow,
         is_current=allow is switches.allow_storefront_traffic,
         would_refuse=would_refuse,
         refused_by_kind=refused,
         lets_through=total - would_refuse,
-        lockout=judge_lockout(actor, undoers, switches.password_login_mode, change),
+        lockout=check_lockout(actor, managers, switches.password_login_mode, change),
     )
 
 
-def _by_password(ports: Ports, session: Session) -> tuple[StaffByPassword, ...]:
+def _by_password(ports: Ports, session: Session) -> tuple[PasswordStaff, ...]:
     signed_in = (
         select(func.count())
         .select_from(SessionRecord)
@@ -200,7 +205,7 @@ def _by_password(ports: Ports, session: Session) -> tuple[StaffByPassword, ...]:
         .order_by(UserRecord.id)
         .limit(_NAMED)
     )
-    return tuple(StaffByPassword(*row) for row in session.execute(query))
+    return tuple(PasswordStaff(*row) for row in session.execute(query))
 
 
 def _last_changes(session: Session) -> Mapping[str, LastChange]:

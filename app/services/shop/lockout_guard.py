@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, exists, false, func, literal_column, or_, 
 
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
-from app.domain.shop.lockouts import DoorChange, Lockout, Undoers, judge_lockout
+from app.domain.shop.lockouts import AccessChange, Lockout, SettingsManagers, check_lockout
 from app.domain.shop.settings import PasswordLoginMode
 from app.models import (
     AppPermissionRecord,
@@ -24,7 +24,7 @@ from app.models import (
 from app.ports import Ports
 from app.services.authorization.register import part, requires
 from app.services.identity.sso_coverage import KNOWN_BY, has_sign_on, working_providers, works
-from app.services.people.permission_holders import holders_of
+from app.services.people.permission_holders import holder_ids
 
 _NEEDED = Permission.MANAGE_SETTINGS
 
@@ -33,26 +33,30 @@ _GRANTED = SessionRecord.scope != literal_column("''")
 
 
 @requires(Permission.MANAGE_SETTINGS, Permission.MANAGE_PLUGINS)
-def lockout(ports: Ports, actor: Actor, change: DoorChange) -> Lockout:
+def lockout(ports: Ports, actor: Actor, change: AccessChange) -> Lockout:
     """Whether ``change`` would leave nobody who could undo it, though somebody could before.
 
     Who could: staff with MANAGE_SETTINGS and a way in that is open afterwards, apps with
     MANAGE_SETTINGS. Nothing is changed; one statement.
     """
-    now = undoer_columns(ports)
-    then = undoer_columns(ports, without=change.provider_off)
+    now = settings_manager_columns(ports)
+    then = settings_manager_columns(ports, without=change.provider_off)
     with ports.database.reading() as session:
         mode, *counted = session.execute(select(ShopRecord.password_login_mode, *now, *then)).one()
     before = PasswordLoginMode(mode)
     after = change.password_login_mode or before
-    was = judge_lockout(actor, Undoers(*counted[: len(now)]), before, DoorChange())
-    return judge_lockout(actor, Undoers(*counted[len(now) :]), after, change).unlike(was)
+    was = check_lockout(actor, SettingsManagers(*counted[: len(now)]), before, AccessChange())
+    return check_lockout(
+        actor, SettingsManagers(*counted[len(now) :]), after, change
+    ).unless_before(was)
 
 
 @part
-def undoer_columns(ports: Ports, *, without: str | None = None) -> tuple[ColumnElement[int], ...]:
-    """The fields of ``Undoers`` in their order; ``without`` is a provider that is to be closed."""
-    has_right = or_(UserRecord.is_superuser, UserRecord.id.in_(holders_of(_NEEDED)))
+def settings_manager_columns(
+    ports: Ports, *, without: str | None = None
+) -> tuple[ColumnElement[int], ...]:
+    """Return the columns of ``SettingsManagers``; ``without`` is a provider to be disabled."""
+    has_right = or_(UserRecord.is_superuser, UserRecord.id.in_(holder_ids(_NEEDED)))
     staff = (
         select(func.count())
         .select_from(UserRecord)

@@ -11,20 +11,20 @@ from app.ports import Ports
 from app.services.authorization.register import part
 from app.services.identity.sso_coverage import has_sign_on
 
-COUNTED = 10_000
+MAX_COUNTED = 10_000
 """Where counting stops of what a large shop has without bound: more is told as "more than"."""
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
-    """A number, counted up to ``COUNTED``: ``is_more`` when there are more than that."""
+class BoundedCount:
+    """A number, counted up to ``MAX_COUNTED``: ``is_more`` when there are more than that."""
 
     number: int
     is_more: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class DoorNumbers:
+class SignInCounts:
     """Who would be concerned by a change of the login mode.
 
     ``staff_without_sign_on`` are active and have no identity at a provider that works, so they
@@ -37,25 +37,28 @@ class DoorNumbers:
     staff_active: int
     staff_without_sign_on: int
     staff_sessions: int
-    customer_sessions: Tally
-    customers: Tally
-    customers_by_password: Tally
-    apps: Tally
+    customer_sessions: BoundedCount
+    customers: BoundedCount
+    customers_by_password: BoundedCount
+    apps: BoundedCount
 
     @property
     def staff_with_sign_on(self) -> int:
         return self.staff_active - self.staff_without_sign_on
 
     @property
-    def sessions(self) -> Tally:
+    def sessions(self) -> BoundedCount:
         """All that began with a password."""
         of_customers = self.customer_sessions
-        return Tally(self.staff_sessions + of_customers.number, of_customers.is_more)
+        return BoundedCount(self.staff_sessions + of_customers.number, of_customers.is_more)
 
 
 @part
-def door_columns(ports: Ports) -> tuple[ColumnElement[int], ...]:
-    """What ``read_numbers`` expects; what grows without bound is counted to one beyond it."""
+def sign_in_count_columns(ports: Ports) -> tuple[ColumnElement[int], ...]:
+    """Return the columns that ``read_sign_in_counts`` reads.
+
+    Numbers without a bound are counted up to one more than ``MAX_COUNTED``.
+    """
     staff = select(func.count()).select_from(UserRecord).where(UserRecord.is_staff)
     session, user = SessionRecord, UserRecord
     customers = select(user.id).where(user.is_staff.is_(False))
@@ -64,22 +67,22 @@ def door_columns(ports: Ports) -> tuple[ColumnElement[int], ...]:
         staff.where(UserRecord.is_active).scalar_subquery(),
         staff_without_sign_on(),
         staff_sessions(ports),
-        _up_to(
+        _count_bounded(
             # Staff are few: asked the other way round, each session's user would be looked up.
             select(session.id).where(
                 open_by_password(ports),
                 session.user_id.not_in(select(user.id).where(user.is_staff)),
             )
         ),
-        _up_to(customers),
-        _up_to(
+        _count_bounded(customers),
+        _count_bounded(
             customers.where(
                 user.is_active.is_(True),
                 user.password_hash.is_not(None),
                 ~has_sign_on(),
             )
         ),
-        _up_to(select(AppRecord.id).where(AppRecord.is_active, AppRecord.is_installed)),
+        _count_bounded(select(AppRecord.id).where(AppRecord.is_active, AppRecord.is_installed)),
     )
 
 
@@ -121,16 +124,16 @@ def open_by_password(ports: Ports) -> ColumnElement[bool]:
 
 
 @part
-def read_numbers(row: Sequence[int]) -> DoorNumbers:
-    """The numbers in the columns of ``door_columns``."""
+def read_sign_in_counts(row: Sequence[int]) -> SignInCounts:
+    """The numbers in the columns of ``sign_in_count_columns``."""
     staff, active, without, sessions, *bounded = row
-    return DoorNumbers(staff, active, without, sessions, *map(_tally, bounded))
+    return SignInCounts(staff, active, without, sessions, *map(_bounded_count, bounded))
 
 
-def _up_to(query: Select[int]) -> ColumnElement[int]:
-    some = query.limit(COUNTED + 1).subquery()
+def _count_bounded(query: Select[int]) -> ColumnElement[int]:
+    some = query.limit(MAX_COUNTED + 1).subquery()
     return select(func.count()).select_from(some).scalar_subquery()
 
 
-def _tally(counted: int) -> Tally:
-    return Tally(min(counted, COUNTED), counted > COUNTED)
+def _bounded_count(counted: int) -> BoundedCount:
+    return BoundedCount(min(counted, MAX_COUNTED), counted > MAX_COUNTED)

@@ -8,7 +8,7 @@ from sqlalchemy import BigInteger, ColumnElement, ScalarSelect, cast, delete, fu
 
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
-from app.domain.shop.traffic import KEPT, TrafficKind, bucket_of
+from app.domain.shop.traffic import RETENTION, TrafficKind, bucket_of
 from app.models import ForwardingRecord, TrafficRecord
 from app.ports import Ports
 from app.services.authorization.register import part, requires
@@ -67,7 +67,7 @@ def list_untrusted_forwarding(
     """
     peers = (
         select(ForwardingRecord.peer, ForwardingRecord.requests, ForwardingRecord.last_seen_at)
-        .where(ForwardingRecord.last_seen_at >= ports.clock.now() - KEPT)
+        .where(ForwardingRecord.last_seen_at >= ports.clock.now() - RETENTION)
         .order_by(ForwardingRecord.last_seen_at.desc(), ForwardingRecord.peer)
         .limit(limit)
     )
@@ -81,7 +81,7 @@ def untrusted_peers(ports: Ports) -> ScalarSelect[int]:
     return (
         select(func.count())
         .select_from(ForwardingRecord)
-        .where(ForwardingRecord.last_seen_at >= ports.clock.now() - KEPT)
+        .where(ForwardingRecord.last_seen_at >= ports.clock.now() - RETENTION)
         .scalar_subquery()
     )
 
@@ -89,7 +89,7 @@ def untrusted_peers(ports: Ports) -> ScalarSelect[int]:
 @part
 def forget_old_traffic(ports: Ports) -> int:
     """Forget counts of more than a week ago, and who forwarded then; how many rows."""
-    since = ports.clock.now() - KEPT
+    since = ports.clock.now() - RETENTION
     old = delete(TrafficRecord).where(TrafficRecord.began_at < since)
     peers = delete(ForwardingRecord).where(ForwardingRecord.last_seen_at < since)
     with ports.database.transaction() as session:

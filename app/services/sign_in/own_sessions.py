@@ -18,10 +18,10 @@ SESSION = "Session"
 
 
 @account_owner_only
-def list_sessions(ports: Ports, actor: Actor, *, most: int | None = None) -> tuple[SignedIn, ...]:
+def list_sessions(ports: Ports, actor: Actor, *, limit: int | None = None) -> tuple[SignedIn, ...]:
     """The caller's own sessions that are alive, the one used last first.
 
-    No more than ``most``, if that is said: the present one, and the newest.
+    No more than ``limit``, if that is said: the present one, and the newest.
     """
     is_present = SessionRecord.id == (actor.session_id or 0)
     alive = (
@@ -29,7 +29,7 @@ def list_sessions(ports: Ports, actor: Actor, *, most: int | None = None) -> tup
         .where(SessionRecord.user_id == own_id(actor))
         .where(SessionRecord.expires_at > ports.clock.now())
         .order_by(is_present.desc(), SessionRecord.id.desc())
-        .limit(most)
+        .limit(limit)
     )
     with ports.database.reading() as session:
         found = [signed_in(actor, stored) for stored in session.scalars(alive)]

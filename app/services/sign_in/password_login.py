@@ -19,7 +19,7 @@ from app.ports import Ports
 from app.ports.passwords import PasswordsBusy
 from app.services.authorization.live_sessions import USER_COLUMNS, read_user, switches_of
 from app.services.authorization.register import Arguments, Result, UseCase, input_decides, part
-from app.services.authorization.shop_state import find_door
+from app.services.authorization.shop_state import load_shop_state
 from app.services.sign_in.login_attempts import attempt
 from app.services.sign_in.sessions import OpenedSession, TokenPair, open_session, sign_pair
 
@@ -41,7 +41,7 @@ NO_STAFF = Problem(
 
 
 @dataclass(frozen=True, slots=True)
-class Entered:
+class PasswordSignIn:
     """A session that has just begun: whose it is, as stored, and the switches of that moment."""
 
     opened: OpenedSession
@@ -68,12 +68,12 @@ def create_token(
     user without a password, all three alike (INVALID_CREDENTIALS); then an account that is
     inactive or unconfirmed. Contract, "`tokenCreate` and friends: codes".
     """
-    entered = enter_by_password(ports, actor, email=email, password=password)
+    entered = sign_in_with_password(ports, actor, email=email, password=password)
     return sign_pair(ports, actor, entered.opened, entered.user, entered.switches, audience)
 
 
 @part
-def enter_by_password(
+def sign_in_with_password(
     ports: Ports,
     actor: Actor,
     *,
@@ -81,13 +81,13 @@ def enter_by_password(
     password: str | None,
     staff_only: bool = False,
     lifetime: timedelta | None = None,
-) -> Entered:
+) -> PasswordSignIn:
     """A new session for whoever knows the password; refuses as ``create_token`` tells.
 
     ``staff_only`` refuses INVALID on ``email`` to everybody else, once the password was right.
     ``lifetime`` is how long the session is good for, unless as long as refresh tokens are.
     """
-    require_password_login(find_door(ports).switches)
+    require_password_login(load_shop_state(ports).switches)
     if email is None or password is None:
         raise Refused(*_missing(email=email, password=password))
     with attempt(ports, actor.address) as this:
@@ -99,13 +99,13 @@ def enter_by_password(
             raise Refused(_WRONG)
         renewed = _renewed(ports, stored, password)
         with ports.database.transaction() as session:
-            switches = _enter(ports, session, candidate, renewed, staff_only=staff_only)
+            switches = _sign_in(ports, session, candidate, renewed, staff_only=staff_only)
             opened = open_session(
                 ports, actor, session, candidate.id, SessionOrigin.PASSWORD, lifetime=lifetime
             )
             row = session.execute(select(*USER_COLUMNS).where(UserRecord.id == candidate.id)).one()
         this.succeed(candidate.id)
-    return Entered(opened, read_user(tuple(row)), switches)
+    return PasswordSignIn(opened, read_user(tuple(row)), switches)
 
 
 @part
@@ -119,7 +119,7 @@ def needs_password_login(use_case: UseCase[Arguments, Result]) -> UseCase[Argume
     def gated(
         ports: Ports, actor: Actor, /, *args: Arguments.args, **kwargs: Arguments.kwargs
     ) -> Result:
-        require_password_login(find_door(ports).switches)
+        require_password_login(load_shop_state(ports).switches)
         return use_case(ports, actor, *args, **kwargs)
 
     return gated
@@ -162,7 +162,7 @@ def _find(ports: Ports, email: str) -> _Candidate | None:
     return None if row is None else _Candidate(*row)
 
 
-def _enter(
+def _sign_in(
     ports: Ports, session: Session, candidate: _Candidate, renewed: str, *, staff_only: bool
 ) -> Switches:
     """Let the candidate in, as mode and account are now: a comparison takes its time."""

@@ -7,7 +7,7 @@ from sqlalchemy import delete, select
 
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Caller
-from app.domain.sign_in.login_throttle import MOST_GUESSES
+from app.domain.sign_in.login_throttle import MAX_GUESSES
 from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.models import SessionRecord, ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
@@ -66,7 +66,7 @@ def prove_password(
     """Refuse INVALID_CREDENTIALS on ``field`` unless ``password`` is the account's own.
 
     Guesses are counted per person before they are compared, whatever credential they come with:
-    after ``MOST_GUESSES`` wrong ones in a row, LOGIN_ATTEMPT_DELAYED for an hour. The last wrong
+    after ``MAX_GUESSES`` wrong ones in a row, LOGIN_ATTEMPT_DELAYED for an hour. The last wrong
     one also ends the session it came in. Never called inside a transaction: comparing is slow on
     purpose.
     """
@@ -75,7 +75,7 @@ def prove_password(
     try:
         number = _count_guess(ports, account)
         if not _is_right(ports, account, password):
-            if number >= MOST_GUESSES:
+            if number >= MAX_GUESSES:
                 _end_session(ports, actor)
             raise Refused(Problem("INVALID_CREDENTIALS", _wrong(account), field))
         ports.throttle.forget_guesses(account.id)
@@ -112,6 +112,6 @@ def _end_session(ports: Ports, actor: Actor) -> None:
         return  # a provider's token: it cannot be ended here, and gets no further guess
     with ports.database.transaction() as session:
         session.execute(delete(SessionRecord).where(SessionRecord.id == actor.session_id))
-        why = {"reason": f"{MOST_GUESSES} wrong passwords in a row."}
+        why = {"reason": f"{MAX_GUESSES} wrong passwords in a row."}
         change = Change("session.end", "User", actor.user_id or 0, actor.name, after=why)
         record(ports, actor, session, change)

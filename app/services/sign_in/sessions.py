@@ -20,7 +20,7 @@ from app.domain.sign_in.tokens import (
 )
 from app.models import SessionRecord, UserRecord
 from app.ports import Ports
-from app.services.authorization.live_sessions import as_seen
+from app.services.authorization.live_sessions import with_effective_rights
 from app.services.authorization.register import part
 from app.services.keys.ring import ring
 
@@ -108,20 +108,20 @@ def open_session(
         kept.identity_id = begun.identity_id
         kept.sid = begun.sid
         kept.scope = write_grant(begun.grant)
-        keep_refresh_token(ports, kept, begun.refresh_token)
+        store_refresh_token(ports, kept, begun.refresh_token)
     session.add(kept)
     return opened
 
 
 @part
-def keep_refresh_token(ports: Ports, kept: SessionRecord, refresh_token: str) -> None:
+def store_refresh_token(ports: Ports, kept: SessionRecord, refresh_token: str) -> None:
     """Store the provider's refresh token with its session, sealed for that session alone."""
     encrypted = ports.encryption.encrypt(_purpose(kept), refresh_token) if refresh_token else ""
     kept.provider_refresh_token = encrypted
 
 
 @part
-def kept_refresh_token(ports: Ports, kept: SessionRecord) -> str:
+def load_refresh_token(ports: Ports, kept: SessionRecord) -> str:
     """The provider's refresh token of a session; empty where it has none."""
     encrypted = kept.provider_refresh_token
     return ports.encryption.decrypt(_purpose(kept), encrypted) if encrypted else ""
@@ -156,7 +156,7 @@ def sign_pair(
     return TokenPair(
         access=sign_access(ports, actor, opened.token, user, opened.expires, audience),
         refresh=_sign(ports, refresh),
-        user=as_seen(user, opened.origin, switches, opened.grant),
+        user=with_effective_rights(user, opened.origin, switches, opened.grant),
     )
 
 

@@ -10,7 +10,7 @@ from app.services.authorization.register import part
 
 @part
 @contextmanager
-def kept_if(session: Session, keep: bool) -> Iterator[None]:  # noqa: FBT001 - reads as it is meant
+def roll_back_unless(session: Session, keep: bool) -> Iterator[None]:  # noqa: FBT001 - reads as it is meant
     """Do what stands in the block; unless ``keep``, nothing of it is left in the transaction."""
     point = session.begin_nested()
     yield

@@ -5,16 +5,20 @@ from dataclasses import dataclass
 
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
-from app.domain.shop.settings import password_is_worthless
+from app.domain.shop.settings import rejects_password_sessions
 from app.domain.sign_in.tokens import Claims, TokenType
 from app.domain.single_sign_on.provider_jws import claimed_key
 from app.domain.values.errors import Problem, Refused, TokenFault, TokenRejected
 from app.ports import Ports
 from app.services.audit.log import Change, record
-from app.services.authorization.live_sessions import user_in
+from app.services.authorization.live_sessions import effective_user
 from app.services.authorization.register import account_owner_only, input_decides, part, public
-from app.services.authorization.shop_state import find_door
-from app.services.identity.own_tokens import TracedToken, trace_living, trace_token
+from app.services.authorization.shop_state import load_shop_state
+from app.services.identity.own_tokens import (
+    VerifiedSession,
+    verify_own_token,
+    verify_own_token_alive,
+)
 from app.services.keys.ring import ring
 from app.services.sign_in.password_login import DISABLED, require_password_login
 from app.services.sign_in.reauthentication import own_id
@@ -65,21 +69,21 @@ def refresh_token(ports: Ports, actor: Actor, *, token: str | None) -> Refreshed
     try:
         return _refresh(ports, actor, token)
     except Refused:
-        require_password_login(find_door(ports).switches)
+        require_password_login(load_shop_state(ports).switches)
         raise
 
 
 def _refresh(ports: Ports, actor: Actor, token: str | None) -> Refreshed:
     if token is None:
         raise Refused(Problem("JWT_MISSING_TOKEN", "A refresh token is needed.", "refreshToken"))
-    traced = trace_or_refuse(ports, actor, token, "refreshToken")
-    claims, found = traced.claims, traced.found
+    verified = verify_argument_token(ports, actor, token, "refreshToken")
+    claims, found = verified.claims, verified.found
     if claims.type != TokenType.REFRESH:
         raise Refused(Problem("JWT_INVALID_TOKEN", "This is no refresh token.", "refreshToken"))
     if found is None:
         raise Refused(SESSION_ENDED)
-    switches = traced.door.switches
-    if password_is_worthless(switches.password_login_mode, found.origin):
+    switches = verified.shop_state.switches
+    if rejects_password_sessions(switches.password_login_mode, found.origin):
         raise Refused(DISABLED)
     user, audience = found.user, _audience(claims)
     if ports.configuration.single_use_refresh_tokens:
@@ -91,7 +95,7 @@ def _refresh(ports: Ports, actor: Actor, token: str | None) -> Refreshed:
         pair = sign_pair(ports, actor, going_on, user, switches, audience)
         return Refreshed(pair.access, pair.user, pair.refresh)
     access = sign_access(ports, actor, claims.session, user, claims.exp, audience)
-    return Refreshed(access, user_in(found, switches))
+    return Refreshed(access, effective_user(found, switches))
 
 
 @public
@@ -103,11 +107,11 @@ def verify_token(ports: Ports, actor: Actor, *, token: str | None) -> Verified:
     """
     if token is None:
         raise Refused(Problem("REQUIRED", "A token is needed.", "token"))
-    traced = trace_or_refuse(ports, actor, token, "token")
-    claims, found = traced.claims, traced.found
+    verified = verify_argument_token(ports, actor, token, "token")
+    claims, found = verified.claims, verified.found
     if found is None or claims.type not in _TYPES:
         raise Refused(Problem("JWT_INVALID_TOKEN", TokenFault.INVALID.message, "token"))
-    user = user_in(found, traced.door.switches)
+    user = effective_user(found, verified.shop_state.switches)
     return Verified(user, claims.everything)
 
 
@@ -117,7 +121,7 @@ def check_token(ports: Ports, actor: Actor, *, token: str | None) -> Mapping[str
     if token is None:
         raise Refused(Problem("REQUIRED", "A token is needed.", "token"))
     try:
-        claims, alive = trace_living(ports, token, actor.issuer)
+        claims, alive = verify_own_token_alive(ports, token, actor.issuer)
     except TokenRejected as rejected:
         raise _refusal(ports, token, "token", rejected) from rejected
     if not alive or claims.type not in _TYPES:
@@ -136,14 +140,14 @@ def deactivate_all_tokens(ports: Ports, actor: Actor) -> None:
 
 
 @part
-def trace_or_refuse(ports: Ports, actor: Actor, token: str, field: str) -> TracedToken:
+def verify_argument_token(ports: Ports, actor: Actor, token: str, field: str) -> VerifiedSession:
     """A good token of ours, of whatever type, that came as an argument.
 
     Refuses on ``field``: JWT_SIGNATURE_EXPIRED, JWT_DECODE_ERROR (undecodable or badly signed),
     JWT_INVALID_TOKEN (anything else).
     """
     try:
-        return trace_token(ports, token, actor.issuer)
+        return verify_own_token(ports, token, actor.issuer)
     except TokenRejected as rejected:
         raise _refusal(ports, token, field, rejected) from rejected
 

@@ -25,13 +25,13 @@ from app.ports import Ports
 from app.ports.http import CallFailed
 from app.ports.provider_cache import CallPurpose
 from app.services.authorization.live_sessions import USER_COLUMNS, read_user
-from app.services.authorization.provider_rights import is_ended
+from app.services.authorization.provider_rights import is_signed_out
 from app.services.authorization.register import requires
 from app.services.identity.linked_accounts import (
     INACTIVE,
-    Arrival,
-    first_arrival_problem,
-    return_problem,
+    ProviderPerson,
+    linked_identity_problem,
+    new_identity_problem,
 )
 from app.services.identity.provider_calls import calling
 from app.services.identity.provider_keys import verify_with
@@ -47,7 +47,7 @@ class _Read:
     """What a token says; ``issued`` in Unix seconds, ``tells_rights`` whether it could."""
 
     kind: MappedKind
-    arrival: Arrival
+    provider_person: ProviderPerson
     issued: float | None = None
     tells_rights: bool = True
 
@@ -88,7 +88,7 @@ def _read(ports: Ports, provider: Provider, token: str) -> _Read:
             reason = "An opaque token does not tell which audience it is meant for."
             raise ProviderTokenRejected(reason)
         person = read_person(_ask(ports, provider, token), provider)
-        return _Read(MappedKind.OPAQUE, Arrival(provider, "", person))
+        return _Read(MappedKind.OPAQUE, ProviderPerson(provider, "", person))
     if not provider.json_web_key_set_url:
         raise ProviderTokenRejected("Its signature cannot be verified without a key set URL.")
     signed = verify_with(ports, provider, token)
@@ -102,8 +102,8 @@ def _read_access(ports: Ports, provider: Provider, token: str, signed: SignedTok
     shop, now = ports.configuration.owner, ports.clock.timestamp()
     access = read_access_token(signed, provider, now=now, shop=shop)
     person = read_person(_ask(ports, provider, token), provider, access.subject)
-    arrival = Arrival(provider, access.issuer, person, access.grant)
-    return _Read(MappedKind.ACCESS, arrival, access.issued)
+    provider_person = ProviderPerson(provider, access.issuer, person, access.grant)
+    return _Read(MappedKind.ACCESS, provider_person, access.issued)
 
 
 def _read_id(
@@ -116,9 +116,11 @@ def _read_id(
         identity = read_id_token(signed, provider, nonce=None, now=ports.clock.timestamp())
     except ProviderTokenRejected:
         raise rejected from None
-    arrival = Arrival(provider, identity.issuer, read_person(identity.claims, provider))
+    provider_person = ProviderPerson(
+        provider, identity.issuer, read_person(identity.claims, provider)
+    )
     told = not provider.use_oauth_scope_permissions
-    return _Read(MappedKind.ID, arrival, tells_rights=told)
+    return _Read(MappedKind.ID, provider_person, tells_rights=told)
 
 
 def _ask(ports: Ports, provider: Provider, token: str) -> dict[str, object]:
@@ -129,8 +131,8 @@ def _ask(ports: Ports, provider: Provider, token: str) -> dict[str, object]:
 
 
 def _mapped(ports: Ports, actor: Actor, read: _Read) -> MappingPreview:
-    """What ``admit`` would do with that arrival, read alone."""
-    person = read.arrival.person
+    """What ``find_or_create_account`` would do with that arrival, read alone."""
+    person = read.provider_person.person
     user, ended, verified = _account(ports, read)
     linked = verified is not None
     found = MappingPreview(
@@ -139,23 +141,25 @@ def _mapped(ports: Ports, actor: Actor, read: _Read) -> MappingPreview:
         person=person,
         user_id=None if user is None else user.id,
         email=person.email if user is None else user.email,
-        provider_rules=read.arrival.provider.use_oauth_scope_permissions,
+        provider_rules=read.provider_person.provider.use_oauth_scope_permissions,
     )
-    problem = _problem(read.arrival, user, is_verified=verified)
+    problem = _problem(read.provider_person, user, is_verified=verified)
     if problem is not None or ended:
         reason = _SIGNED_OUT if problem is None else problem.message
         return replace(found, outcome=MappedTo.NOBODY, reason=reason)
     return _with_rights(ports, actor, read, found, user)
 
 
-def _problem(arrival: Arrival, user: User | None, *, is_verified: bool | None) -> Problem | None:
+def _problem(
+    provider_person: ProviderPerson, user: User | None, *, is_verified: bool | None
+) -> Problem | None:
     if user is None or is_verified is None:
         confirmed = user is not None and user.is_confirmed
-        problem = first_arrival_problem(
-            arrival.person, is_known=user is not None, is_confirmed=confirmed
+        problem = new_identity_problem(
+            provider_person.person, is_known=user is not None, is_confirmed=confirmed
         )
     else:
-        problem = return_problem(arrival, user, is_verified=is_verified)
+        problem = linked_identity_problem(provider_person, user, is_verified=is_verified)
     if problem is None and user is not None and not user.is_active:
         return INACTIVE
     return problem
@@ -166,7 +170,7 @@ def _account(ports: Ports, read: _Read) -> tuple[User | None, bool, bool | None]
 
     The last is whether its identity is verified, ``None`` where none is linked.
     """
-    arrival, identity = read.arrival, ExternalIdentityRecord
+    provider_person, identity = read.provider_person, ExternalIdentityRecord
     query = (
         select(
             identity.is_verified,
@@ -176,29 +180,29 @@ def _account(ports: Ports, read: _Read) -> tuple[User | None, bool, bool | None]
         )
         .join(UserRecord, UserRecord.id == identity.user_id)
         .where(
-            identity.issuer == arrival.provider.issuer_here(arrival.issuer),
-            identity.subject == arrival.person.subject,
+            identity.issuer == provider_person.provider.issuer_here(provider_person.issuer),
+            identity.subject == provider_person.person.subject,
         )
     )
-    by_email = select(*USER_COLUMNS).where(UserRecord.email == arrival.person.email)
+    by_email = select(*USER_COLUMNS).where(UserRecord.email == provider_person.person.email)
     with ports.database.reading() as session:
         row = session.execute(query).one_or_none()
         if row is not None:
             verified, there, here, *columns = row
-            ended = read.issued is not None and is_ended(read.issued, here, there)
+            ended = read.issued is not None and is_signed_out(read.issued, here, there)
             return read_user(columns), ended, bool(verified)
-        found = session.execute(by_email).one_or_none() if arrival.person.email else None
+        found = session.execute(by_email).one_or_none() if provider_person.person.email else None
     return (None if found is None else read_user(tuple(found))), False, None
 
 
 def _with_rights(
     ports: Ports, actor: Actor, read: _Read, found: MappingPreview, user: User | None
 ) -> MappingPreview:
-    arrival = read.arrival
+    provider_person = read.provider_person
     was_staff = user is not None and user.is_staff
-    becomes = arrival.is_staff and not was_staff
-    joins = arrival.provider.default_group_name_for_new_staff_users if becomes else ""
-    name = f"{arrival.person.first_name} {arrival.person.last_name}".strip()
+    becomes = provider_person.is_staff and not was_staff
+    joins = provider_person.provider.default_group_name_for_new_staff_users if becomes else ""
+    name = f"{provider_person.person.first_name} {provider_person.person.last_name}".strip()
     found = replace(
         found,
         name=name or ("" if user is None else f"{user.first_name} {user.last_name}".strip()),
@@ -209,8 +213,8 @@ def _with_rights(
     )
     if not read.tells_rights:
         return replace(found, permissions=None)
-    if arrival.grant is not None:
-        return replace(found, permissions=in_order(arrival.grant.permissions))
+    if provider_person.grant is not None:
+        return replace(found, permissions=in_order(provider_person.grant.permissions))
     if user is not None and not may_see_rights(actor, user):
         return replace(found, permissions=None, rights_hidden=True, groups=())
     held = frozenset[Permission]() if user is None else user.permissions

@@ -26,7 +26,7 @@ _WORTHLESS = Problem(
 
 
 @dataclass(frozen=True, slots=True)
-class BegunSignIn:
+class StartedSignIn:
     """A sign-in, and its secrets: the ``state`` that names it, the nonce, the PKCE verifier."""
 
     redirect_uri: str
@@ -36,7 +36,7 @@ class BegunSignIn:
 
 
 @part
-def keep_sign_in(ports: Ports, provider: Provider, redirect_uri: str) -> BegunSignIn:
+def store_sign_in(ports: Ports, provider: Provider, redirect_uri: str) -> StartedSignIn:
     """A new sign-in at ``provider`` that ends at ``redirect_uri``, stored."""
     state, nonce, verifier = (ports.randomness.token(_LENGTH) for _ in range(3))
     secrets = json.dumps({"nonce": nonce, "verifier": verifier})
@@ -50,11 +50,11 @@ def keep_sign_in(ports: Ports, provider: Provider, redirect_uri: str) -> BegunSi
                 expires_at=ports.clock.now() + LIFETIME,
             )
         )
-    return BegunSignIn(redirect_uri, state, nonce, verifier)
+    return StartedSignIn(redirect_uri, state, nonce, verifier)
 
 
 @part
-def take_sign_in(ports: Ports, provider: Provider, state: str) -> BegunSignIn:
+def take_sign_in(ports: Ports, provider: Provider, state: str) -> StartedSignIn:
     """The sign-in that ``state`` names, which is then gone: whoever comes second gets nothing.
 
     Refuses INVALID on ``state`` for one that is unknown, used, too old, or of another provider.
@@ -70,7 +70,7 @@ def take_sign_in(ports: Ports, provider: Provider, state: str) -> BegunSignIn:
     if row is None or row[3] <= ports.clock.now() or row[0] != provider.id:
         raise Refused(_WORTHLESS)
     secrets = json.loads(ports.encryption.decrypt(_PURPOSE, row[2]))
-    return BegunSignIn(row[1], state, secrets["nonce"], secrets["verifier"])
+    return StartedSignIn(row[1], state, secrets["nonce"], secrets["verifier"])
 
 
 def _digest(state: str) -> str:

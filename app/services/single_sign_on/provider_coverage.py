@@ -21,44 +21,44 @@ from app.ports import Ports
 from app.services.authorization.register import part, requires
 from app.services.identity.providers import known_providers
 from app.services.identity.sso_coverage import has_sign_on, works
-from app.services.shop.sign_in_counts import COUNTED, Tally
+from app.services.shop.sign_in_counts import MAX_COUNTED, BoundedCount
 
 _NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
-class ProviderReach:
+class ProviderCoverage:
     """How many people have come in by a provider, and how many of its sessions are open."""
 
-    people: Tally
-    sessions: Tally
+    people: BoundedCount
+    sessions: BoundedCount
 
 
 @dataclass(frozen=True, slots=True)
-class ProviderClosing:
-    """What switching a provider off would do, counted just now.
+class ProviderDisableImpact:
+    """The impact of disabling a provider.
 
-    ``people`` have come in by it; ``shut_out`` of them (of the first ``COUNTED``, where they are
-    more) are active and lose their only way in: no other provider knows them, and no password
-    lets them in at present. Whoever has none now, because this one lacks a setting, loses none.
-    ``staff_shut_out`` are all those of the staff who could not work any more, ``named`` some of
-    their addresses. ``sessions`` began there and are open.
+    ``people`` have signed in with it. ``losing_access`` counts the active ones (among the first
+    ``MAX_COUNTED``) who have no other provider and no password that the login mode accepts; it is
+    0 while the provider lacks a setting, because nobody can sign in with it then.
+    ``staff_losing_access`` counts staff among all of them; ``named`` are some of their emails.
+    ``sessions`` are the open ones that began there.
     """
 
-    people: Tally
-    sessions: Tally
-    shut_out: int
-    staff_shut_out: int
+    people: BoundedCount
+    sessions: BoundedCount
+    losing_access: int
+    staff_losing_access: int
     named: tuple[str, ...]
 
 
 @requires(Permission.MANAGE_PLUGINS)
-def show_provider_reach(
+def show_provider_coverage(
     ports: Ports, actor: Actor, slugs: Sequence[str]
-) -> Mapping[str, ProviderReach]:
+) -> Mapping[str, ProviderCoverage]:
     """People and open sessions of each of these providers, by slug; two statements.
 
-    What grows without bound is counted up to ``COUNTED``. A slug that none has is left out.
+    What grows without bound is counted up to ``MAX_COUNTED``. A slug that none has is left out.
     """
     known = [one for one in known_providers(ports) if one.slug in slugs]
     if not known:
@@ -66,13 +66,13 @@ def show_provider_reach(
     columns = [column for one in known for column in (people_of(one), _sessions(ports, one))]
     with ports.database.reading() as session:
         row = tuple(session.execute(select(*columns)).one())
-    counted = [_tally(int(number)) for number in row]
+    counted = [_bounded_count(int(number)) for number in row]
     pairs = zip(counted[::2], counted[1::2], strict=True)
-    return {one.slug: ProviderReach(*pair) for one, pair in zip(known, pairs, strict=True)}
+    return {one.slug: ProviderCoverage(*pair) for one, pair in zip(known, pairs, strict=True)}
 
 
 @requires(Permission.MANAGE_PLUGINS)
-def show_provider_closing(ports: Ports, actor: Actor, slug: str) -> ProviderClosing:
+def show_provider_disable_impact(ports: Ports, actor: Actor, slug: str) -> ProviderDisableImpact:
     """What switching the provider ``slug`` off would do; two statements.
 
     Refuses NOT_FOUND on ``provider``.
@@ -80,28 +80,32 @@ def show_provider_closing(ports: Ports, actor: Actor, slug: str) -> ProviderClos
     provider = next((one for one in known_providers(ports) if one.slug == slug), None)
     if provider is None:
         raise Refused(Problem("NOT_FOUND", f"There is no provider {slug}.", "provider"))
-    staff = _shut_out(provider).where(UserRecord.is_staff, comes_by(provider))
+    staff = _losing_access(provider).where(UserRecord.is_staff, signed_in_with(provider))
     named = staff.with_only_columns(UserRecord.email).order_by(UserRecord.email).limit(_NAMED)
-    some = select(ExternalIdentityRecord.user_id).where(_told_by(provider)).limit(COUNTED)
+    some = (
+        select(ExternalIdentityRecord.user_id).where(_matches_issuer(provider)).limit(MAX_COUNTED)
+    )
     query = select(
         people_of(provider),
         _sessions(ports, provider),
-        _up_to(_shut_out(provider).where(UserRecord.id.in_(select(some.subquery().c.user_id)))),
+        _count_bounded(
+            _losing_access(provider).where(UserRecord.id.in_(select(some.subquery().c.user_id)))
+        ),
         select(func.count()).select_from(staff.subquery()).scalar_subquery(),
         select(func.aggregate_strings(named.subquery().c.email, "\n")).scalar_subquery(),
     )
     with ports.database.reading() as session:
-        people, sessions, shut_out, staff_out, emails = session.execute(query).one()
-    return ProviderClosing(
-        _tally(people),
-        _tally(sessions),
-        max(shut_out, staff_out),
+        people, sessions, losing_access, staff_out, emails = session.execute(query).one()
+    return ProviderDisableImpact(
+        _bounded_count(people),
+        _bounded_count(sessions),
+        max(losing_access, staff_out),
         staff_out,
         tuple(sorted(str(emails).split("\n"))) if emails else (),
     )
 
 
-def _shut_out(provider: Provider) -> Select[int]:
+def _losing_access(provider: Provider) -> Select[int]:
     """Active people who have no other way in than ``provider``; nobody, if that is none."""
     mode = select(ShopRecord.password_login_mode).scalar_subquery()
     no_password = or_(
@@ -116,13 +120,13 @@ def _shut_out(provider: Provider) -> Select[int]:
 
 
 @part
-def comes_by(provider: Provider) -> ColumnElement[bool]:
+def signed_in_with(provider: Provider) -> ColumnElement[bool]:
     """Whether the person of ``UserRecord`` has come in by ``provider``."""
     of_person = ExternalIdentityRecord.user_id == UserRecord.id
-    return exists().where(of_person, _told_by(provider)).correlate(UserRecord)
+    return exists().where(of_person, _matches_issuer(provider)).correlate(UserRecord)
 
 
-def _told_by(provider: Provider) -> ColumnElement[bool]:
+def _matches_issuer(provider: Provider) -> ColumnElement[bool]:
     """As ``Provider.issuer_here`` has it, in a form that the index answers."""
     issuer = ExternalIdentityRecord.issuer
     if provider.issuer:
@@ -133,12 +137,12 @@ def _told_by(provider: Provider) -> ColumnElement[bool]:
 
 @part
 def people_of(provider: Provider) -> ColumnElement[int]:
-    """How many people have come in by ``provider``, counted up to one beyond ``COUNTED``."""
-    return _up_to(select(ExternalIdentityRecord.id).where(_told_by(provider)))
+    """How many people have come in by ``provider``, counted up to one beyond ``MAX_COUNTED``."""
+    return _count_bounded(select(ExternalIdentityRecord.id).where(_matches_issuer(provider)))
 
 
 def _sessions(ports: Ports, provider: Provider) -> ColumnElement[int]:
-    return _up_to(
+    return _count_bounded(
         select(SessionRecord.id).where(
             SessionRecord.provider_id == provider.id,
             SessionRecord.provider_id.is_not(None),
@@ -147,10 +151,10 @@ def _sessions(ports: Ports, provider: Provider) -> ColumnElement[int]:
     )
 
 
-def _up_to(query: Select[int]) -> ColumnElement[int]:
-    some = query.limit(COUNTED + 1).subquery()
+def _count_bounded(query: Select[int]) -> ColumnElement[int]:
+    some = query.limit(MAX_COUNTED + 1).subquery()
     return select(func.count()).select_from(some).scalar_subquery()
 
 
-def _tally(counted: int) -> Tally:
-    return Tally(min(counted, COUNTED), counted > COUNTED)
+def _bounded_count(counted: int) -> BoundedCount:
+    return BoundedCount(min(counted, MAX_COUNTED), counted > MAX_COUNTED)

@@ -15,13 +15,13 @@ from app.domain.values.text_rules import has_control_characters
 from app.models import ExternalIdentityRecord, SessionRecord
 from app.ports import Ports
 from app.services.audit.log import Change, record
-from app.services.authorization.live_sessions import user_in
+from app.services.authorization.live_sessions import effective_user
 from app.services.authorization.register import input_decides, public
 from app.services.identity.provider_keys import verify_with
 from app.services.identity.providers import provider_of
-from app.services.sign_in.tokens import Verified, trace_or_refuse
+from app.services.sign_in.tokens import Verified, verify_argument_token
 
-_LONGEST_QUERY = 16 * 1024
+_MAX_QUERY_LENGTH = 16 * 1024
 """Characters; providers take ID tokens in the URL, and servers no URL that is much longer."""
 
 _CLOCKS = timedelta(seconds=5)
@@ -40,13 +40,15 @@ def verify_external_token(
     if provider is None or not token:
         return None
     try:
-        traced = trace_or_refuse(ports, actor, token, "token")
+        verified = verify_argument_token(ports, actor, token, "token")
     except Refused:
         return None
-    found = traced.found
-    if found is None or found.provider_id != provider.id or not is_access(traced.claims):
+    found = verified.found
+    if found is None or found.provider_id != provider.id or not is_access(verified.claims):
         return None
-    return Verified(user_in(found, traced.door.switches), traced.claims.everything)
+    return Verified(
+        effective_user(found, verified.shop_state.switches), verified.claims.everything
+    )
 
 
 @input_decides
@@ -61,8 +63,8 @@ def log_out_external(
     INVALID on each value that leads somewhere and not to one of ``ALLOWED_CLIENT_HOSTS``, and for
     ``values`` that are too long for a URL.
     """
-    if sum(len(name) + len(value) for name, value in values.items()) > _LONGEST_QUERY:
-        message = f"The input must not be longer than {_LONGEST_QUERY} characters."
+    if sum(len(name) + len(value) for name, value in values.items()) > _MAX_QUERY_LENGTH:
+        message = f"The input must not be longer than {_MAX_QUERY_LENGTH} characters."
         raise Refused(Problem("INVALID", message, "input"))
     found = [_value_problem(ports, name, value) for name, value in values.items()]
     problems = [problem for problem in found if problem is not None]

@@ -31,10 +31,10 @@ from app.services.authorization.register import fresh_proof, part, requires
 from app.services.identity.providers import SECRET_PURPOSE, known_providers, to_provider
 from app.services.lists.paging import Order, read_page
 from app.services.lists.range_filters import can_match
-from app.services.lists.substring_search import containing
-from app.services.single_sign_on.provider_lockout_guard import way_back_kept
+from app.services.lists.substring_search import contains_text
+from app.services.single_sign_on.provider_lockout_guard import prevent_lockout
 
-_LONGEST_NAME = 256
+_MAX_NAME_LENGTH = 256
 _BY_AGE = Order((IdentityProviderRecord.id,))
 _BY_NAME = Order((IdentityProviderRecord.name, IdentityProviderRecord.id))
 _SECRETS = tuple(setting.name for setting in SETTINGS if setting.type is SettingType.SECRET)
@@ -56,7 +56,7 @@ class ProviderUpdate:
     """What is to change: ``None`` leaves ``active`` and ``name`` as they are.
 
     Of ``settings``, what is absent stays; nothing and an empty text clear. ``asks_first`` refuses
-    what nobody inside could undo (``LocksOut``): so that one is told before one does it.
+    what nobody inside could undo (``LockoutRefused``): so that one is told before one does it.
     """
 
     settings: Mapping[str, str | None]
@@ -77,7 +77,7 @@ def list_plugins(
     if not can_match(search):
         return empty_page()
     if search:
-        query = query.where(containing(IdentityProviderRecord.name, search))
+        query = query.where(contains_text(IdentityProviderRecord.name, search))
     known = {provider.slug: provider for provider in known_providers(ports)}
 
     def plugin(row: Row[*tuple[object, ...]]) -> Plugin:
@@ -100,9 +100,9 @@ def show_plugin(ports: Ports, actor: Actor, plugin_id: str) -> Plugin | None:
 def update_plugin(ports: Ports, actor: Actor, plugin_id: str, changes: ProviderUpdate) -> Plugin:
     """Change the settings of a provider (`pluginUpdate`); all of ``changes`` or nothing.
 
-    Refuses NOT_FOUND on ``id``; INVALID on the name of a setting; PLUGIN_MISCONFIGURED when it
-    cannot be active so; and with ``asks_first`` (``LocksOut``) what nobody inside could undo:
-    INVALID on ``active``, ``issuer`` or ``client_id``.
+    Refuses NOT_FOUND on ``id``, INVALID on the name of a setting, and PLUGIN_MISCONFIGURED if the
+    provider can't be active with these settings. With ``asks_first``, raises ``LockoutRefused``
+    (INVALID on ``active``, ``issuer`` or ``client_id``) for a change that no one could undo.
     """
     slug = slug_in(plugin_id)
     provider = None if slug is None else choose(known_providers(ports), slug)
@@ -148,7 +148,7 @@ def change_provider(ports: Ports, actor: Actor, slug: str, changes: ProviderUpda
         problem = activation_problem(after)
         if problem is not None:
             raise Refused(problem)
-        guarded = way_back_kept(ports, actor, session, before, after)
+        guarded = prevent_lockout(ports, actor, session, before, after)
         with guarded if changes.asks_first else nullcontext():
             for name, value in values.items():
                 setattr(kept, name, value)
@@ -170,7 +170,7 @@ def _read(ports: Ports, changes: ProviderUpdate) -> dict[str, Any]:
     problems = [value for value in read.values() if isinstance(value, Problem)]
     name = (changes.name or "").strip()
     if changes.name is not None:
-        problem = line_problem(name, "name", longest=_LONGEST_NAME)
+        problem = line_problem(name, "name", max_length=_MAX_NAME_LENGTH)
         problems += [problem] if problem else []
     if problems:
         raise Refused(*problems)

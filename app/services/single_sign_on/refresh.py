@@ -17,9 +17,9 @@ from app.ports.http import CallFailed
 from app.ports.identity_provider import Client, GrantRefused, TokenAnswer
 from app.ports.provider_cache import CallPurpose
 from app.services.audit.log import Change, record
-from app.services.authorization.live_sessions import SessionFound
+from app.services.authorization.live_sessions import LiveSession
 from app.services.authorization.register import input_decides
-from app.services.identity.own_tokens import TracedToken
+from app.services.identity.own_tokens import VerifiedSession
 from app.services.identity.providers import provider_of
 from app.services.sign_in.refresh_tokens import (
     SESSION_ENDED,
@@ -30,11 +30,11 @@ from app.services.sign_in.refresh_tokens import (
 )
 from app.services.sign_in.sessions import (
     OpenedSession,
-    keep_refresh_token,
-    kept_refresh_token,
+    load_refresh_token,
     sign_pair,
+    store_refresh_token,
 )
-from app.services.sign_in.tokens import trace_or_refuse
+from app.services.sign_in.tokens import verify_argument_token
 from app.services.single_sign_on.sign_in import ExternalTokens
 from app.services.single_sign_on.token_requests import (
     ask_for_tokens,
@@ -80,8 +80,8 @@ def refresh_external_session(
         return None
     if not token:
         raise Refused(Problem("JWT_MISSING_TOKEN", "A refresh token is needed.", _FIELD))
-    traced = trace_or_refuse(ports, actor, token, _FIELD)
-    claims, found = traced.claims, traced.found
+    verified = verify_argument_token(ports, actor, token, _FIELD)
+    claims, found = verified.claims, verified.found
     if claims.type != TokenType.REFRESH:
         raise Refused(_invalid("This is no refresh token."))
     if found is None:
@@ -90,18 +90,18 @@ def refresh_external_session(
         raise Refused(_invalid("This session cannot be refreshed at this provider."))
     turn = _take_turn(ports, actor, claims, found.user.email)
     if turn is None:
-        return _follow(ports, actor, token, traced, found)
-    return _refresh(ports, actor, provider, traced, found, turn)
+        return _follow(ports, actor, token, verified, found)
+    return _refresh(ports, actor, provider, verified, found, turn)
 
 
 def _follow(
-    ports: Ports, actor: Actor, token: str, traced: TracedToken, found: SessionFound
+    ports: Ports, actor: Actor, token: str, verified: VerifiedSession, found: LiveSession
 ) -> ExternalTokens:
     """Another tab is at it, or has just been: this one goes on with the session as it is."""
-    claims = traced.claims
+    claims = verified.claims
     now, successor = ports.clock.timestamp(), successor_of(claims.csrf_token)
     going_on = OpenedSession(claims.session, found.origin, now, claims.exp, successor, found.grant)
-    pair = sign_pair(ports, actor, going_on, found.user, traced.door.switches)
+    pair = sign_pair(ports, actor, going_on, found.user, verified.shop_state.switches)
     follows = ports.configuration.single_use_refresh_tokens
     return ExternalTokens(pair.access, pair.refresh if follows else token, pair.user)
 
@@ -110,11 +110,11 @@ def _refresh(
     ports: Ports,
     actor: Actor,
     provider: Provider,
-    traced: TracedToken,
-    found: SessionFound,
+    verified: VerifiedSession,
+    found: LiveSession,
     turn: _Turn,
 ) -> ExternalTokens:
-    claims = traced.claims
+    claims = verified.claims
     before = found.grant or ScopeGrant()
 
     def refresh(client: Client) -> TokenAnswer:
@@ -136,7 +136,7 @@ def _refresh(
         raise unavailable(failed) if isinstance(failed, CallFailed) else failed from failed
     grant = None if granted is None else granted.within(before)
     going_on = _keep(ports, claims, found, tokens.refresh_token, grant)
-    pair = sign_pair(ports, actor, going_on, found.user, traced.door.switches)
+    pair = sign_pair(ports, actor, going_on, found.user, verified.shop_state.switches)
     return ExternalTokens(pair.access, pair.refresh, pair.user)
 
 
@@ -168,7 +168,7 @@ def _take_turn(ports: Ports, actor: Actor, claims: Claims, email: str) -> _Turn 
             # No turn ends later than twice its length: the clock has been put back since.
             if until is not None and now < until <= now + 2 * _TURN:
                 return None
-            refresh_token = kept_refresh_token(ports, kept)
+            refresh_token = load_refresh_token(ports, kept)
             if not refresh_token:
                 raise Refused(_invalid("The provider gave nothing to refresh this session with."))
             kept.refreshing_until = now + _TURN
@@ -209,7 +209,7 @@ def _end(ports: Ports, actor: Actor, claims: Claims, email: str, reason: str) ->
 def _keep(
     ports: Ports,
     claims: Claims,
-    found: SessionFound,
+    found: LiveSession,
     refresh_token: str,
     grant: ScopeGrant | None,
 ) -> OpenedSession:
@@ -219,7 +219,7 @@ def _keep(
         )
         if kept is None:
             raise Refused(SESSION_ENDED)
-        keep_refresh_token(ports, kept, refresh_token)
+        store_refresh_token(ports, kept, refresh_token)
         kept.refreshing_until = None
         kept.scope = write_grant(grant)
         successor = replace_token(ports, kept, claims)

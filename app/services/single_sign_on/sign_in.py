@@ -21,13 +21,13 @@ from app.ports.http import CallFailed
 from app.ports.identity_provider import Client, GrantRefused, SignIn, TokenAnswer
 from app.ports.provider_cache import CallPurpose
 from app.services.authorization.register import input_decides, part
-from app.services.authorization.shop_state import find_door
-from app.services.identity.linked_accounts import Arrival, admit
+from app.services.authorization.shop_state import load_shop_state
+from app.services.identity.linked_accounts import ProviderPerson, find_or_create_account
 from app.services.identity.providers import provider_of
 from app.services.identity.users import load_user
 from app.services.sign_in.password_login import NO_STAFF
 from app.services.sign_in.sessions import OpenedSession, ProviderSession, open_session, sign_pair
-from app.services.single_sign_on.pending_sign_ins import BegunSignIn, keep_sign_in, take_sign_in
+from app.services.single_sign_on.pending_sign_ins import StartedSignIn, store_sign_in, take_sign_in
 from app.services.single_sign_on.token_requests import (
     ask_for_tokens,
     read_details,
@@ -55,7 +55,7 @@ _SOMEBODY_ELSE = Problem(
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class SignInTerms:
     """Whom a door admits: staff alone, or one person alone; and for how long."""
 
     staff_only: bool = False
@@ -63,27 +63,27 @@ class Terms:
     lifetime: timedelta | None = None
 
 
-OPEN_TO_ALL = Terms()
+OPEN_TO_ALL = SignInTerms()
 
 
 @dataclass(frozen=True, slots=True)
-class EnteredThere:
-    """A session that has begun at a provider; ``goes_on`` when it can be refreshed there.
+class ProviderSignIn:
+    """A session that has begun at a provider; ``can_refresh`` when it can be refreshed there.
 
     ``proved_ago`` is how many seconds ago the person proved there who they are, as far as known.
     """
 
     opened: OpenedSession
     user: User
-    goes_on: bool
+    can_refresh: bool
     proved_ago: float
 
 
 @dataclass(frozen=True, slots=True)
-class _Proven:
+class _VerifiedSignIn:
     """Somebody whose sign-in has ended well."""
 
-    arrival: Arrival
+    provider_person: ProviderPerson
     sid: str
     refresh_token: str
     proved_ago: float
@@ -110,11 +110,13 @@ def begin_sign_in(
     )
     if problem is not None:
         raise Refused(problem)
-    return lead_to(ports, provider, keep_sign_in(ports, provider, redirect_uri or ""))
+    return provider_login_url(ports, provider, store_sign_in(ports, provider, redirect_uri or ""))
 
 
 @part
-def lead_to(ports: Ports, provider: Provider, begun: BegunSignIn, prompt: str = "") -> str:
+def provider_login_url(
+    ports: Ports, provider: Provider, started: StartedSignIn, prompt: str = ""
+) -> str:
     """The address of the provider's login for a sign-in that has begun.
 
     ``prompt`` is what OpenID Connect Core, 3.1.2.1, calls so: ``login`` asks who is signed in
@@ -124,11 +126,11 @@ def lead_to(ports: Ports, provider: Provider, begun: BegunSignIn, prompt: str = 
         SignIn(
             authorization_url=provider.oauth_authorization_url,
             client_id=provider.client_id,
-            redirect_uri=begun.redirect_uri,
+            redirect_uri=started.redirect_uri,
             scope=requested_scope(provider, ports.configuration.owner),
-            state=begun.state,
-            nonce=begun.nonce,
-            verifier=begun.verifier,
+            state=started.state,
+            nonce=started.nonce,
+            verifier=started.verifier,
             audience=provider.audience,
             prompt=prompt,
         )
@@ -149,34 +151,34 @@ def finish_sign_in(
     provider = provider_of(ports, plugin_id)
     if provider is None or not provider.signs_in:
         return None
-    entered = enter_by_provider(ports, actor, provider, code=code, state=state)
-    switches = find_door(ports).switches
+    entered = sign_in_with_provider(ports, actor, provider, code=code, state=state)
+    switches = load_shop_state(ports).switches
     pair = sign_pair(ports, actor, entered.opened, entered.user, switches)
-    return ExternalTokens(pair.access, pair.refresh if entered.goes_on else None, pair.user)
+    return ExternalTokens(pair.access, pair.refresh if entered.can_refresh else None, pair.user)
 
 
 @part
-def enter_by_provider(
+def sign_in_with_provider(
     ports: Ports,
     actor: Actor,
     provider: Provider,
     *,
     code: str | None,
     state: str | None,
-    terms: Terms = OPEN_TO_ALL,
-) -> EnteredThere:
+    terms: SignInTerms = OPEN_TO_ALL,
+) -> ProviderSignIn:
     """A new session for whoever comes back from ``provider``; refuses as ``finish_sign_in`` tells.
 
     And INVALID to whoever ``terms`` do not admit: no account and no session is made for them.
     """
     if not code or not state:
         raise Refused(*_missing(code=code, state=state))
-    proven = _prove(ports, provider, take_sign_in(ports, provider, state), code)
+    proven = _verify(ports, provider, take_sign_in(ports, provider, state), code)
     try:
-        return _enter(ports, actor, proven, terms)
+        return _sign_in(ports, actor, proven, terms)
     except IntegrityError:
         # The same person came in elsewhere, by a moment quicker.
-        return _enter(ports, actor, proven, terms)
+        return _sign_in(ports, actor, proven, terms)
 
 
 def _missing(**arguments: str | None) -> list[Problem]:
@@ -187,17 +189,19 @@ def _missing(**arguments: str | None) -> list[Problem]:
     ]
 
 
-def _prove(ports: Ports, provider: Provider, begun: BegunSignIn, code: str) -> _Proven:
+def _verify(
+    ports: Ports, provider: Provider, started: StartedSignIn, code: str
+) -> _VerifiedSignIn:
     """Who comes back from the provider with ``code``."""
 
     def exchange(client: Client) -> TokenAnswer:
         return ports.identity_provider.exchange(
-            client, code=code, redirect_uri=begun.redirect_uri, verifier=begun.verifier
+            client, code=code, redirect_uri=started.redirect_uri, verifier=started.verifier
         )
 
     try:
         tokens = ask_for_tokens(ports, provider, CallPurpose.SIGN_IN, exchange)
-        identity = read_identity(ports, provider, tokens, begun.nonce)
+        identity = read_identity(ports, provider, tokens, started.nonce)
         person = read_details(ports, provider, tokens, identity)
         # Nothing is granted by silence, although it means "as requested" (RFC 6749, 5.1).
         grant = read_rights(ports, provider, tokens, unsaid=ScopeGrant())
@@ -207,25 +211,33 @@ def _prove(ports: Ports, provider: Provider, begun: BegunSignIn, code: str) -> _
         raise Refused(Problem("INVALID", reason_of(rejected), "code")) from rejected
     except CallFailed as failed:
         raise unavailable(failed) from failed
-    arrival = Arrival(provider, identity.issuer, person, grant)
+    provider_person = ProviderPerson(provider, identity.issuer, person, grant)
     refresh_token = tokens.refresh_token if provider.enable_refresh_token else ""
-    return _Proven(arrival, identity.sid, refresh_token, identity.proved_ago)
+    return _VerifiedSignIn(provider_person, identity.sid, refresh_token, identity.proved_ago)
 
 
-def _enter(ports: Ports, actor: Actor, proven: _Proven, terms: Terms) -> EnteredThere:
-    arrival = proven.arrival
+def _sign_in(
+    ports: Ports, actor: Actor, proven: _VerifiedSignIn, terms: SignInTerms
+) -> ProviderSignIn:
+    provider_person = proven.provider_person
     with ports.database.transaction() as session:
-        identity, user = admit(ports, actor, session, arrival)
-        begun = ProviderSession(
-            arrival.provider.id, identity.id, proven.sid, proven.refresh_token, arrival.rights
+        identity, user = find_or_create_account(ports, actor, session, provider_person)
+        started = ProviderSession(
+            provider_person.provider.id,
+            identity.id,
+            proven.sid,
+            proven.refresh_token,
+            provider_person.rights,
         )
         opened = open_session(
-            ports, actor, session, user.id, SessionOrigin.OIDC, begun, lifetime=terms.lifetime
+            ports, actor, session, user.id, SessionOrigin.OIDC, started, lifetime=terms.lifetime
         )
         entered = load_user(session, user.id)
-        is_staff = entered.is_staff if arrival.rights is None else arrival.rights.is_staff
+        is_staff = (
+            entered.is_staff if provider_person.rights is None else provider_person.rights.is_staff
+        )
         if terms.staff_only and not is_staff:
             raise Refused(NO_STAFF)
         if terms.user_id not in (None, user.id):
             raise Refused(_SOMEBODY_ELSE)
-        return EnteredThere(opened, entered, bool(proven.refresh_token), proven.proved_ago)
+        return ProviderSignIn(opened, entered, bool(proven.refresh_token), proven.proved_ago)

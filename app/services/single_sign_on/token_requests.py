@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from app.domain.authorization.scopes import ScopeGrant, granted_by
+from app.domain.authorization.scopes import ScopeGrant, granted_scopes
 from app.domain.single_sign_on.provider_tokens import (
     IdToken,
     ProviderTokenRejected,
@@ -99,5 +99,5 @@ def read_rights(
         else:
             read_access_token(signed, provider, now=ports.clock.timestamp(), shop=shop)
             claims = signed.claims
-            return granted_by(claims.get("scope"), claims.get("permissions"), shop)
-    return unsaid if tokens.scope is None else granted_by(tokens.scope, None, shop)
+            return granted_scopes(claims.get("scope"), claims.get("permissions"), shop)
+    return unsaid if tokens.scope is None else granted_scopes(tokens.scope, None, shop)

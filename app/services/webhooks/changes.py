@@ -31,11 +31,11 @@ from app.services.authorization.register import fresh_proof, staff_and_apps
 from app.services.identity.stored_apps import stored_app
 from app.services.webhooks.delivery_removal import thin_out
 from app.services.webhooks.limited_tokens import require_within_limit, saver_after
-from app.services.webhooks.link_events import carries_links, require_reach
+from app.services.webhooks.link_events import carries_links, require_link_permission
 from app.services.webhooks.stored_webhooks import change_webhook, read_webhooks, store_webhook
 
-_LONGEST_NAME = 256
-_LONGEST_SECRET = 512
+_MAX_NAME_LENGTH = 256
+_MAX_SECRET_LENGTH = 512
 
 _NOT_FOUND = "There is no such webhook."
 _UNIQUE = Problem("UNIQUE", "Another webhook of this app has this identifier.", "identifier")
@@ -87,7 +87,7 @@ def create_webhook(
     try:
         with ports.database.transaction() as session:
             app = stored_app(session, owner, "app")
-            require_reach(actor, app, webhook, "app")
+            require_link_permission(actor, app, webhook, "app")
             key = store_webhook(ports, session, owner, webhook, now)
             made = replace(webhook, id=key, app_id=owner)
             _audit(ports, actor, session, "webhook.create", made, {}, facts_of(made))
@@ -132,7 +132,7 @@ def update_webhook(
             require_within_limit(actor, before)
             after = _applied(ports, before, said, events=_events(ports, before, said))
             after = replace(after, saver=saver_after(actor, before, after))
-            require_reach(actor, stored_app(session, before.app_id, "id"), after, "id")
+            require_link_permission(actor, stored_app(session, before.app_id, "id"), after, "id")
             change_webhook(ports, session, stored[0], before, after)
             _audit(
                 ports, actor, session, "webhook.update", after, facts_of(before), facts_of(after)
@@ -226,9 +226,9 @@ def _applied(
         )
     found = [
         _target_problem(ports, before, after, said),
-        line_problem(after.name, "name", longest=_LONGEST_NAME),
-        line_problem(after.identifier, "identifier", longest=_LONGEST_NAME),
-        line_problem(present(said.secret_key, ""), "secretKey", longest=_LONGEST_SECRET),
+        line_problem(after.name, "name", max_length=_MAX_NAME_LENGTH),
+        line_problem(after.identifier, "identifier", max_length=_MAX_NAME_LENGTH),
+        line_problem(present(said.secret_key, ""), "secretKey", max_length=_MAX_SECRET_LENGTH),
         query_problem(after.query),
         sync_events_problem(said.sync_events),
         headers_problem(headers),

@@ -6,22 +6,22 @@ from app.models import DeliveryRecord
 from app.ports import Ports
 from app.services.authorization.register import part
 
-AT_ONCE = 1000
+BATCH_SIZE = 1000
 """Deliveries that go in one transaction: nobody else who writes waits for more."""
 
 
 @part
 def thin_out(ports: Ports, of: ColumnElement[bool]) -> None:
-    """Remove the deliveries that ``of`` is true of, down to the last ``AT_ONCE``.
+    """Remove the deliveries that ``of`` is true of, down to the last ``BATCH_SIZE``.
 
     For what is about to be deleted with them: the rest goes in the same transaction as that. Never
     inside one; a crash in between leaves a webhook whose oldest deliveries are forgotten, and
     which can be deleted again.
     """
-    wanted = select(DeliveryRecord.id).where(of).order_by(DeliveryRecord.id).limit(AT_ONCE + 1)
+    wanted = select(DeliveryRecord.id).where(of).order_by(DeliveryRecord.id).limit(BATCH_SIZE + 1)
     while True:
         with ports.database.transaction() as session:
             keys = session.scalars(wanted).all()
-            if len(keys) <= AT_ONCE:
+            if len(keys) <= BATCH_SIZE:
                 return
-            session.execute(delete(DeliveryRecord).where(DeliveryRecord.id.in_(keys[:AT_ONCE])))
+            session.execute(delete(DeliveryRecord).where(DeliveryRecord.id.in_(keys[:BATCH_SIZE])))

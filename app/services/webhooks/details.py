@@ -23,7 +23,7 @@ def webhooks_of_apps(
 
     For an app its own, without any permission; for staff those of all apps with MANAGE_APPS.
     """
-    _require_reach(actor.onlooker, app_ids)
+    _require_reach(actor.viewer, app_ids)
     wanted = select(WebhookRecord).where(WebhookRecord.app_id.in_(app_ids))
     with ports.database.reading() as session:
         stored = session.scalars(wanted.order_by(WebhookRecord.id)).all()
@@ -38,12 +38,12 @@ def show_webhook(ports: Ports, actor: Actor, webhook_id: int) -> Webhook | None:
 
     An app sees its own alone; staff need MANAGE_APPS.
     """
-    onlooker = actor.onlooker
-    if not onlooker.is_app and not onlooker.holds(Permission.MANAGE_APPS):
+    viewer = actor.viewer
+    if not viewer.is_app and not viewer.holds(Permission.MANAGE_APPS):
         raise PermissionDenied(Permission.MANAGE_APPS)
     wanted = select(WebhookRecord).where(WebhookRecord.id == webhook_id)
-    if onlooker.is_app:
-        wanted = wanted.where(WebhookRecord.app_id == onlooker.app_id)
+    if viewer.is_app:
+        wanted = wanted.where(WebhookRecord.app_id == viewer.app_id)
     with ports.database.reading() as session:
         found = read_webhooks(ports, session, session.scalars(wanted).all())
     return shown_webhook(actor, found[0]) if found else None

@@ -14,7 +14,7 @@ from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import part
 from app.services.outbox.publisher import put_mail
-from app.services.people.permission_holders import holders_of
+from app.services.people.permission_holders import holder_ids
 
 
 @part
@@ -56,7 +56,7 @@ def _managers() -> Select[str]:
             UserRecord.is_staff.is_(True),
             or_(
                 UserRecord.is_superuser.is_(True),
-                UserRecord.id.in_(holders_of(Permission.MANAGE_APPS)),
+                UserRecord.id.in_(holder_ids(Permission.MANAGE_APPS)),
             ),
         )
         .order_by(UserRecord.id)

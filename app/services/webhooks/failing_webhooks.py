@@ -20,7 +20,7 @@ _Ranked = Select[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class TroubledWebhook:
+class FailingWebhook:
     """A webhook that fails since ``failing_since``, or was switched off (``disabled_reason``).
 
     ``last_status`` is the HTTP status of the last attempt at its newest delivery that was tried,
@@ -43,9 +43,9 @@ class TroubledWebhook:
 
 
 @requires(Permission.MANAGE_APPS)
-def list_troubled_webhooks(
+def list_failing_webhooks(
     ports: Ports, actor: Actor, *, limit: int = 5
-) -> tuple[TroubledWebhook, ...]:
+) -> tuple[FailingWebhook, ...]:
     """Webhooks in trouble, at most ``limit``: those that fail first, the longest in trouble first.
 
     One statement, whose cost does not grow with webhooks or deliveries.
@@ -80,11 +80,11 @@ def list_troubled_webhooks(
         .limit(limit)
     )
     with ports.database.reading() as session:
-        return tuple(TroubledWebhook(*row) for row in session.execute(query))
+        return tuple(FailingWebhook(*row) for row in session.execute(query))
 
 
 @part
-def trouble_count() -> ColumnElement[int | None]:
+def failing_count() -> ColumnElement[int | None]:
     """How many webhooks are in trouble, as a part of a statement that asks for more."""
     counts = (
         select(func.count()).select_from(WebhookRecord).where(*which).scalar_subquery()

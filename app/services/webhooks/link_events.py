@@ -18,7 +18,7 @@ from app.services.webhooks.sample_objects import kinds_of
 
 
 @part
-def require_reach(actor: Actor, app: App, webhook: Webhook, field: str) -> None:
+def require_link_permission(actor: Actor, app: App, webhook: Webhook, field: str) -> None:
     """Refuse INVALID if ``webhook`` of ``app`` would be sent what ``actor`` may not have sent.
 
     For people on ``field``: links. For a limited app token on the events or the query: events

@@ -12,7 +12,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.domain.accounts.users import User
-from app.domain.authorization.permissions import Permission, parted_names
+from app.domain.authorization.permissions import Permission, split_names
 from app.domain.events import EVENTS, Event, EventType, LinkRequested
 from app.domain.webhooks.permissions import may_receive_link
 from app.models import AppRecord, DeliveryRecord, OutboxEventRecord, UserRecord, WebhookRecord
@@ -92,7 +92,7 @@ def sent_links(
 def _sent_link(ports: Ports, row: Sequence[object]) -> SentLink:
     event, sealed, of_app, kind, name, permissions, *user = row
     saver = read_saver(str(kind), str(name), None if permissions is None else str(permissions))
-    held = saver.link_permissions(parted_names(str(of_app or "")))
+    held = saver.link_permissions(split_names(str(of_app or "")))
     subject = None if user[0] is None else read_user(user)
     return SentLink(
         _decrypted(ports, sealed), may_receive_link(held, _needed(str(event)), subject)

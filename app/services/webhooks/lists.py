@@ -19,7 +19,7 @@ from app.ports import Ports
 from app.services.authorization.register import requires_person
 from app.services.lists.paging import Order, read_page
 from app.services.lists.range_filters import can_match
-from app.services.lists.substring_search import containing
+from app.services.lists.substring_search import contains_text
 
 HEALTH_SPAN = timedelta(hours=24)
 """The time that the numbers of a webhook's health are of."""
@@ -87,7 +87,7 @@ class ListedWebhook:
 class WebhookFilter:
     """Which webhooks are wanted.
 
-    ``search`` is a part of the name, identifier, target or the app's name; ``in_trouble`` are
+    ``search`` is a part of the name, identifier, target or the app's name; ``is_failing`` are
     those that fail at present, or were switched off for it.
     """
 
@@ -95,7 +95,7 @@ class WebhookFilter:
     app_id: int | None = None
     is_active: bool | None = None
     event: AsyncEvent | None = None
-    in_trouble: bool = False
+    is_failing: bool = False
 
 
 class WebhookSort(StrEnum):
@@ -156,7 +156,7 @@ def _narrowed(wanted: WebhookFilter) -> Select[*tuple[Any, ...]]:
             WebhookRecord.target_url,
             AppRecord.name,
         )
-        query = query.where(or_(*(containing(one, text) for one in columns)))
+        query = query.where(or_(*(contains_text(one, text) for one in columns)))
     if wanted.app_id is not None:
         query = query.where(WebhookRecord.app_id == wanted.app_id)
     if wanted.is_active is not None:
@@ -165,7 +165,7 @@ def _narrowed(wanted: WebhookFilter) -> Select[*tuple[Any, ...]]:
         names = (wanted.event.value, AsyncEvent.ANY_EVENTS.value)
         hears = select(WebhookEventRecord.webhook_id).where(WebhookEventRecord.event.in_(names))
         query = query.where(WebhookRecord.id.in_(hears))
-    if wanted.in_trouble:
+    if wanted.is_failing:
         fails = WebhookRecord.failing_since.is_not(None) & WebhookRecord.is_active.is_(True)
         query = query.where(or_(fails, WebhookRecord.disabled_reason != ""))
     return query

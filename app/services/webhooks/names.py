@@ -10,7 +10,7 @@ from app.models import AppRecord, WebhookRecord
 from app.ports import Ports
 from app.services.authorization.register import requires
 
-MOST = 200
+MAX_NAMES = 200
 """A list to choose from that is longer helps nobody."""
 
 
@@ -31,7 +31,7 @@ def list_webhook_names(ports: Ports, actor: Actor) -> tuple[WebhookName, ...]:
         select(WebhookRecord.id, WebhookRecord.name, WebhookRecord.app_id, AppRecord.name)
         .join(AppRecord, AppRecord.id == WebhookRecord.app_id)
         .order_by(WebhookRecord.id.desc())
-        .limit(MOST)
+        .limit(MAX_NAMES)
     )
     with ports.database.reading() as session:
         return tuple(WebhookName(*row) for row in session.execute(query))

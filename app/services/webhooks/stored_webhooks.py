@@ -8,7 +8,7 @@ from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import ActorKind
-from app.domain.authorization.permissions import joined_names, parted_names
+from app.domain.authorization.permissions import joined_names, split_names
 from app.domain.values.errors import Problem, Refused
 from app.domain.webhooks.permissions import UNKNOWN_SAVER, Saver
 from app.domain.webhooks.webhooks import AsyncEvent, Webhook
@@ -22,7 +22,7 @@ SECRET_PURPOSE = "webhook secret"  # noqa: S105
 OLD_SECRET_SIGNS = timedelta(hours=24)
 """How long a secret that was replaced still signs beside the new one."""
 
-_LONGEST_NAME = 256
+_MAX_NAME_LENGTH = 256
 
 SAVER_COLUMNS = (
     WebhookRecord.saved_by_kind,
@@ -84,7 +84,7 @@ def store_webhook(
 def store_saver(stored: WebhookRecord, saver: Saver) -> None:
     """Let ``saver`` be who saved the webhook last."""
     stored.saved_by_kind = saver.kind.value if saver.kind else ""
-    stored.saved_by = saver.name[:_LONGEST_NAME]
+    stored.saved_by = saver.name[:_MAX_NAME_LENGTH]
     held = saver.permissions
     stored.saved_permissions = None if held is None else joined_names(held)
 
@@ -92,7 +92,7 @@ def store_saver(stored: WebhookRecord, saver: Saver) -> None:
 @part
 def read_saver(kind: str, name: str, permissions: str | None) -> Saver:
     """Who saved a webhook last, from the columns that tell it."""
-    held = None if permissions is None else parted_names(permissions)
+    held = None if permissions is None else split_names(permissions)
     return Saver(ActorKind(kind), name, held) if kind else UNKNOWN_SAVER
 
 

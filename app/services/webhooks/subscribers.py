@@ -7,7 +7,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor, ActorKind
-from app.domain.authorization.permissions import Permission, parted_names
+from app.domain.authorization.permissions import Permission, split_names
 from app.domain.events import EVENTS, EventType
 from app.domain.webhooks.permissions import UNKNOWN_SAVER, Saver
 from app.domain.webhooks.webhooks import AsyncEvent
@@ -81,7 +81,7 @@ def subscribers_of(
     ).all()
     found: dict[EventType, dict[int, Subscriber]] = {kind: {} for kind in types}
     for name, webhook, query, app, app_name, permissions, *saver in rows:
-        held = parted_names(permissions or "")
+        held = split_names(permissions or "")
         subscriber = Subscriber(webhook, query, app, app_name, held, read_saver(*saver))
         wanted = types if name == AsyncEvent.ANY_EVENTS.value else [EventType(name)]
         for kind in wanted:

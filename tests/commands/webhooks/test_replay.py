@@ -25,7 +25,7 @@ from tests.fakes.payloads import FakePayloads
 def test_all_that_is_missing_is_made_however_much_it_is(
     ports: Ports, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(replays, "MOST_MISSING", 50)
+    monkeypatch.setattr(replays, "MAX_MISSING", 50)
     telling = replace(ports, payloads=FakePayloads(ports.database))
     with ports.database.transaction() as session:
         for number in range(120):

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.accounts.search import (
-    LONGEST_WORD,
-    MOST_WORDS,
+    MAX_WORD_LENGTH,
+    MAX_WORDS,
     end_of,
     fold,
     read_search,
@@ -64,9 +64,9 @@ def test_names_of_nothing_leave_the_email() -> None:
 
 def test_a_giant_name_makes_few_words_and_short_ones() -> None:
     words = words_of("a@b.cc", "ﷺ" * 256, " ".join(f"n{number}" for number in range(1000)))
-    assert len(words) == MOST_WORDS
+    assert len(words) == MAX_WORDS
     assert "a@b.cc" in words
-    assert max(map(len, words)) <= LONGEST_WORD
+    assert max(map(len, words)) <= MAX_WORD_LENGTH
 
 
 @given(st.emails(), st.text(max_size=40), st.text(max_size=40), st.data())
@@ -77,10 +77,10 @@ def test_whoever_has_few_words_is_found_by_any_beginning_of_each(
     for word in words:
         beginning = word[: data.draw(st.integers(1, len(word)))]
         assert any(beginning <= one < end_of(beginning) for one in words)
-    if len(words) < MOST_WORDS:
+    if len(words) < MAX_WORDS:
         for name in (*first.split(), *last.split()):
             assert not fold(name) or any(
-                one.startswith(fold(name)[:LONGEST_WORD]) for one in words
+                one.startswith(fold(name)[:MAX_WORD_LENGTH]) for one in words
             )
 
 
@@ -105,7 +105,7 @@ def test_what_no_database_can_hold_finds_nobody(text: str) -> None:
 def test_a_search_of_a_thousand_words_looks_for_a_few() -> None:
     found = read_search(" ".join(f"{number}" for number in range(1000, 2000)))
     assert found is not None
-    assert len(found) == MOST_WORDS
+    assert len(found) == MAX_WORDS
 
 
 @given(st.text(min_size=1, max_size=20).map(fold), st.text(max_size=5))

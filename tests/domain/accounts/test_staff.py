@@ -5,12 +5,12 @@ from datetime import UTC, datetime
 import pytest
 
 from app.domain.accounts.staff import (
-    abandonment_problem,
     activation_problem,
     deactivation_problem,
     deletion_problem,
     duplicate_problem,
     last_group_problem,
+    unmanageable_problem,
 )
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import OPERATOR, Actor, ActorKind
@@ -104,7 +104,7 @@ def test_staff_and_customers_are_deleted_each_in_their_own_way(
 def test_what_somebody_could_manage_somebody_still_can(
     before: set[Permission], after: set[Permission], abandoned: tuple[str, ...]
 ) -> None:
-    problem = abandonment_problem(frozenset(before), frozenset(after), "removeGroups")
+    problem = unmanageable_problem(frozenset(before), frozenset(after), "removeGroups")
     if abandoned:
         assert told(problem) == ("removeGroups", "LEFT_NOT_MANAGEABLE_PERMISSION")
         assert problem is not None

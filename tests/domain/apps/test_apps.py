@@ -16,7 +16,7 @@ from app.domain.apps.apps import (
     successor_end,
     token_permissions,
 )
-from app.domain.apps.extensions import Extension, app_side
+from app.domain.apps.extensions import Extension, extension_permissions
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 
 APPS, ORDERS, PAGES = Permission.MANAGE_APPS, Permission.MANAGE_ORDERS, Permission.MANAGE_PAGES
@@ -90,4 +90,4 @@ def test_the_dashboard_is_told_what_to_open(url: str, target: str, address: str)
 
 
 def test_no_extension_manages_apps_for_anybody() -> None:
-    assert app_side(frozenset({APPS, ORDERS})) == {ORDERS}
+    assert extension_permissions(frozenset({APPS, ORDERS})) == {ORDERS}

@@ -3,9 +3,9 @@
 from app.domain.authorization.actor import OPERATOR, Actor, ActorKind
 from app.domain.authorization.grants import (
     grant_problem,
-    holds_everything,
-    is_within_reach,
-    reach_problem,
+    holds_all_permissions,
+    is_manageable,
+    manage_problem,
     withdrawal_problem,
 )
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
@@ -32,15 +32,15 @@ def test_what_one_does_not_hold_is_named() -> None:
 
 
 def test_one_manages_those_who_may_do_no_more_than_oneself() -> None:
-    assert is_within_reach(MANAGER, {Permission.MANAGE_ORDERS})
-    assert not is_within_reach(MANAGER, {Permission.MANAGE_ORDERS, Permission.MANAGE_PAGES})
+    assert is_manageable(MANAGER, {Permission.MANAGE_ORDERS})
+    assert not is_manageable(MANAGER, {Permission.MANAGE_ORDERS, Permission.MANAGE_PAGES})
 
 
 def test_only_every_permission_is_everything() -> None:
-    assert holds_everything(OPERATOR)
-    assert not holds_everything(MANAGER)
+    assert holds_all_permissions(OPERATOR)
+    assert not holds_all_permissions(MANAGER)
     short = Actor(ActorKind.USER, permissions=ALL_PERMISSIONS - {Permission.MANAGE_TAXES})
-    assert not holds_everything(short)
+    assert not holds_all_permissions(short)
 
 
 def test_what_one_does_not_hold_one_may_not_take_from_others_either() -> None:
@@ -52,8 +52,8 @@ def test_what_one_does_not_hold_one_may_not_take_from_others_either() -> None:
 
 
 def test_one_manages_groups_that_give_no_more_than_one_holds() -> None:
-    assert reach_problem(MANAGER, {Permission.MANAGE_STAFF}) is None
-    problem = reach_problem(MANAGER, {Permission.MANAGE_STAFF, Permission.MANAGE_PAGES})
+    assert manage_problem(MANAGER, {Permission.MANAGE_STAFF}) is None
+    problem = manage_problem(MANAGER, {Permission.MANAGE_STAFF, Permission.MANAGE_PAGES})
     assert problem is not None
     assert (problem.code, problem.field, problem.permissions) == (
         "OUT_OF_SCOPE_PERMISSION",

@@ -5,7 +5,7 @@ import pytest
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.authorization.scopes import (
     ScopeGrant,
-    granted_by,
+    granted_scopes,
     read_grant,
     scope_of,
     write_grant,
@@ -21,7 +21,7 @@ def test_a_scope_is_the_permission_in_lower_case_behind_the_shop() -> None:
 
 @pytest.mark.parametrize("permission", list(Permission))
 def test_every_permission_can_be_granted(permission: Permission) -> None:
-    grant = granted_by(scope_of(permission, "latchkey"), None, "latchkey")
+    grant = granted_scopes(scope_of(permission, "latchkey"), None, "latchkey")
     assert grant == ScopeGrant(frozenset({permission}), is_staff=True)
 
 
@@ -54,7 +54,7 @@ def test_every_permission_can_be_granted(permission: Permission) -> None:
 def test_the_scope_counts_and_only_without_any_the_list(
     scope: object, permissions: object, granted: set[Permission]
 ) -> None:
-    grant = granted_by(scope, permissions, "latchkey")
+    grant = granted_scopes(scope, permissions, "latchkey")
     assert grant == ScopeGrant(frozenset(granted), is_staff=bool(granted))
 
 
@@ -62,8 +62,8 @@ def test_the_scope_counts_and_only_without_any_the_list(
     ("scope", "permissions"), [("latchkey:staff", None), (None, ["latchkey:staff"])]
 )
 def test_somebody_may_be_staff_without_any_permission(scope: object, permissions: object) -> None:
-    assert granted_by(scope, permissions, "latchkey") == ScopeGrant(is_staff=True)
-    assert granted_by(scope, permissions, "another") == ScopeGrant()
+    assert granted_scopes(scope, permissions, "latchkey") == ScopeGrant(is_staff=True)
+    assert granted_scopes(scope, permissions, "another") == ScopeGrant()
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import pytest
 from app.domain.authorization.actor import OPERATOR, Actor, ActorKind, anonymous
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.commerce.checkouts import (
-    MOST_LINES,
-    MOST_PIECES,
+    MAX_LINES,
+    MAX_QUANTITY,
     Checkout,
     CheckoutLine,
     completion_problems,
@@ -84,11 +84,11 @@ def test_only_what_is_published_and_priced_can_be_bought(
 
 
 @pytest.mark.parametrize(
-    ("quantity", "least", "code"),
+    ("quantity", "minimum", "code"),
     [
         (1, 1, None),
-        (MOST_PIECES, 1, None),
-        (MOST_PIECES + 1, 1, "QUANTITY_GREATER_THAN_LIMIT"),
+        (MAX_QUANTITY, 1, None),
+        (MAX_QUANTITY + 1, 1, "QUANTITY_GREATER_THAN_LIMIT"),
         (2**31 - 1, 1, "QUANTITY_GREATER_THAN_LIMIT"),
         (0, 1, "ZERO_QUANTITY"),
         (-1, 1, "ZERO_QUANTITY"),
@@ -97,18 +97,18 @@ def test_only_what_is_published_and_priced_can_be_bought(
         (-1, 0, "ZERO_QUANTITY"),
     ],
 )
-def test_a_quantity_is_within_reason(quantity: int, least: int, code: str | None) -> None:
-    problem = quantity_problem(quantity, least=least)
+def test_a_quantity_is_within_reason(quantity: int, minimum: int, code: str | None) -> None:
+    problem = quantity_problem(quantity, minimum=minimum)
     assert (problem.code if problem else None) == code
 
 
 def test_a_cart_has_so_many_lines_and_no_more() -> None:
-    assert size_problem(MOST_LINES) is None
-    problem = size_problem(MOST_LINES + 1)
+    assert size_problem(MAX_LINES) is None
+    problem = size_problem(MAX_LINES + 1)
     assert problem is not None
     assert (problem.field, problem.code) == ("lines", "INVALID")
-    assert lines_problem(MOST_LINES) is None
-    assert lines_problem(MOST_LINES + 1) == problem
+    assert lines_problem(MAX_LINES) is None
+    assert lines_problem(MAX_LINES + 1) == problem
     nothing = lines_problem(0, "linesIds")
     assert nothing is not None
     assert (nothing.field, nothing.code) == ("linesIds", "REQUIRED")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from app.domain.commerce.money import (
     CURRENCY,
-    MOST,
+    MAX_PRICE,
     Money,
     of_units,
     price,
@@ -65,7 +65,7 @@ def test_a_price_is_kept_to_the_cent_however_it_was_written() -> None:
     assert price(Decimal("12.5")).units == 1250
 
 
-@given(st.integers(min_value=0, max_value=int(MOST * 100) * PIECES))
+@given(st.integers(min_value=0, max_value=int(MAX_PRICE * 100) * PIECES))
 def test_every_amount_survives_the_database_and_json(units: int) -> None:
     money = of_units(units)
     assert money.units == units

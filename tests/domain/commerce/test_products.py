@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from app.domain.authorization.actor import OPERATOR, Actor, ActorKind, anonymous
 from app.domain.authorization.permissions import Permission
 from app.domain.commerce.products import (
-    LONGEST_NAME,
-    LONGEST_SLUG,
+    MAX_NAME_LENGTH,
+    MAX_SLUG_LENGTH,
     name_problem,
     sees_unpublished,
     slug_of,
@@ -30,7 +30,7 @@ PRODUCTS = frozenset({Permission.MANAGE_PRODUCTS})
         ("STRASSE Straße", "strasse-strasse"),
         ("!!!", "product"),
         ("", "product"),
-        ("a" * LONGEST_NAME, "a" * (LONGEST_SLUG - 20)),
+        ("a" * MAX_NAME_LENGTH, "a" * (MAX_SLUG_LENGTH - 20)),
     ],
 )
 def test_a_slug_is_made_of_the_words_of_the_name(name: str, slug: str) -> None:
@@ -48,8 +48,8 @@ def test_a_slug_made_from_any_name_is_one_that_may_be_given(name: str) -> None:
     [
         ("ash-bowl_2", None),
         ("çay", None),
-        ("a" * LONGEST_SLUG, None),
-        ("a" * (LONGEST_SLUG + 1), "INVALID"),
+        ("a" * MAX_SLUG_LENGTH, None),
+        ("a" * (MAX_SLUG_LENGTH + 1), "INVALID"),
         ("", "INVALID"),
         ("ash bowl", "INVALID"),
         ("ash/bowl", "INVALID"),
@@ -68,9 +68,9 @@ def test_a_slug_can_stand_in_an_address(slug: str, code: str | None) -> None:
     ("name", "code"),
     [
         ("Ash bowl", None),
-        ("a" * LONGEST_NAME, None),
+        ("a" * MAX_NAME_LENGTH, None),
         ("", "REQUIRED"),
-        ("a" * (LONGEST_NAME + 1), "INVALID"),
+        ("a" * (MAX_NAME_LENGTH + 1), "INVALID"),
         ("Ash\nbowl", "INVALID"),
         ("Ash\0bowl", "INVALID"),
         ("\ud800", "INVALID"),

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.deliveries.deliveries import (
-    LONGEST_RETRY_AFTER,
+    MAX_RETRY_AFTER,
     SCHEDULE,
     DeliveryStatus,
     Verdict,
@@ -66,7 +66,7 @@ def test_retry_after_never_brings_an_attempt_forward() -> None:
 
 
 def test_nobody_can_put_us_off_for_more_than_a_day() -> None:
-    assert judge(answered=503, attempts=1, retry_after=1e9, chance=0).wait == LONGEST_RETRY_AFTER
+    assert judge(answered=503, attempts=1, retry_after=1e9, chance=0).wait == MAX_RETRY_AFTER
 
 
 @given(st.integers(1, len(SCHEDULE) - 1), st.floats(0, 1))
@@ -87,7 +87,7 @@ def test_what_failed_together_is_spread_over_a_tenth_of_the_wait(
         ("120", 120),
         (" 7 ", 7),
         ("0", 0),
-        ("99999999999999999999", LONGEST_RETRY_AFTER),
+        ("99999999999999999999", MAX_RETRY_AFTER),
         ("Sun, 01 Mar 2026 12:02:00 GMT", 120),
         ("Sun, 01 Mar 2026 11:00:00 GMT", 0),
         ("-5", None),

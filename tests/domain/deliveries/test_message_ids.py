@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from app.domain.deliveries.message_ids import CHANCE, make_message_id
+from app.domain.deliveries.message_ids import RANDOM_LENGTH, make_message_id
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
 
@@ -10,11 +10,11 @@ NOW = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
 def test_ids_sort_by_when_they_were_made_whatever_chance_adds() -> None:
     steps = (-1_700_000_000, -1, 0, 0.001, 1, 86_400, 1_000_000_000)
     made = [
-        make_message_id(NOW + timedelta(seconds=step), chance * CHANCE)
+        make_message_id(NOW + timedelta(seconds=step), chance * RANDOM_LENGTH)
         for step, chance in zip(steps, "zA9a0Z1", strict=True)
     ]
     assert made == sorted(made)
 
 
 def test_an_id_tells_the_millisecond_and_keeps_its_chance() -> None:
-    assert make_message_id(NOW, "k" * CHANCE) == f"msg_019ca9450a00{'k' * CHANCE}"
+    assert make_message_id(NOW, "k" * RANDOM_LENGTH) == f"msg_019ca9450a00{'k' * RANDOM_LENGTH}"

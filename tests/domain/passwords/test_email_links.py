@@ -10,7 +10,7 @@ from app.domain.passwords.email_links import (
     AccountState,
     LinkPurpose,
     digest_of,
-    lifetime_in_words,
+    format_lifetime,
     state_of,
 )
 
@@ -74,7 +74,7 @@ def test_a_token_is_stored_as_its_digest() -> None:
     ],
 )
 def test_mails_say_how_long_a_link_works(purpose: LinkPurpose, words: str) -> None:
-    assert lifetime_in_words(purpose) == words
+    assert format_lifetime(purpose) == words
 
 
 def test_every_purpose_has_a_lifetime() -> None:

@@ -8,7 +8,7 @@ from app.domain.passwords.common_names import COMMON_NAMES
 from app.domain.passwords.common_words import COMMON_WORDS
 from app.domain.passwords.keyboard_runs import is_made_of_runs
 from app.domain.passwords.passwords import (
-    LONGEST,
+    MAX_LENGTH,
     is_common,
     own_words,
     password_problems,
@@ -57,7 +57,7 @@ def test_passwords_of_128_characters_and_far_more_are_welcome() -> None:
     long = "a sentence that goes on and on, " * 4
     assert len(long) == 128
     assert codes(long + "!") == []
-    longest = "".join(chr(0x4E00 + place) for place in range(LONGEST))
+    longest = "".join(chr(0x4E00 + place) for place in range(MAX_LENGTH))
     assert codes(longest) == []
 
 

@@ -8,18 +8,18 @@ import pytest
 from app.domain.authorization.actor import OPERATOR, Actor, ActorKind, SessionOrigin
 from app.domain.authorization.permissions import Permission
 from app.domain.shop.lockouts import (
-    DoorChange,
+    AccessChange,
     LockoutReason,
-    Undoers,
-    estrangement,
-    estranging_setting,
-    judge_lockout,
+    SettingsManagers,
+    check_lockout,
+    locking_message,
+    locking_setting,
 )
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.single_sign_on.providers import Provider
 
 ENABLED, CUSTOMERS_ONLY, DISABLED = PasswordLoginMode
-NOBODY = Undoers(people=0, by_sign_on=0, by_grant=0, apps=0, providers=1)
+NOBODY = SettingsManagers(people=0, by_sign_on=0, by_grant=0, apps=0, providers=1)
 MANAGES = frozenset({Permission.MANAGE_SETTINGS})
 
 
@@ -33,54 +33,62 @@ BY_SIGN_ON = person(SessionOrigin.OIDC)
 
 @pytest.mark.parametrize("mode", [CUSTOMERS_ONLY, DISABLED])
 @pytest.mark.parametrize(
-    ("undoers", "people", "reason"),
+    ("managers", "people", "reason"),
     [
-        (Undoers(people=5, by_sign_on=0, by_grant=0, apps=0, providers=1), 0, "NO_IDENTITY"),
-        (Undoers(people=5, by_sign_on=0, by_grant=0, apps=0, providers=0), 0, "NO_PROVIDER"),
-        (Undoers(people=5, by_sign_on=2, by_grant=1, apps=0, providers=1), 3, None),
-        (Undoers(people=5, by_sign_on=0, by_grant=1, apps=0, providers=1), 1, None),
-        (Undoers(people=5, by_sign_on=0, by_grant=0, apps=1, providers=0), 0, None),
+        (
+            SettingsManagers(people=5, by_sign_on=0, by_grant=0, apps=0, providers=1),
+            0,
+            "NO_IDENTITY",
+        ),
+        (
+            SettingsManagers(people=5, by_sign_on=0, by_grant=0, apps=0, providers=0),
+            0,
+            "NO_PROVIDER",
+        ),
+        (SettingsManagers(people=5, by_sign_on=2, by_grant=1, apps=0, providers=1), 3, None),
+        (SettingsManagers(people=5, by_sign_on=0, by_grant=1, apps=0, providers=1), 1, None),
+        (SettingsManagers(people=5, by_sign_on=0, by_grant=0, apps=1, providers=0), 0, None),
     ],
 )
 def test_in_a_restricted_mode_only_single_sign_on_and_apps_lead_back(
-    mode: PasswordLoginMode, undoers: Undoers, people: int, reason: str | None
+    mode: PasswordLoginMode, managers: SettingsManagers, people: int, reason: str | None
 ) -> None:
-    judged = judge_lockout(BY_PASSWORD, undoers, mode, DoorChange(password_login_mode=mode))
+    judged = check_lockout(BY_PASSWORD, managers, mode, AccessChange(password_login_mode=mode))
     assert judged.people == people
     assert judged.reason == (None if reason is None else LockoutReason[reason])
     assert judged.is_locked_out is (reason is not None)
 
 
 def test_whoever_came_in_through_a_provider_comes_back_the_same_way() -> None:
-    change = DoorChange(password_login_mode=DISABLED)
-    assert judge_lockout(BY_SIGN_ON, NOBODY, DISABLED, change).people == 1
+    change = AccessChange(password_login_mode=DISABLED)
+    assert check_lockout(BY_SIGN_ON, NOBODY, DISABLED, change).people == 1
 
 
 def test_a_provider_that_is_switched_off_leads_nobody_back() -> None:
-    change = DoorChange(provider_off="default")
-    assert judge_lockout(BY_SIGN_ON, NOBODY, DISABLED, change).is_locked_out
+    change = AccessChange(provider_off="default")
+    assert check_lockout(BY_SIGN_ON, NOBODY, DISABLED, change).is_locked_out
 
 
 def test_a_right_that_one_does_not_hold_undoes_nothing() -> None:
     without = person(SessionOrigin.OIDC, frozenset())
-    change = DoorChange(password_login_mode=DISABLED)
-    assert judge_lockout(without, NOBODY, DISABLED, change).is_locked_out
+    change = AccessChange(password_login_mode=DISABLED)
+    assert check_lockout(without, NOBODY, DISABLED, change).is_locked_out
 
 
 def test_while_passwords_are_for_everybody_whoever_asks_can_undo_it() -> None:
-    change = DoorChange(allow_storefront_traffic=False)
-    assert not judge_lockout(BY_PASSWORD, NOBODY, ENABLED, change).is_locked_out
+    change = AccessChange(allow_storefront_traffic=False)
+    assert not check_lockout(BY_PASSWORD, NOBODY, ENABLED, change).is_locked_out
 
 
 def test_nobody_left_is_told_apart_from_no_way_in() -> None:
     app = Actor(ActorKind.APP, app_id=1, permissions=MANAGES)
-    judged = judge_lockout(app, NOBODY, ENABLED, DoorChange(provider_off="default"))
+    judged = check_lockout(app, NOBODY, ENABLED, AccessChange(provider_off="default"))
     assert judged.reason is LockoutReason.NOBODY
 
 
 def test_whoever_holds_the_shell_is_never_locked_out() -> None:
-    change = DoorChange(password_login_mode=DISABLED)
-    assert not judge_lockout(OPERATOR, NOBODY, DISABLED, change).is_locked_out
+    change = AccessChange(password_login_mode=DISABLED)
+    assert not check_lockout(OPERATOR, NOBODY, DISABLED, change).is_locked_out
 
 
 @pytest.mark.parametrize("reason", list(LockoutReason))
@@ -112,15 +120,13 @@ NORTHLIGHT = Provider(
 def test_what_makes_people_strangers_to_a_provider(
     before: dict[str, Any], after: dict[str, Any], setting: str
 ) -> None:
-    assert (
-        estranging_setting(replace(NORTHLIGHT, **before), replace(NORTHLIGHT, **after)) == setting
-    )
+    assert locking_setting(replace(NORTHLIGHT, **before), replace(NORTHLIGHT, **after)) == setting
 
 
 @pytest.mark.parametrize("setting", ["active", "issuer", "client_id"])
 def test_a_setting_that_stays_says_whom_it_lets_in(setting: str) -> None:
-    told = estrangement(setting, "Northlight ID", "1,240 people", 3, LockoutReason.NO_IDENTITY)
+    told = locking_message(setting, "Northlight ID", "1,240 people", 3, LockoutReason.NO_IDENTITY)
     assert told.startswith("1,240 people came in by Northlight ID, 3 of them staff, and ")
     assert "sign in by password" in told
-    told = estrangement(setting, "Northlight ID", "1 person", 1, LockoutReason.NOBODY)
+    told = locking_message(setting, "Northlight ID", "1 person", 1, LockoutReason.NOBODY)
     assert "sign in by password" not in told

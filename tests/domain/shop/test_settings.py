@@ -20,8 +20,8 @@ from app.domain.shop.settings import (
     admits,
     effective_permissions,
     mode_change_problem,
-    password_is_worthless,
-    strips_staff_rights,
+    rejects_password_sessions,
+    removes_staff_rights,
 )
 from app.domain.values.errors import TokenFault
 
@@ -77,7 +77,7 @@ def test_password_login_is_restricted_only_by_those_who_need_no_password(
 def test_password_sessions_are_worth_nothing_while_password_login_is_disabled(
     mode: PasswordLoginMode, origin: SessionOrigin
 ) -> None:
-    assert password_is_worthless(mode, origin) is (mode is DISABLED and origin is PASSWORD)
+    assert rejects_password_sessions(mode, origin) is (mode is DISABLED and origin is PASSWORD)
 
 
 @pytest.mark.parametrize("mode", PasswordLoginMode)
@@ -85,7 +85,7 @@ def test_password_sessions_are_worth_nothing_while_password_login_is_disabled(
 def test_staff_lose_their_rights_in_password_sessions_of_every_restricted_mode(
     mode: PasswordLoginMode, origin: SessionOrigin
 ) -> None:
-    assert strips_staff_rights(mode, origin) is (mode is not ENABLED and origin is PASSWORD)
+    assert removes_staff_rights(mode, origin) is (mode is not ENABLED and origin is PASSWORD)
 
 
 @given(granted=SETS, scopes=st.none() | SETS, app=st.none() | SETS)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from app.domain.sign_in.login_throttle import (
     FADE_SECONDS,
     LEASE_SECONDS,
-    LONGEST_BLOCK_SECONDS,
+    MAX_BLOCK_SECONDS,
     RUNNING_WAIT_SECONDS,
     block_seconds,
     faded_before,
@@ -88,7 +88,7 @@ def test_no_wait_is_shorter_than_a_second_or_longer_than_an_hour(
     seconds = block_seconds(
         failures=failures, known_failures=known_failures, user_failures=user_failures
     )
-    assert 1 <= seconds <= LONGEST_BLOCK_SECONDS == 3600
+    assert 1 <= seconds <= MAX_BLOCK_SECONDS == 3600
 
 
 @given(
@@ -118,7 +118,7 @@ def test_a_counter_fades_two_hours_after_it_was_touched() -> None:
 
 
 def test_a_block_never_outlives_the_counters_behind_it() -> None:
-    assert LONGEST_BLOCK_SECONDS < FADE_SECONDS
+    assert MAX_BLOCK_SECONDS < FADE_SECONDS
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,11 @@ import json
 
 import pytest
 
-from app.domain.single_sign_on.provider_jws import LONGEST_FOREIGN_TOKEN, peek, read_foreign_token
+from app.domain.single_sign_on.provider_jws import (
+    MAX_PROVIDER_TOKEN_LENGTH,
+    peek,
+    read_foreign_token,
+)
 from app.domain.single_sign_on.provider_tokens import ALGORITHMS
 from app.domain.values.errors import TokenFault, TokenRejected
 
@@ -75,7 +79,7 @@ UNREADABLE = {
     "white space": f" {token()}",
     "base64 of another spelling": f"{part(HEADER)}.{part(b'a')[:-1]}R.{part(b'x')}",
     "characters of plain base64": f"{part(HEADER)}.+/+/.{part(b'x')}",
-    "too much": token({"x": "x" * LONGEST_FOREIGN_TOKEN}),
+    "too much": token({"x": "x" * MAX_PROVIDER_TOKEN_LENGTH}),
 }
 
 
@@ -93,7 +97,7 @@ def test_what_is_no_compact_jws_in_the_one_spelling_is_undecodable(text: str) ->
         ("a.b", {}),
         ("a.b.c", {}),
         (f"a.{part([])}.c", {}),
-        (token({"x": "x" * LONGEST_FOREIGN_TOKEN}), {}),
+        (token({"x": "x" * MAX_PROVIDER_TOKEN_LENGTH}), {}),
         ("\u0435.\u0435.\u0435", {}),
     ],
 )

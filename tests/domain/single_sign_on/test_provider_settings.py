@@ -55,9 +55,9 @@ def test_a_text_is_read_without_blanks_around_it(name: str) -> None:
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_a_text_is_one_line_of_some_length(name: str) -> None:
-    longest = next(setting.longest for setting in SETTINGS if setting.name == name)
-    assert read_setting(name, "x" * longest) == "x" * longest
-    for wrong in ("x" * (longest + 1), "a\nb", "a\0b", "\ud800"):
+    max_length = next(setting.max_length for setting in SETTINGS if setting.name == name)
+    assert read_setting(name, "x" * max_length) == "x" * max_length
+    for wrong in ("x" * (max_length + 1), "a\nb", "a\0b", "\ud800"):
         problem = read_setting(name, wrong)
         assert isinstance(problem, Problem)
         assert (problem.field, problem.code) == (name, "INVALID")

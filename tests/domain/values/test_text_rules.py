@@ -9,7 +9,7 @@ from app.domain.values.text_rules import is_storable, line_problem, prose_proble
 
 @pytest.mark.parametrize("text", ["", "Latchkey", "Früchte & Gemüse", "日本の店", "🛍️ shop"])
 def test_a_line_may_be_in_any_script(text: str) -> None:
-    assert line_problem(text, "name", longest=100) is None
+    assert line_problem(text, "name", max_length=100) is None
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,7 @@ def test_a_line_may_be_in_any_script(text: str) -> None:
     ["two\nlines", "two\r\nlines", "a\ttab", "\0", "\x1b[31m", "a\u2028b", "a\u2029b", "\ud800"],
 )
 def test_nothing_that_could_end_a_mail_header_fits_on_a_line(text: str) -> None:
-    problem = line_problem(text, "name", longest=100, code="INVALID")
+    problem = line_problem(text, "name", max_length=100, code="INVALID")
 
     assert problem is not None
     assert (problem.code, problem.field) == ("INVALID", "name")
@@ -26,8 +26,8 @@ def test_nothing_that_could_end_a_mail_header_fits_on_a_line(text: str) -> None:
 @pytest.mark.parametrize("check", [line_problem, prose_problem])
 def test_a_text_ends_at_its_longest_character(check: object) -> None:
     assert callable(check)
-    assert check("x" * 20, "name", longest=20) is None
-    problem = check("x" * 21, "name", longest=20)
+    assert check("x" * 20, "name", max_length=20) is None
+    problem = check("x" * 21, "name", max_length=20)
     assert problem is not None
     assert "20" in problem.message
     assert "21" in problem.message
@@ -35,13 +35,13 @@ def test_a_text_ends_at_its_longest_character(check: object) -> None:
 
 @pytest.mark.parametrize("text", ["two\nlines", "a\ttab", "a\u2028b", ""])
 def test_prose_has_lines(text: str) -> None:
-    assert prose_problem(text, "description", longest=100) is None
+    assert prose_problem(text, "description", max_length=100) is None
 
 
 @pytest.mark.parametrize("text", ["\0", "before\0after", "\ud83d shop"])
 def test_what_no_database_can_hold_is_refused_before_one_is_asked(text: str) -> None:
     assert not is_storable(text)
-    problem = prose_problem(text, "description", longest=100)
+    problem = prose_problem(text, "description", max_length=100)
     assert problem is not None
     assert (problem.code, problem.field) == ("INVALID", "description")
 

@@ -6,7 +6,7 @@ import pytest
 from PIL import Image
 from sqlalchemy import select
 
-from app.domain.accounts.avatars import LARGEST_FILE, SIZES
+from app.domain.accounts.avatars import MAX_FILE_SIZE, SIZES
 from app.domain.authorization.actor import Actor, ActorKind, SessionOrigin
 from app.domain.authorization.permissions import ALL_PERMISSIONS
 from app.domain.shop.settings import PasswordLoginMode
@@ -93,7 +93,7 @@ def test_those_who_keep_customers_or_staff_elsewhere_are_told(ports: Ports) -> N
     [
         (b"<svg onload='alert(1)'/>", "INVALID"),
         (b"", "INVALID"),
-        (b"\0" * (LARGEST_FILE + 1), "FILE_SIZE_LIMIT_EXCEEDED"),
+        (b"\0" * (MAX_FILE_SIZE + 1), "FILE_SIZE_LIMIT_EXCEEDED"),
     ],
     ids=["svg", "empty", "large"],
 )

@@ -9,7 +9,7 @@ from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor, ActorKind
 from app.domain.authorization.permissions import Permission
 from app.domain.passwords.email_links import LinkPurpose
-from app.domain.sign_in.login_throttle import MOST_GUESSES
+from app.domain.sign_in.login_throttle import MAX_GUESSES
 from app.domain.values.errors import PermissionDenied, Refused
 from app.ports import Ports
 from app.services.accounts.email_changes import confirm_email_change, request_email_change
@@ -139,7 +139,7 @@ def test_an_international_address_is_welcome(ports: Ports) -> None:
 def test_the_password_is_asked_for_again(ports: Ports) -> None:
     user_id = make_user(ports)
     actor = actor_of(ports, user_id)
-    for number in range(MOST_GUESSES):
+    for number in range(MAX_GUESSES):
         assert len(sessions_of(ports, user_id)) == 1, number
         assert asking(ports, actor, password="wrong") == [("password", "INVALID_CREDENTIALS")]
     assert sessions_of(ports, user_id) == []

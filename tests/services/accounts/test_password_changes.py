@@ -11,7 +11,7 @@ from app.domain.authorization.actor import Actor, ActorKind, SessionOrigin
 from app.domain.authorization.permissions import Permission
 from app.domain.passwords.email_links import LinkPurpose
 from app.domain.shop.settings import PasswordLoginMode
-from app.domain.sign_in.login_throttle import MOST_GUESSES
+from app.domain.sign_in.login_throttle import MAX_GUESSES
 from app.domain.values.errors import PermissionDenied, Problem, Refused, TokenFault, TokenRejected
 from app.models import AccountLinkRecord, UserRecord
 from app.ports import Ports
@@ -172,7 +172,7 @@ def test_whoever_came_in_without_a_password_cannot_set_one_like_this(ports: Port
 def test_a_stolen_session_has_few_guesses_at_the_old_password(ports: Ports) -> None:
     user_id = make_user(ports)
     actor = actor_of(ports, user_id)
-    for _ in range(MOST_GUESSES):
+    for _ in range(MAX_GUESSES):
         assert len(sessions_of(ports, user_id)) == 1
         refusal(ports, actor, "wrong")
     assert sessions_of(ports, user_id) == []
@@ -184,7 +184,7 @@ def test_only_wrong_passwords_in_a_row_end_a_session(ports: Ports) -> None:
     user_id = make_user(ports)
     actor = actor_of(ports, user_id)
     for _ in range(2):
-        for _ in range(MOST_GUESSES - 1):
+        for _ in range(MAX_GUESSES - 1):
             refusal(ports, actor, "wrong")
         change_password(ports, actor, old_password=PASSWORD, new_password=PASSWORD)
     assert len(sessions_of(ports, user_id)) == 1

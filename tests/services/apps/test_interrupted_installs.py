@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.domain.apps.installations import MOST_ATTEMPTS
+from app.domain.apps.installations import MAX_ATTEMPTS
 from app.domain.authorization.actor import OPERATOR
 from app.domain.values.errors import Refused
 from app.domain.values.pages import PageRequest
@@ -74,7 +74,7 @@ def test_an_installation_that_kills_every_worker_fails_in_the_end(
 ) -> None:
     with app_server() as app:
         want(ports, app)
-        for _ in range(MOST_ATTEMPTS):
+        for _ in range(MAX_ATTEMPTS):
             with pytest.raises(Killed):
                 work(dying(ports, "/register"))
             pass_lease(clock)

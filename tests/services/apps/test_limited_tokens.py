@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from app.domain.apps.apps import LONGEST_LIFE, LONGEST_OVERLAP
+from app.domain.apps.apps import MAX_LIFETIME, MAX_OVERLAP
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.values.errors import PermissionDenied, Refused
@@ -96,7 +96,7 @@ def test_the_end_of_a_token_lies_within_what_everybody_can_read(ports: Ports, zo
 
 def test_a_token_may_be_good_for_a_hundred_years(ports: Ports, clock: FakeClock) -> None:
     key, _ = make_app(ports)
-    wanted = WantedToken(expires_at=clock.now() + LONGEST_LIFE)
+    wanted = WantedToken(expires_at=clock.now() + MAX_LIFETIME)
     assert rights(ports, create_app_token(ports, OPERATOR, key, wanted).secret) == set()
 
 
@@ -163,7 +163,7 @@ def test_a_token_is_replaced_once(ports: Ports, clock: FakeClock) -> None:
     assert codes(refused) == [("id", "INVALID")]
 
 
-@pytest.mark.parametrize("overlap", [timedelta(seconds=-1), LONGEST_OVERLAP + timedelta(1)])
+@pytest.mark.parametrize("overlap", [timedelta(seconds=-1), MAX_OVERLAP + timedelta(1)])
 def test_an_overlap_is_a_month_at_most(ports: Ports, overlap: timedelta) -> None:
     key, _ = make_app(ports)
     [stored] = list_app_tokens(ports, OPERATOR, key)

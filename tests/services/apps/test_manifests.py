@@ -15,7 +15,7 @@ from app.domain.webhooks.webhooks import AsyncEvent
 from app.ports import Http, Ports
 from app.ports.http import HttpAnswer, HttpRequest
 from app.services.apps.app_changes import NewApp, create_app
-from app.services.apps.manifests import LARGEST, fetch_manifest
+from app.services.apps.manifests import MAX_SIZE, fetch_manifest
 from app.services.identity.identify import identify
 from tests.builders.apps import make_app
 from tests.builders.people import actor_of, make_staff, visit
@@ -62,7 +62,7 @@ def test_a_manifest_can_be_looked_at_before_anything_is_installed(ports: Ports) 
         (Reply(body=b'{"id": "a", "id": "b"}'), "INVALID_MANIFEST_FORMAT"),
         (Reply(body=b"[" * 100_000), "INVALID_MANIFEST_FORMAT"),
         (Reply(body=b'{"id": "\xff"}'), "INVALID_MANIFEST_FORMAT"),
-        (Reply(body=b" " * (LARGEST + 1)), "INVALID_MANIFEST_FORMAT"),
+        (Reply(body=b" " * (MAX_SIZE + 1)), "INVALID_MANIFEST_FORMAT"),
         (Reply(404, b"{}"), "MANIFEST_URL_CANT_CONNECT"),
         (Reply(500, b"{}"), "MANIFEST_URL_CANT_CONNECT"),
         (Reply(raw=lambda connection: connection.sendall(b"HELLO")), "INVALID_MANIFEST_FORMAT"),

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import insert
 
 from app import services
-from app.domain.audit.entries import LONGEST_TEXT, AuditFilter, Topic
+from app.domain.audit.entries import MAX_TEXT_LENGTH, AuditFilter, Topic
 from app.domain.authorization.actor import OPERATOR, Actor, ActorKind
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.values.errors import PermissionDenied, Refused
@@ -124,14 +124,14 @@ def test_a_page_goes_on_where_the_last_one_ended(trail: Ports) -> None:
 def test_a_text_is_looked_for_in_the_newest_entries_alone(
     trail: Ports, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(audit_lists, "SEARCHED", 2)
+    monkeypatch.setattr(audit_lists, "MAX_SEARCHED", 2)
     assert actions(trail, AuditFilter(text="ines")) == ["user.sign_out", "app_token.create"]
     assert actions(trail, AuditFilter(text="ines", topic=Topic.DOORS)) == ["shop.update"]
 
 
 def test_a_text_that_nobody_types_is_refused(ports: Ports) -> None:
     with pytest.raises(Refused) as refused:
-        actions(ports, AuditFilter(text="x" * (LONGEST_TEXT + 1)))
+        actions(ports, AuditFilter(text="x" * (MAX_TEXT_LENGTH + 1)))
     assert [(one.code, one.field) for one in refused.value.problems] == [("INVALID", "text")]
 
 

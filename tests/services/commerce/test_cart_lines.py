@@ -8,7 +8,7 @@ from sqlalchemy import delete, func, select, update
 
 from app.domain.authorization.actor import Actor, ActorKind
 from app.domain.authorization.permissions import ALL_PERMISSIONS
-from app.domain.commerce.checkouts import MOST_LINES, MOST_PIECES
+from app.domain.commerce.checkouts import MAX_LINES, MAX_QUANTITY
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
 from app.models import CheckoutLineRecord, CheckoutRecord, ProductRecord
@@ -36,7 +36,7 @@ STOREKEEPER = Actor(ActorKind.APP, app_id=1, permissions=ALL_PERMISSIONS)
     [
         (0, "ZERO_QUANTITY"),
         (-1, "ZERO_QUANTITY"),
-        (MOST_PIECES + 1, "QUANTITY_GREATER_THAN_LIMIT"),
+        (MAX_QUANTITY + 1, "QUANTITY_GREATER_THAN_LIMIT"),
         (2**31 - 1, "QUANTITY_GREATER_THAN_LIMIT"),
     ],
 )
@@ -87,7 +87,7 @@ def test_what_is_put_in_twice_is_there_together_at_the_present_price(ports: Port
     again = [Wanted(product_id(bowl), 1), Wanted(product_id(cup), 1), Wanted(product_id(cup), 2)]
     after = add_checkout_lines(ports, NOBODY, checkout_id(cart), again)
     assert contents(after) == [("Bowl", 3, Decimal("10.00")), ("Cup", 3, Decimal("4.00"))]
-    full = [Wanted(product_id(bowl), MOST_PIECES - 2)]
+    full = [Wanted(product_id(bowl), MAX_QUANTITY - 2)]
     with pytest.raises(Refused) as excinfo:
         add_checkout_lines(ports, NOBODY, checkout_id(cart), full)
     assert codes(excinfo) == [("quantity", "QUANTITY_GREATER_THAN_LIMIT")]
@@ -120,17 +120,17 @@ def test_an_update_says_how_many_there_are_to_be(ports: Ports, clock: FakeClock)
 
 
 def test_a_cart_has_so_many_lines_and_no_more(ports: Ports) -> None:
-    keys = [make_product(ports, f"Bowl {number}") for number in range(MOST_LINES + 1)]
+    keys = [make_product(ports, f"Bowl {number}") for number in range(MAX_LINES + 1)]
     with pytest.raises(Refused) as excinfo:
         create_checkout(ports, NOBODY, [Wanted(product_id(key), 1) for key in keys])
     assert codes(excinfo) == [("lines", "INVALID")]
     cart = create_checkout(ports, NOBODY, [Wanted(product_id(key), 1) for key in keys[1:]])
-    assert len(cart.lines) == MOST_LINES
+    assert len(cart.lines) == MAX_LINES
     with pytest.raises(Refused) as excinfo:
         add_checkout_lines(ports, NOBODY, checkout_id(cart), [Wanted(product_id(keys[0]), 1)])
     assert codes(excinfo) == [("lines", "INVALID")]
     swap = [Wanted(product_id(keys[1]), 0), Wanted(product_id(keys[0]), 1)]
-    assert len(update_checkout_lines(ports, NOBODY, checkout_id(cart), swap).lines) == MOST_LINES
+    assert len(update_checkout_lines(ports, NOBODY, checkout_id(cart), swap).lines) == MAX_LINES
 
 
 def test_lines_are_taken_out_by_their_ids(ports: Ports) -> None:

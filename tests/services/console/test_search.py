@@ -9,7 +9,13 @@ from app.domain.values.errors import PermissionDenied
 from app.models import AppRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.console import search as finding
-from app.services.console.search import EACH, LONGEST, Hit, HitKind, find_anything
+from app.services.console.search import (
+    MAX_HITS_PER_KIND,
+    MAX_SEARCH_LENGTH,
+    Hit,
+    HitKind,
+    search_everything,
+)
 from tests.builders.apps import change_app, make_app
 from tests.builders.people import NOBODY, actor_of, make_group, make_staff, make_user
 from tests.builders.provider_records import make_provider
@@ -18,7 +24,7 @@ from tests.fixtures.statements import recorded_statements, selects
 
 
 def titles(ports: Ports, text: str) -> list[tuple[str, str]]:
-    return [(hit.kind.value, hit.title) for hit in find_anything(ports, OPERATOR, text)]
+    return [(hit.kind.value, hit.title) for hit in search_everything(ports, OPERATOR, text)]
 
 
 def test_everything_is_found_by_the_beginnings_of_its_words(ports: Ports) -> None:
@@ -29,7 +35,7 @@ def test_everything_is_found_by_the_beginnings_of_its_words(ports: Ports) -> Non
     staff = make_user(ports, "tom@example.com", is_staff=True, last_name="Labelle")
     customer = make_user(ports, "label@example.com", first_name="Anna")
     provider = make_provider(ports, "labels", name="Label ID", active=False)
-    assert find_anything(ports, OPERATOR, " LABEL ") == (
+    assert search_everything(ports, OPERATOR, " LABEL ") == (
         Hit(HitKind.APP, app_id, "Parcelpost Labels", "", is_active=False),
         Hit(HitKind.WEBHOOK, hook, "hook", "https://labels.example/hook", is_active=True),
         Hit(HitKind.STAFF, staff, "Labelle", "tom@example.com", is_active=True),
@@ -40,10 +46,10 @@ def test_everything_is_found_by_the_beginnings_of_its_words(ports: Ports) -> Non
     assert titles(ports, "abel") == [("group", "Label keepers"), ("provider", "Label ID")]
 
 
-@pytest.mark.parametrize("text", ["", "  ", "\0", "zzz", "x" * (LONGEST + 1)])
+@pytest.mark.parametrize("text", ["", "  ", "\0", "zzz", "x" * (MAX_SEARCH_LENGTH + 1)])
 def test_what_is_nothing_finds_nothing(ports: Ports, text: str) -> None:
-    make_app(ports, "x" * (LONGEST + 2))
-    assert find_anything(ports, OPERATOR, text) == ()
+    make_app(ports, "x" * (MAX_SEARCH_LENGTH + 2))
+    assert search_everything(ports, OPERATOR, text) == ()
 
 
 def test_several_words_find_what_has_them_all(ports: Ports) -> None:
@@ -79,11 +85,11 @@ def test_what_is_called_otherwise_now_is_found_by_its_new_name(ports: Ports) -> 
 
 
 def test_a_few_of_each_kind_are_offered(ports: Ports) -> None:
-    for number in range(EACH + 2):
+    for number in range(MAX_HITS_PER_KIND + 2):
         make_app(ports, f"Label {number}")
         make_user(ports, f"label{number}@example.com")
     kinds = [kind for kind, _ in titles(ports, "label")]
-    assert kinds == ["app"] * EACH + ["customer"] * EACH
+    assert kinds == ["app"] * MAX_HITS_PER_KIND + ["customer"] * MAX_HITS_PER_KIND
 
 
 def test_a_delivery_is_found_by_its_webhook_id(ports: Ports) -> None:
@@ -91,14 +97,14 @@ def test_a_delivery_is_found_by_its_webhook_id(ports: Ports) -> None:
     key = make_delivery(ports, make_webhook(ports, app_id))
     with ports.database.reading() as session:
         name = session.scalars(select(DeliveryRecord.message_id)).one()
-    (hit,) = find_anything(ports, OPERATOR, name)
+    (hit,) = search_everything(ports, OPERATOR, name)
     assert (hit.kind, hit.id, hit.title, hit.detail) == (
         HitKind.DELIVERY,
         key,
         "PRODUCT_UPDATED",
         name,
     )
-    assert find_anything(ports, OPERATOR, name[:-1]) == ()
+    assert search_everything(ports, OPERATOR, name[:-1]) == ()
 
 
 def test_nobody_finds_what_they_may_not_see(ports: Ports) -> None:
@@ -118,7 +124,7 @@ def test_nobody_finds_what_they_may_not_see(ports: Ports) -> None:
         "MANAGE_PLUGINS",
     ):
         actor = actor_of(ports, make_staff(ports, f"{name}@example.com", Permission(name)))
-        seen[name] = [hit.kind.value for hit in find_anything(ports, actor, "label")]
+        seen[name] = [hit.kind.value for hit in search_everything(ports, actor, "label")]
     assert seen == {
         "MANAGE_PRODUCTS": ["app"],
         "MANAGE_APPS": ["app", "webhook"],
@@ -128,17 +134,17 @@ def test_nobody_finds_what_they_may_not_see(ports: Ports) -> None:
         "MANAGE_PLUGINS": ["app", "provider"],
     }
     with pytest.raises(PermissionDenied):
-        find_anything(ports, NOBODY, "label")
+        search_everything(ports, NOBODY, "label")
 
 
 def test_a_search_costs_two_statements_at_most_and_looks_at_a_part(
     ports: Ports, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(finding, "_LOOKED_AT", 2)
+    monkeypatch.setattr(finding, "_MAX_CANDIDATES", 2)
     for number in range(4):
         make_user(ports, f"{number}@example.com", first_name="Anna", last_name=f"Berg{number}")
     with recorded_statements() as statements:
-        find_anything(ports, OPERATOR, "anna")
+        search_everything(ports, OPERATOR, "anna")
     assert len(selects(statements)) == 1
     with recorded_statements() as statements:
         assert titles(ports, "anna berg3") == [("customer", "Anna Berg3")]

@@ -20,7 +20,7 @@ from app.models import (
 )
 from app.ports import Ports
 from app.ports.http import HttpAnswer, HttpRequest
-from app.services.deliveries.dispatch import BATCH, lease_due_deliveries
+from app.services.deliveries.dispatch import BATCH_SIZE, lease_due_deliveries
 from app.services.deliveries.replays import replay_deliveries, retry_delivery
 from app.services.deliveries.sending import make_deliveries
 from app.services.webhooks.changes import WebhookInput, delete_webhook, update_webhook
@@ -229,7 +229,7 @@ def test_an_endpoint_that_is_gone_is_asked_once_and_told_of_once(
     delivering: Ports, http: FakeHttp, webhook: int
 ) -> None:
     make_user(delivering, "boss@example.com", is_superuser=True)
-    keys = [make_delivery(delivering, webhook) for _ in range(2 * BATCH)]
+    keys = [make_delivery(delivering, webhook) for _ in range(2 * BATCH_SIZE)]
     batches = lease_due_deliveries(delivering, WORKER)
     assert len(batches) == 2
     http.answer = lambda _request: HttpAnswer(410)

@@ -2,7 +2,7 @@
 
 from app.domain.authorization.actor import WORKER
 from app.ports import Ports
-from app.services.deliveries.dispatch import BATCH, MOST_LEASES, lease_due_deliveries
+from app.services.deliveries.dispatch import BATCH_SIZE, MAX_LEASES, lease_due_deliveries
 from tests.builders.apps import make_app
 from tests.builders.webhooks import make_delivery, make_webhook
 from tests.fakes.clock import FakeClock
@@ -21,7 +21,7 @@ def test_many_endpoints_leave_room_for_others_although_none_has_failed_yet(
     app, _ = make_app(ports, "others")
     hooks = [_webhook(ports), *(make_webhook(ports, app) for _ in range(5))]
     for hook in hooks:
-        for _ in range(BATCH * MOST_LEASES):
+        for _ in range(BATCH_SIZE * MAX_LEASES):
             make_delivery(ports, hook)
 
     batches = [batch.webhook_id for batch in lease_due_deliveries(ports, WORKER)]
@@ -36,13 +36,13 @@ def test_one_endpoint_gets_no_more_batches_at_once_than_its_share(
     webhook = _webhook(ports)
     app, _ = make_app(ports, "another")
     other = make_webhook(ports, app)
-    for _ in range(BATCH * (MOST_LEASES + 2)):
+    for _ in range(BATCH_SIZE * (MAX_LEASES + 2)):
         make_delivery(ports, webhook)
     make_delivery(ports, other)
 
     batches = lease_due_deliveries(ports, WORKER)
 
-    assert [batch.webhook_id for batch in batches].count(webhook) == MOST_LEASES
+    assert [batch.webhook_id for batch in batches].count(webhook) == MAX_LEASES
     assert [batch.webhook_id for batch in batches].count(other) == 1
     assert lease_due_deliveries(ports, WORKER) == ()
 

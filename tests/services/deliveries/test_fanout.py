@@ -12,7 +12,7 @@ from app.domain.events import Event, ProductUpdated, StaffUpdated
 from app.domain.webhooks.webhooks import AsyncEvent
 from app.models import AppRecord, DeliveryRecord, OutboxEventRecord, WebhookRecord
 from app.ports import Ports
-from app.services.deliveries.fanout import BATCH, fan_out_events
+from app.services.deliveries.fanout import BATCH_SIZE, fan_out_events
 from app.services.outbox.publisher import put_event
 from tests.builders.apps import make_app
 from tests.builders.people import ISSUER
@@ -193,8 +193,8 @@ def test_what_one_app_asks_for_in_the_same_words_is_read_once(
 
 def test_a_long_backlog_is_told_in_rounds(telling: Ports, warehouse: int) -> None:
     make_webhook(telling, warehouse, AsyncEvent.PRODUCT_UPDATED)
-    for key in range(BATCH + 1):
+    for key in range(BATCH_SIZE + 1):
         happen(telling, ProductUpdated(key + 1))
 
-    assert [fan_out_events(telling, WORKER) for _ in range(3)] == [BATCH, 1, 0]
-    assert [one.subject_id for one in deliveries(telling)] == list(range(1, BATCH + 2))
+    assert [fan_out_events(telling, WORKER) for _ in range(3)] == [BATCH_SIZE, 1, 0]
+    assert [one.subject_id for one in deliveries(telling)] == list(range(1, BATCH_SIZE + 2))

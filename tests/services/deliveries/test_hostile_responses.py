@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import select
 
 from app.domain.authorization.permissions import Permission
-from app.domain.deliveries.deliveries import LARGEST_HEADERS, LONGEST_RETRY_AFTER, SCHEDULE
+from app.domain.deliveries.deliveries import MAX_HEADERS_SIZE, MAX_RETRY_AFTER, SCHEDULE
 from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.ports.http import HttpAnswer, HttpRequest
@@ -84,7 +84,7 @@ def test_no_retry_after_puts_an_attempt_off_for_longer_than_a_day(
 ) -> None:
     put_off = _answered(delivering, http, {"retry-after": asked}).next_attempt_at
     assert put_off is not None
-    assert (put_off - clock.now()).total_seconds() == LONGEST_RETRY_AFTER
+    assert (put_off - clock.now()).total_seconds() == MAX_RETRY_AFTER
 
 
 def test_of_an_answers_headers_so_much_is_kept_as_can_be_stored(
@@ -97,7 +97,7 @@ def test_of_an_answers_headers_so_much_is_kept_as_can_be_stored(
     kept = attempt.response_headers
     assert (kept["x-nul"], kept["set-cookie"]) == ("a\ufffdb", "(hidden)")
     assert 10 < len(kept) < 20
-    assert len(str(kept)) < 2 * LARGEST_HEADERS
+    assert len(str(kept)) < 2 * MAX_HEADERS_SIZE
 
 
 def test_a_fault_of_ours_is_an_attempt_that_failed_and_the_others_go_on(

@@ -66,7 +66,7 @@ def test_much_that_failed_is_made_due_a_thousand_at_a_time(
 def test_of_much_that_is_missing_so_much_is_made_as_somebody_waits_for_and_then_the_rest(
     telling: Ports, webhook: int, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(replays, "MOST_MISSING", 100)
+    monkeypatch.setattr(replays, "MAX_MISSING", 100)
     with telling.database.transaction() as session:
         for number in range(130):
             put_event(telling, OPERATOR, session, ProductUpdated(number))

@@ -121,7 +121,7 @@ def test_a_webhook_id_finds_its_delivery(ports: Ports, shop: dict[str, int]) -> 
 def test_a_text_is_looked_for_in_the_newest_alone(
     ports: Ports, shop: dict[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(delivery_search, "SEARCHED", 2)
+    monkeypatch.setattr(delivery_search, "MAX_SEARCHED", 2)
     assert found(ports, text="50%") == keys(shop, ["cart", "mute"])
     assert found(ports, text="50%", webhook_id=shop["hook"]) == keys(shop, ["bad", "good"])
 

@@ -110,7 +110,7 @@ def test_signing_out_everywhere_ends_the_tokens_that_were_issued_before(
 
 
 @pytest.mark.parametrize(
-    ("told", "is_ended"), [(-1, True), (0, True), (1, False)], ids=["before", "same", "after"]
+    ("told", "is_signed_out"), [(-1, True), (0, True), (1, False)], ids=["before", "same", "after"]
 )
 def test_a_token_of_the_second_in_which_somebody_signed_out_counts_as_older(
     ports: Ports,
@@ -118,7 +118,7 @@ def test_a_token_of_the_second_in_which_somebody_signed_out_counts_as_older(
     provider: OwnProvider,
     clock: FakeClock,
     told: int,
-    is_ended: bool,
+    is_signed_out: bool,
 ) -> None:
     """Providers tell whole seconds, rounded down: nobody knows which of the two came first."""
     actor = who(ports, provider.access_token(iat=provider.now() - 60)).actor
@@ -129,7 +129,7 @@ def test_a_token_of_the_second_in_which_somebody_signed_out_counts_as_older(
     token = provider.access_token(iat=second + told)
     clock.pass_(seconds=5)
     for process in (ports, elsewhere):
-        assert fault(process, token) is (TokenFault.INVALID if is_ended else None)
+        assert fault(process, token) is (TokenFault.INVALID if is_signed_out else None)
 
 
 def test_a_new_password_ends_every_session_and_no_token_of_the_provider(

@@ -18,7 +18,7 @@ from app.domain.inspector.token_inspection import (
     TokenKind,
 )
 from app.domain.shop.settings import PasswordLoginMode
-from app.domain.single_sign_on.provider_jws import LONGEST_FOREIGN_TOKEN
+from app.domain.single_sign_on.provider_jws import MAX_PROVIDER_TOKEN_LENGTH
 from app.domain.values.errors import PermissionDenied
 from app.ports import Ports
 from app.services.inspector.inspect import inspect_token
@@ -253,7 +253,7 @@ def test_what_is_no_token_is_told_without_a_fault(ports: Ports, text: str) -> No
 
 
 def test_what_is_too_long_is_not_even_read(ports: Ports) -> None:
-    found = inspect(ports, "a." * LONGEST_FOREIGN_TOKEN)
+    found = inspect(ports, "a." * MAX_PROVIDER_TOKEN_LENGTH)
     assert found.kind is TokenKind.UNREADABLE
 
 

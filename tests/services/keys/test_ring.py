@@ -19,7 +19,7 @@ from app.domain.values.installation_errors import KeyUnreadable, SchemaBehind
 from app.models import AuditRecord, ShopRecord, SigningKeyRecord
 from app.ports import Ports, ProcessCache
 from app.ports.process_cache import CachedKeyRing, VerifiedToken
-from app.services.identity.own_tokens import trace_token
+from app.services.identity.own_tokens import verify_own_token
 from app.services.keys.ring import list_keys, published_keys, ring
 from app.services.keys.rotation import rotate_keys
 from tests.builders.people import ISSUER, make_user, sign_in
@@ -217,14 +217,14 @@ def test_a_token_seen_before_is_refused_once_its_key_has_come_to_its_end(
     ports: Ports, other: Ports, clock: FakeClock
 ) -> None:
     pair = sign_in(ports, make_user(ports))
-    claims = {**trace_token(other, pair.access, ISSUER).claims.everything}
+    claims = {**verify_own_token(other, pair.access, ISSUER).claims.everything}
     claims["exp"] = int(clock.timestamp()) + 2 * TTL
     token = ports.keys.sign(ring(ports).signer, claims)
     rotate_keys(ports, OPERATOR, force=True)
-    trace_token(other, token, ISSUER)
+    verify_own_token(other, token, ISSUER)
     clock.pass_(seconds=TTL)
     with pytest.raises(TokenRejected) as refusal:
-        trace_token(other, token, ISSUER)
+        verify_own_token(other, token, ISSUER)
     assert refusal.value.fault is TokenFault.SIGNATURE
 
 

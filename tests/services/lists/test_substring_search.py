@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import literal, select
 
 from app.ports import Ports
-from app.services.lists.substring_search import containing
+from app.services.lists.substring_search import contains_text
 
 
 @pytest.mark.parametrize(
@@ -26,4 +26,4 @@ def test_a_piece_of_text_is_found_as_it_is(
     ports: Ports, kept: str, text: str, *, is_there: bool
 ) -> None:
     with ports.database.reading() as session:
-        assert session.scalar(select(containing(literal(kept), text))) is is_there
+        assert session.scalar(select(contains_text(literal(kept), text))) is is_there

@@ -8,7 +8,7 @@ from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import PermissionDenied
 from app.ports import Ports
-from app.services.people.permission_granters import NAMED, list_grantors
+from app.services.people.permission_granters import NAMED, list_permission_granters
 from tests.builders.people import (
     NOBODY,
     actor_of,
@@ -29,7 +29,7 @@ STAFF, PLUGINS, APPS = (
 
 
 def asked(ports: Ports, *missing: Permission) -> list[str]:
-    return [one.email for one in list_grantors(ports, OPERATOR, missing)]
+    return [one.email for one in list_permission_granters(ports, OPERATOR, missing)]
 
 
 def test_whoever_manages_staff_and_holds_it_can_give_it(ports: Ports) -> None:
@@ -55,7 +55,7 @@ def test_whoever_manages_staff_and_holds_it_can_give_it(ports: Ports) -> None:
         "ines@example.com",
         "root@example.com",
     }
-    found = {one.id: one for one in list_grantors(ports, OPERATOR, [PLUGINS])}
+    found = {one.id: one for one in list_permission_granters(ports, OPERATOR, [PLUGINS])}
     assert found[by_group].name == "Ines Duarte"
     assert set(found[by_group].groups.split(", ")) == {"Developers", "Managers"}
     assert {one.groups for one in found.values() if one.id != by_group} == {""}
@@ -77,7 +77,7 @@ def test_who_was_here_last_comes_first_and_nobody_is_sent_to_themselves(
     sign_in(ports, early)
     clock.pass_(minutes=5)
     sign_in(ports, late)
-    found = list_grantors(ports, actor_of(ports, me), [PLUGINS])
+    found = list_permission_granters(ports, actor_of(ports, me), [PLUGINS])
     assert [one.id for one in found] == [late, early, never]
     assert [one.last_used_at for one in found] == [
         clock.now(),
@@ -97,4 +97,4 @@ def test_a_few_names_are_enough_and_cost_one_statement(ports: Ports) -> None:
 
 def test_names_of_staff_are_for_staff(ports: Ports) -> None:
     with pytest.raises(PermissionDenied):
-        list_grantors(ports, NOBODY, [PLUGINS])
+        list_permission_granters(ports, NOBODY, [PLUGINS])

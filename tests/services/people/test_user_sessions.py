@@ -66,7 +66,7 @@ def test_whoever_manages_customers_sees_where_they_are_signed_in(
 def test_of_many_sessions_the_newest_are_shown_and_all_are_counted(
     ports: Ports, support: Actor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(user_sessions, "MOST", 2)
+    monkeypatch.setattr(user_sessions, "MAX_SESSIONS", 2)
     customer = make_user(ports)
     for _ in range(3):
         sign_in(ports, customer)

@@ -13,10 +13,10 @@ from app.domain.shop.settings import PasswordLoginMode, ShopUpdate, Switches
 from app.domain.shop.traffic import TrafficKind
 from app.domain.values.errors import PermissionDenied
 from app.ports import Ports
-from app.services.shop import sign_in_counts as door_numbers
-from app.services.shop.impact import show_consequences
+from app.services.shop import sign_in_counts
+from app.services.shop.impact import show_impact
 from app.services.shop.settings import update_shop
-from app.services.shop.sign_in_counts import Tally
+from app.services.shop.sign_in_counts import BoundedCount
 from tests.builders.apps import make_app
 from tests.builders.people import NOBODY, actor_of, change_user, make_staff, make_user, sign_in
 from tests.builders.provider_records import link_identity, make_provider
@@ -53,18 +53,18 @@ def test_staff_without_single_sign_on_would_lose_their_rights(ports: Ports) -> N
         sign_in(ports, user_id)
     sign_in(ports, with_both, OIDC)
     change_user(ports, gone, is_active=False)
-    told = show_consequences(ports, OPERATOR)
+    told = show_impact(ports, OPERATOR)
     assert (told.numbers.staff, told.numbers.staff_active) == (3, 2)
     assert (told.numbers.staff_without_sign_on, told.numbers.staff_with_sign_on) == (1, 1)
     for mode in (CUSTOMERS_ONLY, DISABLED):
-        restricted = told.of_mode(mode)
+        restricted = told.login_mode(mode)
         assert (restricted.staff_losing_rights, restricted.staff_sessions) == (1, 3)
     assert [(one.email, one.sessions) for one in told.staff_by_password] == [
         ("tom@example.com", 2)
     ]
     link_identity(ports, by_password)
-    again = show_consequences(ports, OPERATOR)
-    assert again.of_mode(CUSTOMERS_ONLY).staff_losing_rights == 0
+    again = show_impact(ports, OPERATOR)
+    assert again.login_mode(CUSTOMERS_ONLY).staff_losing_rights == 0
     assert again.staff_by_password == ()
 
 
@@ -81,34 +81,37 @@ def test_customers_who_know_only_a_password_would_be_shut_out(
     sign_in(ports, only)
     sign_in(ports, both)
     sign_in(ports, linked, OIDC)
-    told = show_consequences(ports, OPERATOR)
+    told = show_impact(ports, OPERATOR)
     assert told.counted_at == clock.now()
-    assert told.numbers.customers == Tally(4)
-    assert told.of_mode(DISABLED).customers_shut_out == Tally(1)
-    assert told.of_mode(DISABLED).sessions_worthless == Tally(2)
-    assert told.of_mode(CUSTOMERS_ONLY).customers_shut_out == Tally(0)
-    assert told.of_mode(CUSTOMERS_ONLY).sessions_worthless == Tally(0)
+    assert told.numbers.customers == BoundedCount(4)
+    assert told.login_mode(DISABLED).customers_losing_access == BoundedCount(1)
+    assert told.login_mode(DISABLED).sessions_rejected == BoundedCount(2)
+    assert told.login_mode(CUSTOMERS_ONLY).customers_losing_access == BoundedCount(0)
+    assert told.login_mode(CUSTOMERS_ONLY).sessions_rejected == BoundedCount(0)
     clock.pass_(hours=31 * 24)
-    assert show_consequences(ports, OPERATOR).of_mode(DISABLED).sessions_worthless == Tally(0)
+    assert show_impact(ports, OPERATOR).login_mode(DISABLED).sessions_rejected == BoundedCount(0)
 
 
 def test_letting_everybody_in_takes_nothing_from_anybody(ports: Ports) -> None:
     sign_in(ports, make_staff(ports))
     set_mode(ports, DISABLED)
-    told = show_consequences(ports, OPERATOR).of_mode(ENABLED)
+    told = show_impact(ports, OPERATOR).login_mode(ENABLED)
     assert (told.staff_losing_rights, told.staff_sessions, told.is_current) == (0, 0, False)
-    assert (told.customers_shut_out, told.sessions_worthless) == (Tally(0), Tally(0))
+    assert (told.customers_losing_access, told.sessions_rejected) == (
+        BoundedCount(0),
+        BoundedCount(0),
+    )
 
 
 def test_what_a_large_shop_has_without_bound_is_told_as_more_than(
     ports: Ports, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(door_numbers, "COUNTED", 2)
+    monkeypatch.setattr(sign_in_counts, "MAX_COUNTED", 2)
     for name in "abc":
         make_user(ports, f"{name}@example.com")
-    numbers = show_consequences(ports, OPERATOR).numbers
-    assert numbers.customers == Tally(2, is_more=True)
-    assert numbers.customers_by_password == Tally(2, is_more=True)
+    numbers = show_impact(ports, OPERATOR).numbers
+    assert numbers.customers == BoundedCount(2, is_more=True)
+    assert numbers.customers_by_password == BoundedCount(2, is_more=True)
 
 
 def test_requests_of_the_last_hour_tell_what_a_closed_storefront_refuses(
@@ -117,41 +120,41 @@ def test_requests_of_the_last_hour_tell_what_a_closed_storefront_refuses(
     see(busy, anonymous=5)
     clock.pass_(hours=2)
     see(busy, anonymous=3, customer=2, invalid=1, staff=4, app=6)
-    told = show_consequences(busy, OPERATOR)
-    closed = told.of_storefront(allow=False)
+    told = show_impact(busy, OPERATOR)
+    closed = told.storefront_traffic(allow=False)
     assert (closed.would_refuse, closed.lets_through, closed.is_current) == (6, 10, False)
     assert closed.refused_by_kind == {
         TrafficKind.ANONYMOUS: 3,
         TrafficKind.INVALID: 1,
         TrafficKind.CUSTOMER: 2,
     }
-    opened = told.of_storefront(allow=True)
+    opened = told.storefront_traffic(allow=True)
     assert (opened.would_refuse, opened.lets_through, opened.is_current) == (0, 16, True)
     see(busy, anonymous=1)
-    assert show_consequences(busy, OPERATOR).of_storefront(allow=False).would_refuse == 7
+    assert show_impact(busy, OPERATOR).storefront_traffic(allow=False).would_refuse == 7
 
 
 def test_the_rule_and_the_guard_say_who_may_and_who_could_undo_it(ports: Ports) -> None:
     make_provider(ports)
     manager = make_staff(ports, "manager@example.com", Permission.MANAGE_SETTINGS)
-    by_password = show_consequences(ports, actor_of(ports, manager)).of_mode(CUSTOMERS_ONLY)
+    by_password = show_impact(ports, actor_of(ports, manager)).login_mode(CUSTOMERS_ONLY)
     assert by_password.refusal is not None
     assert by_password.refusal.code == "PASSWORD_AUTH_RESTRICTION"
     assert by_password.lockout.reason is LockoutReason.NO_IDENTITY
     link_identity(ports, manager)
-    by_sign_on = show_consequences(ports, actor_of(ports, manager, OIDC)).of_mode(CUSTOMERS_ONLY)
+    by_sign_on = show_impact(ports, actor_of(ports, manager, OIDC)).login_mode(CUSTOMERS_ONLY)
     assert by_sign_on.refusal is None
     assert (by_sign_on.lockout.is_locked_out, by_sign_on.lockout.people) == (False, 1)
 
 
 def test_who_set_each_switch_last_is_told(ports: Ports, clock: FakeClock) -> None:
-    assert show_consequences(ports, OPERATOR).mode_changed is None
+    assert show_impact(ports, OPERATOR).mode_changed is None
     manager = make_staff(ports, "manager@example.com", Permission.MANAGE_SETTINGS)
     update_shop(ports, OPERATOR, ShopUpdate(password_login_mode=CUSTOMERS_ONLY))
     clock.pass_(hours=1)
     actor = actor_of(ports, manager, OIDC)
     update_shop(ports, actor, ShopUpdate(allow_storefront_traffic=False, name="Other"))
-    told = show_consequences(ports, OPERATOR)
+    told = show_impact(ports, OPERATOR)
     assert told.switches == Switches(CUSTOMERS_ONLY, allow_storefront_traffic=False)
     assert told.mode_changed is not None
     assert told.mode_changed.actor_kind == "operator"
@@ -167,14 +170,14 @@ def test_apps_that_go_on_are_counted(ports: Ports) -> None:
     make_app(ports, "on")
     make_app(ports, "off", is_active=False)
     close_storefront(ports)
-    told = show_consequences(ports, OPERATOR)
-    assert told.numbers.apps == Tally(1)
-    assert told.of_storefront(allow=False).is_current
+    told = show_impact(ports, OPERATOR)
+    assert told.numbers.apps == BoundedCount(1)
+    assert told.storefront_traffic(allow=False).is_current
 
 
 def test_the_page_asks_four_times_whatever_there_is(ports: Ports) -> None:
     with recorded_statements() as statements:
-        show_consequences(ports, OPERATOR)
+        show_impact(ports, OPERATOR)
     assert len(selects(statements)) == 4
 
 
@@ -182,4 +185,4 @@ def test_consequences_are_for_those_who_manage_settings(ports: Ports) -> None:
     other = actor_of(ports, make_staff(ports, "o@example.com", Permission.MANAGE_STAFF))
     for actor in (NOBODY, other):
         with pytest.raises(PermissionDenied):
-            show_consequences(ports, actor)
+            show_impact(ports, actor)

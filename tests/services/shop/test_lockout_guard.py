@@ -7,7 +7,7 @@ from sqlalchemy import delete, update
 
 from app.domain.authorization.actor import Actor, ActorKind, SessionOrigin
 from app.domain.authorization.permissions import Permission
-from app.domain.shop.lockouts import DoorChange, LockoutReason
+from app.domain.shop.lockouts import AccessChange, LockoutReason
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.values.errors import PermissionDenied
 from app.models import AppTokenRecord
@@ -26,7 +26,7 @@ from tests.fakes.clock import FakeClock
 from tests.fixtures.statements import recorded_statements, selects
 
 SETTINGS = Permission.MANAGE_SETTINGS
-RESTRICT = DoorChange(password_login_mode=PasswordLoginMode.CUSTOMERS_ONLY)
+RESTRICT = AccessChange(password_login_mode=PasswordLoginMode.CUSTOMERS_ONLY)
 
 
 @pytest.fixture
@@ -146,7 +146,7 @@ def test_whoever_came_in_through_the_provider_is_not_locked_out(ports: Ports) ->
 def test_closing_the_storefront_locks_nobody_out_who_may_sign_in(
     ports: Ports, actor: Actor
 ) -> None:
-    change = DoorChange(allow_storefront_traffic=False)
+    change = AccessChange(allow_storefront_traffic=False)
     assert lockout(ports, actor, change).people == 1
 
 
@@ -156,15 +156,15 @@ def test_the_last_provider_of_a_restricted_shop_is_the_last_way_in(ports: Ports)
     link_identity(ports, user_id)
     set_mode(ports, PasswordLoginMode.DISABLED)
     me = actor_of(ports, user_id, SessionOrigin.OIDC)
-    judged = lockout(ports, me, DoorChange(provider_off="default"))
+    judged = lockout(ports, me, AccessChange(provider_off="default"))
     assert judged.reason is LockoutReason.NO_PROVIDER
-    assert not lockout(ports, me, DoorChange(provider_off="another")).is_locked_out
+    assert not lockout(ports, me, AccessChange(provider_off="another")).is_locked_out
 
 
 def test_what_nobody_could_undo_before_either_locks_nobody_out(ports: Ports) -> None:
     make_provider(ports)
     helper = Actor(ActorKind.APP, app_id=1, permissions=frozenset({Permission.MANAGE_PLUGINS}))
-    off = DoorChange(provider_off="default")
+    off = AccessChange(provider_off="default")
     set_mode(ports, PasswordLoginMode.DISABLED)
     assert not lockout(ports, helper, off).is_locked_out
     link_identity(ports, make_staff(ports, "me@example.com", SETTINGS))

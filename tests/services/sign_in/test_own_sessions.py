@@ -62,7 +62,7 @@ def test_of_many_sessions_the_present_and_the_newest_are_listed(ports: Ports) ->
     actor = actor_of(ports, user_id)
     sign_in(ports, user_id)
     newest = actor_of(ports, user_id).session_id
-    shown = list_sessions(ports, actor, most=2)
+    shown = list_sessions(ports, actor, limit=2)
     assert {one.id for one in shown} == {actor.session_id, newest}
     assert len(list_sessions(ports, actor)) == 3
 

@@ -7,10 +7,10 @@ from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.values.errors import PermissionDenied, Refused
 from app.ports import Ports
-from app.services.shop.sign_in_counts import Tally
+from app.services.shop.sign_in_counts import BoundedCount
 from app.services.single_sign_on.provider_coverage import (
-    show_provider_closing,
-    show_provider_reach,
+    show_provider_coverage,
+    show_provider_disable_impact,
 )
 from tests.builders.people import actor_of, change_user, make_staff, make_user
 from tests.builders.provider_records import (
@@ -34,15 +34,18 @@ def test_people_and_open_sessions_are_counted_by_provider(ports: Ports) -> None:
     link_identity(ports, bob)
     link_identity(ports, bob, issuer=f"acme|{OTHER}")
     sign_in_by_grant(ports, ann, key, "")
-    show_provider_reach(ports, OPERATOR, [])
+    show_provider_coverage(ports, OPERATOR, [])
     with recorded_statements() as statements:
-        found = show_provider_reach(ports, OPERATOR, ["default", "acme", "acme-two", "none"])
+        found = show_provider_coverage(ports, OPERATOR, ["default", "acme", "acme-two", "none"])
     assert set(found) == {"default", "acme", "acme-two"}
-    assert (found["default"].people, found["default"].sessions) == (Tally(2), Tally(1))
-    assert (found["acme"].people, found["acme"].sessions) == (Tally(1), Tally(0))
-    assert found["acme-two"].people == Tally(0)
+    assert (found["default"].people, found["default"].sessions) == (
+        BoundedCount(2),
+        BoundedCount(1),
+    )
+    assert (found["acme"].people, found["acme"].sessions) == (BoundedCount(1), BoundedCount(0))
+    assert found["acme-two"].people == BoundedCount(0)
     assert len(selects(statements)) <= 2
-    assert show_provider_reach(ports, OPERATOR, ["none"]) == {}
+    assert show_provider_coverage(ports, OPERATOR, ["none"]) == {}
 
 
 def test_who_has_no_other_way_in_is_counted_and_staff_are_named(ports: Ports) -> None:
@@ -50,8 +53,12 @@ def test_who_has_no_other_way_in_is_counted_and_staff_are_named(ports: Ports) ->
     for email, staff in (("ann@example.com", True), ("bob@example.com", False)):
         link_identity(ports, make_user(ports, email, password=None, is_staff=staff))
     link_identity(ports, make_staff(ports, "carl@example.com"))
-    found = show_provider_closing(ports, OPERATOR, "default")
-    assert (found.people, found.shut_out, found.staff_shut_out) == (Tally(3), 2, 1)
+    found = show_provider_disable_impact(ports, OPERATOR, "default")
+    assert (found.people, found.losing_access, found.staff_losing_access) == (
+        BoundedCount(3),
+        2,
+        1,
+    )
     assert found.named == ("ann@example.com",)
 
 
@@ -59,11 +66,11 @@ def test_the_login_mode_decides_whose_password_is_a_way_in(ports: Ports) -> None
     make_provider(ports)
     link_identity(ports, make_staff(ports, "carl@example.com"))
     link_identity(ports, make_user(ports, "dora@example.com"))
-    assert show_provider_closing(ports, OPERATOR, "default").shut_out == 0
+    assert show_provider_disable_impact(ports, OPERATOR, "default").losing_access == 0
     set_mode(ports, PasswordLoginMode.CUSTOMERS_ONLY)
-    assert show_provider_closing(ports, OPERATOR, "default").named == ("carl@example.com",)
+    assert show_provider_disable_impact(ports, OPERATOR, "default").named == ("carl@example.com",)
     set_mode(ports, PasswordLoginMode.DISABLED)
-    assert show_provider_closing(ports, OPERATOR, "default").shut_out == 2
+    assert show_provider_disable_impact(ports, OPERATOR, "default").losing_access == 2
 
 
 def test_another_provider_that_works_is_a_way_in(ports: Ports) -> None:
@@ -72,11 +79,11 @@ def test_another_provider_that_works_is_a_way_in(ports: Ports) -> None:
     ann = make_user(ports, "ann@example.com", password=None)
     link_identity(ports, ann)
     link_identity(ports, ann, issuer=OTHER)
-    assert show_provider_closing(ports, OPERATOR, "default").shut_out == 0
+    assert show_provider_disable_impact(ports, OPERATOR, "default").losing_access == 0
     make_provider(ports, "acme", issuer=OTHER, active=False)
-    assert show_provider_closing(ports, OPERATOR, "default").shut_out == 1
+    assert show_provider_disable_impact(ports, OPERATOR, "default").losing_access == 1
     change_user(ports, ann, is_active=False)
-    assert show_provider_closing(ports, OPERATOR, "default").shut_out == 0
+    assert show_provider_disable_impact(ports, OPERATOR, "default").losing_access == 0
 
 
 def test_whom_it_lets_in_no_more_since_it_lacks_a_setting_it_does_not_shut_out(
@@ -84,8 +91,12 @@ def test_whom_it_lets_in_no_more_since_it_lacks_a_setting_it_does_not_shut_out(
 ) -> None:
     make_provider(ports, user_info_url="")
     link_identity(ports, make_user(ports, "ann@example.com", password=None, is_staff=True))
-    found = show_provider_closing(ports, OPERATOR, "default")
-    assert (found.people, found.shut_out, found.staff_shut_out) == (Tally(1), 0, 0)
+    found = show_provider_disable_impact(ports, OPERATOR, "default")
+    assert (found.people, found.losing_access, found.staff_losing_access) == (
+        BoundedCount(1),
+        0,
+        0,
+    )
     assert found.named == ()
 
 
@@ -94,8 +105,8 @@ def test_only_who_manages_plugins_is_told(ports: Ports) -> None:
     link_identity(ports, make_staff(ports), issuer=ISSUER_THERE)
     actor = actor_of(ports, make_staff(ports, "orders@example.com", Permission.MANAGE_ORDERS))
     with pytest.raises(PermissionDenied):
-        show_provider_reach(ports, actor, ["default"])
+        show_provider_coverage(ports, actor, ["default"])
     with pytest.raises(PermissionDenied):
-        show_provider_closing(ports, actor, "default")
+        show_provider_disable_impact(ports, actor, "default")
     with pytest.raises(Refused):
-        show_provider_closing(ports, OPERATOR, "nobody")
+        show_provider_disable_impact(ports, OPERATOR, "nobody")

@@ -7,7 +7,7 @@ import pytest
 
 from app.domain.authorization.actor import OPERATOR, Actor, ActorKind, SessionOrigin
 from app.domain.authorization.permissions import Permission
-from app.domain.shop.lockouts import LocksOut
+from app.domain.shop.lockouts import LockoutRefused
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.values.errors import Problem, Refused
 from app.ports import Ports
@@ -49,7 +49,7 @@ def chief(ports: Ports) -> Actor:
 
 
 def refusal(ports: Ports, actor: Actor, changes: ProviderUpdate) -> Problem:
-    with pytest.raises(LocksOut) as refused:
+    with pytest.raises(LockoutRefused) as refused:
         update_plugin(ports, actor, PLUGIN, changes)
     [problem] = refused.value.problems
     return problem

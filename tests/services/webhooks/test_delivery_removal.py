@@ -12,7 +12,7 @@ from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.apps.app_changes import delete_app
 from app.services.webhooks.changes import delete_webhook
-from app.services.webhooks.delivery_removal import AT_ONCE
+from app.services.webhooks.delivery_removal import BATCH_SIZE
 from tests.builders.apps import make_app
 from tests.builders.webhooks import make_many_deliveries, make_webhook
 from tests.fixtures.statements import recorded_statements
@@ -45,8 +45,8 @@ def test_what_goes_with_it_goes_a_thousand_at_a_time(
         remove(ports, app, hook)
 
     steps = [one for one in statements if one.startswith("DELETE FROM deliveries")]
-    assert len(steps) >= MANY // AT_ONCE
-    assert {one.count(",") for one in steps} == {AT_ONCE - 1}
+    assert len(steps) >= MANY // BATCH_SIZE
+    assert {one.count(",") for one in steps} == {BATCH_SIZE - 1}
     assert _count(ports) == [1, MANY, MANY]
     with ports.database.reading() as session:
         assert session.scalars(select(WebhookRecord.app_id)).all() == [other]

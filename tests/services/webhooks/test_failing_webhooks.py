@@ -12,7 +12,7 @@ from app.domain.values.errors import PermissionDenied
 from app.ports import Ports
 from app.services.console.navigation_badges import Badges, show_badges
 from app.services.deliveries.attempt_results import GONE_REASON
-from app.services.webhooks.failing_webhooks import list_troubled_webhooks
+from app.services.webhooks.failing_webhooks import list_failing_webhooks
 from tests.builders.apps import make_app
 from tests.builders.deliveries import store_attempt, store_deliveries
 from tests.builders.people import ADDRESS, NOBODY, actor_of, make_staff, make_user
@@ -36,7 +36,7 @@ def test_a_webhook_that_fails_is_told_with_its_last_answer(ports: Ports, clock: 
     clock.pass_(minutes=5)
     store_attempt(ports, tried, answered=503)
     store_deliveries(ports, failing, PENDING, attempts=0, count=3)
-    (told,) = list_troubled_webhooks(ports, OPERATOR)
+    (told,) = list_failing_webhooks(ports, OPERATOR)
     assert (told.id, told.name, told.app_id, told.app_name) == (
         failing,
         "Stock feed",
@@ -57,22 +57,22 @@ def test_those_that_fail_come_first_then_those_that_were_switched_off(
     change_webhook(ports, early, failing_since=clock.now())
     clock.pass_(hours=1)
     change_webhook(ports, late, failing_since=clock.now())
-    told = list_troubled_webhooks(ports, OPERATOR)
+    told = list_failing_webhooks(ports, OPERATOR)
     assert [one.id for one in told] == [early, late, gone]
     assert (told[2].is_disabled, told[2].disabled_reason) == (True, GONE_REASON)
     assert (told[2].last_status, told[2].last_attempt_at) == (None, None)
-    assert [one.id for one in list_troubled_webhooks(ports, OPERATOR, limit=1)] == [early]
+    assert [one.id for one in list_failing_webhooks(ports, OPERATOR, limit=1)] == [early]
 
 
 def test_one_that_somebody_switched_off_is_not_in_trouble(ports: Ports, clock: FakeClock) -> None:
     app_id, _ = make_app(ports)
     change_webhook(ports, make_webhook(ports, app_id), is_active=False, failing_since=clock.now())
-    assert list_troubled_webhooks(ports, OPERATOR) == ()
+    assert list_failing_webhooks(ports, OPERATOR) == ()
 
 
 def test_trouble_is_told_to_those_who_manage_apps(ports: Ports) -> None:
     with pytest.raises(PermissionDenied):
-        list_troubled_webhooks(ports, NOBODY)
+        list_failing_webhooks(ports, NOBODY)
 
 
 def test_the_navigation_counts_what_wants_a_look_in_one_statement(

@@ -81,7 +81,7 @@ def test_every_webhook_is_told_of_with_its_app_and_what_it_hears_of(
         ({"search": "\0"}, []),
         ({"is_active": False}, ["disabled"]),
         ({"event": AsyncEvent.ORDER_PAID}, ["failing", "good"]),
-        ({"in_trouble": True}, ["disabled", "failing"]),
+        ({"is_failing": True}, ["disabled", "failing"]),
         ({"app_id": 4711}, []),
     ],
 )

@@ -21,7 +21,7 @@ from graphql.pyutils import print_path_list
 
 from app.graphql.server.operations import Operation
 
-_MOST_COERCION_ERRORS = 20
+_MAX_COERCION_ERRORS = 20
 
 
 class _TooManyErrors(Exception):
@@ -67,7 +67,7 @@ def _reporter(
             problem = _problem(kind, path, value, error)
             message = f"Variable '${name}' got an invalid value{place}: {problem}"
         errors.append(GraphQLError(message, definition))
-        if len(errors) == _MOST_COERCION_ERRORS:
+        if len(errors) == _MAX_COERCION_ERRORS:
             raise _TooManyErrors
 
     return report
