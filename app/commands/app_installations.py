@@ -191,5 +191,5 @@ def _installed(ports: Ports, actor: Actor, pending: Installation) -> App:
     for app in newest.items:
         if app.manifest_url == pending.manifest_url:
             return app
-    message = f"{pending.app_name} is not there any more: somebody has removed it meanwhile."
-    raise Refused(Problem("NOT_FOUND", message))
+    message = "{app_name} is not there any more: somebody has removed it meanwhile."
+    raise Refused(Problem("NOT_FOUND", message, values={"app_name": pending.app_name}))

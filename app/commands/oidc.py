@@ -177,8 +177,8 @@ def _unless_locked_out(act: _Act, *, yes: bool) -> None:
         act(asks_first=not yes)
     except LockoutRefused as refused:
         if not may_ask():
-            message = f"{refused} Whoever holds the shell may: say --yes."
-            raise Refused(Problem("LOCKOUT", message)) from refused
+            message = "{refused} Whoever holds the shell may: say --yes."
+            raise Refused(Problem("LOCKOUT", message, values={"refused": refused})) from refused
         click.confirm(f"{refused} Go on?", abort=True, err=True)
         act(asks_first=False)
 
@@ -194,5 +194,5 @@ def _named(plugins: tuple[provider_settings.Plugin, ...], slug: str) -> provider
         if plugin.slug == slug:
             return plugin
     slugs = ", ".join(plugin.slug for plugin in plugins)
-    message = f"There is no provider {slug}. There are: {slugs}."
-    raise Refused(Problem("NOT_FOUND", message, "provider"))
+    message = "There is no provider {slug}. There are: {slugs}."
+    raise Refused(Problem("NOT_FOUND", message, "provider", values={"slug": slug, "slugs": slugs}))

@@ -16,6 +16,7 @@ from app.domain.accounts.users import User
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.passwords.passwords import own_words, password_problems
+from app.domain.values.errors import problem_text
 from app.domain.values.pages import PageRequest, read_cursor
 from app.ports import Ports
 from app.services.people import directory, user_status
@@ -93,7 +94,7 @@ def create(  # noqa: PLR0913 - one for each option
         out.say(f"{user.email} has no password yet.")
         return
     for problem in password_problems(password, words=own_words(email, first_name, last_name)):
-        out.say(f"Warning, this password is weak. {problem.message}")
+        out.say(f"Warning, this password is weak. {problem_text(problem)}")
 
 
 @command.command(

@@ -61,8 +61,8 @@ def update(
         )
         changed = staff.update_staff(ports, OPERATOR, _id(user), changes)
     elif joined or left:
-        message = f"Only staff are in groups. Make them staff: flask user promote {email}"
-        raise Refused(Problem("INVALID", message, "group"))
+        message = "Only staff are in groups. Make them staff: flask user promote {email}"
+        raise Refused(Problem("INVALID", message, "group", values={"email": email}))
     else:
         changed = customers.update_customer(ports, OPERATOR, _id(user), new_details)
     output().one(changed, ALL_COLUMNS)

@@ -8,7 +8,7 @@ from app.console.session import actor, ports
 from app.domain.authorization.permissions import Permission
 from app.domain.shop.lockouts import AccessChange, Lockout
 from app.domain.shop.settings import PasswordLoginMode, ShopUpdate
-from app.domain.values.errors import Problem, Refused
+from app.domain.values.errors import Problem, Refused, problem_text
 from app.services.authorization.register import needs_proof
 from app.services.shop.impact import Impact, show_impact
 from app.services.shop.lockout_guard import lockout
@@ -100,7 +100,7 @@ class Asked:
         """Why it cannot be, in words; empty when it can."""
         if self.is_mode:
             mode = found.login_mode(self.mode)
-            return mode.refusal.message if mode.refusal else _reason(mode.lockout)
+            return problem_text(mode.refusal) if mode.refusal else _reason(mode.lockout)
         return _reason(found.storefront_traffic(allow=_OPEN[self.value]).lockout)
 
 
@@ -117,7 +117,7 @@ def _change(asked: Asked, change: AccessChange) -> BaseResponse:
         _guard(change)
         update_shop(ports(), actor(), asked.update)
     except Refused as refused:
-        return _refuse(None, [problem.message for problem in refused.problems])
+        return _refuse(None, [problem_text(problem) for problem in refused.problems])
     if asked.is_mode:
         return done(_DONE_MODE[asked.mode], "console.access.index")
     return done(_DONE_OPEN[_OPEN[asked.value]], "console.access.index")

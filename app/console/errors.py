@@ -17,6 +17,7 @@ from app.domain.values.errors import (
     Refused,
     TokenRejected,
     TooManyRequests,
+    problem_text,
 )
 from app.services.people.permission_granters import list_permission_granters
 from app.web.errors import page_of
@@ -63,7 +64,7 @@ def show_refused(refused: Refused) -> BaseResponse:
     missing = all(problem.code in _MISSING for problem in refused.problems)
     status = HTTPStatus.NOT_FOUND if missing else HTTPStatus.UNPROCESSABLE_ENTITY
     title = "That is not here" if missing else "That was refused"
-    messages = [problem.message for problem in refused.problems]
+    messages = [problem_text(problem) for problem in refused.problems]
     return _stop(status, title, messages)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from app.domain.authorization.permissions import Permission
+from app.domain.values.errors import problem_text
 from app.domain.values.ids import to_global_id
 
 _SECOND = 1000
@@ -145,6 +146,7 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "exact": exact,
     "amount": amount,
     "counted": counted,
+    "problem_text": problem_text,
     "milliseconds": milliseconds,
     "percent": percent,
     "initials": initials,

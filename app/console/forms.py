@@ -8,7 +8,7 @@ from flask_wtf import FlaskForm
 from typing_extensions import override
 from wtforms import StringField
 
-from app.domain.values.errors import Problem, Refused
+from app.domain.values.errors import Problem, Refused, problem_text
 from app.domain.values.ids import parse_key
 
 _CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
@@ -47,9 +47,9 @@ class ConsoleForm(FlaskForm):  # type: ignore[misc]
         for problem in refused.problems:
             field = self._field_of(problem)
             if field is None:
-                self.form_errors.append(problem.message)
+                self.form_errors.append(problem_text(problem))
             else:
-                field.errors = [*field.errors, problem.message]
+                field.errors = [*field.errors, problem_text(problem)]
 
     @property
     def summary(self) -> list[tuple[str | None, str]]:

@@ -39,7 +39,7 @@ class Sheet:
     @property
     def title(self) -> str:
         found = re.search(r"<title>(.*?)</title>", self.html, re.DOTALL)
-        return html.unescape(found[1]) if found else ""
+        return " ".join(html.unescape(found[1]).split()) if found else ""
 
     @property
     def leads_to(self) -> str:

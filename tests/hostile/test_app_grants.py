@@ -1,5 +1,6 @@
 """A webhook that waits on an app without rights gets no links by a later grant unnoticed."""
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -197,7 +198,8 @@ def test_console_asks_first(ports: Ports) -> None:
     assert "Grant these permissions to harmless?" in asked.text
     for part in ("Trap", "desk@example.com", "Manage users", MINE):
         assert part in asked.text
-    assert asked.html.count('name="permissions" value="MANAGE_USERS"') == 2
+    inputs = re.findall(r'name="permissions"\s+value="MANAGE_USERS"', asked.html)
+    assert len(inputs) == 2
     assert app_as_stored(ports, app).permissions == frozenset()
 
     done = desk.send(f"{page}/permissions", {**wanted, "confirmed": "yes"}, seen_at=page)

@@ -5,7 +5,13 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from app.commands.terminal.output import legible
-from app.domain.values.errors import PermissionDenied, Refused, TokenRejected, TrafficClosed
+from app.domain.values.errors import (
+    PermissionDenied,
+    Refused,
+    TokenRejected,
+    TrafficClosed,
+    problem_text,
+)
 from app.domain.values.installation_errors import Fault, KeyUnreadable, Misconfigured, Unreachable
 
 
@@ -62,7 +68,7 @@ def failure_of(error: BaseException) -> Failure | None:
     if isinstance(error, KeyboardInterrupt):
         return INTERRUPTION
     if isinstance(error, Refused):
-        errors = (ErrorLine(one.code, one.message, one.field) for one in error.problems)
+        errors = (ErrorLine(one.code, problem_text(one), one.field) for one in error.problems)
         return Failure(Exit.REFUSED, tuple(errors))
     if isinstance(error, Misconfigured):
         errors = (ErrorLine("SETTINGS", problem) for problem in error.problems)

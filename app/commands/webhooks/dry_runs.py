@@ -13,7 +13,7 @@ from app.commands.terminal.output import Column, Form, json_text, output, write
 from app.commands.terminal.text_options import read_text
 from app.commands.webhooks.instance_option import instance, webhook_command
 from app.commands.webhooks.output import DELIVERIES, find_app, find_webhook, payload_of
-from app.domain.values.errors import Problem, Refused
+from app.domain.values.errors import Problem, Refused, problem_text
 from app.domain.values.line_diff import diff_lines, unified_diff
 from app.ports.instance import Instance, KnownDelivery, KnownWebhook, WantedDeliveries
 
@@ -175,7 +175,7 @@ def _show(trials: list[Trial]) -> None:
         about = f"{one.object_id}: " if one.object_id and len(trials) > 1 else ""
         for problem in one.problems:
             where = f"{problem.field}: " if problem.field else ""
-            out.say(f"Error: {about}{where}{problem.message}")
+            out.say(f"Error: {about}{where}{problem_text(problem)}")
         if one.compared_with:
             what = "differs from" if one.diff else "is the same as"
             out.say(f"{about}It {what} delivery {one.compared_with}.")

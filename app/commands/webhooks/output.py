@@ -74,11 +74,12 @@ def _only(candidates: Sequence[Named], text: str, what: str, hint: str) -> Named
     named = [one for one in candidates if one.name == text]
     if len(named) == 1:
         return named[0]
-    message = f"There is no such {what}. {hint}"
     if named:
         ids = ", ".join(one.id for one in named)
-        message = f"There are several with this name; give an id: {ids}"
-    raise Refused(Problem("NOT_FOUND", message, what))
+        message = "There are several with this name; give an id: {ids}"
+        raise Refused(Problem("NOT_FOUND", message, what, values={"ids": ids}))
+    message = "There is no such {what}. {hint}"
+    raise Refused(Problem("NOT_FOUND", message, what, values={"what": what, "hint": hint}))
 
 
 def payload_of(delivery: KnownDelivery) -> Mapping[str, object] | None:

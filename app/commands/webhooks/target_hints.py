@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from app.domain.urls.delivery_targets import is_private_target
-from app.domain.values.errors import Problem, Refused
+from app.domain.values.errors import Problem, Refused, problem_text
 from app.domain.values.unset import present
 from app.ports.instance import WebhookDraft
 
@@ -25,5 +25,8 @@ def explain_target_errors(draft: WebhookDraft) -> Iterator[None]:
 def _explained(problem: Problem, target: str) -> Problem:
     if problem.field != "targetUrl" or not is_private_target(target):
         return problem
-    hint = f"On your own machine: flask webhook listen --forward-to {target}"
-    return replace(problem, message=f"{problem.message} {hint}")
+    return replace(
+        problem,
+        template="{reason} On your own machine: flask webhook listen --forward-to {target}",
+        values={"reason": problem_text(problem), "target": target},
+    )

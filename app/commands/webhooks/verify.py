@@ -175,8 +175,8 @@ def _keys(case: _Case) -> Mapping[str, PublicKey]:
             raise click.UsageError(f"--key-set cannot be asked. {failed}") from None
         raise Unreachable(source, str(failed)) from None
     except (TokenRejected, ValueError):
-        message = f"{source} is no JSON Web Key Set."
-        raise Refused(Problem("INVALID", message, "keySet")) from None
+        message = "{source} is no JSON Web Key Set."
+        raise Refused(Problem("INVALID", message, "keySet", values={"source": source})) from None
 
 
 def _read_headers(text: str) -> dict[str, str]:

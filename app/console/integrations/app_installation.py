@@ -10,7 +10,7 @@ from app.console.page_layout import done, page, refused_page
 from app.console.permissions import PermissionsField, chips
 from app.console.session import actor, ports
 from app.domain.apps.manifests import Manifest
-from app.domain.values.errors import Refused
+from app.domain.values.errors import Refused, problem_text
 from app.services.apps.installation_requests import (
     WantedApp,
     delete_failed_installation,
@@ -95,6 +95,6 @@ def _agree(manifest: Manifest, form: InstallForm) -> BaseResponse:
 
 def _told(refused: Refused) -> list[str]:
     return [
-        f"{problem.field}: {problem.message}" if problem.field else problem.message
+        f"{problem.field}: {problem_text(problem)}" if problem.field else problem_text(problem)
         for problem in refused.problems
     ]

@@ -22,7 +22,7 @@ from app.console.page_layout import done, page, refused_page
 from app.console.session import actor, ports, require
 from app.domain.apps.apps import App
 from app.domain.authorization.permissions import Permission
-from app.domain.values.errors import Refused
+from app.domain.values.errors import Refused, problem_text
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import PageRequest
 from app.domain.values.unset import ABSENT, Absent
@@ -103,8 +103,10 @@ def check() -> Response:
     if found.problem is None:
         events = ", ".join(event.value for event in found.events)
         return jsonify(marks=[], message=f"It can be run; it hears of {events}.")
-    marks = [{"line": line, "message": found.problem.message} for line in found.problem.lines]
-    return jsonify(marks=marks, message=found.problem.message)
+    marks = [
+        {"line": line, "message": problem_text(found.problem)} for line in found.problem.lines
+    ]
+    return jsonify(marks=marks, message=problem_text(found.problem))
 
 
 def _page(form: WebhookForm, hook: Webhook | None) -> Response:

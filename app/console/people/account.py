@@ -9,7 +9,7 @@ from app.console.forms import ConsoleForm
 from app.console.page_layout import done, go, page, refused_page
 from app.console.session import actor, caller, ports
 from app.domain.accounts.avatars import MAX_FILE_SIZE, avatar_path
-from app.domain.values.errors import Refused
+from app.domain.values.errors import Refused, problem_text
 from app.domain.values.ids import to_global_id
 from app.domain.values.uploads import Upload
 from app.services.accounts.account_details import Details, update_account
@@ -91,7 +91,7 @@ def save_picture() -> BaseResponse:
     try:
         update_avatar(ports(), actor(), Upload(sent.filename, sent.content_type or "", data))
     except Refused as refused:
-        return _refused_picture(" ".join(one.message for one in refused.problems))
+        return _refused_picture(" ".join(problem_text(one) for one in refused.problems))
     return done("Your picture was saved.", "console.account.index")
 
 
@@ -181,7 +181,7 @@ def end_one(session_id: int) -> BaseResponse:
     try:
         end_session(ports(), actor(), to_global_id(SESSION, session_id))
     except Refused as refused:
-        flash(" ".join(problem.message for problem in refused.problems), "bad")
+        flash(" ".join(problem_text(problem) for problem in refused.problems), "bad")
         return go("console.account.index")
     message = "The session has ended: its tokens are worth nothing any more."
     return done(message, "console.account.index")

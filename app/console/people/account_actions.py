@@ -6,7 +6,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from app.console.page_layout import done, go, set_password_address
 from app.console.session import actor, ports
 from app.domain.accounts.users import User
-from app.domain.values.errors import Refused
+from app.domain.values.errors import Refused, problem_text
 from app.domain.values.ids import to_global_id
 from app.services.accounts.reset_links import send_reset_link
 from app.services.people.customers import delete_customer
@@ -111,6 +111,6 @@ def _page_of(user: User) -> str:
 
 def _refused(user: User, refused: Refused) -> BaseResponse:
     """Back to the person, with the reason; nothing was changed."""
-    reasons = " ".join(problem.message for problem in refused.problems)
+    reasons = " ".join(problem_text(problem) for problem in refused.problems)
     flash(f"{reasons} Nothing was changed.", "bad")
     return go(_page_of(user), key=user.id)

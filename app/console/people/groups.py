@@ -18,7 +18,7 @@ from app.domain.accounts.directory import UserFilter
 from app.domain.authorization.grants import manage_problem
 from app.domain.authorization.groups import PermissionGroup
 from app.domain.authorization.permissions import Permission
-from app.domain.values.errors import Problem, Refused
+from app.domain.values.errors import Problem, Refused, problem_text
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import MAX_PAGE_SIZE, PageRequest
 from app.services.people.directory import find_user, list_staff
@@ -214,7 +214,7 @@ def _values(group: PermissionGroup, asked: str = "") -> dict[str, object]:
     turned = turns(members, "Before", "More") if request.method == "GET" else Turns()
     return {
         "group": group,
-        "why_not": "" if problem is None else problem.message,
+        "why_not": "" if problem is None else problem_text(problem),
         "members": members.items,
         "turns": turned if turned.newer or turned.older else None,
         "chips": chips(actor(), group.permissions),
@@ -226,6 +226,6 @@ def _values(group: PermissionGroup, asked: str = "") -> dict[str, object]:
 
 def _refused(key: int, refused: Refused) -> BaseResponse:
     """Back to the group, with the reason; nothing was changed."""
-    reasons = " ".join(problem.message for problem in refused.problems)
+    reasons = " ".join(problem_text(problem) for problem in refused.problems)
     flash(f"{reasons} Nothing was changed.", "bad")
     return go("console.staff.groups.show", key=key)

@@ -17,7 +17,7 @@ from app.domain.accounts.directory import SignInWay, UserSort
 from app.domain.accounts.users import User
 from app.domain.authorization.grants import is_manageable
 from app.domain.authorization.permissions import Permission, in_order
-from app.domain.values.errors import Refused
+from app.domain.values.errors import Refused, problem_text
 from app.domain.values.ids import to_global_id
 from app.services.console.sign_in_methods import ways_in_of_staff
 from app.services.people.directory import list_staff
@@ -107,7 +107,7 @@ def save_groups(key: int) -> BaseResponse:
     try:
         user = update_staff(ports(), actor(), to_global_id("User", key), changes)
     except Refused as refused:
-        reasons = " ".join(problem.message for problem in refused.problems)
+        reasons = " ".join(problem_text(problem) for problem in refused.problems)
         flash(f"{reasons} Nothing was changed.", "bad")
         return go("console.staff.show", key=key)
     names = ", ".join(group.name for group in user.groups) or "no group"

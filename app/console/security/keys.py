@@ -9,7 +9,7 @@ from app.console.formatting import exact
 from app.console.page_layout import done, go, own_address, page
 from app.console.session import actor, now, ports
 from app.domain.keys.ring import CACHE_TIME, KeyState, SigningKey
-from app.domain.values.errors import Refused
+from app.domain.values.errors import Refused, problem_text
 from app.services.keys.ring import list_keys
 from app.services.keys.rotation import rotate_keys
 
@@ -47,7 +47,7 @@ def rotate() -> BaseResponse:
     try:
         ring = rotate_keys(ports(), actor())
     except Refused as refused:
-        flash(" ".join(problem.message for problem in refused.problems), "bad")
+        flash(" ".join(problem_text(problem) for problem in refused.problems), "bad")
         return go("console.keys.index")
     active = next(key for key in ring if key.state is KeyState.ACTIVE)
     retired = max(

@@ -10,7 +10,7 @@ from app.console.page_layout import go
 from app.console.security.single_sign_on import provider_page
 from app.console.session import actor, ports
 from app.domain.single_sign_on.provider_settings import SETTINGS
-from app.domain.values.errors import Refused
+from app.domain.values.errors import Refused, problem_text
 from app.services.single_sign_on.attribute_mapping import preview_mapping
 from app.services.single_sign_on.provider_checks import check_provider
 
@@ -38,5 +38,5 @@ def preview(slug: str) -> BaseResponse:
     except Refused as refused:
         if any(problem.field == "provider" for problem in refused.problems):
             raise
-        return provider_page(slug, trouble=" ".join(one.message for one in refused.problems))
+        return provider_page(slug, trouble=" ".join(problem_text(one) for one in refused.problems))
     return provider_page(slug, preview=found)

@@ -15,7 +15,7 @@ from app.console.session import actor, ports, require
 from app.domain.authorization.permissions import Permission
 from app.domain.single_sign_on.provider_settings import SETTINGS, SettingType
 from app.domain.single_sign_on.providers import is_slug
-from app.domain.values.errors import Problem, Refused
+from app.domain.values.errors import Problem, Refused, problem_text
 from app.services.shop.sign_in_counts import BoundedCount
 from app.services.single_sign_on.provider_checks import discover_provider
 from app.services.single_sign_on.provider_coverage import show_provider_coverage
@@ -187,7 +187,7 @@ def _page(
         plugin=plugin,
         form=form,
         issuer=issuer if discovering else values_of(plugin)["issuer"],
-        wrong=[one.message for one in refused.problems] if refused and discovering else [],
+        wrong=[problem_text(one) for one in refused.problems] if refused and discovering else [],
         has_secret=bool(values_of(plugin)[_SECRET]),
         people=_people_of(plugin),
     )

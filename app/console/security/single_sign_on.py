@@ -11,7 +11,7 @@ from app.console.session import actor, ports
 from app.domain.authorization.actor import SessionOrigin
 from app.domain.shop.lockouts import AccessChange
 from app.domain.single_sign_on.providers import DEFAULT_SLUG
-from app.domain.values.errors import Problem, Refused
+from app.domain.values.errors import Problem, Refused, problem_text
 from app.services.authorization.register import needs_proof
 from app.services.shop.lockout_guard import lockout
 from app.services.single_sign_on.provider_coverage import (
@@ -82,7 +82,7 @@ def switch(slug: str) -> BaseResponse:
     try:
         save_provider(ports(), actor(), slug, _SWITCH[asked])
     except Refused as refused:
-        wrong = [problem.message for problem in refused.problems]
+        wrong = [problem_text(problem) for problem in refused.problems]
         return provider_page(slug, wrong=wrong)
     what = "lets people in now" if active else "lets nobody in any more"
     return done(f"{plugin.name} {what}.", "console.single_sign_on.show", slug=slug)
@@ -124,7 +124,9 @@ def find_plugin(slug: str) -> Plugin:
     word = vendor if slug == DEFAULT_SLUG else slug
     plugin = show_plugin(ports(), actor(), f"{word}.authentication.openidconnect")
     if plugin is None or plugin.slug != slug:
-        raise Refused(Problem("NOT_FOUND", f"There is no provider {slug}.", "provider"))
+        raise Refused(
+            Problem("NOT_FOUND", "There is no provider {slug}.", "provider", values={"slug": slug})
+        )
     return plugin
 
 

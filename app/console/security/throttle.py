@@ -6,7 +6,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from app.console.lists import here_with, tags, told
 from app.console.page_layout import done, go, page
 from app.console.session import actor, ports, visitor_here
-from app.domain.values.errors import Refused
+from app.domain.values.errors import Refused, problem_text
 from app.domain.values.ip_addresses import parse_address
 from app.ports.throttle import ThrottleUnavailable
 from app.services.shop.traffic import list_untrusted_forwarding
@@ -70,7 +70,7 @@ def unblock() -> BaseResponse:
     except ThrottleUnavailable:
         flash(_SILENT, "bad")
     except Refused as refused:
-        flash(" ".join(problem.message for problem in refused.problems), "bad")
+        flash(" ".join(problem_text(problem) for problem in refused.problems), "bad")
     else:
         return done(
             f"{address} is let go: whoever is there may sign in at once, and its failures are "

@@ -43,7 +43,12 @@ def email_problem(text: str, field: str = "email") -> Problem | None:
     if not text:
         return Problem("REQUIRED", "This is required.", field)
     if len(text) > MAX_EMAIL_LENGTH:
-        return Problem("INVALID", f"Use at most {MAX_EMAIL_LENGTH} characters.", field)
+        return Problem(
+            "INVALID",
+            "Use at most {max_email_length} characters.",
+            field,
+            values={"max_email_length": MAX_EMAIL_LENGTH},
+        )
     local, at, domain = text.rpartition("@")
     if not at or len(local) > _MAX_LOCAL_LENGTH or not _LOCAL.fullmatch(local):
         return Problem("INVALID", "Enter a valid email address.", field)

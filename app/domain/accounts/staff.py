@@ -58,8 +58,14 @@ def unmanageable_problem(
     abandoned = tuple(sorted(permission.value for permission in before - after))
     if not abandoned:
         return None
-    message = f"Nobody would be left who can manage these permissions: {', '.join(abandoned)}."
-    return Problem("LEFT_NOT_MANAGEABLE_PERMISSION", message, field, permissions=abandoned)
+    message = "Nobody would be left who can manage these permissions: {abandoned}."
+    return Problem(
+        "LEFT_NOT_MANAGEABLE_PERMISSION",
+        message,
+        field,
+        permissions=abandoned,
+        values={"abandoned": ", ".join(abandoned)},
+    )
 
 
 def last_group_problem(actor: Actor, groups_left: int, field: str) -> Problem | None:

@@ -108,8 +108,14 @@ def narrowing_problem(
     beyond = tuple(sorted(one.value for one in (narrowed or frozenset()) - granted))
     if not beyond:
         return None
-    message = f"The app itself does not hold {', '.join(beyond)}."
-    return Problem("INVALID_PERMISSION", message, "permissions", permissions=beyond)
+    message = "The app itself does not hold {beyond}."
+    return Problem(
+        "INVALID_PERMISSION",
+        message,
+        "permissions",
+        permissions=beyond,
+        values={"beyond": ", ".join(beyond)},
+    )
 
 
 def expiry_problem(expires_at: datetime | None, now: datetime) -> Problem | None:
@@ -128,8 +134,13 @@ def overlap_problem(overlap: timedelta) -> Problem | None:
     """Why a rotated token cannot go on for ``overlap``, or ``None``."""
     if timedelta(0) <= overlap <= MAX_OVERLAP:
         return None
-    message = f"Choose 0 to {int(MAX_OVERLAP.total_seconds())} seconds."
-    return Problem("INVALID", message, "overlapSeconds")
+    message = "Choose 0 to {total_seconds} seconds."
+    return Problem(
+        "INVALID",
+        message,
+        "overlapSeconds",
+        values={"total_seconds": int(MAX_OVERLAP.total_seconds())},
+    )
 
 
 def rotation_problem(token: AppToken, now: datetime) -> Problem | None:

@@ -1,7 +1,7 @@
 """Reading a JSON object that somebody else wrote: every problem told, none twice."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from app.domain.authorization.permissions import Permission, known
 from app.domain.urls.web_urls import is_web_address
@@ -29,8 +29,11 @@ class Members:
 
     def refuse(self, name: str, code: str, message: str, permissions: Sequence[str] = ()) -> None:
         """Note that the member ``name`` cannot be used, and why."""
-        where = f"{self.place}.{name}: " if self.place else ""
-        problem = Problem(code, where + message, self.field or name, tuple(permissions))
+        problem = Problem(code, message, self.field or name, tuple(permissions))
+        if self.place:
+            place = f"{self.place}.{name}"
+            values = {"place": place, "reason": message}
+            problem = replace(problem, template="{place}: {reason}", values=values)
         self.problems.append(problem)
 
     def line(self, name: str, *, required: bool = False, max_length: int = MAX_LINE_LENGTH) -> str:

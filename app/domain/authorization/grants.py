@@ -14,8 +14,14 @@ def grant_problem(
     beyond = _not_held(actor, permissions)
     if not beyond:
         return None
-    message = f"You can't add permission that you don't have: {', '.join(beyond)}."
-    return Problem("OUT_OF_SCOPE_PERMISSION", message, field, permissions=beyond)
+    message = "You can't add permission that you don't have: {beyond}."
+    return Problem(
+        "OUT_OF_SCOPE_PERMISSION",
+        message,
+        field,
+        permissions=beyond,
+        values={"beyond": ", ".join(beyond)},
+    )
 
 
 def withdrawal_problem(
@@ -25,8 +31,14 @@ def withdrawal_problem(
     beyond = _not_held(actor, permissions)
     if not beyond:
         return None
-    message = f"You can't remove permission that you don't have: {', '.join(beyond)}."
-    return Problem("OUT_OF_SCOPE_PERMISSION", message, field, permissions=beyond)
+    message = "You can't remove permission that you don't have: {beyond}."
+    return Problem(
+        "OUT_OF_SCOPE_PERMISSION",
+        message,
+        field,
+        permissions=beyond,
+        values={"beyond": ", ".join(beyond)},
+    )
 
 
 def manage_problem(actor: Actor, permissions: Iterable[Permission]) -> Problem | None:
@@ -34,8 +46,14 @@ def manage_problem(actor: Actor, permissions: Iterable[Permission]) -> Problem |
     beyond = _not_held(actor, permissions)
     if not beyond:
         return None
-    message = f"You can't manage a group with permissions you don't have: {', '.join(beyond)}."
-    return Problem("OUT_OF_SCOPE_PERMISSION", message, "id", permissions=beyond)
+    message = "You can't manage a group with permissions you don't have: {beyond}."
+    return Problem(
+        "OUT_OF_SCOPE_PERMISSION",
+        message,
+        "id",
+        permissions=beyond,
+        values={"beyond": ", ".join(beyond)},
+    )
 
 
 def is_manageable(actor: Actor, permissions: Iterable[Permission]) -> bool:

@@ -72,21 +72,35 @@ def product_problem(product: Product | None, actor: Actor) -> Problem | None:
     if product is None or not (product.is_published or sees_unpublished(actor)):
         return Problem("NOT_FOUND", "There is no such product.", "productId")
     if not product.is_published:
-        message = f"{product.name!r} is not published."
-        return Problem("PRODUCT_NOT_PUBLISHED", message, "productId")
+        message = "{name} is not published."
+        return Problem(
+            "PRODUCT_NOT_PUBLISHED", message, "productId", values={"name": repr(product.name)}
+        )
     if product.price is None:
-        message = f"{product.name!r} has no price yet."
-        return Problem("PRODUCT_UNAVAILABLE_FOR_PURCHASE", message, "productId")
+        message = "{name} has no price yet."
+        return Problem(
+            "PRODUCT_UNAVAILABLE_FOR_PURCHASE",
+            message,
+            "productId",
+            values={"name": repr(product.name)},
+        )
     return None
 
 
 def quantity_problem(quantity: int, *, minimum: int = 1) -> Problem | None:
     """Why a cart cannot hold ``quantity`` of a product, or ``None``."""
     if quantity < minimum:
-        return Problem("ZERO_QUANTITY", f"Ask for at least {minimum}.", "quantity")
+        return Problem(
+            "ZERO_QUANTITY", "Ask for at least {minimum}.", "quantity", values={"minimum": minimum}
+        )
     if quantity > MAX_QUANTITY:
-        message = f"One cart holds at most {MAX_QUANTITY} of a product."
-        return Problem("QUANTITY_GREATER_THAN_LIMIT", message, "quantity")
+        message = "One cart holds at most {max_quantity} of a product."
+        return Problem(
+            "QUANTITY_GREATER_THAN_LIMIT",
+            message,
+            "quantity",
+            values={"max_quantity": MAX_QUANTITY},
+        )
     return None
 
 
@@ -94,7 +108,12 @@ def size_problem(lines: int, field: str = "lines") -> Problem | None:
     """Why a cart cannot have so many ``lines``, or ``None``."""
     if lines <= MAX_LINES:
         return None
-    return Problem("INVALID", f"One cart holds at most {MAX_LINES} products.", field)
+    return Problem(
+        "INVALID",
+        "One cart holds at most {max_lines} products.",
+        field,
+        values={"max_lines": MAX_LINES},
+    )
 
 
 def lines_problem(lines: int, field: str = "lines") -> Problem | None:
@@ -112,8 +131,9 @@ def completion_problems(lines: Sequence[CheckoutLine], email: str) -> list[Probl
     found += [
         Problem(
             "PRODUCT_UNAVAILABLE_FOR_PURCHASE",
-            f"{line.product_name!r} is no longer sold: take it out.",
+            "{product_name} is no longer sold: take it out.",
             "lines",
+            values={"product_name": repr(line.product_name)},
         )
         for line in lines
         if not line.is_available

@@ -52,12 +52,24 @@ def price_problem(
     ``currency`` any but the shop's.
     """
     if currency is not None and currency != CURRENCY:
-        message = f"Prices are in {CURRENCY} here, not in {currency[:10]!r}."
-        return Problem("INVALID", message, "currency")
+        message = "Prices are in {currency} here, not in {given}."
+        return Problem(
+            "INVALID",
+            message,
+            "currency",
+            values={"currency": CURRENCY, "given": repr(currency[:10])},
+        )
     if not amount.is_finite() or not 0 <= amount <= MAX_PRICE:
-        return Problem(code, f"A price is an amount from 0 to {MAX_PRICE}.", field)
+        return Problem(
+            code,
+            "A price is an amount from 0 to {max_price}.",
+            field,
+            values={"max_price": MAX_PRICE},
+        )
     if _rounded(amount) != amount:
-        return Problem(code, f"A price has at most {_PLACES} decimal places.", field)
+        return Problem(
+            code, "A price has at most {places} decimal places.", field, values={"places": _PLACES}
+        )
     return None
 
 

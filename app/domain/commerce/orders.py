@@ -112,8 +112,10 @@ def take_step(
     """
     after = _AFTER.get((status, step))
     if after is None:
-        message = f"An order that is {status} cannot be {_DONE[step]}."
-        raise Refused(Problem(_CODES[step], message, field))
+        message = "An order that is {status} cannot be {step}."
+        raise Refused(
+            Problem(_CODES[step], message, field, values={"status": status, "step": _DONE[step]})
+        )
     if step is OrderStep.PAY and is_paid:
         raise Refused(Problem(_CODES[step], "This order has been paid already.", field))
     return after

@@ -61,8 +61,13 @@ def name_problem(name: str) -> Problem | None:
 def slug_problem(slug: str) -> Problem | None:
     """Why ``slug`` cannot stand in an address, or ``None``: letters, digits, ``-`` and ``_``."""
     if len(slug) > MAX_SLUG_LENGTH:
-        message = f"Use at most {MAX_SLUG_LENGTH} characters; this has {len(slug)}."
-        return Problem("INVALID", message, "slug")
+        message = "Use at most {max_slug_length} characters; this has {count}."
+        return Problem(
+            "INVALID",
+            message,
+            "slug",
+            values={"max_slug_length": MAX_SLUG_LENGTH, "count": len(slug)},
+        )
     if not _SLUG.fullmatch(slug):
         message = "A slug consists of letters, digits, hyphens and underscores."
         return Problem("INVALID", message, "slug")

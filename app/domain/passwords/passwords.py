@@ -44,19 +44,35 @@ def password_problems(
     comparing, and nowhere else.
     """
     if len(password) < MIN_LENGTH:
-        message = f"Use at least {MIN_LENGTH} characters; this has {len(password)}."
-        return (Problem("PASSWORD_TOO_SHORT", message, field),)
+        message = "Use at least {min_length} characters; this has {count}."
+        return (
+            Problem(
+                "PASSWORD_TOO_SHORT",
+                message,
+                field,
+                values={"min_length": MIN_LENGTH, "count": len(password)},
+            ),
+        )
     if len(password) > MAX_LENGTH:
-        message = f"Use at most {MAX_LENGTH} characters; this has {len(password)}."
-        return (Problem("INVALID", message, field),)
+        message = "Use at most {max_length} characters; this has {count}."
+        return (
+            Problem(
+                "INVALID",
+                message,
+                field,
+                values={"max_length": MAX_LENGTH, "count": len(password)},
+            ),
+        )
     problems = []
     if is_common(password):
         message = "Too many people use this password, or one much like it: it is guessed first."
         problems.append(Problem("PASSWORD_TOO_COMMON", message, field))
     similar = similar_word(password, words)
     if similar is not None:
-        message = f"This is too much like {similar!r}, which others know about this account."
-        problems.append(Problem("PASSWORD_TOO_SIMILAR", message, field))
+        message = "This is too much like {similar}, which others know about this account."
+        problems.append(
+            Problem("PASSWORD_TOO_SIMILAR", message, field, values={"similar": repr(similar)})
+        )
     if password.isdecimal():
         message = "Use more than digits."
         problems.append(Problem("PASSWORD_ENTIRELY_NUMERIC", message, field))

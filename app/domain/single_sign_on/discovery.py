@@ -37,8 +37,8 @@ def read_description(
     """
     told = document.get("issuer")
     if not isinstance(told, str) or told.rstrip("/") != issuer.rstrip("/"):
-        message = f"The configuration is that of another issuer: {told!r}."
-        return {}, [Problem("INVALID", message, "issuer")]
+        message = "The configuration is that of another issuer: {told}."
+        return {}, [Problem("INVALID", message, "issuer", values={"told": repr(told)})]
     settings, problems = {"issuer": told}, []
     for name, member in _ENDPOINTS.items():
         url = document.get(member)

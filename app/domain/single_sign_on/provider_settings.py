@@ -137,7 +137,7 @@ def read_setting(name: str, value: str | None) -> str | bool | Problem | None:
     """
     setting = _BY_NAME.get(name)
     if setting is None:
-        return Problem("INVALID", f"There is no setting {name}.", name)
+        return Problem("INVALID", "There is no setting {name}.", name, values={"name": name})
     text = (value or "").strip()
     if setting.type is SettingType.SECRET and text == MASK:
         return None
@@ -169,10 +169,15 @@ def activation_problem(provider: Provider) -> Problem | None:
         for names in (_SIGNING_IN, _TAKING_TOKENS)
     )
     message = (
-        f"To take the provider's access tokens, set {to_take}; to lead users through its login, "
-        f"set {to_sign_in}."
+        "To take the provider's access tokens, set {to_take}; to lead users through its login, "
+        "set {to_sign_in}."
     )
-    return Problem("PLUGIN_MISCONFIGURED", message, "configuration")
+    return Problem(
+        "PLUGIN_MISCONFIGURED",
+        message,
+        "configuration",
+        values={"to_take": to_take, "to_sign_in": to_sign_in},
+    )
 
 
 def _shown(setting: Setting, value: str | bool) -> str | None:  # noqa: FBT001 - a value of either kind

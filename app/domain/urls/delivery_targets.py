@@ -33,7 +33,12 @@ def target_problem(
     address = _address(target.host)
     if address is None or is_public(address) or any(address in one for one in allowed):
         return None
-    return Problem("INVALID", f"{target.host[:80]} is in a private network. {ALLOW_HINT}", field)
+    return Problem(
+        "INVALID",
+        "{host} is in a private network. {allow_hint}",
+        field,
+        values={"host": target.host[:80], "allow_hint": ALLOW_HINT},
+    )
 
 
 def is_private_target(url: str) -> bool:

@@ -41,8 +41,8 @@ def redirect_problem(
         return Problem("INVALID", "Use https://; http:// is refused in production.", field)
     if any(_allows(entry, address, development=development) for entry in allowed_hosts):
         return None
-    message = f"{address.host_and_port} isn't listed in ALLOWED_CLIENT_HOSTS."
-    return Problem("INVALID", message, field)
+    message = "{host_and_port} isn't listed in ALLOWED_CLIENT_HOSTS."
+    return Problem("INVALID", message, field, values={"host_and_port": address.host_and_port})
 
 
 def may_lead_elsewhere(text: str) -> bool:

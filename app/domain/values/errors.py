@@ -1,7 +1,11 @@
 """How a rule says no: its exceptions, and ``Problem``, the plain value most of them carry."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from dataclasses import field as dataclass_field
 from enum import StrEnum
+
+from app.domain.values.text import text
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,15 +16,30 @@ class Problem:
     own spelling (``refreshToken``) or ``None`` when no single input is. The tuples name what a
     code such as ``OUT_OF_SCOPE_PERMISSION`` is about. ``lines`` are the lines of a longer text
     that are at fault, counted from 1.
+
+    ``template`` says what is wrong, in English, with the names of ``values`` in braces;
+    ``plural`` is its plural form, for a value named ``count``. Edges that people read write it
+    with ``text``; ``message`` is the whole English sentence, which the API's clients get.
     """
 
     code: str
-    message: str
+    template: str
     field: str | None = None
     permissions: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
     users: tuple[str, ...] = ()
     lines: tuple[int, ...] = ()
+    values: Mapping[str, object] = dataclass_field(default_factory=dict)
+    plural: str = ""
+
+    @property
+    def message(self) -> str:
+        return text(self.template, self.plural, **self.values)
+
+
+def problem_text(problem: Problem) -> str:
+    """Return what is wrong, in the reader's language: for the console and the command line."""
+    return text(problem.template, problem.plural, **problem.values)
 
 
 class Refused(Exception):
@@ -113,5 +132,9 @@ class TooManyRequests(Exception):
 
     def __init__(self, retry_after: int) -> None:
         self.retry_after = max(1, retry_after)
-        unit = "second" if self.retry_after == 1 else "seconds"
-        super().__init__(f"Too many requests. Try again in {self.retry_after} {unit}.")
+        message = text(
+            "Too many requests. Try again in {count} second.",
+            "Too many requests. Try again in {count} seconds.",
+            count=self.retry_after,
+        )
+        super().__init__(message)

@@ -33,8 +33,12 @@ def key_of(value: str, type_name: str, *, field: str = "id", code: str = "NOT_FO
     parsed = parse_global_id(value)
     key = parse_key(parsed[1]) if parsed is not None and parsed[0] == type_name else None
     if key is None:
-        message = f"Couldn't resolve to a {type_name}: {value[:80]!r} is no id of one."
-        raise Refused(Problem(code, message, field))
+        message = "Couldn't resolve to a {type_name}: {value} is no id of one."
+        raise Refused(
+            Problem(
+                code, message, field, values={"type_name": type_name, "value": repr(value[:80])}
+            )
+        )
     return key
 
 

@@ -70,21 +70,35 @@ def read_page_request(
 ) -> PageRequest:
     """The page that relay's four arguments ask for; refuses what makes no sense, by field."""
     if first is None and last is None:
-        message = f"You must provide a `first` or `last` value to paginate `{name}`."
-        raise Refused(Problem("GRAPHQL_ERROR", message, "first"))
+        message = "You must provide a `first` or `last` value to paginate `{name}`."
+        raise Refused(Problem("GRAPHQL_ERROR", message, "first", values={"name": name}))
     if first is not None and last is not None:
-        message = f"Passing both `first` and `last` to paginate `{name}` is not supported."
-        raise Refused(Problem("GRAPHQL_ERROR", message, "last"))
+        message = "Passing both `first` and `last` to paginate `{name}` is not supported."
+        raise Refused(Problem("GRAPHQL_ERROR", message, "last", values={"name": name}))
     backwards = first is None
     field, size = ("last", last) if backwards else ("first", first)
     if size is None or not 0 < size <= MAX_PAGE_SIZE:
-        message = f"Ask for 1 to {MAX_PAGE_SIZE} at once: `{field}` of `{name}` is {size}."
-        raise Refused(Problem("GRAPHQL_ERROR", message, field))
+        message = "Ask for 1 to {max_page_size} at once: `{field}` of `{name}` is {size}."
+        raise Refused(
+            Problem(
+                "GRAPHQL_ERROR",
+                message,
+                field,
+                values={
+                    "max_page_size": MAX_PAGE_SIZE,
+                    "field": field,
+                    "name": name,
+                    "size": size,
+                },
+            )
+        )
     place, other = ("before", "after") if backwards else ("after", "before")
     text, stray = (before, after) if backwards else (after, before)
     if stray:
-        message = f"Argument `{field}` cannot be combined with `{other}`."
-        raise Refused(Problem("GRAPHQL_ERROR", message, other))
+        message = "Argument `{field}` cannot be combined with `{other}`."
+        raise Refused(
+            Problem("GRAPHQL_ERROR", message, other, values={"field": field, "other": other})
+        )
     return PageRequest(size, backwards, read_cursor(text, place) if text else ())
 
 

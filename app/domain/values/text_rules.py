@@ -72,7 +72,12 @@ def has_control_characters(text: str) -> bool:
 
 
 def _too_long(text: str, field: str, max_length: int, code: str) -> Problem:
-    return Problem(code, f"Use at most {max_length} characters; this has {len(text)}.", field)
+    return Problem(
+        code,
+        "Use at most {max_length} characters; this has {count}.",
+        field,
+        values={"max_length": max_length, "count": len(text)},
+    )
 
 
 def _is_invisible(text: str, place: int) -> bool:

@@ -118,7 +118,9 @@ def sync_events_problem(names: Iterable[str], field: str = "syncEvents") -> Prob
     told = ", ".join(names)
     if not told:
         return None
-    return Problem("INVALID", f"Synchronous events are not sent here: {told}.", field)
+    return Problem(
+        "INVALID", "Synchronous events are not sent here: {names}.", field, values={"names": told}
+    )
 
 
 def query_problem(query: str) -> Problem | None:
@@ -135,19 +137,33 @@ def headers_problem(headers: Mapping[str, object], field: str = "customHeaders")
     Their names are limited as clients know it, so that none can stand in for one of ours. As
     everywhere in HTTP, capitals make no other name (RFC 9110, 5.1).
     """
-    message = ""
+    found = [_header_problem(name, value, field) for name, value in headers.items()]
+    wrong = [problem for problem in found if problem is not None]
+    if wrong:
+        return wrong[-1]
+    if len(headers) > MAX_HEADERS:
+        message = "There may be {most} headers at most; these are {count}."
+        values = {"most": MAX_HEADERS, "count": len(headers)}
+        return Problem("INVALID_CUSTOM_HEADERS", message, field, values=values)
     if len({name.lower() for name in headers}) < len(headers):
         message = "One of them is there twice, in other capitals."
-    if len(headers) > MAX_HEADERS:
-        message = f"There may be {MAX_HEADERS} headers at most; these are {len(headers)}."
-    for name, value in headers.items():
-        if not _HEADER.fullmatch(name):
-            message = f"{name[:80]!r} is not allowed: use X-*, Authorization* or BrokerProperties."
-        elif not isinstance(value, str) or not _VALUE.fullmatch(value):
-            message = f"The value of {name[:80]} must be a line of printable ASCII characters."
-        elif len(name) + len(value) > MAX_HEADER_LENGTH:
-            message = f"{name[:80]} is longer than {MAX_HEADER_LENGTH} characters."
-    return Problem("INVALID_CUSTOM_HEADERS", message, field) if message else None
+        return Problem("INVALID_CUSTOM_HEADERS", message, field)
+    return None
+
+
+def _header_problem(name: str, value: object, field: str) -> Problem | None:
+    if not _HEADER.fullmatch(name):
+        message = "{name} is not allowed: use X-*, Authorization* or BrokerProperties."
+        values: dict[str, object] = {"name": repr(name[:80])}
+    elif not isinstance(value, str) or not _VALUE.fullmatch(value):
+        message = "The value of {name} must be a line of printable ASCII characters."
+        values = {"name": name[:80]}
+    elif len(name) + len(value) > MAX_HEADER_LENGTH:
+        message = "{name} is longer than {longest} characters."
+        values = {"name": name[:80], "longest": MAX_HEADER_LENGTH}
+    else:
+        return None
+    return Problem("INVALID_CUSTOM_HEADERS", message, field, values=values)
 
 
 def facts_of(webhook: Webhook) -> dict[str, object]:

@@ -27,8 +27,15 @@ def update_avatar(ports: Ports, actor: Actor, image: Upload) -> User:
     ``image``: FILE_SIZE_LIMIT_EXCEEDED, and INVALID for what is no picture, or one too large.
     """
     if len(image.data) > MAX_FILE_SIZE:
-        message = f"Use a file of at most {MAX_FILE_SIZE // (1024 * 1024)} MiB."
-        raise Refused(Problem("FILE_SIZE_LIMIT_EXCEEDED", message, "image"))
+        message = "Use a file of at most {max_file_size} MiB."
+        raise Refused(
+            Problem(
+                "FILE_SIZE_LIMIT_EXCEEDED",
+                message,
+                "image",
+                values={"max_file_size": MAX_FILE_SIZE // (1024 * 1024)},
+            )
+        )
     try:
         squares = ports.images.crop_squares(image.data, SIZES)
     except InvalidImage as reason:

@@ -89,7 +89,7 @@ def create_link(
 def _too_early(ports: Ports) -> Problem:
     minutes = -(-ports.configuration.reset_password_lock_time // 60)
     message = (
-        f"A link was sent within the last {minutes} minutes. "
+        "A link was sent within the last {minutes} minutes. "
         "It still works; wait before you send another."
     )
-    return Problem("PASSWORD_RESET_ALREADY_REQUESTED", message, "id")
+    return Problem("PASSWORD_RESET_ALREADY_REQUESTED", message, "id", values={"minutes": minutes})

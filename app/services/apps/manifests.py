@@ -90,7 +90,11 @@ def _target_problems(ports: Ports, manifest: Manifest) -> Iterator[Problem]:
             webhook.target_url, ports.configuration.outgoing_allowed_networks, "webhooks"
         )
         if problem is not None:
-            yield replace(problem, message=f"{webhook.place}.targetUrl: {problem.message}")
+            yield replace(
+                problem,
+                template="{place}.targetUrl: {reason}",
+                values={"place": webhook.place, "reason": problem.message},
+            )
 
 
 def _query_problems(ports: Ports, manifest: Manifest) -> Iterator[Problem]:
@@ -99,8 +103,13 @@ def _query_problems(ports: Ports, manifest: Manifest) -> Iterator[Problem]:
             ports.payloads.check(webhook.query)
         except Refused as refused:
             for problem in refused.problems:
-                message = f"{webhook.place}.query: {problem.message}"
-                yield Problem("INVALID", message, "webhooks")
+                message = "{place}.query: {reason}"
+                yield Problem(
+                    "INVALID",
+                    message,
+                    "webhooks",
+                    values={"place": webhook.place, "reason": problem.message},
+                )
 
 
 def _identifier_problems(ports: Ports, manifest: Manifest) -> Iterator[Problem]:
@@ -108,8 +117,8 @@ def _identifier_problems(ports: Ports, manifest: Manifest) -> Iterator[Problem]:
     with ports.database.reading() as session:
         name = session.scalar(taken)
     if name is not None:
-        message = f"This app is installed already, as {name!r}."
-        yield Problem("UNIQUE", message, "identifier")
+        message = "This app is installed already, as {name}."
+        yield Problem("UNIQUE", message, "identifier", values={"name": repr(name)})
 
 
 def _heard(ports: Ports, webhook: ManifestWebhook) -> ManifestWebhook:

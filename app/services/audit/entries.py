@@ -49,8 +49,10 @@ def list_entries(
     A text is looked for in the newest 10,000 entries that the other filters leave.
     """
     if len(wanted.text) > MAX_TEXT_LENGTH:
-        message = f"Use at most {MAX_TEXT_LENGTH} characters."
-        raise Refused(Problem("INVALID", message, "text"))
+        message = "Use at most {max_text_length} characters."
+        raise Refused(
+            Problem("INVALID", message, "text", values={"max_text_length": MAX_TEXT_LENGTH})
+        )
     words = (wanted.action, wanted.actor_kind, wanted.subject_type, wanted.subject_id, wanted.text)
     if not is_storable("".join(words)):
         return empty_page()  # no entry can hold that

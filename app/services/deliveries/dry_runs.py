@@ -145,8 +145,12 @@ def _permitted(actor: Actor, reader: Actor, kinds: Kinds) -> Kinds:
         kinds = [kind for kind in kinds if whoever.holds(kind.permission)]
         if not kinds:
             one = f"The app {whoever.name!r} lacks" if whoever.is_app else "You lack"
-            message = f"{one} {', '.join(needed)}: nothing is told of this event without it."
-            raise Refused(Problem("MISSING_PERMISSION", message))
+            message = "{one} {needed}: nothing is told of this event without it."
+            raise Refused(
+                Problem(
+                    "MISSING_PERMISSION", message, values={"one": one, "needed": ", ".join(needed)}
+                )
+            )
     return kinds
 
 
@@ -156,10 +160,11 @@ def _specimen(ports: Ports, actor: Actor, kinds: Kinds, object_id: str | None) -
         event = specimen_of(ports, actor, kind, object_id)
         if event is not None:
             return event
-    message = "There is no such object, or none that this event can be about."
     if object_id is None:
         what = " or ".join(dict.fromkeys(_called(kind) for kind in kinds))
-        message = f"There is no {what} yet to try this with: create one first."
+        message = "There is no {what} yet to try this with: create one first."
+        raise Refused(Problem("NOT_FOUND", message, "objectId", values={"what": what}))
+    message = "There is no such object, or none that this event can be about."
     raise Refused(Problem("NOT_FOUND", message, "objectId"))
 
 

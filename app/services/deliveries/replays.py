@@ -46,7 +46,14 @@ def retry_delivery(ports: Ports, actor: Actor, delivery_id: str) -> EventDeliver
         raise Refused(Problem("NOT_FOUND", "There is no such delivery.", "id"))
     if not delivery.payload and not remake_payloads(ports, [key]):
         now = show_delivery(ports, actor, key) or delivery
-        raise Refused(Problem("INVALID", f"There is no payload: {now.given_up}", "id"))
+        raise Refused(
+            Problem(
+                "INVALID",
+                "There is no payload: {given_up}",
+                "id",
+                values={"given_up": now.given_up},
+            )
+        )
     with ports.database.transaction() as session:
         session.execute(
             update(DeliveryRecord).where(DeliveryRecord.id == key).values(_due_again(ports))
@@ -67,8 +74,8 @@ def retry_deliveries(ports: Ports, actor: Actor, delivery_ids: Collection[int]) 
     for more than ``MAX_AT_ONCE``: `webhookReplay` is for all of a webhook.
     """
     if len(delivery_ids) > MAX_AT_ONCE:
-        message = f"Choose {MAX_AT_ONCE} at most, or replay what failed since a time."
-        raise Refused(Problem("INVALID", message, "ids"))
+        message = "Choose {max_at_once} at most, or replay what failed since a time."
+        raise Refused(Problem("INVALID", message, "ids", values={"max_at_once": MAX_AT_ONCE}))
     wanted = DeliveryRecord.id.in_(delivery_ids)
     with ports.database.reading() as session:
         empty = session.scalars(

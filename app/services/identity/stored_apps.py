@@ -145,7 +145,9 @@ def store_token(
 
 
 def _out_of_scope(why: str, field: str) -> Problem:
-    return Problem("OUT_OF_SCOPE_APP", f"You can't manage this app: {why}.", field)
+    return Problem(
+        "OUT_OF_SCOPE_APP", "You can't manage this app: {why}.", field, values={"why": why}
+    )
 
 
 def _plain(value: object) -> object:

@@ -103,7 +103,8 @@ def _promoted(ports: Ports, upcoming: StoredKey, *, force: bool) -> KeyPair:
             Problem(
                 "KEY_TOO_NEW",
                 "Verifiers may not have seen the next key yet and would refuse what it signs. "
-                f"Rotate in {ceil(wait)} s, or force it.",
+                "Rotate in {wait} s, or force it.",
+                values={"wait": ceil(wait)},
             )
         )
     return upcoming.pair

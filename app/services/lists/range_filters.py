@@ -40,8 +40,15 @@ def keys_of(ids: Sequence[str], type_name: str) -> list[int]:
 def limit_values(values: Sequence[str], field: str) -> Sequence[str]:
     """``values``, unless they are more than one statement can look for; refused on ``field``."""
     if len(values) > MAX_VALUES:
-        message = f"Ask for {MAX_VALUES} {field} at once; these are {len(values)}."
-        raise Refused(Problem("GRAPHQL_ERROR", message, field))
+        message = "Ask for {max_values} {field} at once; these are {count}."
+        raise Refused(
+            Problem(
+                "GRAPHQL_ERROR",
+                message,
+                field,
+                values={"max_values": MAX_VALUES, "field": field, "count": len(values)},
+            )
+        )
     return values
 
 

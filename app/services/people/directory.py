@@ -90,7 +90,9 @@ def find_user(ports: Ports, actor: Actor, email: str) -> User:
     with ports.database.reading() as session:
         user = _find(session, _has_email(email))
     if user is None:
-        raise Refused(Problem("NOT_FOUND", f"Nobody has the email {email}.", "email"))
+        raise Refused(
+            Problem("NOT_FOUND", "Nobody has the email {email}.", "email", values={"email": email})
+        )
     if not actor.holds(NEEDED[user.is_staff]):
         raise PermissionDenied(NEEDED[user.is_staff])
     return user
@@ -247,6 +249,10 @@ def _way_in(wanted: UserFilter) -> Iterator[ColumnElement[bool]]:
 
 def _keys(ids: tuple[str, ...]) -> list[int]:
     if len(ids) > _MAX_IDS:
-        message = f"Ask for {_MAX_IDS} ids at once; these are {len(ids)}."
-        raise Refused(Problem("GRAPHQL_ERROR", message, "ids"))
+        message = "Ask for {max_ids} ids at once; these are {count}."
+        raise Refused(
+            Problem(
+                "GRAPHQL_ERROR", message, "ids", values={"max_ids": _MAX_IDS, "count": len(ids)}
+            )
+        )
     return [key_of(one, "User", field="ids") for one in ids]

@@ -131,8 +131,15 @@ def find_groups(ports: Ports, actor: Actor, names: Iterable[str]) -> tuple[Group
         groups = [to_group(row) for row in rows]
     missing = sorted(wanted - {group.name for group in groups})
     if missing:
-        message = f"There is no group {', '.join(repr(name) for name in missing)}."
-        raise Refused(Problem("NOT_FOUND", message, "group"))
+        message = "There is no group {missing}."
+        raise Refused(
+            Problem(
+                "NOT_FOUND",
+                message,
+                "group",
+                values={"missing": ", ".join(repr(name) for name in missing)},
+            )
+        )
     return tuple(Group(group.id, group.name, group.permissions) for group in groups)
 
 
@@ -184,6 +191,10 @@ def _store(ports: Ports, actor: Actor, name: str, new: NewGroup) -> PermissionGr
 
 def _keys(ids: tuple[str, ...]) -> list[int]:
     if len(ids) > MAX_IDS:
-        message = f"Ask for {MAX_IDS} ids at once; these are {len(ids)}."
-        raise Refused(Problem("GRAPHQL_ERROR", message, "ids"))
+        message = "Ask for {max_ids} ids at once; these are {count}."
+        raise Refused(
+            Problem(
+                "GRAPHQL_ERROR", message, "ids", values={"max_ids": MAX_IDS, "count": len(ids)}
+            )
+        )
     return [key_of(one, "Group", field="ids") for one in ids]

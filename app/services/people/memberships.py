@@ -116,7 +116,11 @@ def _keys(
 ) -> tuple[dict[str, int], list[Problem]]:
     """Each id once, with its key; and what is wrong with the others."""
     if len(ids) > MAX_IDS:
-        raise Refused(Problem("INVALID", f"Name at most {MAX_IDS} at once.", field))
+        raise Refused(
+            Problem(
+                "INVALID", "Name at most {max_ids} at once.", field, values={"max_ids": MAX_IDS}
+            )
+        )
     keys = {one: _key(one, type_name) for one in ids}
     good = {to_global_id(type_name, key): key for key in keys.values() if key is not None}
     bad = [one for one, key in keys.items() if key is None]
@@ -130,10 +134,22 @@ def _key(value: str, type_name: str) -> int | None:
 
 def _missing(type_name: str, ids: list[str], field: str) -> Problem:
     names = tuple(one[:80] for one in ids)
-    message = f"There is no {type_name.lower()} {', '.join(names[:5])}."
+    message = "There is no {lower} {names}."
     if type_name == "Group":
-        return Problem("NOT_FOUND", message, field, groups=names)
-    return Problem("NOT_FOUND", message, field, users=names)
+        return Problem(
+            "NOT_FOUND",
+            message,
+            field,
+            groups=names,
+            values={"lower": type_name.lower(), "names": ", ".join(names[:5])},
+        )
+    return Problem(
+        "NOT_FOUND",
+        message,
+        field,
+        users=names,
+        values={"lower": type_name.lower(), "names": ", ".join(names[:5])},
+    )
 
 
 def _names(users: Iterable[User]) -> tuple[str, ...]:

@@ -65,8 +65,8 @@ def _begin(ports: Ports, address: str) -> str:
     raise Refused(
         Problem(
             "LOGIN_ATTEMPT_DELAYED",
-            f"Too many attempts from this address. Try again after {until:%Y-%m-%d %H:%M:%S} UTC "
-            f"(in {ceil(begun.wait)} s).",
+            "Too many attempts from this address. Try again after {until} UTC (in {wait} s).",
+            values={"until": f"{until:%Y-%m-%d %H:%M:%S}", "wait": ceil(begun.wait)},
         )
     )
 

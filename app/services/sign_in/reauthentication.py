@@ -87,9 +87,14 @@ def _count_guess(ports: Ports, account: OwnAccount) -> int:
     guess = ports.throttle.guess(account.id, ports.clock.timestamp())
     if not guess.number:
         minutes = ceil(guess.wait / 60)
-        unit = "minute" if minutes == 1 else "minutes"
-        message = f"Too many incorrect passwords. Try again in {minutes} {unit}."
-        raise Refused(Problem("LOGIN_ATTEMPT_DELAYED", message))
+        raise Refused(
+            Problem(
+                "LOGIN_ATTEMPT_DELAYED",
+                "Too many incorrect passwords. Try again in {count} minute.",
+                plural="Too many incorrect passwords. Try again in {count} minutes.",
+                values={"count": minutes},
+            )
+        )
     return guess.number
 
 

@@ -63,7 +63,9 @@ def preview_mapping(ports: Ports, actor: Actor, slug: str, token: str) -> Mappin
     """
     provider = next((one for one in known_providers(ports) if one.slug == slug), None)
     if provider is None:
-        raise Refused(Problem("NOT_FOUND", f"There is no provider {slug}.", "provider"))
+        raise Refused(
+            Problem("NOT_FOUND", "There is no provider {slug}.", "provider", values={"slug": slug})
+        )
     text = token.strip()
     text = text[len(_SCHEME) :].strip() if text.lower().startswith(_SCHEME) else text
     if not text:

@@ -51,7 +51,9 @@ def check_provider(ports: Ports, actor: Actor, slug: str) -> tuple[Finding, ...]
     """
     provider = next((one for one in known_providers(ports) if one.slug == slug), None)
     if provider is None:
-        raise Refused(Problem("NOT_FOUND", f"There is no provider {slug}.", "provider"))
+        raise Refused(
+            Problem("NOT_FOUND", "There is no provider {slug}.", "provider", values={"slug": slug})
+        )
     return tuple(_findings(ports, provider))
 
 

@@ -64,8 +64,10 @@ def log_out_external(
     ``values`` that are too long for a URL.
     """
     if sum(len(name) + len(value) for name, value in values.items()) > _MAX_QUERY_LENGTH:
-        message = f"The input must not be longer than {_MAX_QUERY_LENGTH} characters."
-        raise Refused(Problem("INVALID", message, "input"))
+        message = "The input must not be longer than {max_query_length} characters."
+        raise Refused(
+            Problem("INVALID", message, "input", values={"max_query_length": _MAX_QUERY_LENGTH})
+        )
     found = [_value_problem(ports, name, value) for name, value in values.items()]
     problems = [problem for problem in found if problem is not None]
     if problems:

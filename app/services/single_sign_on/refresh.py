@@ -127,7 +127,9 @@ def _refresh(
     except (GrantRefused, TokenRejected) as refused:
         if isinstance(refused, GrantRefused) and refused.error != _OVER:
             _give_up(ports, claims)
-            raise Refused(Problem("INVALID", f"{refused}.")) from refused
+            raise Refused(
+                Problem("INVALID", "{refused}.", values={"refused": refused})
+            ) from refused
         said = str(refused) if isinstance(refused, GrantRefused) else reason_of(refused)
         _end(ports, actor, claims, found.user.email, said)
         raise Refused(_invalid(said)) from refused

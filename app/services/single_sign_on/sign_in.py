@@ -206,7 +206,9 @@ def _verify(
         # Nothing is granted by silence, although it means "as requested" (RFC 6749, 5.1).
         grant = read_rights(ports, provider, tokens, unsaid=ScopeGrant())
     except GrantRefused as refused:
-        raise Refused(Problem("INVALID", f"{refused}.", "code")) from refused
+        raise Refused(
+            Problem("INVALID", "{refused}.", "code", values={"refused": refused})
+        ) from refused
     except TokenRejected as rejected:
         raise Refused(Problem("INVALID", reason_of(rejected), "code")) from rejected
     except CallFailed as failed:

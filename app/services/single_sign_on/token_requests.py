@@ -47,7 +47,13 @@ def ask_for_tokens(
 @part
 def unavailable(failed: CallFailed) -> Refused:
     """What somebody is told who cannot be let in because the provider does not answer."""
-    return Refused(Problem("INVALID", f"The identity provider gave no usable answer. {failed}"))
+    return Refused(
+        Problem(
+            "INVALID",
+            "The identity provider gave no usable answer. {failed}",
+            values={"failed": failed},
+        )
+    )
 
 
 @part

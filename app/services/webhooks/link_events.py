@@ -47,8 +47,8 @@ def _require_own_events(actor: Actor, webhook: Webhook) -> None:
     lacking = {kind.permission for kind in kinds_of(webhook.events)} - actor.permissions
     if lacking:
         names = ", ".join(in_order(frozenset(lacking)))
-        message = f"These events need permissions that this token doesn't have: {names}."
-        raise Refused(Problem("INVALID", message, field))
+        message = "These events need permissions that this token doesn't have: {names}."
+        raise Refused(Problem("INVALID", message, field, values={"names": names}))
 
 
 def _require_links(actor: Actor, app: App, webhook: Webhook, field: str) -> None:
@@ -58,5 +58,5 @@ def _require_links(actor: Actor, app: App, webhook: Webhook, field: str) -> None
     lacking = (told & app.permissions) - actor.permissions
     if lacking:
         names = ", ".join(in_order(frozenset(lacking)))
-        message = f"It would be told links that let others in, for which you lack: {names}."
-        raise Refused(Problem("INVALID", message, field))
+        message = "It would be told links that let others in, for which you lack: {names}."
+        raise Refused(Problem("INVALID", message, field, values={"names": names}))

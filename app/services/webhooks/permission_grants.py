@@ -49,10 +49,16 @@ class UnconfirmedWebhooks(Refused):
     def __init__(self, webhooks: Sequence[LinkWebhook]) -> None:
         lacking = in_order(frozenset().union(*(one.lacking for one in webhooks)))
         told = " ".join(one.problem for one in webhooks)
-        message = f"{told} Save the webhook yourself or delete it first."
+        message = "{told} Save the webhook yourself or delete it first."
         names = tuple(one.value for one in lacking)
         super().__init__(
-            Problem("OUT_OF_SCOPE_PERMISSION", message, "permissions", permissions=names)
+            Problem(
+                "OUT_OF_SCOPE_PERMISSION",
+                message,
+                "permissions",
+                permissions=names,
+                values={"told": told},
+            )
         )
         self.webhooks = tuple(webhooks)
 

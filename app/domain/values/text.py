@@ -1,0 +1,16 @@
+"""Sentences for people, whole, with the places of their values.
+
+English is the only language so far. Another one will be looked up here by the English text, as
+gettext does. So a sentence is never pasted from pieces; a number chooses between whole sentences.
+"""
+
+
+def text(one: str, many: str = "", /, **values: object) -> str:
+    """Return a sentence with its values.
+
+    ``text("{count} app", "{count} apps", count=3)`` chooses the plural form by ``count``. A text
+    without values is returned as it is, with its braces. ``Markup`` stays markup and escapes
+    the values.
+    """
+    sentence = one if not many or values["count"] == 1 else many
+    return sentence.format_map(values) if values else sentence
