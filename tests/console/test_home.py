@@ -15,16 +15,18 @@ from tests.builders.apps import make_app
 from tests.builders.people import make_user
 from tests.builders.provider_records import ISSUER_THERE, link_identity, make_provider
 from tests.builders.webhooks import change_webhook, make_webhook
-from tests.console.conftest import StaffDesk, Statements
-from tests.console.staff_client import Desk
+from tests.console.conftest import StaffConsole, Statements
+from tests.console.staff_client import ConsoleClient
 
 
-def test_the_bare_address_leads_to_the_console(nobody: Desk) -> None:
-    assert nobody.open("/").leads_to == "/console/"
+def test_the_bare_address_leads_to_the_console(anonymous_console: ConsoleClient) -> None:
+    assert anonymous_console.open("/").leads_to == "/console/"
 
 
-def test_staff_without_permissions_see_the_doors_and_no_numbers(staff_desk: StaffDesk) -> None:
-    page = staff_desk().open("/console/")
+def test_staff_without_permissions_see_the_doors_and_no_numbers(
+    staff_console: StaffConsole,
+) -> None:
+    page = staff_console().open("/console/")
     assert page.status == 200
     assert "Customers and staff sign in by password." in page.text
     assert "Last 24 hours" not in page.text
@@ -32,7 +34,7 @@ def test_staff_without_permissions_see_the_doors_and_no_numbers(staff_desk: Staf
 
 
 def test_who_may_see_everything_sees_it_with_six_statements(
-    admin: Desk, statements: Statements
+    admin: ConsoleClient, statements: Statements
 ) -> None:
     with statements() as seen:
         page = admin.open("/console/")
@@ -42,12 +44,12 @@ def test_who_may_see_everything_sees_it_with_six_statements(
 
 
 def test_what_needs_attention_stands_first_the_worst_of_it_on_top(
-    admin: Desk, shop: Ports, statements: Statements
+    admin: ConsoleClient, shop: Ports, statements: Statements
 ) -> None:
     calm = admin.open("/console/").text
     assert "Nothing wants a look." in calm
     assert "Needs attention" not in calm
-    url = make_trouble(shop)
+    url = make_failures(shop)
     admin.open("/console/")  # this process reads the providers once
     with statements() as seen:
         page = admin.open("/console/").text
@@ -70,7 +72,9 @@ def test_what_needs_attention_stands_first_the_worst_of_it_on_top(
     assert "3 things want a look." in admin.open("/console/").text
 
 
-def test_see_who_opens_the_list_of_just_those_who_were_counted(admin: Desk, shop: Ports) -> None:
+def test_see_who_opens_the_list_of_just_those_who_were_counted(
+    admin: ConsoleClient, shop: Ports
+) -> None:
     make_provider(shop)
     make_provider(shop, "resting", issuer="https://resting.invalid", active=False)
     save_provider(shop, OPERATOR, "default", ProviderUpdate({}))
@@ -93,7 +97,7 @@ def test_see_who_opens_the_list_of_just_those_who_were_counted(admin: Desk, shop
     assert "Signs in by: No single sign-on in use , take away" in page.text
 
 
-def make_trouble(shop: Ports) -> str:
+def make_failures(shop: Ports) -> str:
     """Everything that can want a look, once; returns what the provider does not answer at."""
     now = shop.clock.now()
     hook = make_webhook(shop, make_app(shop, "Labels")[0])
@@ -110,16 +114,16 @@ def make_trouble(shop: Ports) -> str:
 
 
 def test_names_are_shown_as_they_are_and_never_as_markup(
-    staff_desk: StaffDesk, shop: Ports
+    staff_console: StaffConsole, shop: Ports
 ) -> None:
-    desk = staff_desk(Permission.MANAGE_STAFF, email="first@example.com")
+    console = staff_console(Permission.MANAGE_STAFF, email="first@example.com")
     make_user(shop, first_name="<script>alert(1)</script>", email="b@example.com", is_staff=True)
-    desk.sign_in("b@example.com")
-    page = desk.open("/console/")
+    console.sign_in("b@example.com")
+    page = console.open("/console/")
     assert "<script>alert(1)" not in page.html
 
 
-def test_an_address_that_is_none_gets_its_answer_in_the_frame(admin: Desk) -> None:
+def test_an_address_that_is_none_gets_its_answer_in_the_frame(admin: ConsoleClient) -> None:
     told = admin.open("/console/nowhere")
     assert told.status == 404
     assert "There is no such page" in told.text

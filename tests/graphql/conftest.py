@@ -11,7 +11,7 @@ from tests.fakes.activity import FakeActivity
 from tests.fakes.clock import FakeClock
 from tests.fakes.keys import SECRET
 from tests.fakes.no_database import NoDatabase
-from tests.graphql.endpoint_client import Desk
+from tests.graphql.endpoint_client import EndpointClient
 from tests.graphql.fake_identity import Callers
 
 
@@ -40,6 +40,6 @@ def production(installation: Installation) -> Installation:
 
 
 @pytest.fixture
-def desk(installation: Installation, callers: Callers) -> Desk:
+def client(installation: Installation, callers: Callers) -> EndpointClient:
     """Sends requests to the endpoint, development's defaults."""
-    return Desk(installation, callers)
+    return EndpointClient(installation, callers)

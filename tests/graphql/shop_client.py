@@ -13,7 +13,7 @@ from tests.builders.people import ADDRESS
 from tests.graphql.endpoint_client import Reply
 
 
-class Front:
+class ApiClient:
     """Sends operations as a client does; ``credential`` goes into the header."""
 
     def __init__(self, ports: Ports) -> None:

@@ -16,7 +16,7 @@ from tests.builders.people import ADDRESS, make_staff, sign_in
 from tests.fakes.clock import FakeClock
 from tests.graphql.endpoint_client import Reply
 from tests.graphql.matrix.mutations import MUTATIONS
-from tests.graphql.shop_client import Front
+from tests.graphql.shop_client import ApiClient
 
 WITHOUT_LIMIT = {"tokenCreate", "tokenRefresh", "tokenVerify", "externalVerify", "appTokenVerify"}
 """The login throttle has the first; the others check a token and store nothing for strangers."""
@@ -58,8 +58,8 @@ def database_url(sqlite_url: str) -> str:
 
 
 @pytest.fixture
-def front(ports: Ports) -> Front:
-    return Front(ports)
+def api(ports: Ports) -> ApiClient:
+    return ApiClient(ports)
 
 
 @pytest.fixture
@@ -136,7 +136,7 @@ def test_staff_are_not_counted(visitors: Visitors, ports: Ports) -> None:
 
 @pytest.mark.parametrize("name", API_LIMITS)
 def test_each_limited_mutation_is_refused_over_its_limit(
-    front: Front, ports: Ports, name: str
+    api: ApiClient, ports: Ports, name: str
 ) -> None:
     rates = ports.configuration.rate_limits.rates(name, ADDRESS)
     for _ in range(burst(name)):
@@ -144,7 +144,7 @@ def test_each_limited_mutation_is_refused_over_its_limit(
     call = MUTATIONS[name].call.replace("$$file", "$file")
     parameters = "($file: Upload!)" if "$file" in call else ""
     query = f"mutation{parameters} {{ {name}({call}) {{ errors {{ code }} }} }}"
-    answer = front.upload(query, png()) if parameters else front.ask(query)
+    answer = api.upload(query, png()) if parameters else api.ask(query)
     payload = answer["data"][name]
     assert payload is None or payload["errors"] == [{"code": "TOO_MANY_REQUESTS"}]
     assert is_limited(answer) is (name != "setPassword")
