@@ -8,8 +8,10 @@ from flask import Flask
 
 import cli
 from app.ports import Ports
-from app.web.installation import Installation, install
+from app.settings import Settings
+from app.web.installation import install
 from app.web.remote_instances import EXTENSION, RemoteAccess
+from app.wiring import make_installation
 
 
 def run(
@@ -26,7 +28,7 @@ def run(
     """
     app = Flask("app")
     cli.register(app)
-    install(app, Installation(ports, **options))
+    install(app, make_installation(ports, Settings(**options)))
     if remote_access is not None:
         app.extensions[EXTENSION] = remote_access
     return app.test_cli_runner(catch_exceptions=False).invoke(args=arguments, input=stdin)

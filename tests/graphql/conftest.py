@@ -6,7 +6,7 @@ import pytest
 
 from app.settings import Settings
 from app.web.installation import Installation
-from app.wiring import connect
+from app.wiring import connect, make_installation
 from tests.fakes.activity import FakeActivity
 from tests.fakes.clock import FakeClock
 from tests.fakes.keys import SECRET
@@ -26,7 +26,7 @@ def installation(clock: FakeClock) -> Installation:
     """An installation whose endpoint never needs its database."""
     ports = connect(Settings(database_url="sqlite://", secret_key=SECRET))
     quiet = replace(ports, clock=clock, database=NoDatabase(), activity=FakeActivity())
-    return Installation(quiet)
+    return make_installation(quiet, Settings())
 
 
 @pytest.fixture

@@ -24,12 +24,12 @@ from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
 from app.graphql.payloads import SchemaPayloads
 from app.graphql.schema import schema
-from app.graphql.server.limits import Limits
 from app.models import OutboxEventRecord
 from app.ports import Ports
 from app.services.deliveries.dry_runs import dry_run_webhook
 from app.services.outbox.stored_events import event_in
 from tests.builders.apps import make_app
+from tests.builders.limits import default_limits
 from tests.builders.orders import checkout_id, make_cart, make_order, order_id
 from tests.builders.people import actor_of, make_user
 from tests.builders.products import make_product, product_id
@@ -81,7 +81,7 @@ def test_every_event_has_a_type_with_the_fields_of_every_event(event: type[Event
 
 @pytest.mark.parametrize("event", EVENTS.values(), ids=lambda event: event.__name__)
 def test_every_events_default_selection_is_a_query_of_that_event(event: type[Event]) -> None:
-    checked = SchemaPayloads(schema.graphql_schema, Limits()).check(default_query(event))
+    checked = SchemaPayloads(schema.graphql_schema, default_limits()).check(default_query(event))
     assert [one.value for one in checked.events] == [event.type.value]
 
 

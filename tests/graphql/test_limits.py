@@ -6,14 +6,14 @@ from itertools import chain, cycle, islice
 import pytest
 from graphql import get_introspection_query
 
-from app.graphql.server.limits import Limits
 from app.graphql.server.query_cost import PAGE
 from app.web.installation import Installation
+from tests.builders.limits import default_limits
 from tests.fakes.clock import START, FakeClock
 from tests.graphql.endpoint_client import EndpointClient
 from tests.graphql.fake_identity import Callers
 
-LIMITS = Limits()
+LIMITS = default_limits()
 PAGES = (
     "{ books(first: 100) { edges { node { author {"
     " books(first: 60) { edges { node { title } } } } } } } }"

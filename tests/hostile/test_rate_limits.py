@@ -10,7 +10,8 @@ from app.domain.sign_in.rate_limits import API_LIMITS
 from app.graphql.schema import schema
 from app.graphql.view import create_endpoint
 from app.ports import Ports
-from app.web.installation import Installation
+from app.settings import Settings
+from app.wiring import make_installation
 from tests.builders.images import png
 from tests.builders.people import ADDRESS, make_staff, sign_in
 from tests.fakes.clock import FakeClock
@@ -35,7 +36,7 @@ class Visitors:
     """Sends operations from whatever address a test names."""
 
     def __init__(self, ports: Ports) -> None:
-        endpoint = create_endpoint(Installation(ports))
+        endpoint = create_endpoint(make_installation(ports, Settings()))
         self._client = Client(endpoint, response_wrapper=Reply)
 
     def ask(self, query: str, address: str, credential: str = "", **variables: Any) -> Any:
