@@ -1,9 +1,11 @@
 """SQLite and PostgreSQL behind the database port."""
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections import namedtuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
+from typing import Any
 
 from sqlalchemy import Dialect, Engine, Select, make_url
 from sqlalchemy.exc import DBAPIError
@@ -14,6 +16,7 @@ from app.adapters.database_outage import Outage, Turns
 from app.adapters.database_postgresql import postgresql_engines
 from app.adapters.database_sqlite import sqlite_engines
 from app.domain.values.installation_errors import DatabaseBusy, DatabaseUnavailable
+from app.ports import NamedRow
 
 _PING_AFTER_SECONDS = 1.0
 
@@ -23,12 +26,14 @@ class _Compiled:
     """A statement as the driver takes it.
 
     ``constants`` are the values that the statement itself holds; ``names`` is the order of
-    positional parameters, ``None`` where the driver takes them by name.
+    positional parameters, ``None`` where the driver takes them by name. ``row`` names the values
+    of a row after the statement's columns.
     """
 
     text: str
     constants: Mapping[str, object]
     names: tuple[str, ...] | None
+    row: Callable[[Sequence[object]], NamedRow]
 
     def arguments(
         self, parameters: Mapping[str, object]
@@ -78,10 +83,11 @@ class SqlDatabase:
 
     def read(
         self, statement: Select[*tuple[object, ...]], parameters: Mapping[str, object]
-    ) -> Sequence[tuple[object, ...]]:
+    ) -> Sequence[NamedRow]:
         compiled = self._compile(statement)
         with self._watched(self._dialect.loaded_dbapi.Error):
-            return self._fetch(compiled.text, compiled.arguments(parameters))
+            rows = self._fetch(compiled.text, compiled.arguments(parameters))
+        return [compiled.row(row) for row in rows]
 
     @property
     def in_transaction(self) -> bool:
@@ -161,9 +167,18 @@ class SqlDatabase:
                 if name not in given_later
             },
             names=None if expanded.positiontup is None else tuple(expanded.positiontup),
+            row=_naming(statement),
         )
         _compiled[key] = (statement, made)
         return made
+
+
+def _naming(statement: Select[*tuple[object, ...]]) -> Callable[[Sequence[object]], NamedRow]:
+    """Return what makes a row of ``statement`` one whose columns are attributes."""
+    make_type: Callable[[str, Sequence[str]], Any] = namedtuple  # noqa: PYI024 - of names known now
+    make_row: Callable[[Sequence[object]], NamedRow]
+    make_row = make_type("Row", statement.selected_columns.keys())._make
+    return make_row
 
 
 def connect_database(

@@ -1,7 +1,7 @@
 from .activity import Activity
 from .clock import Clock
 from .configuration import Configuration
-from .database import Database
+from .database import Database, NamedRow
 from .encryption import Encryption
 from .http import Http
 from .identity_provider import IdentityProvider
@@ -30,6 +30,7 @@ __all__ = [
     "Images",
     "KeyStore",
     "Mailer",
+    "NamedRow",
     "PasswordHasher",
     "Payloads",
     "Ports",

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Protocol
+from typing import Any, Protocol
 
 from app.ports import statements
+
+
+class NamedRow(Protocol):
+    """A row whose columns are attributes, by their labels."""
+
+    def __getattr__(self, label: str) -> Any: ...
 
 
 class Database(Protocol):
@@ -22,11 +28,12 @@ class Database(Protocol):
 
     def read(
         self, statement: statements.Select[*tuple[object, ...]], parameters: Mapping[str, object]
-    ) -> Sequence[tuple[object, ...]]:
+    ) -> Sequence[NamedRow]:
         """The raw rows of one statement, for the hot path.
 
         ``statement`` must be a module's constant with named ``bindparam``s: it is compiled once.
-        Values come as the driver gives them (SQLite's booleans are 0 and 1).
+        Its columns are labelled, no two alike. Values come as the driver gives them (SQLite's
+        booleans are 0 and 1).
         """
 
     @property

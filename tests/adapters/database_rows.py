@@ -17,7 +17,7 @@ USER: Select[*tuple[object, ...]] = select(
 
 
 def shop_name(database: Database) -> object:
-    return database.read(NAME, {})[0][0]
+    return database.read(NAME, {})[0].name
 
 
 def rename_shop(database: Database, name: str) -> None:

@@ -17,7 +17,7 @@ from app.domain.shop.traffic import TrafficKind
 from app.domain.values.ids import to_global_id
 from app.domain.values.installation_errors import Unreachable
 from app.models import AppTokenRecord, ForwardingRecord, TrafficRecord
-from app.ports import Ports
+from app.ports import NamedRow, Ports
 from app.services.sign_in.own_sessions import end_session
 from tests.builders.apps import make_app
 from tests.builders.people import actor_of, make_user, sessions_of, sign_in
@@ -248,7 +248,7 @@ class _Wrapped:
 
     def read(
         self, statement: Select[*tuple[object, ...]], parameters: Mapping[str, object]
-    ) -> Sequence[tuple[object, ...]]:
+    ) -> Sequence[NamedRow]:
         return self._database.read(statement, parameters)
 
     def close(self) -> None:

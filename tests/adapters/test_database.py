@@ -112,11 +112,11 @@ def test_no_change_of_many_writers_is_lost(database: Database) -> None:
                 shop = session.get_one(ShopRecord, SHOP_ID, with_for_update=True)
                 shop.keys_version += 1
 
-    before = database.read(select(ShopRecord.keys_version), {})[0][0]
+    before = database.read(select(ShopRecord.keys_version), {})[0].keys_version
     with ThreadPoolExecutor(writers) as threads:
         for done in [threads.submit(count) for _ in range(writers)]:
             done.result(WAIT)
-    after = database.read(select(ShopRecord.keys_version), {})[0][0]
+    after = database.read(select(ShopRecord.keys_version), {})[0].keys_version
 
     assert isinstance(before, int)
     assert after == before + writers * changes

@@ -92,9 +92,9 @@ def sign_in(
     """Open a session of that origin, whatever the login mode says, and return its tokens."""
     with ports.database.transaction() as session:
         opened = open_session(ports, caller, session, user_id, origin)
-    door, found = find_session(ports, opened.token, user_id)
-    assert found is not None, "an inactive user has no session"
-    return sign_pair(ports, caller, opened, found.user, door.switches)
+    live = find_session(ports, opened.token, user_id)
+    assert live.found is not None, "an inactive user has no session"
+    return sign_pair(ports, caller, opened, live.found.user, live.shop_state.switches)
 
 
 def actor_of(ports: Ports, user_id: int, origin: SessionOrigin = SessionOrigin.PASSWORD) -> Actor:

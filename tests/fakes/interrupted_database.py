@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from sqlalchemy import Select
 from sqlalchemy.orm import Session
 
-from app.ports import Database
+from app.ports import Database, NamedRow
 
 Action = Callable[[], object]
 
@@ -43,7 +43,7 @@ class InterruptedDatabase:
 
     def read(
         self, statement: Select[*tuple[object, ...]], parameters: Mapping[str, object]
-    ) -> Sequence[tuple[object, ...]]:
+    ) -> Sequence[NamedRow]:
         return self._inner.read(statement, parameters)
 
     @property

@@ -7,6 +7,8 @@ import pytest
 from sqlalchemy import Select
 from sqlalchemy.orm import Session
 
+from app.ports import NamedRow
+
 
 class NoDatabase:
     """Fails the test at whatever is asked of it."""
@@ -23,7 +25,7 @@ class NoDatabase:
 
     def read(
         self, statement: Select[*tuple[object, ...]], parameters: Mapping[str, object]
-    ) -> Sequence[tuple[object, ...]]:
+    ) -> Sequence[NamedRow]:
         pytest.fail(f"nothing is to be read: {statement} {parameters}")
 
     def close(self) -> None:

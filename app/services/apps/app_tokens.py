@@ -159,7 +159,7 @@ def tokens_of_apps(
 @public
 def verify_app_token(ports: Ports, actor: Actor, token: str) -> bool:
     """Whether ``token`` opens anything right now (`appTokenVerify`): active app, not expired."""
-    return is_app_token(token) and find_app(ports, digest_of(token))[1] is not None
+    return is_app_token(token) and find_app(ports, digest_of(token)).found is not None
 
 
 def _find(session: Session, actor: Actor, token_id: int) -> tuple[AppTokenRecord, App]:

@@ -35,7 +35,7 @@ def make_extension_token(ports: Ports, actor: Actor, app: App) -> str | None:
     rows = ports.database.read(_SESSION, {"session_id": actor.session_id})
     if not rows:
         return None
-    session, ends = str(rows[0][0]), moment(rows[0][1])
+    session, ends = rows[0].token, moment(rows[0].expires_at)
     now = ports.clock.timestamp()
     expires = now + TOKEN_LIFETIME
     if isinstance(ends, datetime):

@@ -85,8 +85,6 @@ def require_requester(
         raise Refused(_LOST)
     switches = switches_of(session.get_one(ShopRecord, SHOP_ID))
     origin = SessionOrigin(str(kept.get("origin", SessionOrigin.NONE.value)))
-    user = with_effective_rights(
-        read_user(tuple(row)), origin, switches, read_grant(kept.get("grant"))
-    )
+    user = with_effective_rights(read_user(row), origin, switches, read_grant(kept.get("grant")))
     if not granted | {Permission.MANAGE_APPS} <= user.permissions:
         raise Refused(_LOST)

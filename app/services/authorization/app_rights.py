@@ -1,18 +1,17 @@
 """Which app stands behind a token, or beside somebody: again one statement, with the switches."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from sqlalchemy import ColumnElement, Select, and_, bindparam, func, or_, select
+from sqlalchemy import ColumnElement, Select, and_, bindparam, or_, select
 
 from app.domain.apps.apps import token_permissions
 from app.domain.apps.extensions import extension_permissions, is_older_than_app
 from app.domain.authorization.permissions import Permission, split_names
 from app.domain.sign_in.tokens import Claims
-from app.models import AppPermissionRecord, AppRecord, AppTokenRecord, SessionRecord, ShopRecord
+from app.models import AppRecord, AppTokenRecord, SessionRecord, ShopRecord
 from app.models.shop import SHOP_ID
 from app.models.users import UserRecord
-from app.ports import Ports
+from app.ports import NamedRow, Ports
 from app.services.authorization.declarations import part
 from app.services.authorization.live_sessions import (
     IN_SESSION,
@@ -24,7 +23,8 @@ from app.services.authorization.live_sessions import (
     moment,
     read_session,
 )
-from app.services.authorization.shop_state import SHOP_STATE_COLUMNS, ShopState, read_shop_state
+from app.services.authorization.shop_state import SHOP_STATE_COLUMNS, Lookup, read_shop_state
+from app.services.authorization.stored_permissions import APP_PERMISSIONS, read_permissions
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,23 +41,16 @@ class FoundApp:
     limit: frozenset[Permission] | None
 
 
-_GRANTED = (
-    select(func.aggregate_strings(AppPermissionRecord.permission, ","))
-    .where(AppPermissionRecord.app_id == AppRecord.id)
-    .scalar_subquery()
-)
-
-
 def _app_where(condition: ColumnElement[bool]) -> Select[*tuple[object, ...]]:
     return (
         select(
             *SHOP_STATE_COLUMNS,
-            AppRecord.id,
-            AppRecord.name,
-            _GRANTED,
-            AppTokenRecord.id,
-            AppTokenRecord.expires_at,
-            AppTokenRecord.permissions,
+            AppRecord.id.label("app_id"),
+            AppRecord.name.label("app_name"),
+            APP_PERMISSIONS.label("app_permissions"),
+            AppTokenRecord.id.label("token_id"),
+            AppTokenRecord.expires_at.label("token_expires_at"),
+            AppTokenRecord.permissions.label("token_permissions"),
         )
         .select_from(ShopRecord)
         .outerjoin(AppTokenRecord, condition)
@@ -75,7 +68,13 @@ def _app_where(condition: ColumnElement[bool]) -> Select[*tuple[object, ...]]:
 
 def _extension_where(condition: ColumnElement[bool]) -> Select[*tuple[object, ...]]:
     return (
-        select(*SHOP_STATE_COLUMNS, AppRecord.id, AppRecord.created_at, _GRANTED, *SESSION_COLUMNS)
+        select(
+            *SHOP_STATE_COLUMNS,
+            AppRecord.id.label("app_id"),
+            AppRecord.created_at.label("app_created_at"),
+            APP_PERMISSIONS.label("app_permissions"),
+            *SESSION_COLUMNS,
+        )
         .select_from(ShopRecord)
         .outerjoin(SessionRecord, condition)
         .outerjoin(UserRecord, IS_USER)
@@ -98,62 +97,53 @@ _EXTENSION_OF_KEY = _extension_where(OF_KEY)
 
 
 @part
-def find_app(ports: Ports, digest: str) -> tuple[ShopState, FoundApp | None]:
+def find_app(ports: Ports, digest: str) -> Lookup[FoundApp | None]:
     """The app whose token has that digest: active or being installed, the token not expired."""
     return _read_app(ports, ports.database.read(_APP, {"digest": digest})[0])
 
 
 @part
-def find_app_again(ports: Ports, token_id: int) -> tuple[ShopState, FoundApp | None]:
+def find_app_again(ports: Ports, token_id: int) -> Lookup[FoundApp | None]:
     """What ``find_app`` finds, by the token's key."""
     return _read_app(ports, ports.database.read(_APP_OF_TOKEN, {"token_id": token_id})[0])
 
 
-def _read_app(ports: Ports, row: Sequence[object]) -> tuple[ShopState, FoundApp | None]:
-    app_id, name, granted, token_id, expires_at, narrowed = row[len(SHOP_STATE_COLUMNS) :]
-    expires = moment(expires_at)
-    if app_id is None or (expires is not None and expires <= ports.clock.now()):
-        return read_shop_state(row), None
-    limit = None if narrowed is None else split_names(str(narrowed))
-    usable = token_permissions(_permissions(granted), limit)
-    return read_shop_state(row), FoundApp(
-        int(str(app_id)), int(str(token_id)), str(name), usable, limit
-    )
+def _read_app(ports: Ports, row: NamedRow) -> Lookup[FoundApp | None]:
+    state = read_shop_state(row)
+    expires = moment(row.token_expires_at)
+    if row.app_id is None or (expires is not None and expires <= ports.clock.now()):
+        return Lookup(state, None)
+    limit = None if row.token_permissions is None else split_names(row.token_permissions)
+    granted = token_permissions(read_permissions(row.app_permissions), limit)
+    return Lookup(state, FoundApp(row.app_id, row.token_id, row.app_name, granted, limit))
 
 
 @part
-def find_extension(
-    ports: Ports, claims: Claims, app_id: int
-) -> tuple[ShopState, LiveSession | None]:
+def find_extension(ports: Ports, claims: Claims, app_id: int) -> Lookup[LiveSession | None]:
     """What ``find_session`` finds, with the active app whose extension acts for that user.
 
     A token older than the app is not the app's: a restored backup can give its key again.
     """
     values = {"session": claims.session, "user_id": claims.user_id, "app_id": app_id}
     row = ports.database.read(_EXTENSION, values)[0]
-    created = moment(row[len(SHOP_STATE_COLUMNS) + 1])
+    created = moment(row.app_created_at)
     if created is None or is_older_than_app(claims, created.timestamp()):
-        return read_shop_state(row), None
+        return Lookup(read_shop_state(row), None)
     return _read_extension(row)
 
 
 @part
 def find_extension_again(
     ports: Ports, session_id: int, user_id: int, app_id: int
-) -> tuple[ShopState, LiveSession | None]:
+) -> Lookup[LiveSession | None]:
     """What ``find_extension`` finds, by the session's key."""
     values = {"session_id": session_id, "user_id": user_id, "app_id": app_id}
     return _read_extension(ports.database.read(_EXTENSION_OF_KEY, values)[0])
 
 
-def _read_extension(row: Sequence[object]) -> tuple[ShopState, LiveSession | None]:
-    found_id, _created_at, granted, *columns = row[len(SHOP_STATE_COLUMNS) :]
-    found = read_session(columns)
-    if found is None or found_id is None:
-        return read_shop_state(row), None
-    side = ExtensionApp(int(str(found_id)), extension_permissions(_permissions(granted)))
-    return read_shop_state(row), replace(found, app=side)
-
-
-def _permissions(joined: object) -> frozenset[Permission]:
-    return split_names(str(joined)) if joined else frozenset()
+def _read_extension(row: NamedRow) -> Lookup[LiveSession | None]:
+    state, found = read_shop_state(row), read_session(row)
+    if found is None or row.app_id is None:
+        return Lookup(state, None)
+    side = ExtensionApp(row.app_id, extension_permissions(read_permissions(row.app_permissions)))
+    return Lookup(state, replace(found, app=side))

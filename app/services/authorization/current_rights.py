@@ -11,7 +11,7 @@ from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Caller, Permission, in_order
 from app.domain.shop.settings import rejects_password_sessions
 from app.domain.values.errors import PermissionDenied, TokenFault, TokenRejected
-from app.ports import Ports
+from app.ports import NamedRow, Ports
 from app.services.authorization.app_rights import find_app_again, find_extension_again
 from app.services.authorization.declarations import part
 from app.services.authorization.live_sessions import (
@@ -20,7 +20,7 @@ from app.services.authorization.live_sessions import (
     find_session_again,
 )
 from app.services.authorization.provider_rights import find_provider_session_again
-from app.services.authorization.shop_state import ShopState
+from app.services.authorization.shop_state import Lookup
 
 
 class RightsCheckedDatabase:
@@ -53,7 +53,7 @@ class RightsCheckedDatabase:
 
     def read(
         self, statement: Select[*tuple[object, ...]], parameters: Mapping[str, object]
-    ) -> Sequence[tuple[object, ...]]:
+    ) -> Sequence[NamedRow]:
         return self._inner.read(statement, parameters)
 
     @property
@@ -101,30 +101,32 @@ def _has_credential(actor: Actor) -> bool:
 def _current(ports: Ports, actor: Actor) -> tuple[bool, frozenset[Permission]]:
     """Whether the caller is staff, and what they hold."""
     if actor.app_token_id is not None:
-        _, app = find_app_again(ports, actor.app_token_id)
+        app = find_app_again(ports, actor.app_token_id).found
         if app is None or app.app_id != actor.app_id:
             raise TokenRejected(TokenFault.INVALID)
         return False, app.granted
-    shop_state, found = _find_person(ports, actor)
-    mode = shop_state.switches.password_login_mode
+    person = _find_person(ports, actor)
+    switches, found = person.shop_state.switches, person.found
+    mode = switches.password_login_mode
     if (
         found is None
         or found.user.id != actor.user_id
         or rejects_password_sessions(mode, found.origin)
     ):
         raise TokenRejected(TokenFault.INVALID)
-    user = effective_user(found, shop_state.switches)
+    user = effective_user(found, switches)
     return user.is_staff, user.permissions
 
 
-def _find_person(ports: Ports, actor: Actor) -> tuple[ShopState, LiveSession | None]:
+def _find_person(ports: Ports, actor: Actor) -> Lookup[LiveSession | None]:
     user_id = actor.user_id or 0
     if actor.session_id is None:
         token = actor.provider_token
         if token is None:
             raise TokenRejected(TokenFault.INVALID)
-        shop_state, found = find_provider_session_again(ports, token, actor.grant)
-        return shop_state, found if shop_state.providers_version == token.version else None
+        bearer = find_provider_session_again(ports, token, actor.grant)
+        is_current = bearer.shop_state.providers_version == token.version
+        return bearer if is_current else Lookup(bearer.shop_state, None)
     if actor.app_id is None:
         return find_session_again(ports, actor.session_id, user_id)
     return find_extension_again(ports, actor.session_id, user_id, actor.app_id)

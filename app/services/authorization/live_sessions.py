@@ -1,11 +1,11 @@
 """Who stands behind a token, with the shop's switches: the one statement of the hot path."""
 
-from collections.abc import Sequence
+import json
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 
-from sqlalchemy import ColumnElement, Select, String, and_, bindparam, cast, func, select
+from sqlalchemy import ColumnElement, Select, and_, bindparam, select
 
 from app.domain.accounts.users import Group, User
 from app.domain.authorization.actor import ProviderToken, SessionOrigin
@@ -19,21 +19,21 @@ from app.domain.shop.settings import (
 )
 from app.models import (
     GroupMemberRecord,
-    GroupPermissionRecord,
     GroupRecord,
     SessionRecord,
     ShopRecord,
     UserPermissionRecord,
     UserRecord,
 )
+from app.models.json_arrays import json_array_text, json_object
 from app.models.shop import SHOP_ID
-from app.ports import Ports
+from app.ports import NamedRow, Ports
 from app.services.authorization.declarations import part
-from app.services.authorization.shop_state import SHOP_STATE_COLUMNS, ShopState, read_shop_state
-
-_BETWEEN = "\x1e"
-_WITHIN = "\x1f"
-_AMONG = "\x1d"
+from app.services.authorization.shop_state import SHOP_STATE_COLUMNS, Lookup, read_shop_state
+from app.services.authorization.stored_permissions import (
+    NESTED_GROUP_PERMISSIONS,
+    read_permissions,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,24 +63,16 @@ class LiveSession:
 
 
 _DIRECT = (
-    select(func.aggregate_strings(UserPermissionRecord.permission, _BETWEEN))
+    select(json_array_text(UserPermissionRecord.permission))
     .where(UserPermissionRecord.user_id == UserRecord.id)
-    .scalar_subquery()
-)
-_OF_GROUP = (
-    select(func.aggregate_strings(GroupPermissionRecord.permission, _AMONG))
-    .where(GroupPermissionRecord.group_id == GroupRecord.id)
     .scalar_subquery()
 )
 _GROUPS = (
     select(
-        func.aggregate_strings(
-            cast(GroupRecord.id, String)
-            + _WITHIN
-            + GroupRecord.name
-            + _WITHIN
-            + func.coalesce(_OF_GROUP, ""),
-            _BETWEEN,
+        json_array_text(
+            json_object(
+                id=GroupRecord.id, name=GroupRecord.name, permissions=NESTED_GROUP_PERMISSIONS
+            )
         )
     )
     .join(GroupMemberRecord, GroupMemberRecord.group_id == GroupRecord.id)
@@ -89,31 +81,31 @@ _GROUPS = (
 )
 
 USER_COLUMNS = (
-    UserRecord.id,
-    UserRecord.email,
-    UserRecord.first_name,
-    UserRecord.last_name,
-    UserRecord.is_staff,
-    UserRecord.is_active,
-    UserRecord.is_confirmed,
-    UserRecord.is_superuser,
-    UserRecord.date_joined,
-    UserRecord.updated_at,
-    UserRecord.last_login,
-    _DIRECT,
-    _GROUPS,
-    UserRecord.avatar,
+    UserRecord.id.label("user_id"),
+    UserRecord.email.label("user_email"),
+    UserRecord.first_name.label("user_first_name"),
+    UserRecord.last_name.label("user_last_name"),
+    UserRecord.is_staff.label("user_is_staff"),
+    UserRecord.is_active.label("user_is_active"),
+    UserRecord.is_confirmed.label("user_is_confirmed"),
+    UserRecord.is_superuser.label("user_is_superuser"),
+    UserRecord.date_joined.label("user_date_joined"),
+    UserRecord.updated_at.label("user_updated_at"),
+    UserRecord.last_login.label("user_last_login"),
+    _DIRECT.label("user_permissions"),
+    _GROUPS.label("user_groups"),
+    UserRecord.avatar.label("user_avatar"),
 )
-"""What ``read_user`` expects, in this order."""
+"""What ``read_user`` expects in a row."""
 
 SESSION_COLUMNS = (
-    SessionRecord.id,
-    SessionRecord.origin,
-    SessionRecord.scope,
-    SessionRecord.provider_id,
+    SessionRecord.id.label("session_id"),
+    SessionRecord.origin.label("session_origin"),
+    SessionRecord.scope.label("session_scope"),
+    SessionRecord.provider_id.label("session_provider_id"),
     *USER_COLUMNS,
 )
-"""What ``read_session`` expects."""
+"""What ``read_session`` expects in a row."""
 
 IN_SESSION = and_(
     SessionRecord.token == bindparam("session"), SessionRecord.user_id == bindparam("user_id")
@@ -141,23 +133,23 @@ _SESSION_OF_KEY = _session_where(OF_KEY)
 
 
 @part
-def find_session(ports: Ports, session: str, user_id: int) -> tuple[ShopState, LiveSession | None]:
+def find_session(ports: Ports, session: str, user_id: int) -> Lookup[LiveSession | None]:
     """The live session with that claim ``token``, if it is that user's and the user is active."""
     row = ports.database.read(_SESSION, {"session": session, "user_id": user_id})[0]
-    return read_shop_state(row), read_session(row[len(SHOP_STATE_COLUMNS) :])
+    return Lookup(read_shop_state(row), read_session(row))
 
 
 @part
-def find_session_again(
-    ports: Ports, session_id: int, user_id: int
-) -> tuple[ShopState, LiveSession | None]:
+def find_session_again(ports: Ports, session_id: int, user_id: int) -> Lookup[LiveSession | None]:
     """What ``find_session`` finds, by the session's key."""
     row = ports.database.read(_SESSION_OF_KEY, {"session_id": session_id, "user_id": user_id})[0]
-    return read_shop_state(row), read_session(row[len(SHOP_STATE_COLUMNS) :])
+    return Lookup(read_shop_state(row), read_session(row))
 
 
 _LIVING: Select[*tuple[object, ...]] = (
-    select(*SHOP_STATE_COLUMNS, SessionRecord.id, UserRecord.id)
+    select(
+        *SHOP_STATE_COLUMNS, SessionRecord.id.label("session_id"), UserRecord.id.label("user_id")
+    )
     .select_from(ShopRecord)
     .outerjoin(SessionRecord, IN_SESSION)
     .outerjoin(UserRecord, IS_USER)
@@ -166,10 +158,10 @@ _LIVING: Select[*tuple[object, ...]] = (
 
 
 @part
-def session_exists(ports: Ports, session: str, user_id: int) -> tuple[ShopState, bool]:
+def session_exists(ports: Ports, session: str, user_id: int) -> Lookup[bool]:
     """Whether there is that session, for whoever has no need to know what its user may do."""
     row = ports.database.read(_LIVING, {"session": session, "user_id": user_id})[0]
-    return read_shop_state(row), None not in row[len(SHOP_STATE_COLUMNS) :]
+    return Lookup(read_shop_state(row), row.session_id is not None and row.user_id is not None)
 
 
 @part
@@ -203,40 +195,40 @@ def with_effective_rights(
 
 
 @part
-def read_session(row: Sequence[object]) -> LiveSession | None:
-    """The session in the columns of ``SESSION_COLUMNS``; ``None`` for one without its user."""
-    session_id, origin, scope, provider_id, *columns = row
-    if session_id is None or columns[0] is None:
+def read_session(row: NamedRow) -> LiveSession | None:
+    """The session in a row that has ``SESSION_COLUMNS``; ``None`` for one without its user."""
+    if row.session_id is None or row.user_id is None:
         return None
     return LiveSession(
-        _number(session_id),
-        SessionOrigin(str(origin)),
-        read_user(columns),
-        read_grant(scope),
-        None if provider_id is None else _number(provider_id),
+        session_id=row.session_id,
+        origin=SessionOrigin(row.session_origin),
+        user=read_user(row),
+        grant=read_grant(row.session_scope),
+        provider_id=row.session_provider_id,
     )
 
 
 @part
-def read_user(row: Sequence[object]) -> User:
-    """A person from the columns of ``USER_COLUMNS``, raw or typed, with every right they hold."""
-    superuser = bool(row[7])
-    groups = _groups(row[12])
+def read_user(row: NamedRow) -> User:
+    """A person from a row that has ``USER_COLUMNS``, raw or typed, with every right they hold."""
+    is_superuser = bool(row.user_is_superuser)
+    groups = _groups(row.user_groups)
+    direct = read_permissions(row.user_permissions)
     return User(
-        id=_number(row[0]),
-        email=str(row[1]),
-        first_name=str(row[2]),
-        last_name=str(row[3]),
-        is_staff=bool(row[4]),
-        is_active=bool(row[5]),
-        is_confirmed=bool(row[6]),
-        is_superuser=superuser,
-        date_joined=_required_moment(row[8]),
-        updated_at=_required_moment(row[9]),
-        last_login=moment(row[10]),
-        permissions=ALL_PERMISSIONS if superuser else _held(row[11], groups),
+        id=row.user_id,
+        email=row.user_email,
+        first_name=row.user_first_name,
+        last_name=row.user_last_name,
+        is_staff=bool(row.user_is_staff),
+        is_active=bool(row.user_is_active),
+        is_confirmed=bool(row.user_is_confirmed),
+        is_superuser=is_superuser,
+        date_joined=_required_moment(row.user_date_joined),
+        updated_at=_required_moment(row.user_updated_at),
+        last_login=moment(row.user_last_login),
+        permissions=ALL_PERMISSIONS if is_superuser else _held(direct, groups),
         groups=groups,
-        avatar=str(row[13]),
+        avatar=row.user_avatar,
     )
 
 
@@ -263,33 +255,16 @@ def _required_moment(value: object) -> datetime:
     return found
 
 
-def _permissions(joined: object, between: str = _BETWEEN) -> frozenset[Permission]:
-    return _read(str(joined), between) if joined else frozenset()
+def _held(direct: frozenset[Permission], groups: tuple[Group, ...]) -> frozenset[Permission]:
+    return direct.union(*(group.permissions for group in groups))
 
 
-# Few combinations exist, and every request reads one or more of them.
+# Few combinations exist, and every request of staff reads one.
 @lru_cache(maxsize=1024)
-def _read(joined: str, between: str) -> frozenset[Permission]:
-    return known(joined.split(between))
-
-
-def _held(direct: object, groups: tuple[Group, ...]) -> frozenset[Permission]:
-    return _permissions(direct).union(*(group.permissions for group in groups))
-
-
-def _groups(joined: object) -> tuple[Group, ...]:
-    if not joined:
-        return ()
-    parts = (text.split(_WITHIN) for text in str(joined).split(_BETWEEN))
-    groups = (Group(int(key), name, _permissions(held, _AMONG)) for key, name, held in parts)
+def _groups(text: str) -> tuple[Group, ...]:
+    groups = (Group(one["id"], one["name"], known(one["permissions"])) for one in json.loads(text))
     return tuple(sorted(groups, key=_by_name))
 
 
 def _by_name(group: Group) -> tuple[str, int]:
     return group.name, group.id
-
-
-def _number(value: object) -> int:
-    if not isinstance(value, int):
-        raise TypeError(f"{value!r} is no whole number")
-    return value

@@ -4,7 +4,6 @@ from datetime import datetime
 
 from sqlalchemy import Select, and_, bindparam, select
 
-from app.domain.accounts.users import User
 from app.domain.authorization.actor import ProviderToken, SessionOrigin
 from app.domain.authorization.scopes import ScopeGrant
 from app.models import ExternalIdentityRecord, ShopRecord, UserRecord
@@ -13,13 +12,13 @@ from app.ports import Ports
 from app.ports.provider_cache import CachedProviderToken
 from app.services.authorization.declarations import part
 from app.services.authorization.live_sessions import USER_COLUMNS, LiveSession, moment, read_user
-from app.services.authorization.shop_state import SHOP_STATE_COLUMNS, ShopState, read_shop_state
+from app.services.authorization.shop_state import SHOP_STATE_COLUMNS, Lookup, read_shop_state
 
 _IDENTITY: Select[*tuple[object, ...]] = (
     select(
         *SHOP_STATE_COLUMNS,
-        ExternalIdentityRecord.tokens_valid_after,
-        UserRecord.tokens_valid_after,
+        ExternalIdentityRecord.tokens_valid_after.label("signed_out_there"),
+        UserRecord.tokens_valid_after.label("signed_out_here"),
         *USER_COLUMNS,
     )
     .select_from(ShopRecord)
@@ -40,9 +39,7 @@ _IDENTITY: Select[*tuple[object, ...]] = (
 
 
 @part
-def find_provider_session(
-    ports: Ports, seen: CachedProviderToken
-) -> tuple[ShopState, LiveSession | None]:
+def find_provider_session(ports: Ports, seen: CachedProviderToken) -> Lookup[LiveSession | None]:
     """The active user whose token was ``seen``, unless it was issued before they signed out.
 
     Signing out everywhere here, and being signed out everywhere by the provider, count alike. The
@@ -56,7 +53,7 @@ def find_provider_session(
 @part
 def find_provider_session_again(
     ports: Ports, token: ProviderToken, grant: ScopeGrant | None
-) -> tuple[ShopState, LiveSession | None]:
+) -> Lookup[LiveSession | None]:
     """What ``find_provider_session`` finds, by what an actor keeps of the token."""
     values = {
         "identity_id": token.identity_id,
@@ -64,13 +61,13 @@ def find_provider_session_again(
         "subject": token.subject,
     }
     row = ports.database.read(_IDENTITY, values)[0]
-    signed_out_there, signed_out_here, *columns = row[len(SHOP_STATE_COLUMNS) :]
-    shop_state = read_shop_state(row)
-    if columns[0] is None or is_signed_out(token.issued, signed_out_here, signed_out_there):
-        return shop_state, None
-    user: User = read_user(columns)
+    state = read_shop_state(row)
+    signed_out = row.signed_out_here, row.signed_out_there
+    if row.user_id is None or is_signed_out(token.issued, *signed_out):
+        return Lookup(state, None)
+    user = read_user(row)
     found = LiveSession(None, SessionOrigin.OIDC, user, grant, provider_token=token)
-    return shop_state, found
+    return Lookup(state, found)
 
 
 @part

@@ -184,7 +184,8 @@ def find_console_caller(
     ports: Ports, visitor: Visitor, token: str, user_id: int
 ) -> ConsoleCaller | None:
     """Whoever the cookie names, if the session is alive and the user active; one statement."""
-    shop_state, found = find_session(ports, token, user_id)
+    session = find_session(ports, token, user_id)
+    shop_state, found = session.shop_state, session.found
     if found is None or (not found.user.is_staff and found.grant is None):
         return None
     mode = shop_state.switches.password_login_mode

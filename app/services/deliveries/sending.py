@@ -7,13 +7,14 @@ from datetime import timedelta
 from sqlalchemy import select, update
 
 from app.domain.authorization.actor import Actor
-from app.domain.authorization.permissions import Permission, split_names
+from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.deliveries import GONE, Batch
 from app.domain.webhooks.subscribable_events import needed
 from app.models import AppRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.ports.encryption import DecryptionError
 from app.services.authorization.register import internal
+from app.services.authorization.stored_permissions import APP_PERMISSIONS, read_permissions
 from app.services.deliveries.attempt_results import (
     Delivery,
     Outcome,
@@ -27,7 +28,6 @@ from app.services.deliveries.signing import Endpoint, endpoint_of
 from app.services.outbox.link_secrets import decrypted_payload, holds_secret
 from app.services.webhooks.link_recipients import SentLink, sent_links
 from app.services.webhooks.stored_webhooks import read_saver
-from app.services.webhooks.subscribers import PERMISSIONS
 
 _PATIENCE = timedelta(seconds=5)
 """How long a batch may take before the rest of it goes back: a slow endpoint waits its turn."""
@@ -105,7 +105,7 @@ def _receiver(ports: Ports, batch: Batch) -> _Receiver | None:
     """Where the batch goes, and what its app may hear of; nothing where it wants nothing more."""
     with ports.database.reading() as session:
         row = session.execute(
-            select(WebhookRecord, PERMISSIONS)
+            select(WebhookRecord, APP_PERMISSIONS.label("app_permissions"))
             .join(AppRecord, AppRecord.id == WebhookRecord.app_id)
             .where(
                 WebhookRecord.id == batch.webhook_id,
@@ -115,9 +115,9 @@ def _receiver(ports: Ports, batch: Batch) -> _Receiver | None:
         ).one_or_none()
     if row is None:
         return None
-    webhook, held = row
-    saver = read_saver(webhook.saved_by_kind, webhook.saved_by, webhook.saved_permissions)
-    permitted = saver.payload_permissions(split_names(held or ""))
+    webhook = row.WebhookRecord
+    held = read_permissions(row.app_permissions)
+    permitted = read_saver(webhook).payload_permissions(held)
     return _Receiver(endpoint_of(ports, webhook), permitted)
 
 

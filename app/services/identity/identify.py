@@ -18,7 +18,7 @@ from app.services.authorization.app_rights import find_app
 from app.services.authorization.live_sessions import LiveSession, effective_user
 from app.services.authorization.provider_rights import find_provider_session
 from app.services.authorization.register import part
-from app.services.authorization.shop_state import ShopState, load_shop_state
+from app.services.authorization.shop_state import Lookup, ShopState, load_shop_state
 from app.services.identity.own_tokens import VerifiedSession, digest_of_token, verify_own_token
 from app.services.identity.provider_token_verification import identify_provider_token
 
@@ -74,19 +74,20 @@ def identify(ports: Ports, visitor: Visitor) -> Identity:
     try:
         verified = verify_own_token(ports, credential, visitor.issuer, digest)
         shop_state = verified.shop_state
-        return person(visitor, shop_state, _access_session(verified))
+        return person(visitor, Lookup(shop_state, _access_session(verified)))
     except TokenRejected as rejected:
         shop_state = shop_state or load_shop_state(ports)
         return _identify_other(ports, visitor, digest, shop_state, rejected.fault)
 
 
 @part
-def person(visitor: Visitor, shop_state: ShopState, found: LiveSession | None) -> Identity:
+def person(visitor: Visitor, session: Lookup[LiveSession | None]) -> Identity:
     """The identity that a live session gives right now.
 
     Raises ``TokenRejected`` INVALID when there is no such session, or when its way in is worth
     nothing in the present login mode.
     """
+    shop_state, found = session.shop_state, session.found
     mode = shop_state.switches.password_login_mode
     if found is None or rejects_password_sessions(mode, found.origin):
         raise TokenRejected(TokenFault.INVALID)
@@ -121,12 +122,12 @@ def _bearer(ports: Ports, visitor: Visitor, seen: CachedProviderToken) -> Identi
     """
     if not seen.not_before <= ports.clock.timestamp() < seen.expires:
         return None
-    shop_state, found = find_provider_session(ports, seen)
-    if shop_state.providers_version != seen.version:
+    session = find_provider_session(ports, seen)
+    if session.shop_state.providers_version != seen.version:
         return None
-    if found is None:
-        return Identity(_anonymous(visitor, TokenFault.INVALID), shop_state.shop)
-    return person(visitor, shop_state, found)
+    if session.found is None:
+        return Identity(_anonymous(visitor, TokenFault.INVALID), session.shop_state.shop)
+    return person(visitor, session)
 
 
 def _identify_other(
@@ -162,9 +163,10 @@ def _access_session(verified: VerifiedSession) -> LiveSession | None:
 
 
 def _identify_app(ports: Ports, visitor: Visitor, token: str) -> Identity:
-    shop_state, found = find_app(ports, digest_of(token))
+    app = find_app(ports, digest_of(token))
+    shop, found = app.shop_state.shop, app.found
     if found is None:
-        return Identity(_anonymous(visitor, TokenFault.INVALID), shop_state.shop)
+        return Identity(_anonymous(visitor, TokenFault.INVALID), shop)
     actor = Actor(
         ActorKind.APP,
         app_id=found.app_id,
@@ -176,7 +178,7 @@ def _identify_app(ports: Ports, visitor: Visitor, token: str) -> Identity:
         user_agent=visitor.user_agent,
         issuer=visitor.issuer,
     )
-    return Identity(actor, shop_state.shop, app_token_id=found.token_id)
+    return Identity(actor, shop, app_token_id=found.token_id)
 
 
 def _anonymous(visitor: Visitor, fault: TokenFault | None) -> Actor:

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Generic
 
 from app.domain.sign_in.tokens import Claims, TokenType, check_claims, read_claims
 from app.domain.values.errors import TokenFault, TokenRejected
@@ -12,19 +12,21 @@ from app.ports.process_cache import CachedKeyRing, VerifiedToken
 from app.services.authorization.app_rights import find_extension
 from app.services.authorization.live_sessions import LiveSession, find_session, session_exists
 from app.services.authorization.register import part
-from app.services.authorization.shop_state import ShopState
+from app.services.authorization.shop_state import Found, Lookup, ShopState
 from app.services.keys.ring import ring
-
-Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, slots=True)
-class VerifiedSession:
-    """A good token, the shop as it stood when its session was looked for, and the session."""
+class VerifiedOwnToken(Generic[Found]):
+    """A good token, the shop as it stood when its session was looked for, and what was found."""
 
     claims: Claims
     shop_state: ShopState
-    found: LiveSession | None
+    found: Found
+
+
+VerifiedSession = VerifiedOwnToken[LiveSession | None]
+"""A good token and its session, ``None`` for one that has ended."""
 
 
 @part
@@ -38,14 +40,13 @@ def verify_own_token(
     One statement when the token has been seen before: its signature is then remembered, and the
     ring's version is read with the session.
     """
-    return VerifiedSession(*_verify_session(ports, token, issuer, digest, _find))
+    return _verify_session(ports, token, issuer, digest, _find)
 
 
 @part
-def verify_own_token_alive(ports: Ports, token: str, issuer: str) -> tuple[Claims, bool]:
+def verify_own_token_alive(ports: Ports, token: str, issuer: str) -> VerifiedOwnToken[bool]:
     """The claims of a token of ours, and whether its session is alive; as ``verify_own_token``."""
-    claims, _, alive = _verify_session(ports, token, issuer, None, _find_alive)
-    return claims, alive
+    return _verify_session(ports, token, issuer, None, _find_alive)
 
 
 def _verify_session(
@@ -53,8 +54,8 @@ def _verify_session(
     token: str,
     issuer: str,
     digest: bytes | None,
-    find: Callable[[Ports, Claims], tuple[ShopState, Found]],
-) -> tuple[Claims, ShopState, Found]:
+    find: Callable[[Ports, Claims], Lookup[Found]],
+) -> VerifiedOwnToken[Found]:
     verified = _verified(ports, token, digest or digest_of_token(token))
     check_claims(
         verified.claims,
@@ -62,14 +63,14 @@ def _verify_session(
         issuer=issuer,
         configured=bool(ports.configuration.issuer),
     )
-    shop_state, found = find(ports, verified.claims)
-    known = ring(ports, shop_state.keys_version)
+    session = find(ports, verified.claims)
+    known = ring(ports, session.shop_state.keys_version)
     if verified.ring is not known.ring:
         verified = _verify(ports, known, token)
-    return verified.claims, shop_state, found
+    return VerifiedOwnToken(verified.claims, session.shop_state, session.found)
 
 
-def _find(ports: Ports, claims: Claims) -> tuple[ShopState, LiveSession | None]:
+def _find(ports: Ports, claims: Claims) -> Lookup[LiveSession | None]:
     if claims.type != TokenType.EXTENSION:
         return find_session(ports, claims.session, claims.user_id)
     if claims.app_id is None:
@@ -77,11 +78,11 @@ def _find(ports: Ports, claims: Claims) -> tuple[ShopState, LiveSession | None]:
     return find_extension(ports, claims, claims.app_id)
 
 
-def _find_alive(ports: Ports, claims: Claims) -> tuple[ShopState, bool]:
+def _find_alive(ports: Ports, claims: Claims) -> Lookup[bool]:
     if claims.type != TokenType.EXTENSION:
         return session_exists(ports, claims.session, claims.user_id)
-    shop_state, found = _find(ports, claims)
-    return shop_state, found is not None
+    session = _find(ports, claims)
+    return Lookup(session.shop_state, session.found is not None)
 
 
 def _verified(ports: Ports, token: str, digest: bytes) -> VerifiedToken:

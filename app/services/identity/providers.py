@@ -14,7 +14,7 @@ from app.services.authorization.register import part, public
 SECRET_PURPOSE = "identity provider's client secret"  # noqa: S105 - what it is sealed for
 
 # The shop is one row, so nothing has to choose among several.
-_VERSION: Select[*tuple[object, ...]] = select(ShopRecord.providers_version)
+_VERSION: Select[*tuple[object, ...]] = select(ShopRecord.providers_version.label("version"))
 _NAMES = tuple(field.name for field in fields(Provider))
 
 
@@ -30,7 +30,7 @@ class ExternalAuthentication:
 def known_providers(ports: Ports, version: int | None = None) -> tuple[Provider, ...]:
     """Every provider at ``version``, which the caller has just read from the shop's row."""
     if version is None:
-        version = int(str(ports.database.read(_VERSION, {})[0][0]))
+        version = int(ports.database.read(_VERSION, {})[0].version)
     known = ports.cache.providers.known
     if known is None or known.version != version:
         with ports.database.reading() as session:

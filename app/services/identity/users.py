@@ -29,7 +29,7 @@ def load_user(session: Session, user_id: int) -> User:
     """The person with that key, with every right they hold, as this transaction has left them."""
     session.flush()
     row = session.execute(select(*USER_COLUMNS).where(UserRecord.id == user_id)).one()
-    return read_user(tuple(row))
+    return read_user(row)
 
 
 @part
@@ -38,7 +38,7 @@ def find_user_by_key(session: Session, user_id: int) -> User:
     row = session.execute(select(*USER_COLUMNS).where(UserRecord.id == user_id)).one_or_none()
     if row is None:
         raise Refused(Problem("NOT_FOUND", "There is no such user.", "id"))
-    return read_user(tuple(row))
+    return read_user(row)
 
 
 @part

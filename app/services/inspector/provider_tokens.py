@@ -119,8 +119,12 @@ def _with_person(
     """``found`` with whoever is known here by that subject, and what they may do."""
     identity = ExternalIdentityRecord
     query = (
-        select(ShopRecord, identity.tokens_valid_after, UserRecord.tokens_valid_after)
-        .add_columns(*USER_COLUMNS)
+        select(
+            ShopRecord,
+            identity.tokens_valid_after.label("signed_out_there"),
+            UserRecord.tokens_valid_after.label("signed_out_here"),
+            *USER_COLUMNS,
+        )
         .select_from(ShopRecord)
         .join(identity, identity.issuer == provider.issuer_here(access.issuer))
         .join(UserRecord, UserRecord.id == identity.user_id)
@@ -132,10 +136,11 @@ def _with_person(
         text = "Nobody has come in with it yet: whoever does first is made or linked then."
         check = Check(CheckName.PERSON, CheckOutcome.UNKNOWN, text)
         return replace(found, checks=(*found.checks, check))
-    shop, there, here, *columns = row
-    user = read_user(columns)
+    user = read_user(row)
     checks = [*found.checks, _alive(active=user.is_active)]
-    if access.issued is not None and is_signed_out(access.issued, here, there):
+    if access.issued is not None and is_signed_out(
+        access.issued, row.signed_out_here, row.signed_out_there
+    ):
         text = "It was issued before its person signed out everywhere."
         checks.append(failed(CheckName.SESSION, text))
     found = replace(found, checks=tuple(checks), bearer=bearer_of(user))
@@ -144,7 +149,7 @@ def _with_person(
     scopes = None if access.grant is None else access.grant.permissions
     rights = person_rights(
         user.permissions,
-        mode=switches_of(shop).password_login_mode,
+        mode=switches_of(row.ShopRecord).password_login_mode,
         origin=SessionOrigin.OIDC,
         scopes=scopes,
     )

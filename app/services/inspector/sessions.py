@@ -1,35 +1,35 @@
 """The session and the person behind a token of ours, alive or not: one statement."""
 
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any
 
-from sqlalchemy import and_, func, literal, select
+from sqlalchemy import and_, literal, select
 
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import SessionOrigin
-from app.domain.authorization.permissions import Permission, split_names
+from app.domain.authorization.permissions import Permission
 from app.domain.authorization.scopes import ScopeGrant, read_grant
 from app.domain.inspector.token_inspection import AppBehind, Bearer, SessionBehind
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.sign_in.tokens import Claims
-from app.models import AppPermissionRecord, AppRecord, SessionRecord, ShopRecord, UserRecord
-from app.ports import Ports
+from app.models import AppRecord, SessionRecord, ShopRecord, UserRecord
+from app.ports import NamedRow, Ports
 from app.services.authorization.live_sessions import USER_COLUMNS, read_user
 from app.services.authorization.register import part
+from app.services.authorization.stored_permissions import APP_PERMISSIONS, read_permissions
 
 _session = SessionRecord
 _SESSION = (
-    _session.id,
-    _session.origin,
-    _session.scope,
-    _session.created_at,
-    _session.expires_at,
+    _session.id.label("session_id"),
+    _session.origin.label("session_origin"),
+    _session.scope.label("session_scope"),
+    _session.created_at.label("session_created_at"),
+    _session.expires_at.label("session_expires_at"),
 )
-_GRANTED = (
-    select(func.aggregate_strings(AppPermissionRecord.permission, ","))
-    .where(AppPermissionRecord.app_id == AppRecord.id)
-    .scalar_subquery()
+_APP = (
+    AppRecord.id.label("app_id"),
+    AppRecord.name.label("app_name"),
+    AppRecord.is_active.label("app_is_active"),
+    APP_PERMISSIONS.label("app_permissions"),
 )
 
 
@@ -53,7 +53,7 @@ def trace_claims(ports: Ports, claims: Claims) -> Traced:
         select(
             ShopRecord.password_login_mode,
             *_SESSION,
-            *(app.id, app.name, app.is_active, _GRANTED),
+            *_APP,
             *USER_COLUMNS,
         )
         .select_from(ShopRecord)
@@ -64,15 +64,14 @@ def trace_claims(ports: Ports, claims: Claims) -> Traced:
         .outerjoin(app, app.id == (claims.app_id or 0))
     )
     with ports.database.reading() as session:
-        row: tuple[Any, ...] = tuple(session.execute(query).one())
-    mode, key, origin, scope, created_at, expires_at, app_id, name, is_active, granted = row[:10]
+        row = session.execute(query).one()
     return Traced(
-        PasswordLoginMode(mode),
-        None if key is None else _behind(key, origin, created_at, expires_at),
-        read_grant(scope),
-        None if row[10] is None else read_user(row[10:]),
-        None if app_id is None else AppBehind(app_id, name, is_active),
-        split_names(granted) if granted else frozenset(),
+        mode=PasswordLoginMode(row.password_login_mode),
+        session=None if row.session_id is None else _session_in(row),
+        grant=read_grant(row.session_scope),
+        user=None if row.user_id is None else read_user(row),
+        app=None if row.app_id is None else _app_in(row),
+        granted=read_permissions(row.app_permissions),
     )
 
 
@@ -83,5 +82,14 @@ def bearer_of(user: User) -> Bearer:
     return Bearer(user.id, user.email, name, user.is_staff, user.is_active)
 
 
-def _behind(key: int, origin: str, created_at: datetime, expires_at: datetime) -> SessionBehind:
-    return SessionBehind(key, SessionOrigin(origin), created_at, expires_at)
+def _session_in(row: NamedRow) -> SessionBehind:
+    return SessionBehind(
+        id=row.session_id,
+        origin=SessionOrigin(row.session_origin),
+        created_at=row.session_created_at,
+        expires_at=row.session_expires_at,
+    )
+
+
+def _app_in(row: NamedRow) -> AppBehind:
+    return AppBehind(id=row.app_id, name=row.app_name, is_active=row.app_is_active)

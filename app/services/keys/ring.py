@@ -30,7 +30,7 @@ from app.services.keys.stored_keys import (
 )
 
 # The shop is one row, so nothing has to choose among several.
-_VERSION: Select[*tuple[object, ...]] = select(ShopRecord.keys_version)
+_VERSION: Select[*tuple[object, ...]] = select(ShopRecord.keys_version.label("version"))
 
 
 @part
@@ -44,7 +44,7 @@ def ring(ports: Ports, version: int | None = None) -> CachedKeyRing:
     if fixed is not None:
         return _fixed(ports, fixed)
     if version is None and ports.cache.ring is not None:
-        version = int(str(ports.database.read(_VERSION, {})[0][0]))
+        version = int(ports.database.read(_VERSION, {})[0].version)
     known = _cached(ports, version)
     if known is not None:
         return known

@@ -105,7 +105,7 @@ def sign_in_with_password(
             )
             row = session.execute(select(*USER_COLUMNS).where(UserRecord.id == candidate.id)).one()
         this.succeed(candidate.id)
-    return PasswordSignIn(opened, read_user(tuple(row)), switches)
+    return PasswordSignIn(opened, read_user(row), switches)
 
 
 @part

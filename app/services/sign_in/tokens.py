@@ -121,12 +121,12 @@ def check_token(ports: Ports, actor: Actor, *, token: str | None) -> Mapping[str
     if token is None:
         raise Refused(Problem("REQUIRED", "A token is needed.", "token"))
     try:
-        claims, alive = verify_own_token_alive(ports, token, actor.issuer)
+        verified = verify_own_token_alive(ports, token, actor.issuer)
     except TokenRejected as rejected:
         raise _refusal(ports, token, "token", rejected) from rejected
-    if not alive or claims.type not in _TYPES:
+    if not verified.found or verified.claims.type not in _TYPES:
         raise Refused(Problem("JWT_INVALID_TOKEN", TokenFault.INVALID.message, "token"))
-    return claims.everything
+    return verified.claims.everything
 
 
 @account_owner_only

@@ -176,8 +176,8 @@ def _account(ports: Ports, read: _Read) -> tuple[User | None, bool, bool | None]
     query = (
         select(
             identity.is_verified,
-            identity.tokens_valid_after,
-            UserRecord.tokens_valid_after,
+            identity.tokens_valid_after.label("signed_out_there"),
+            UserRecord.tokens_valid_after.label("signed_out_here"),
             *USER_COLUMNS,
         )
         .join(UserRecord, UserRecord.id == identity.user_id)
@@ -190,11 +190,11 @@ def _account(ports: Ports, read: _Read) -> tuple[User | None, bool, bool | None]
     with ports.database.reading() as session:
         row = session.execute(query).one_or_none()
         if row is not None:
-            verified, there, here, *columns = row
-            ended = read.issued is not None and is_signed_out(read.issued, here, there)
-            return read_user(columns), ended, bool(verified)
+            signed_out = row.signed_out_here, row.signed_out_there
+            ended = read.issued is not None and is_signed_out(read.issued, *signed_out)
+            return read_user(row), ended, row.is_verified
         found = session.execute(by_email).one_or_none() if provider_person.person.email else None
-    return (None if found is None else read_user(tuple(found))), False, None
+    return (None if found is None else read_user(found)), False, None
 
 
 def _with_rights(

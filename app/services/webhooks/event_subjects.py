@@ -80,7 +80,7 @@ def _product(session: Session, _actor: Actor, key: int) -> Product | None:
 
 def _user(session: Session, key: int) -> User | None:
     row = session.execute(select(*USER_COLUMNS).where(UserRecord.id == key)).one_or_none()
-    return None if row is None else read_user(tuple(row))
+    return None if row is None else read_user(row)
 
 
 def _group(session: Session, key: int) -> Group | None:

@@ -5,24 +5,25 @@ app, or the person who saved the webhook, lacks one of the subject's rights. Thi
 the payload is made, and again at each attempt to send it.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.domain.accounts.users import User
-from app.domain.authorization.permissions import Permission, split_names
+from app.domain.authorization.permissions import Permission
 from app.domain.events import EVENTS, Event, EventType, LinkRequested
 from app.domain.webhooks.permissions import may_receive_link
 from app.models import AppRecord, DeliveryRecord, OutboxEventRecord, UserRecord, WebhookRecord
-from app.ports import Ports
+from app.ports import NamedRow, Ports
 from app.ports.encryption import DecryptionError
 from app.services.authorization.live_sessions import USER_COLUMNS, read_user
 from app.services.authorization.register import part
+from app.services.authorization.stored_permissions import APP_PERMISSIONS, read_permissions
 from app.services.outbox.publisher import EVENT_PURPOSE
 from app.services.webhooks.stored_webhooks import SAVER_COLUMNS, read_saver
-from app.services.webhooks.subscribers import PERMISSIONS, Subscriber
+from app.services.webhooks.subscribers import Subscriber
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ def link_subject(ports: Ports, event: Event) -> User | None:
     wanted = select(*USER_COLUMNS).where(UserRecord.id == event.subject_id)
     with ports.database.reading() as session:
         row = session.execute(wanted).one_or_none()
-    return None if row is None else read_user(tuple(row))
+    return None if row is None else read_user(row)
 
 
 @part
@@ -73,10 +74,10 @@ def sent_links(
     """
     rows = session.execute(
         select(
-            DeliveryRecord.id,
+            DeliveryRecord.id.label("delivery_id"),
             DeliveryRecord.event,
             OutboxEventRecord.sealed,
-            PERMISSIONS,
+            APP_PERMISSIONS.label("app_permissions"),
             *SAVER_COLUMNS,
             *USER_COLUMNS,
         )
@@ -86,16 +87,14 @@ def sent_links(
         .outerjoin(UserRecord, UserRecord.id == DeliveryRecord.subject_id)
         .where(DeliveryRecord.id.in_(deliveries), DeliveryRecord.note_id.is_not(None))
     ).all()
-    return {row[0]: _sent_link(ports, tuple(row[1:])) for row in rows}
+    return {row.delivery_id: _sent_link(ports, row) for row in rows}
 
 
-def _sent_link(ports: Ports, row: Sequence[object]) -> SentLink:
-    event, sealed, of_app, kind, name, permissions, *user = row
-    saver = read_saver(str(kind), str(name), None if permissions is None else str(permissions))
-    held = saver.link_permissions(split_names(str(of_app or "")))
-    subject = None if user[0] is None else read_user(user)
+def _sent_link(ports: Ports, row: NamedRow) -> SentLink:
+    held = read_saver(row).link_permissions(read_permissions(row.app_permissions))
+    subject = None if row.user_id is None else read_user(row)
     return SentLink(
-        _decrypted(ports, sealed), may_receive_link(held, _needed(str(event)), subject)
+        _decrypted(ports, row.sealed), may_receive_link(held, _needed(row.event), subject)
     )
 
 
@@ -103,10 +102,10 @@ def _needed(event: str) -> Permission | None:
     return EVENTS[EventType(event)].permission if event in EventType.__members__ else None
 
 
-def _decrypted(ports: Ports, sealed: object) -> str | None:
+def _decrypted(ports: Ports, sealed: str | None) -> str | None:
     if sealed is None:
         return None  # the event has been forgotten
     try:
-        return ports.encryption.decrypt(EVENT_PURPOSE, str(sealed)) if sealed else ""
+        return ports.encryption.decrypt(EVENT_PURPOSE, sealed) if sealed else ""
     except DecryptionError:
         return None

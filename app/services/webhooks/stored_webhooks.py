@@ -13,7 +13,7 @@ from app.domain.values.errors import Problem, Refused
 from app.domain.webhooks.permissions import UNKNOWN_SAVER, Saver
 from app.domain.webhooks.webhooks import AsyncEvent, Webhook
 from app.models import WebhookEventRecord, WebhookRecord
-from app.ports import Ports
+from app.ports import NamedRow, Ports
 from app.ports.encryption import DecryptionError
 from app.services.authorization.register import part
 
@@ -29,7 +29,7 @@ SAVER_COLUMNS = (
     WebhookRecord.saved_by,
     WebhookRecord.saved_permissions,
 )
-"""What ``read_saver`` expects."""
+"""What ``read_saver`` expects in a row."""
 
 _LOST = Problem(
     "INVALID",
@@ -90,10 +90,12 @@ def store_saver(stored: WebhookRecord, saver: Saver) -> None:
 
 
 @part
-def read_saver(kind: str, name: str, permissions: str | None) -> Saver:
-    """Who saved a webhook last, from the columns that tell it."""
-    held = None if permissions is None else split_names(permissions)
-    return Saver(ActorKind(kind), name, held) if kind else UNKNOWN_SAVER
+def read_saver(row: NamedRow | WebhookRecord) -> Saver:
+    """Who saved a webhook last, from a row that has ``SAVER_COLUMNS``."""
+    if not row.saved_by_kind:
+        return UNKNOWN_SAVER
+    held = None if row.saved_permissions is None else split_names(row.saved_permissions)
+    return Saver(ActorKind(row.saved_by_kind), row.saved_by, held)
 
 
 @part
@@ -145,7 +147,7 @@ def _webhook(ports: Ports, stored: WebhookRecord, names: Collection[str]) -> Web
         custom_headers={name: str(value) for name, value in headers.items()},
         created_at=stored.created_at,
         has_secret=bool(stored.secret),
-        saver=read_saver(stored.saved_by_kind, stored.saved_by, stored.saved_permissions),
+        saver=read_saver(stored),
         reveal=partial(_decrypted, ports, stored.secret),
     )
 

@@ -3,24 +3,18 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from sqlalchemy import func, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor, ActorKind
-from app.domain.authorization.permissions import Permission, split_names
+from app.domain.authorization.permissions import Permission
 from app.domain.events import EVENTS, EventType
 from app.domain.webhooks.permissions import UNKNOWN_SAVER, Saver
 from app.domain.webhooks.webhooks import AsyncEvent
-from app.models import AppPermissionRecord, AppRecord, WebhookEventRecord, WebhookRecord
+from app.models import AppRecord, WebhookEventRecord, WebhookRecord
 from app.services.authorization.register import part
+from app.services.authorization.stored_permissions import APP_PERMISSIONS, read_permissions
 from app.services.webhooks.stored_webhooks import SAVER_COLUMNS, read_saver
-
-PERMISSIONS = (
-    select(func.aggregate_strings(AppPermissionRecord.permission, ","))
-    .where(AppPermissionRecord.app_id == AppRecord.id)
-    .scalar_subquery()
-)
-"""What the app of a row holds, parted by commas: for statements that read ``AppRecord``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +57,11 @@ def subscribers_of(
     rows = session.execute(
         select(
             WebhookEventRecord.event,
-            WebhookRecord.id,
+            WebhookRecord.id.label("webhook_id"),
             WebhookRecord.query,
-            AppRecord.id,
-            AppRecord.name,
-            PERMISSIONS,
+            AppRecord.id.label("app_id"),
+            AppRecord.name.label("app_name"),
+            APP_PERMISSIONS.label("app_permissions"),
             *SAVER_COLUMNS,
         )
         .join(WebhookRecord, WebhookRecord.id == WebhookEventRecord.webhook_id)
@@ -80,11 +74,17 @@ def subscribers_of(
         .order_by(WebhookRecord.id)
     ).all()
     found: dict[EventType, dict[int, Subscriber]] = {kind: {} for kind in types}
-    for name, webhook, query, app, app_name, permissions, *saver in rows:
-        held = split_names(permissions or "")
-        subscriber = Subscriber(webhook, query, app, app_name, held, read_saver(*saver))
-        wanted = types if name == AsyncEvent.ANY_EVENTS.value else [EventType(name)]
+    for row in rows:
+        subscriber = Subscriber(
+            webhook_id=row.webhook_id,
+            query=row.query,
+            app_id=row.app_id,
+            app_name=row.app_name,
+            app_permissions=read_permissions(row.app_permissions),
+            saver=read_saver(row),
+        )
+        wanted = types if row.event == AsyncEvent.ANY_EVENTS.value else [EventType(row.event)]
         for kind in wanted:
             if EVENTS[kind].permission in subscriber.permissions:
-                found[kind][webhook] = subscriber
+                found[kind][row.webhook_id] = subscriber
     return {kind: tuple(by_webhook.values()) for kind, by_webhook in found.items()}

@@ -1,0 +1,154 @@
+"""Every field of a record is read from a selected column, and every selected column is read.
+
+Each reader is given a row, and then one row more for each column that differs in that column
+alone. A field that no column changes would be its default for ever.
+"""
+
+# ruff: noqa: SLF001 - most readers are private to their modules
+
+import inspect
+import pkgutil
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from datetime import UTC, datetime
+from importlib import import_module
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from app import services
+from app.services.authorization import app_rights, live_sessions, shop_state
+from app.services.inspector import sessions as inspected_sessions
+from app.services.webhooks import link_recipients, stored_webhooks
+
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+PORTS: Any = SimpleNamespace(clock=SimpleNamespace(now=lambda: NOW))
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """A function that makes a record of a row with ``columns``.
+
+    ``filled_later`` are fields of the record, with the ones they are in, that the function's
+    caller fills; ``read_elsewhere`` are columns that the caller reads.
+    """
+
+    read: Callable[[Any], Any]
+    columns: Iterable[Any]
+    filled_later: frozenset[str] = field(default=frozenset())
+    read_elsewhere: frozenset[str] = field(default=frozenset())
+
+
+READERS = {
+    "shop_state.read_shop_state": Reader(
+        shop_state.read_shop_state, shop_state.SHOP_STATE_COLUMNS
+    ),
+    "live_sessions.read_user": Reader(live_sessions.read_user, live_sessions.USER_COLUMNS),
+    "live_sessions.read_session": Reader(
+        live_sessions.read_session,
+        live_sessions.SESSION_COLUMNS,
+        filled_later=frozenset({"app", "provider_token"}),
+    ),
+    "app_rights._read_app": Reader(
+        lambda row: app_rights._read_app(PORTS, row), app_rights._APP.selected_columns
+    ),
+    "app_rights._read_extension": Reader(
+        app_rights._read_extension,
+        app_rights._EXTENSION.selected_columns,
+        filled_later=frozenset({"found.provider_token"}),
+        read_elsewhere=frozenset({"app_created_at"}),
+    ),
+    "sessions._session_in": Reader(
+        inspected_sessions._session_in,
+        inspected_sessions._SESSION,
+        read_elsewhere=frozenset({"session_scope"}),
+    ),
+    "sessions._app_in": Reader(
+        inspected_sessions._app_in,
+        inspected_sessions._APP,
+        filled_later=frozenset({"last_four", "token_name"}),
+        read_elsewhere=frozenset({"app_permissions"}),
+    ),
+    "stored_webhooks.read_saver": Reader(
+        stored_webhooks.read_saver, stored_webhooks.SAVER_COLUMNS
+    ),
+}
+"""Every function of the use cases that makes a record of a row."""
+
+NO_RECORD = {link_recipients._sent_link: "its rules are tested by their own names"}
+
+VALUES: Mapping[str, tuple[object, object]] = {
+    "app_permissions": ('["MANAGE_ORDERS"]', '["MANAGE_USERS"]'),
+    "saved_by_kind": ("user", "app"),
+    "saved_permissions": ("MANAGE_ORDERS", "MANAGE_USERS"),
+    "session_origin": ("password", "oidc"),
+    "session_scope": (None, "{}"),
+    "shop_password_login_mode": ("ENABLED", "DISABLED"),
+    "token_expires_at": (None, datetime(2020, 1, 1, tzinfo=UTC)),
+    "token_permissions": (None, "MANAGE_USERS"),
+    "user_groups": ("[]", '[{"id": 1, "name": "Clerks", "permissions": []}]'),
+    "user_permissions": ('["MANAGE_ORDERS"]', '["MANAGE_USERS"]'),
+}
+"""Two values of columns whose type doesn't say what they hold, by the column's label."""
+
+BY_TYPE: Mapping[type, tuple[object, object]] = {
+    bool: (False, True),
+    int: (1, 2),
+    str: ("a", "b"),
+    datetime: (NOW, datetime(2025, 1, 1, tzinfo=UTC)),
+}
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_every_field_is_selected_and_every_column_is_read(name: str) -> None:
+    reader = READERS[name]
+    values = {column.name: _two_values(column) for column in reader.columns}
+    base = {label: first for label, (first, _) in values.items()}
+    expected = dict(_leaves(reader.read(SimpleNamespace(**base))))
+    unread, found = set(), set()
+    for label, (_, second) in values.items():
+        changed = dict(_leaves(reader.read(SimpleNamespace(**{**base, label: second}))))
+        found |= {leaf for leaf in expected if _is_changed(leaf, expected, changed)}
+        if changed == expected:
+            unread.add(label)
+    assert expected.keys() - found == reader.filled_later, "fields that no column fills"
+    assert unread == reader.read_elsewhere, "columns that are selected for nothing"
+
+
+def test_every_function_that_reads_a_row_is_tested() -> None:
+    assert set(_row_readers()) == set(READERS) | {_name(one) for one in NO_RECORD}
+
+
+def _two_values(column: Any) -> tuple[object, object]:
+    return VALUES.get(column.name) or BY_TYPE[column.type.python_type]
+
+
+def _leaves(value: Any, name: str = "") -> Iterator[tuple[str, object]]:
+    """The fields of a record and of the records in it, by their names."""
+    if not is_dataclass(value):
+        yield name, value
+        return
+    for inner in fields(value):
+        yield from _leaves(getattr(value, inner.name), f"{name}.{inner.name}".lstrip("."))
+
+
+def _is_changed(leaf: str, before: Mapping[str, object], after: Mapping[str, object]) -> bool:
+    if leaf in after:
+        return before[leaf] != after[leaf]
+    # What was None is a record now; it is the other way round where the whole record is gone.
+    return any(other.startswith(f"{leaf}.") for other in after)
+
+
+def _row_readers() -> Iterator[str]:
+    for module in pkgutil.walk_packages(services.__path__, f"{services.__name__}."):
+        for function in vars(import_module(module.name)).values():
+            if not inspect.isfunction(function) or function.__module__ != module.name:
+                continue
+            hints = inspect.get_annotations(function)
+            if "NamedRow" in str(hints.get("row", "")):
+                yield _name(function)
+
+
+def _name(function: Callable[..., object]) -> str:
+    return f"{function.__module__.rpartition('.')[2]}.{function.__name__}"
