@@ -17,6 +17,12 @@ from app.web.headers import NOTHING_MAY_RUN, security_headers
 from app.web.installation import EXTENSION, Installation, install
 from app.web.limits import limit_pages, set_up_limits
 from app.web.logs import set_up_logs
+from app.web.request_hooks import (
+    add_request_hook,
+    install_request_hooks,
+    log_request,
+    request_hooks,
+)
 from app.web.server import THREADS, Server
 from app.web.sessions import ConsoleSessions, cookie_settings
 from app.wiring import connect, make_installation, page_counts
@@ -49,6 +55,9 @@ def create_app(ports: Ports | None = None, settings: Settings | None = None) -> 
     app.register_blueprint(media.blueprint)
     mount_console(app)
     _mount_graphql(app, create_endpoint(installation))
+    install_request_hooks(app, installation)
+    if chosen.access_log:
+        add_request_hook(app, log_request)
     limit_pages(app, set_up_limits(app, page_counts(installation.ports, chosen)))
     return app
 
@@ -57,7 +66,12 @@ def create_server(app: Flask) -> Server:
     """Return ``app`` for granian, with the sizes of bodies that its installation allows."""
     installation: Installation = app.extensions[EXTENSION]
     max_size = installation.graphql_body_max
-    return Server(app, max_size=max_size, max_marked_size=max_size + installation.upload_max)
+    return Server(
+        app,
+        max_size=max_size,
+        max_marked_size=max_size + installation.upload_max,
+        on_refusal=request_hooks(app).refused,
+    )
 
 
 def run_worker(stop: Event) -> None:

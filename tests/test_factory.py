@@ -210,6 +210,11 @@ def test_a_redis_that_does_not_answer_closes_no_page(ports: Ports) -> None:
     assert client.get("/graphql/").status_code == 200
 
 
-def test_what_is_not_limited_is_not_even_counted(ports: Ports) -> None:
+@pytest.mark.parametrize(
+    ("path", "counted"), [("/graphql/", 1), ("/.well-known/jwks.json", 0), ("/nothing", 0)]
+)
+def test_only_limited_pages_are_counted(ports: Ports, path: str, counted: int) -> None:
     application = create_app(ports, Settings())
-    assert set(application.before_request_funcs) == {"console"}
+    application.test_client().get(path)
+    [limiter] = application.extensions["limiter"]
+    assert limiter.storage.reset() == counted

@@ -75,6 +75,7 @@ def test_every_setting_can_be_given() -> None:
             "GRAPHQL_BODY_MAX": "1000",
             "UPLOAD_MAX": "2000",
             "LOG_LEVEL": "debug",
+            "ACCESS_LOG": "on",
         }
     )
     assert settings.database_url == "postgresql://shop:secret@db/shop"
@@ -87,6 +88,7 @@ def test_every_setting_can_be_given() -> None:
     assert (settings.graphql_batch_max, settings.graphql_mutations_max) == (3, 4)
     assert (settings.graphql_body_max, settings.upload_max) == (1000, 2000)
     assert settings.log_level == "DEBUG"
+    assert settings.access_log
     configuration = settings.configuration
     assert not configuration.development
     assert configuration.issuer == "https://shop.example.com/graphql/"

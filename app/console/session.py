@@ -51,14 +51,11 @@ class ConsoleUser(UserMixin):  # type: ignore[misc]
 
 
 def set_up_sessions(app: Flask) -> None:
-    """Make flask-login known to ``app``, without its hook, which every other path would pay for.
-
-    It has one for "remember me" cookies alone, and the console has none.
-    """
+    """Set up flask-login on ``app``."""
     manager = LoginManager()
     manager.session_protection = None  # addresses change on the way; sessions can be listed, ended
     manager.user_loader(_load)
-    app.login_manager = manager  # type: ignore[attr-defined]
+    manager.init_app(app)
 
 
 def open_console_session(opened: ConsoleSession) -> None:

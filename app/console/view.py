@@ -1,7 +1,6 @@
 """The console's blueprint: its pages, and what stands before each of them."""
 
 from http import HTTPStatus
-from typing import cast
 
 from flask import Blueprint, Flask, Response, request
 from flask_wtf.csrf import CSRFProtect
@@ -35,7 +34,6 @@ from app.console.security import (
 )
 from app.console.session import actor, caller, is_signed_in, note_use, ports, set_up_sessions
 from app.services.console.console_sessions import SessionAccess, show_sign_in_options
-from app.web.hooks import WithoutHooks
 
 OPEN = frozenset(
     {
@@ -58,32 +56,32 @@ WORTHLESS_TOO = OPEN | {
 """The only pages for staff whose session is worth nothing in the present login mode."""
 
 PAGES = (
-    home,
     access,
-    apps,
-    webhooks,
-    deliveries,
-    dry_run,
-    staff,
-    customers,
-    single_sign_on,
-    keys,
-    throttle,
-    inspector,
-    audit,
     account,
-    account_actions,
     app_installation,
     app_tokens,
+    apps,
+    audit,
+    customers,
+    deliveries,
+    dry_run,
+    home,
+    inspector,
+    keys,
     passwords,
+    account_actions,
     preferences,
-    provider_checks,
     provider_editing,
+    provider_checks,
     search,
     sign_in,
+    single_sign_on,
+    staff,
+    throttle,
     webhook_editing,
+    webhooks,
 )
-"""The page groups, each with its ``blueprint``; first those of the side column, in its order."""
+"""The page groups, each with its ``blueprint``."""
 
 UPLOADS = ("console.account.save_picture",)
 """Pages that take a file; the form of any other is small."""
@@ -97,7 +95,7 @@ _csrf = CSRFProtect()
 def mount_console(app: Flask) -> None:
     """Give ``app`` the console below ``/console/``; other paths pay nothing for it."""
     app.config.update(WTF_CSRF_CHECK_DEFAULT=False, WTF_CSRF_TIME_LIMIT=None)
-    _csrf.init_app(cast("Flask", WithoutHooks(app)))
+    _csrf.init_app(app)
     set_up_sessions(app)
     for name, function in {**FILTERS, "answer_words": answer_words}.items():
         app.add_template_filter(function, name)

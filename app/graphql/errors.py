@@ -18,6 +18,7 @@ from app.domain.values.errors import (
 from app.domain.values.installation_errors import DatabaseUnavailable
 from app.ports import Ports
 from app.web.errors import UNAVAILABLE, UNAVAILABLE_CODE
+from app.web.request_hooks import current_request_id
 
 Description = dict[str, Any]
 """One entry of a top-level ``errors`` list."""
@@ -28,7 +29,6 @@ MASKED = "Internal Server Error"
 
 _MAX_MESSAGE = 1000
 _MAX_LOCATIONS = 10
-_REQUEST_ID_LENGTH = 16
 _log = structlog.get_logger(__name__)
 
 
@@ -144,7 +144,7 @@ _DESCRIPTIONS: dict[type[Exception], Callable[[Any], Description]] = {
 
 def _masked(fault: Exception, ports: Ports, path: list[str | int] | None) -> Description:
     # The id is all that a client learns; it leads whoever may read the log to the rest.
-    request_id = ports.randomness.token(_REQUEST_ID_LENGTH)
+    request_id = current_request_id(ports)
     _log.error("graphql.fault", request_id=request_id, path=path, exc_info=fault)
     return {"requestId": request_id}
 

@@ -5,22 +5,21 @@ import hashlib
 from http import HTTPStatus
 
 import structlog
-from flask import Flask, Response, jsonify, render_template, request
+from flask import Flask, Response, current_app, jsonify, request
 from werkzeug.exceptions import HTTPException, InternalServerError, ServiceUnavailable
 from werkzeug.exceptions import TooManyRequests as TooManyRequestsPage
 
 from app.domain.values.errors import TooManyRequests
 from app.domain.values.installation_errors import DatabaseUnavailable
-from app.ports import Ports
 from app.web.headers import NOTHING_MAY_RUN
 from app.web.installation import installation
+from app.web.request_hooks import current_request_id
 
 MASKED = "Internal Server Error"
 UNAVAILABLE = "Service temporarily unavailable"
 UNAVAILABLE_CODE = "SERVICE_UNAVAILABLE"
 _JSON = "application/json"
 _PAGE = "text/html"
-_REQUEST_ID_LENGTH = 16
 _log = structlog.get_logger(__name__)
 
 STYLE = (
@@ -63,7 +62,7 @@ def show_outage(outage: DatabaseUnavailable) -> Response:
 
 def show_fault(fault: Exception) -> Response:
     """Our own mistake: an id that leads whoever may read the log to the rest, nothing else."""
-    request_id = _request_id(installation().ports)
+    request_id = current_request_id(installation().ports)
     _log.error("web.fault", request_id=request_id, path=request.path, exc_info=fault)
     return _answer(InternalServerError(), "Something went wrong on our side.", request_id)
 
@@ -73,8 +72,9 @@ def _answer(
 ) -> Response:
     status = error.code or HTTPStatus.INTERNAL_SERVER_ERROR
     if request.accept_mimetypes.best_match([_JSON, _PAGE]) == _PAGE:
-        page = render_template(
-            "error.html", name=error.name, message=message, request_id=request_id, style=STYLE
+        # Without the context processors of render_template: the console's read the database.
+        page = current_app.jinja_env.get_template("error.html").render(
+            name=error.name, message=message, request_id=request_id, style=STYLE
         )
         return Response(page, status, {"Content-Security-Policy": POLICY}, mimetype=_PAGE)
     if code is not None:
@@ -86,7 +86,3 @@ def _answer(
         answer = jsonify(errors=[{"message": MASKED, "extensions": {"requestId": request_id}}])
     answer.status_code = status
     return answer
-
-
-def _request_id(ports: Ports) -> str:
-    return ports.randomness.token(_REQUEST_ID_LENGTH)

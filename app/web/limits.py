@@ -15,7 +15,6 @@ from app.domain.sign_in.rate_limits import CONSOLE_FORM, PAGE_LIMITS, client_of
 from app.domain.values.errors import TooManyRequests
 from app.web.caller import visitor_from
 from app.web.errors import page_of
-from app.web.hooks import WithoutHooks
 from app.web.installation import CountStore, installation
 
 _CONSOLE = "console."
@@ -23,7 +22,7 @@ _UNLIMITED = "1000000000/second"
 
 
 def set_up_limits(app: Flask, store: CountStore) -> Limiter:
-    """Return a limiter that looks at no request by itself; ``limit_pages`` applies it."""
+    """Return the limiter of ``app``; ``limit_pages`` decorates the pages that it limits."""
     limiter = Limiter(
         _client,
         storage_uri=store.uri,
@@ -33,7 +32,7 @@ def set_up_limits(app: Flask, store: CountStore) -> Limiter:
         on_breach=_refuse,
     )
     limiter.logger.setLevel(logging.WARNING)  # a line for each refused request is a flood, too
-    limiter.init_app(cast("Flask", WithoutHooks(app)))
+    limiter.init_app(app)
     return limiter
 
 

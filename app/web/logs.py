@@ -8,6 +8,7 @@ import logging
 import re
 import sys
 from collections.abc import Mapping
+from contextvars import ContextVar
 from typing import Any
 
 import orjson
@@ -16,6 +17,9 @@ from typing_extensions import override
 
 Event = structlog.typing.EventDict
 BLANK = "[not shown]"
+
+REQUEST_ID: ContextVar[str | None] = ContextVar("request_id", default=None)
+"""The ID of the request that is being handled; ``request_hooks`` sets it."""
 
 _SECRET_NAMES = re.compile(
     r"authori[sz]ation|cookie|credential|csrf|digest|password|private|secret|token", re.IGNORECASE
@@ -48,7 +52,7 @@ def set_up_logs(*, level: str, development: bool) -> None:
     Safe to repeat: the handler of an earlier call is replaced, those of others stay.
     """
     shared = (
-        structlog.contextvars.merge_contextvars,
+        add_request_id,
         structlog.stdlib.add_log_level,
         structlog.stdlib.add_logger_name,
         structlog.stdlib.ExtraAdder(),
@@ -81,6 +85,14 @@ def set_up_logs(*, level: str, development: bool) -> None:
         root.removeHandler(earlier)
     root.addHandler(handler)
     root.setLevel(level)
+
+
+def add_request_id(_logger: object, _method: str, event: Event) -> Event:
+    """Add the ID of the request that is being handled, if any."""
+    request_id = REQUEST_ID.get()
+    if request_id is not None:
+        event.setdefault("request_id", request_id)
+    return event
 
 
 def blank_secrets(_logger: object, _method: str, event: Event) -> Event:

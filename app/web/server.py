@@ -10,7 +10,7 @@ import asyncio
 import multiprocessing
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from http import HTTPStatus
 from io import BytesIO
@@ -47,6 +47,9 @@ _MARKS_OF_LARGE = ("authorization", "authorization-bearer", "cookie", "graphql-r
 _CLOSE = ("Connection", "close")
 _FORWARDED_FOR = "x-forwarded-for"
 
+OnRefusal = Callable[[dict[str, Any], HTTPStatus], None]
+"""Gets the WSGI environment and the status of a request that the application never sees."""
+
 _log = structlog.get_logger(__name__)
 
 
@@ -63,11 +66,13 @@ class Server:
         *,
         max_size: int,
         max_marked_size: int,
+        on_refusal: OnRefusal,
         deadlines: Deadlines = DEADLINES,
     ) -> None:
         self._application = application
         self._max_size = max_size
         self._max_marked_size = max_marked_size
+        self._on_refusal = on_refusal
         self._deadlines = deadlines
         self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="request")
         self._room = Room(LARGE_BODIES)
@@ -90,7 +95,7 @@ class Server:
         if _FORWARDED_FOR in headers and headers.get(_FORWARDED_FOR) is None:
             # granian leaves out values that aren't ASCII. Without this one, which can begin with
             # what the client sent, the client would have the address of the last proxy.
-            self._refuse(exchange, Refused(HTTPStatus.BAD_REQUEST))
+            self._refuse(scope, exchange, Refused(HTTPStatus.BAD_REQUEST))
             return
         announced = headers.get("content-length")
         if announced is None and "transfer-encoding" not in headers:
@@ -106,13 +111,14 @@ class Server:
                 await self._run(scope, exchange, body, _CLOSE)
                 await incoming.discard()
         except Refused as refusal:
-            self._refuse(exchange, refusal)
+            self._refuse(scope, exchange, refusal)
             if refusal.status is not HTTPStatus.REQUEST_TIMEOUT:
                 await incoming.discard()
         finally:
             self._room.give_back(incoming.taken)
 
-    def _refuse(self, exchange: Exchange, refusal: Refused) -> None:
+    def _refuse(self, scope: Scope, exchange: Exchange, refusal: Refused) -> None:
+        self._on_refusal(environ_of(scope, BytesIO()), refusal.status)
         exchange.response_bytes(refusal.status, [_CLOSE, *refusal.headers], refusal.body)
 
     async def _run(

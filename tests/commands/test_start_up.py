@@ -30,7 +30,7 @@ UNASKED = (
 """What a list of webhooks on SQLite has no use for; together a fourth of its time."""
 
 
-_REPORT = """
+_TELLING = """
 import runpy, sys
 sys.argv[0] = "flask"
 try:
@@ -45,7 +45,7 @@ finally:
 def loaded(installed: Installation, *arguments: str, among: tuple[str, ...] = HEAVY) -> set[str]:
     """Which modules ``among`` these ``flask ARGUMENTS`` loads; fails unless it is done."""
     wsgi = str(ROOT / "wsgi.py")
-    done = installed.run_python("-c", _REPORT, "--app", wsgi, *arguments)
+    done = installed.run_python("-c", _TELLING, "--app", wsgi, *arguments)
     assert done.returncode == 0, done.stderr
     names = set(done.stderr.split())
     assert "click" in names

@@ -15,12 +15,12 @@ from app.factory import create_app
 from app.ports import Ports
 from app.settings import Settings
 from tests.builders.people import make_staff, make_user
-from tests.console.populated_shop import populate
-from tests.console.staff_client import ConsoleClient
+from tests.console.populated_shop import live_in
+from tests.console.staff_client import Desk
 from tests.fakes.clock import FakeClock
 from tests.fixtures.ports import fake_ports
 
-StaffConsole = Callable[..., ConsoleClient]
+StaffDesk = Callable[..., Desk]
 Statements = Callable[[], AbstractContextManager[list[str]]]
 
 _NO_WORK = ("BEGIN", "COMMIT", "ROLLBACK", "PRAGMA")
@@ -35,44 +35,44 @@ def shop(sqlite_url: str, clock: FakeClock) -> Iterator[Ports]:
 
 
 @pytest.fixture
-def populated_shop(shop: Ports) -> Ports:
+def lived_in(shop: Ports) -> Ports:
     """A shop that has one of everything, each with the key 1."""
-    populate(shop)
+    live_in(shop)
     return shop
 
 
 @pytest.fixture
-def console_app(populated_shop: Ports) -> Flask:
+def console(lived_in: Ports) -> Flask:
     """The application of that shop."""
-    return create_app(populated_shop, Settings())
+    return create_app(lived_in, Settings())
 
 
 @pytest.fixture
-def anonymous_console(shop: Ports) -> ConsoleClient:
+def nobody(shop: Ports) -> Desk:
     """Somebody who is not signed in."""
-    return ConsoleClient(create_app(shop, Settings()).test_client(), shop)
+    return Desk(create_app(shop, Settings()).test_client(), shop)
 
 
 @pytest.fixture
-def staff_console(shop: Ports) -> StaffConsole:
+def staff_desk(shop: Ports) -> StaffDesk:
     """Makes a desk at which somebody is signed in who holds the given permissions."""
 
-    def make(*permissions: Permission, email: str = "staff@example.com") -> ConsoleClient:
+    def make(*permissions: Permission, email: str = "staff@example.com") -> Desk:
         make_staff(shop, email, *permissions)
-        console = ConsoleClient(create_app(shop, Settings()).test_client(), shop)
-        assert console.sign_in(email).status == 303
-        return console
+        desk = Desk(create_app(shop, Settings()).test_client(), shop)
+        assert desk.sign_in(email).status == 303
+        return desk
 
     return make
 
 
 @pytest.fixture
-def admin(shop: Ports) -> ConsoleClient:
+def admin(shop: Ports) -> Desk:
     """Somebody who may do everything, signed in by password."""
     make_user(shop, "admin@example.com", is_superuser=True, first_name="Ada", last_name="Okafor")
-    console = ConsoleClient(create_app(shop, Settings()).test_client(), shop)
-    assert console.sign_in("admin@example.com").status == 303
-    return console
+    desk = Desk(create_app(shop, Settings()).test_client(), shop)
+    assert desk.sign_in("admin@example.com").status == 303
+    return desk
 
 
 @pytest.fixture
@@ -108,9 +108,9 @@ def statements() -> Statements:
 
 
 @pytest.fixture
-def secure_console(shop: Ports) -> ConsoleClient:
+def secure_desk(shop: Ports) -> Desk:
     """Somebody who reaches the installation by HTTPS."""
     public = "https://shop.example.com"
     ports = replace(shop, configuration=replace(shop.configuration, public_url=public))
     app = create_app(ports, Settings(public_url=public))
-    return ConsoleClient(app.test_client(), ports)
+    return Desk(app.test_client(), ports)

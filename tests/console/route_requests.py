@@ -10,7 +10,7 @@ from werkzeug.test import TestResponse
 from app.models.whole import complete_metadata
 from app.ports import Ports
 from tests.browser.pages import address_of
-from tests.console.staff_client import ConsoleClient
+from tests.console.staff_client import Desk
 
 KEYS = {"customers": 2}
 """Of the page groups whose first row has another key than 1."""
@@ -18,12 +18,12 @@ KEYS = {"customers": 2}
 OWN_GROUPS = ("account", "passwords", "preferences", "search", "sign_in")
 """Pages about oneself, and the search, which finds what one may see."""
 
-ACTIVITY_TABLES = ("sessions", "throttle_addresses", "throttle_users", "oidc_states")
+TRACES = ("sessions", "throttle_addresses", "throttle_users", "oidc_states")
 """What signing in, and trying to, leaves behind."""
 
 
 @dataclass(frozen=True, slots=True)
-class Route:
+class Way:
     """A route by one of its methods, at an address that it answers."""
 
     endpoint: str
@@ -31,37 +31,33 @@ class Route:
     address: str
 
 
-def all_routes(console_app: Flask) -> list[Route]:
+def every_way(console: Flask) -> list[Way]:
     """All of them; the one that ends the session comes last."""
-    found = list(_routes(console_app))
+    found = list(_ways(console))
     assert len(found) > 60
-    return sorted(found, key=lambda route: (route.endpoint.endswith(".leave"), route.method))
+    return sorted(found, key=lambda way: (way.endpoint.endswith(".leave"), way.method))
 
 
-def routes_about_others(console_app: Flask) -> list[Route]:
+def others_ways(console: Flask) -> list[Way]:
     """All but those that are about whoever takes them."""
-    return [
-        route
-        for route in all_routes(console_app)
-        if route.endpoint.split(".")[1] not in OWN_GROUPS
-    ]
+    return [way for way in every_way(console) if way.endpoint.split(".")[1] not in OWN_GROUPS]
 
 
-def _routes(console_app: Flask) -> Iterator[Route]:
-    for rule in console_app.url_map.iter_rules():
+def _ways(console: Flask) -> Iterator[Way]:
+    for rule in console.url_map.iter_rules():
         if rule.rule.startswith("/console/"):
             for method in {"GET", "POST"} & set(rule.methods or ()):
-                yield Route(rule.endpoint, method, address_of(console_app, rule, KEYS))
+                yield Way(rule.endpoint, method, address_of(console, rule, KEYS))
 
 
-def request_route(console: ConsoleClient, route: Route) -> TestResponse:
+def go(desk: Desk, way: Way) -> TestResponse:
     """Take a way; an empty form carries a valid token."""
-    shown = console.open("/console/sign-in")
+    shown = desk.open("/console/sign-in")
     if shown.status == 303:
-        shown = console.open("/console/keyboard")
+        shown = desk.open("/console/keyboard")
     found = re.search(r'name="csrf_token" value="([^"]+)"', shown.html)
     token = {} if found is None else {"csrf_token": found[1]}
-    return console.client.open(route.address, method=route.method, data=token)
+    return desk.client.open(way.address, method=way.method, data=token)
 
 
 def records(shop: Ports) -> dict[str, list[tuple[object, ...]]]:
@@ -70,5 +66,5 @@ def records(shop: Ports) -> dict[str, list[tuple[object, ...]]]:
         return {
             table.name: [tuple(row) for row in session.execute(table.select())]
             for table in complete_metadata().sorted_tables
-            if table.name not in ACTIVITY_TABLES
+            if table.name not in TRACES
         }

@@ -1,32 +1,47 @@
 """The first page: what the doors look like, and what wants a look."""
 
 import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from html import unescape
 
 import pytest
+from sqlalchemy import Select
+from typing_extensions import override
 
 from app.console.formatting import milliseconds, percent
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
+from app.domain.values.installation_errors import DatabaseUnavailable
 from app.models import ForwardingRecord
 from app.ports import Ports
 from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
+from app.web.installation import EXTENSION, Installation, install
 from tests.builders.apps import make_app
 from tests.builders.people import make_user
 from tests.builders.provider_records import ISSUER_THERE, link_identity, make_provider
 from tests.builders.webhooks import change_webhook, make_webhook
-from tests.console.conftest import StaffConsole, Statements
-from tests.console.staff_client import ConsoleClient
+from tests.console.conftest import StaffDesk, Statements
+from tests.console.staff_client import Desk
+from tests.fakes.no_database import NoDatabase
 
 
-def test_the_bare_address_leads_to_the_console(anonymous_console: ConsoleClient) -> None:
-    assert anonymous_console.open("/").leads_to == "/console/"
+class AbsentDatabase(NoDatabase):
+    """A database that cannot be reached."""
+
+    @override
+    def read(
+        self, statement: Select[*tuple[object, ...]], parameters: Mapping[str, object]
+    ) -> Sequence[tuple[object, ...]]:
+        raise DatabaseUnavailable("it is down")
 
 
-def test_staff_without_permissions_see_the_doors_and_no_numbers(
-    staff_console: StaffConsole,
-) -> None:
-    page = staff_console().open("/console/")
+def test_the_bare_address_leads_to_the_console(nobody: Desk) -> None:
+    assert nobody.open("/").leads_to == "/console/"
+
+
+def test_staff_without_permissions_see_the_doors_and_no_numbers(staff_desk: StaffDesk) -> None:
+    page = staff_desk().open("/console/")
     assert page.status == 200
     assert "Customers and staff sign in by password." in page.text
     assert "Last 24 hours" not in page.text
@@ -34,7 +49,7 @@ def test_staff_without_permissions_see_the_doors_and_no_numbers(
 
 
 def test_who_may_see_everything_sees_it_with_six_statements(
-    admin: ConsoleClient, statements: Statements
+    admin: Desk, statements: Statements
 ) -> None:
     with statements() as seen:
         page = admin.open("/console/")
@@ -44,12 +59,12 @@ def test_who_may_see_everything_sees_it_with_six_statements(
 
 
 def test_what_needs_attention_stands_first_the_worst_of_it_on_top(
-    admin: ConsoleClient, shop: Ports, statements: Statements
+    admin: Desk, shop: Ports, statements: Statements
 ) -> None:
     calm = admin.open("/console/").text
     assert "Nothing wants a look." in calm
     assert "Needs attention" not in calm
-    url = make_failures(shop)
+    url = make_trouble(shop)
     admin.open("/console/")  # this process reads the providers once
     with statements() as seen:
         page = admin.open("/console/").text
@@ -72,9 +87,7 @@ def test_what_needs_attention_stands_first_the_worst_of_it_on_top(
     assert "3 things want a look." in admin.open("/console/").text
 
 
-def test_see_who_opens_the_list_of_just_those_who_were_counted(
-    admin: ConsoleClient, shop: Ports
-) -> None:
+def test_see_who_opens_the_list_of_just_those_who_were_counted(admin: Desk, shop: Ports) -> None:
     make_provider(shop)
     make_provider(shop, "resting", issuer="https://resting.invalid", active=False)
     save_provider(shop, OPERATOR, "default", ProviderUpdate({}))
@@ -97,7 +110,7 @@ def test_see_who_opens_the_list_of_just_those_who_were_counted(
     assert "Signs in by: No single sign-on in use , take away" in page.text
 
 
-def make_failures(shop: Ports) -> str:
+def make_trouble(shop: Ports) -> str:
     """Everything that can want a look, once; returns what the provider does not answer at."""
     now = shop.clock.now()
     hook = make_webhook(shop, make_app(shop, "Labels")[0])
@@ -114,16 +127,16 @@ def make_failures(shop: Ports) -> str:
 
 
 def test_names_are_shown_as_they_are_and_never_as_markup(
-    staff_console: StaffConsole, shop: Ports
+    staff_desk: StaffDesk, shop: Ports
 ) -> None:
-    console = staff_console(Permission.MANAGE_STAFF, email="first@example.com")
+    desk = staff_desk(Permission.MANAGE_STAFF, email="first@example.com")
     make_user(shop, first_name="<script>alert(1)</script>", email="b@example.com", is_staff=True)
-    console.sign_in("b@example.com")
-    page = console.open("/console/")
+    desk.sign_in("b@example.com")
+    page = desk.open("/console/")
     assert "<script>alert(1)" not in page.html
 
 
-def test_an_address_that_is_none_gets_its_answer_in_the_frame(admin: ConsoleClient) -> None:
+def test_an_address_that_is_none_gets_its_answer_in_the_frame(admin: Desk) -> None:
     told = admin.open("/console/nowhere")
     assert told.status == 404
     assert "There is no such page" in told.text
@@ -141,3 +154,13 @@ def test_an_address_that_is_none_gets_its_answer_in_the_frame(admin: ConsoleClie
 )
 def test_no_line_breaks_between_a_number_and_its_unit(shown: str, told: str) -> None:
     assert shown == told
+
+
+def test_outage_page_does_not_look_up_who_is_signed_in(admin: Desk) -> None:
+    """The database is away: a second question to it would turn the page into a fault."""
+    application = admin.client.application
+    here: Installation = application.extensions[EXTENSION]
+    install(application, replace(here, ports=replace(here.ports, database=AbsentDatabase())))
+    answer = admin.client.get("/console/", headers={"Accept": "text/html"})
+    assert answer.status_code == 503
+    assert "Service temporarily unavailable" in answer.text

@@ -11,7 +11,7 @@ from app.ports import Ports
 from app.settings import Settings
 from tests.builders.people import PASSWORD, make_staff, sessions_of
 from tests.builders.providers import set_up
-from tests.console.staff_client import ConsoleClient
+from tests.console.staff_client import Desk
 from tests.fakes.clock import FakeClock
 from tests.servers.own_provider import OwnProvider, own_provider
 
@@ -32,78 +32,66 @@ def provider(shop: Ports, clock: FakeClock, alice: int) -> Iterator[OwnProvider]
         yield running
 
 
-def leave(
-    console: ConsoleClient, provider: OwnProvider, sub: str = "alice", wanted: str = INSIDE
-) -> str:
+def leave(desk: Desk, provider: OwnProvider, sub: str = "alice", wanted: str = INSIDE) -> str:
     """Go to the provider, sign in there, and be sent back to the address that is returned."""
-    asked = parse_qs(urlsplit(console.open(f"{WITH}?next={quote(wanted)}").leads_to).query)
+    asked = parse_qs(urlsplit(desk.open(f"{WITH}?next={quote(wanted)}").leads_to).query)
     provider.grant("a code", id_token=provider.sign(provider.id_claims(asked["nonce"][0], sub)))
     return f"{WITH}/callback?code=a+code&state={asked['state'][0]}"
 
 
-def another_browser(shop: Ports) -> ConsoleClient:
-    return ConsoleClient(create_app(shop, Settings()).test_client(), shop)
+def another_browser(shop: Ports) -> Desk:
+    return Desk(create_app(shop, Settings()).test_client(), shop)
 
 
 @pytest.mark.parametrize("has_begun", [False, True])
 def test_a_link_that_somebody_else_was_sent_back_by_lets_nobody_in(
-    anonymous_console: ConsoleClient,
-    shop: Ports,
-    alice: int,
-    provider: OwnProvider,
-    *,
-    has_begun: bool,
+    nobody: Desk, shop: Ports, alice: int, provider: OwnProvider, *, has_begun: bool
 ) -> None:
     """Whoever follows it would sit in an account that is not theirs."""
     if has_begun:
-        leave(anonymous_console, provider)
-    refused = anonymous_console.open(leave(another_browser(shop), provider))
+        leave(nobody, provider)
+    refused = nobody.open(leave(another_browser(shop), provider))
     assert refused.status == 422
     assert FOREIGN in refused.text
     assert sessions_of(shop, alice) == []
-    assert anonymous_console.open(INSIDE).status == 303
+    assert nobody.open(INSIDE).status == 303
 
 
 def test_signing_in_once_more_ends_the_session_that_was(
-    anonymous_console: ConsoleClient, shop: Ports, alice: int, provider: OwnProvider
+    nobody: Desk, shop: Ports, alice: int, provider: OwnProvider
 ) -> None:
-    anonymous_console.open(leave(anonymous_console, provider))
+    nobody.open(leave(nobody, provider))
     [first] = sessions_of(shop, alice)
-    assert anonymous_console.open(leave(anonymous_console, provider)).leads_to == INSIDE
+    assert nobody.open(leave(nobody, provider)).leads_to == INSIDE
     [second] = sessions_of(shop, alice)
     assert first.id != second.id
-    assert anonymous_console.open(INSIDE).status == 200
+    assert nobody.open(INSIDE).status == 200
 
 
 def test_nobody_proves_who_they_are_as_somebody_else(
-    anonymous_console: ConsoleClient, shop: Ports, alice: int, provider: OwnProvider
+    nobody: Desk, shop: Ports, alice: int, provider: OwnProvider
 ) -> None:
     bob = make_staff(shop, "bob@sso.example", Permission.MANAGE_SETTINGS)
-    anonymous_console.open(leave(anonymous_console, provider))
-    assert anonymous_console.open(leave(anonymous_console, provider, "bob")).status == 422
+    nobody.open(leave(nobody, provider))
+    assert nobody.open(leave(nobody, provider, "bob")).status == 422
     assert len(sessions_of(shop, alice)) == 1
     assert sessions_of(shop, bob) == []
-    assert "alice@sso.example" in anonymous_console.open(INSIDE).text
+    assert "alice@sso.example" in nobody.open(INSIDE).text
 
 
 def test_whoever_came_in_by_a_provider_proves_it_there_and_not_by_a_password(
-    anonymous_console: ConsoleClient, provider: OwnProvider, clock: FakeClock
+    nobody: Desk, provider: OwnProvider, clock: FakeClock
 ) -> None:
-    anonymous_console.open(leave(anonymous_console, provider))
+    nobody.open(leave(nobody, provider))
     clock.pass_(minutes=6)
-    asked = anonymous_console.open("/console/access/?ask=storefront&open=false").leads_to
+    asked = nobody.open("/console/access/?ask=storefront&open=false").leads_to
     assert asked.startswith("/console/prove?next=")
-    assert (
-        anonymous_console.send(asked, {"proof_password": PASSWORD}, seen_at=INSIDE).status == 422
-    )
-    assert anonymous_console.open("/console/access/?ask=storefront&open=false").leads_to == asked
+    assert nobody.send(asked, {"proof_password": PASSWORD}, seen_at=INSIDE).status == 422
+    assert nobody.open("/console/access/?ask=storefront&open=false").leads_to == asked
 
 
 @pytest.mark.parametrize("elsewhere", ["//evil.example/", "https://evil.example/", "/graphql/"])
 def test_nobody_is_led_to_another_place_after_coming_back(
-    anonymous_console: ConsoleClient, provider: OwnProvider, elsewhere: str
+    nobody: Desk, provider: OwnProvider, elsewhere: str
 ) -> None:
-    assert (
-        anonymous_console.open(leave(anonymous_console, provider, wanted=elsewhere)).leads_to
-        == "/console/"
-    )
+    assert nobody.open(leave(nobody, provider, wanted=elsewhere)).leads_to == "/console/"

@@ -25,71 +25,69 @@ from tests.builders.webhooks import make_webhook
 
 
 @dataclass(frozen=True, slots=True)
-class SampleObject:
+class Specimen:
     """An object, by key and by global id."""
 
     key: int
     id: str
 
 
-def make_sample_object(ports: Ports, kind: type[Event]) -> SampleObject:
+def make_specimen(ports: Ports, kind: type[Event]) -> Specimen:
     """An object that ``kind`` can be about, with all that may belong to one."""
     return _MAKERS[kind.subject](ports, kind)
 
 
-def delete_sample_object(
-    ports: Ports, actor: Actor, kind: EventType, sample: SampleObject
-) -> None:
+def delete_specimen(ports: Ports, actor: Actor, kind: EventType, specimen: Specimen) -> None:
     """Let ``actor`` delete it, so that such an event is told."""
     if kind is EventType.ACCOUNT_DELETED:
-        link = link_for(ports, sample.key, LinkPurpose.DELETE_ACCOUNT)
-        delete_account(ports, actor_of(ports, sample.key), token=link)
+        link = link_for(ports, specimen.key, LinkPurpose.DELETE_ACCOUNT)
+        delete_account(ports, actor_of(ports, specimen.key), token=link)
     elif kind is EventType.APP_DELETED:
-        delete_app(ports, actor, sample.key)
+        delete_app(ports, actor, specimen.key)
     else:
-        _DELETIONS[kind](ports, actor, sample.id)
+        _DELETIONS[kind](ports, actor, specimen.id)
 
 
-def _person(ports: Ports, kind: type[Event]) -> SampleObject:
+def _person(ports: Ports, kind: type[Event]) -> Specimen:
     group = make_group(ports, "Packers", Permission.MANAGE_ORDERS)
     key = make_user(
         ports, "ann@example.com", first_name="Ann", groups=[group], is_staff=bool(kind.of_staff)
     )
     make_order(ports, actor_of(ports, key))
     make_cart(ports, actor_of(ports, key))
-    return SampleObject(key, to_global_id("User", key))
+    return Specimen(key, to_global_id("User", key))
 
 
-def _group(ports: Ports, _kind: type[Event]) -> SampleObject:
+def _group(ports: Ports, _kind: type[Event]) -> Specimen:
     key = make_group(ports, "Packers", Permission.MANAGE_ORDERS, Permission.MANAGE_APPS)
     member = make_user(ports, "ann@example.com", is_staff=True)
     with ports.database.transaction() as session:
         session.add(GroupMemberRecord(user_id=member, group_id=key))
-    return SampleObject(key, to_global_id("Group", key))
+    return Specimen(key, to_global_id("Group", key))
 
 
-def _app(ports: Ports, _kind: type[Event]) -> SampleObject:
+def _app(ports: Ports, _kind: type[Event]) -> Specimen:
     key, _ = make_app(ports, "Ships", Permission.MANAGE_ORDERS)
     make_webhook(ports, key)
-    return SampleObject(key, to_global_id("App", key))
+    return Specimen(key, to_global_id("App", key))
 
 
-def _product(ports: Ports, _kind: type[Event]) -> SampleObject:
+def _product(ports: Ports, _kind: type[Event]) -> Specimen:
     key = make_product(ports, "Crème bowl", "12.50", is_published=False)
-    return SampleObject(key, product_id(key))
+    return Specimen(key, product_id(key))
 
 
-def _cart(ports: Ports, _kind: type[Event]) -> SampleObject:
+def _cart(ports: Ports, _kind: type[Event]) -> Specimen:
     cart = make_cart(ports)
-    return SampleObject(cart.id, checkout_id(cart))
+    return Specimen(cart.id, checkout_id(cart))
 
 
-def _order(ports: Ports, _kind: type[Event]) -> SampleObject:
+def _order(ports: Ports, _kind: type[Event]) -> Specimen:
     order = make_order(ports)
-    return SampleObject(order.id, order_id(order))
+    return Specimen(order.id, order_id(order))
 
 
-_MAKERS: dict[str, Callable[[Ports, type[Event]], SampleObject]] = {
+_MAKERS: dict[str, Callable[[Ports, type[Event]], Specimen]] = {
     "User": _person,
     "Group": _group,
     "App": _app,

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.fakes.clock import START, FakeClock
-from tests.graphql.endpoint_client import EndpointClient, codes, messages
+from tests.graphql.endpoint_client import Desk, codes, messages
 from tests.graphql.fake_identity import APP, CUSTOMER, EXPIRED, FORGED, STAFF, Callers
 
 CLOSED = {
@@ -22,27 +22,27 @@ STRICT = "application/graphql-response+json"
     "query", ["{ greeting }", "{ greeting", "{ nothing }", "{ __schema { queryType { name } } }"]
 )
 def test_a_closed_storefront_answers_401_whatever_the_document_says(
-    client: EndpointClient, callers: Callers, credential: str | None, query: str
+    desk: Desk, callers: Callers, credential: str | None, query: str
 ) -> None:
     callers.traffic_allowed = False
-    answer = client.run(query, credential=credential)
+    answer = desk.run(query, credential=credential)
     assert (answer.status_code, answer.json) == (401, CLOSED)
-    assert client.documents_read == 0
+    assert desk.documents_read == 0
 
 
 @pytest.mark.parametrize("credential", [STAFF, APP])
 def test_a_closed_storefront_lets_staff_and_apps_pass(
-    client: EndpointClient, callers: Callers, credential: str
+    desk: Desk, callers: Callers, credential: str
 ) -> None:
     callers.traffic_allowed = False
-    assert client.run("{ caller }", credential=credential).json == {"data": {"caller": credential}}
+    assert desk.run("{ caller }", credential=credential).json == {"data": {"caller": credential}}
 
 
 def test_a_closed_storefront_answers_a_batch_once_for_every_entry(
-    client: EndpointClient, callers: Callers
+    desk: Desk, callers: Callers
 ) -> None:
     callers.traffic_allowed = False
-    answer = client.post([{"query": "{ greeting }"}, {"query": "{"}, {"query": None}])
+    answer = desk.post([{"query": "{ greeting }"}, {"query": "{"}, {"query": None}])
     assert (answer.status_code, answer.json) == (401, [CLOSED] * 3)
 
 
@@ -58,22 +58,20 @@ def test_a_closed_storefront_answers_a_batch_once_for_every_entry(
     ],
 )
 def test_what_is_no_request_is_told_so_before_the_storefront_is_looked_at(
-    client: EndpointClient, callers: Callers, body: bytes, content_type: str, status: int
+    desk: Desk, callers: Callers, body: bytes, content_type: str, status: int
 ) -> None:
     callers.traffic_allowed = False
-    assert client.send(body, content_type=content_type).status_code == status
+    assert desk.send(body, content_type=content_type).status_code == status
     assert callers.asked == 0
 
 
-def test_a_closed_storefront_still_shows_the_playground(
-    client: EndpointClient, callers: Callers
-) -> None:
+def test_a_closed_storefront_still_shows_the_playground(desk: Desk, callers: Callers) -> None:
     callers.traffic_allowed = False
-    assert client.client.get("/graphql/").status_code == 200
+    assert desk.client.get("/graphql/").status_code == 200
 
 
-def test_an_expired_token_fails_every_field_at_the_root(client: EndpointClient) -> None:
-    answer = client.run(
+def test_an_expired_token_fails_every_field_at_the_root(desk: Desk) -> None:
+    answer = desk.run(
         "{ greeting\n  again: greeting ...F }\nfragment F on Query { caller }", credential=EXPIRED
     )
     assert answer.status_code == 200
@@ -97,16 +95,16 @@ def test_an_expired_token_fails_every_field_at_the_root(client: EndpointClient) 
     "query", ["{ caller always }", "{ __typename }", "{ __schema { queryType { name } } }"]
 )
 def test_an_expired_token_leaves_no_data_where_a_field_is_never_null(
-    client: EndpointClient, query: str
+    desk: Desk, query: str
 ) -> None:
-    answer = client.run(query, credential=EXPIRED)
+    answer = desk.run(query, credential=EXPIRED)
     assert answer.status_code == 200
     assert answer.json["data"] is None
     assert set(codes(answer)) == {"ExpiredSignatureError"}
 
 
-def test_an_expired_token_is_told_even_where_no_field_is_left(client: EndpointClient) -> None:
-    answer = client.run("{ caller @skip(if: true) }", credential=EXPIRED)
+def test_an_expired_token_is_told_even_where_no_field_is_left(desk: Desk) -> None:
+    answer = desk.run("{ caller @skip(if: true) }", credential=EXPIRED)
     assert answer.json == {
         "errors": [
             {
@@ -118,41 +116,37 @@ def test_an_expired_token_is_told_even_where_no_field_is_left(client: EndpointCl
     }
 
 
-def test_an_expired_token_executes_nothing(client: EndpointClient, clock: FakeClock) -> None:
-    answer = client.run("mutation { wait }", credential=EXPIRED)
+def test_an_expired_token_executes_nothing(desk: Desk, clock: FakeClock) -> None:
+    answer = desk.run("mutation { wait }", credential=EXPIRED)
     assert answer.json["data"] == {"wait": None}
     assert clock.now() == START
 
 
 def test_an_introspection_that_is_remembered_still_fails_with_an_expired_token(
-    client: EndpointClient,
+    desk: Desk,
 ) -> None:
     query = '{ __type(name: "Book") { name } }'
-    assert client.run(query).json == {"data": {"__type": {"name": "Book"}}}
-    answer = client.run(query, credential=EXPIRED)
+    assert desk.run(query).json == {"data": {"__type": {"name": "Book"}}}
+    answer = desk.run(query, credential=EXPIRED)
     assert answer.json["data"] == {"__type": None}
     assert codes(answer) == ["ExpiredSignatureError"]
 
 
 @pytest.mark.parametrize("query", ["{ greeting", "{ nothing }", "query($n: Int!) { greeting }"])
-def test_an_expired_token_changes_nothing_about_a_bad_request(
-    client: EndpointClient, query: str
-) -> None:
-    with_it, without = client.run(query, credential=EXPIRED), client.run(query)
+def test_an_expired_token_changes_nothing_about_a_bad_request(desk: Desk, query: str) -> None:
+    with_it, without = desk.run(query, credential=EXPIRED), desk.run(query)
     assert with_it.status_code == 400
     assert with_it.json == without.json
 
 
-def test_another_broken_credential_is_an_anonymous_caller_of_public_fields(
-    client: EndpointClient,
-) -> None:
-    answer = client.run("{ caller }", credential=FORGED)
+def test_another_broken_credential_is_an_anonymous_caller_of_public_fields(desk: Desk) -> None:
+    answer = desk.run("{ caller }", credential=FORGED)
     assert answer.json == {"data": {"caller": "anonymous"}}
 
 
-def test_a_credential_is_found_in_either_header(client: EndpointClient) -> None:
-    assert client.run("{ caller }", Authorization_Bearer=APP).json == {"data": {"caller": APP}}
-    both = client.run("{ caller }", credential=STAFF, Authorization_Bearer=APP)
+def test_a_credential_is_found_in_either_header(desk: Desk) -> None:
+    assert desk.run("{ caller }", Authorization_Bearer=APP).json == {"data": {"caller": APP}}
+    both = desk.run("{ caller }", credential=STAFF, Authorization_Bearer=APP)
     assert both.json == {"data": {"caller": APP}}
 
 
@@ -167,10 +161,8 @@ def test_a_credential_is_found_in_either_header(client: EndpointClient) -> None:
         f"text/html, {STRICT};q=0.1",
     ],
 )
-def test_graphql_response_json_is_given_to_whoever_prefers_it(
-    client: EndpointClient, accept: str
-) -> None:
-    answer = client.run("{ greeting }", Accept=accept)
+def test_graphql_response_json_is_given_to_whoever_prefers_it(desk: Desk, accept: str) -> None:
+    answer = desk.run("{ greeting }", Accept=accept)
     assert answer.content_type == STRICT
     assert answer.json == {"data": {"greeting": "Hello, you"}}
 
@@ -189,8 +181,8 @@ def test_graphql_response_json_is_given_to_whoever_prefers_it(
         ";;q=,,",
     ],
 )
-def test_everybody_else_gets_plain_json(client: EndpointClient, accept: str) -> None:
-    answer = client.run("{ greeting }", Accept=accept)
+def test_everybody_else_gets_plain_json(desk: Desk, accept: str) -> None:
+    answer = desk.run("{ greeting }", Accept=accept)
     assert answer.content_type == "application/json"
     assert answer.status_code == 200
 
@@ -209,23 +201,23 @@ def test_everybody_else_gets_plain_json(client: EndpointClient, accept: str) -> 
     ],
 )
 def test_graphql_response_json_tells_by_its_status_what_was_refused(
-    client: EndpointClient, query: str, credential: str | None, status: int
+    desk: Desk, query: str, credential: str | None, status: int
 ) -> None:
-    answer = client.run(query, credential=credential, Accept=STRICT)
+    answer = desk.run(query, credential=credential, Accept=STRICT)
     assert (answer.status_code, answer.content_type) == (status, STRICT)
     assert ("WWW-Authenticate" in answer.headers) is (status == 401)
 
 
-def test_a_batch_in_graphql_response_json_is_401_when_one_entry_is(client: EndpointClient) -> None:
+def test_a_batch_in_graphql_response_json_is_401_when_one_entry_is(desk: Desk) -> None:
     batch = [{"query": "{ greeting }"}, {"query": "{ rejected }"}]
-    assert client.post(batch, credential=FORGED, Accept=STRICT).status_code == 401
-    assert client.post(batch, credential=FORGED).status_code == 200
+    assert desk.post(batch, credential=FORGED, Accept=STRICT).status_code == 401
+    assert desk.post(batch, credential=FORGED).status_code == 200
 
 
 def test_a_closed_storefront_answers_in_the_media_type_asked_for(
-    client: EndpointClient, callers: Callers
+    desk: Desk, callers: Callers
 ) -> None:
     callers.traffic_allowed = False
-    answer = client.run("{ greeting }", Accept=STRICT)
+    answer = desk.run("{ greeting }", Accept=STRICT)
     assert (answer.status_code, answer.content_type) == (401, STRICT)
     assert messages(answer) == ["Storefront traffic is not allowed."]

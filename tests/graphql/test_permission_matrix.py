@@ -14,9 +14,9 @@ from tests.fakes.clock import FakeClock
 from tests.fixtures.ports import fake_ports
 from tests.graphql.matrix.mutations import MUTATIONS, UNTRACED
 from tests.graphql.matrix.queries import FIELDS, QUERIES
-from tests.graphql.matrix.rules import DENIED, FINE, NONE, SPECIAL, Row
-from tests.graphql.matrix.sample_shop import SampleShop
-from tests.graphql.shop_client import ApiClient
+from tests.graphql.matrix.rules import DENIED, FINE, NONE, TOLD, Row
+from tests.graphql.matrix.sample_shop import World
+from tests.graphql.shop_client import Front
 
 pytestmark = pytest.mark.xdist_group("matrix")
 SCHEMA = schema.graphql_schema
@@ -24,11 +24,11 @@ ROOTS = (SCHEMA.query_type, SCHEMA.mutation_type, SCHEMA.subscription_type)
 
 
 @pytest.fixture(scope="module")
-def shop(_migrated_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SampleShop]:
+def world(_migrated_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     """One for all rows: whoever changes it puts it back."""
     file = Path(shutil.copy(_migrated_file, tmp_path_factory.mktemp("matrix") / "shop.sqlite3"))
     ports = fake_ports(f"sqlite:///{file}", FakeClock())
-    made = SampleShop(ports, file)
+    made = World(ports, file)
     yield made
     made.close()
     ports.database.close()
@@ -52,31 +52,31 @@ def test_every_field_that_asks_who_is_calling_has_a_rule() -> None:
         for kind in SCHEMA.type_map.values()
         if isinstance(kind, GraphQLObjectType) and _is_shown(kind)
         for name, shown in kind.fields.items()
-        if _reads_caller(shown)
+        if _asks_who_is_calling(shown)
     }
     assert named(FIELDS) == asking
 
 
 @pytest.mark.parametrize("name", MUTATIONS)
-def test_a_mutation_admits_exactly_whom_it_is_for(shop: SampleShop, name: str) -> None:
+def test_a_mutation_admits_exactly_whom_it_is_for(world: World, name: str) -> None:
     row = MUTATIONS[name]
-    call = shop.call(row)
+    call = world.call(row)
     parameters = "($file: Upload!)" if "$file" in call else ""
     query = f"mutation{parameters} {{ {field(name, call)} {{ errors {{ code }} }} }}"
-    assert outcomes(shop, row, query, is_traced=name not in UNTRACED) == row.rule.outcomes
+    assert outcomes(world, row, query, is_traced=name not in UNTRACED) == row.rule.outcomes
 
 
 @pytest.mark.parametrize("name", QUERIES)
-def test_a_query_admits_exactly_whom_it_is_for(shop: SampleShop, name: str) -> None:
+def test_a_query_admits_exactly_whom_it_is_for(world: World, name: str) -> None:
     row = QUERIES[name]
-    query = f"{{ {field(name, shop.call(row))} {{ __typename }} }}"
-    assert outcomes(shop, row, query) == row.rule.outcomes
+    query = f"{{ {field(name, world.call(row))} {{ __typename }} }}"
+    assert outcomes(world, row, query) == row.rule.outcomes
 
 
 @pytest.mark.parametrize("name", FIELDS)
-def test_a_field_is_shown_to_exactly_whom_it_is_for(shop: SampleShop, name: str) -> None:
+def test_a_field_is_shown_to_exactly_whom_it_is_for(world: World, name: str) -> None:
     row = FIELDS[name]
-    assert outcomes(shop, row, f"{{ {shop.call(row)} }}") == row.rule.outcomes
+    assert outcomes(world, row, f"{{ {world.call(row)} }}") == row.rule.outcomes
 
 
 def field(name: str, arguments: str) -> str:
@@ -84,27 +84,25 @@ def field(name: str, arguments: str) -> str:
     return name.partition(" ")[0] + (f"({arguments})" if arguments else "")
 
 
-def outcomes(shop: SampleShop, row: Row, query: str, *, is_traced: bool = False) -> dict[str, str]:
+def outcomes(world: World, row: Row, query: str, *, is_traced: bool = False) -> dict[str, str]:
     """What becomes of the query for each kind of caller; several marks where callers differ.
 
     Whoever is refused changes nothing, and what the others change stands in the audit trail.
     """
-    callers, api = list(shop.callers(row)), ApiClient(shop.ports)
-    shop.keep()
+    callers, front = list(world.callers(row)), Front(world.ports)
+    world.keep()
     found: dict[str, str] = {}
     for who, credential in callers:
-        before, audit_row_count = shop.version(), shop.audit_row_count()
+        before, traces = world.version(), world.traces()
         if "$file" in query:
-            answer = api.upload(query, png(), credential)
+            answer = front.upload(query, png(), credential)
         else:
-            answer = api.ask(query, credential)
+            answer = front.ask(query, credential)
         mark = outcome(row, answer)
-        changed = shop.version() != before
+        changed = world.version() != before
         if changed:
-            assert (shop.audit_row_count() > audit_row_count) is is_traced, (
-                f"{who} left a trace, or none"
-            )
-            shop.put_back()
+            assert (world.traces() > traces) is is_traced, f"{who} left a trace, or none"
+            world.put_back()
         assert mark == FINE or not changed, f"{who} was refused, and changed something"
         if mark not in found.get(who, ""):
             found[who] = found.get(who, "") + mark
@@ -127,7 +125,7 @@ def outcome(row: Row, answer: Any) -> str:
     problems = value.get("errors", ()) if isinstance(value, dict) else ()
     codes = tuple(one["code"] for one in problems)
     if codes:
-        marks = {row.told: FINE, (row.rule.told,): SPECIAL, ("NOT_FOUND",): NONE}
+        marks = {row.told: FINE, (row.rule.told,): TOLD, ("NOT_FOUND",): NONE}
         return marks.get(codes, str(codes))
     return NONE if _deepest(value) is None else FINE
 
@@ -150,7 +148,7 @@ def _is_shown(kind: GraphQLObjectType) -> bool:
     return kind not in ROOTS and not kind.name.startswith("__") and not is_event
 
 
-def _reads_caller(field: GraphQLField) -> bool:
+def _asks_who_is_calling(field: GraphQLField) -> bool:
     """Whether its resolver looks at the request, or at a shelf that does.
 
     All others show what they were given by what they are fields of.

@@ -69,12 +69,10 @@ def _confirm(ports: Ports, user_id: int) -> None:
 
 
 SQLITE = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
-TRUST_CHANGES = pytest.mark.parametrize(
-    "trust", [_promote, _confirm], ids=["promoted", "confirmed"]
-)
+WAYS = pytest.mark.parametrize("trust", [_promote, _confirm], ids=["promoted", "confirmed"])
 
 
-@TRUST_CHANGES
+@WAYS
 def test_trusted_account_drops_unverified_identity(
     ports: Ports, elsewhere: Ports, clock: FakeClock, provider: OwnProvider, trust: Trust
 ) -> None:
@@ -97,7 +95,7 @@ def test_trusted_account_drops_unverified_identity(
 
 
 @SQLITE
-@TRUST_CHANGES
+@WAYS
 def test_trusted_account_keeps_verified_identity(
     ports: Ports, clock: FakeClock, provider: OwnProvider, trust: Trust
 ) -> None:
@@ -111,7 +109,7 @@ def test_trusted_account_keeps_verified_identity(
 
 
 @SQLITE
-@TRUST_CHANGES
+@WAYS
 def test_trusted_account_keeps_identity_of_provider_whose_emails_are_trusted(
     ports: Ports, clock: FakeClock, provider: OwnProvider, trust: Trust
 ) -> None:

@@ -17,7 +17,7 @@ from tests.builders.apps import make_app
 from tests.builders.people import make_staff
 from tests.builders.products import make_product
 from tests.builders.webhooks import make_delivery, make_webhook
-from tests.console.staff_client import ConsoleClient
+from tests.console.staff_client import Desk
 from tests.fakes.clock import FakeClock
 from tests.fixtures.ports import fake_ports
 from tests.hostile.cpu import bound, cpu_seconds
@@ -35,15 +35,15 @@ def shop(sqlite_url: str, clock: FakeClock) -> Iterator[Ports]:
 
 
 @pytest.fixture
-def console(shop: Ports) -> ConsoleClient:
-    console = ConsoleClient(create_app(shop, Settings()).test_client(), shop)
+def desk(shop: Ports) -> Desk:
+    desk = Desk(create_app(shop, Settings()).test_client(), shop)
     make_staff(shop, "staff@example.com", *Permission)
-    assert console.sign_in("staff@example.com").status == 303
-    return console
+    assert desk.sign_in("staff@example.com").status == 303
+    return desk
 
 
 def test_dry_run_is_compared_with_similar_lines_within_the_allowed_cpu(
-    shop: Ports, console: ConsoleClient
+    shop: Ports, desk: Desk
 ) -> None:
     product = make_product(shop, "K" * 250)
     app_id, _ = make_app(shop, "Labels", Permission.MANAGE_PRODUCTS)
@@ -60,9 +60,9 @@ def test_dry_run_is_compared_with_similar_lines_within_the_allowed_cpu(
         "object": to_global_id("Product", product),
     }
     pages: list[str] = []
-    console.send(PAGE, {**form, "webhook": ""})  # loads what a first request loads
+    desk.send(PAGE, {**form, "webhook": ""})  # loads what a first request loads
 
-    taken = cpu_seconds(lambda: pages.append(console.send(PAGE, form).html))
+    taken = cpu_seconds(lambda: pages.append(desk.send(PAGE, form).html))
 
     assert "Against the last real delivery" in pages[0]
     assert "<del>" in pages[0]

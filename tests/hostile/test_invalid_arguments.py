@@ -10,7 +10,7 @@ import cli
 from app.commands.terminal.exit_codes import Exit
 from app.ports import Ports
 from tests.commands.shell import run
-from tests.console.populated_shop import populate
+from tests.console.populated_shop import live_in
 
 NUMBERS = (str(2**63), str(2**200), "-1", "0", "\u0663", "1e9", "5" * 5000, "9999-12-31", "")
 TEXTS = (str(2**63), "9999-12-31", "a\udcff")
@@ -61,7 +61,7 @@ def _calls(path: tuple[str, ...], command: click.Command) -> Iterator[list[str]]
 
 
 def test_no_argument_makes_a_command_fail(ports: Ports) -> None:
-    populate(ports)
+    live_in(ports)
     faults, codes = [], Counter[int]()
     for path, command in _commands(cli.Catalogue()):
         for words in _calls(path, command):
@@ -76,6 +76,6 @@ def test_no_argument_makes_a_command_fail(ports: Ports) -> None:
 
 
 def test_status_code_that_exists_is_accepted(ports: Ports) -> None:
-    populate(ports)
+    live_in(ports)
     assert run(ports, "webhook", "deliveries", "--code", "200").exit_code == Exit.DONE
     assert run(ports, "webhook", "deliveries", "--code", "2000").exit_code == Exit.USAGE

@@ -61,7 +61,7 @@ NOT_SENT = "Not sent: this link gives access to an account with permissions that
 
 
 @dataclass
-class Scenario:
+class Scene:
     """A shop, and what its webhooks were sent."""
 
     ports: Ports
@@ -97,8 +97,8 @@ def database_url(sqlite_url: str) -> str:
 
 
 @pytest.fixture
-def scenario(ports: Ports) -> Scenario:
-    return Scenario(ports, FakeHttp(ports.database, lambda _request: HttpAnswer(200)))
+def scene(ports: Ports) -> Scene:
+    return Scene(ports, FakeHttp(ports.database, lambda _request: HttpAnswer(200)))
 
 
 def superuser(ports: Ports) -> int:
@@ -114,8 +114,8 @@ def directly(ports: Ports) -> int:
     return make_staff(ports, "boss@example.com", ORDERS)
 
 
-def test_manager_of_apps_and_staff_does_not_become_superuser(scenario: Scenario) -> None:
-    ports = scenario.ports
+def test_manager_of_apps_and_staff_does_not_become_superuser(scene: Scene) -> None:
+    ports = scene.ports
     attacker = actor_of(ports, make_staff(ports, "desk@example.com", APPS, STAFF))
     app, _ = make_app(ports, "mine", STAFF)
     said = WebhookInput(target_url=MINE, events=RESETS)
@@ -124,72 +124,68 @@ def test_manager_of_apps_and_staff_does_not_become_superuser(scenario: Scenario)
     address = "http://localhost:3000/reset"
     request_password_reset(ports, NOBODY, email="boss@example.com", redirect_url=address)
     answer_reset_requests(ports, WORKER)
-    scenario.work()
+    scene.work()
 
     (mail,) = mails(ports)
-    assert json.loads(scenario.sent)["user"]["email"] == "boss@example.com"
-    assert json.loads(scenario.sent)["token"] is None
-    assert token_in(mail) not in scenario.sent
+    assert json.loads(scene.sent)["user"]["email"] == "boss@example.com"
+    assert json.loads(scene.sent)["token"] is None
+    assert token_in(mail) not in scene.sent
 
 
 @pytest.mark.parametrize("subject", [superuser, in_group, directly])
 def test_app_with_manage_staff_gets_no_link_of_people_with_more(
-    scenario: Scenario, subject: Callable[[Ports], int]
+    scene: Scene, subject: Callable[[Ports], int]
 ) -> None:
-    scenario.listener(STAFF, USERS)
-    person = subject(scenario.ports)
+    scene.listener(STAFF, USERS)
+    person = subject(scene.ports)
     for kind in (StaffSetPasswordRequested, AccountChangeEmailRequested):
-        scenario.ask(kind(person, token=SECRET))
-    scenario.work()
-    assert scenario.sent.count('"token": null') == 2
-    assert SECRET not in scenario.sent
+        scene.ask(kind(person, token=SECRET))
+    scene.work()
+    assert scene.sent.count('"token": null') == 2
+    assert SECRET not in scene.sent
 
 
-def test_superusers_link_goes_to_no_app_whatever_it_holds(scenario: Scenario) -> None:
-    scenario.listener(*(ALL_PERMISSIONS - {APPS}))
-    scenario.ask(StaffSetPasswordRequested(superuser(scenario.ports), token=SECRET))
-    scenario.work()
-    assert SECRET not in scenario.sent
+def test_superusers_link_goes_to_no_app_whatever_it_holds(scene: Scene) -> None:
+    scene.listener(*(ALL_PERMISSIONS - {APPS}))
+    scene.ask(StaffSetPasswordRequested(superuser(scene.ports), token=SECRET))
+    scene.work()
+    assert SECRET not in scene.sent
 
 
-def test_links_of_staff_go_to_no_app_that_manages_customers_alone(scenario: Scenario) -> None:
-    scenario.listener(USERS)
-    person = make_staff(scenario.ports, "clerk@example.com")
-    scenario.ask(AccountChangeEmailRequested(person, token=SECRET))
-    scenario.work()
-    assert '"token": null' in scenario.sent
+def test_links_of_staff_go_to_no_app_that_manages_customers_alone(scene: Scene) -> None:
+    scene.listener(USERS)
+    person = make_staff(scene.ports, "clerk@example.com")
+    scene.ask(AccountChangeEmailRequested(person, token=SECRET))
+    scene.work()
+    assert '"token": null' in scene.sent
 
 
-def test_person_who_saved_the_webhook_gains_nothing_by_the_rights_of_the_app(
-    scenario: Scenario,
-) -> None:
-    ports = scenario.ports
+def test_person_who_saved_the_webhook_gains_nothing_by_the_rights_of_the_app(scene: Scene) -> None:
+    ports = scene.ports
     attacker = actor_of(ports, make_staff(ports, "desk@example.com", APPS, STAFF))
     app, _ = make_app(ports, "wide", STAFF, ORDERS)
     create_webhook(ports, attacker, WebhookInput(target_url=MINE, events=RESETS), app)
-    scenario.ask(StaffSetPasswordRequested(directly(ports), token=SECRET))
-    scenario.work()
-    assert '"token": null' in scenario.sent
+    scene.ask(StaffSetPasswordRequested(directly(ports), token=SECRET))
+    scene.work()
+    assert '"token": null' in scene.sent
 
 
-def test_webhook_saved_before_the_app_was_granted_the_right_gets_no_link(
-    scenario: Scenario,
-) -> None:
+def test_webhook_saved_before_the_app_was_granted_the_right_gets_no_link(scene: Scene) -> None:
     """However the grant came about: also past the question that is asked at granting."""
-    ports = scenario.ports
+    ports = scene.ports
     attacker = actor_of(ports, make_staff(ports, "desk@example.com", APPS))
     app, _ = make_app(ports, "harmless")
     create_webhook(ports, attacker, WebhookInput(target_url=MINE, events=RESETS), app)
-    from_other_provider(ports, app, STAFF, USERS)
+    from_elsewhere(ports, app, STAFF, USERS)
     customer = make_user(ports, "ann@example.com")
-    scenario.ask(AccountSetPasswordRequested(customer, token=SECRET))
-    scenario.ask(StaffSetPasswordRequested(make_staff(ports, "clerk@example.com"), token=SECRET))
-    scenario.work()
-    assert scenario.sent.count('"token": null') == 2
-    assert SECRET not in scenario.sent
+    scene.ask(AccountSetPasswordRequested(customer, token=SECRET))
+    scene.ask(StaffSetPasswordRequested(make_staff(ports, "clerk@example.com"), token=SECRET))
+    scene.work()
+    assert scene.sent.count('"token": null') == 2
+    assert SECRET not in scene.sent
 
 
-def from_other_provider(ports: Ports, app: int, *permissions: Permission) -> None:
+def from_elsewhere(ports: Ports, app: int, *permissions: Permission) -> None:
     with ports.database.transaction() as session:
         session.add_all(
             AppPermissionRecord(app_id=app, permission=one.value) for one in permissions
@@ -198,109 +194,107 @@ def from_other_provider(ports: Ports, app: int, *permissions: Permission) -> Non
 
 @pytest.mark.parametrize("query", ["", RENAMED])
 def test_subject_promoted_between_attempts_is_not_told(
-    scenario: Scenario, clock: FakeClock, query: str
+    scene: Scene, clock: FakeClock, query: str
 ) -> None:
-    ports = scenario.ports
+    ports = scene.ports
     app, _ = make_app(ports, "listener", STAFF)
     make_webhook(ports, app, AsyncEvent.STAFF_SET_PASSWORD_REQUESTED, query=query)
     person = make_staff(ports, "clerk@example.com")
-    scenario.http.answer = lambda _request: HttpAnswer(500)
-    scenario.ask(StaffSetPasswordRequested(person, token=SECRET))
-    scenario.work()
-    assert SECRET in scenario.sent
-    scenario.http.requests.clear()
+    scene.http.answer = lambda _request: HttpAnswer(500)
+    scene.ask(StaffSetPasswordRequested(person, token=SECRET))
+    scene.work()
+    assert SECRET in scene.sent
+    scene.http.requests.clear()
     change_user(ports, person, is_superuser=True)
 
     clock.pass_(minutes=5)
-    scenario.work()
-    assert scenario.sent == ""
-    assert scenario.delivery.status == "FAILED"
-    assert scenario.delivery.given_up.startswith(NOT_SENT)
+    scene.work()
+    assert scene.sent == ""
+    assert scene.delivery.status == "FAILED"
+    assert scene.delivery.given_up.startswith(NOT_SENT)
 
-    retry_delivery(ports, OPERATOR, to_global_id("EventDelivery", scenario.delivery.id))
-    scenario.work()
+    retry_delivery(ports, OPERATOR, to_global_id("EventDelivery", scene.delivery.id))
+    scene.work()
     replay_deliveries(ports, OPERATOR, 1, clock.now().replace(year=2020))
-    scenario.work()
-    assert scenario.sent == ""
+    scene.work()
+    assert scene.sent == ""
 
 
 def test_app_that_lost_a_right_between_attempts_is_not_told(
-    scenario: Scenario, clock: FakeClock
+    scene: Scene, clock: FakeClock
 ) -> None:
-    ports = scenario.ports
-    app = scenario.listener(STAFF, ORDERS)
-    scenario.http.answer = lambda _request: HttpAnswer(500)
-    scenario.ask(StaffSetPasswordRequested(directly(ports), token=SECRET))
-    scenario.work()
-    scenario.http.requests.clear()
+    ports = scene.ports
+    app = scene.listener(STAFF, ORDERS)
+    scene.http.answer = lambda _request: HttpAnswer(500)
+    scene.ask(StaffSetPasswordRequested(directly(ports), token=SECRET))
+    scene.work()
+    scene.http.requests.clear()
     update_app(ports, OPERATOR, app, AppChange(permissions=frozenset({STAFF})))
     clock.pass_(minutes=5)
-    scenario.work()
-    assert scenario.sent == ""
+    scene.work()
+    assert scene.sent == ""
 
     itself = Actor(ActorKind.APP, app_id=app)
-    shown = show_delivery(ports, itself, scenario.delivery.id)
+    shown = show_delivery(ports, itself, scene.delivery.id)
     assert shown is not None
     assert SECRET not in shown.payload
 
 
-def test_missing_deliveries_are_made_by_the_rights_of_now(
-    scenario: Scenario, clock: FakeClock
-) -> None:
-    ports = scenario.ports
+def test_missing_deliveries_are_made_by_the_rights_of_now(scene: Scene, clock: FakeClock) -> None:
+    ports = scene.ports
     person = make_staff(ports, "clerk@example.com")
-    scenario.ask(StaffSetPasswordRequested(person, token=SECRET))
-    scenario.work()
-    scenario.listener(STAFF)
+    scene.ask(StaffSetPasswordRequested(person, token=SECRET))
+    scene.work()
+    scene.listener(STAFF)
     change_user(ports, person, is_superuser=True)
     replayed = replay_deliveries(ports, OPERATOR, 1, clock.now().replace(year=2020))
     assert replayed.missing == 1
-    scenario.work()
-    assert json.loads(scenario.sent)["token"] is None
+    scene.work()
+    assert json.loads(scene.sent)["token"] is None
 
 
 def test_delivery_whose_event_is_forgotten_is_sent_only_within_reach(
-    scenario: Scenario, clock: FakeClock
+    scene: Scene, clock: FakeClock
 ) -> None:
     """Nobody can tell any more whether its payload holds the secret."""
-    ports = scenario.ports
-    scenario.listener(STAFF)
+    ports = scene.ports
+    scene.listener(STAFF)
     person = make_staff(ports, "clerk@example.com")
-    scenario.http.answer = lambda _request: HttpAnswer(500)
-    scenario.ask(StaffSetPasswordRequested(person, token=SECRET))
-    scenario.work()
-    scenario.http.requests.clear()
+    scene.http.answer = lambda _request: HttpAnswer(500)
+    scene.ask(StaffSetPasswordRequested(person, token=SECRET))
+    scene.work()
+    scene.http.requests.clear()
     with ports.database.transaction() as session:
         session.delete(session.get_one(OutboxEventRecord, 1))
         session.add(UserPermissionRecord(user_id=person, permission=ORDERS.value))
     clock.pass_(minutes=5)
-    scenario.work()
-    assert scenario.sent == ""
+    scene.work()
+    assert scene.sent == ""
 
 
 def test_link_goes_to_webhooks_that_hold_all_that_its_subject_holds(
-    scenario: Scenario, clock: FakeClock
+    scene: Scene, clock: FakeClock
 ) -> None:
-    ports = scenario.ports
+    ports = scene.ports
     chief = actor_of(ports, make_staff(ports, "chief@example.com", APPS, STAFF, USERS, ORDERS))
     app, _ = make_app(ports, "mailer", STAFF, USERS, ORDERS)
     create_webhook(ports, chief, WebhookInput(target_url=MINE, events=RESETS), app)
     make_webhook(ports, app, *RESETS)  # from before it was recorded who saved it
     customer = make_user(ports, "ann@example.com")
-    scenario.http.answer = lambda _request: HttpAnswer(500)
-    scenario.ask(AccountSetPasswordRequested(customer, token=SECRET))
-    scenario.ask(StaffSetPasswordRequested(directly(ports), token=SECRET))
-    scenario.work()
-    assert scenario.sent.count(f'"token": "{SECRET}"') == 4
-    scenario.http.requests.clear()
+    scene.http.answer = lambda _request: HttpAnswer(500)
+    scene.ask(AccountSetPasswordRequested(customer, token=SECRET))
+    scene.ask(StaffSetPasswordRequested(directly(ports), token=SECRET))
+    scene.work()
+    assert scene.sent.count(f'"token": "{SECRET}"') == 4
+    scene.http.requests.clear()
     clock.pass_(minutes=5)
-    scenario.work()
-    assert scenario.sent.count(f'"token": "{SECRET}"') == 2  # one for each endpoint that fails
+    scene.work()
+    assert scene.sent.count(f'"token": "{SECRET}"') == 2  # one for each endpoint that fails
 
 
-def test_saving_a_link_webhook_needs_the_permission_of_its_events(scenario: Scenario) -> None:
-    ports = scenario.ports
-    client = actor_of(ports, make_staff(ports, "desk@example.com", APPS))
+def test_saving_a_link_webhook_needs_the_permission_of_its_events(scene: Scene) -> None:
+    ports = scene.ports
+    desk = actor_of(ports, make_staff(ports, "desk@example.com", APPS))
     app, _ = make_app(ports, "mailer", STAFF)
     with pytest.raises(Refused):
-        create_webhook(ports, client, WebhookInput(target_url=MINE, events=RESETS), app)
+        create_webhook(ports, desk, WebhookInput(target_url=MINE, events=RESETS), app)

@@ -10,14 +10,13 @@ from app.domain.sign_in.rate_limits import API_LIMITS
 from app.graphql.schema import schema
 from app.graphql.view import create_endpoint
 from app.ports import Ports
-from app.settings import Settings
-from app.wiring import make_installation
+from app.web.installation import Installation
 from tests.builders.images import png
 from tests.builders.people import ADDRESS, make_staff, sign_in
 from tests.fakes.clock import FakeClock
 from tests.graphql.endpoint_client import Reply
 from tests.graphql.matrix.mutations import MUTATIONS
-from tests.graphql.shop_client import ApiClient
+from tests.graphql.shop_client import Front
 
 WITHOUT_LIMIT = {"tokenCreate", "tokenRefresh", "tokenVerify", "externalVerify", "appTokenVerify"}
 """The login throttle has the first; the others check a token and store nothing for strangers."""
@@ -36,7 +35,7 @@ class Visitors:
     """Sends operations from whatever address a test names."""
 
     def __init__(self, ports: Ports) -> None:
-        endpoint = create_endpoint(make_installation(ports, Settings()))
+        endpoint = create_endpoint(Installation(ports))
         self._client = Client(endpoint, response_wrapper=Reply)
 
     def ask(self, query: str, address: str, credential: str = "", **variables: Any) -> Any:
@@ -59,8 +58,8 @@ def database_url(sqlite_url: str) -> str:
 
 
 @pytest.fixture
-def api(ports: Ports) -> ApiClient:
-    return ApiClient(ports)
+def front(ports: Ports) -> Front:
+    return Front(ports)
 
 
 @pytest.fixture
@@ -137,7 +136,7 @@ def test_staff_are_not_counted(visitors: Visitors, ports: Ports) -> None:
 
 @pytest.mark.parametrize("name", API_LIMITS)
 def test_each_limited_mutation_is_refused_over_its_limit(
-    api: ApiClient, ports: Ports, name: str
+    front: Front, ports: Ports, name: str
 ) -> None:
     rates = ports.configuration.rate_limits.rates(name, ADDRESS)
     for _ in range(burst(name)):
@@ -145,7 +144,7 @@ def test_each_limited_mutation_is_refused_over_its_limit(
     call = MUTATIONS[name].call.replace("$$file", "$file")
     parameters = "($file: Upload!)" if "$file" in call else ""
     query = f"mutation{parameters} {{ {name}({call}) {{ errors {{ code }} }} }}"
-    answer = api.upload(query, png()) if parameters else api.ask(query)
+    answer = front.upload(query, png()) if parameters else front.ask(query)
     payload = answer["data"][name]
     assert payload is None or payload["errors"] == [{"code": "TOO_MANY_REQUESTS"}]
     assert is_limited(answer) is (name != "setPassword")

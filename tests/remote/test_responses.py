@@ -20,7 +20,7 @@ def unreachable(_request: HttpRequest) -> HttpAnswer:
     raise CallFailed(CallFault.TIMEOUT, "shop.example.com did not answer within 30 seconds.")
 
 
-def no_response(_request: HttpRequest) -> HttpAnswer:
+def nobody(_request: HttpRequest) -> HttpAnswer:
     raise CallFailed(CallFault.UNREACHABLE, "shop.example.com cannot be reached.")
 
 
@@ -32,7 +32,7 @@ def remote_access(_request: HttpRequest) -> HttpAnswer:
     ("answer", "kind", "told"),
     [
         (unreachable, Unreachable, "within 30 seconds"),
-        (no_response, Unreachable, "nobody answers there"),
+        (nobody, Unreachable, "nobody answers there"),
         (remote_access, Unreachable, "https://other.example.com/graphql/"),
         (raw(200, b"<html>Welcome</html>", "text/html; charset=utf-8"), Unreachable, "a web page"),
         (

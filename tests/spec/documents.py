@@ -48,7 +48,7 @@ mutation ($email: String!, $redirectUrl: String!) {
   }
 }"""
 
-ME_QUERY = "{ me { email } }"
+WHO = "{ me { email } }"
 
 SHOP = "{ shop { name passwordLoginMode allowStorefrontTraffic } }"
 

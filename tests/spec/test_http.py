@@ -5,9 +5,9 @@ import json
 import pytest
 
 from tests.spec.client import JSON, Answer, Client
-from tests.spec.documents import LOGIN, ME_QUERY
+from tests.spec.documents import LOGIN, WHO
 from tests.spec.forged_tokens import Forger
-from tests.spec.recorded_shop import RecordedShop
+from tests.spec.recorded_shop import World
 
 SHOP = {"query": "{ shop { id } }"}
 RESPONSE_JSON = "application/graphql-response+json"
@@ -66,7 +66,7 @@ def test_a_syntax_error_has_a_code_of_its_own(client: Client) -> None:
 
 
 def test_a_batch_is_answered_in_its_order_with_the_highest_status(client: Client) -> None:
-    answer = client.post([SHOP, {"query": "{ nothing }"}, {"query": ME_QUERY}])
+    answer = client.post([SHOP, {"query": "{ nothing }"}, {"query": WHO}])
     assert answer.status == 400
     assert [sorted(entry) for entry in answer.body] == [["data"], ["errors"], ["data"]]
     assert answer.body[2] == {"data": {"me": None}}
@@ -113,13 +113,11 @@ def _part(head: str, text: str) -> str:
 
 
 def test_a_form_with_files_needs_a_credential_or_the_preflight_header(
-    client: Client, shop: RecordedShop
+    client: Client, world: World
 ) -> None:
     assert _upload(client, SHOP, {"GraphQL-Require-Preflight": "1"}).data.keys() == {"shop"}
-    bearer = {"Authorization": f"Bearer {shop.access('customer')}"}
-    assert _upload(client, {"query": ME_QUERY}, bearer).data["me"] == {
-        "email": "customer@example.com"
-    }
+    bearer = {"Authorization": f"Bearer {world.access('customer')}"}
+    assert _upload(client, {"query": WHO}, bearer).data["me"] == {"email": "customer@example.com"}
     refused = _upload(client, SHOP)
     assert 400 <= refused.status < 500
     assert "data" not in refused.body
@@ -217,7 +215,7 @@ def _asking(client: Client, body: object, credential: str | None = None) -> Answ
 
 
 def test_whoever_asks_for_graphql_response_json_gets_it_with_status_codes(
-    client: Client, shop: RecordedShop
+    client: Client, world: World
 ) -> None:
     good = _asking(client, SHOP)
     assert good.status == 200
@@ -225,7 +223,7 @@ def test_whoever_asks_for_graphql_response_json_gets_it_with_status_codes(
     bad = _asking(client, {"query": "{ nothing }"})
     assert bad.status == 400
     assert bad.headers["Content-Type"].startswith(RESPONSE_JSON)
-    assert _asking(client, SHOP, Forger(shop).expired()).status == 401
+    assert _asking(client, SHOP, Forger(world).expired()).status == 401
 
 
 def test_refused_mutations_are_executed_ones_for_them_too(client: Client) -> None:

@@ -17,6 +17,9 @@ MOST = 100_000
 begun: list[bool] = []
 """One for each request to ``/slow`` so far."""
 
+refused: list[tuple[str, int]] = []
+"""Path and status of each request that the server refused by itself."""
+
 
 class _Streamed:
     """An answer that is made piece by piece."""
@@ -42,12 +45,14 @@ def application(environ: dict[str, Any], start_response: StartResponse, /) -> It
         return []
     start_response("200 OK", [("Content-Type", "application/json")])
     shown = {key: value for key, value in environ.items() if isinstance(value, str)}
-    return [orjson.dumps({**shown, "body": body.decode(), "begun": len(begun)})]
+    seen = {"begun": len(begun), "refused": refused}
+    return [orjson.dumps({**shown, **seen, "body": body.decode()})]
 
 
 server = Server(
     application,
     max_size=MOST,
+    on_refusal=lambda environ, status: refused.append((environ["PATH_INFO"], status)),
     max_marked_size=2 * MOST,
     deadlines=Deadlines(whole=2.0, silence=1.0),
 )

@@ -9,7 +9,7 @@ import pytest
 from app.settings import Settings
 from app.web.caller import credential_in, visitor_from
 from app.web.installation import Installation
-from app.wiring import connect, make_installation
+from app.wiring import connect
 from tests.fakes.activity import FakeActivity
 
 
@@ -28,7 +28,7 @@ def environ(**more: str) -> dict[str, Any]:
 @pytest.fixture
 def installation() -> Installation:
     ports = connect(Settings(database_url="sqlite://"))
-    return make_installation(replace(ports, activity=FakeActivity()), Settings())
+    return Installation(replace(ports, activity=FakeActivity()))
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_without_a_host_header_the_servers_own_name_stands_for_it(
 
 def test_a_public_url_is_the_issuer_whatever_the_request_says() -> None:
     ports = connect(Settings(database_url="sqlite://", public_url="https://shop.example.com"))
-    visitor = visitor_from(environ(HTTP_HOST="evil.example"), make_installation(ports, Settings()))
+    visitor = visitor_from(environ(HTTP_HOST="evil.example"), Installation(ports))
     assert visitor.issuer == "https://shop.example.com/graphql/"
 
 

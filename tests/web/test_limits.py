@@ -14,7 +14,7 @@ def counts(settings: Settings) -> CountStore:
     return page_counts(connect(settings), settings)
 
 
-def configured_limits(redis_url: str) -> str:
+def told_of(redis_url: str) -> str:
     """What ``flask limiter config`` prints, on a page wide enough for all of it."""
     app = Flask("limited")
     set_up_limits(app, counts(Settings(database_url="sqlite://", redis_url=redis_url)))
@@ -33,7 +33,7 @@ def configured_limits(redis_url: str) -> str:
     ],
 )
 def test_the_limiters_own_command_does_not_tell_the_password(url: str) -> None:
-    told = configured_limits(url)
+    told = told_of(url)
     assert "Counts" in told
     assert "not-to-be-told" not in told
 

@@ -127,6 +127,15 @@ def test_silence_ends_at_its_own_deadline(port: int) -> None:
     assert time.monotonic() - began < 2
 
 
+def test_refusal_is_reported(port: int) -> None:
+    head = request("Content-Length: 100", line="POST /silent HTTP/1.1")
+    assert exchange(port, head).startswith(b"HTTP/1.1 408 ")
+    forwarded = request("X-Forwarded-For: é", line="POST /forwarded HTTP/1.1")
+    assert exchange(port, forwarded).startswith(b"HTTP/1.1 400 ")
+    refused = environ(port, request())["refused"]
+    assert [one for one in refused if one[0] != "/"] == [["/silent", 408], ["/forwarded", 400]]
+
+
 @pytest.mark.parametrize(
     ("headers", "status"),
     [([], 413), (["Authorization: Bearer x"], 200), (["Cookie: a=b"], 200)],

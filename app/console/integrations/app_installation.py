@@ -1,12 +1,11 @@
 """Installing an app from its manifest: read first, installed when somebody has agreed."""
 
-from flask import request
+from flask import Blueprint, request
 from werkzeug.wrappers import Response as BaseResponse
 from wtforms import BooleanField, URLField
 from wtforms.validators import InputRequired
 
 from app.console.forms import ConsoleForm
-from app.console.navigation import Entry, PageGroup
 from app.console.page_layout import done, page, refused_page
 from app.console.permissions import PermissionsField, chips
 from app.console.session import actor, ports
@@ -20,12 +19,7 @@ from app.services.apps.installation_requests import (
 )
 from app.services.apps.manifests import fetch_manifest
 
-blueprint = PageGroup(
-    "app_installation",
-    __name__,
-    Entry("Install an app", "link-45deg", "manifest new add"),
-    url_prefix="/apps/install",
-)
+blueprint = Blueprint("app_installation", __name__, url_prefix="/apps/install")
 
 
 class ManifestForm(ConsoleForm):

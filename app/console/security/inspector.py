@@ -9,11 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from flask import request
+from flask import Blueprint, request
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.formatting import exact, relative
-from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import page
 from app.console.session import actor, now, ports
 from app.domain.authorization.actor import SessionOrigin
@@ -42,12 +41,7 @@ _STATES = {
     CheckOutcome.FAILED: "bad",
 }
 
-blueprint = PageGroup(
-    "inspector",
-    __name__,
-    Entry("Token inspector", "braces", "jwt decode verify", Heading.SECURITY),
-    url_prefix="/inspector",
-)
+blueprint = Blueprint("inspector", __name__, url_prefix="/inspector")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,9 @@
 """Throttle: which addresses have to wait with their logins, why, and letting one go."""
 
-from flask import flash, request
+from flask import Blueprint, flash, request
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.lists import here_with, tags, told
-from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import done, go, page
 from app.console.session import actor, ports, visitor_here
 from app.domain.values.errors import Refused, problem_text
@@ -24,12 +23,7 @@ _SILENT = (
 _FILTERS = {"q": "Address", "why": "Tried"}
 _TRIED = {"accounts": "passwords of accounts", "unknown": "emails that nobody has"}
 
-blueprint = PageGroup(
-    "throttle",
-    __name__,
-    Entry("Throttle", "slash-circle", "blocked addresses unblock wait login", Heading.SECURITY),
-    url_prefix="/throttle",
-)
+blueprint = Blueprint("throttle", __name__, url_prefix="/throttle")
 
 
 @blueprint.get("/")

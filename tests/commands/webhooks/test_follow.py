@@ -58,52 +58,52 @@ def follow(instance: InstanceWithDeliveries, *keys: str) -> DeliveryFollower:
     return DeliveryFollower(instance, [webhook(key) for key in keys], NOW, 0.01)  # type: ignore[arg-type]
 
 
-def new_ids(follower: DeliveryFollower) -> list[str]:
+def told(follower: DeliveryFollower) -> list[str]:
     return [one.delivery.id for one in follower.news()]
 
 
 def test_each_is_told_once_the_oldest_first() -> None:
     instance = InstanceWithDeliveries({"a": [delivery(2), delivery(1)], "b": [delivery(3)]})
     follower = follow(instance, "a", "b")
-    assert new_ids(follower) == ["delivery 1", "delivery 2", "delivery 3"]
-    assert new_ids(follower) == []
+    assert told(follower) == ["delivery 1", "delivery 2", "delivery 3"]
+    assert told(follower) == []
     instance.sent["a"].insert(0, delivery(4))
-    assert new_ids(follower) == ["delivery 4"]
+    assert told(follower) == ["delivery 4"]
 
 
 def test_what_was_sent_before_is_no_news() -> None:
     instance = InstanceWithDeliveries({"a": [delivery(2), delivery(1, seconds=-1)]})
-    assert new_ids(follow(instance, "a")) == ["delivery 2"]
+    assert told(follow(instance, "a")) == ["delivery 2"]
 
 
 def test_many_at_once_are_read_page_by_page_and_then_no_further() -> None:
     instance = InstanceWithDeliveries({"a": [delivery(number) for number in range(50, 0, -1)]})
     follower = follow(instance, "a")
-    assert len(new_ids(follower)) == 50
+    assert len(told(follower)) == 50
     assert instance.asked == 3
-    assert new_ids(follower) == []
+    assert told(follower) == []
     assert instance.asked == 4
 
 
 def test_every_turn_of_a_delivery_is_told() -> None:
     instance = InstanceWithDeliveries({"a": [delivery(1)]})
     follower = follow(instance, "a")
-    assert new_ids(follower) == ["delivery 1"]
+    assert told(follower) == ["delivery 1"]
     attempt = KnownAttempt(NOW, "FAILED", 500, 0.1, "", {})
     instance.sent["a"] = [replace(delivery(1), attempt=attempt)]
-    assert new_ids(follower) == ["delivery 1"]
+    assert told(follower) == ["delivery 1"]
     instance.sent["a"] = [replace(delivery(1, "SUCCESS"), attempt=attempt)]
-    assert new_ids(follower) == ["delivery 1"]
-    assert new_ids(follower) == []
+    assert told(follower) == ["delivery 1"]
+    assert told(follower) == []
 
 
 def test_what_has_no_mark_yet_is_told_when_it_has_one() -> None:
     instance = InstanceWithDeliveries({"a": [delivery(2), delivery(1, "SUCCESS")]})
     follower = follow(instance, "a")
     follower.key = lambda one: one.id if one.status == "SUCCESS" else ""
-    assert new_ids(follower) == ["delivery 1"]
+    assert told(follower) == ["delivery 1"]
     instance.sent["a"][0] = delivery(2, "SUCCESS")
-    assert new_ids(follower) == ["delivery 2"]
+    assert told(follower) == ["delivery 2"]
 
 
 def test_it_goes_on_for_ever() -> None:
@@ -149,10 +149,10 @@ def test_a_webhook_that_is_removed_ends_the_news_of_it_alone() -> None:
     said: list[str] = []
     instance = InstanceWithDeliveries({"hook": [], "other": []})
     follower = replace(follow(instance, "hook", "other"), say=said.append)
-    assert new_ids(follower) == []
+    assert told(follower) == []
     instance.removed.add("hook")
     instance.sent["other"].insert(0, delivery(1))
-    assert new_ids(follower) == ["delivery 1"]
+    assert told(follower) == ["delivery 1"]
     assert said == ["hook is not there any more."]
     instance.removed.add("other")
     with pytest.raises(Refused):

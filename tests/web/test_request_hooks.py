@@ -1,0 +1,206 @@
+"""Request hooks see every HTTP request once, whichever part of the application responds."""
+
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from http import HTTPStatus
+from ipaddress import ip_network
+from typing import Any
+
+import orjson
+import pytest
+import structlog
+from flask import Flask
+from werkzeug.test import Client
+
+from app.factory import create_app
+from app.ports import Ports
+from app.settings import Settings
+from app.web.dispatch import Application, StartResponse
+from app.web.installation import Installation
+from app.web.logs import set_up_logs
+from app.web.request_hooks import HttpRequest, RequestHooks, add_request_hook, request_hooks
+from tests.fakes.clock import FakeClock
+from tests.fixtures.ports import fake_ports
+
+PROXY, CLIENT = "192.0.2.1", "203.0.113.7"
+ID = re.compile(r"[0-9a-f]{16}")
+
+
+class Recorder:
+    """A hook that keeps each request as it was when the hook was left."""
+
+    def __init__(self) -> None:
+        self.entered: list[HttpRequest] = []
+        self.left: list[HttpRequest] = []
+
+    @contextmanager
+    def __call__(self, request: HttpRequest) -> Iterator[None]:
+        self.entered.append(replace(request))
+        yield
+        self.left.append(replace(request))
+
+
+@pytest.fixture
+def ports(sqlite_url: str, clock: FakeClock) -> Iterator[Ports]:
+    made = fake_ports(sqlite_url, clock)
+    yield made
+    made.database.close()
+
+
+@pytest.fixture
+def application(ports: Ports) -> Flask:
+    made = create_app(ports, Settings(trusted_proxies=(ip_network(PROXY),)))
+
+    @made.get("/broken")
+    def broken() -> str:
+        raise LookupError("not to be shown")
+
+    return made
+
+
+@pytest.fixture
+def recorder(application: Flask) -> Recorder:
+    made = Recorder()
+    add_request_hook(application, made)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("method", "target", "body", "status"),
+    [
+        ("POST", "/graphql/", {"query": "{ shop { name } }"}, 200),
+        ("POST", "/graphql/", {"query": "{ nothing }"}, 400),
+        ("OPTIONS", "/graphql/", None, 200),
+        ("DELETE", "/graphql/", None, 405),
+        ("GET", "/graphql/", None, 200),
+        ("GET", "/.well-known/jwks.json", None, 200),
+        ("GET", "/console/?token=hidden", None, 303),
+        ("GET", "/console/sign-in", None, 200),
+        ("GET", "/nothing", None, 404),
+        ("GET", "/broken", None, 500),
+    ],
+)
+def test_every_request_is_seen_once(
+    application: Flask, recorder: Recorder, method: str, target: str, body: object, status: int
+) -> None:
+    path = target.partition("?")[0]
+    environ = {"REMOTE_ADDR": PROXY}
+    headers = {"X-Forwarded-For": CLIENT, "Traceparent": "00-1-2-01"}
+    client = application.test_client()
+    answer = client.open(
+        target, method=method, json=body, headers=headers, environ_base=environ, buffered=True
+    )
+    assert answer.status_code == status
+    [seen] = recorder.left
+    assert (seen.method, seen.path, seen.status) == (method, path, status)
+    assert seen.client_ip == CLIENT
+    assert 0 < seen.seconds < 60
+    assert ID.fullmatch(seen.id)
+    assert seen.headers["traceparent"] == "00-1-2-01"
+    assert [one.id for one in recorder.entered] == [seen.id]
+
+
+def test_request_refused_by_the_server_is_seen(application: Flask, recorder: Recorder) -> None:
+    environ = Client(application).get("/graphql/").request.environ
+    recorder.left.clear()
+    request_hooks(application).refused(environ, HTTPStatus.REQUEST_TIMEOUT)
+    [seen] = recorder.left
+    assert (seen.method, seen.path, seen.status) == ("GET", "/graphql/", 408)
+
+
+def test_requests_have_ids_of_their_own(application: Flask, recorder: Recorder) -> None:
+    client = application.test_client()
+    for _ in range(3):
+        client.get("/.well-known/jwks.json", buffered=True)
+    assert len({seen.id for seen in recorder.left}) == 3
+
+
+def test_fault_is_answered_with_the_id_of_its_request(
+    application: Flask, recorder: Recorder
+) -> None:
+    [error] = application.test_client().get("/broken", buffered=True).get_json()["errors"]
+    assert error["extensions"] == {"requestId": recorder.left[0].id}
+
+
+def test_log_lines_have_the_id_while_the_request_lasts(
+    application: Flask, recorder: Recorder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    set_up_logs(level="INFO", development=False)
+    log = structlog.get_logger("app")
+
+    @application.get("/logging")
+    def logging() -> str:
+        log.info("inside")
+        return ""
+
+    application.test_client().get("/logging", buffered=True)
+    log.info("outside")
+    lines = [orjson.loads(line) for line in capsys.readouterr().err.splitlines()]
+    ids = {line["event"]: line.get("request_id") for line in lines}
+    assert ids == {"inside": recorder.left[0].id, "outside": None}
+
+
+def test_hooks_added_later_are_inside(application: Flask) -> None:
+    order: list[str] = []
+
+    def named(name: str) -> Any:
+        @contextmanager
+        def hook(_request: HttpRequest) -> Iterator[None]:
+            order.append(f"enter {name}")
+            yield
+            order.append(f"leave {name}")
+
+        return hook
+
+    add_request_hook(application, named("outer"))
+    add_request_hook(application, named("inner"))
+    application.test_client().get("/nothing", buffered=True)
+    assert order == ["enter outer", "enter inner", "leave inner", "leave outer"]
+
+
+def test_request_lasts_until_a_streamed_response_is_closed(ports: Ports) -> None:
+    def streaming(environ: dict[str, Any], start: StartResponse, /) -> Iterable[bytes]:
+        start("200 OK", [])
+        return iter([b"a", b"b"])
+
+    hooks, recorder = _hooks_around(streaming, ports)
+    response = Client(hooks).get("/", buffered=False)
+    assert recorder.left == []
+    response.close()
+    assert [seen.status for seen in recorder.left] == [200]
+
+
+def test_application_that_fails_is_seen_as_a_fault(ports: Ports) -> None:
+    def failing(environ: dict[str, Any], start: StartResponse, /) -> Iterable[bytes]:
+        raise LookupError("on purpose")
+
+    hooks, recorder = _hooks_around(failing, ports)
+    with pytest.raises(LookupError):
+        Client(hooks).get("/")
+    assert [seen.status for seen in recorder.left] == [500]
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_access_log_has_a_line_for_each_request(
+    ports: Ports, capsys: pytest.CaptureFixture[str], enabled: bool
+) -> None:
+    settings = Settings(app_env="production", access_log=enabled, public_url="https://shop.test")
+    client = create_app(ports, settings).test_client()
+    target, environ = "/.well-known/jwks.json?secret=x", {"REMOTE_ADDR": CLIENT}
+    client.get(target, environ_base=environ, buffered=True)
+    lines = [orjson.loads(line) for line in capsys.readouterr().err.splitlines()]
+    requests = [line for line in lines if line["event"] == "request"]
+    assert len(requests) == enabled
+    for line in requests:
+        assert (line["method"], line["path"]) == ("GET", "/.well-known/jwks.json")
+        assert (line["status"], line["client_ip"]) == (200, CLIENT)
+        assert ID.fullmatch(line["request_id"])
+        assert line["milliseconds"] >= 0
+
+
+def _hooks_around(application: Application, ports: Ports) -> tuple[RequestHooks, Recorder]:
+    hooks, recorder = RequestHooks(application, Installation(ports)), Recorder()
+    hooks.hooks.append(recorder)
+    return hooks, recorder
