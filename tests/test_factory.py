@@ -96,7 +96,7 @@ def test_settings_reach_the_edges(ports: Ports) -> None:
 
 
 @pytest.mark.parametrize("path", ["/graphql/", "/.well-known/jwks.json", "/nothing", "/broken"])
-def test_every_answer_tells_browsers_to_be_careful(visitor: FlaskClient, path: str) -> None:
+def test_every_response_sets_security_headers(visitor: FlaskClient, path: str) -> None:
     headers = visitor.get(path).headers
     assert headers["X-Content-Type-Options"] == "nosniff"
     assert headers["X-Frame-Options"] == "DENY"
@@ -133,7 +133,7 @@ def test_a_program_reads_its_mistake_as_json(visitor: FlaskClient, accept: dict[
     assert error["extensions"] == {"exception": {"code": "NotFound"}}
 
 
-def test_a_person_reads_theirs_as_a_page_that_needs_nothing_from_elsewhere(
+def test_error_page_is_self_contained(
     visitor: FlaskClient,
 ) -> None:
     answer = visitor.get("/nothing", headers=HTML)
@@ -143,15 +143,13 @@ def test_a_person_reads_theirs_as_a_page_that_needs_nothing_from_elsewhere(
 
 
 @pytest.mark.parametrize("headers", [{}, HTML])
-def test_a_wrong_method_is_told_which_ones_there_are(
-    visitor: FlaskClient, headers: dict[str, str]
-) -> None:
+def test_wrong_method_is_405_with_allow(visitor: FlaskClient, headers: dict[str, str]) -> None:
     answer = visitor.delete("/console/visits", headers=headers)
     assert answer.status_code == 405
     assert set(answer.headers["Allow"].split(", ")) == {"GET", "HEAD", "OPTIONS"}
 
 
-def test_our_own_mistake_tells_a_number_and_nothing_else(
+def test_internal_error_shows_only_a_request_id(
     visitor: FlaskClient, caplog: pytest.LogCaptureFixture
 ) -> None:
     [error] = visitor.get("/broken").get_json()["errors"]

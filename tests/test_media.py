@@ -60,9 +60,7 @@ def uploaded(client: FlaskClient, token: str) -> str:
     return url.removeprefix("http://localhost")
 
 
-def test_an_uploaded_picture_is_served_from_the_address_that_is_told(
-    client: FlaskClient, token: str
-) -> None:
+def test_uploaded_avatar_is_served_at_its_url(client: FlaskClient, token: str) -> None:
     payload = send(client, token, png())["data"]["userAvatarUpdate"]
     assert payload["errors"] == payload["accountErrors"] == []
     user = payload["user"]
@@ -147,7 +145,7 @@ def test_the_name_of_the_file_goes_nowhere(client: FlaskClient, token: str) -> N
     assert "secret" not in json.dumps(answer)
 
 
-def test_without_a_session_nobody_has_a_picture(client: FlaskClient) -> None:
+def test_avatar_upload_needs_a_session(client: FlaskClient) -> None:
     [error] = send(client, None, png())["errors"]
     assert error["extensions"]["exception"]["code"] == "PermissionDenied"
     assert error["extensions"]["requiredPermissions"] == ["AUTHENTICATED_USER"]

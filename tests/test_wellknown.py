@@ -86,7 +86,7 @@ def test_caches_may_keep_the_key_set_for_five_minutes(client: FlaskClient) -> No
 
 
 @pytest.mark.parametrize("form", ["{}", "W/{}", '"other", {}', "*"])
-def test_whoever_has_the_key_set_is_told_so(client: FlaskClient, form: str) -> None:
+def test_matching_etag_is_304(client: FlaskClient, form: str) -> None:
     etag = client.get(PATH).headers["ETag"]
     answer = client.get(PATH, headers={"If-None-Match": form.format(etag)})
     assert answer.status_code == 304
@@ -98,7 +98,7 @@ def test_whoever_has_the_key_set_is_told_so(client: FlaskClient, form: str) -> N
 
 
 @pytest.mark.parametrize("header", ['"other"', "", "W/", "nonsense", '"'])
-def test_whoever_has_another_gets_this_one(client: FlaskClient, header: str) -> None:
+def test_other_etag_gets_the_key_set(client: FlaskClient, header: str) -> None:
     answer = client.get(PATH, headers={"If-None-Match": header})
     assert (answer.status_code, len(answer.get_json()["keys"])) == (200, 2)
 
@@ -117,20 +117,20 @@ def test_a_rotation_shows_at_the_next_request_in_every_process(
     other.database.close()
 
 
-def test_head_tells_the_same_without_the_body(client: FlaskClient) -> None:
+def test_head_has_the_same_headers_without_a_body(client: FlaskClient) -> None:
     got, head = client.get(PATH), client.head(PATH)
     assert (head.status_code, head.data) == (200, b"")
     assert head.headers == got.headers
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "TRACE"])
-def test_nothing_but_reading_is_allowed(client: FlaskClient, method: str) -> None:
+def test_other_methods_are_not_allowed(client: FlaskClient, method: str) -> None:
     answer = client.open(PATH, method=method)
     assert answer.status_code == 405
     assert sorted(answer.headers["Allow"].split(", ")) == ["GET", "HEAD", "OPTIONS"]
 
 
-def test_pages_of_allowed_origins_alone_may_read_it(ports: Ports) -> None:
+def test_only_allowed_origins_can_read_it(ports: Ports) -> None:
     client = client_of(ports, SHOP)
     for path_headers, allowed in (
         ({"Origin": SHOP}, SHOP),

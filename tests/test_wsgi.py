@@ -47,14 +47,14 @@ def test_help_waits_for_no_library_that_it_does_not_need(arguments: list[str]) -
     assert not [name for name in HEAVY if name in loaded]
 
 
-def test_a_command_that_asks_the_database_loads_neither_graphql_nor_the_migrations() -> None:
+def test_database_command_does_not_load_graphql_or_migrations() -> None:
     shown = python("-X", "importtime", "-m", "flask", "user", "list")
     loaded = {line.rpartition("|")[2].strip() for line in shown.stderr.splitlines()}
     assert "sqlalchemy" in loaded
     assert not [name for name in ("alembic", "graphql", "graphene") if name in loaded]
 
 
-def test_whether_the_tables_are_up_to_date_is_told_without_the_migrations() -> None:
+def test_schema_check_does_not_load_migrations() -> None:
     told = python(
         "-c",
         "import sys; from app.settings import load_settings; from app.wiring import connect;"

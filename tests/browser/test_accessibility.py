@@ -190,7 +190,7 @@ def test_no_page_keeps_anybody_out(examined: Examined, demo_shop: RunningShop, h
     assert examined.looked > 20
 
 
-def test_neither_a_way_in_nor_an_answer_or_a_refusal_keeps_anybody_out(
+def test_pages_dialogs_and_errors_are_accessible(
     examined: Examined, demo_shop: RunningShop
 ) -> None:
     for name in BEFORE_SIGNING_IN:

@@ -56,7 +56,7 @@ SIGN_IN = """mutation ($email: String, $password: String) {
 }"""
 
 
-def test_password_login_is_restricted_by_whoever_came_in_by_single_sign_on(
+def test_sso_session_can_restrict_password_login(
     watch: Watch, page: Page, small_shop: RunningShop
 ) -> None:
     ports = small_shop.ports

@@ -101,7 +101,7 @@ def test_an_address_that_is_let_go_signs_in_at_once(admin: Page, small_shop: Run
     assert login(small_shop, "customer@example.com") == ""
 
 
-def test_ones_own_password_and_sessions(admin: Page, small_shop: RunningShop) -> None:
+def test_change_own_password_and_end_sessions(admin: Page, small_shop: RunningShop) -> None:
     ports = small_shop.ports
     other = sign_in(ports, 1).access
     admin.goto(f"{small_shop.url}/console/account/")
@@ -122,7 +122,7 @@ def test_ones_own_password_and_sessions(admin: Page, small_shop: RunningShop) ->
     assert login(small_shop, ADMIN, NEW_PASSWORD) == ""
 
 
-def test_a_pasted_token_is_told_and_stays_in_its_field(
+def test_pasted_token_is_explained_and_stays_in_its_field(
     admin: Page, small_shop: RunningShop
 ) -> None:
     ports = small_shop.ports

@@ -107,7 +107,7 @@ def test_sending_deliveries_again(admin: Page, small_shop: RunningShop) -> None:
     expect(admin.get_by_role("cell", name="Arrived")).to_be_visible()
 
 
-def test_inviting_somebody(admin: Page, small_shop: RunningShop) -> None:
+def test_invite_staff(admin: Page, small_shop: RunningShop) -> None:
     make_group(small_shop.ports, "Support", Permission.MANAGE_ORDERS)
     admin.goto(f"{small_shop.url}/console/staff/")
     press(admin, admin.get_by_role("link", name="Invite someone").first)

@@ -86,7 +86,7 @@ def test_events_are_found_by_what_they_are_about(phone: Page, small_shop: Runnin
     expect(phone.get_by_role("region", name="What it hears of")).to_contain_text("ORDER_PAID")
 
 
-def test_a_tick_stands_beside_the_group_it_is_of(phone: Page, small_shop: RunningShop) -> None:
+def test_group_checkbox_is_next_to_its_label(phone: Page, small_shop: RunningShop) -> None:
     make_group(small_shop.ports, "Support", Permission.MANAGE_ORDERS)
     phone.goto(f"{small_shop.url}/console/staff/matrix/")
     cell = phone.get_by_role("row", name="Manage orders MANAGE_ORDERS").locator("td:visible")

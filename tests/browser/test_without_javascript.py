@@ -87,9 +87,7 @@ def test_a_delivery_is_sent_again(plain: Page, small_shop: RunningShop) -> None:
         assert len(receiver.calls("/hook")) == 2
 
 
-def test_somebody_is_invited_and_another_is_signed_out(
-    plain: Page, small_shop: RunningShop
-) -> None:
+def test_invite_staff_and_end_a_session(plain: Page, small_shop: RunningShop) -> None:
     ports = small_shop.ports
     make_group(ports, "Support", Permission.MANAGE_ORDERS)
     token = sign_in(ports, make_user(ports, "tom@example.com")).access

@@ -72,7 +72,7 @@ def test_it_may_be_granted_something_else_have_another_name_and_stay_outside(
     )
 
 
-def test_the_app_is_told_where_this_shop_is_served(ports: Ports) -> None:
+def test_app_receives_the_shop_url(ports: Ports) -> None:
     place = ("--served-at", "http://localhost:8123/")
     with app_server() as app:
         assert run(ports, "app", "install", app.manifest_url, "--yes", *place).exit_code == 0
@@ -80,7 +80,7 @@ def test_the_app_is_told_where_this_shop_is_served(ports: Ports) -> None:
         assert app.told[0].headers["latchkey-domain"] == "localhost:8123"
 
 
-def test_a_refusal_is_told_in_the_apps_own_words_and_can_be_tried_again(ports: Ports) -> None:
+def test_apps_refusal_message_is_shown_and_install_can_be_retried(ports: Ports) -> None:
     with app_server() as app:
         app.decide = lambda _told: refuse("Not this shop.")
         failed = run(ports, "app", "install", app.manifest_url, "--yes")
@@ -131,7 +131,7 @@ def test_a_failure_can_be_forgotten(ports: Ports) -> None:
         ({"tokenTargetUrl": "javascript:alert(1)"}, "tokenTargetUrl: "),
     ],
 )
-def test_what_is_wrong_with_a_manifest_is_told_before_anybody_is_asked(
+def test_invalid_manifest_is_reported_before_confirmation(
     ports: Ports, changes: dict[str, object], told: str
 ) -> None:
     with app_server("Latchkey", **changes) as app:
@@ -141,16 +141,14 @@ def test_what_is_wrong_with_a_manifest_is_told_before_anybody_is_asked(
     assert list_installations(ports, OPERATOR) == ()
 
 
-def test_an_address_without_a_manifest_is_told(ports: Ports) -> None:
+def test_missing_manifest_is_reported(ports: Ports) -> None:
     for address in ("nope", "http://nowhere.invalid/manifest"):
         failed = run(ports, "app", "install", address, "--yes")
         assert (failed.exit_code, failed.stdout) == (3, "")
         assert "Error: manifestUrl: " in failed.stderr
 
 
-def test_it_waits_for_a_worker_that_goes_on_with_it(
-    ports: Ports, sqlite_url: str, clock: FakeClock
-) -> None:
+def test_install_waits_for_the_worker(ports: Ports, sqlite_url: str, clock: FakeClock) -> None:
     remote_access = fake_ports(sqlite_url, clock, first_key=10)
     make_app(ports, "An app")  # this one is not taken for it
     with app_server() as app:

@@ -74,7 +74,7 @@ def test_a_token_may_be_good_for_less_than_its_app(ports: Ports) -> None:
         (("--overlap", "0"), 0, "opens nothing any more."),
     ],
 )
-def test_a_token_is_replaced_while_the_old_one_goes_on_for_a_while(
+def test_rotated_token_works_during_the_overlap(
     ports: Ports, clock: FakeClock, options: tuple[str, ...], seconds: int, told: str
 ) -> None:
     _, old = make_app(ports, "Warehouse", ORDERS)
@@ -96,9 +96,7 @@ def test_a_token_is_replaced_while_the_old_one_goes_on_for_a_while(
 @pytest.mark.parametrize(
     ("token", "code"), [("4711", 3), ("9" * 30, 2), ("lkapp_x", 2), ("0", 2), ("-1", 2)]
 )
-def test_a_token_that_does_not_exist_is_neither_revoked_nor_replaced(
-    ports: Ports, token: str, code: int
-) -> None:
+def test_unknown_token_cannot_be_revoked_or_rotated(ports: Ports, token: str, code: int) -> None:
     for verb in ("revoke", "rotate"):
         failed = run(ports, "app", "token", verb, token)
         assert (failed.exit_code, failed.stdout) == (code, "")

@@ -15,7 +15,7 @@ from tests.commands.shell import run, run_json
 ORDERS = Permission.MANAGE_ORDERS
 
 
-def test_the_token_of_a_new_app_stands_alone_on_standard_output(ports: Ports) -> None:
+def test_new_app_token_is_the_only_standard_output(ports: Ports) -> None:
     created = run(ports, "app", "create", "Warehouse", "--permission", "MANAGE_ORDERS")
     assert created.exit_code == 0
     token, end = created.stdout.split("\n")
@@ -112,7 +112,7 @@ def test_what_no_app_can_be_called_is_refused(
     assert failed.stderr.startswith(f"Error: {told}")
 
 
-def test_an_app_is_locked_out_and_let_in_again(ports: Ports) -> None:
+def test_app_is_deactivated_and_activated(ports: Ports) -> None:
     _, token = make_app(ports, "Warehouse")
     assert run_json(ports, "app", "deactivate", "Warehouse")["isActive"] is False
     assert not identify(ports, visit(token)).actor.is_app
@@ -122,7 +122,7 @@ def test_an_app_is_locked_out_and_let_in_again(ports: Ports) -> None:
     assert [row.actor_kind for row in trail(ports, "app.activate")] == ["operator"]
 
 
-def test_an_app_is_deleted_by_whoever_says_that_they_mean_it(ports: Ports) -> None:
+def test_app_deletion_needs_confirmation(ports: Ports) -> None:
     key, token = make_app(ports, "Warehouse")
     asked = run(ports, "app", "delete", "Warehouse")
     assert (asked.exit_code, asked.stdout) == (2, "")

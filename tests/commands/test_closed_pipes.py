@@ -36,9 +36,7 @@ def installed(ports: Ports, sqlite_url: str, tmp_path: Path) -> Installation:
         ("webhook list --nonsense --json", 2),
     ],
 )
-def test_a_command_ends_with_its_own_code_although_nobody_reads(
-    installed: Installation, line: str, code: int
-) -> None:
+def test_closed_pipe_keeps_the_exit_code(installed: Installation, line: str, code: int) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     try:
@@ -50,7 +48,7 @@ def test_a_command_ends_with_its_own_code_although_nobody_reads(
     assert "Traceback" not in done.stderr
 
 
-def test_what_is_done_is_done_although_nobody_reads_of_it(installed: Installation) -> None:
+def test_closed_pipe_does_not_undo_the_change(installed: Installation) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     try:

@@ -77,7 +77,7 @@ def test_every_command_has_an_example(path: str) -> None:
 
 
 @pytest.mark.parametrize("path", COMMANDS)
-def test_whatever_asks_can_be_told_not_to(path: str) -> None:
+def test_every_prompt_can_be_disabled(path: str) -> None:
     flags = {flag for param in COMMANDS[path].params for flag in param.opts}
     if {"--yes", "--password-stdin", "--token-stdin"} & flags and path != "demo":
         assert "--no-input" in flags
@@ -172,7 +172,7 @@ def test_the_codes_are_those_that_scripts_rely_on() -> None:
     }
 
 
-def test_an_error_that_nobody_foresaw_is_not_dressed_up() -> None:
+def test_unexpected_error_is_raised_as_it_is() -> None:
     assert failure_of(KeyError("x")) is None
 
 
@@ -222,7 +222,7 @@ def test_without_its_database_every_command_fails_in_json(line: str) -> None:
     assert "geheim" not in failed.output
 
 
-def test_a_port_that_is_taken_is_told_in_json_too(ports: Ports) -> None:
+def test_port_in_use_is_reported_as_json(ports: Ports) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         failed = run(ports, "serve", "--port", port, "--json")

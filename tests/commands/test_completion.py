@@ -38,7 +38,7 @@ def told(shell: str, line: str) -> list[str]:
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_a_script_tells_the_shell_to_ask_flask(ports: Ports, shell: str) -> None:
+def test_completion_script_calls_flask(ports: Ports, shell: str) -> None:
     script = run(ports, "completion", shell).stdout
     assert f"_FLASK_COMPLETE={shell}_complete" in script
     assert run_json(ports, "completion", shell) == {"script": script.strip()}
@@ -50,7 +50,7 @@ def test_another_shell_is_a_usage_error(ports: Ports) -> None:
     assert "fish" in json.loads(failed.stdout)["errors"][0]["message"]
 
 
-def test_zsh_and_fish_are_told_groups_commands_and_what_they_do() -> None:
+def test_zsh_and_fish_get_commands_with_descriptions() -> None:
     assert "plain\nkeys\nList and rotate the signing keys." in "\n".join(told("zsh", "flask ke"))
     [only] = told("fish", "flask user sign")
     assert only.startswith("plain,sign-out\tEnd all sessions of somebody")

@@ -61,7 +61,7 @@ FISH = {
 
 
 @needs("fish")
-def test_fish_completes_by_the_script_and_tells_what_each_does(
+def test_fish_completes_commands_with_descriptions(
     tmp_path: Path,
 ) -> None:
     asked = "; ".join(f"complete -C '{line}'" for line in FISH)
@@ -113,7 +113,7 @@ def zsh(tmp_path: Path) -> Iterator[Zsh]:
 
 
 @needs("zsh")
-def test_zsh_completes_by_the_script_and_tells_what_each_does(zsh: Zsh) -> None:
+def test_zsh_completes_commands_with_descriptions(zsh: Zsh) -> None:
     for typed, completed in {
         "flask web": "flask webhook ",
         "flask user sign": "flask user sign-out ",

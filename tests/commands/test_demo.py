@@ -38,7 +38,7 @@ def test_a_second_time_prints_none_and_is_no_failure(ports: Ports) -> None:
     assert run_json(ports, "demo", "--once") == []
 
 
-def test_a_second_time_tells_whom_to_sign_in_as_and_how_to_get_a_new_password(
+def test_second_run_lists_sign_ins_and_how_to_reset_passwords(
     ports: Ports,
 ) -> None:
     before = {row["name"]: row["secret"] for row in run_json(ports, "demo")}
@@ -53,7 +53,7 @@ def test_a_second_time_tells_whom_to_sign_in_as_and_how_to_get_a_new_password(
     assert mail.values["link"].startswith("http://localhost:8000/console/set-password?")
 
 
-def test_whoever_is_gone_is_not_named_again(ports: Ports) -> None:
+def test_deleted_users_are_not_listed(ports: Ports) -> None:
     run(ports, "demo")
     run(ports, "user", "delete", "admin@example.com", "--yes")
     told = run(ports, "demo", "--once").stderr
@@ -62,7 +62,7 @@ def test_whoever_is_gone_is_not_named_again(ports: Ports) -> None:
     assert run_json(ports, "demo", "--once") == []
 
 
-def test_once_leaves_a_shop_alone_where_somebody_is(ports: Ports) -> None:
+def test_once_does_not_fill_a_shop_with_users(ports: Ports) -> None:
     make_user(ports, "ann@example.com")
     assert run_json(ports, "demo", "--once") == []
     assert run(ports, "user", "list", "--short").stdout == "ann@example.com\n"

@@ -50,7 +50,7 @@ def test_a_failure_ends_with_1_and_names_its_remedy(ports: Ports, empty_sqlite_u
     assert states["database"] == "failed"
 
 
-def test_production_without_trusted_proxies_is_worth_a_warning(ports: Ports) -> None:
+def test_production_without_trusted_proxies_is_a_warning(ports: Ports) -> None:
     real = replace(ports, configuration=replace(ports.configuration, development=False))
     warned = run(real, "doctor", "--json")
     assert warned.exit_code == 0

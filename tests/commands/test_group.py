@@ -52,7 +52,7 @@ def test_a_group_changes_in_name_permissions_and_members(ports: Ports) -> None:
     assert (back["members"], back["permissions"]) == (0, [])
 
 
-def test_a_group_is_deleted_once_somebody_agrees(ports: Ports) -> None:
+def test_group_deletion_needs_confirmation(ports: Ports) -> None:
     make_group(ports, "Support")
     assert run(ports, "group", "delete", "Support").exit_code == 2
     assert run_json(ports, "group", "delete", "Support", "--yes")["name"] == "Support"

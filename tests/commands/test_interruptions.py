@@ -67,7 +67,7 @@ def interrupted(installed: Installation, *arguments: str, after: str) -> tuple[s
     ],
     ids=lambda given: " ".join(given) if isinstance(given, tuple) else "",
 )
-def test_at_a_question_it_is_told_in_json(
+def test_interrupt_at_a_prompt_is_reported_as_json(
     installed: Installation, arguments: tuple[str, ...], question: str
 ) -> None:
     told, _ = interrupted(installed, *arguments, after=question)
@@ -111,7 +111,7 @@ def stopped(
     return out.splitlines(), told
 
 
-def test_during_a_call_that_takes_long_it_is_told_in_json(
+def test_interrupt_during_a_call_is_reported_as_json(
     installed: Installation, shop: HttpServer
 ) -> None:
     words = ("webhook", "replay", "hook 1", "--since", "1d", "--failed", "-u", shop.url)
@@ -132,7 +132,7 @@ def test_a_stream_with_news_is_json_line_by_line_to_its_end(
     assert last == {"errors": [INTERRUPTED]}
 
 
-def test_changing_many_tells_what_became_of_each_and_every_secret_that_may_hold(
+def test_interrupted_bulk_update_lists_results_and_possible_secrets(
     installed: Installation, shop: HttpServer
 ) -> None:
     words = ("webhook", "update", "--rotate-secret", "--yes", "-u", shop.url)
@@ -148,7 +148,7 @@ def test_changing_many_tells_what_became_of_each_and_every_secret_that_may_hold(
     assert "What failed may have been done; what is still planned was not." in told
 
 
-def test_a_replay_in_steps_tells_how_far_it_came(
+def test_interrupted_replay_reports_its_progress(
     installed: Installation, shop: HttpServer
 ) -> None:
     words = ("webhook", "replay", "hook 1", "--since", "1d", "-u", shop.url)
@@ -157,7 +157,9 @@ def test_a_replay_in_steps_tells_how_far_it_came(
     assert "Interrupted. More are missing: say the same again." in told
 
 
-def test_making_many_again_tells_which(installed: Installation, shop: HttpServer) -> None:
+def test_interrupted_bulk_retry_lists_retried_deliveries(
+    installed: Installation, shop: HttpServer
+) -> None:
     words = ("webhook", "retry", "one", "two", "three", "-u", shop.url)
     lines, told = stopped(installed, *words, when=lambda: asked(shop, "Retry") > 1)
     done: list[dict[str, Any]] = json.loads("".join(lines))
@@ -168,7 +170,7 @@ def test_making_many_again_tells_which(installed: Installation, shop: HttpServer
     assert "Not tried: 1. What failed may be on its way." in told
 
 
-def test_what_a_query_says_that_is_interrupted_is_nobodys_to_read(installed: Installation) -> None:
+def test_library_errors_are_not_printed(installed: Installation) -> None:
     program = (
         "import logging, cli\n"
         "cli.make_command_app()\n"

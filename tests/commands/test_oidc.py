@@ -14,7 +14,7 @@ from tests.servers.http import Reply
 from tests.servers.own_provider import SECRET, own_provider
 
 
-def test_the_default_provider_is_shown_with_where_it_tells_of_logouts(ports: Ports) -> None:
+def test_default_provider_is_shown_with_its_logout_url(ports: Ports) -> None:
     shown = run_json(ports, "oidc", "show")
     assert (shown["id"], shown["active"]) == ("latchkey.authentication.openidconnect", False)
     assert shown["backchannelLogout"].endswith("/oidc/default/backchannel-logout")
@@ -52,7 +52,7 @@ def test_what_is_refused_ends_with_3_and_what_is_no_setting_with_2(ports: Ports)
     assert run(ports, "oidc", "discover", "http://nowhere.invalid").exit_code == 3
 
 
-def test_the_last_way_back_is_taken_away_only_by_whoever_says_so(ports: Ports) -> None:
+def test_disabling_the_last_recovery_login_needs_confirmation(ports: Ports) -> None:
     make_provider(ports, name="Northlight ID")
     link_identity(ports, make_staff(ports, "chief@example.com", Permission.MANAGE_SETTINGS))
     set_mode(ports, PasswordLoginMode.DISABLED)

@@ -98,7 +98,7 @@ def test_nothing_outlives_a_killed_parent(installed: Installation) -> None:
     assert not answers(port)
 
 
-def test_without_a_worker_there_is_none(installed: Installation) -> None:
+def test_no_worker_option_starts_no_worker(installed: Installation) -> None:
     port = free_port()
     process = installed.start("serve", "--port", str(port), "--workers", "1", "--no-worker")
     try:
@@ -115,7 +115,7 @@ def test_without_a_worker_there_is_none(installed: Installation) -> None:
         ("false", ["API", "Key set", "Console"]),
     ],
 )
-def test_every_address_that_is_told_answers_a_browser(
+def test_every_printed_url_responds(
     installed: Installation, setting: str, titles: list[str]
 ) -> None:
     port = free_port()
@@ -140,7 +140,7 @@ def visit(url: str) -> str:
     return page
 
 
-def test_a_worker_alone_works_until_it_is_told_to_end(installed: Installation) -> None:
+def test_worker_runs_until_it_is_stopped(installed: Installation) -> None:
     process = installed.start("worker", "--json")
     try:
         wait_until(lambda: "worker.started" in installed.said, "it has begun")

@@ -25,7 +25,7 @@ def test_every_setting_is_shown(ports: Ports) -> None:
     assert run(ports, "shop", "show", "--short").stdout == "ENABLED\tyes\n"
 
 
-def test_an_operator_who_is_locked_out_finds_the_way_back_in(ports: Ports) -> None:
+def test_operator_can_reopen_password_login(ports: Ports) -> None:
     set_mode(ports, PasswordLoginMode.DISABLED)
     close_storefront(ports)
     assert run(ports, "shop", "set", "password-login-mode", "ENABLED").exit_code == 0

@@ -36,7 +36,7 @@ def test_one_thing_is_a_line_for_each_of_its_facts(installed: Installation) -> N
     assert "ENABLED" in shown
 
 
-def test_nobody_gets_colours_who_does_not_want_them(ports: Ports, installed: Installation) -> None:
+def test_no_color_disables_colours(ports: Ports, installed: Installation) -> None:
     make_group(ports, "Support")
     shown = typed(installed, "group", "list", NO_COLOR="1")
     assert "Support" in shown
@@ -98,21 +98,19 @@ def test_what_locks_people_out_is_asked_first(
 
 
 @pytest.mark.parametrize("answered", ["--yes", "--no-input"])
-def test_whoever_answers_beforehand_is_not_asked(
-    ports: Ports, installed: Installation, answered: str
-) -> None:
+def test_yes_option_skips_the_prompt(ports: Ports, installed: Installation, answered: str) -> None:
     assert "Go on?" not in typed(installed, *CLOSE, answered)
     assert mode(ports) is PasswordLoginMode.DISABLED
 
 
-def test_what_lets_people_in_is_not_asked(ports: Ports, installed: Installation) -> None:
+def test_opening_access_needs_no_confirmation(ports: Ports, installed: Installation) -> None:
     set_mode(ports, PasswordLoginMode.DISABLED)
     assert "Go on?" not in typed(installed, "shop", "set", "password-login-mode", "ENABLED")
     assert mode(ports) is PasswordLoginMode.ENABLED
 
 
 @pytest.mark.parametrize("answer", ["n", "y"])
-def test_an_app_is_deleted_when_somebody_agrees(
+def test_app_is_deleted_after_confirmation(
     ports: Ports, installed: Installation, answer: str
 ) -> None:
     key, token = make_app(ports, "Warehouse")
@@ -139,7 +137,7 @@ def test_ctrl_c_at_a_question_ends_quietly_and_changes_nothing(
         (("app", "token", "verify"), "pipe it in."),
     ],
 )
-def test_with_no_input_nobody_is_asked(
+def test_no_input_disables_prompts(
     ports: Ports, installed: Installation, arguments: tuple[str, ...], told: str
 ) -> None:
     make_group(ports, "Support")
@@ -162,7 +160,7 @@ def test_a_table_names_what_a_narrow_terminal_has_no_room_for(
     assert "No room for: Members, Permissions. --json shows all." in shown
 
 
-def test_settings_that_cannot_be_used_are_told_in_json_too(installed: Installation) -> None:
+def test_invalid_settings_are_reported_as_json(installed: Installation) -> None:
     wrong = {**installed.environment, "APP_ENV": "production"}
     failed = Installation(installed.folder, wrong).run("user", "list", "--json")
     assert failed.returncode == 1
@@ -170,7 +168,7 @@ def test_settings_that_cannot_be_used_are_told_in_json_too(installed: Installati
     assert told == ["SECRET_KEY", "PUBLIC_URL", "MAIL_URL"]
 
 
-def test_a_name_that_is_no_group_is_told_in_json_too(installed: Installation) -> None:
+def test_unknown_group_is_reported_as_json(installed: Installation) -> None:
     failed = installed.run("usr", "--json")
     assert failed.returncode == 2
     assert "Did you mean 'user'?" in failed.stderr

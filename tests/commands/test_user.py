@@ -37,7 +37,7 @@ def test_a_password_is_exactly_what_was_piped_in(ports: Ports) -> None:
     assert create_token(ports, NOBODY, email="ann@example.com", password=secret).access
 
 
-def test_without_a_terminal_nobody_is_asked_for_a_password(ports: Ports) -> None:
+def test_no_password_prompt_without_a_terminal(ports: Ports) -> None:
     created = run(ports, "user", "create", "ann@example.com", typed="not a password\n")
     assert created.exit_code == 0
     assert "ann@example.com has no password yet." in created.stderr
@@ -45,7 +45,7 @@ def test_without_a_terminal_nobody_is_asked_for_a_password(ports: Ports) -> None
     assert user_as_stored(ports, key).password_hash is None
 
 
-def test_somebody_is_made_with_everything_that_the_options_say(ports: Ports) -> None:
+def test_user_is_created_with_all_options(ports: Ports) -> None:
     make_group(ports, "Support")
     shown = run_json(
         ports,
@@ -67,7 +67,7 @@ def test_a_superuser_is_staff_and_may_do_everything(ports: Ports) -> None:
     assert set(shown["permissions"]) == ALL_PERMISSIONS
 
 
-def test_whoever_gets_a_permission_is_staff(ports: Ports) -> None:
+def test_permission_option_makes_the_user_staff(ports: Ports) -> None:
     shown = run_json(ports, "user", "create", "b@example.com", "--permission", "MANAGE_ORDERS")
     assert shown["isStaff"] is True
 
@@ -94,7 +94,7 @@ def test_a_weak_password_is_taken_from_the_operator_with_a_warning(ports: Ports)
         (["a@example.com", "--group", "Nobody"], None, "group", "NOT_FOUND"),
     ],
 )
-def test_what_is_refused_ends_with_3_and_is_told_on_both_streams(
+def test_refusal_exits_with_3_and_is_reported(
     ports: Ports, arguments: list[str], typed: str | None, field: str, code: str
 ) -> None:
     make_user(ports, "there@example.com")
@@ -141,7 +141,7 @@ def test_an_empty_list_is_empty_json_or_the_next_step(ports: Ports) -> None:
     assert "flask user create EMAIL" in plain.stderr
 
 
-def test_nobody_s_name_moves_the_cursor_or_ends_the_line(ports: Ports) -> None:
+def test_control_characters_in_names_are_escaped(ports: Ports) -> None:
     make_user(ports, "ann@example.com", first_name="\x1b[2J\tx\ny")
     line = run(ports, "user", "list").stdout
     assert "\x1b" not in line
@@ -149,7 +149,7 @@ def test_nobody_s_name_moves_the_cursor_or_ends_the_line(ports: Ports) -> None:
     assert line.split("\t")[2] == r"\x1b[2J\tx\ny"
 
 
-def test_somebody_is_locked_out_and_let_in_again(ports: Ports) -> None:
+def test_user_is_deactivated_and_activated(ports: Ports) -> None:
     key = make_user(ports, "ann@example.com")
     sign_in(ports, key)
     assert run_json(ports, "user", "deactivate", "Ann@example.com")["isActive"] is False
@@ -157,7 +157,7 @@ def test_somebody_is_locked_out_and_let_in_again(ports: Ports) -> None:
     assert run_json(ports, "user", "activate", "ann@example.com")["isActive"] is True
 
 
-def test_signing_out_tells_how_many_sessions_it_ended(ports: Ports) -> None:
+def test_sign_out_reports_the_number_of_ended_sessions(ports: Ports) -> None:
     key = make_user(ports, "ann@example.com")
     sign_in(ports, key)
     sign_in(ports, key)
@@ -166,7 +166,7 @@ def test_signing_out_tells_how_many_sessions_it_ended(ports: Ports) -> None:
 
 
 @pytest.mark.parametrize("verb", ["show", "deactivate", "activate", "sign-out"])
-def test_somebody_who_does_not_exist_is_not_found(ports: Ports, verb: str) -> None:
+def test_unknown_user_is_not_found(ports: Ports, verb: str) -> None:
     failed = run(ports, "user", verb, "nobody@example.com")
     assert failed.exit_code == 3
     assert "Nobody has the email nobody@example.com." in failed.stderr

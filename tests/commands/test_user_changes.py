@@ -62,7 +62,7 @@ def test_a_change_of_nothing_is_a_usage_error(ports: Ports) -> None:
 
 
 @pytest.mark.parametrize("is_staff", [True, False])
-def test_nobody_is_deleted_unasked(ports: Ports, is_staff: bool) -> None:
+def test_user_deletion_needs_confirmation(ports: Ports, is_staff: bool) -> None:
     make_user(ports, "ann@example.com", is_staff=is_staff)
     assert run(ports, "user", "delete", "ann@example.com").exit_code == 2
     assert run(ports, "user", "list", "--short").stdout == "ann@example.com\n"
@@ -107,7 +107,7 @@ def test_a_link_to_a_foreign_host_is_refused(ports: Ports) -> None:
     assert mails(ports) == []
 
 
-def test_a_list_shows_those_who_are_locked_out(ports: Ports) -> None:
+def test_list_shows_inactive_users(ports: Ports) -> None:
     make_user(ports, "ann@example.com")
     make_user(ports, "bob@example.com")
     run(ports, "user", "deactivate", "bob@example.com")

@@ -60,7 +60,7 @@ def test_numbers_are_counted_when_they_are_shown(staff_desk: StaffDesk, shop: Po
     assert "1,240 requests of customers and visitors would have been refused" in page
 
 
-def test_whom_there_is_no_room_for_stand_in_the_list_of_staff(
+def test_affected_staff_beyond_the_limit_link_to_the_staff_list(
     staff_desk: StaffDesk, shop: Ports
 ) -> None:
     desk = staff_desk(MAY, Permission.MANAGE_STAFF)
@@ -92,7 +92,7 @@ def test_the_storefront_is_closed_after_a_question_with_numbers(
     assert answer.status_code == 401
 
 
-def test_a_password_session_is_told_why_it_may_not_restrict_password_login(
+def test_password_session_cannot_restrict_password_login(
     staff_desk: StaffDesk, shop: Ports
 ) -> None:
     desk = staff_desk(MAY)
@@ -135,7 +135,7 @@ def test_the_worst_asks_again_who_one_is(
     assert "Close the storefront?" in desk.follow(right).text
 
 
-def test_password_login_is_switched_off_by_nobody_who_has_not_just_proved_who_they_are(
+def test_disabling_password_login_needs_reauthentication(
     staff_desk: StaffDesk, shop: Ports, clock: FakeClock
 ) -> None:
     desk = staff_desk(MAY)
@@ -148,7 +148,7 @@ def test_password_login_is_switched_off_by_nobody_who_has_not_just_proved_who_th
     assert show_settings(shop, OPERATOR).password_login_mode is PasswordLoginMode.ENABLED
 
 
-def test_nobody_locks_out_the_last_one_who_could_undo_it(nobody: Desk, shop: Ports) -> None:
+def test_last_administrator_cannot_be_locked_out(nobody: Desk, shop: Ports) -> None:
     make_user(shop, "only@example.com", is_staff=True, permissions=[MAY])
     nobody.sign_in("only@example.com")
     refused = nobody.send(

@@ -24,7 +24,7 @@ MYSELF = 1
 """The key of whoever sits at the only desk."""
 
 
-def test_it_shows_sessions_and_how_one_signs_in(staff_desk: StaffDesk) -> None:
+def test_account_page_shows_sessions_and_sign_in_methods(staff_desk: StaffDesk) -> None:
     page = staff_desk().open(HERE).text
     assert "Where you are signed in" in page
     assert "This one" in page
@@ -99,9 +99,7 @@ def test_the_address_moves_by_a_mailed_link(staff_desk: StaffDesk, shop: Ports) 
     assert "This link does not work" in again.text
 
 
-def test_whoever_opens_the_link_signed_out_is_asked_to_open_it_again(
-    nobody: Desk, shop: Ports
-) -> None:
+def test_email_link_needs_a_session(nobody: Desk, shop: Ports) -> None:
     make_user(shop, "staff@example.com", is_staff=True)
     followed = nobody.open(f"{HERE}follow?token=secret-of-the-link")
     assert followed.leads_to == f"{HERE}new-email"
@@ -111,7 +109,7 @@ def test_whoever_opens_the_link_signed_out_is_asked_to_open_it_again(
     assert "Open the link in the mail again" in nobody.open(f"{HERE}new-email").text
 
 
-def test_one_session_ends_and_then_all_others(staff_desk: StaffDesk, shop: Ports) -> None:
+def test_end_one_session_then_all_other_sessions(staff_desk: StaffDesk, shop: Ports) -> None:
     desk = staff_desk()
     for _ in range(3):
         sign_in(shop, MYSELF)
@@ -126,7 +124,7 @@ def test_one_session_ends_and_then_all_others(staff_desk: StaffDesk, shop: Ports
     assert len(sessions_of(shop, MYSELF)) == 1
 
 
-def test_of_many_sessions_the_newest_are_shown_and_all_are_told(
+def test_newest_sessions_are_listed_and_all_are_counted(
     staff_desk: StaffDesk, shop: Ports
 ) -> None:
     desk = staff_desk(Permission.MANAGE_STAFF)

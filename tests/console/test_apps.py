@@ -60,7 +60,7 @@ def test_a_name_is_needed_and_markup_in_it_is_text(staff_desk: StaffDesk) -> Non
     assert "<script>alert(1)</script>" in desk.open("/console/apps/").text
 
 
-def test_an_app_is_stopped_and_let_in_again(staff_desk: StaffDesk) -> None:
+def test_app_is_deactivated_and_activated_again(staff_desk: StaffDesk) -> None:
     desk = staff_desk(*MAY)
     token = secret_in(make_app(desk))
     asked = "/console/apps/1?ask=deactivate"
@@ -140,7 +140,7 @@ def test_lists_are_narrowed_by_their_address(staff_desk: StaffDesk) -> None:
     assert "Nothing fits" in desk.open("/console/apps/?kind=installed").text
 
 
-def test_a_manifest_that_cannot_be_read_is_told_and_installs_nothing(
+def test_invalid_manifest_installs_nothing(
     staff_desk: StaffDesk,
 ) -> None:
     desk = staff_desk(*MAY)

@@ -31,7 +31,7 @@ def test_the_trail_needs_manage_staff_and_names_who_can_give_it(
     assert "Write to boss@example.com" in told.text
 
 
-def test_changes_are_told_in_words_with_before_and_after(
+def test_changes_are_described_with_before_and_after(
     staff_desk: StaffDesk, shop: Ports, statements: Statements
 ) -> None:
     desk = staff_desk(MAY)
@@ -45,9 +45,7 @@ def test_changes_are_told_in_words_with_before_and_after(
     assert len(seen) <= 6
 
 
-def test_what_was_off_from_its_beginning_is_not_told_in_the_list(
-    staff_desk: StaffDesk, shop: Ports
-) -> None:
+def test_initially_disabled_settings_are_left_out(staff_desk: StaffDesk, shop: Ports) -> None:
     desk = staff_desk(MAY)
     create_customer(shop, OPERATOR, NewCustomer("kettle@example.com"))
     told = desk.open("/console/audit/?q=kettle")

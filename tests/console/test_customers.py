@@ -13,9 +13,7 @@ USERS, ORDERS = Permission.MANAGE_USERS, Permission.MANAGE_ORDERS
 LIST = "/console/customers/"
 
 
-def test_whoever_manages_neither_customers_nor_orders_is_told_what_is_missing(
-    staff_desk: StaffDesk, shop: Ports
-) -> None:
+def test_customers_page_needs_manage_users_or_orders(staff_desk: StaffDesk, shop: Ports) -> None:
     desk = staff_desk(Permission.MANAGE_APPS)
     told = desk.open(LIST)
     assert told.status == 403
@@ -64,7 +62,7 @@ def test_a_name_with_markup_shows_as_text(staff_desk: StaffDesk, shop: Ports) ->
         assert "&lt;script&gt;alert(1)" in page
 
 
-def test_one_page_tells_of_sessions_and_orders(staff_desk: StaffDesk, shop: Ports) -> None:
+def test_customer_page_shows_sessions_and_orders(staff_desk: StaffDesk, shop: Ports) -> None:
     key = make_user(shop)
     order = make_order(shop, actor_of(shop, key))
     page = staff_desk(USERS, ORDERS).open(f"{LIST}{key}").text
@@ -74,9 +72,7 @@ def test_one_page_tells_of_sessions_and_orders(staff_desk: StaffDesk, shop: Port
     assert "To see them takes Manage orders" in without
 
 
-def test_whoever_manages_orders_alone_may_look_and_is_told_so(
-    staff_desk: StaffDesk, shop: Ports
-) -> None:
+def test_manage_orders_gives_read_only_access(staff_desk: StaffDesk, shop: Ports) -> None:
     key = make_user(shop)
     desk = staff_desk(ORDERS)
     page = desk.open(f"{LIST}{key}").text
@@ -87,7 +83,7 @@ def test_whoever_manages_orders_alone_may_look_and_is_told_so(
     assert user_as_stored(shop, key).is_active
 
 
-def test_one_session_is_ended_and_then_all(staff_desk: StaffDesk, shop: Ports) -> None:
+def test_end_one_session_then_all_sessions(staff_desk: StaffDesk, shop: Ports) -> None:
     key = make_user(shop)
     for _ in range(3):
         sign_in(shop, key)
@@ -118,7 +114,7 @@ def test_a_link_is_sent_once_in_a_while(staff_desk: StaffDesk, shop: Ports) -> N
     assert "It still works; wait before you send another" in again
 
 
-def test_a_customer_is_locked_out_and_let_in_again(staff_desk: StaffDesk, shop: Ports) -> None:
+def test_customer_is_deactivated_and_activated(staff_desk: StaffDesk, shop: Ports) -> None:
     key = make_user(shop)
     sign_in(shop, key)
     here = f"{LIST}{key}"
@@ -142,7 +138,7 @@ def test_a_customer_is_removed_after_a_question(staff_desk: StaffDesk, shop: Por
     assert desk.open(here).status == 404
 
 
-def test_details_are_saved_and_what_is_wrong_stands_at_its_field(
+def test_details_are_saved_and_errors_are_shown_at_their_fields(
     staff_desk: StaffDesk, shop: Ports
 ) -> None:
     key = make_user(shop)

@@ -67,7 +67,7 @@ def test_deliveries_are_listed_and_narrowed_by_the_address(
     assert "Nothing fits" in desk.open(f"{LIST}?event=ORDER_PAID&from=2026-01-01").text
 
 
-def test_a_filter_that_cannot_be_used_is_told(staff_desk: StaffDesk, shop: Ports) -> None:
+def test_invalid_filter_is_reported(staff_desk: StaffDesk, shop: Ports) -> None:
     a_delivery(shop)
     told = staff_desk(MAY).open(f"{LIST}?object=nonsense&code=abc&webhook=x&from=y")
     assert told.status == 200

@@ -57,7 +57,7 @@ def test_an_object_is_found_by_its_name(staff_desk: StaffDesk, shop: Ports) -> N
     assert "Nothing fits" in nothing.text
 
 
-def test_errors_are_told_with_their_lines(staff_desk: StaffDesk, shop: Ports) -> None:
+def test_query_errors_name_their_lines(staff_desk: StaffDesk, shop: Ports) -> None:
     make_product(shop)
     desk = staff_desk(*MAY)
     told = run(desk, query="subscription {\n event { ... on ProductUpdated { nothing } } }")
@@ -68,7 +68,7 @@ def test_errors_are_told_with_their_lines(staff_desk: StaffDesk, shop: Ports) ->
     assert "NOT_FOUND" in run(desk, query=QUERY, object=to_global_id("Product", 99)).text
 
 
-def test_what_an_app_may_not_hear_is_told(staff_desk: StaffDesk, shop: Ports) -> None:
+def test_missing_app_permission_is_reported(staff_desk: StaffDesk, shop: Ports) -> None:
     make_product(shop)
     app_id, _ = make_app(shop, "Labels")
     told = run(staff_desk(*MAY), query=QUERY, app=str(app_id))

@@ -18,7 +18,7 @@ def test_an_empty_list_leads_to_the_first_group(staff_desk: StaffDesk) -> None:
     assert "No group has this in its name" in desk.open(f"{LIST}?q=zzz").text
 
 
-def test_a_group_is_made_with_what_one_holds_oneself(staff_desk: StaffDesk) -> None:
+def test_group_can_only_grant_own_permissions(staff_desk: StaffDesk) -> None:
     desk = staff_desk(STAFF, ORDERS)
     assert "because you do not hold them yourself" in desk.open(f"{LIST}new").text
     given = {"name": "Support", "permissions": "MANAGE_ORDERS"}
@@ -82,9 +82,7 @@ def test_the_members_of_a_large_group_are_paged_and_all_counted(
     assert ">More<" not in refused.html
 
 
-def test_a_group_beyond_ones_own_rights_is_looked_at_alone(
-    staff_desk: StaffDesk, shop: Ports
-) -> None:
+def test_group_with_more_permissions_is_read_only(staff_desk: StaffDesk, shop: Ports) -> None:
     here = f"{LIST}{make_group(shop, 'Developers', APPS)}"
     desk = staff_desk(STAFF)
     assert "not yours to change" in desk.open(LIST).text

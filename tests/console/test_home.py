@@ -58,7 +58,7 @@ def test_who_may_see_everything_sees_it_with_six_statements(
     assert len(seen) <= 6
 
 
-def test_what_needs_attention_stands_first_the_worst_of_it_on_top(
+def test_attention_items_are_sorted_by_severity(
     admin: Desk, shop: Ports, statements: Statements
 ) -> None:
     calm = admin.open("/console/").text
@@ -136,7 +136,7 @@ def test_names_are_shown_as_they_are_and_never_as_markup(
     assert "<script>alert(1)" not in page.html
 
 
-def test_an_address_that_is_none_gets_its_answer_in_the_frame(admin: Desk) -> None:
+def test_unknown_page_is_404_in_the_console_layout(admin: Desk) -> None:
     told = admin.open("/console/nowhere")
     assert told.status == 404
     assert "There is no such page" in told.text

@@ -51,7 +51,7 @@ def test_a_token_in_the_address_is_not_looked_at(staff_desk: StaffDesk, shop: Po
     assert "Verdict" not in page.text
 
 
-def test_a_token_is_told_with_claims_key_checks_and_rights(
+def test_token_is_shown_with_claims_key_checks_and_permissions(
     staff_desk: StaffDesk, shop: Ports
 ) -> None:
     desk = staff_desk(STAFF)
@@ -84,9 +84,7 @@ def test_the_token_is_nowhere_in_what_goes_out_and_in_no_log(
     assert app_token not in caplog.text
 
 
-def test_what_the_login_mode_takes_is_told_and_what_single_sign_on_would_give(
-    staff_desk: StaffDesk, shop: Ports
-) -> None:
+def test_login_mode_effect_on_permissions_is_shown(staff_desk: StaffDesk, shop: Ports) -> None:
     desk = staff_desk(STAFF)
     come_by_sign_on(shop)
     token = token_of(shop, make_staff(shop, "tom@example.com", ORDERS))
@@ -111,7 +109,7 @@ def test_an_extension_acts_with_what_person_and_app_both_hold(
     assert "<script>alert(1)" not in page.html
 
 
-def test_why_a_token_is_worth_nothing_is_told(
+def test_reason_for_an_invalid_token_is_shown(
     staff_desk: StaffDesk, shop: Ports, clock: FakeClock
 ) -> None:
     desk = staff_desk(STAFF)
@@ -138,7 +136,7 @@ def test_claims_of_any_form_are_shown_as_text(staff_desk: StaffDesk, shop: Ports
     assert "<u>" not in page.html
 
 
-def test_an_apps_token_is_told_with_its_app(staff_desk: StaffDesk, shop: Ports) -> None:
+def test_app_token_is_shown_with_its_app(staff_desk: StaffDesk, shop: Ports) -> None:
     desk = staff_desk(STAFF)
     app_id, token = make_app(shop, "Parcels", ORDERS)
     page = inspect(desk, token)
@@ -150,9 +148,7 @@ def test_an_apps_token_is_told_with_its_app(staff_desk: StaffDesk, shop: Ports) 
     assert "No: the token is not valid" in off.text
 
 
-def test_who_does_not_manage_somebody_sees_no_rights_of_theirs(
-    staff_desk: StaffDesk, shop: Ports
-) -> None:
+def test_permissions_are_hidden_from_other_managers(staff_desk: StaffDesk, shop: Ports) -> None:
     desk = staff_desk(ORDERS)
     page = inspect(desk, token_of(shop, make_staff(shop, "tom@example.com", ORDERS)))
     assert "only with Manage staff" in page.text

@@ -26,7 +26,7 @@ def test_the_ring_is_shown_with_what_verifies(
     assert len(seen) <= 6
 
 
-def test_a_key_is_rotated_after_a_question_and_nobody_is_signed_out(
+def test_key_rotation_needs_confirmation_and_keeps_sessions(
     staff_desk: StaffDesk, clock: FakeClock
 ) -> None:
     desk = staff_desk(MAY)

@@ -80,7 +80,7 @@ def test_webhooks_are_sorted_and_stay_so_on_the_next_page(
     assert chosen(desk.open(f"{WEBHOOKS}?sort=nonsense")) == ""
 
 
-def test_what_narrows_a_list_is_told_in_words(staff_desk: StaffDesk, shop: Ports) -> None:
+def test_active_filters_are_described(staff_desk: StaffDesk, shop: Ports) -> None:
     app_id, _ = make_app(shop, "Labels")
     hook = make_webhook(shop, app_id)
     make_delivery(shop, hook)

@@ -15,7 +15,7 @@ _FILLED = ('autocomplete="current-password"', 'autocomplete="new-password"')
 _SCRIPTS = Path(__file__).parents[2] / "app" / "static" / "console"
 
 
-def test_password_fields_are_masked_and_told_to_password_managers(
+def test_password_fields_are_masked_and_have_autocomplete(
     nobody: Desk, staff_desk: StaffDesk, shop: Ports
 ) -> None:
     token = link_for(shop, make_staff(shop, "new@example.com"), LinkPurpose.SET_PASSWORD)

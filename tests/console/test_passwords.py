@@ -39,7 +39,7 @@ def test_a_weak_password_is_refused_with_the_reason_and_the_link_stays_good(
     assert nobody.send("/console/new-password", {"password": NEW}).status == 303
 
 
-def test_a_link_that_is_none_is_refused(nobody: Desk) -> None:
+def test_invalid_link_is_refused(nobody: Desk) -> None:
     nobody.open("/console/set-password?email=staff%40example.com&token=wrong")
     told = nobody.send("/console/new-password", {"password": NEW})
     assert told.status == 422

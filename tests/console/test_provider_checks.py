@@ -16,7 +16,7 @@ PAGE = "/console/single-sign-on/default/"
 TEST, PREVIEW = f"{PAGE}test", f"{PAGE}preview"
 
 
-def test_each_step_tells_what_it_saw(
+def test_each_check_reports_its_result(
     staff_desk: StaffDesk, shop: Ports, other_provider: OwnProvider
 ) -> None:
     desk = staff_desk(MAY)
@@ -34,7 +34,7 @@ def test_each_step_tells_what_it_saw(
     assert "Logout URL Answered with HTTP 503" in page.text
 
 
-def test_what_fails_is_told_with_its_remedy(
+def test_failed_check_is_shown_with_its_remedy(
     staff_desk: StaffDesk, shop: Ports, other_provider: OwnProvider
 ) -> None:
     desk = staff_desk(MAY)
@@ -46,7 +46,7 @@ def test_what_fails_is_told_with_its_remedy(
     assert "<script>alert(1)" not in page.html
 
 
-def test_a_token_tells_whom_it_would_give_and_makes_nobody(
+def test_mapping_preview_creates_no_account(
     staff_desk: StaffDesk, shop: Ports, other_provider: OwnProvider
 ) -> None:
     desk = staff_desk(MAY, Permission.MANAGE_STAFF)
@@ -66,7 +66,7 @@ def test_a_token_tells_whom_it_would_give_and_makes_nobody(
     assert (identities(shop), user_called(shop, EMAIL)) == ([], None)
 
 
-def test_an_account_that_would_be_linked_is_told_with_its_rights(
+def test_mapping_preview_shows_the_linked_account(
     staff_desk: StaffDesk, shop: Ports, other_provider: OwnProvider
 ) -> None:
     desk = staff_desk(MAY, Permission.MANAGE_STAFF, Permission.MANAGE_ORDERS)
@@ -91,7 +91,7 @@ def test_where_the_provider_rules_its_scopes_are_shown(
     assert "This token does not tell them" in page
 
 
-def test_a_token_that_lets_nobody_in_tells_why(
+def test_mapping_preview_explains_a_rejected_token(
     staff_desk: StaffDesk, shop: Ports, other_provider: OwnProvider
 ) -> None:
     desk = staff_desk(MAY)

@@ -123,7 +123,7 @@ def test_a_secret_is_never_shown_and_stays_unless_another_is_typed(
     assert "None is kept" in desk.open(EDIT).text
 
 
-def test_what_cannot_be_saved_is_told_at_its_field_and_changes_nothing(
+def test_invalid_value_is_shown_at_its_field_and_changes_nothing(
     staff_desk: StaffDesk, shop: Ports, other_provider: OwnProvider
 ) -> None:
     desk = staff_desk(MAY)

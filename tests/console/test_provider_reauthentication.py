@@ -39,16 +39,14 @@ def come_in(desk: Desk, provider: OwnProvider, **claims: object) -> Sheet:
 
 
 @pytest.mark.parametrize("unclear", [..., None, 0, "yesterday", True, 10**15])
-def test_a_provider_that_does_not_tell_is_believed_to_have_asked_just_now(
+def test_missing_auth_time_counts_as_fresh(
     nobody: Desk, provider: OwnProvider, unclear: object
 ) -> None:
     come_in(nobody, provider, auth_time=unclear)
     assert nobody.open(CLOSING).status == 200
 
 
-def test_whoever_just_typed_a_password_there_has_proved_who_they_are(
-    nobody: Desk, provider: OwnProvider
-) -> None:
+def test_fresh_provider_sign_in_is_a_reauthentication(nobody: Desk, provider: OwnProvider) -> None:
     come_in(nobody, provider, auth_time=provider.now() - 60)
     assert nobody.open(CLOSING).status == 200
 

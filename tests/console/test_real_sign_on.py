@@ -118,7 +118,7 @@ def test_staff_come_in_by_a_real_provider_and_restrict_password_login(
     assert show_settings(shop, OPERATOR).password_login_mode is PasswordLoginMode.DISABLED
 
 
-def test_whom_the_provider_knows_and_the_shop_does_not_stays_outside(
+def test_provider_user_without_account_is_refused(
     shop: Ports, real_provider: IdentityProvider
 ) -> None:
     make_staff(shop, "admin@example.com", Permission.MANAGE_PLUGINS)

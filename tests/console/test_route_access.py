@@ -91,7 +91,7 @@ def an_admin(console: Flask, shop: Ports, origin: SessionOrigin) -> Desk:
     return desk
 
 
-def test_nobody_gets_further_than_the_door(console: Flask, lived_in: Ports) -> None:
+def test_every_page_needs_a_session(console: Flask, lived_in: Ports) -> None:
     desk = at_the_desk(console, lived_in)
     before = records(lived_in)
     for way in every_way(console):
@@ -135,7 +135,7 @@ def test_staff_without_permissions_see_little_and_why(console: Flask, lived_in: 
     assert "MANAGE_APPS" in told.text
 
 
-def test_a_session_that_is_worth_nothing_opens_nothing(console: Flask, lived_in: Ports) -> None:
+def test_invalid_session_opens_no_page(console: Flask, lived_in: Ports) -> None:
     desk = at_the_desk(console, lived_in, ADMIN)
     set_mode(lived_in, PasswordLoginMode.CUSTOMERS_ONLY)
     before = records(lived_in)
@@ -149,7 +149,7 @@ def test_a_session_that_is_worth_nothing_opens_nothing(console: Flask, lived_in:
 
 
 @pytest.mark.parametrize("origin", list(SessionOrigin)[:2])
-def test_no_way_breaks_down_for_whoever_may_do_everything(
+def test_no_route_fails_for_a_superuser(
     console: Flask, lived_in: Ports, origin: SessionOrigin
 ) -> None:
     desk = an_admin(console, lived_in, origin)
@@ -173,7 +173,7 @@ def test_no_form_is_taken_without_its_token(console: Flask, lived_in: Ports, ema
     assert records(lived_in) == before
 
 
-def test_no_page_runs_what_it_was_told(console: Flask, lived_in: Ports) -> None:
+def test_no_page_renders_input_as_markup(console: Flask, lived_in: Ports) -> None:
     _mark_everything(lived_in)
     desk = at_the_desk(console, lived_in, ADMIN)
     asked = urlencode(dict.fromkeys(ASKED, MARK))

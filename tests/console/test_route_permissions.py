@@ -116,7 +116,7 @@ def test_each_permission_opens_its_own_routes_and_no_other(
 
 
 @pytest.mark.parametrize("held", EACH, ids=str)
-def test_customers_are_looked_after_by_whoever_manages_customers(
+def test_customer_routes_need_manage_users(
     console: Flask, lived_in: Ports, held: Permission
 ) -> None:
     make_staff(lived_in, "one@example.com", held)

@@ -31,7 +31,7 @@ def test_pages_are_found_by_the_other_words_that_people_use(staff_desk: StaffDes
     assert 'href="/console/staff/groups/new"' in do
 
 
-def test_people_and_groups_are_found_by_whoever_may_see_them(
+def test_search_finds_people_and_groups_with_permission_only(
     staff_desk: StaffDesk, shop: Ports
 ) -> None:
     customer = make_user(shop, "okafor@example.com", first_name="Ines")
@@ -49,9 +49,7 @@ def test_people_and_groups_are_found_by_whoever_may_see_them(
     assert "Okafor" not in blind
 
 
-def test_identity_providers_are_found_by_whoever_sets_them_up(
-    staff_desk: StaffDesk, shop: Ports
-) -> None:
+def test_search_finds_providers_with_permission_only(staff_desk: StaffDesk, shop: Ports) -> None:
     make_provider(shop, "northlight", name="Harbour ID")
     found = staff_desk(Permission.MANAGE_PLUGINS).open(f"{SEARCH}?q=harb").html
     assert 'href="/console/single-sign-on/northlight/"' in found

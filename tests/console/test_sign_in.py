@@ -15,7 +15,7 @@ from tests.fakes.activity import FakeActivity
 from tests.fakes.clock import FakeClock
 
 
-def test_whoever_is_not_signed_in_is_led_to_the_door_and_back(nobody: Desk, shop: Ports) -> None:
+def test_sign_in_returns_to_the_requested_page(nobody: Desk, shop: Ports) -> None:
     make_staff(shop)
     door = nobody.open("/console/keyboard?from=here")
     assert door.status == 303
@@ -28,9 +28,7 @@ def test_whoever_is_not_signed_in_is_led_to_the_door_and_back(nobody: Desk, shop
     "elsewhere",
     ["//evil.example/", "https://evil.example/", "/console/\\evil.example", "/graphql/", "/%0a"],
 )
-def test_nobody_is_led_to_another_place_after_signing_in(
-    nobody: Desk, shop: Ports, elsewhere: str
-) -> None:
+def test_sign_in_ignores_a_foreign_next_url(nobody: Desk, shop: Ports, elsewhere: str) -> None:
     make_staff(shop)
     led = nobody.send(
         f"/console/sign-in?next={elsewhere}",
@@ -39,7 +37,7 @@ def test_nobody_is_led_to_another_place_after_signing_in(
     assert led.leads_to == "/console/"
 
 
-def test_a_wrong_password_is_told_without_telling_whether_the_address_exists(
+def test_wrong_password_does_not_reveal_whether_the_email_exists(
     nobody: Desk, shop: Ports, clock: FakeClock
 ) -> None:
     make_staff(shop)
@@ -63,7 +61,7 @@ def test_signing_in_shares_the_throttle_of_the_api(nobody: Desk, shop: Ports) ->
     assert answer["data"]["tokenCreate"]["errors"] == [{"code": "LOGIN_ATTEMPT_DELAYED"}]
 
 
-def test_a_customer_is_told_that_the_console_is_for_staff(nobody: Desk, shop: Ports) -> None:
+def test_customer_cannot_sign_in_to_the_console(nobody: Desk, shop: Ports) -> None:
     make_user(shop)
     told = nobody.sign_in("customer@example.com")
     assert told.status == 422
@@ -82,13 +80,13 @@ def test_the_session_has_a_new_name_after_each_sign_in(staff_desk: StaffDesk) ->
     assert first.value != second.value
 
 
-def test_signing_out_leads_nobody_elsewhere(staff_desk: StaffDesk) -> None:
+def test_sign_out_ignores_a_foreign_next_url(staff_desk: StaffDesk) -> None:
     elsewhere = "/console/sign-out?next=https://evil.example/"
     left = staff_desk().send(elsewhere, seen_at="/console/keyboard")
     assert left.leads_to == "/console/sign-in?next=/console/"
 
 
-def test_a_copy_of_the_cookie_is_worth_nothing_after_signing_out(staff_desk: StaffDesk) -> None:
+def test_cookie_is_invalid_after_signing_out(staff_desk: StaffDesk) -> None:
     desk = staff_desk()
     stolen = desk.client.get_cookie("latchkey")
     assert stolen is not None
@@ -133,7 +131,7 @@ def test_no_change_is_made_without_the_token_of_its_form(staff_desk: StaffDesk) 
         (PasswordLoginMode.DISABLED, "Password login is switched off for everybody"),
     ],
 )
-def test_staff_whose_password_is_worth_nothing_are_told_so_and_what_to_do(
+def test_staff_limited_to_sso_see_how_to_sign_in(
     staff_desk: StaffDesk, shop: Ports, mode: PasswordLoginMode, why: str
 ) -> None:
     desk = staff_desk()

@@ -44,7 +44,7 @@ def another_browser(shop: Ports) -> Desk:
 
 
 @pytest.mark.parametrize("has_begun", [False, True])
-def test_a_link_that_somebody_else_was_sent_back_by_lets_nobody_in(
+def test_callback_of_another_browser_is_refused(
     nobody: Desk, shop: Ports, alice: int, provider: OwnProvider, *, has_begun: bool
 ) -> None:
     """Whoever follows it would sit in an account that is not theirs."""
@@ -68,7 +68,7 @@ def test_signing_in_once_more_ends_the_session_that_was(
     assert nobody.open(INSIDE).status == 200
 
 
-def test_nobody_proves_who_they_are_as_somebody_else(
+def test_reauthentication_as_another_user_is_refused(
     nobody: Desk, shop: Ports, alice: int, provider: OwnProvider
 ) -> None:
     bob = make_staff(shop, "bob@sso.example", Permission.MANAGE_SETTINGS)
@@ -79,7 +79,7 @@ def test_nobody_proves_who_they_are_as_somebody_else(
     assert "alice@sso.example" in nobody.open(INSIDE).text
 
 
-def test_whoever_came_in_by_a_provider_proves_it_there_and_not_by_a_password(
+def test_sso_session_reauthenticates_at_the_provider(
     nobody: Desk, provider: OwnProvider, clock: FakeClock
 ) -> None:
     nobody.open(leave(nobody, provider))
@@ -91,7 +91,7 @@ def test_whoever_came_in_by_a_provider_proves_it_there_and_not_by_a_password(
 
 
 @pytest.mark.parametrize("elsewhere", ["//evil.example/", "https://evil.example/", "/graphql/"])
-def test_nobody_is_led_to_another_place_after_coming_back(
+def test_callback_ignores_a_foreign_next_url(
     nobody: Desk, provider: OwnProvider, elsewhere: str
 ) -> None:
     assert nobody.open(leave(nobody, provider, wanted=elsewhere)).leads_to == "/console/"

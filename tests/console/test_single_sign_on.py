@@ -71,7 +71,7 @@ def test_several_providers_are_listed_and_narrowed_by_name(
     assert "Nothing fits" in desk.open(f"{LIST}?q=nobody").text
 
 
-def test_a_provider_tells_what_to_register_there(staff_desk: StaffDesk, shop: Ports) -> None:
+def test_provider_page_shows_the_urls_to_register(staff_desk: StaffDesk, shop: Ports) -> None:
     desk = staff_desk(MAY)
     make_provider(shop)
     plugin = "latchkey.authentication.openidconnect"
@@ -104,7 +104,7 @@ def test_a_provider_that_is_not_set_up_cannot_be_switched_on(
     assert not is_active(shop)
 
 
-def test_switching_off_tells_who_loses_their_way_in(staff_desk: StaffDesk, shop: Ports) -> None:
+def test_disabling_a_provider_lists_affected_users(staff_desk: StaffDesk, shop: Ports) -> None:
     desk = staff_desk(MAY, Permission.MANAGE_SETTINGS)
     key = make_provider(shop)
     save_provider(shop, OPERATOR, "default", ProviderUpdate({}))
@@ -121,7 +121,7 @@ def test_switching_off_tells_who_loses_their_way_in(staff_desk: StaffDesk, shop:
     assert not is_active(shop)
 
 
-def test_the_last_way_in_of_whoever_could_undo_it_stays(
+def test_last_administrators_provider_cannot_be_disabled(
     staff_desk: StaffDesk, shop: Ports
 ) -> None:
     desk = staff_desk(MAY, Permission.MANAGE_SETTINGS)
@@ -137,7 +137,7 @@ def test_the_last_way_in_of_whoever_could_undo_it_stays(
     assert is_active(shop)
 
 
-def test_what_nobody_could_undo_before_either_is_asked_about_and_done(
+def test_disabling_is_confirmed_when_recovery_was_already_impossible(
     staff_desk: StaffDesk, shop: Ports
 ) -> None:
     desk = staff_desk(MAY)
@@ -150,7 +150,7 @@ def test_what_nobody_could_undo_before_either_is_asked_about_and_done(
     assert not is_active(shop)
 
 
-def test_another_issuer_is_told_whom_it_concerns_and_refused_if_nobody_could_undo_it(
+def test_issuer_change_lists_affected_users_and_keeps_recovery(
     staff_desk: StaffDesk, shop: Ports
 ) -> None:
     desk = staff_desk(MAY, Permission.MANAGE_SETTINGS)

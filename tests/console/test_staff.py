@@ -38,7 +38,7 @@ def test_the_pages_need_manage_staff_and_say_so(staff_desk: StaffDesk, shop: Por
         assert "MANAGE_STAFF" in told.text
 
 
-def test_the_list_tells_how_each_comes_in(staff_desk: StaffDesk, shop: Ports) -> None:
+def test_staff_list_shows_sign_in_methods(staff_desk: StaffDesk, shop: Ports) -> None:
     support = make_group(shop, "Support", ORDERS)
     make_user(shop, "tom@example.com", is_staff=True, first_name="Tom", groups=[support])
     make_user(shop, "new@example.com", is_staff=True, password=None)
@@ -75,7 +75,7 @@ def test_the_list_is_narrowed_by_group_and_by_the_way_in(
         assert "tom@example.com" in desk.open(f"{LIST}?{nonsense}").text
 
 
-def test_somebody_is_invited_and_signs_in_from_the_mail(
+def test_invited_staff_sign_in_by_the_mailed_link(
     staff_desk: StaffDesk, shop: Ports, nobody: Desk
 ) -> None:
     support = make_group(shop, "Support", ORDERS)
@@ -120,7 +120,7 @@ def test_groups_are_ticked_and_unticked(staff_desk: StaffDesk, shop: Ports) -> N
     assert "is in: New." in desk.follow(saved).text
 
 
-def test_a_group_beyond_ones_own_rights_is_dashed_and_refused(
+def test_group_with_more_permissions_cannot_be_assigned(
     staff_desk: StaffDesk, shop: Ports
 ) -> None:
     beyond = make_group(shop, "Developers", APPS)
@@ -132,9 +132,7 @@ def test_a_group_beyond_ones_own_rights_is_dashed_and_refused(
     assert "Nothing was changed." in desk.follow(sent).text
 
 
-def test_somebody_who_may_do_more_can_be_looked_at_alone(
-    staff_desk: StaffDesk, shop: Ports
-) -> None:
+def test_staff_with_more_permissions_are_read_only(staff_desk: StaffDesk, shop: Ports) -> None:
     key = make_staff(shop, "dev@example.com", APPS)
     sign_in(shop, key)
     here = f"{LIST}{key}"
@@ -149,9 +147,7 @@ def test_somebody_who_may_do_more_can_be_looked_at_alone(
     assert user_as_stored(shop, key).is_active
 
 
-def test_the_last_who_manages_staff_stays_and_the_reason_is_told(
-    nobody: Desk, shop: Ports
-) -> None:
+def test_last_staff_manager_cannot_be_removed(nobody: Desk, shop: Ports) -> None:
     chiefs, support = make_group(shop, "Chiefs", STAFF), make_group(shop, "Support")
     groups = [chiefs, support]
     key = make_user(shop, "chief@example.com", is_staff=True, groups=groups)
@@ -180,7 +176,7 @@ def test_details_are_saved(staff_desk: StaffDesk, shop: Ports) -> None:
     assert "The details of Tom Okafor were saved" in desk.follow(saved).text
 
 
-def test_somebody_is_removed_after_a_question(staff_desk: StaffDesk, shop: Ports) -> None:
+def test_staff_removal_needs_confirmation(staff_desk: StaffDesk, shop: Ports) -> None:
     key = make_staff(shop, "tom@example.com")
     desk = staff_desk(STAFF)
     assert "It cannot be undone" in desk.open(f"{LIST}{key}?ask=remove").text

@@ -33,15 +33,13 @@ def test_the_page_needs_manage_staff(staff_desk: StaffDesk) -> None:
     assert "MANAGE_STAFF" in told.text
 
 
-def test_no_address_waiting_is_told_with_how_blocks_come_about(staff_desk: StaffDesk) -> None:
+def test_empty_list_explains_how_ips_are_blocked(staff_desk: StaffDesk) -> None:
     page = staff_desk(MAY).open(PAGE)
     assert "No address has to wait" in page.text
     assert "twice as long with every wrong password" in page.text
 
 
-def test_why_an_address_waits_is_told_and_markup_stays_text(
-    staff_desk: StaffDesk, shop: Ports
-) -> None:
+def test_block_reason_is_shown_and_escaped(staff_desk: StaffDesk, shop: Ports) -> None:
     desk = staff_desk(MAY)
     nasty = "<script>alert(1)</script>@example.com"
     fail(shop, user_id=make_user(shop, nasty))
@@ -106,7 +104,7 @@ def test_an_address_is_let_go_after_a_question(staff_desk: StaffDesk, shop: Port
     ("address", "told"),
     [("198.51.100.1", "Nothing is held against this address"), ("x<b>", "This is no IP address")],
 )
-def test_what_cannot_be_let_go_is_told(staff_desk: StaffDesk, address: str, told: str) -> None:
+def test_failed_unblock_is_reported(staff_desk: StaffDesk, address: str, told: str) -> None:
     desk = staff_desk(MAY)
     done = desk.follow(desk.send(f"{PAGE}unblock", {"address": address}, seen_at=PAGE))
     assert told in done.text
@@ -148,7 +146,7 @@ def silent(shop: Ports, tmp_path: Path) -> Desk:
     return desk
 
 
-def test_a_store_that_does_not_answer_is_told_and_breaks_nothing(silent: Desk) -> None:
+def test_unavailable_throttle_store_is_reported(silent: Desk) -> None:
     page = silent.open(PAGE)
     assert page.status == 200
     assert "The store of the login attempts does not answer" in page.text

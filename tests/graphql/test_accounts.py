@@ -83,7 +83,7 @@ def newcomer(**changes: object) -> dict[str, Any]:
     } | changes
 
 
-def test_somebody_registers_and_confirms(front: Front, ports: Ports) -> None:
+def test_register_and_confirm(front: Front, ports: Ports) -> None:
     assert front.run(REGISTER, i=newcomer()) == fine(requiresConfirmation=True)
     token = token_in(mails(ports)[0])
     answer = front.run(CONFIRM, e="ann@example.com", t=token)
@@ -96,7 +96,7 @@ def test_where_nothing_is_confirmed_the_answer_says_so(front: Front, ports: Port
     assert front.run(REGISTER, i=new) == fine(requiresConfirmation=False)
 
 
-def test_registering_answers_the_same_whoever_has_the_address(front: Front, ports: Ports) -> None:
+def test_registration_does_not_reveal_existing_emails(front: Front, ports: Ports) -> None:
     make_user(ports, "ann@example.com")
     make_user(ports, "bob@example.com", is_active=False)
     bodies = {
@@ -140,7 +140,7 @@ def test_people_change_their_names(front: Front, ports: Ports) -> None:
     assert answer == refused("firstName", "INVALID", user=None)
 
 
-def test_whoever_manages_customers_changes_theirs(front: Front, ports: Ports) -> None:
+def test_manage_users_updates_customers(front: Front, ports: Ports) -> None:
     customer = to_global_id("User", make_user(ports))
     _, app = make_app(ports, "an app", Permission.MANAGE_USERS)
     answer = front.run(UPDATE, app, c=customer, i={"firstName": "Bea"})
@@ -149,7 +149,7 @@ def test_whoever_manages_customers_changes_theirs(front: Front, ports: Ports) ->
     assert answer == refused("customerId", "NOT_FOUND", user=None)
 
 
-def test_nobody_changes_anybody_else(front: Front, ports: Ports) -> None:
+def test_account_update_changes_the_caller_only(front: Front, ports: Ports) -> None:
     customer = make_user(ports)
     _, app = make_app(ports, "an app")
     staff = sign_in(ports, make_staff(ports)).access
@@ -200,7 +200,7 @@ def test_staff_are_not_deleted_like_this(front: Front, ports: Ports) -> None:
     assert user_as_stored(ports, staff).is_staff
 
 
-def test_a_bad_or_foreign_link_deletes_nobody(front: Front, ports: Ports) -> None:
+def test_invalid_or_foreign_link_deletes_no_account(front: Front, ports: Ports) -> None:
     access = sign_in(ports, make_user(ports)).access
     other = link_for(ports, make_user(ports, "o@example.com"), LinkPurpose.DELETE_ACCOUNT)
     for token in ("bad", "", other):

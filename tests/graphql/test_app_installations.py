@@ -133,7 +133,7 @@ def test_a_failure_can_be_forgotten(front: Front, boss: str, ports: Ports) -> No
         ({"permissions": ["MANAGE_APPS"]}, ("permissions", "INVALID_PERMISSION")),
     ],
 )
-def test_what_is_wrong_from_the_start_is_told_at_once(
+def test_invalid_input_is_reported_at_once(
     front: Front, boss: str, changed: dict[str, object], expected: tuple[str, str]
 ) -> None:
     given = wanted("https://app.example/manifest", **changed)
@@ -143,9 +143,7 @@ def test_what_is_wrong_from_the_start_is_told_at_once(
     assert front.run(WAITING, boss) == []
 
 
-def test_what_somebody_else_granted_is_not_granted_again_without_it(
-    front: Front, boss: str, ports: Ports
-) -> None:
+def test_retry_needs_the_granted_permissions(front: Front, boss: str, ports: Ports) -> None:
     begun = front.run(INSTALL, boss, input=wanted("http://127.0.0.1:9/manifest"))
     install_next_app(ports, WORKER)
     other = make_staff(ports, "other@example.com", Permission.MANAGE_APPS)
@@ -170,7 +168,7 @@ def test_a_manifest_is_shown_before_anything_is_installed(front: Front, boss: st
     assert (webhook["asyncEvents"], webhook["syncEvents"]) == (["STAFF_CREATED"], [])
 
 
-def test_what_is_wrong_with_a_manifest_is_told_by_its_key(front: Front, boss: str) -> None:
+def test_manifest_error_names_its_key(front: Front, boss: str) -> None:
     with app_server(appUrl="/dashboard", permissions=["MANAGE_NOTHING"]) as app:
         answer = front.run(FETCH, boss, url=app.manifest_url)
     assert answer["manifest"] is None

@@ -94,7 +94,7 @@ def test_what_one_does_not_hold_is_named(front: Front, boss: str) -> None:
     assert (never["code"], never["permissions"]) == ("INVALID_PERMISSION", ["MANAGE_APPS"])
 
 
-def test_null_leaves_a_thing_as_it_is(front: Front, boss: str, ports: Ports) -> None:
+def test_null_leaves_a_field_unchanged(front: Front, boss: str, ports: Ports) -> None:
     key, _ = make_app(ports, "Warehouse", ORDERS)
     given = {"name": None, "permissions": None, "identifier": "new"}
     updated = front.run(UPDATE, boss, id=to_global_id("App", key), input=given)
@@ -142,7 +142,7 @@ def test_a_token_is_replaced_with_an_overlap(
     assert [identify(ports, visit(token)).actor.is_app for token in opened] == [False, True, True]
 
 
-def test_whoever_asks_is_told_whether_a_token_opens_anything(front: Front, ports: Ports) -> None:
+def test_token_verification_needs_no_permission(front: Front, ports: Ports) -> None:
     query = "mutation ($t: String!) { appTokenVerify(token: $t) { valid errors { code } } }"
     assert front.run(query, t=make_app(ports)[1]) == {"valid": True, "errors": []}
     assert front.run(query, t="garbage") == {"valid": False, "errors": []}
@@ -216,9 +216,7 @@ def test_what_belongs_to_the_apps_of_a_page_is_read_for_all_at_once(
     assert page["edges"][0]["node"]["webhooks"] == [{"name": "hook", "secretKey": "sesame"}]
 
 
-def test_an_app_sees_itself_and_its_own_webhooks_and_nobody_elses(
-    front: Front, ports: Ports
-) -> None:
+def test_app_sees_only_itself_and_its_webhooks(front: Front, ports: Ports) -> None:
     key, token = make_app(ports, "Warehouse", *(ALL_PERMISSIONS - {APPS}))
     other, _ = make_app(ports, "Other")
     make_webhook(ports, key, secret="sesame")

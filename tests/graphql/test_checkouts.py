@@ -82,7 +82,7 @@ def money(amount: float) -> dict[str, Any]:
     }
 
 
-def test_somebody_without_an_account_buys_something(front: Front, ports: Ports, bowl: str) -> None:
+def test_guest_completes_a_checkout(front: Front, ports: Ports, bowl: str) -> None:
     cup = product_id(make_product(ports, "Cup", "5"))
     made = front.run(CREATE, input={"lines": [line(bowl, 2)]})
     assert made["errors"] == []
@@ -146,7 +146,7 @@ def test_a_person_sees_their_own_carts_and_orders_from_them(
     assert front.run(OWN, token)["checkouts"]["totalCount"] == 1
 
 
-def test_who_is_nobody_has_no_cart_of_their_own(front: Front, ports: Ports) -> None:
+def test_anonymous_caller_has_no_carts(front: Front, ports: Ports) -> None:
     id_ = front.run(CREATE, input={})["checkout"]["id"]
     assert front.code(ATTACH, id=id_) == "PermissionDenied"
     assert front.code(ATTACH, make_app(ports)[1], id=id_) == "PermissionDenied"
@@ -179,7 +179,7 @@ def test_staff_sees_carts_with_the_permission_for_it(
         ([line(product_id(1))] * 101, [("lines", "INVALID")]),
     ],
 )
-def test_what_no_cart_can_hold_is_told_by_its_field(
+def test_invalid_line_names_its_field(
     front: Front, bowl: str, lines: list[dict[str, Any]], errors: list[tuple[str, str]]
 ) -> None:
     assert told(front.run(CREATE, input={"lines": lines})) == errors

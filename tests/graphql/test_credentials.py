@@ -31,7 +31,7 @@ def test_a_closed_storefront_answers_401_whatever_the_document_says(
 
 
 @pytest.mark.parametrize("credential", [STAFF, APP])
-def test_a_closed_storefront_lets_staff_and_apps_pass(
+def test_closed_storefront_admits_staff_and_apps(
     desk: Desk, callers: Callers, credential: str
 ) -> None:
     callers.traffic_allowed = False
@@ -57,7 +57,7 @@ def test_a_closed_storefront_answers_a_batch_once_for_every_entry(
         (b"{ greeting }", "text/plain", 415),
     ],
 )
-def test_what_is_no_request_is_told_so_before_the_storefront_is_looked_at(
+def test_malformed_request_is_refused_before_the_storefront_check(
     desk: Desk, callers: Callers, body: bytes, content_type: str, status: int
 ) -> None:
     callers.traffic_allowed = False
@@ -103,7 +103,7 @@ def test_an_expired_token_leaves_no_data_where_a_field_is_never_null(
     assert set(codes(answer)) == {"ExpiredSignatureError"}
 
 
-def test_an_expired_token_is_told_even_where_no_field_is_left(desk: Desk) -> None:
+def test_expired_token_is_reported_without_fields(desk: Desk) -> None:
     answer = desk.run("{ caller @skip(if: true) }", credential=EXPIRED)
     assert answer.json == {
         "errors": [
@@ -161,7 +161,7 @@ def test_a_credential_is_found_in_either_header(desk: Desk) -> None:
         f"text/html, {STRICT};q=0.1",
     ],
 )
-def test_graphql_response_json_is_given_to_whoever_prefers_it(desk: Desk, accept: str) -> None:
+def test_graphql_response_json_is_sent_when_preferred(desk: Desk, accept: str) -> None:
     answer = desk.run("{ greeting }", Accept=accept)
     assert answer.content_type == STRICT
     assert answer.json == {"data": {"greeting": "Hello, you"}}
@@ -200,7 +200,7 @@ def test_everybody_else_gets_plain_json(desk: Desk, accept: str) -> None:
         ("{ greeting }", FORGED, 200),
     ],
 )
-def test_graphql_response_json_tells_by_its_status_what_was_refused(
+def test_graphql_response_json_uses_status_codes(
     desk: Desk, query: str, credential: str | None, status: int
 ) -> None:
     answer = desk.run(query, credential=credential, Accept=STRICT)

@@ -37,7 +37,7 @@ def test_a_page_may_read_what_a_closed_storefront_answers(desk: Desk, callers: C
     assert (answer.status_code, answer.headers["Access-Control-Allow-Origin"]) == (401, "*")
 
 
-def test_only_pages_of_allowed_origins_may_read_answers(choosy: Desk) -> None:
+def test_only_allowed_origins_can_read_responses(choosy: Desk) -> None:
     own, other = (choosy.run("{ greeting }", Origin=origin) for origin in (SHOP, "https://a.b"))
     assert own.headers["Access-Control-Allow-Origin"] == SHOP
     assert "Access-Control-Allow-Origin" not in other.headers
@@ -79,7 +79,7 @@ def test_what_is_no_header_name_is_not_repeated_in_a_preflight(desk: Desk) -> No
     assert not any(set(name) & set('\x00é"') for name in allowed)
 
 
-def test_options_alone_tells_the_methods(desk: Desk) -> None:
+def test_options_lists_the_methods(desk: Desk) -> None:
     answer = desk.send(method="OPTIONS", content_type=None)
     assert (answer.status_code, answer.data) == (200, b"")
     assert answer.headers["Allow"] == "GET, HEAD, OPTIONS, POST"

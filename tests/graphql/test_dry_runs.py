@@ -127,7 +127,7 @@ def test_a_dry_run_shows_the_bytes_of_the_later_delivery_and_writes_nothing(
     [kind for name, kind in EVENTS.items() if name.value.endswith("_UPDATED")],
     ids=lambda kind: kind.__name__,
 )
-def test_an_id_alone_is_told_by_the_default_query_of_its_change(
+def test_id_without_query_uses_the_default_query(
     ports: Ports, boss: Actor, kind: type[Event]
 ) -> None:
     specimen = make_specimen(ports, kind)
@@ -163,9 +163,7 @@ def test_what_is_triggered_by_hand_is_what_was_shown(
         assert (sent.payload, sent.event) == (shown.payload, kind.type.value)
 
 
-def test_without_an_id_the_newest_object_that_fits_is_told_of(
-    ports: Ports, boss: Actor, listener: int
-) -> None:
+def test_query_without_id_uses_the_newest_object(ports: Ports, boss: Actor, listener: int) -> None:
     by_query = make_webhook(ports, listener, query=default_query(ProductDeleted))
     by_events = make_webhook(ports, listener, AsyncEvent.PRODUCT_DELETED)
     with pytest.raises(Refused) as refused:
@@ -187,7 +185,7 @@ def test_where_there_is_nothing_to_try_an_event_with_that_is_said(ports: Ports) 
         assert "yet to try this with: create one first." in str(refused.value)
 
 
-def test_a_link_that_nobody_asked_for_has_no_token(ports: Ports, boss: Actor) -> None:
+def test_dry_run_of_a_link_event_has_no_token(ports: Ports, boss: Actor) -> None:
     specimen = make_specimen(ports, StaffSetPasswordRequested)
     ran = dry_run_webhook(
         ports, boss, query=default_query(StaffSetPasswordRequested), object_id=specimen.id
@@ -213,9 +211,7 @@ def test_people_are_shown_only_to_those_who_manage_such_people(ports: Ports) -> 
     assert customer in newest.payload
 
 
-def test_of_several_events_of_a_query_the_one_is_told_that_fits_the_object(
-    ports: Ports, boss: Actor
-) -> None:
+def test_dry_run_picks_the_event_of_the_object(ports: Ports, boss: Actor) -> None:
     query = """subscription { event {
         ... on StaffUpdated { user { id } } ... on ProductDeleted { product { id } }
         ... on CustomerUpdated { user { id } } } }"""
@@ -229,9 +225,7 @@ def test_of_several_events_of_a_query_the_one_is_told_that_fits_the_object(
         assert dry_run_webhook(ports, boss, query=query, object_id=id_).event is event
 
 
-def test_an_app_that_would_hear_nothing_is_told_of_what_it_lacks(
-    ports: Ports, boss: Actor
-) -> None:
+def test_dry_run_names_the_missing_permission(ports: Ports, boss: Actor) -> None:
     product = make_specimen(ports, ProductDeleted)
     key, _ = make_app(ports, "till")
     webhook = to_global_id("Webhook", make_webhook(ports, key, AsyncEvent.PRODUCT_DELETED))
@@ -245,7 +239,7 @@ def test_an_app_that_would_hear_nothing_is_told_of_what_it_lacks(
     assert codes(refused) == [(None, "MISSING_PERMISSION")]
 
 
-def test_a_webhook_that_hears_of_everything_can_be_triggered_with_anything(
+def test_any_events_webhook_can_be_triggered_with_any_object(
     ports: Ports, boss: Actor, listener: int
 ) -> None:
     webhook = to_global_id("Webhook", make_webhook(ports, listener, AsyncEvent.ANY_EVENTS))

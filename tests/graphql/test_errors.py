@@ -50,7 +50,7 @@ def test_a_field_that_a_rule_refused_says_so(
     assert error["extensions"] == {"exception": {"code": code}}
 
 
-def test_field_over_a_rate_limit_tells_when_to_retry(desk: Desk) -> None:
+def test_rate_limited_field_has_retry_after(desk: Desk) -> None:
     answer = desk.run("{ limited always }")
     assert answer.status_code == 200
     assert answer.json["data"] == {"limited": None, "always": "always"}
@@ -117,7 +117,7 @@ def test_an_answer_that_cannot_be_written_down_fails_by_itself(desk: Desk) -> No
     assert SECRET not in answer.text
 
 
-def test_traffic_that_is_closed_to_a_field_alone_says_so_in_the_same_words(desk: Desk) -> None:
+def test_closed_traffic_at_a_field_has_the_same_error(desk: Desk) -> None:
     (error,) = desk.run("{ closed }").json["errors"]
     assert error["message"] == "Storefront traffic is not allowed."
     assert error["extensions"] == {"code": "STOREFRONT_TRAFFIC_NOT_ALLOWED"}

@@ -187,7 +187,7 @@ def test_a_dry_run_says_what_makes_no_sense(
     assert (ran["payload"], problems(ran)) == (None, [problem])
 
 
-def test_staff_without_the_permission_of_the_event_are_told_so(
+def test_dry_run_and_trigger_need_the_events_permission(
     front: Front, ports: Ports, owner: tuple[int, str]
 ) -> None:
     staff = sign_in(ports, make_staff(ports, "other@example.com")).access

@@ -122,7 +122,7 @@ def test_every_mutation_is_in_one_of_the_tables() -> None:
 
 
 @pytest.mark.parametrize("name", MUTATIONS)
-def test_a_mutation_tells_its_events_and_no_others(world: World, boss: str, name: str) -> None:
+def test_mutation_publishes_exactly_its_events(world: World, boss: str, name: str) -> None:
     before = len(events(world.ports))
     ask(world, boss, name)
 
@@ -136,7 +136,7 @@ def test_a_mutation_tells_its_events_and_no_others(world: World, boss: str, name
 
 
 @pytest.mark.parametrize("name", TOLD)
-def test_what_cannot_be_told_has_not_happened(
+def test_failed_event_rolls_back_the_mutation(
     world: World, boss: str, file: Path, name: str
 ) -> None:
     connection = sqlite3.connect(file)

@@ -85,12 +85,12 @@ def test_every_events_default_selection_is_a_query_of_that_event(event: type[Eve
     assert [one.value for one in checked.events] == [event.type.value]
 
 
-def test_every_event_is_told_by_a_use_case() -> None:
+def test_every_event_is_published_by_a_use_case() -> None:
     assert {name for names in SCENES.values() for name in names.split()} == set(EventType)
 
 
 @pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.__name__)
-def test_what_happens_is_told_once_it_is_true_and_can_be_told_of(
+def test_every_published_event_renders_a_payload(
     ports: Ports, scene: Callable[[Ports], None]
 ) -> None:
     key, _ = make_app(ports, "listener", *ALL_PERMISSIONS)

@@ -111,7 +111,7 @@ def test_unknown_field_of_a_variable_is_refused_whatever_its_name(name: str) -> 
         {"n": "sesame"},
     ],
 )
-def test_what_is_wrong_with_a_variable_is_told_without_its_value(
+def test_variable_error_leaves_out_the_value(
     variables: dict[str, object],
 ) -> None:
     query = "query($n: Int = 5, $s: String) { greeting(name: $s) books(first: $n) { totalCount } }"

@@ -90,7 +90,7 @@ def test_no_operation_name_picks_the_only_one(desk: Desk, name: str | None) -> N
     assert answer.json == {"data": {"always": "always"}}
 
 
-def test_members_that_nobody_knows_are_ignored(desk: Desk) -> None:
+def test_unknown_members_are_ignored(desk: Desk) -> None:
     answer = desk.post({"query": "{ always }", "id": 5, "extensions": {"x": 1}})
     assert answer.status_code == 200
 
@@ -260,7 +260,7 @@ def test_without_the_playground_get_answers_405(
 
 
 @pytest.mark.parametrize("method", ["POST", "GET", "PUT", "OPTIONS"])
-def test_every_answer_tells_browsers_to_make_no_more_of_it(desk: Desk, method: str) -> None:
+def test_every_response_has_security_headers(desk: Desk, method: str) -> None:
     answer = desk.send(GREETING, method=method)
     assert answer.headers["X-Content-Type-Options"] == "nosniff"
     assert answer.headers["X-Frame-Options"] == "DENY"

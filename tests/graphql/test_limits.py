@@ -187,7 +187,7 @@ def test_a_larger_page_is_refused_however_it_is_asked_for(
     assert limit_of(desk, query, variables) == {"name": "page_size", "limit": 100, "actual": 101}
 
 
-def test_a_page_size_is_looked_at_in_every_request_anew(desk: Desk) -> None:
+def test_page_size_is_checked_in_every_request(desk: Desk) -> None:
     for size, refused in ((100, False), (101, True), (100, False), (None, False)):
         assert (limit_of(desk, BOOKS, {"n": size}) is not None) is refused
     assert desk.documents_read == 1

@@ -126,9 +126,7 @@ def test_a_link_that_has_lain_about_too_long_opens_nothing(ports: Ports, clock: 
 
 
 @pytest.mark.parametrize("email", ["jörg@töpferei.example", "用户@例子.广告"])
-def test_somebody_registers_confirms_and_signs_in_with_an_internationalised_address(
-    ports: Ports, email: str
-) -> None:
+def test_internationalised_email_registers_confirms_and_signs_in(ports: Ports, email: str) -> None:
     with office(ports) as shop:
         new = {"email": email, "password": PASSWORD, "redirectUrl": PAGE, "firstName": "Jörg"}
         assert shop.front.run(REGISTER, i=new)["errors"] == []

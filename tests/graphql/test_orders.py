@@ -78,9 +78,7 @@ def test_an_order_is_confirmed_paid_and_fulfilled(front: Front, ports: Ports, to
 
 
 @pytest.mark.parametrize("name", STEPS)
-def test_a_step_that_is_not_allowed_is_told(
-    front: Front, ports: Ports, token: str, name: str
-) -> None:
+def test_invalid_transition_is_refused(front: Front, ports: Ports, token: str, name: str) -> None:
     field, code = STEPS[name]
     id_ = order_id(make_order(ports))
     assert front.run(step("orderCancel"), token, id=id_)["order"]["status"] == "CANCELED"

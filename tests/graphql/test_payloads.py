@@ -33,7 +33,7 @@ def _happened(ports: Ports, listener: Actor) -> Occurrence:
     )
 
 
-def test_the_fields_of_the_event_itself_are_told(ports: Ports, listener: Actor) -> None:
+def test_payload_has_the_events_own_fields(ports: Ports, listener: Actor) -> None:
     query = "subscription { event { issuedAt ...on AppUpdated { app { id name } } } }"
     told = ports.payloads.make(ports, listener, query, _happened(ports, listener))
 
@@ -43,14 +43,14 @@ def test_the_fields_of_the_event_itself_are_told(ports: Ports, listener: Actor) 
     }
 
 
-def test_fragments_are_told_like_any_selection(ports: Ports, listener: Actor) -> None:
+def test_payload_resolves_fragments(ports: Ports, listener: Actor) -> None:
     query = "subscription { event { ...A } } fragment A on AppUpdated { app { name } }"
     told = ports.payloads.make(ports, listener, query, _happened(ports, listener))
 
     assert json.loads(told) == {"app": {"name": "listener"}}
 
 
-def test_the_default_of_an_event_can_be_told(ports: Ports, listener: Actor) -> None:
+def test_default_query_of_every_event_runs(ports: Ports, listener: Actor) -> None:
     query = default_query(AppUpdated)
     told = ports.payloads.make(ports, listener, query, _happened(ports, listener))
 

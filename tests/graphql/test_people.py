@@ -151,7 +151,7 @@ def test_groups_are_filtered_sorted_and_shown_one_by_one(
     assert front.code(one, boss, id="garbage") == "GraphQLError"
 
 
-def test_somebody_is_shown_by_id_or_email_to_whoever_may_see_them(
+def test_user_is_found_by_id_or_email_with_permission(
     ports: Ports, front: Front, boss: str
 ) -> None:
     ann = to_global_id("User", make_user(ports, "ann@example.com"))
@@ -188,9 +188,7 @@ def test_everything_nested_is_read_in_a_few_statements_however_many_there_are(
     assert statements() == few <= 6
 
 
-def test_groups_tell_who_is_in_them_and_whether_one_manages_them(
-    ports: Ports, front: Front
-) -> None:
+def test_groups_list_members_and_user_can_manage(ports: Ports, front: Front) -> None:
     within, beyond = make_group(ports, "A", STAFF), make_group(ports, "B", STAFF, ORDERS)
     boss = make_user(ports, "boss@example.com", is_staff=True, groups=[within])
     make_user(ports, "eve@example.com", is_staff=True, groups=[within, beyond])
@@ -227,7 +225,7 @@ def test_who_is_in_a_group_is_for_those_who_manage_staff(ports: Ports, front: Fr
     assert error["extensions"]["requiredPermissions"] == ["MANAGE_STAFF"]
 
 
-def test_a_permission_tells_which_groups_give_it(ports: Ports, front: Front) -> None:
+def test_permission_lists_its_source_groups(ports: Ports, front: Front) -> None:
     both, one = make_group(ports, "Both", STAFF, ORDERS), make_group(ports, "One", ORDERS)
     eve = make_user(
         ports, "eve@example.com", is_staff=True, groups=[both, one], permissions=[USERS]
@@ -256,7 +254,7 @@ def _permissions(answer: Any) -> list[Any]:
     return found
 
 
-def test_editable_are_groups_that_give_nothing_beyond_ones_own(ports: Ports, front: Front) -> None:
+def test_editable_groups_have_only_own_permissions(ports: Ports, front: Front) -> None:
     for name, permissions in (("A", [STAFF]), ("B", [ORDERS]), ("C", [])):
         make_group(ports, name, *permissions)
     query = "{ me { editableGroups { name } } }"
@@ -271,7 +269,7 @@ def test_editable_are_groups_that_give_nothing_beyond_ones_own(ports: Ports, fro
     assert editable(make_user(ports, "ann@example.com")) == []
 
 
-def test_a_password_session_of_the_staff_sees_nobody_while_customers_alone_use_passwords(
+def test_staff_password_session_sees_no_users_in_customers_only(
     ports: Ports, front: Front
 ) -> None:
     boss = make_staff(ports, "boss@example.com", STAFF, USERS)

@@ -58,7 +58,7 @@ def test_every_field_that_asks_who_is_calling_has_a_rule() -> None:
 
 
 @pytest.mark.parametrize("name", MUTATIONS)
-def test_a_mutation_admits_exactly_whom_it_is_for(world: World, name: str) -> None:
+def test_mutation_admits_exactly_its_callers(world: World, name: str) -> None:
     row = MUTATIONS[name]
     call = world.call(row)
     parameters = "($file: Upload!)" if "$file" in call else ""
@@ -67,14 +67,14 @@ def test_a_mutation_admits_exactly_whom_it_is_for(world: World, name: str) -> No
 
 
 @pytest.mark.parametrize("name", QUERIES)
-def test_a_query_admits_exactly_whom_it_is_for(world: World, name: str) -> None:
+def test_query_admits_exactly_its_callers(world: World, name: str) -> None:
     row = QUERIES[name]
     query = f"{{ {field(name, world.call(row))} {{ __typename }} }}"
     assert outcomes(world, row, query) == row.rule.outcomes
 
 
 @pytest.mark.parametrize("name", FIELDS)
-def test_a_field_is_shown_to_exactly_whom_it_is_for(world: World, name: str) -> None:
+def test_field_is_visible_to_exactly_its_callers(world: World, name: str) -> None:
     row = FIELDS[name]
     assert outcomes(world, row, f"{{ {world.call(row)} }}") == row.rule.outcomes
 

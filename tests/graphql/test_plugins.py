@@ -100,9 +100,7 @@ def test_what_is_left_out_stays_and_null_and_an_empty_text_clear(front: Front, b
     assert values(front.run(UPDATE, boss, id=PLUGIN, input={})["plugin"]) == changed
 
 
-def test_what_cannot_be_set_is_told_by_its_name_and_changes_nothing(
-    front: Front, boss: str
-) -> None:
+def test_invalid_setting_is_named_and_changes_nothing(front: Front, boss: str) -> None:
     refused = change(front, boss, ACTIVE, client_id="x", colour="green", user_info_url="nope")
     assert refused["plugin"] is None
     told = [(one["field"], one["code"]) for one in refused["errors"]]
@@ -147,7 +145,7 @@ def test_providers_are_listed(
 
 
 @pytest.mark.parametrize("plugin", ["nothing", "", "mirumee.payments.dummy"])
-def test_another_plugin_is_none(front: Front, boss: str, plugin: str) -> None:
+def test_unknown_plugin_is_null(front: Front, boss: str, plugin: str) -> None:
     assert front.run(SHOW, boss, id=plugin) is None
     refused = front.run(UPDATE, boss, id=plugin, input={"active": False})
     assert [(one["field"], one["code"]) for one in refused["errors"]] == [("id", "NOT_FOUND")]

@@ -106,7 +106,7 @@ def test_a_price_is_written_as_a_number_or_as_text(
         ({"name": "", "price": -1}, [("name", "REQUIRED"), ("price", "INVALID")]),
     ],
 )
-def test_what_cannot_be_is_told_by_its_field(
+def test_invalid_value_names_its_field(
     front: Front, token: str, input_: dict[str, Any], errors: list[tuple[str, str]]
 ) -> None:
     assert told(front.run(CREATE, token, input=input_)) == errors
@@ -137,7 +137,7 @@ def test_what_is_of_another_type_is_refused_before_anything_is_done(
     assert "data" not in answer.json
 
 
-def test_slugs_and_ids_that_cannot_be_are_told(front: Front, ports: Ports, token: str) -> None:
+def test_invalid_slugs_and_ids_are_refused(front: Front, ports: Ports, token: str) -> None:
     make_product(ports, "Cup")
     assert told(front.run(CREATE, token, input={"name": "a", "slug": "cup"})) == [
         ("slug", "UNIQUE")
@@ -150,7 +150,7 @@ def test_slugs_and_ids_that_cannot_be_are_told(front: Front, ports: Ports, token
     assert front.code(ONE) == "GraphQLError"
 
 
-def test_who_does_not_manage_products_is_told_what_is_missing(front: Front, ports: Ports) -> None:
+def test_products_need_manage_products(front: Front, ports: Ports) -> None:
     callers = [
         None,
         sign_in(ports, make_user(ports)).access,

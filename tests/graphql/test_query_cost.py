@@ -57,7 +57,7 @@ def test_page_sizes_in_variables_count_as_they_are() -> None:
     ]
 
 
-def test_a_document_is_weighed_anew_for_new_page_sizes_alone() -> None:
+def test_cost_is_computed_again_only_for_new_page_sizes() -> None:
     query = "query($n: Int, $s: String) { greeting(name: $s) books(first: $n) { totalCount } }"
     operation = Document(LIBRARY, parse(query)).operation(None)
     first = operation.load({"n": 5, "s": "a"})

@@ -77,7 +77,7 @@ def told(payload: Any) -> list[tuple[str | None, str]]:
     return found
 
 
-def test_somebody_is_invited_changed_and_removed(ports: Ports, front: Front, boss: str) -> None:
+def test_staff_are_invited_updated_and_deleted(ports: Ports, front: Front, boss: str) -> None:
     support = group_id(make_group(ports, "Support", ORDERS))
     new = {
         "email": "Eve@example.com",

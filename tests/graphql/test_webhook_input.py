@@ -151,7 +151,7 @@ def test_a_target_is_looked_at_again_before_each_attempt(
 
 
 @pytest.mark.parametrize(("query", "code"), QUERIES)
-def test_a_query_that_tells_nothing_is_refused_wherever_it_is_given(
+def test_query_without_payload_is_refused(
     front: Front, ports: Ports, owner: tuple[int, str], boss: str, query: str, code: str
 ) -> None:
     key = to_global_id("Webhook", make_webhook(ports, owner[0], query=GOOD))
@@ -179,7 +179,7 @@ def test_an_object_is_refused_by_an_id_of_no_such_thing(
     assert deliveries(ports) == []
 
 
-def test_what_the_app_may_not_see_fails_with_its_reason_and_tells_nothing(
+def test_payload_without_permission_fails_with_the_reason(
     front: Front, ports: Ports, owner: tuple[int, str], boss: str
 ) -> None:
     query = """subscription { event { ... on CustomerUpdated {
@@ -198,7 +198,7 @@ def test_what_the_app_may_not_see_fails_with_its_reason_and_tells_nothing(
     assert (tried["payload"], problems(tried)) == (None, [("query", "GRAPHQL_ERROR")])
 
 
-def test_an_event_whose_permission_the_app_has_lost_is_not_told(
+def test_event_is_not_sent_after_losing_its_permission(
     front: Front, ports: Ports, boss: str
 ) -> None:
     app, _ = make_app(ports, "till")

@@ -171,7 +171,7 @@ def test_an_app_finds_its_webhook_by_its_own_name_for_it(
     assert changed["webhook"]["name"] == "b"
 
 
-def test_a_secret_that_was_replaced_signs_for_a_day_beside_the_new_one(
+def test_replaced_secret_signs_for_one_more_day(
     front: Front, ports: Ports, owner: tuple[int, str], clock: FakeClock
 ) -> None:
     key = to_global_id("Webhook", make_webhook(ports, owner[0], secret="old"))
@@ -192,7 +192,7 @@ def test_a_secret_that_was_taken_away_signs_no_more(
     assert endpoint_of(ports, stored(ports)).secrets == ()
 
 
-def test_switching_a_webhook_on_forgets_what_it_was_switched_off_for(
+def test_enabling_a_webhook_clears_the_disable_reason(
     front: Front, ports: Ports, owner: tuple[int, str]
 ) -> None:
     key = make_webhook(ports, owner[0])

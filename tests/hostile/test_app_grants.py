@@ -140,7 +140,7 @@ def test_other_grants_and_webhooks_of_unknown_savers_are_not_asked_about(ports: 
     update_app(ports, OPERATOR, app, AppChange(permissions=frozenset()))
 
 
-def test_saving_the_webhook_again_with_the_right_lets_the_grant_through(ports: Ports) -> None:
+def test_grant_passes_after_saving_the_webhook_with_the_permission(ports: Ports) -> None:
     app, _ = make_app(ports, "mailer")
     plant(ports, app)
     chief = actor_of(ports, granter(ports))

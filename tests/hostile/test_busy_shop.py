@@ -120,7 +120,7 @@ def test_normal_traffic_of_a_busy_hour_meets_no_limit(shop: Ports) -> None:
     assert refusals(shop, hour) == {}
 
 
-def test_renderer_that_is_not_trusted_meets_limits_and_nobody_else_does(shop: Ports) -> None:
+def test_only_the_untrusted_renderer_is_limited(shop: Ports) -> None:
     hour = list(busy_hour(random.Random(15)))  # noqa: S311 - the same hour each time
     configuration = replace(shop.configuration, rate_limits=RateLimitPolicy())
     found = refusals(replace(shop, configuration=configuration), hour)

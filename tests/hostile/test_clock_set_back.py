@@ -38,7 +38,7 @@ def test_longest_block_ends_within_an_hour_when_the_clock_is_put_back(
     assert log_in(ports).access
 
 
-def test_block_lasts_its_time_while_the_clock_goes_on(ports: Ports, clock: FakeClock) -> None:
+def test_block_lasts_its_full_time(ports: Ports, clock: FakeClock) -> None:
     make_user(ports, EMAIL)
     assert code_of(ports, password=WRONG) == "INVALID_CREDENTIALS"
     clock.pass_(seconds=0.5)

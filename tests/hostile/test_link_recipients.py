@@ -193,7 +193,7 @@ def from_elsewhere(ports: Ports, app: int, *permissions: Permission) -> None:
 
 
 @pytest.mark.parametrize("query", ["", RENAMED])
-def test_subject_promoted_between_attempts_is_not_told(
+def test_no_link_is_sent_after_the_subject_is_promoted(
     scene: Scene, clock: FakeClock, query: str
 ) -> None:
     ports = scene.ports
@@ -220,9 +220,7 @@ def test_subject_promoted_between_attempts_is_not_told(
     assert scene.sent == ""
 
 
-def test_app_that_lost_a_right_between_attempts_is_not_told(
-    scene: Scene, clock: FakeClock
-) -> None:
+def test_no_link_is_sent_after_the_app_lost_a_permission(scene: Scene, clock: FakeClock) -> None:
     ports = scene.ports
     app = scene.listener(STAFF, ORDERS)
     scene.http.answer = lambda _request: HttpAnswer(500)

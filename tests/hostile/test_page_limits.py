@@ -86,13 +86,13 @@ def test_forms_without_a_limit_of_their_own_share_one(ports: Ports) -> None:
     assert desk.open("/console/account/").status == 200
 
 
-def test_neither_the_key_set_nor_ordinary_pages_are_limited(ports: Ports) -> None:
+def test_key_set_and_ordinary_pages_are_not_limited(ports: Ports) -> None:
     visitor = client_at(app_of(ports), VISITOR)
     assert {visitor.get("/.well-known/jwks.json").status_code for _ in range(700)} == {200}
     assert {visitor.get("/console/sign-in").status_code for _ in range(100)} == {200}
 
 
-def test_a_limit_that_is_off_refuses_nobody(ports: Ports) -> None:
+def test_disabled_limit_refuses_no_request(ports: Ports) -> None:
     app = app_of(ports, playground="off")
     visitor = client_at(app, VISITOR)
     assert {visitor.get("/graphql/").status_code for _ in range(100)} == {200}

@@ -157,9 +157,7 @@ def test_aliases_give_no_more_guesses(ports: Ports, hasher: FakeHasher, user: in
     assert sessions_of(ports, user) == [] or hasher.verifications < MAX_GUESSES
 
 
-def test_right_password_after_wrong_ones_is_accepted_and_starts_the_count_anew(
-    ports: Ports, user: int
-) -> None:
+def test_right_password_after_wrong_ones_resets_the_count(ports: Ports, user: int) -> None:
     actor = provider_token(ports, user)
     for _ in range(3):
         for _ in range(MAX_GUESSES - 1):
@@ -167,7 +165,7 @@ def test_right_password_after_wrong_ones_is_accepted_and_starts_the_count_anew(
         assert code(lambda: confirm_password_again(ports, actor, password=PASSWORD)) == ""
 
 
-def test_signing_in_starts_the_count_anew(ports: Ports, user: int) -> None:
+def test_signing_in_resets_the_count(ports: Ports, user: int) -> None:
     actor = provider_token(ports, user)
     use_up(ports, actor)
     log_in(ports)
@@ -191,7 +189,7 @@ def test_guesses_that_were_not_compared_do_not_count(ports: Ports, user: int) ->
     assert guess(ports, actor, PASSWORD) == ""
 
 
-def test_guesses_at_one_person_delay_nobody_else(ports: Ports, user: int) -> None:
+def test_guesses_at_one_account_delay_no_other_account(ports: Ports, user: int) -> None:
     use_up(ports, provider_token(ports, user))
     other = make_user(ports, "other@example.com")
     assert guess(ports, actor_of(ports, other), PASSWORD) == ""

@@ -97,7 +97,7 @@ def test_a_live_single_sign_on_session_is_refreshed(ports: Ports, front: Front) 
 
 
 @pytest.mark.parametrize("mode", [PasswordLoginMode.ENABLED, PasswordLoginMode.CUSTOMERS_ONLY])
-def test_other_modes_tell_what_is_wrong(
+def test_other_modes_report_the_token_error(
     ports: Ports, front: Front, mode: PasswordLoginMode
 ) -> None:
     set_mode(ports, mode)

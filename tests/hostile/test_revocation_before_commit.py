@@ -203,7 +203,7 @@ def test_a_replay_in_steps_stops_when_its_caller_is_deactivated(
     assert refusal_of(lambda: replay_deliveries(here, manager, webhook, since)) == INVALID
 
 
-def test_nobody_is_disturbed_by_what_happens_to_others(
+def test_revocation_of_others_has_no_effect(
     here: Ports, elsewhere: Ports, database: InterruptedDatabase, manager: Actor
 ) -> None:
     other = actor_of(elsewhere, make_staff(elsewhere, "other@example.com", PRODUCTS))

@@ -145,7 +145,7 @@ def deactivate_app(ports: Ports, app_id: int) -> None:
 
 
 @pytest.mark.parametrize("revoke", [revoke_token, deactivate_app])
-def test_mutations_of_an_app_stop_when_its_token_is_worth_nothing(
+def test_mutations_of_an_app_stop_when_its_token_is_revoked(
     ports: Ports, elsewhere: Ports, front: Front, database: InterruptedDatabase, revoke: Revoke
 ) -> None:
     app_id, token = make_app(ports, "Stock", PRODUCTS)
@@ -191,9 +191,7 @@ def test_a_closed_storefront_stops_no_manager_and_no_app(
     assert products(ports) == 2 * FIELDS
 
 
-def test_ending_ones_own_sessions_is_answered_and_ends_the_fields_behind_it(
-    ports: Ports, front: Front
-) -> None:
+def test_ending_own_sessions_stops_later_fields(ports: Ports, front: Front) -> None:
     token = sign_in(ports, make_staff(ports, "manager@example.com", PRODUCTS)).access
     end = "e: tokensDeactivateAll { errors { code } }"
     create = 'p: productCreate(input: {name: "Bowl"}) { errors { code } }'

@@ -39,30 +39,30 @@ def server(tmp_path_factory: pytest.TempPathFactory, _migrated_file: Path) -> It
         assert not started.new_faults()
 
 
-def test_silent_bodies_hold_up_nobody(server: Server) -> None:
+def test_silent_bodies_do_not_delay_others(server: Server) -> None:
     with crowd(server, post("/graphql/", length=100) + b"{"):
         assert slowest_answer(server) < SECONDS
 
 
-def test_silent_bodies_in_chunks_hold_up_nobody(server: Server) -> None:
+def test_silent_chunked_bodies_do_not_delay_others(server: Server) -> None:
     head = post("/graphql/", length=0).replace(b"Content-Length: 0", b"Transfer-Encoding: chunked")
     with crowd(server, head + b"5\r\n{"):
         assert slowest_answer(server) < SECONDS
 
 
-def test_silent_forms_hold_up_nobody(server: Server) -> None:
+def test_silent_forms_do_not_delay_others(server: Server) -> None:
     with crowd(server, post("/console/sign-in", length=100) + b"e"):
         assert slowest_answer(server) < SECONDS
 
 
-def test_headers_that_drip_hold_up_nobody(server: Server) -> None:
+def test_dripping_headers_do_not_delay_others(server: Server) -> None:
     with crowd(server, b"POST /graphql/ HTTP/1.1\r\nHost: shop\r\nX-Long: ") as sockets:
         for one in sockets:
             one.sendall(b"a")
         assert slowest_answer(server) < SECONDS
 
 
-def test_slow_readers_of_large_answers_hold_up_nobody(server: Server) -> None:
+def test_slow_readers_of_large_responses_do_not_delay_others(server: Server) -> None:
     request = post("/graphql/", length=len(LARGE)) + LARGE
     with crowd(server, request, receives=4096) as sockets:
         for one in sockets:
@@ -70,7 +70,7 @@ def test_slow_readers_of_large_answers_hold_up_nobody(server: Server) -> None:
         assert slowest_answer(server) < SECONDS
 
 
-def test_deadlines_end_silent_bodies_and_spare_steady_ones(server: Server) -> None:
+def test_deadlines_end_silent_bodies_only(server: Server) -> None:
     with ThreadPoolExecutor() as pool:
         silent = pool.submit(until_the_end, server, post("/graphql/", length=100) + b"{")
         steady = pool.submit(send_steadily, server, WHOLE, seconds=7.0)

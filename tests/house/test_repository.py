@@ -50,7 +50,7 @@ def test_the_changelog_has_a_place_for_what_comes_next() -> None:
     assert headings[0] == "Unreleased"
 
 
-def test_the_version_stands_in_one_place() -> None:
+def test_version_is_defined_once() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     assert "version" in project["project"]["dynamic"]
     assert project["tool"]["setuptools"]["dynamic"]["version"]["attr"] == (

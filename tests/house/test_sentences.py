@@ -8,7 +8,7 @@ import pytest
 from tests.house.sources import Source, application
 
 
-def test_problems_carry_values_beside_their_sentence() -> None:
+def test_problems_carry_values_and_a_message() -> None:
     pasted = [place for source in application() for place in _pasted_problems(source)]
     assert pasted == []
 

@@ -60,7 +60,7 @@ def test_a_copy_of_the_example_changes_nothing() -> None:
     assert load_settings(written) == load_settings({})
 
 
-def test_what_stands_there_is_the_default_unless_it_is_a_sample() -> None:
+def test_env_example_shows_defaults_or_samples() -> None:
     default = load_settings({})
     others = {
         name for name, value in _explained().items() if load_settings({name: value}) != default
@@ -68,5 +68,5 @@ def test_what_stands_there_is_the_default_unless_it_is_a_sample() -> None:
     assert others == SAMPLES
 
 
-def test_every_value_that_stands_there_can_be_used() -> None:
+def test_env_example_values_are_valid() -> None:
     load_settings(_explained())

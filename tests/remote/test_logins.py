@@ -59,7 +59,7 @@ def test_a_token_that_is_still_refused_is_not_renewed_for_ever(profiles: FilePro
     assert len(shop.requests) == 3
 
 
-def test_a_token_that_somebody_brought_cannot_be_renewed() -> None:
+def test_given_token_cannot_be_renewed() -> None:
     shop = Instance(EXPIRED)
     with pytest.raises(TokenRejected):
         connect_by_token(shop, URL, "theirs").apps()
@@ -74,7 +74,7 @@ def test_a_person_signs_in_by_email_and_password() -> None:
     assert shop.sent(0)["variables"] == {"email": "ann@example.com", "password": "a sentence"}
 
 
-def test_a_wrong_password_is_told_as_the_instance_tells_it() -> None:
+def test_wrong_password_shows_the_instances_message() -> None:
     error = {"field": "email", "message": "Please, enter valid credentials", "code": "INVALID"}
     payload = {"token": None, "refreshToken": None, "errors": [error]}
     shop = Instance(answering({"data": {"tokenCreate": payload}}))

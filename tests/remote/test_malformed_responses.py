@@ -126,8 +126,6 @@ def test_a_list_that_comes_to_the_same_again_and_again_is_a_fault() -> None:
         {"tokenCreate": {"token": 7, "refreshToken": "d.e.f", "errors": []}},
     ],
 )
-def test_whoever_gets_no_token_is_not_signed_in(
-    sign_in: Callable[[Instance], object], data: object
-) -> None:
+def test_login_without_token_fails(sign_in: Callable[[Instance], object], data: object) -> None:
     with pytest.raises(Fault, match="another version"):
         sign_in(Instance(answering({"data": data})))

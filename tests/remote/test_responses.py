@@ -71,7 +71,7 @@ def test_an_answer_becomes_the_error_that_it_means(
     assert type(raised.value) is kind
 
 
-def test_a_token_never_stands_in_an_error() -> None:
+def test_errors_contain_no_token() -> None:
     with pytest.raises(Unreachable) as raised:
         connect_by_token(Instance(unreachable), URL, "geheim").apps()
     assert "geheim" not in str(raised.value)
@@ -85,7 +85,7 @@ def test_an_app_that_may_not_list_apps_works_on_its_own_webhooks() -> None:
     assert [one.name for one in apps] == ["Warehouse"]
 
 
-def test_staff_who_may_not_list_apps_are_told_what_they_lack() -> None:
+def test_listing_apps_names_the_missing_permission() -> None:
     shop = Instance(
         failing("PermissionDenied", "You need MANAGE_APPS"),
         failing("PermissionDenied", "You need AUTHENTICATED_APP"),

@@ -205,7 +205,7 @@ def test_an_extension_token_follows_the_login_mode_of_its_session(
     assert client.run(WHO, extension).code == "InvalidTokenError"
 
 
-def test_a_closed_storefront_lets_apps_and_the_extensions_of_staff_pass(
+def test_closed_storefront_admits_apps_and_staff_extensions(
     client: Client, world: World, extension: str, crm: AppServer
 ) -> None:
     world.set_switches(allow_storefront_traffic=False)

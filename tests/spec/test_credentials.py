@@ -180,7 +180,7 @@ def test_me_is_null_without_a_credential_or_with_an_app_token(
     assert client.run(WHO, world.app_token("PRODUCTS")).data == {"me": None}
 
 
-def test_a_deactivated_apps_token_is_worth_nothing(client: Client, world: World) -> None:
+def test_token_of_a_deactivated_app_is_rejected(client: Client, world: World) -> None:
     assert client.run(WHO, world.app_token("INACTIVE")).code == "InvalidTokenError"
 
 

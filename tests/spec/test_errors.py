@@ -27,7 +27,7 @@ def test_me_with_an_invalid_token_is_an_error(client: Client) -> None:
     assert answer.code == "InvalidTokenError"
 
 
-def test_a_top_level_error_tells_message_place_path_and_code(client: Client) -> None:
+def test_top_level_error_has_message_location_path_and_code(client: Client) -> None:
     (error,) = client.run("{ me { id } }", "garbage").errors
     assert error == {
         "message": error["message"],
@@ -53,7 +53,7 @@ def test_every_account_mutation_has_both_errors_and_account_errors(
     assert listed == {"errors": "AccountError", "accountErrors": "AccountError"}
 
 
-def test_errors_and_account_errors_tell_the_same(client: Client) -> None:
+def test_errors_and_account_errors_are_equal(client: Client) -> None:
     query = (
         'mutation { tokenCreate(email: "nobody@example.com", password: "x") {'
         " errors { field message code } accountErrors { field message code } } }"
@@ -115,9 +115,7 @@ def test_a_client_reads_nothing_of_what_is_inside(client: Client) -> None:
             assert word not in str(answer.body)
 
 
-def test_neither_answer_nor_log_repeats_a_password_or_a_token(
-    client: Client, world: World
-) -> None:
+def test_responses_and_logs_contain_no_password_or_token(client: Client, world: World) -> None:
     secrets = (PASSWORD, "a-wrong-password", world.refresh("customer"))
     answers = [client.run(LOGIN, email="nobody@example.com", password=word) for word in secrets]
     answers.append(client.run(REFRESH, token=world.access("customer")))

@@ -53,7 +53,7 @@ def test_a_body_that_ends_too_early_is_400(client: Client) -> None:
 
 
 @pytest.mark.parametrize("length", ["-1", "ten", "1" * 30, "3\r\nContent-Length: 4"])
-def test_a_length_that_is_none_is_400(client: Client, length: str) -> None:
+def test_invalid_content_length_is_400(client: Client, length: str) -> None:
     head = f"POST /graphql/ HTTP/1.1\r\nHost: shop\r\nContent-Length: {length}\r\n\r\n"
     assert _exchange(client, head.encode()).startswith(b"HTTP/1.1 400 ")
 

@@ -167,7 +167,7 @@ def test_get_never_executes(client: Client) -> None:
 
 
 @pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE"])
-def test_other_methods_are_405_and_told_what_is_allowed(client: Client, method: str) -> None:
+def test_other_methods_are_405_with_allow(client: Client, method: str) -> None:
     answer = client.send(method, body=SHOP, headers=JSON)
     assert answer.status == 405
     assert "POST" in answer.headers["Allow"]
@@ -214,9 +214,7 @@ def _asking(client: Client, body: object, credential: str | None = None) -> Answ
     return client.post(body, credential, {"Accept": RESPONSE_JSON})
 
 
-def test_whoever_asks_for_graphql_response_json_gets_it_with_status_codes(
-    client: Client, world: World
-) -> None:
+def test_graphql_response_json_has_status_codes(client: Client, world: World) -> None:
     good = _asking(client, SHOP)
     assert good.status == 200
     assert good.headers["Content-Type"].startswith(RESPONSE_JSON)
@@ -226,6 +224,6 @@ def test_whoever_asks_for_graphql_response_json_gets_it_with_status_codes(
     assert _asking(client, SHOP, Forger(world).expired()).status == 401
 
 
-def test_refused_mutations_are_executed_ones_for_them_too(client: Client) -> None:
+def test_graphql_response_json_refused_mutation_is_200(client: Client) -> None:
     body = {"query": LOGIN, "variables": {"email": "nobody@example.com", "password": "x"}}
     assert _asking(client, body).status == 200

@@ -105,7 +105,7 @@ def test_an_attempt_during_a_block_is_refused_and_extends_nothing(
     assert after == before
 
 
-def test_the_answer_to_a_delayed_attempt_tells_the_time(client: Client, world: World) -> None:
+def test_delayed_attempt_says_how_long_to_wait(client: Client, world: World) -> None:
     world.ports.throttle.begin(client.address, world.ports.clock.timestamp())
     answer = client.run(LOGIN, email="customer@example.com", password=PASSWORD)
     (error,) = answer.data["tokenCreate"]["errors"]
@@ -171,7 +171,7 @@ MUTATION = 'tokenVerify(token: "x") { isValid }'
 
 
 @pytest.mark.parametrize("query", [DEEP, ALIASES, TOKENS], ids=["depth", "aliases", "tokens"])
-def test_a_document_over_a_limit_is_400_and_told_which(client: Client, query: str) -> None:
+def test_document_over_a_limit_is_400_and_names_the_limit(client: Client, query: str) -> None:
     answer = client.run(query)
     assert answer.status == 400
     assert answer.body.keys() == {"errors"}

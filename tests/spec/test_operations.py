@@ -64,13 +64,11 @@ def test_a_wrong_password_an_unknown_email_and_no_password_are_refused_alike(
     assert payload["refreshToken"] is None
 
 
-def test_the_right_password_of_somebody_inactive_is_told_so(client: Client) -> None:
+def test_right_password_of_an_inactive_user_is_reported(client: Client) -> None:
     assert _code(_log_in(client, "inactive@example.com")) == ("email", "INACTIVE")
 
 
-def test_the_right_password_of_somebody_unconfirmed_is_told_so(
-    client: Client, world: World
-) -> None:
+def test_right_password_of_an_unconfirmed_user_is_reported(client: Client, world: World) -> None:
     with world.ports.database.transaction() as session:
         session.get_one(UserRecord, world.people["customer"]).is_confirmed = False
     payload = _log_in(client, "customer@example.com")
@@ -115,7 +113,7 @@ def test_token_refresh_without_a_token_says_that_it_is_missing(client: Client) -
         assert payload["token"] is None
 
 
-def test_token_refresh_tells_what_is_wrong_with_the_token(client: Client, world: World) -> None:
+def test_token_refresh_reports_the_token_error(client: Client, world: World) -> None:
     forger = Forger(world)
     for token, wanted in (
         (forger.expired_refresh(), ("refreshToken", "JWT_SIGNATURE_EXPIRED")),
@@ -136,7 +134,7 @@ def test_token_verify_says_whether_a_token_is_good(client: Client, world: World)
         }
 
 
-def test_token_verify_tells_what_is_wrong_with_the_token(client: Client, world: World) -> None:
+def test_token_verify_reports_the_token_error(client: Client, world: World) -> None:
     forger = Forger(world)
     for token, code in (
         (forger.expired(), "JWT_SIGNATURE_EXPIRED"),
@@ -155,9 +153,7 @@ def test_token_verify_tells_what_is_wrong_with_the_token(client: Client, world: 
         assert (payload["isValid"], _code(payload)) == (False, ("token", code))
 
 
-def test_token_verify_tells_whose_token_it_is_and_what_is_in_it(
-    client: Client, world: World
-) -> None:
+def test_token_verify_returns_user_and_payload(client: Client, world: World) -> None:
     query = "mutation($t: String!) { tokenVerify(token: $t) { user { email } payload } }"
     verified = client.run(query, t=world.access("manager")).data["tokenVerify"]
     assert verified["user"] == {"email": "manager@example.com"}
@@ -182,13 +178,13 @@ def test_tokens_deactivate_all_ends_every_token_of_the_user_the_one_in_use_inclu
     assert client.run(WHO, other.access).data["me"]["email"] == "customer2@example.com"
 
 
-def test_whoever_signed_out_everywhere_can_sign_in_again(client: Client, world: World) -> None:
+def test_sign_in_works_after_signing_out_everywhere(client: Client, world: World) -> None:
     client.run(DEACTIVATE_ALL, world.access("customer"))
     token = str(_log_in(client, "customer@example.com")["token"])
     assert client.run(WHO, token).data["me"]["email"] == "customer@example.com"
 
 
-def test_me_tells_who_is_calling(client: Client, world: World) -> None:
+def test_me_returns_the_caller(client: Client, world: World) -> None:
     me = client.run(ME, world.access("manager")).data["me"]
     identifier = me.pop("id")
     assert identifier

@@ -194,9 +194,7 @@ def test_disabled_is_looked_at_before_the_password(client: Client, world: World)
         assert error["code"] == "DISABLED_AUTHENTICATION_METHOD"
 
 
-def test_password_sessions_that_are_open_are_worth_nothing_while_disabled_lasts(
-    client: Client, world: World
-) -> None:
+def test_open_password_sessions_are_rejected_while_disabled(client: Client, world: World) -> None:
     for name in ("customer", "manager", "staff"):
         token = world.access(name)
         world.set_switches(DISABLED)

@@ -87,9 +87,7 @@ def test_products_are_listed_as_a_relay_connection_filtered_and_sorted(
     assert client.run(PRODUCTS, search="cup").data["products"]["totalCount"] == 0
 
 
-def test_a_cart_opens_for_whoever_knows_its_id_and_money_has_a_currency(
-    client: Client, bowl: str
-) -> None:
+def test_cart_is_read_by_its_id_and_money_has_a_currency(client: Client, bowl: str) -> None:
     made = cart(client, bowl)
     assert made["totalPrice"] == {"gross": {"amount": 25.0, "currency": "EUR"}}
     shown = client.run(CHECKOUT, id=made["id"]).data["checkout"]

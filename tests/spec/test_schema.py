@@ -11,5 +11,5 @@ def test_what_is_missing_of_the_floor_is_exactly_what_is_not_built_yet() -> None
     assert lacking - unbuilt() == set(), "these belong to types that are built, and are missing"
 
 
-def test_what_there_is_of_the_floor_serves_every_client_as_it_stands() -> None:
+def test_required_schema_is_served_unchanged() -> None:
     assert incompatible(printed_schema()) == []

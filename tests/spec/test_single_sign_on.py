@@ -165,7 +165,7 @@ def test_logging_out_ends_our_session_and_leads_to_the_providers_logout(
     assert _sign_in(client, "erna", visitor)["user"]["email"] == "erna@sso.example"
 
 
-def test_whoever_logs_out_at_the_provider_is_logged_out_here(
+def test_logout_at_the_provider_ends_sessions(
     client: Client, world: World, real_provider: IdentityProvider
 ) -> None:
     real_provider.send_logouts_to(f"{client.server.url}/oidc/default/backchannel-logout")
@@ -197,7 +197,7 @@ def _takes_scoped_tokens(world: World, provider: IdentityProvider) -> None:
     )
 
 
-def test_an_access_token_of_the_provider_lets_in_with_the_rights_that_it_granted(
+def test_provider_access_token_has_the_granted_permissions(
     client: Client, world: World, real_provider: IdentityProvider
 ) -> None:
     _takes_scoped_tokens(world, real_provider)
@@ -213,7 +213,7 @@ def test_an_access_token_of_the_provider_lets_in_with_the_rights_that_it_granted
     assert client.run(RIGHTS, none).data["me"]["isStaff"] is False
 
 
-def test_a_token_that_is_made_for_another_audience_lets_nobody_in(
+def test_token_for_another_audience_is_rejected(
     client: Client, world: World, real_provider: IdentityProvider
 ) -> None:
     _takes_scoped_tokens(world, real_provider)
@@ -241,7 +241,7 @@ def test_signing_out_everywhere_reaches_the_providers_own_tokens(
 
 @pytest.mark.parametrize("mode", list(PasswordLoginMode))
 @pytest.mark.parametrize("way", ["a session of ours", "a token of theirs"])
-def test_whoever_came_in_through_the_provider_sets_any_mode_and_keeps_their_rights(
+def test_sso_session_sets_any_mode_and_keeps_its_permissions(
     client: Client,
     world: World,
     real_provider: IdentityProvider,

@@ -110,7 +110,7 @@ def test_password_staff_get_the_401_in_customers_only(client: Client, world: Wor
         "{ me { id } }",
     ],
 )
-def test_every_operation_is_refused_to_whoever_does_not_pass(
+def test_every_operation_is_refused_while_closed(
     client: Client, closed: World, query: str
 ) -> None:
     assert _is_refused(client.run(query))
@@ -137,7 +137,7 @@ def test_the_check_comes_before_the_document_is_inspected(
     assert _is_refused(client.post(body))
 
 
-def test_what_is_no_request_is_told_so_first(client: Client, closed: World) -> None:
+def test_malformed_request_is_reported_first(client: Client, closed: World) -> None:
     for raw in (b"", b"{not json", b"5", b"{}", b'{"query": null}', b'{"query": 5}'):
         assert client.send(body=raw, headers=JSON).status == 400
     assert client.post([{"query": ASKING}] * 11).status == 400
@@ -184,7 +184,7 @@ def test_a_batch_is_refused_as_a_whole_with_one_error_object_per_entry(
     assert (answer.status, answer.body) == (401, [CLOSED] * len(batch))
 
 
-def test_a_batch_of_whoever_passes_is_executed(client: Client, closed: World) -> None:
+def test_batch_of_an_admitted_caller_is_executed(client: Client, closed: World) -> None:
     answer = client.post([{"query": ASKING}] * 2, closed.app_token("NOPERM"))
     assert (answer.status, answer.body) == (200, [PASSING] * 2)
 
@@ -203,9 +203,7 @@ def test_the_playground_page_and_the_key_set_are_no_storefront_traffic(
     assert client.send("OPTIONS").status < 300
 
 
-def test_opening_it_again_lets_everybody_in_at_the_next_request(
-    client: Client, closed: World
-) -> None:
+def test_reopening_applies_to_the_next_request(client: Client, closed: World) -> None:
     assert _is_refused(client.run(ASKING))
     client.run(UPDATE_SHOP, closed.access("manager"), input={"allowStorefrontTraffic": True})
     assert client.run(ASKING).data == {"shop": {"allowStorefrontTraffic": True}}

@@ -87,7 +87,7 @@ def test_the_owner_follows_the_vendor(client: Client) -> None:
     assert _verified(client, _log_in(client)[0])["owner"] == OWNER
 
 
-def test_type_tells_access_from_refresh(client: Client) -> None:
+def test_type_claim_separates_access_and_refresh(client: Client) -> None:
     assert [_verified(client, token)["type"] for token in _log_in(client)] == ["access", "refresh"]
 
 
@@ -140,9 +140,7 @@ def test_permissions_come_from_groups_and_from_direct_grants(client: Client, wor
     assert len(held) == 4
 
 
-def test_a_right_token_of_a_session_that_has_ended_is_worth_nothing(
-    client: Client, world: World
-) -> None:
+def test_token_of_an_ended_session_is_rejected(client: Client, world: World) -> None:
     access, refresh = _log_in(client)
     world.end_sessions("customer")
     assert client.run(ME, access).code == "InvalidTokenError"
@@ -150,7 +148,7 @@ def test_a_right_token_of_a_session_that_has_ended_is_worth_nothing(
     assert (error["field"], error["code"]) == (None, "JWT_INVALID_TOKEN")
 
 
-def test_a_right_token_of_somebody_inactive_is_worth_nothing(client: Client, world: World) -> None:
+def test_token_of_an_inactive_user_is_rejected(client: Client, world: World) -> None:
     access, refresh = _log_in(client)
     world.deactivate("customer")
     assert client.run(ME, access).code == "InvalidTokenError"

@@ -70,7 +70,7 @@ def test_the_playground_is_a_page_at_the_address_of_the_api(client: Client) -> N
     assert answer.headers["Content-Type"].startswith("text/html")
 
 
-def test_the_address_without_the_slash_is_not_found_and_redirects_nobody(client: Client) -> None:
+def test_url_without_slash_is_404_without_redirect(client: Client) -> None:
     answer = client.send(path="/graphql", body={"query": "{ __typename }"}, headers=JSON)
     assert answer.status == 404
     assert "Location" not in answer.headers

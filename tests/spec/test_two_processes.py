@@ -126,7 +126,7 @@ def test_a_user_deactivated_at_the_shell_is_out_everywhere_at_once(pair: Pair) -
         assert refused["errors"][0]["code"] == "JWT_INVALID_TOKEN"
 
 
-def test_a_revoked_app_token_is_worth_nothing_everywhere_at_once(pair: Pair) -> None:
+def test_revoked_app_token_is_rejected_by_every_process(pair: Pair) -> None:
     token = pair.world.app_token("SETTINGS")
     asking = "{ shop { defaultMailSenderName } }"
     for client in (pair.first, pair.second):

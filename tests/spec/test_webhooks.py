@@ -106,7 +106,7 @@ def test_the_payload_is_the_selection_of_the_event_as_its_own_fields(
     assert request.headers["content-type"] == "application/json"
 
 
-def test_delivery_headers_follow_the_vendor_and_tell_the_api_as_in_iss(
+def test_delivery_headers_use_the_vendor_prefix_and_issuer_url(
     world: World, receiver: HttpServer, hook: Callable[..., str], product: Callable[..., str]
 ) -> None:
     hook()
@@ -144,7 +144,7 @@ def test_without_a_secret_the_signature_is_a_detached_jws_by_a_key_of_the_key_se
     token.verify(jwk.JWK(**key), detached_payload=request.body)
 
 
-def test_with_a_secret_it_is_the_bodys_hmac_in_hex_beside_a_standard_signature(
+def test_secret_adds_a_hex_hmac_and_a_standard_signature(
     world: World, receiver: HttpServer, hook: Callable[..., str], product: Callable[..., str]
 ) -> None:
     hook(secretKey="sesame")
@@ -178,7 +178,7 @@ def test_an_event_is_delivered_only_while_the_app_holds_its_permission(
     assert delivered(world, receiver) == []
 
 
-def test_a_deletion_tells_what_was(
+def test_deletion_payload_has_the_deleted_object(
     client: Client,
     world: World,
     receiver: HttpServer,

@@ -95,7 +95,7 @@ def test_in_development_the_issuer_follows_the_request(
         ("https", "443", "https://127.0.0.1/graphql/"),
     ],
 )
-def test_without_a_host_header_the_servers_own_name_stands_for_it(
+def test_missing_host_header_falls_back_to_server_name(
     installation: Installation, scheme: str, port: str, issuer: str
 ) -> None:
     asked = environ(**{"wsgi.url_scheme": scheme}, SERVER_PORT=port)
@@ -116,7 +116,7 @@ def test_the_address_comes_through_trusted_proxies_alone(installation: Installat
     assert visitor_from(forwarded, trusting).address == "198.51.100.1"
 
 
-def test_an_address_that_cannot_be_told_is_none(installation: Installation) -> None:
+def test_unknown_client_address_is_none(installation: Installation) -> None:
     assert visitor_from(environ(REMOTE_ADDR=""), installation).address is None
 
 

@@ -17,7 +17,7 @@ def test_https_is_insisted_on_only_where_the_installation_is_reached_by_it(
     assert ("Strict-Transport-Security" in headers) is insists
 
 
-def test_data_is_sniffed_framed_and_stored_by_nobody() -> None:
+def test_data_headers_forbid_sniffing_framing_and_caching() -> None:
     headers = dict(data_headers(Configuration()))
     assert headers["X-Content-Type-Options"] == "nosniff"
     assert headers["X-Frame-Options"] == "DENY"

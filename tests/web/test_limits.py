@@ -32,7 +32,7 @@ def told_of(redis_url: str) -> str:
         "redis://127.0.0.1:1/0?password=not-to-be-told",
     ],
 )
-def test_the_limiters_own_command_does_not_tell_the_password(url: str) -> None:
+def test_limiter_command_hides_the_redis_password(url: str) -> None:
     told = told_of(url)
     assert "Counts" in told
     assert "not-to-be-told" not in told

@@ -23,5 +23,5 @@ def test_process_whose_parent_ended_before_it_asked_ends() -> None:
     assert ends(os.getppid()) == -signal.SIGTERM
 
 
-def test_process_whose_parent_lives_goes_on() -> None:
+def test_process_runs_while_its_parent_lives() -> None:
     assert ends(os.getpid()) == 0

@@ -169,7 +169,7 @@ def test_fault_of_the_application_is_a_500_and_ends_no_thread(port: int) -> None
     assert environ(port, request())["body"] == ""
 
 
-def test_request_that_has_begun_is_answered_when_the_server_is_told_to_end() -> None:
+def test_running_request_is_answered_during_shutdown() -> None:
     with serving() as (own_port, process):
         connection = HTTPConnection("127.0.0.1", own_port, timeout=PATIENCE)
         connection.request("GET", "/slow")

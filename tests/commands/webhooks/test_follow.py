@@ -62,7 +62,7 @@ def told(follower: DeliveryFollower) -> list[str]:
     return [one.delivery.id for one in follower.news()]
 
 
-def test_each_is_told_once_the_oldest_first() -> None:
+def test_each_delivery_is_reported_once_oldest_first() -> None:
     instance = InstanceWithDeliveries({"a": [delivery(2), delivery(1)], "b": [delivery(3)]})
     follower = follow(instance, "a", "b")
     assert told(follower) == ["delivery 1", "delivery 2", "delivery 3"]
@@ -85,7 +85,7 @@ def test_many_at_once_are_read_page_by_page_and_then_no_further() -> None:
     assert instance.asked == 4
 
 
-def test_every_turn_of_a_delivery_is_told() -> None:
+def test_every_status_change_is_reported() -> None:
     instance = InstanceWithDeliveries({"a": [delivery(1)]})
     follower = follow(instance, "a")
     assert told(follower) == ["delivery 1"]
@@ -97,7 +97,7 @@ def test_every_turn_of_a_delivery_is_told() -> None:
     assert told(follower) == []
 
 
-def test_what_has_no_mark_yet_is_told_when_it_has_one() -> None:
+def test_delivery_without_key_is_reported_once_it_has_one() -> None:
     instance = InstanceWithDeliveries({"a": [delivery(2), delivery(1, "SUCCESS")]})
     follower = follow(instance, "a")
     follower.key = lambda one: one.id if one.status == "SUCCESS" else ""
@@ -106,7 +106,7 @@ def test_what_has_no_mark_yet_is_told_when_it_has_one() -> None:
     assert told(follower) == ["delivery 2"]
 
 
-def test_it_goes_on_for_ever() -> None:
+def test_following_does_not_end() -> None:
     instance = InstanceWithDeliveries({"a": [delivery(1)]})
     found = []
     for one in islice(follow(instance, "a").forever(), 3):

@@ -103,7 +103,7 @@ def test_an_instance_that_is_down_ends_with_5(ports: Ports, tmp_path: Path) -> N
         (Reply(raw=lambda connection: connection.close()), 5, "cannot be reached"),
     ],
 )
-def test_a_stranger_at_the_address_is_told_from_an_instance(
+def test_other_server_at_the_url_is_recognised(
     ports: Ports, tmp_path: Path, stranger: HttpServer, reply: Reply, code: int, told: str
 ) -> None:
     stranger.answer("/graphql/", reply)
@@ -112,7 +112,7 @@ def test_a_stranger_at_the_address_is_told_from_an_instance(
     assert told in failed.stderr.replace("version: ", "version? ")
 
 
-def test_nothing_is_sent_where_nobody_has_signed_in(
+def test_no_request_is_sent_without_a_login(
     ports: Ports, tmp_path: Path, stranger: HttpServer
 ) -> None:
     failed = at(ports, tmp_path, stranger.url, token="")
@@ -172,7 +172,7 @@ def test_a_token_that_is_refused_ends_with_4(shops: Shops, token: str) -> None:
 
 
 @pytest.mark.parametrize("token", ["two\ntokens", "tökén", "tok\x01en"])
-def test_what_is_no_token_is_told_and_not_sent(
+def test_malformed_token_is_reported_and_not_sent(
     ports: Ports, tmp_path: Path, stranger: HttpServer, token: str
 ) -> None:
     failed = at(ports, tmp_path, stranger.url, "--json", token=token)
@@ -182,14 +182,14 @@ def test_what_is_no_token_is_told_and_not_sent(
     assert stranger.received == []
 
 
-def test_whoever_lacks_a_permission_is_told_which(shops: Shops) -> None:
+def test_missing_permission_is_named(shops: Shops) -> None:
     clerk = as_(shops, sign_in(shops.there, 2).access)
     failed = clerk.there_alone(*LIST)
     assert failed.exit_code == 4
     assert "MANAGE_APPS" in failed.stderr
 
 
-def test_a_closed_storefront_lets_staff_in_and_nobody_else(shops: Shops) -> None:
+def test_closed_storefront_admits_staff_only(shops: Shops) -> None:
     close_storefront(shops.there)
     assert shops.there_alone(*LIST).exit_code == 0
     _, token = make_app(shops.there, "Newcomer")
@@ -272,7 +272,7 @@ def test_what_there_is_not_is_refused_alike(shops: Shops, arguments: tuple[str, 
         ("retry",),
     ],
 )
-def test_what_cannot_be_meant_is_a_usage_error_here_and_there(
+def test_invalid_options_are_usage_errors_locally_and_remotely(
     shops: Shops, arguments: tuple[str, ...]
 ) -> None:
     failed = shops.twice("webhook", *arguments, "--json")

@@ -121,7 +121,7 @@ def test_a_secret_signs_what_is_forwarded(
     assert len(verified.stdout.splitlines()) == 2
 
 
-def test_what_cannot_be_forwarded_is_told_and_listening_goes_on(
+def test_failed_forwarding_is_reported_and_listening_continues(
     shops: Shops, receiver: HttpServer
 ) -> None:
     want(shops.here, receiver)
@@ -144,9 +144,7 @@ def test_what_cannot_be_forwarded_is_told_and_listening_goes_on(
     assert result.stderr.count("was not forwarded: 127.0.0.1:1 cannot be reached.") == 2
 
 
-def test_an_instance_that_is_down_for_a_while_is_waited_for_and_told(
-    ports: Ports, tmp_path: Path
-) -> None:
+def test_listening_survives_an_outage_of_the_instance(ports: Ports, tmp_path: Path) -> None:
     def answer(received: Received) -> Reply:
         times = asked(shop, "Deliveries")
         if operation(received) == "Deliveries" and times == 1:

@@ -66,9 +66,7 @@ def test_an_app_signs_in_by_its_token(stranger: Shops) -> None:
         (("--token-stdin",), "nonsense"),
     ],
 )
-def test_whoever_is_refused_is_not_kept(
-    stranger: Shops, words: tuple[str, ...], typed: str
-) -> None:
+def test_refused_login_is_not_saved(stranger: Shops, words: tuple[str, ...], typed: str) -> None:
     failed = login(stranger, stranger.url, *words, typed=typed)
     assert (failed.exit_code, failed.stdout) == (4, "")
     assert login(stranger, "--list", "--json").stdout == "[]\n"
@@ -108,7 +106,7 @@ def test_logins_are_listed_and_forgotten(stranger: Shops) -> None:
         (("https://shop.example.com", "--token-stdin"), " \n"),
     ],
 )
-def test_nobody_is_asked_in_a_pipe(
+def test_no_login_prompt_in_a_pipe(
     ports: Ports, tmp_path: Path, arguments: tuple[str, ...], typed: str | None
 ) -> None:
     remote_access = make_elsewhere(tmp_path)
@@ -118,7 +116,7 @@ def test_nobody_is_asked_in_a_pipe(
     assert error["code"] == "USAGE"
 
 
-def test_an_instance_that_is_down_is_told(ports: Ports, tmp_path: Path) -> None:
+def test_unreachable_instance_is_reported(ports: Ports, tmp_path: Path) -> None:
     words = ("login", "http://127.0.0.1:1", *PERSON)
     failed = run(ports, *words, typed=PASSWORD, remote_access=make_elsewhere(tmp_path))
     assert failed.exit_code == 5

@@ -52,7 +52,7 @@ def test_what_is_missing_is_asked_for_on_a_terminal(installed: Installation) -> 
     assert made["events"] == ["ORDER_PAID", "PRODUCT_CREATED"]
 
 
-def test_what_cannot_be_meant_is_asked_for_again(ports: Ports, installed: Installation) -> None:
+def test_invalid_answer_is_asked_again(ports: Ports, installed: Installation) -> None:
     make_app(ports, "Bookkeeping")
     answers = [
         ("App (Warehouse, Bookkeeping)", "Bokkeeping"),
@@ -86,7 +86,7 @@ def test_a_query_keeps_its_lines_for_people(ports: Ports, installed: Installatio
     assert "\\n" in installed.run("webhook", "show", "hook").stdout
 
 
-def test_a_new_secret_stands_on_one_line_however_long_the_target_is(
+def test_new_secret_is_printed_on_one_line(
     installed: Installation,
 ) -> None:
     target = f"https://app.example.com/{'a-long-path/' * 5}"
@@ -146,7 +146,7 @@ def test_a_closed_pipe_ends_a_long_list_quietly(ports: Ports, installed: Install
 
 
 @pytest.mark.parametrize("form", ["--json", "--short"])
-def test_a_full_disk_is_told(ports: Ports, installed: Installation, form: str) -> None:
+def test_full_disk_is_reported(ports: Ports, installed: Installation, form: str) -> None:
     make_delivery(ports, 1)
     with Path("/dev/full").open("w") as full:
         done = installed.run("webhook", "list", form, into=full)
@@ -243,7 +243,7 @@ def test_a_login_is_asked_for_and_never_shown(installed: Installation) -> None:
     assert "geheim" not in shown
 
 
-def test_another_instance_needs_no_installation_of_one_s_own(shops: Shops, tmp_path: Path) -> None:
+def test_remote_commands_need_no_local_installation(shops: Shops, tmp_path: Path) -> None:
     environment = {
         "HOME": str(tmp_path),
         "PYTHONPATH": str(ROOT),

@@ -57,7 +57,7 @@ def test_what_was_changed_is_said_and_nothing_else(
     assert parse_toml(PLAIN, sheet.replace(before, after)) == said
 
 
-def test_events_say_nothing_beside_a_query() -> None:
+def test_events_are_ignored_when_a_query_is_set() -> None:
     told = parse_toml(PLAIN, 'events = ["ORDER_CREATED"]\nquery = "subscription"')
     assert told.events is ABSENT
 

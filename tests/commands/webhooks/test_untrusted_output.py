@@ -134,23 +134,21 @@ def test_json_means_what_the_instance_said(
     ],
     ids=["fault", "denied", "redirect"],
 )
-def test_neither_does_an_error(
+def test_error_text_is_escaped(
     ports: Ports, tmp_path: Path, hostile: HttpServer, reply: Reply
 ) -> None:
     hostile.answer("/graphql/", reply)
     assert at(ports, tmp_path, hostile, "webhook", "list", "-u", hostile.url).exit_code > 0
 
 
-def test_neither_does_a_login_that_is_refused(
-    ports: Ports, tmp_path: Path, hostile: HttpServer
-) -> None:
+def test_refused_login_text_is_escaped(ports: Ports, tmp_path: Path, hostile: HttpServer) -> None:
     words = ("login", hostile.url, "--email", "ann@example.com", "--password-stdin")
     assert at(ports, tmp_path, hostile, *words).exit_code == 4
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
 @pytest.mark.parametrize("form", ["--json", "--short"])
-def test_what_the_terminal_has_no_letter_for_is_told_by_its_number(
+def test_unencodable_characters_are_escaped(
     tmp_path: Path, hostile: HttpServer, encoding: str, form: str
 ) -> None:
     names = [{**HOOK, "name": "漢字 \ud800"}]
