@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from app.domain.sign_in.rate_limits import RATE_LIMITS, Rates, parse_rates
 from app.domain.urls.redirects import split_entry
-from app.domain.urls.web_urls import is_web_address, read_web_address
+from app.domain.urls.web_urls import is_web_url, parse_web_url
 from app.domain.values.ip_addresses import Network
 
 
@@ -70,7 +70,7 @@ def origin(text: str) -> str:
     if origin == "*":
         return origin
     if origin.startswith(("http://", "https://")):
-        address = read_web_address(origin)
+        address = parse_web_url(origin)
         if address is not None and not address.rest:
             return address.url
     elif re.fullmatch(r"[a-z][a-z0-9+.-]*://[^\s/?#@*]+", origin):
@@ -123,7 +123,7 @@ def mail_url(text: str) -> str:
 
 
 def public_url(text: str) -> str:
-    if not is_web_address(text):
+    if not is_web_url(text):
         raise ValueError(f"{text!r} must look like https://shop.example.com")
     parts = urlsplit(text)
     if parts.query or parts.fragment:

@@ -44,7 +44,7 @@ _EVERYWHERE = (ip_network("0.0.0.0/0"), ip_network("::/0"))
 """Whoever types an address at the shell may go there; what others enter is checked elsewhere."""
 
 
-_LIMITS_PATIENCE_SECONDS = 0.5
+_RATE_LIMIT_TIMEOUT_SECONDS = 0.5
 """How long a request waits for Redis before its use is counted in the process."""
 
 
@@ -120,8 +120,8 @@ def connect_counts(settings: Settings) -> object:
     pool = cast("type[Any]", load("redis:ConnectionPool"))
     return pool.from_url(
         settings.redis_url,
-        socket_timeout=_LIMITS_PATIENCE_SECONDS,
-        socket_connect_timeout=_LIMITS_PATIENCE_SECONDS,
+        socket_timeout=_RATE_LIMIT_TIMEOUT_SECONDS,
+        socket_connect_timeout=_RATE_LIMIT_TIMEOUT_SECONDS,
     )
 
 

@@ -13,12 +13,12 @@ from app.ports import Ports
 from app.services.apps.installation_worker import install_next_app
 from app.services.deliveries.dispatch import lease_due_deliveries, release_batch
 from app.services.deliveries.fanout import fan_out_events
-from app.services.deliveries.sending import make_deliveries
-from app.services.operations.cleanup import tidy
+from app.services.deliveries.sending import send_deliveries
+from app.services.operations.cleanup import clean_up
 from app.services.operations.mail_sending import send_due_mail
-from app.services.operations.worker_heartbeat import beat
+from app.services.operations.worker_heartbeat import record_heartbeat
 
-_PATIENCE = 0.5
+_POLL_SECONDS = 0.5
 """Seconds that a thread waits for a batch before it looks whether the worker is to end."""
 
 _MAX_QUEUED = 100
@@ -27,7 +27,7 @@ _MAX_QUEUED = 100
 _AFTER_FAULT = 1.0
 _MAX_PAUSE = 15.0
 
-_LONG = 2.0
+_HELD_UP_SECONDS = 2.0
 """Seconds after which a round is held up by somebody else: twice what one takes at most that is
 not, waiting for a batch included."""
 
@@ -35,7 +35,7 @@ _log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Duty:
+class Task:
     """Work that comes round: a use case that tells how much it did, and seconds between rounds.
 
     A round that did something is followed by another at once: there may be more. ``threads``
@@ -51,14 +51,14 @@ class Duty:
 
 
 def _housekeeping(ports: Ports, actor: Actor) -> int:
-    tidied = tidy(ports, actor)
+    cleaned = clean_up(ports, actor)
     _log.debug(
         "worker.tidied",
-        sessions=tidied.sessions,
-        links=tidied.links,
-        traffic_counts=tidied.traffic_counts,
-        throttle_counters=tidied.throttle_counters,
-        keys=tidied.keys,
+        sessions=cleaned.sessions,
+        links=cleaned.links,
+        traffic_counts=cleaned.traffic_counts,
+        throttle_counters=cleaned.throttle_counters,
+        keys=cleaned.keys,
     )
     return 0
 
@@ -79,59 +79,59 @@ def _dispatch(ports: Ports, actor: Actor) -> int:
 
 
 def _deliver(ports: Ports, actor: Actor) -> int:
-    batch = ports.queue.take(_PATIENCE)
-    return 0 if batch is None else make_deliveries(ports, actor, batch)
+    batch = ports.queue.take(_POLL_SECONDS)
+    return 0 if batch is None else send_deliveries(ports, actor, batch)
 
 
-DUTIES = (
-    Duty("pulse", beat, 15.0),
-    Duty("events", fan_out_events, 0.2),
-    Duty("dispatch", _dispatch, 0.2),
-    Duty("deliveries", _deliver, 0.0, threads=16, max_threads=128),
-    Duty("mail", send_due_mail, 1.0),
-    *(Duty(f"installations {number}", install_next_app, 1.0) for number in range(1, 4)),
-    Duty("housekeeping", _housekeeping, 300.0),
+TASKS = (
+    Task("heartbeat", record_heartbeat, 15.0),
+    Task("events", fan_out_events, 0.2),
+    Task("dispatch", _dispatch, 0.2),
+    Task("deliveries", _deliver, 0.0, threads=16, max_threads=128),
+    Task("mail", send_due_mail, 1.0),
+    *(Task(f"installations {number}", install_next_app, 1.0) for number in range(1, 4)),
+    Task("housekeeping", _housekeeping, 300.0),
 )
 
 
-def run(ports: Ports, stop: Event, duties: tuple[Duty, ...] = DUTIES) -> None:
+def run(ports: Ports, stop: Event, tasks: tuple[Task, ...] = TASKS) -> None:
     """Work until ``stop`` is set; each duty in threads of its own, so none waits for another.
 
     Returns when the rounds that were running have ended.
     """
-    crews = [_Crew(ports, stop, duty) for duty in duties]
+    pools = [_TaskThreads(ports, stop, task) for task in tasks]
     _log.info("worker.started")
-    for crew in crews:
-        crew.fill_up()
-    while not stop.wait(_LONG / 4):
-        for crew in crews:
-            crew.fill_up()
-    for crew in crews:
-        crew.join()
+    for pool in pools:
+        pool.start_threads()
+    while not stop.wait(_HELD_UP_SECONDS / 4):
+        for pool in pools:
+            pool.start_threads()
+    for pool in pools:
+        pool.join()
     _log.info("worker.stopped")
 
 
-class _Crew:
+class _TaskThreads:
     """The threads of a duty.
 
     Endpoints that answer nothing hold a round up until it has waited long enough: one thread each,
     while the other deliveries still find ``duty.threads`` of them.
     """
 
-    def __init__(self, ports: Ports, stop: Event, duty: Duty) -> None:
+    def __init__(self, ports: Ports, stop: Event, task: Task) -> None:
         self._ports = ports
         self._stop = stop
-        self._duty = duty
+        self._duty = task
         self._lock = Lock()
         self._rounds: dict[Thread, float] = {}
 
-    def fill_up(self) -> None:
+    def start_threads(self) -> None:
         """Let as many threads begin as are missing."""
-        duty = self._duty
+        task = self._duty
         with self._lock:
-            room = max(duty.threads, duty.max_threads) - len(self._rounds)
-            for _ in range(min(room, duty.threads - self._at_work())):
-                thread = Thread(target=self._come_round, name=duty.name)
+            room = max(task.threads, task.max_threads) - len(self._rounds)
+            for _ in range(min(room, task.threads - self._busy())):
+                thread = Thread(target=self._run_rounds, name=task.name)
                 self._rounds[thread] = time.monotonic()
                 thread.start()
 
@@ -139,41 +139,41 @@ class _Crew:
         for thread in tuple(self._rounds):
             thread.join()
 
-    def _at_work(self) -> int:
+    def _busy(self) -> int:
         """How many threads are not held up."""
-        since = time.monotonic() - _LONG
+        since = time.monotonic() - _HELD_UP_SECONDS
         return sum(began > since for began in self._rounds.values())
 
-    def _come_round(self) -> None:
+    def _run_rounds(self) -> None:
         """A round that fails is logged, and tried again in its turn.
 
         While the database is away, which it logs once, each round waits longer for the next.
         """
-        duty = self._duty
-        pause = max(duty.interval, _AFTER_FAULT)
-        while self._goes_on():
+        task = self._duty
+        pause = max(task.interval, _AFTER_FAULT)
+        while self._continues():
             try:
-                done = duty.work(self._ports, WORKER)
+                done = task.work(self._ports, WORKER)
             except DatabaseUnavailable:
                 self._stop.wait(pause)
-                pause = min(2 * pause, max(duty.interval, _MAX_PAUSE))
+                pause = min(2 * pause, max(task.interval, _MAX_PAUSE))
                 continue
             except Exception:  # noqa: BLE001 - logged; a database that restarts must not end the worker
-                _log.exception("worker.round_failed", duty=duty.name)
-                self._stop.wait(max(duty.interval, _AFTER_FAULT))
+                _log.exception("worker.round_failed", task=task.name)
+                self._stop.wait(max(task.interval, _AFTER_FAULT))
                 continue
-            pause = max(duty.interval, _AFTER_FAULT)
+            pause = max(task.interval, _AFTER_FAULT)
             if not done:
-                self._stop.wait(duty.interval)
+                self._stop.wait(task.interval)
 
-    def _goes_on(self) -> bool:
+    def _continues(self) -> bool:
         """Begin another round, unless the work has ended or others have taken this one's place."""
         thread = current_thread()
         with self._lock:
             if self._stop.is_set():
                 return False
             self._rounds[thread] = time.monotonic()
-            if self._at_work() <= self._duty.threads:
+            if self._busy() <= self._duty.threads:
                 return True
             del self._rounds[thread]
             return False

@@ -25,7 +25,7 @@ from app.ports import Ports
 from app.services.commerce.products import ProductInput, update_product
 from app.services.deliveries.dispatch import lease_due_deliveries
 from app.services.deliveries.fanout import fan_out_events
-from app.services.deliveries.sending import make_deliveries
+from app.services.deliveries.sending import send_deliveries
 from app.settings import Settings
 from app.wiring import connect
 from benchmarks import servers
@@ -166,7 +166,7 @@ def _deliver(ports: Ports) -> int:
     """Deliver whatever is due."""
     delivered = 0
     while batches := lease_due_deliveries(ports, WORKER):
-        delivered += sum(make_deliveries(ports, WORKER, batch) for batch in batches)
+        delivered += sum(send_deliveries(ports, WORKER, batch) for batch in batches)
     return delivered
 
 

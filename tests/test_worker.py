@@ -14,16 +14,16 @@ from app.domain.accounts.mail import Mail, MailKind, RenderedMail
 from app.domain.authorization.actor import Actor
 from app.domain.values.installation_errors import DatabaseUnavailable
 from app.ports import Ports
-from app.services.outbox.publisher import put_mail
-from app.worker import DUTIES, Duty, run
+from app.services.outbox.publisher import add_mail
+from app.worker import TASKS, Task, run
 
 _PATIENCE = 20.0
 
 
 @contextmanager
-def _running(ports: Ports, *duties: Duty) -> Iterator[None]:
+def _running(ports: Ports, *tasks: Task) -> Iterator[None]:
     stop = Event()
-    worker = Thread(target=run, args=(ports, stop, duties))
+    worker = Thread(target=run, args=(ports, stop, tasks))
     worker.start()
     try:
         yield
@@ -44,9 +44,9 @@ def test_a_running_worker_sends_what_was_promised(ports: Ports) -> None:
             return False
 
     posting = replace(ports, mailer=Mailer())
-    with _running(posting, *DUTIES):
+    with _running(posting, *TASKS):
         with ports.database.transaction() as session:
-            put_mail(ports, session, Mail(MailKind.ACCOUNT_EXISTS, "ann@example.com"))
+            add_mail(ports, session, Mail(MailKind.ACCOUNT_EXISTS, "ann@example.com"))
 
         assert sent.wait(_PATIENCE)
 
@@ -65,7 +65,7 @@ def test_a_duty_that_fails_is_tried_again_and_stops_no_other(ports: Ports) -> No
         other.set()
         return 0
 
-    with _running(ports, Duty("failing", fail, 0.01), Duty("other", succeed, 60.0)):
+    with _running(ports, Task("failing", fail, 0.01), Task("other", succeed, 60.0)):
         assert again.wait(_PATIENCE)
         assert other.wait(_PATIENCE)
 
@@ -81,7 +81,7 @@ def test_a_round_that_did_something_is_followed_by_another_at_once(ports: Ports)
             return 0
         return 1
 
-    with _running(ports, Duty("busy", work, 60.0)):
+    with _running(ports, Task("busy", work, 60.0)):
         assert done.wait(_PATIENCE)
 
 
@@ -98,7 +98,7 @@ def test_rounds_that_are_held_up_leave_room_for_others_and_take_it_back(ports: P
         return 0
 
     before = active_count()
-    with _running(ports, Duty("held up", work, 0.01, threads=1, max_threads=3)):
+    with _running(ports, Task("held up", work, 0.01, threads=1, max_threads=3)):
         assert held.wait(_PATIENCE), "the second and the third round waited for the first"
         released.set()
         end = time.monotonic() + _PATIENCE
@@ -116,7 +116,7 @@ def test_there_are_never_more_threads_than_may_be(ports: Ports) -> None:
         released.wait(_PATIENCE)
         return 0
 
-    with _running(ports, Duty("held up", work, 0.01, threads=1, max_threads=2)):
+    with _running(ports, Task("held up", work, 0.01, threads=1, max_threads=2)):
         assert beginning.acquire(timeout=_PATIENCE)
         assert beginning.acquire(timeout=_PATIENCE)
         assert not beginning.acquire(timeout=3.0), "a third round began"
@@ -144,7 +144,7 @@ def test_worker_backs_off_while_the_database_is_away(
     def fail(_ports: Ports, _actor: Actor) -> int:
         raise DatabaseUnavailable("it is down")
 
-    run(ports, Waits(), (Duty("away", fail, 0.2),))
+    run(ports, Waits(), (Task("away", fail, 0.2),))
 
     assert Waits.pauses == [1.0, 2.0, 4.0, 8.0, 15.0, 15.0]
     assert "worker.round_failed" not in caplog.text

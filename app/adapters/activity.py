@@ -51,7 +51,7 @@ _TOKEN = (
 
 
 @dataclass(slots=True)
-class _Gathered:
+class _Counters:
     """What was seen since the last write; app tokens with the last address they came from."""
 
     requests: Counter[TrafficKind] = field(default_factory=Counter)
@@ -70,34 +70,34 @@ class SqlActivity:
         self._database = database
         self._clock = clock
         self._interval = interval
-        self._gathered = _Gathered()
+        self._gathered = _Counters()
         self._lock = Lock()
         self._writing = Lock()
         self._stop = Event()
         self._thread: Thread | None = None
         self._at_exit: Finalize[None] | None = None
 
-    def saw_request(self, kind: TrafficKind) -> None:
+    def count_request(self, kind: TrafficKind) -> None:
         with self._lock:
             self._gathered.requests[kind] += 1
         if self._thread is None:
             self._start()
 
-    def saw_session(self, session_id: int) -> None:
+    def record_session_use(self, session_id: int) -> None:
         with self._lock:
             if len(self._gathered.sessions) < MAX_SEEN:
                 self._gathered.sessions[session_id] = None
         if self._thread is None:
             self._start()
 
-    def saw_app_token(self, token_id: int, address: str | None) -> None:
+    def record_app_token_use(self, token_id: int, address: str | None) -> None:
         with self._lock:
             if len(self._gathered.tokens) < MAX_SEEN:
                 self._gathered.tokens[token_id] = address or ""
         if self._thread is None:
             self._start()
 
-    def saw_forwarding(self, peer: str) -> None:
+    def record_forwarding(self, peer: str) -> None:
         with self._lock:
             # Whoever owns a network has more addresses than anybody wants to read about.
             if peer in self._gathered.forwarding or len(self._gathered.forwarding) < MAX_PEERS:
@@ -114,16 +114,16 @@ class SqlActivity:
     def flush(self) -> None:
         with self._writing:
             with self._lock:
-                taken, self._gathered = self._gathered, _Gathered()
+                taken, self._gathered = self._gathered, _Counters()
             if not taken:
                 return
             try:
                 self._write(taken)
             except DatabaseUnavailable:  # the database itself says so, once
-                self._take_back(taken)
+                self._restore(taken)
             except (Fault, SQLAlchemyError):
                 _log.warning("activity.not_written", exc_info=True)
-                self._take_back(taken)
+                self._restore(taken)
 
     def close(self) -> None:
         """Write what is left, and end the thread."""
@@ -149,7 +149,7 @@ class SqlActivity:
             except Exception:  # noqa: BLE001 - logged; what comes later shall still be written
                 _log.exception("activity.failed")
 
-    def _write(self, taken: _Gathered) -> None:
+    def _write(self, taken: _Counters) -> None:
         """In small transactions, rows in one order or passed over: nobody waits for them."""
         now = self._clock.now()
         ids = sorted(taken.sessions)
@@ -184,7 +184,7 @@ class SqlActivity:
                 ]
                 session.connection().execute(_FORWARDING, rows)
 
-    def _take_back(self, taken: _Gathered) -> None:
+    def _restore(self, taken: _Counters) -> None:
         with self._lock:
             newer = self._gathered
             newer.requests.update(taken.requests)

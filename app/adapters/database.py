@@ -11,8 +11,8 @@ from sqlalchemy import Dialect, Engine, Select, make_url
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
-from app.adapters.database_errors import told_faults
-from app.adapters.database_outage import Outage, Turns
+from app.adapters.database_errors import translate_errors
+from app.adapters.database_outage import Outage, TransactionLimit
 from app.adapters.database_postgresql import postgresql_engines
 from app.adapters.database_sqlite import sqlite_engines
 from app.domain.values.installation_errors import DatabaseBusy, DatabaseUnavailable
@@ -54,7 +54,7 @@ class SqlDatabase:
     def __init__(self, writing: Engine, reading: Engine, max_writers: int = 0) -> None:
         self._writing = writing
         self._reading = reading
-        self._turns = Turns(max_writers) if max_writers else None
+        self._transaction_limit = TransactionLimit(max_writers) if max_writers else None
         self._away = Outage("unavailable")
         self._busy = Outage("busy")
         self._dialect: Dialect = reading.dialect
@@ -66,7 +66,7 @@ class SqlDatabase:
             # On SQLite the second would wait for the first, which waits for it.
             raise RuntimeError("This thread has a transaction open already.")
         new = Session(self._writing, expire_on_commit=False)
-        with self._watched(), self._turn(), new as session, session.begin():
+        with self._watched(), self._slot(), new as session, session.begin():
             self._local.is_open = True
             try:
                 yield session
@@ -104,7 +104,7 @@ class SqlDatabase:
         if self._away.is_on:
             self._away.check()
         try:
-            with told_faults(driver_error):
+            with translate_errors(driver_error):
                 yield
         except DatabaseBusy as fault:
             self._busy.begin(fault)
@@ -115,10 +115,10 @@ class SqlDatabase:
         if self._away.is_on:
             self._away.end()
 
-    def _turn(self) -> AbstractContextManager[None]:
-        if self._turns is None:
+    def _slot(self) -> AbstractContextManager[None]:
+        if self._transaction_limit is None:
             return nullcontext()
-        return self._turns.turn(patiently=not self._busy.is_on)
+        return self._transaction_limit.slot(patiently=not self._busy.is_on)
 
     def _fetch(
         self,

@@ -36,7 +36,7 @@ _WAITED_TOO_LONG = "55P03"
 
 
 @contextmanager
-def told_faults(driver_error: type[Exception] = DBAPIError) -> Iterator[None]:
+def translate_errors(driver_error: type[Exception] = DBAPIError) -> Iterator[None]:
     """Raise ``DatabaseUnavailable`` and ``SchemaBehind`` for what drivers call many things.
 
     ``driver_error`` is what a driver raises where SQLAlchemy is not in between.

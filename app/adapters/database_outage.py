@@ -11,7 +11,7 @@ from app.domain.values.installation_errors import DatabaseBusy, DatabaseUnavaila
 _RETRY_SECONDS = 1.0
 """How long after a failed attempt no other one is made: connecting may take seconds to fail."""
 
-_PATIENCE_SECONDS = 0.5
+_WAIT_SECONDS = 0.5
 """How long a transaction waits for its turn."""
 
 # Not structlog: commands, which have no log, wait for no library that they don't use.
@@ -57,7 +57,7 @@ class Outage:
             _log.warning("database.%s: over", self._name)
 
 
-class Turns:
+class TransactionLimit:
     """How many transactions go on at once, so that other threads are left for reads.
 
     One that waits for a lock holds its thread: without a bound, a lock that somebody holds would
@@ -65,14 +65,14 @@ class Turns:
     """
 
     def __init__(self, most: int) -> None:
-        self._turns = Semaphore(most)
+        self._slots = Semaphore(most)
 
     @contextmanager
-    def turn(self, *, patiently: bool) -> Iterator[None]:
+    def slot(self, *, patiently: bool) -> Iterator[None]:
         """Raise ``DatabaseBusy`` when none is free, or becomes so in half a second."""
-        if not self._turns.acquire(timeout=_PATIENCE_SECONDS if patiently else 0):
+        if not self._slots.acquire(timeout=_WAIT_SECONDS if patiently else 0):
             raise DatabaseBusy("too many transactions are waiting for a lock")
         try:
             yield
         finally:
-            self._turns.release()
+            self._slots.release()

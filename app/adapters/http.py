@@ -16,12 +16,12 @@ from urllib3.response import BaseHTTPResponse
 from urllib3.util import Timeout
 
 from app.adapters.http_guard import GuardedAdapter
-from app.adapters.http_timeouts import Patience, within
+from app.adapters.http_timeouts import Deadline, within
 from app.domain.urls.delivery_targets import ALLOW_HINT
-from app.domain.urls.web_urls import MAX_URL_LENGTH, read_web_address
+from app.domain.urls.web_urls import MAX_URL_LENGTH, parse_web_url
 from app.domain.values.ip_addresses import Network
 from app.domain.values.version import VERSION
-from app.ports.http import CallFailed, CallFault, HttpAnswer, HttpRequest
+from app.ports.http import CallFailed, CallFault, HttpRequest, HttpResponse
 
 _POOL_SIZE = 16
 """Connections to one address that are kept: as many as threads make deliveries."""
@@ -48,12 +48,12 @@ class GuardedHttp:
             for scheme in ("http", "https")
         }
 
-    def send(self, request: HttpRequest) -> HttpAnswer:
-        patience = Patience(request.timeout)
-        with _failures(request), within(patience):
+    def send(self, request: HttpRequest) -> HttpResponse:
+        deadline = Deadline(request.timeout)
+        with _failures(request), within(deadline):
             prepared = _prepared(request)
             # Connecting is two steps, each of which may take that long.
-            timeout = Timeout(connect=patience.left() / 2, read=patience.left())
+            timeout = Timeout(connect=deadline.left() / 2, read=deadline.left())
             adapter = self._adapters[urlsplit(prepared.url or "").scheme]
             answer = adapter.exchange(prepared, verify=self._verify, timeout=timeout)
             try:
@@ -88,7 +88,7 @@ def _canonical(url: str) -> str | None:
     """The URL as it is requested; refuses what programs could read differently."""
     if len(url) > MAX_URL_LENGTH:
         raise CallFailed(CallFault.ADDRESS, f"Use at most {MAX_URL_LENGTH} characters.")
-    address = read_web_address(url)
+    address = parse_web_url(url)
     if address is None:
         raise CallFailed(CallFault.ADDRESS, "Use a full URL: https://id.example.com/keys")
     prepared = requests.PreparedRequest()
@@ -96,11 +96,11 @@ def _canonical(url: str) -> str | None:
     return prepared.url
 
 
-def _read(answer: BaseHTTPResponse, request: HttpRequest) -> HttpAnswer:
+def _read(answer: BaseHTTPResponse, request: HttpRequest) -> HttpResponse:
     headers = {name.lower(): value for name, value in answer.headers.items()}
     if headers.get("content-encoding", "identity").lower() != "identity":
         if request.status_suffices:
-            return HttpAnswer(answer.status, headers)
+            return HttpResponse(answer.status, headers)
         raise CallFailed(CallFault.MALFORMED, "The answer is compressed, which nobody asked for.")
     max_size, body = request.max_size, bytearray()
     # Until there is nothing more: that is when a body which is too short shows.
@@ -108,7 +108,7 @@ def _read(answer: BaseHTTPResponse, request: HttpRequest) -> HttpAnswer:
         body += piece
     if len(body) > max_size and not request.status_suffices:
         raise CallFailed(CallFault.TOO_LARGE, f"The answer is longer than {max_size} bytes.")
-    return HttpAnswer(answer.status, headers, bytes(body[:max_size]))
+    return HttpResponse(answer.status, headers, bytes(body[:max_size]))
 
 
 @contextmanager
@@ -117,25 +117,25 @@ def _failures(request: HttpRequest) -> Iterator[None]:
     try:
         yield
     except (OSError, HTTPError, HTTPException, ValueError) as error:
-        raise _explained(error, urlsplit(request.url).netloc, request.timeout) from None
+        raise _explain(error, urlsplit(request.url).netloc, request.timeout) from None
 
 
-def _explained(error: BaseException, host: str, timeout: float) -> CallFailed:
+def _explain(error: BaseException, host: str, timeout: float) -> CallFailed:
     if isinstance(error, InvalidIPAddress):
         message = f"{host} leads into a private network. {ALLOW_HINT}"
         return CallFailed(CallFault.FORBIDDEN, message)
-    if _is_late(error):
+    if _is_timeout(error):
         message = f"{host} did not answer within {timeout:g} seconds."
         connecting = any(isinstance(one, ConnectTimeoutError) for one in _causes(error))
         return CallFailed(CallFault.UNREACHABLE if connecting else CallFault.TIMEOUT, message)
     if isinstance(error, ValueError):
         return CallFailed(CallFault.ADDRESS, "This is no address.")
-    return _broken(error, host)
+    return _connection_fault(error, host)
 
 
-def _broken(error: BaseException, host: str) -> CallFailed:
+def _connection_fault(error: BaseException, host: str) -> CallFailed:
     """What is wrong with a connection."""
-    if _speaks_wrongly(error):
+    if _is_protocol_error(error):
         return CallFailed(CallFault.MALFORMED, f"{host} does not answer as HTTP asks.")
     if _is_reset(error):
         message = f"{host} closed the connection without an answer."
@@ -148,7 +148,7 @@ def _broken(error: BaseException, host: str) -> CallFailed:
     return CallFailed(CallFault.MALFORMED, f"{host} does not answer as HTTP asks.")
 
 
-def _is_late(error: BaseException) -> bool:
+def _is_timeout(error: BaseException) -> bool:
     """Whether a time limit is at the bottom of it, however often it was wrapped."""
     return any(isinstance(one, (TimeoutError, requests.Timeout)) for one in _causes(error))
 
@@ -157,7 +157,7 @@ def _is_reset(error: BaseException) -> bool:
     return any(isinstance(one, _RESETS) for one in _causes(error))
 
 
-def _speaks_wrongly(error: BaseException) -> bool:
+def _is_protocol_error(error: BaseException) -> bool:
     return any(isinstance(one, HTTPException) for one in _causes(error))
 
 

@@ -17,7 +17,7 @@ _RECORD = 16 * 1024
 """Bytes that TLS sends in one piece, and so within one time limit of the socket."""
 
 
-class Patience:
+class Deadline:
     """The seconds that are left of one call."""
 
     def __init__(self, seconds: float) -> None:
@@ -31,17 +31,17 @@ class Patience:
         return seconds
 
 
-_patience: ContextVar[Patience] = ContextVar("_patience")
+_deadline: ContextVar[Deadline] = ContextVar("_deadline")
 
 
 @contextmanager
-def within(patience: Patience) -> Iterator[None]:
+def within(deadline: Deadline) -> Iterator[None]:
     """Whatever connections of this module read or write in the block, they do in that time."""
-    token = _patience.set(patience)
+    token = _deadline.set(deadline)
     try:
         yield
     finally:
-        _patience.reset(token)
+        _deadline.reset(token)
 
 
 class _TimedReader(io.RawIOBase):
@@ -57,7 +57,7 @@ class _TimedReader(io.RawIOBase):
 
     @override
     def readinto(self, buffer: Any, /) -> int | None:
-        self._connection.settimeout(_patience.get().left())
+        self._connection.settimeout(_deadline.get().left())
         return self._raw.readinto(buffer)
 
     @override
@@ -104,7 +104,7 @@ class _TimedSecureConnection(HTTPSConnection):
 def _pieces(connection: socket.socket | None, data: bytes) -> Iterator[bytes]:
     for start in range(0, len(data), _RECORD):
         if connection is not None:
-            connection.settimeout(_patience.get().left())
+            connection.settimeout(_deadline.get().left())
         yield data[start : start + _RECORD]
 
 

@@ -12,13 +12,13 @@ from app.adapters.provider_keys import read_keys, verify_signature
 from app.domain.sign_in.jws import read_members
 from app.domain.single_sign_on.provider_tokens import ProviderTokenRejected, SignedToken
 from app.domain.values.errors import TokenRejected
-from app.ports.http import CallFailed, CallFault, Http, HttpAnswer, HttpRequest, json_members
-from app.ports.identity_provider import Client, GrantRefused, ProviderKey, SignIn, TokenAnswer
+from app.ports.http import CallFailed, CallFault, Http, HttpRequest, HttpResponse, json_members
+from app.ports.identity_provider import Client, GrantRefused, ProviderKey, SignIn, TokenResponse
 
-_QUICK = 3.0
+_SHORT_TIMEOUT = 3.0
 """Seconds for what happens while somebody's request waits to be let in."""
 
-_PATIENT = 8.0
+_TIMEOUT = 8.0
 """Seconds for what somebody asked for."""
 
 _MAX_SIZE = 256 * 1024
@@ -54,7 +54,7 @@ class OpenIdProvider:
 
     def exchange(
         self, client: Client, *, code: str, redirect_uri: str, verifier: str
-    ) -> TokenAnswer:
+    ) -> TokenResponse:
         return self._tokens(
             client,
             "fetch_token",
@@ -64,12 +64,12 @@ class OpenIdProvider:
             code_verifier=verifier,
         )
 
-    def refresh(self, client: Client, refresh_token: str) -> TokenAnswer:
+    def refresh(self, client: Client, refresh_token: str) -> TokenResponse:
         # Without a scope the one granted before is meant (RFC 6749, 6): never more than that.
         return self._tokens(client, "refresh_token", refresh_token=refresh_token)
 
     def fetch_keys(self, url: str) -> tuple[ProviderKey, ...]:
-        keys = read_keys(self._members(url, "The key set", timeout=_QUICK))
+        keys = read_keys(self._members(url, "The key set", timeout=_SHORT_TIMEOUT))
         if not keys:
             message = "The key set holds no key that can verify a signature."
             raise CallFailed(CallFault.MALFORMED, message)
@@ -83,7 +83,7 @@ class OpenIdProvider:
             raise ProviderTokenRejected("No provider gives out such a token.")
         headers = {**_JSON, "Authorization": f"Bearer {access_token}"}
         answer = self._http.send(
-            HttpRequest(url, headers=headers, timeout=_QUICK, max_size=_MAX_SIZE)
+            HttpRequest(url, headers=headers, timeout=_SHORT_TIMEOUT, max_size=_MAX_SIZE)
         )
         if answer.status in _REFUSED:
             raise ProviderTokenRejected("The provider does not accept this token.")
@@ -91,13 +91,13 @@ class OpenIdProvider:
 
     def discover(self, issuer: str) -> Mapping[str, object]:
         url = f"{issuer.rstrip('/')}/.well-known/openid-configuration"
-        return self._members(url, "The provider's configuration", timeout=_PATIENT)
+        return self._members(url, "The provider's configuration", timeout=_TIMEOUT)
 
     def _members(self, url: str, what: str, *, timeout: float) -> Mapping[str, object]:
         request = HttpRequest(url, headers=_JSON, timeout=timeout, max_size=_MAX_SIZE)
         return json_members(self._http.send(request), what)
 
-    def _tokens(self, client: Client, method: str, **arguments: str) -> TokenAnswer:
+    def _tokens(self, client: Client, method: str, **arguments: str) -> TokenResponse:
         speaking = OAuth2Client(
             _Transport(self._http),
             client_id=client.client_id,
@@ -125,13 +125,13 @@ class _Transport:
     ) -> "_Response":
         url, headers, body = auth.prepare("POST", url, dict(headers), urlencode(data))
         request = HttpRequest(
-            url, "POST", headers, body.encode(), timeout=_PATIENT, max_size=_MAX_SIZE
+            url, "POST", headers, body.encode(), timeout=_TIMEOUT, max_size=_MAX_SIZE
         )
         return _Response(self._http.send(request))
 
 
 class _Response:
-    def __init__(self, answer: HttpAnswer) -> None:
+    def __init__(self, answer: HttpResponse) -> None:
         self._answer = answer
         self.status_code = answer.status
 
@@ -156,13 +156,13 @@ def _client_secret_basic(
     return uri, headers, body
 
 
-def _read_tokens(token: Mapping[str, object]) -> TokenAnswer:
+def _read_tokens(token: Mapping[str, object]) -> TokenResponse:
     access, scope = token.get("access_token"), token.get("scope")
     kind = token.get("token_type", "")
     if not isinstance(access, str) or not access or str(kind).lower() != "bearer":
         message = f"{_TOKEN_ENDPOINT} gave no bearer token."
         raise CallFailed(CallFault.MALFORMED, message)
-    return TokenAnswer(
+    return TokenResponse(
         access_token=access,
         id_token=_text(token, "id_token"),
         refresh_token=_text(token, "refresh_token"),

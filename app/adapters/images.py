@@ -38,7 +38,7 @@ class PillowImages:
 def _crop_squares(data: bytes, sizes: list[int]) -> dict[int, bytes]:
     # Opening reads the header alone.
     with Image.open(BytesIO(data), formats=_FORMATS) as opened:
-        _require_modest(*opened.size)
+        _require_size(*opened.size)
         opened.draft("RGB", (2 * sizes[0], 2 * sizes[0]))  # JPEG: decode no larger than needed
         opened.load()
         upright = ImageOps.exif_transpose(opened)
@@ -50,7 +50,7 @@ def _crop_squares(data: bytes, sizes: list[int]) -> dict[int, bytes]:
     return {size: _encoded(drawn, size) for size in sizes}
 
 
-def _require_modest(width: int, height: int) -> None:
+def _require_size(width: int, height: int) -> None:
     if width * height > MAX_PIXELS or max(width, height) > MAX_SIDE:
         most = MAX_PIXELS // 1_000_000
         raise InvalidImage(

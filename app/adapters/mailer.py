@@ -52,7 +52,7 @@ class SmtpMailer:
             reason = f"The mail server answered {error.smtp_code}."
             raise MailUndeliverable(reason, permanent=error.smtp_code >= _PERMANENT) from error
         except smtplib.SMTPResponseException as error:
-            raise MailUndeliverable(_refused_us(error.smtp_code)) from error
+            raise MailUndeliverable(_is_sender_refused(error.smtp_code)) from error
         except (OSError, smtplib.SMTPException) as error:
             raise MailUndeliverable(_unreachable(error)) from error
 
@@ -62,11 +62,11 @@ class SmtpMailer:
             with self._connect() as server:
                 code, _ = server.noop()
         except smtplib.SMTPResponseException as error:
-            raise MailUndeliverable(_refused_us(error.smtp_code)) from error
+            raise MailUndeliverable(_is_sender_refused(error.smtp_code)) from error
         except (OSError, smtplib.SMTPException) as error:
             raise MailUndeliverable(_unreachable(error)) from error
         if code >= _PERMANENT:
-            raise MailUndeliverable(_refused_us(code))
+            raise MailUndeliverable(_is_sender_refused(code))
         return True
 
     @contextmanager
@@ -120,7 +120,7 @@ class FileMailer:
         return False
 
 
-def _refused_us(code: int) -> str:
+def _is_sender_refused(code: int) -> str:
     return f"The mail server answered {code} to us: check MAIL_URL."
 
 

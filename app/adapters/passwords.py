@@ -41,7 +41,7 @@ class _Lane:
     def __init__(self, name: str, places: int, patience: float, niceness: int) -> None:
         self._patience = patience
         self._places = BoundedSemaphore(places)
-        self._thread = ThreadPoolExecutor(1, name, _give_way, (niceness,))
+        self._thread = ThreadPoolExecutor(1, name, _lower_priority, (niceness,))
 
     def run(
         self, work: Callable[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs
@@ -80,7 +80,7 @@ class Argon2Hasher:
         self._others = _Lane("passwords", places or _OTHER_PLACES, patience, _OTHER_NICENESS)
 
     @cached_property
-    def _decoy(self) -> str:
+    def _dummy_hash(self) -> str:
         return self._hasher.hash("a password that nobody has")
 
     def hash(self, password: str) -> str:
@@ -96,15 +96,15 @@ class Argon2Hasher:
         return self._hasher.check_needs_rehash(password_hash)
 
     def _verify(self, password_hash: str | None, password: bytes) -> bool:
-        decoy = self._decoy  # made by whichever login comes first, known address or not
+        dummy_hash = self._dummy_hash  # made by whichever login comes first, known address or not
         try:
-            self._hasher.verify(password_hash or decoy, password)
+            self._hasher.verify(password_hash or dummy_hash, password)
         except (VerificationError, InvalidHashError):
             return False
         return password_hash is not None
 
 
-def _give_way(niceness: int) -> None:
+def _lower_priority(niceness: int) -> None:
     """Let the system prefer all other threads to this one; Linux alone can tell them apart."""
     if sys.platform == "linux":
         with suppress(OSError):  # where a sandbox forbids it, a hash is as good as ever

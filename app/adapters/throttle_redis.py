@@ -26,24 +26,24 @@ from app.adapters.throttle_scripts import (
 )
 from app.domain.sign_in.login_throttle import (
     CLOCK_DIFFERENCE_SECONDS,
-    FADE_SECONDS,
-    GUESSES_FADE_SECONDS,
+    EXPIRY_SECONDS,
+    GUESSES_EXPIRY_SECONDS,
     LEASE_SECONDS,
     MAX_BLOCK_SECONDS,
     MAX_GUESSES,
     MAX_LEASE_SECONDS,
     block_seconds,
     blocked_until_now,
-    faded_before,
+    expired_before,
     guess_wait_seconds,
-    guesses_count_between,
+    guess_window,
     wait_seconds,
 )
-from app.ports.throttle import Attempt, BlockedAddress, Guess, ThrottleUnavailable
+from app.ports.throttle import Attempt, BlockedIp, Guess, ThrottleUnavailable
 
 _PREFIX = "latchkey:throttle"
 _KEEPS_ALL = "noeviction"
-_PATIENCE_SECONDS = 2.0
+_WAIT_SECONDS = 2.0
 """How long a login waits for Redis before it is refused; ``?socket_timeout=`` in the URL wins."""
 
 
@@ -72,7 +72,7 @@ class RedisThrottle:
             lease,
             now,
             now + LEASE_SECONDS,
-            FADE_SECONDS,
+            EXPIRY_SECONDS,
             address,
             now + MAX_LEASE_SECONDS,
             MAX_BLOCK_SECONDS,
@@ -95,9 +95,9 @@ class RedisThrottle:
                 keys,
                 (
                     now,
-                    faded_before(now),
+                    expired_before(now),
                     user,
-                    FADE_SECONDS,
+                    EXPIRY_SECONDS,
                     address,
                     MAX_BLOCK_SECONDS,
                     CLOCK_DIFFERENCE_SECONDS,
@@ -106,7 +106,7 @@ class RedisThrottle:
             seconds = block_seconds(
                 failures=failures, known_failures=known_failures, user_failures=user_failures
             )
-            blocked_until = self._block(keys, (address, lease, now + seconds, now, FADE_SECONDS))
+            blocked_until = self._block(keys, (address, lease, now + seconds, now, EXPIRY_SECONDS))
         return float(blocked_until) - now
 
     def succeed(self, address: str, lease: str, user_id: int, now: float) -> None:
@@ -119,22 +119,22 @@ class RedisThrottle:
             self._release(self._keys(address), (lease,))
 
     def guess(self, user_id: int, now: float) -> Guess:
-        arguments = (now, *guesses_count_between(now), MAX_GUESSES, GUESSES_FADE_SECONDS)
+        arguments = (now, *guess_window(now), MAX_GUESSES, GUESSES_EXPIRY_SECONDS)
         with _reachable():
             number, guessed_at = self._guess([self._guesses_of(user_id)], arguments)
         if number:
             return Guess(int(number))
         return Guess(0, guess_wait_seconds(guessed_at=float(guessed_at), now=now))
 
-    def take_back_guess(self, user_id: int) -> None:
+    def undo_guess(self, user_id: int) -> None:
         with _reachable():
             self._take_back([self._guesses_of(user_id)])
 
-    def forget_guesses(self, user_id: int) -> None:
+    def reset_guesses(self, user_id: int) -> None:
         with _reachable():
             self._redis.delete(self._guesses_of(user_id))
 
-    def blocked(self, now: float, limit: int = 100) -> Sequence[BlockedAddress]:
+    def blocked(self, now: float, limit: int = 100) -> Sequence[BlockedIp]:
         with _reachable():
             addresses = self._redis.zrange(
                 f"{self._prefix}:blocked",
@@ -155,7 +155,7 @@ class RedisThrottle:
     def failures_against(
         self, addresses: Collection[str], now: float
     ) -> Mapping[str, Mapping[int, int]]:
-        oldest = faded_before(now)
+        oldest = expired_before(now)
         ordered = list(addresses)
         with _reachable(), self._redis.pipeline(transaction=False) as pipeline:
             for address in ordered:
@@ -170,9 +170,9 @@ class RedisThrottle:
                 found[address] = counted
         return found
 
-    def find(self, address: str, now: float) -> BlockedAddress | None:
+    def find(self, address: str, now: float) -> BlockedIp | None:
         of_address, _, touched, _ = self._keys(address)
-        oldest = faded_before(now)
+        oldest = expired_before(now)
         with _reachable():
             held = self._redis.hgetall(of_address)
             if float(held.get("updated_at", 0)) > oldest:
@@ -181,14 +181,14 @@ class RedisThrottle:
                     counted_at=float(held["updated_at"]),
                     now=now,
                 )
-                return BlockedAddress(
+                return BlockedIp(
                     address,
                     until,
                     int(held.get("known_failures", 0)),
                     int(held["failures"]),
                 )
             against_somebody = self._redis.zcount(touched, f"({oldest}", "+inf")
-        return BlockedAddress(address, 0.0, 0, 0) if against_somebody else None
+        return BlockedIp(address, 0.0, 0, 0) if against_somebody else None
 
     def unblock(self, address: str) -> bool:
         with _reachable():
@@ -199,7 +199,7 @@ class RedisThrottle:
             policy = str(self._redis.info("memory")["maxmemory_policy"])
         return "" if policy == _KEEPS_ALL else policy
 
-    def forget_faded(self, now: float) -> int:
+    def delete_expired(self, now: float) -> int:
         with _reachable():
             self._redis.zremrangebyscore(f"{self._prefix}:blocked", "-inf", now)
         return 0
@@ -225,8 +225,8 @@ def connect_redis_throttle(url: str) -> RedisThrottle:
         Redis.from_url(
             url,
             decode_responses=True,
-            socket_timeout=_PATIENCE_SECONDS,
-            socket_connect_timeout=_PATIENCE_SECONDS,
+            socket_timeout=_WAIT_SECONDS,
+            socket_connect_timeout=_WAIT_SECONDS,
             retry=once,
         )
     )

@@ -42,9 +42,9 @@ return {'0', '0'}
 COUNT = (
     _REBASE
     + """
-local now, faded_before, user_id, ttl = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4]
+local now, expired_before, user_id, ttl = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4]
 rebase(ARGV[5], tonumber(now), tonumber(ARGV[6]), tonumber(ARGV[7]))
-if tonumber(redis.call('HGET', KEYS[1], 'updated_at') or '0') <= faded_before then
+if tonumber(redis.call('HGET', KEYS[1], 'updated_at') or '0') <= expired_before then
     redis.call('HDEL', KEYS[1], 'known_failures', 'failures')
 end
 redis.call('HSET', KEYS[1], 'updated_at', now)
@@ -54,7 +54,7 @@ if user_id == '' then
     return {failures, 0, 0}
 end
 local known_failures = redis.call('HINCRBY', KEYS[1], 'known_failures', 1)
-for _, faded in ipairs(redis.call('ZRANGEBYSCORE', KEYS[3], '-inf', faded_before)) do
+for _, faded in ipairs(redis.call('ZRANGEBYSCORE', KEYS[3], '-inf', expired_before)) do
     redis.call('HDEL', KEYS[2], faded)
     redis.call('ZREM', KEYS[3], faded)
 end

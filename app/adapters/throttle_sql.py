@@ -26,15 +26,15 @@ from app.domain.sign_in.login_throttle import (
     RUNNING_WAIT_SECONDS,
     block_seconds,
     blocked_until_now,
-    faded_before,
+    expired_before,
     guess_wait_seconds,
-    guesses_count_between,
-    is_from_the_future,
+    guess_window,
+    is_in_future,
     wait_seconds,
 )
 from app.models import PasswordGuessRecord, ThrottleAddressRecord, ThrottleUserRecord
 from app.ports.database import Database
-from app.ports.throttle import Attempt, BlockedAddress, Guess
+from app.ports.throttle import Attempt, BlockedIp, Guess
 
 _address = ThrottleAddressRecord
 _user = ThrottleUserRecord
@@ -72,7 +72,7 @@ class SqlThrottle:
         return Attempt("", RUNNING_WAIT_SECONDS) if got is None else Attempt(lease)
 
     def fail(self, address: str, lease: str, user_id: int | None, now: float) -> float:
-        touch = {"address": address, "now": now, "faded_before": faded_before(now)}
+        touch = {"address": address, "now": now, "expired_before": expired_before(now)}
         known = user_id is not None
         with self._database.transaction() as session:
             _rebase(session, address, now)
@@ -111,8 +111,8 @@ class SqlThrottle:
             )
 
     def guess(self, user_id: int, now: float) -> Guess:
-        since, latest = guesses_count_between(now)
-        values = {"user_id": user_id, "now": now, "faded_before": since, "latest": latest}
+        since, latest = guess_window(now)
+        values = {"user_id": user_id, "now": now, "expired_before": since, "latest": latest}
         try:
             with self._database.transaction() as session:
                 number = session.scalar(GUESS, {**values, "most": MAX_GUESSES})
@@ -127,7 +127,7 @@ class SqlThrottle:
             )
         return Guess(0, guess_wait_seconds(guessed_at=guessed_at or now, now=now))
 
-    def take_back_guess(self, user_id: int) -> None:
+    def undo_guess(self, user_id: int) -> None:
         with self._database.transaction() as session:
             session.execute(
                 update(_guesses)
@@ -135,11 +135,11 @@ class SqlThrottle:
                 .values(guesses=_guesses.guesses - 1)
             )
 
-    def forget_guesses(self, user_id: int) -> None:
+    def reset_guesses(self, user_id: int) -> None:
         with self._database.transaction() as session:
             session.execute(delete(_guesses).where(_guesses.user_id == user_id))
 
-    def blocked(self, now: float, limit: int = 100) -> Sequence[BlockedAddress]:
+    def blocked(self, now: float, limit: int = 100) -> Sequence[BlockedIp]:
         statement = (
             select(_address)
             .where(_address.blocked_until > now)
@@ -147,7 +147,7 @@ class SqlThrottle:
             .limit(limit)
         )
         with self._database.reading() as session:
-            return tuple(_blocked_address(found, now) for found in session.scalars(statement))
+            return tuple(_blocked_ip(found, now) for found in session.scalars(statement))
 
     def count_blocked(self, now: float) -> Select[int]:
         return select(func.count()).select_from(_address).where(_address.blocked_until > now)
@@ -156,7 +156,7 @@ class SqlThrottle:
         self, addresses: Collection[str], now: float
     ) -> Mapping[str, Mapping[int, int]]:
         counted = select(_user.address, _user.user_id, _user.failures).where(
-            _user.address.in_(addresses), _user.updated_at > faded_before(now)
+            _user.address.in_(addresses), _user.updated_at > expired_before(now)
         )
         found: dict[str, dict[int, int]] = {}
         with self._database.reading() as session:
@@ -164,19 +164,19 @@ class SqlThrottle:
                 found.setdefault(address, {})[user_id] = failures
         return found
 
-    def find(self, address: str, now: float) -> BlockedAddress | None:
-        counted = _address.updated_at > faded_before(now)
+    def find(self, address: str, now: float) -> BlockedIp | None:
+        counted = _address.updated_at > expired_before(now)
         against_users = select(_user.address).where(
-            _user.address == address, _user.updated_at > faded_before(now)
+            _user.address == address, _user.updated_at > expired_before(now)
         )
         with self._database.reading() as session:
             found = session.scalar(
                 select(_address).where(_address.address == address, _address.failures > 0, counted)
             )
             if found is not None:
-                return _blocked_address(found, now)
+                return _blocked_ip(found, now)
             against_somebody = session.scalar(select(exists(against_users)))
-        return BlockedAddress(address, 0.0, 0, 0) if against_somebody else None
+        return BlockedIp(address, 0.0, 0, 0) if against_somebody else None
 
     def unblock(self, address: str) -> bool:
         with self._database.transaction() as session:
@@ -191,12 +191,12 @@ class SqlThrottle:
     def eviction(self) -> str:
         return ""
 
-    def forget_faded(self, now: float) -> int:
+    def delete_expired(self, now: float) -> int:
         with self._database.transaction() as session:
             addresses = session.scalars(
                 delete(_address)
                 .where(
-                    _address.updated_at <= faded_before(now),
+                    _address.updated_at <= expired_before(now),
                     _address.blocked_until <= now,
                     _address.lease_until <= now,
                 )
@@ -204,12 +204,12 @@ class SqlThrottle:
             ).all()
             users = session.scalars(
                 delete(_user)
-                .where(_user.updated_at <= faded_before(now))
+                .where(_user.updated_at <= expired_before(now))
                 .returning(_user.failures)
             ).all()
             guesses = session.scalars(
                 delete(_guesses)
-                .where(_guesses.updated_at <= faded_before(now))
+                .where(_guesses.updated_at <= expired_before(now))
                 .returning(_guesses.guesses)
             ).all()
         return len(addresses) + len(users) + len(guesses)
@@ -228,7 +228,7 @@ class SqlThrottle:
         wait = wait_seconds(
             blocked_until=blocked_until_now(**block), lease_until=found.lease_until, now=now
         )
-        return wait, is_from_the_future(**block)
+        return wait, is_in_future(**block)
 
 
 def _rebase(session: Session, address: str, now: float) -> None:
@@ -251,8 +251,8 @@ def _count_against(session: Session, user_id: int | None, touch: Mapping[str, ob
     return failures
 
 
-def _blocked_address(found: ThrottleAddressRecord, now: float) -> BlockedAddress:
+def _blocked_ip(found: ThrottleAddressRecord, now: float) -> BlockedIp:
     until = blocked_until_now(
         blocked_until=found.blocked_until, counted_at=found.updated_at, now=now
     )
-    return BlockedAddress(found.address, until, found.known_failures, found.failures)
+    return BlockedIp(found.address, until, found.known_failures, found.failures)

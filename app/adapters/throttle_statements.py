@@ -18,10 +18,10 @@ COUNT = text("""
     VALUES (:address, :known, 1, :now)
     ON CONFLICT (address) DO UPDATE
     SET known_failures = excluded.known_failures
-            + CASE WHEN throttle_addresses.updated_at > :faded_before
+            + CASE WHEN throttle_addresses.updated_at > :expired_before
                    THEN throttle_addresses.known_failures ELSE 0 END,
         failures = 1
-            + CASE WHEN throttle_addresses.updated_at > :faded_before
+            + CASE WHEN throttle_addresses.updated_at > :expired_before
                    THEN throttle_addresses.failures ELSE 0 END,
         updated_at = excluded.updated_at
     RETURNING known_failures, failures
@@ -32,7 +32,7 @@ COUNT_USER = text("""
     VALUES (:address, :user_id, 1, :now)
     ON CONFLICT (address, user_id) DO UPDATE
     SET failures = 1
-            + CASE WHEN throttle_users.updated_at > :faded_before
+            + CASE WHEN throttle_users.updated_at > :expired_before
                    THEN throttle_users.failures ELSE 0 END,
         updated_at = excluded.updated_at
     RETURNING failures
@@ -65,12 +65,12 @@ GUESS = text("""
     VALUES (:user_id, 1, :now)
     ON CONFLICT (user_id) DO UPDATE
     SET guesses = 1
-            + CASE WHEN password_guesses.updated_at > :faded_before
+            + CASE WHEN password_guesses.updated_at > :expired_before
                     AND password_guesses.updated_at <= :latest
                    THEN password_guesses.guesses ELSE 0 END,
         updated_at = excluded.updated_at
     WHERE password_guesses.guesses < :most
-        OR password_guesses.updated_at <= :faded_before
+        OR password_guesses.updated_at <= :expired_before
         OR password_guesses.updated_at > :latest
     RETURNING guesses
 """)

@@ -135,7 +135,7 @@ def update(
     key = app_key(ports, app)
     try:
         updated = apps.update_app(ports, OPERATOR, key, change)
-    except webhook_grants.UnconfirmedWebhooks as unconfirmed:
+    except webhook_grants.WebhooksNotConfirmed as unconfirmed:
         warnings = " ".join(one.problem for one in unconfirmed.webhooks)
         confirm_action(f"{warnings} Grant the permissions?", yes=yes)
         updated = apps.update_app(ports, OPERATOR, key, change, confirmed=True)

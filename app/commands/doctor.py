@@ -48,7 +48,7 @@ def _checks() -> Iterator[Finding]:
         return
     kind = "development" if ports.configuration.development else "production"
     yield Finding("settings", State.FINE, f"All can be used ({kind}).")
-    yield from diagnosis.examine(ports, OPERATOR)
+    yield from diagnosis.run_checks(ports, OPERATOR)
     yield _proxies()
 
 

@@ -20,7 +20,7 @@ from app.commands.terminal.output import Column, Form, Output, output
 from app.domain.authorization.actor import OPERATOR
 from app.domain.values.version import VERSION
 from app.services.operations import health_checks as diagnosis
-from app.services.outbox import base_url as base_address
+from app.services.outbox import base_url
 from app.web.installation import installation
 from app.web.sessions import CONSOLE
 
@@ -83,7 +83,7 @@ def command(host: str, port: int, *, workers: int | None, no_worker: bool) -> No
     diagnosis.require_ready(ports, OPERATOR)
     out = output()
     _wait_for_port(out, host, port)
-    base_address.remember_base_address(ports, OPERATOR, _address(host, port))
+    base_url.save_base_url(ports, OPERATOR, _address(host, port))
     ports.database.close()  # from here on, the processes below have connections of their own
     count = workers or _processors()
     programs = [Program("server", _server(host, port, count))]

@@ -35,7 +35,7 @@ def _attention(seen: Overview) -> int:
     """How many things want a look."""
     found = len(seen.webhooks or ())
     if seen.people is not None:
-        found += bool(seen.people.blocked_addresses)
+        found += bool(seen.people.blocked_ips)
         found += bool(seen.people.untrusted_peers)
         found += bool(
             seen.people.staff_without_sign_on and any(p.is_active for p in seen.providers)

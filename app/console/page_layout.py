@@ -117,7 +117,7 @@ def _badges() -> dict[str, dict[str, object]]:
     found = show_badges(ports(), caller().actor) if caller().user.is_staff else Badges()
     badges = {
         "console.webhooks.index": (found.webhooks, "bad", "failing or switched off"),
-        "console.throttle.index": (found.blocked_addresses, "warn", "blocked from signing in"),
+        "console.throttle.index": (found.blocked_ips, "warn", "blocked from signing in"),
     }
     return {
         place: {"count": count, "state": state, "words": words}

@@ -107,7 +107,7 @@ def note_use() -> None:
         session["seen"] = now
     session_id = caller().actor.session_id
     if session_id is not None:
-        ports().activity.saw_session(session_id)
+        ports().activity.record_session_use(session_id)
 
 
 def is_signed_in() -> bool:

@@ -32,7 +32,7 @@ from .traffic import ForwardingRecord, TrafficRecord
 from .user_words import UserWordRecord
 from .users import UserRecord
 from .webhooks import WebhookEventRecord, WebhookRecord
-from .workers import PulseRecord
+from .workers import HeartbeatRecord
 
 __all__ = [
     "AccountLinkRecord",
@@ -53,6 +53,7 @@ __all__ = [
     "GroupMemberRecord",
     "GroupPermissionRecord",
     "GroupRecord",
+    "HeartbeatRecord",
     "IdentityProviderRecord",
     "OidcStateRecord",
     "OrderLineRecord",
@@ -62,7 +63,6 @@ __all__ = [
     "PasswordGuessRecord",
     "ProductRecord",
     "ProviderTokenRecord",
-    "PulseRecord",
     "Record",
     "ResetRequestRecord",
     "SessionRecord",

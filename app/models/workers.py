@@ -7,14 +7,14 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from app.models.record import BigKey, Record
 
-PULSE_ID = 1
+HEARTBEAT_ID = 1
 
 
-class PulseRecord(Record):
+class HeartbeatRecord(Record):
     """The one row in which every worker notes that it is alive; empty before the first one."""
 
     __tablename__ = "worker_pulse"
-    __table_args__ = (CheckConstraint(f"id = {PULSE_ID}", name="one_row"),)
+    __table_args__ = (CheckConstraint(f"id = {HEARTBEAT_ID}", name="one_row"),)
 
     id: Mapped[int] = mapped_column(BigKey, primary_key=True, autoincrement=False)
     beat_at: Mapped[datetime | None]

@@ -8,16 +8,16 @@ from app.domain.shop.traffic import TrafficKind
 class Activity(Protocol):
     """Noticing costs the hot path next to nothing: no request waits for a write of these."""
 
-    def saw_request(self, kind: TrafficKind) -> None:
+    def count_request(self, kind: TrafficKind) -> None:
         """Count a request of that kind of caller."""
 
-    def saw_session(self, session_id: int) -> None:
+    def record_session_use(self, session_id: int) -> None:
         """A session was used just now."""
 
-    def saw_app_token(self, token_id: int, address: str | None) -> None:
+    def record_app_token_use(self, token_id: int, address: str | None) -> None:
         """An app's token was used just now, from ``address``."""
 
-    def saw_forwarding(self, peer: str) -> None:
+    def record_forwarding(self, peer: str) -> None:
         """``peer``, which is no trusted proxy, passed on what it says is somebody else's."""
 
     def flush(self) -> None:

@@ -48,7 +48,7 @@ class CallFailed(Exception):
         self.fault = fault
 
     @property
-    def is_passing(self) -> bool:
+    def is_temporary(self) -> bool:
         """Whether the same call may well succeed later."""
         return self.fault in _PASSING
 
@@ -76,7 +76,7 @@ class HttpRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class HttpAnswer:
+class HttpResponse:
     """What came back, whatever its status; names of headers are in lower case."""
 
     status: int
@@ -89,7 +89,7 @@ class HttpAnswer:
 
 
 class Http(Protocol):
-    def send(self, request: HttpRequest) -> HttpAnswer:
+    def send(self, request: HttpRequest) -> HttpResponse:
         """The answer to ``request``, of whatever status; a redirect is an answer, never followed.
 
         Addresses are resolved once, checked, and the connection is made to what was checked.
@@ -98,7 +98,7 @@ class Http(Protocol):
         """
 
 
-def json_members(answer: HttpAnswer, what: str) -> Mapping[str, object]:
+def json_members(answer: HttpResponse, what: str) -> Mapping[str, object]:
     """The JSON object in ``answer``; ``what`` names it in the error.
 
     Raises ``CallFailed``: STATUS for any but 2xx, MALFORMED for what is no JSON object, or one in

@@ -46,7 +46,7 @@ class SignIn:
 
 
 @dataclass(frozen=True, slots=True)
-class TokenAnswer:
+class TokenResponse:
     """What the token endpoint gave; empty or ``None`` for what it did not."""
 
     access_token: str = field(repr=False)
@@ -74,10 +74,10 @@ class IdentityProvider(Protocol):
 
     def exchange(
         self, client: Client, *, code: str, redirect_uri: str, verifier: str
-    ) -> TokenAnswer:
+    ) -> TokenResponse:
         """The tokens for a code; raises ``GrantRefused``."""
 
-    def refresh(self, client: Client, refresh_token: str) -> TokenAnswer:
+    def refresh(self, client: Client, refresh_token: str) -> TokenResponse:
         """New tokens, of the scope that was granted before; raises ``GrantRefused``.
 
         ``refresh_token`` of the answer is the next one, or the same where none replaces it.

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
-from app.domain.deliveries.deliveries import Replayed
+from app.domain.deliveries.deliveries import ReplayResult
 from app.domain.values.unset import ABSENT, Absent
 
 
 @dataclass(frozen=True, slots=True)
-class KnownApp:
+class InstanceApp:
     """An app that webhooks may belong to; ``permissions`` are ``None`` where nobody has asked."""
 
     id: str
@@ -24,11 +24,11 @@ class KnownApp:
 
 
 @dataclass(frozen=True, slots=True)
-class KnownWebhook:
+class InstanceWebhook:
     """A webhook and whose it is."""
 
     id: str
-    app: KnownApp
+    app: InstanceApp
     name: str
     target_url: str
     is_active: bool
@@ -52,7 +52,7 @@ class WebhookDraft:
 
 
 @dataclass(frozen=True, slots=True)
-class KnownAttempt:
+class InstanceAttempt:
     """One attempt at a delivery; ``duration`` in seconds, ``response_status`` if there was one."""
 
     created_at: datetime
@@ -64,7 +64,7 @@ class KnownAttempt:
 
 
 @dataclass(frozen=True, slots=True)
-class KnownDelivery:
+class InstanceDelivery:
     """A delivery and the newest attempt at it, if there has been one."""
 
     id: str
@@ -72,19 +72,19 @@ class KnownDelivery:
     status: str
     created_at: datetime
     payload: str = field(repr=False)
-    attempt: KnownAttempt | None = None
+    attempt: InstanceAttempt | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class DeliveryPage:
     """Some deliveries, the newest first; ``next`` is where to go on, empty at the end."""
 
-    items: tuple[KnownDelivery, ...]
+    items: tuple[InstanceDelivery, ...]
     next: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class WantedDeliveries:
+class DeliveryQuery:
     """Which deliveries of a webhook are wanted, and from where in their list."""
 
     status: str = ""
@@ -99,22 +99,22 @@ class Instance(Protocol):
     A distant one raises ``TrafficClosed`` and ``Unreachable``, too.
     """
 
-    def apps(self) -> tuple[KnownApp, ...]:
+    def apps(self) -> tuple[InstanceApp, ...]:
         """The apps that whoever asks may give webhooks to, in the order they were made."""
 
-    def webhooks(self) -> tuple[KnownWebhook, ...]:
+    def webhooks(self) -> tuple[InstanceWebhook, ...]:
         """Every webhook that whoever asks may manage, app by app, the oldest first."""
 
     def event_types(self) -> Mapping[str, str]:
         """The names of the events that webhooks can hear of, each with what it tells."""
 
-    def create(self, app_id: str, said: WebhookDraft) -> KnownWebhook:
+    def create(self, app_id: str, said: WebhookDraft) -> InstanceWebhook:
         """Make a webhook of that app; it comes with the app's permissions."""
 
-    def change(self, webhook: KnownWebhook, said: WebhookDraft) -> KnownWebhook:
+    def change(self, webhook: InstanceWebhook, said: WebhookDraft) -> InstanceWebhook:
         """Change a webhook; likewise."""
 
-    def delete(self, webhook: KnownWebhook) -> None:
+    def delete(self, webhook: InstanceWebhook) -> None:
         """Remove a webhook with its deliveries."""
 
     def dry_run(
@@ -122,16 +122,18 @@ class Instance(Protocol):
     ) -> str:
         """The payload of a webhook with ``query`` for that object; sends and writes nothing."""
 
-    def trigger(self, webhook_id: str, object_id: str | None) -> KnownDelivery:
+    def trigger(self, webhook_id: str, object_id: str | None) -> InstanceDelivery:
         """Send a webhook's payload of that object, or of the newest that fits, now."""
 
-    def deliveries(self, webhook_id: str, wanted: WantedDeliveries) -> DeliveryPage:
+    def deliveries(self, webhook_id: str, wanted: DeliveryQuery) -> DeliveryPage:
         """What was sent to that webhook in the last days."""
 
-    def retry(self, delivery_id: str) -> KnownDelivery:
+    def retry(self, delivery_id: str) -> InstanceDelivery:
         """Make a delivery again, at once and with the same ``webhook-id``."""
 
-    def replay(self, webhook_id: str, since: datetime, *, failed: bool, missing: bool) -> Replayed:
+    def replay(
+        self, webhook_id: str, since: datetime, *, failed: bool, missing: bool
+    ) -> ReplayResult:
         """Make again what failed since that moment, and what the webhook never got."""
 
     def key_set(self) -> bytes:

@@ -35,7 +35,7 @@ class Guess:
 
 
 @dataclass(frozen=True, slots=True)
-class BlockedAddress:
+class BlockedIp:
     """An address that has to wait: until when (Unix seconds), and the failures behind it."""
 
     address: str
@@ -90,13 +90,13 @@ class Throttle(Protocol):
         session or token they come with.
         """
 
-    def take_back_guess(self, user_id: int) -> None:
+    def undo_guess(self, user_id: int) -> None:
         """Uncount a guess that was not compared after all."""
 
-    def forget_guesses(self, user_id: int) -> None:
+    def reset_guesses(self, user_id: int) -> None:
         """Begin to count at zero again: the password was right."""
 
-    def blocked(self, now: float, limit: int = 100) -> Sequence[BlockedAddress]:
+    def blocked(self, now: float, limit: int = 100) -> Sequence[BlockedIp]:
         """The addresses that have to wait at ``now``, the longest wait first."""
 
     def count_blocked(self, now: float) -> int | statements.Select[int]:
@@ -114,7 +114,7 @@ class Throttle(Protocol):
         Addresses that failed against nobody are left out.
         """
 
-    def find(self, address: str, now: float) -> BlockedAddress | None:
+    def find(self, address: str, now: float) -> BlockedIp | None:
         """What is held against ``address`` at ``now``, blocked or not; ``None`` for nothing."""
 
     def unblock(self, address: str) -> bool:
@@ -126,5 +126,5 @@ class Throttle(Protocol):
         Whose counters are lost may guess passwords without waiting.
         """
 
-    def forget_faded(self, now: float) -> int:
+    def delete_expired(self, now: float) -> int:
         """Remove counters nobody will look at again; how many (0 where they go by themselves)."""

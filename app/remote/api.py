@@ -6,7 +6,7 @@ from typing import Any
 
 from app.domain.values.errors import PermissionDenied, Refused, TokenFault, TokenRejected
 from app.domain.values.installation_errors import Unreachable
-from app.ports.http import CallFailed, CallFault, Http, HttpAnswer, HttpRequest
+from app.ports.http import CallFailed, CallFault, Http, HttpRequest, HttpResponse
 from app.remote.credentials import Credential, GivenToken
 from app.remote.responses import read_as, read_data, read_payload, read_text
 
@@ -56,7 +56,7 @@ class Api:
         """What the mutation ``name`` of ``document`` returned; raises ``Refused`` besides."""
         return read_payload(self.url, self.ask(document, **variables), name)
 
-    def get(self, url: str) -> HttpAnswer:
+    def get(self, url: str) -> HttpResponse:
         """What stands at another address of the instance, for everybody to read."""
         return self._send(HttpRequest(url, timeout=self._timeout))
 
@@ -70,7 +70,7 @@ class Api:
         )
         return dict(read_data(self.url, self._send(request)))
 
-    def _send(self, request: HttpRequest) -> HttpAnswer:
+    def _send(self, request: HttpRequest) -> HttpResponse:
         try:
             return self._http.send(request)
         except CallFailed as failed:

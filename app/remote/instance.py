@@ -5,18 +5,18 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from typing import TypeVar
 
-from app.domain.deliveries.deliveries import Replayed
-from app.domain.urls.api_urls import key_set_address
+from app.domain.deliveries.deliveries import ReplayResult
+from app.domain.urls.api_urls import key_set_url
 from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.domain.values.installation_errors import Unreachable
 from app.domain.values.unset import Absent
 from app.ports.http import Http
 from app.ports.instance import (
     DeliveryPage,
-    KnownApp,
-    KnownDelivery,
-    KnownWebhook,
-    WantedDeliveries,
+    DeliveryQuery,
+    InstanceApp,
+    InstanceDelivery,
+    InstanceWebhook,
     WebhookDraft,
 )
 from app.ports.saved_logins import Profile, Profiles
@@ -35,13 +35,13 @@ class RemoteInstance:
     def __init__(self, api: Api) -> None:
         self._api = api
 
-    def apps(self) -> tuple[KnownApp, ...]:
+    def apps(self) -> tuple[InstanceApp, ...]:
         return self._read(
             lambda: tuple(map(to_app, self._owners(documents.OWN_APP, documents.APPS)))
         )
 
-    def webhooks(self) -> tuple[KnownWebhook, ...]:
-        def read() -> tuple[KnownWebhook, ...]:
+    def webhooks(self) -> tuple[InstanceWebhook, ...]:
+        def read() -> tuple[InstanceWebhook, ...]:
             owners = self._owners(documents.OWN_WEBHOOKS, documents.WEBHOOKS)
             return tuple(
                 to_webhook(node, to_app(owner)) for owner in owners for node in owner["webhooks"]
@@ -55,18 +55,18 @@ class RemoteInstance:
             lambda: {one["name"]: one["description"] or "" for one in data["__type"]["enumValues"]}
         )
 
-    def create(self, app_id: str, draft: WebhookDraft) -> KnownWebhook:
+    def create(self, app_id: str, draft: WebhookDraft) -> InstanceWebhook:
         variables = {"app": app_id, **_input(draft)}
         payload = self._api.change("webhookCreate", documents.CREATE, input=variables)
         return self._read(lambda: _owned(payload["webhook"]))
 
-    def change(self, webhook: KnownWebhook, draft: WebhookDraft) -> KnownWebhook:
+    def change(self, webhook: InstanceWebhook, draft: WebhookDraft) -> InstanceWebhook:
         payload = self._api.change(
             "webhookUpdate", documents.UPDATE, id=webhook.id, input=_input(draft)
         )
         return self._read(lambda: _owned(payload["webhook"]))
 
-    def delete(self, webhook: KnownWebhook) -> None:
+    def delete(self, webhook: InstanceWebhook) -> None:
         self._api.change("webhookDelete", documents.DELETE, id=webhook.id)
 
     def dry_run(
@@ -77,7 +77,7 @@ class RemoteInstance:
         )
         return self._read(lambda: read_json(payload["payload"]))
 
-    def trigger(self, webhook_id: str, object_id: str | None) -> KnownDelivery:
+    def trigger(self, webhook_id: str, object_id: str | None) -> InstanceDelivery:
         variables = {"webhookId": webhook_id}
         if object_id is None:
             payload = self._api.change("webhookTrigger", documents.TRIGGER_NEWEST, **variables)
@@ -86,7 +86,7 @@ class RemoteInstance:
             payload = self._api.change("webhookTrigger", documents.TRIGGER, **variables)
         return self._read(lambda: to_delivery(payload["delivery"]))
 
-    def deliveries(self, webhook_id: str, wanted: WantedDeliveries) -> DeliveryPage:
+    def deliveries(self, webhook_id: str, wanted: DeliveryQuery) -> DeliveryPage:
         names = {"status": wanted.status, "eventType": wanted.event}
         data = self._api.ask(
             documents.DELIVERIES,
@@ -99,11 +99,13 @@ class RemoteInstance:
             raise Refused(Problem("NOT_FOUND", "There is no such webhook.", "id"))
         return self._read(lambda: _page(data["webhook"]["eventDeliveries"], wanted.after))
 
-    def retry(self, delivery_id: str) -> KnownDelivery:
+    def retry(self, delivery_id: str) -> InstanceDelivery:
         payload = self._api.change("eventDeliveryRetry", documents.RETRY, id=delivery_id)
         return self._read(lambda: to_delivery(payload["delivery"]))
 
-    def replay(self, webhook_id: str, since: datetime, *, failed: bool, missing: bool) -> Replayed:
+    def replay(
+        self, webhook_id: str, since: datetime, *, failed: bool, missing: bool
+    ) -> ReplayResult:
         payload = self._api.change(
             "webhookReplay",
             documents.REPLAY,
@@ -113,11 +115,11 @@ class RemoteInstance:
             missing=missing,
         )
         return self._read(
-            lambda: Replayed(payload["failed"], payload["missing"], payload["hasMore"])
+            lambda: ReplayResult(payload["failed"], payload["missing"], payload["hasMore"])
         )
 
     def key_set(self) -> bytes:
-        url = key_set_address(self._api.url)
+        url = key_set_url(self._api.url)
         answer = self._api.get(url)
         if not answer.is_good:
             raise Unreachable(url, f"it answered with HTTP {answer.status}.")
@@ -163,7 +165,7 @@ def connect_by_profile(http: Http, profiles: Profiles, profile: Profile) -> Remo
     return RemoteInstance(Api(http, profile.url, SavedLogin(profiles, profile)))
 
 
-def _owned(node: Node) -> KnownWebhook:
+def _owned(node: Node) -> InstanceWebhook:
     return to_webhook(node, to_app(node["app"]))
 
 

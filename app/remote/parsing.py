@@ -5,14 +5,14 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from app.ports.instance import KnownApp, KnownAttempt, KnownDelivery, KnownWebhook
+from app.ports.instance import InstanceApp, InstanceAttempt, InstanceDelivery, InstanceWebhook
 from app.remote.responses import read_text
 
 Node = Mapping[str, Any]
 
 
-def to_app(node: Node) -> KnownApp:
-    return KnownApp(
+def to_app(node: Node) -> InstanceApp:
+    return InstanceApp(
         id=read_text(node, "id"),
         name=_text_if_any(node, "name"),
         is_active=node["isActive"],
@@ -26,8 +26,8 @@ def _codes(permissions: Sequence[Node] | None) -> frozenset[str] | None:
     return frozenset(read_text(one, "code") for one in permissions)
 
 
-def to_webhook(node: Node, app: KnownApp) -> KnownWebhook:
-    return KnownWebhook(
+def to_webhook(node: Node, app: InstanceApp) -> InstanceWebhook:
+    return InstanceWebhook(
         id=read_text(node, "id"),
         app=app,
         name=_text_if_any(node, "name"),
@@ -40,9 +40,9 @@ def to_webhook(node: Node, app: KnownApp) -> KnownWebhook:
     )
 
 
-def to_delivery(node: Node) -> KnownDelivery:
+def to_delivery(node: Node) -> InstanceDelivery:
     attempts = [edge["node"] for edge in node["attempts"]["edges"]]
-    return KnownDelivery(
+    return InstanceDelivery(
         id=read_text(node, "id"),
         event=read_text(node, "eventType"),
         status=read_text(node, "status"),
@@ -52,8 +52,8 @@ def to_delivery(node: Node) -> KnownDelivery:
     )
 
 
-def _to_attempt(node: Node) -> KnownAttempt:
-    return KnownAttempt(
+def _to_attempt(node: Node) -> InstanceAttempt:
+    return InstanceAttempt(
         created_at=_moment(node["createdAt"]),
         status=node["status"],
         response_status=node["responseStatusCode"],

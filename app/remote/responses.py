@@ -14,7 +14,7 @@ from app.domain.values.errors import (
     TrafficClosed,
 )
 from app.domain.values.installation_errors import Fault, Unreachable
-from app.ports.http import HttpAnswer
+from app.ports.http import HttpResponse
 
 Read = TypeVar("Read")
 
@@ -27,7 +27,7 @@ _FAULTS = {fault.value: fault for fault in TokenFault}
 _MAX_MESSAGES = 3
 
 
-def read_data(url: str, answer: HttpAnswer) -> Mapping[str, Any]:
+def read_data(url: str, answer: HttpResponse) -> Mapping[str, Any]:
     """The data in an answer of ``url``.
 
     Raises what its errors mean: ``TrafficClosed``, ``TokenRejected``, ``PermissionDenied``,
@@ -81,7 +81,7 @@ def _problem(error: Mapping[str, Any]) -> Problem:
     )
 
 
-def _body(url: str, answer: HttpAnswer) -> Mapping[str, Any]:
+def _body(url: str, answer: HttpResponse) -> Mapping[str, Any]:
     if answer.status in _REDIRECTS:
         where = answer.headers.get("location", "elsewhere")[:200]
         raise Unreachable(url, f"it says to look at {where}. Use the address of the API itself.")
@@ -94,7 +94,7 @@ def _body(url: str, answer: HttpAnswer) -> Mapping[str, Any]:
     return body
 
 
-def _not_an_api_error(url: str, answer: HttpAnswer) -> Exception:
+def _not_an_api_error(url: str, answer: HttpResponse) -> Exception:
     if answer.status in _DENYING:
         message = f"{url} answered with HTTP {answer.status}: something before it lets nobody in."
         return PermissionDenied(message=message)
@@ -108,7 +108,7 @@ def _not_an_api_error(url: str, answer: HttpAnswer) -> Exception:
     )
 
 
-def _error(url: str, answer: HttpAnswer, errors: Sequence[object]) -> Exception:
+def _error(url: str, answer: HttpResponse, errors: Sequence[object]) -> Exception:
     """The exception that the first of ``errors`` stands for."""
     messages = [_message(one) for one in errors[:_MAX_MESSAGES]]
     extensions = _extensions(errors[0])

@@ -24,7 +24,9 @@ def visitor_from(environ: Environ, installation: Installation) -> Visitor:
     trusted = installation.trusted_proxies
     if forwarded_for is not None and is_forwarded_by_stranger(peer, forwarded_for, trusted):
         # Gathered in memory: the operator is told, and the request goes on as if it were direct.
-        installation.ports.activity.saw_forwarding(client_address(peer, None, ()) or UNKNOWN_PEER)
+        installation.ports.activity.record_forwarding(
+            client_address(peer, None, ()) or UNKNOWN_PEER
+        )
     return Visitor(
         credential=credential_in(environ),
         address=client_address(peer, forwarded_for, trusted),

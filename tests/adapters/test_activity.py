@@ -49,14 +49,14 @@ def test_a_session_was_last_used_when_it_was_last_seen(
     used, idle = sessions_of(ports, user_id)
     began = clock.now()
     clock.pass_(minutes=7)
-    activity.saw_session(used.id)
+    activity.record_session_use(used.id)
     activity.flush()
     assert [row.last_used_at for row in sessions_of(ports, user_id)] == [clock.now(), began]
     assert idle.last_used_at == began
 
 
 def test_nothing_is_written_before_its_time(ports: Ports, activity: SqlActivity) -> None:
-    activity.saw_request(TrafficKind.STAFF)
+    activity.count_request(TrafficKind.STAFF)
     assert counts(ports) == {}
     activity.close()
     assert counts(ports) == {("12:00", "staff"): 1}
@@ -69,8 +69,8 @@ def test_an_apps_token_was_last_used_from_its_last_address(
     make_app(ports, "another")
     with ports.database.reading() as session:
         used, idle = session.scalars(select(AppTokenRecord).order_by(AppTokenRecord.id))
-    activity.saw_app_token(used.id, "192.0.2.1")
-    activity.saw_app_token(used.id, "2001:db8::1")
+    activity.record_app_token_use(used.id, "192.0.2.1")
+    activity.record_app_token_use(used.id, "2001:db8::1")
     activity.flush()
     with ports.database.reading() as session:
         after = session.get_one(AppTokenRecord, used.id)
@@ -80,7 +80,7 @@ def test_an_apps_token_was_last_used_from_its_last_address(
 
 def test_an_address_that_cannot_be_told_is_none(ports: Ports, activity: SqlActivity) -> None:
     make_app(ports)
-    activity.saw_app_token(1, None)
+    activity.record_app_token_use(1, None)
     activity.flush()
     with ports.database.reading() as session:
         assert session.scalars(select(AppTokenRecord.last_used_address)).one() == ""
@@ -90,12 +90,12 @@ def test_requests_are_counted_by_spans_of_ten_minutes_and_kinds(
     ports: Ports, activity: SqlActivity, clock: FakeClock
 ) -> None:
     clock.pass_(minutes=9, seconds=59)
-    activity.saw_request(TrafficKind.ANONYMOUS)
-    activity.saw_request(TrafficKind.ANONYMOUS)
-    activity.saw_request(TrafficKind.APP)
+    activity.count_request(TrafficKind.ANONYMOUS)
+    activity.count_request(TrafficKind.ANONYMOUS)
+    activity.count_request(TrafficKind.APP)
     activity.flush()
     clock.pass_(seconds=1)
-    activity.saw_request(TrafficKind.ANONYMOUS)
+    activity.count_request(TrafficKind.ANONYMOUS)
     activity.flush()
     activity.flush()
     assert counts(ports) == {
@@ -110,8 +110,8 @@ def test_several_processes_add_up(
 ) -> None:
     other = SqlActivity(elsewhere.database, clock, NEVER)
     for _ in range(3):
-        activity.saw_request(TrafficKind.CUSTOMER)
-        other.saw_request(TrafficKind.CUSTOMER)
+        activity.count_request(TrafficKind.CUSTOMER)
+        other.count_request(TrafficKind.CUSTOMER)
         activity.flush()
         other.flush()
     other.close()
@@ -124,8 +124,8 @@ def test_no_request_of_many_threads_is_lost(ports: Ports, activity: SqlActivity)
     def work(number: int) -> None:
         start.wait()
         for place in range(500):
-            activity.saw_request(TrafficKind.STAFF)
-            activity.saw_session(number * 1000 + place)
+            activity.count_request(TrafficKind.STAFF)
+            activity.record_session_use(number * 1000 + place)
             if place % 100 == 0:
                 activity.flush()
 
@@ -142,7 +142,7 @@ def test_a_session_that_has_ended_meanwhile_stays_ended(
     user_id = make_user(ports)
     actor = actor_of(ports, user_id)
     (here,) = sessions_of(ports, user_id)
-    activity.saw_session(here.id)
+    activity.record_session_use(here.id)
     end_session(ports, actor, to_global_id("Session", here.id))
     activity.flush()
     assert sessions_of(ports, user_id) == []
@@ -159,8 +159,8 @@ def test_whoever_ends_a_session_never_waits_for_it(
     sign_in(ports, user_id)
     locked, free = sessions_of(ports, user_id)
     clock.pass_(minutes=1)
-    activity.saw_session(locked.id)
-    activity.saw_session(free.id)
+    activity.record_session_use(locked.id)
+    activity.record_session_use(free.id)
     with elsewhere.database.transaction() as session:
         session.get_one(type(locked), locked.id, with_for_update=True)
         activity.flush()
@@ -175,12 +175,12 @@ def test_what_cannot_be_written_is_kept_for_the_next_time(ports: Ports, clock: F
     clock.pass_(minutes=1)
     database = _Flaky(ports)
     activity = SqlActivity(database, clock, NEVER)
-    activity.saw_request(TrafficKind.INVALID)
-    activity.saw_forwarding("203.0.113.7")
-    activity.saw_session(used.id)
+    activity.count_request(TrafficKind.INVALID)
+    activity.record_forwarding("203.0.113.7")
+    activity.record_session_use(used.id)
     activity.flush()
     assert counts(ports) == {}
-    activity.saw_request(TrafficKind.INVALID)
+    activity.count_request(TrafficKind.INVALID)
     database.is_down = False
     activity.flush()
     assert counts(ports) == {("12:00", "invalid"): 2}
@@ -193,10 +193,10 @@ def test_what_cannot_be_written_is_kept_for_the_next_time(ports: Ports, clock: F
 def test_memory_is_bounded_while_nothing_can_be_written(ports: Ports, clock: FakeClock) -> None:
     activity = SqlActivity(_Flaky(ports), clock, NEVER)
     for number in range(MAX_SEEN + 10):
-        activity.saw_session(number)
+        activity.record_session_use(number)
     activity.flush()
     for number in range(10):
-        activity.saw_session(-number)
+        activity.record_session_use(-number)
     activity.flush()
     assert activity.waiting == MAX_SEEN
     activity.close()
@@ -205,7 +205,7 @@ def test_memory_is_bounded_while_nothing_can_be_written(ports: Ports, clock: Fak
 def test_a_thread_writes_by_itself(ports: Ports, clock: FakeClock) -> None:
     database = _Signalling(ports)
     activity = SqlActivity(database, clock, interval=0.01)
-    activity.saw_request(TrafficKind.APP)
+    activity.count_request(TrafficKind.APP)
     assert database.written.wait(timeout=30)
     activity.close()
     assert counts(ports) == {("12:00", "app"): 1}
@@ -220,7 +220,7 @@ from app.domain.shop.traffic import TrafficKind
 
 def see():
     activity = SqlActivity(connect_database(sys.argv[1]), SystemClock())
-    activity.saw_request(TrafficKind.APP)
+    activity.count_request(TrafficKind.APP)
 
 worker = multiprocessing.get_context("fork").Process(target=see)
 worker.start()

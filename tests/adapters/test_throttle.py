@@ -1,7 +1,7 @@
 """What every throttle must do, wherever it counts: SQLite, PostgreSQL, Redis."""
 
 from app.domain.sign_in.login_throttle import (
-    FADE_SECONDS,
+    EXPIRY_SECONDS,
     LEASE_SECONDS,
 )
 from app.ports.throttle import Throttle
@@ -89,7 +89,7 @@ def test_a_refused_attempt_keeps_no_counter_alive(visitor: Visitor) -> None:
     visitor.fail(ANNA, times=13)
     assert not visitor.throttle.begin(ADDRESS, visitor.now - MOMENT).lease
     failed_last = visitor.now - 3600
-    visitor.now = failed_last + FADE_SECONDS
+    visitor.now = failed_last + EXPIRY_SECONDS
     assert visitor.fail(ANNA) == [1]
 
 
@@ -98,7 +98,7 @@ def test_an_attempt_that_neither_failed_nor_succeeded_keeps_no_counter_alive(
 ) -> None:
     visitor.fail(ANNA, times=2)
     visitor.throttle.release(ADDRESS, visitor.begin().lease)
-    visitor.now += FADE_SECONDS - 2
+    visitor.now += EXPIRY_SECONDS - 2
     assert visitor.fail(ANNA) == [1]
 
 
@@ -137,24 +137,24 @@ def test_the_failures_of_an_address_count_until_two_hours_after_the_last(
     visitor: Visitor,
 ) -> None:
     visitor.fail(ANNA, times=3)
-    visitor.now += FADE_SECONDS - 4 - MOMENT
+    visitor.now += EXPIRY_SECONDS - 4 - MOMENT
     assert visitor.fail(ANNA) == [8]
-    visitor.now += FADE_SECONDS - 8
+    visitor.now += EXPIRY_SECONDS - 8
     assert visitor.fail(ANNA) == [1]
 
 
 def test_failures_for_unknown_emails_fade_too(visitor: Visitor) -> None:
     visitor.fail(times=10)
-    visitor.now += FADE_SECONDS - 1
+    visitor.now += EXPIRY_SECONDS - 1
     assert visitor.fail(times=2) == [1, 1]
 
 
 def test_failures_against_a_user_fade_while_the_address_goes_on_failing(visitor: Visitor) -> None:
     visitor.fail(ANNA, times=4)
     visitor.succeed(BELA)
-    visitor.now += FADE_SECONDS / 2
+    visitor.now += EXPIRY_SECONDS / 2
     visitor.fail(BELA)
-    visitor.now += FADE_SECONDS / 2
+    visitor.now += EXPIRY_SECONDS / 2
     assert visitor.fail(ANNA) == [2]  # the second of the address, the first that counts for Anna
 
 
@@ -162,7 +162,7 @@ def test_failures_against_a_user_fade_two_hours_after_the_last_of_them(visitor: 
     for wait in (1, 2, 4):
         assert visitor.fail(ANNA) == [wait]
         visitor.succeed(BELA)
-        visitor.now += FADE_SECONDS - wait - MOMENT
+        visitor.now += EXPIRY_SECONDS - wait - MOMENT
 
 
 def test_an_attempt_whose_process_was_killed_ends_by_itself(visitor: Visitor) -> None:

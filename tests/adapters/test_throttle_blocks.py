@@ -2,8 +2,8 @@
 
 import pytest
 
-from app.domain.sign_in.login_throttle import FADE_SECONDS
-from app.ports.throttle import BlockedAddress, Throttle
+from app.domain.sign_in.login_throttle import EXPIRY_SECONDS
+from app.ports.throttle import BlockedIp, Throttle
 from tests.adapters.throttle_backends import (
     ADDRESS,
     ANNA,
@@ -22,9 +22,9 @@ def test_blocked_addresses_are_listed_longest_wait_first(throttle: Throttle) -> 
     Visitor(throttle, "198.51.100.2").fail(ANNA)
     Visitor(throttle, "198.51.100.3").fail(ANNA)
     assert throttle.blocked(NOW) == (
-        BlockedAddress("198.51.100.3", NOW + 4, 3, 3),
-        BlockedAddress("198.51.100.2", NOW + 2, 2, 2),
-        BlockedAddress("198.51.100.1", NOW + 1, 0, 1),
+        BlockedIp("198.51.100.3", NOW + 4, 3, 3),
+        BlockedIp("198.51.100.2", NOW + 2, 2, 2),
+        BlockedIp("198.51.100.1", NOW + 1, 0, 1),
     )
     assert [one.address for one in throttle.blocked(NOW, limit=1)] == ["198.51.100.3"]
     assert [one.address for one in throttle.blocked(NOW + 2)] == ["198.51.100.3"]
@@ -70,8 +70,8 @@ def test_what_is_held_against_an_address_can_be_looked_up_until_it_fades(
     visitor.fail(ANNA, times=2)
     visitor.fail(times=1)
     end = visitor.now
-    assert find(ADDRESS, end) == BlockedAddress(ADDRESS, end, 2, 3)
-    assert find(ADDRESS, end + FADE_SECONDS) is None
+    assert find(ADDRESS, end) == BlockedIp(ADDRESS, end, 2, 3)
+    assert find(ADDRESS, end + EXPIRY_SECONDS) is None
 
 
 def test_failures_against_a_user_are_held_against_the_address_when_all_else_is_reset(
@@ -81,18 +81,18 @@ def test_failures_against_a_user_are_held_against_the_address_when_all_else_is_r
     failed = NOW
     visitor.succeed(BELA)
     find = visitor.throttle.find
-    assert find(ADDRESS, visitor.now) == BlockedAddress(ADDRESS, 0.0, 0, 0)
-    assert find(ADDRESS, failed + FADE_SECONDS) is None
+    assert find(ADDRESS, visitor.now) == BlockedIp(ADDRESS, 0.0, 0, 0)
+    assert find(ADDRESS, failed + EXPIRY_SECONDS) is None
 
 
 def test_clearing_away_what_has_faded_leaves_everything_else(throttle: Throttle) -> None:
     faded, fresh = Visitor(throttle), Visitor(throttle, OTHER_ADDRESS)
     faded.fail(ANNA, times=3)
-    fresh.now = faded.now + FADE_SECONDS
+    fresh.now = faded.now + EXPIRY_SECONDS
     fresh.fail(ANNA, times=2)
     running = Visitor(throttle, "198.51.100.1", fresh.now)
     assert running.begin().lease
-    throttle.forget_faded(fresh.now)
+    throttle.delete_expired(fresh.now)
     assert fresh.fail(ANNA) == [4]
     assert not running.begin().lease
 
@@ -117,4 +117,4 @@ def test_it_is_told_against_whom_an_address_failed(throttle: Throttle) -> None:
     both = [ADDRESS, OTHER_ADDRESS]
     assert throttle.failures_against(both, NOW) == {ADDRESS: {ANNA: 2, BELA: 1}}
     assert throttle.failures_against([], NOW) == {}
-    assert throttle.failures_against(both, visitor.now + FADE_SECONDS) == {}
+    assert throttle.failures_against(both, visitor.now + EXPIRY_SECONDS) == {}

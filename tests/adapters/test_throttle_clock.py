@@ -1,6 +1,6 @@
 """A throttle whose clock was put back, wherever it counts."""
 
-from app.domain.sign_in.login_throttle import FADE_SECONDS, MAX_BLOCK_SECONDS
+from app.domain.sign_in.login_throttle import EXPIRY_SECONDS, MAX_BLOCK_SECONDS
 from tests.adapters.throttle_backends import ADDRESS, ANNA, Visitor
 
 
@@ -47,7 +47,7 @@ def test_failures_are_counted_on_after_the_clock_was_put_back(visitor: Visitor) 
     visitor.now -= 7200
     visitor.now += visitor.begin().wait
     assert visitor.fail(ANNA) == [16]
-    visitor.now += FADE_SECONDS
+    visitor.now += EXPIRY_SECONDS
     assert visitor.fail(ANNA) == [1]
 
 

@@ -6,7 +6,7 @@ from threading import Barrier
 import pytest
 
 from app.domain.sign_in.login_throttle import LEASE_SECONDS
-from app.ports.throttle import BlockedAddress, Throttle
+from app.ports.throttle import BlockedIp, Throttle
 from tests.adapters.throttle_backends import (
     ADDRESS,
     ANNA,
@@ -64,7 +64,7 @@ def test_failures_at_the_same_moment_are_all_counted(
     run_programs(fail, RIVALS)
     wait, known = (2, 0) if user_id is None else (3600, RIVALS)
     assert max(waits) == wait
-    assert throttle.find(ADDRESS, NOW) == BlockedAddress(ADDRESS, NOW + wait, known, RIVALS)
+    assert throttle.find(ADDRESS, NOW) == BlockedIp(ADDRESS, NOW + wait, known, RIVALS)
 
 
 def test_failures_and_successes_at_the_same_moment_do_not_hinder_one_another(

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from threading import Barrier
 
-from app.domain.sign_in.login_throttle import GUESSES_FADE_SECONDS, MAX_GUESSES
+from app.domain.sign_in.login_throttle import GUESSES_EXPIRY_SECONDS, MAX_GUESSES
 from app.ports.throttle import Throttle
 from tests.adapters.throttle_backends import ANNA, BELA, NOW, Visitor, run_programs
 
@@ -13,27 +13,27 @@ def test_few_guesses_at_a_password_are_let_through_in_a_row(throttle: Throttle) 
     assert numbers == [1, 2, 3, 4, 5, 0]
     assert throttle.guess(BELA, NOW).number == 1
     refused = throttle.guess(ANNA, NOW + MAX_GUESSES)
-    assert refused.wait == GUESSES_FADE_SECONDS - 1
-    assert throttle.guess(ANNA, NOW + MAX_GUESSES - 1 + GUESSES_FADE_SECONDS).number == 1
+    assert refused.wait == GUESSES_EXPIRY_SECONDS - 1
+    assert throttle.guess(ANNA, NOW + MAX_GUESSES - 1 + GUESSES_EXPIRY_SECONDS).number == 1
 
 
 def test_a_right_password_or_a_login_begins_the_count_anew(
     throttle: Throttle, visitor: Visitor
 ) -> None:
-    forgetting: list[Callable[[int], None]] = [throttle.forget_guesses, visitor.succeed]
+    forgetting: list[Callable[[int], None]] = [throttle.reset_guesses, visitor.succeed]
     for forget in forgetting:
         numbers = [throttle.guess(ANNA, NOW).number for _ in range(MAX_GUESSES + 1)]
         assert numbers[-1] == 0
         forget(ANNA)
         assert throttle.guess(ANNA, NOW).number == 1
-        throttle.forget_guesses(ANNA)
+        throttle.reset_guesses(ANNA)
 
 
 def test_a_guess_that_is_taken_back_leaves_room_for_another(throttle: Throttle) -> None:
-    throttle.take_back_guess(ANNA)
+    throttle.undo_guess(ANNA)
     for _ in range(MAX_GUESSES):
         throttle.guess(ANNA, NOW)
-    throttle.take_back_guess(ANNA)
+    throttle.undo_guess(ANNA)
     assert throttle.guess(ANNA, NOW).number == MAX_GUESSES
     assert not throttle.guess(ANNA, NOW).number
 
@@ -52,5 +52,5 @@ def test_guesses_at_the_same_moment_are_all_counted(throttle: Throttle) -> None:
 def test_a_clock_put_back_does_not_lengthen_the_wait_for_a_guess(throttle: Throttle) -> None:
     for _ in range(MAX_GUESSES):
         throttle.guess(ANNA, NOW)
-    assert throttle.guess(ANNA, NOW - 5).wait <= GUESSES_FADE_SECONDS
+    assert throttle.guess(ANNA, NOW - 5).wait <= GUESSES_EXPIRY_SECONDS
     assert throttle.guess(ANNA, NOW - 7200).number == 1

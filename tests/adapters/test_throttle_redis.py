@@ -7,7 +7,7 @@ import pytest
 from redis import Redis
 
 from app.adapters.throttle_redis import RedisThrottle, connect_redis_throttle
-from app.domain.sign_in.login_throttle import FADE_SECONDS
+from app.domain.sign_in.login_throttle import EXPIRY_SECONDS
 from app.ports.throttle import Throttle, ThrottleUnavailable
 from tests.adapters.throttle_backends import ADDRESS, ANNA, NOW, Visitor
 
@@ -19,7 +19,7 @@ CALLS: tuple[Callable[[Throttle], object], ...] = (
     lambda throttle: throttle.blocked(NOW),
     lambda throttle: throttle.find(ADDRESS, NOW),
     lambda throttle: throttle.unblock(ADDRESS),
-    lambda throttle: throttle.forget_faded(NOW),
+    lambda throttle: throttle.delete_expired(NOW),
     lambda throttle: throttle.eviction(),
 )
 
@@ -45,7 +45,7 @@ def test_redis_forgets_everything_by_itself(redis_url: str, redis: Redis) -> Non
     assert len(keys) == 5
     for key in keys:
         assert key.startswith("latchkey:throttle:")
-        assert 0 < redis.ttl(key) <= FADE_SECONDS, key
+        assert 0 < redis.ttl(key) <= EXPIRY_SECONDS, key
 
 
 def test_a_success_leaves_no_key_behind(redis_url: str, redis: Redis) -> None:
@@ -71,7 +71,7 @@ def test_an_unblocked_address_leaves_no_key_behind(redis_url: str, redis: Redis)
 def test_ended_blocks_are_cleared_from_the_operators_list(redis_url: str, redis: Redis) -> None:
     throttle = connect_redis_throttle(redis_url)
     Visitor(throttle).fail()
-    throttle.forget_faded(NOW + 1)
+    throttle.delete_expired(NOW + 1)
     assert not redis.exists("latchkey:throttle:blocked")
 
 
@@ -80,7 +80,7 @@ def test_failures_against_users_do_not_pile_up(redis_url: str, redis: Redis) -> 
     for user_id in range(10, 20):
         visitor.fail(user_id)
         visitor.succeed(ANNA)
-    visitor.now += FADE_SECONDS
+    visitor.now += EXPIRY_SECONDS
     visitor.fail(ANNA)
     assert redis.hgetall(f"latchkey:throttle:users:{ADDRESS}") == {str(ANNA): "1"}
     assert redis.zcard(f"latchkey:throttle:touched:{ADDRESS}") == 1

@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import func, select, update
 
 from app.adapters.throttle_sql import SqlThrottle
-from app.domain.sign_in.login_throttle import FADE_SECONDS
+from app.domain.sign_in.login_throttle import EXPIRY_SECONDS
 from app.models import ThrottleAddressRecord, ThrottleUserRecord
 from app.ports import Ports
 from tests.adapters.throttle_backends import ADDRESS, NOW, OTHER_ADDRESS, Visitor
@@ -22,18 +22,18 @@ def test_faded_rows_are_removed_and_counted(ports: Ports, throttle: SqlThrottle)
     visitor.fail(user_id, times=2)
     failed_last = visitor.now - 2
     throttle.release(OTHER_ADDRESS, throttle.begin(OTHER_ADDRESS, NOW).lease)
-    assert throttle.forget_faded(NOW + FADE_SECONDS - 1) == 0
-    assert throttle.forget_faded(NOW + FADE_SECONDS) == 1
-    assert throttle.forget_faded(failed_last + FADE_SECONDS) == 2
+    assert throttle.delete_expired(NOW + EXPIRY_SECONDS - 1) == 0
+    assert throttle.delete_expired(NOW + EXPIRY_SECONDS) == 1
+    assert throttle.delete_expired(failed_last + EXPIRY_SECONDS) == 2
     assert _rows(ports) == (0, 0)
 
 
 def test_nobody_loses_a_running_attempt_when_rows_are_removed(throttle: SqlThrottle) -> None:
     visitor = Visitor(throttle)
     visitor.fail()
-    visitor.now = NOW + FADE_SECONDS
+    visitor.now = NOW + EXPIRY_SECONDS
     assert visitor.begin().lease
-    assert throttle.forget_faded(visitor.now) == 0
+    assert throttle.delete_expired(visitor.now) == 0
     assert not visitor.begin().lease
 
 

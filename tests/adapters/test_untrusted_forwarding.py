@@ -21,11 +21,11 @@ def activity(ports: Ports, clock: FakeClock) -> Iterator[SqlActivity]:
 def test_who_forwards_without_being_trusted_to_is_counted(
     ports: Ports, activity: SqlActivity, clock: FakeClock
 ) -> None:
-    activity.saw_forwarding("203.0.113.7")
+    activity.record_forwarding("203.0.113.7")
     activity.flush()
     clock.pass_(minutes=1)
-    activity.saw_forwarding("203.0.113.7")
-    activity.saw_forwarding("2001:db8::1")
+    activity.record_forwarding("203.0.113.7")
+    activity.record_forwarding("2001:db8::1")
     activity.flush()
     with ports.database.reading() as session:
         rows = session.scalars(select(ForwardingRecord).order_by(ForwardingRecord.peer)).all()
@@ -39,7 +39,7 @@ def test_who_forwards_without_being_trusted_to_is_counted(
 def test_a_whole_network_of_peers_is_not_remembered(ports: Ports, activity: SqlActivity) -> None:
     for _ in range(2):
         for number in range(MAX_PEERS + 5):
-            activity.saw_forwarding(f"2001:db8::{number}")
+            activity.record_forwarding(f"2001:db8::{number}")
     activity.flush()
     with ports.database.reading() as session:
         rows = session.scalars(select(ForwardingRecord)).all()

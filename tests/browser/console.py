@@ -17,7 +17,7 @@ from app.factory import create_app
 from app.models import SessionRecord
 from app.ports import Ports
 from app.services.deliveries.dispatch import lease_due_deliveries
-from app.services.deliveries.sending import make_deliveries
+from app.services.deliveries.sending import send_deliveries
 from app.settings import Settings
 from tests.console.staff_client import Desk
 
@@ -108,4 +108,4 @@ def ask(shop: RunningShop, query: str, token: str = "", **variables: object) -> 
 def work(shop: RunningShop) -> None:
     """Send whatever is due, as the worker does."""
     for batch in lease_due_deliveries(shop.ports, WORKER):
-        make_deliveries(shop.ports, WORKER, batch)
+        send_deliveries(shop.ports, WORKER, batch)

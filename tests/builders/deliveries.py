@@ -7,7 +7,7 @@ from app.domain.deliveries.deliveries import DeliveryStatus
 from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.deliveries.dispatch import lease_due_deliveries
-from app.services.deliveries.sending import make_deliveries
+from app.services.deliveries.sending import send_deliveries
 from tests.builders.people import ISSUER
 
 
@@ -70,7 +70,7 @@ def store_attempt(
 def work_off(ports: Ports) -> int:
     """Lease what is due and make it; how many deliveries were tried."""
     batches = lease_due_deliveries(ports, WORKER)
-    return sum(make_deliveries(ports, WORKER, batch) for batch in batches)
+    return sum(send_deliveries(ports, WORKER, batch) for batch in batches)
 
 
 def stored_delivery(ports: Ports, key: int) -> DeliveryRecord:

@@ -12,7 +12,7 @@ from app.adapters.clock import SystemClock
 from app.adapters.schema import AlembicSchema
 from app.domain.authorization.actor import WORKER
 from app.ports import Ports
-from app.services.operations.worker_heartbeat import beat
+from app.services.operations.worker_heartbeat import record_heartbeat
 from tests.builders.people import make_user
 from tests.commands.real_installation import ROOT, Installation
 from tests.commands.shell import run, run_json
@@ -28,7 +28,7 @@ def ports(ports: Ports) -> Ports:
 
 
 def test_everything_is_looked_at(ports: Ports) -> None:
-    beat(ports, WORKER)
+    record_heartbeat(ports, WORKER)
     found = {row["subject"]: row["state"] for row in run_json(ports, "doctor")}
     assert found == dict.fromkeys(
         [

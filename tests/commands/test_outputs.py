@@ -18,7 +18,7 @@ from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.authorization.permissions import Permission
 from app.ports import Ports
 from app.services.keys.ring import ring
-from app.services.operations.worker_heartbeat import beat
+from app.services.operations.worker_heartbeat import record_heartbeat
 from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
 from tests.builders.apps import make_app
 from tests.builders.people import make_group, make_user, sign_in
@@ -163,7 +163,7 @@ def _connected(file: Path, *, first_key: int = 0) -> Iterator[Ports]:
 def _transcript(ports: Ports, group: str, *arguments: str) -> str:
     if group == "doctor":  # it compares the time with the database's
         ports = replace(ports, clock=SystemClock())
-        beat(ports, WORKER)
+        record_heartbeat(ports, WORKER)
     result = run(ports, group, *arguments, typed="nothing of ours")
     if "--json" in arguments:
         json.loads(result.stdout)

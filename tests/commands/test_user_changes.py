@@ -8,7 +8,7 @@ from app.domain.accounts.mail import MailKind
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.ports import Ports
 from app.services.accounts.password_resets import answer_reset_requests
-from app.services.outbox.base_url import remember_base_address
+from app.services.outbox.base_url import save_base_url
 from tests.builders.outbox import mails
 from tests.builders.people import make_group, make_user
 from tests.commands.shell import run, run_json
@@ -91,7 +91,7 @@ def test_the_link_leads_to_the_page_of_the_shop_s_settings(ports: Ports) -> None
 
 def test_the_link_leads_to_the_console_where_the_shop_names_no_page(ports: Ports) -> None:
     make_user(ports, "ann@example.com")
-    remember_base_address(ports, OPERATOR, "http://127.0.0.1:8123")
+    save_base_url(ports, OPERATOR, "http://127.0.0.1:8123")
     assert run(ports, "user", "reset-password", "ann@example.com").exit_code == 0
     answer_reset_requests(ports, WORKER)
     [mail] = mails(ports, MailKind.PASSWORD_RESET)

@@ -14,16 +14,16 @@ class FakeActivity:
         self.app_tokens: list[tuple[int, str | None]] = []
         self.forwarding: Counter[str] = Counter()
 
-    def saw_request(self, kind: TrafficKind) -> None:
+    def count_request(self, kind: TrafficKind) -> None:
         self.requests[kind] += 1
 
-    def saw_session(self, session_id: int) -> None:
+    def record_session_use(self, session_id: int) -> None:
         self.sessions.append(session_id)
 
-    def saw_app_token(self, token_id: int, address: str | None) -> None:
+    def record_app_token_use(self, token_id: int, address: str | None) -> None:
         self.app_tokens.append((token_id, address))
 
-    def saw_forwarding(self, peer: str) -> None:
+    def record_forwarding(self, peer: str) -> None:
         self.forwarding[peer] += 1
 
     def flush(self) -> None:

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 from app.ports import Database
-from app.ports.http import HttpAnswer, HttpRequest
+from app.ports.http import HttpRequest, HttpResponse
 
-Answer = Callable[[HttpRequest], HttpAnswer]
+Answer = Callable[[HttpRequest], HttpResponse]
 
 
 class FakeHttp:
@@ -16,7 +16,7 @@ class FakeHttp:
         self.answer = answer
         self.requests: list[HttpRequest] = []
 
-    def send(self, request: HttpRequest) -> HttpAnswer:
+    def send(self, request: HttpRequest) -> HttpResponse:
         assert not self._database.in_transaction, "no network inside a transaction"
         self.requests.append(request)
         return self.answer(request)

@@ -5,7 +5,7 @@ from ipaddress import ip_network
 
 from app.adapters.http import GuardedHttp
 from app.ports import Database, Http
-from app.ports.http import HttpAnswer, HttpRequest
+from app.ports.http import HttpRequest, HttpResponse
 
 LOOPBACK = (ip_network("127.0.0.0/8"), ip_network("::1/128"))
 
@@ -18,7 +18,7 @@ class WatchedHttp:
     calls: list[HttpRequest] = field(default_factory=list)
     real: Http = field(default_factory=lambda: GuardedHttp(LOOPBACK))
 
-    def send(self, request: HttpRequest) -> HttpAnswer:
+    def send(self, request: HttpRequest) -> HttpResponse:
         assert not self.database.in_transaction, "no call to anybody inside a transaction"
         self.calls.append(request)
         return self.real.send(request)

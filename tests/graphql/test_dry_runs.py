@@ -33,7 +33,7 @@ from app.ports import Ports
 from app.services.deliveries.dry_runs import dry_run_webhook, trigger_webhook
 from app.services.deliveries.fanout import fan_out_events
 from app.services.outbox.link_secrets import decrypted_payload
-from app.services.outbox.publisher import put_event
+from app.services.outbox.publisher import add_event
 from tests.builders.apps import make_app
 from tests.builders.people import actor_of, make_staff, make_user
 from tests.builders.products import make_product, product_id
@@ -79,7 +79,7 @@ def happen(ports: Ports, boss: Actor, kind: type[Event], specimen: Specimen) -> 
         delete_specimen(ports, boss, kind.type, specimen)
         return
     with ports.database.transaction() as session:
-        put_event(ports, boss, session, kind(specimen.key))
+        add_event(ports, boss, session, kind(specimen.key))
 
 
 def bodies(ports: Ports) -> Sequence[str]:

@@ -14,12 +14,12 @@ from app.domain.values.ids import to_global_id
 from app.domain.webhooks.webhooks import AsyncEvent
 from app.models import AuditRecord, DeliveryRecord, OutboxEventRecord
 from app.ports import Ports
-from app.ports.http import HttpAnswer
+from app.ports.http import HttpResponse
 from app.services.deliveries.dispatch import lease_due_deliveries
 from app.services.deliveries.fanout import fan_out_events
 from app.services.deliveries.replays import replay_deliveries
-from app.services.deliveries.sending import make_deliveries
-from app.services.outbox.publisher import put_event
+from app.services.deliveries.sending import send_deliveries
+from app.services.outbox.publisher import add_event
 from tests.builders.apps import make_app
 from tests.builders.people import make_staff, sign_in
 from tests.builders.webhooks import make_delivery, make_webhook
@@ -58,7 +58,7 @@ mutation ($webhook: ID!, $id: ID!) {
 
 @pytest.fixture
 def http(ports: Ports) -> FakeHttp:
-    return FakeHttp(ports.database, lambda _request: HttpAnswer(500, {}, b"no"))
+    return FakeHttp(ports.database, lambda _request: HttpResponse(500, {}, b"no"))
 
 
 @pytest.fixture
@@ -84,7 +84,7 @@ def problems(payload: Any) -> list[tuple[str | None, str]]:
 def work(ports: Ports) -> None:
     fan_out_events(ports, WORKER)
     for batch in lease_due_deliveries(ports, WORKER):
-        make_deliveries(ports, WORKER, batch)
+        send_deliveries(ports, WORKER, batch)
 
 
 def delivered(ports: Ports) -> Sequence[DeliveryRecord]:
@@ -151,7 +151,7 @@ def test_a_dry_run_shows_the_bytes_of_a_later_delivery_and_writes_nothing(
     assert rows(ports) == before
 
     with ports.database.transaction() as session:
-        put_event(ports, OPERATOR, session, AppUpdated(owner[0]))
+        add_event(ports, OPERATOR, session, AppUpdated(owner[0]))
     work(replace(ports, http=http))
     (request,) = http.requests
     assert ran["payload"].encode() == request.body
@@ -225,12 +225,12 @@ def test_what_failed_and_what_is_missing_is_replayed_and_nothing_else(
 
     def happen() -> None:
         with ports.database.transaction() as session:
-            put_event(ports, OPERATOR, session, AppUpdated(owner[0]))
+            add_event(ports, OPERATOR, session, AppUpdated(owner[0]))
 
     happen()
     work(trying)  # nobody hears of it yet
     key = make_webhook(ports, owner[0], AsyncEvent.APP_UPDATED)
-    http.answer = lambda _request: HttpAnswer(200)
+    http.answer = lambda _request: HttpResponse(200)
     happen()
     work(trying)
     happen()
@@ -260,7 +260,7 @@ def test_a_replay_can_be_asked_for_by_staff_and_leave_a_part_out(
     front: Front, ports: Ports, owner: tuple[int, str], manager: str, clock: FakeClock
 ) -> None:
     with ports.database.transaction() as session:
-        put_event(ports, OPERATOR, session, AppUpdated(owner[0]))
+        add_event(ports, OPERATOR, session, AppUpdated(owner[0]))
     work(ports)  # nobody hears of it yet
     key = to_global_id("Webhook", make_webhook(ports, owner[0], AsyncEvent.APP_UPDATED))
     given = {"id": key, "since": clock.now().isoformat()}

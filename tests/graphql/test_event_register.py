@@ -28,7 +28,7 @@ from app.graphql.server.limits import Limits
 from app.models import OutboxEventRecord
 from app.ports import Ports
 from app.services.deliveries.dry_runs import dry_run_webhook
-from app.services.outbox.stored_events import event_in
+from app.services.outbox.stored_events import read_event
 from tests.builders.apps import make_app
 from tests.builders.orders import checkout_id, make_cart, make_order, order_id
 from tests.builders.people import actor_of, make_user
@@ -62,7 +62,7 @@ def told(ports: Ports) -> list[Event]:
     """The events in the outbox, the oldest first."""
     with ports.database.reading() as session:
         notes = session.scalars(select(OutboxEventRecord).order_by(OutboxEventRecord.id)).all()
-    return [event_in(ports, note) for note in notes]
+    return [read_event(ports, note) for note in notes]
 
 
 def test_the_register_is_the_catalogue_of_the_public_interface() -> None:

@@ -17,7 +17,7 @@ from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.deliveries.dispatch import lease_due_deliveries
 from app.services.deliveries.fanout import fan_out_events
-from app.services.deliveries.sending import make_deliveries
+from app.services.deliveries.sending import send_deliveries
 from tests.adapters.test_http import INTERNAL as INTERNAL_HOSTS
 from tests.builders.apps import make_app
 from tests.builders.people import make_user, sign_in
@@ -138,7 +138,7 @@ def test_a_target_is_looked_at_again_before_each_attempt(
         make_delivery(ports, make_webhook(ports, owner[0], target_url=url))
     while batches := lease_due_deliveries(guarded, WORKER):
         for batch in batches:
-            make_deliveries(guarded, WORKER, batch)
+            send_deliveries(guarded, WORKER, batch)
 
     with ports.database.reading() as session:
         attempts = session.scalars(select(DeliveryAttemptRecord)).all()

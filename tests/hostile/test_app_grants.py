@@ -14,13 +14,13 @@ from app.domain.values.pages import PageRequest
 from app.domain.webhooks.webhooks import AsyncEvent
 from app.factory import create_app
 from app.ports import Ports
-from app.ports.http import HttpAnswer
+from app.ports.http import HttpResponse
 from app.services.apps.app_changes import AppChange, update_app
 from app.services.apps.app_lists import list_apps
 from app.services.deliveries.fanout import fan_out_events
-from app.services.outbox.publisher import put_event
+from app.services.outbox.publisher import add_event
 from app.services.webhooks.changes import WebhookInput, create_webhook, update_webhook
-from app.services.webhooks.permission_grants import UnconfirmedWebhooks
+from app.services.webhooks.permission_grants import WebhooksNotConfirmed
 from app.settings import Settings
 from tests.builders.apps import app_as_stored, make_app
 from tests.builders.audit import trail
@@ -145,7 +145,7 @@ def test_grant_passes_after_saving_the_webhook_with_the_permission(ports: Ports)
     plant(ports, app)
     chief = actor_of(ports, granter(ports))
     granted = AppChange(permissions=frozenset({STAFF, USERS}))
-    with pytest.raises(UnconfirmedWebhooks):
+    with pytest.raises(WebhooksNotConfirmed):
         update_app(ports, chief, app, granted)
     update_webhook(ports, chief, to_global_id("Webhook", 1), "", WebhookInput(name="Mine now"))
     assert STAFF in update_app(ports, chief, app, granted).permissions
@@ -154,9 +154,9 @@ def test_grant_passes_after_saving_the_webhook_with_the_permission(ports: Ports)
 def customer_link_is_sent(ports: Ports) -> bool:
     customer = make_user(ports, "ann@example.com")
     with ports.database.transaction() as session:
-        put_event(ports, OPERATOR, session, AccountSetPasswordRequested(customer, token="sesame"))
+        add_event(ports, OPERATOR, session, AccountSetPasswordRequested(customer, token="sesame"))
     fan_out_events(ports, WORKER)
-    http = FakeHttp(ports.database, lambda _request: HttpAnswer(200))
+    http = FakeHttp(ports.database, lambda _request: HttpResponse(200))
     work_off(replace(ports, http=http))
     return any(b'"sesame"' in (one.body or b"") for one in http.requests)
 

@@ -13,12 +13,12 @@ from app.domain.values.ids import key_of, to_global_id
 from app.domain.webhooks.webhooks import AsyncEvent
 from app.models import WebhookEventRecord
 from app.ports import Ports
-from app.ports.http import HttpAnswer
+from app.ports.http import HttpResponse
 from app.services.apps.app_changes import AppChange, update_app
 from app.services.apps.app_tokens import WantedToken, create_app_token
 from app.services.deliveries.dry_runs import trigger_webhook
 from app.services.deliveries.fanout import fan_out_events
-from app.services.outbox.publisher import put_event
+from app.services.outbox.publisher import add_event
 from tests.builders.apps import make_app
 from tests.builders.deliveries import work_off
 from tests.builders.people import make_staff, make_user
@@ -81,7 +81,7 @@ class Scene:
     def happen(self, *events: Event) -> None:
         with self.ports.database.transaction() as session:
             for event in events:
-                put_event(self.ports, OPERATOR, session, event)
+                add_event(self.ports, OPERATOR, session, event)
         fan_out_events(self.ports, WORKER)
         work_off(replace(self.ports, http=self.http))
 
@@ -102,7 +102,7 @@ def database_url(sqlite_url: str) -> str:
 @pytest.fixture
 def scene(ports: Ports) -> Scene:
     app, whole = make_app(ports, "warehouse", PRODUCTS, STAFF, USERS)
-    http = FakeHttp(ports.database, lambda _request: HttpAnswer(200))
+    http = FakeHttp(ports.database, lambda _request: HttpResponse(200))
     return Scene(ports, Front(ports), http, app, whole)
 
 
@@ -182,7 +182,7 @@ def test_limited_token_reads_no_secret_payload_or_answer_of_such_a_webhook(scene
         secret=SIGNING,
         custom_headers={"Authorization": "Bearer sesame"},
     )
-    scene.http.answer = lambda request: HttpAnswer(200, {}, request.body or b"")
+    scene.http.answer = lambda request: HttpResponse(200, {}, request.body or b"")
     scene.happen(*everything(scene.ports))
     delivery = make_delivery(scene.ports, key)
 

@@ -7,7 +7,7 @@ import pytest
 from app.domain.authorization.actor import OPERATOR
 from app.domain.events import ProductUpdated
 from app.ports import Ports
-from app.ports.http import HttpAnswer
+from app.ports.http import HttpResponse
 from app.services.webhooks.changes import WebhookInput, update_webhook
 from tests.builders.apps import make_app
 from tests.builders.products import make_product
@@ -33,7 +33,7 @@ def database_url(sqlite_url: str) -> str:
 @pytest.fixture
 def scene(ports: Ports) -> Scene:
     app, whole = make_app(ports, "warehouse", PRODUCTS, USERS)
-    http = FakeHttp(ports.database, lambda _request: HttpAnswer(200))
+    http = FakeHttp(ports.database, lambda _request: HttpResponse(200))
     return Scene(ports, Front(ports), http, app, whole)
 
 

@@ -24,13 +24,13 @@ from app.models import (
     UserPermissionRecord,
 )
 from app.ports import Ports
-from app.ports.http import HttpAnswer
+from app.ports.http import HttpResponse
 from app.services.accounts.password_resets import answer_reset_requests, request_password_reset
 from app.services.apps.app_changes import AppChange, update_app
 from app.services.deliveries.fanout import fan_out_events
 from app.services.deliveries.lists import show_delivery
 from app.services.deliveries.replays import replay_deliveries, retry_delivery
-from app.services.outbox.publisher import put_event
+from app.services.outbox.publisher import add_event
 from app.services.webhooks.changes import WebhookInput, create_webhook
 from tests.builders.apps import make_app
 from tests.builders.deliveries import work_off
@@ -73,7 +73,7 @@ class Scene:
 
     def ask(self, event: LinkRequested) -> None:
         with self.ports.database.transaction() as session:
-            put_event(self.ports, OPERATOR, session, event)
+            add_event(self.ports, OPERATOR, session, event)
 
     def listener(self, *permissions: Permission) -> int:
         app, _ = make_app(self.ports, "listener", *permissions)
@@ -98,7 +98,7 @@ def database_url(sqlite_url: str) -> str:
 
 @pytest.fixture
 def scene(ports: Ports) -> Scene:
-    return Scene(ports, FakeHttp(ports.database, lambda _request: HttpAnswer(200)))
+    return Scene(ports, FakeHttp(ports.database, lambda _request: HttpResponse(200)))
 
 
 def superuser(ports: Ports) -> int:
@@ -200,7 +200,7 @@ def test_no_link_is_sent_after_the_subject_is_promoted(
     app, _ = make_app(ports, "listener", STAFF)
     make_webhook(ports, app, AsyncEvent.STAFF_SET_PASSWORD_REQUESTED, query=query)
     person = make_staff(ports, "clerk@example.com")
-    scene.http.answer = lambda _request: HttpAnswer(500)
+    scene.http.answer = lambda _request: HttpResponse(500)
     scene.ask(StaffSetPasswordRequested(person, token=SECRET))
     scene.work()
     assert SECRET in scene.sent
@@ -223,7 +223,7 @@ def test_no_link_is_sent_after_the_subject_is_promoted(
 def test_no_link_is_sent_after_the_app_lost_a_permission(scene: Scene, clock: FakeClock) -> None:
     ports = scene.ports
     app = scene.listener(STAFF, ORDERS)
-    scene.http.answer = lambda _request: HttpAnswer(500)
+    scene.http.answer = lambda _request: HttpResponse(500)
     scene.ask(StaffSetPasswordRequested(directly(ports), token=SECRET))
     scene.work()
     scene.http.requests.clear()
@@ -258,7 +258,7 @@ def test_delivery_whose_event_is_forgotten_is_sent_only_within_reach(
     ports = scene.ports
     scene.listener(STAFF)
     person = make_staff(ports, "clerk@example.com")
-    scene.http.answer = lambda _request: HttpAnswer(500)
+    scene.http.answer = lambda _request: HttpResponse(500)
     scene.ask(StaffSetPasswordRequested(person, token=SECRET))
     scene.work()
     scene.http.requests.clear()
@@ -279,7 +279,7 @@ def test_link_goes_to_webhooks_that_hold_all_that_its_subject_holds(
     create_webhook(ports, chief, WebhookInput(target_url=MINE, events=RESETS), app)
     make_webhook(ports, app, *RESETS)  # from before it was recorded who saved it
     customer = make_user(ports, "ann@example.com")
-    scene.http.answer = lambda _request: HttpAnswer(500)
+    scene.http.answer = lambda _request: HttpResponse(500)
     scene.ask(AccountSetPasswordRequested(customer, token=SECRET))
     scene.ask(StaffSetPasswordRequested(directly(ports), token=SECRET))
     scene.work()

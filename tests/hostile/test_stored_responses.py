@@ -18,9 +18,9 @@ from app.domain.values.ids import to_global_id
 from app.domain.webhooks.webhooks import AsyncEvent
 from app.models import DeliveryAttemptRecord
 from app.ports import Ports
-from app.ports.http import HttpAnswer, HttpRequest
+from app.ports.http import HttpRequest, HttpResponse
 from app.services.deliveries.fanout import fan_out_events
-from app.services.outbox.publisher import put_event
+from app.services.outbox.publisher import add_event
 from tests.builders.apps import make_app
 from tests.builders.deliveries import work_off
 from tests.builders.people import make_staff, sign_in
@@ -50,15 +50,15 @@ def database_url(sqlite_url: str) -> str:
     return sqlite_url
 
 
-def echo(request: HttpRequest) -> HttpAnswer:
+def echo(request: HttpRequest) -> HttpResponse:
     body = request.body or b""
     headers = {"x-echo": body.decode(), "x-authorization": str(request.headers)}
-    return HttpAnswer(200, headers, body + str(request.headers).encode())
+    return HttpResponse(200, headers, body + str(request.headers).encode())
 
 
-def deliver(ports: Ports, answer: Callable[[HttpRequest], HttpAnswer], event: Event) -> None:
+def deliver(ports: Ports, answer: Callable[[HttpRequest], HttpResponse], event: Event) -> None:
     with ports.database.transaction() as session:
-        put_event(ports, OPERATOR, session, event)
+        add_event(ports, OPERATOR, session, event)
     fan_out_events(ports, WORKER)
     work_off(replace(ports, http=FakeHttp(ports.database, answer)))
 
@@ -101,8 +101,8 @@ def test_no_answer_to_a_link_event_is_stored_however_it_is_encoded(ports: Ports)
     subject = make_staff(ports, "clerk@example.com")
     told = [base64.b64encode(LINK.encode()).decode(), LINK[::-1], " ".join(LINK)]
 
-    def reply(_request: HttpRequest) -> HttpAnswer:
-        return HttpAnswer(500, {"x-echo": " | ".join(told)}, " | ".join(told).encode())
+    def reply(_request: HttpRequest) -> HttpResponse:
+        return HttpResponse(500, {"x-echo": " | ".join(told)}, " | ".join(told).encode())
 
     deliver(ports, reply, StaffSetPasswordRequested(subject, token=LINK))
     kept = stored(ports)
@@ -134,9 +134,9 @@ def test_echoed_signing_secret_and_custom_headers_are_removed(ports: Ports, secr
     make_listener(ports)
     told = encodings(secret)
 
-    def reply(_request: HttpRequest) -> HttpAnswer:
+    def reply(_request: HttpRequest) -> HttpResponse:
         headers = {f"x-{place}": text for place, text in enumerate(told)}
-        return HttpAnswer(200, headers, "\n".join(told).encode())
+        return HttpResponse(200, headers, "\n".join(told).encode())
 
     deliver(ports, reply, ProductUpdated(make_product(ports, "Cup")))
     kept = stored(ports)
@@ -149,8 +149,8 @@ def test_secret_cut_off_at_the_size_limit_is_removed(ports: Ports, missing: int)
     kept = HEADER[:-missing]
     filler = "." * (MAX_RESPONSE_SIZE - len(kept.encode()))
 
-    def reply(request: HttpRequest) -> HttpAnswer:
-        return HttpAnswer(200, {}, (filler + HEADER).encode()[: request.max_size])
+    def reply(request: HttpRequest) -> HttpResponse:
+        return HttpResponse(200, {}, (filler + HEADER).encode()[: request.max_size])
 
     deliver(ports, reply, ProductUpdated(make_product(ports, "Cup")))
     assert kept[:8] not in stored(ports)
@@ -159,8 +159,10 @@ def test_secret_cut_off_at_the_size_limit_is_removed(ports: Ports, missing: int)
 def test_ordinary_answers_stay_readable(ports: Ports) -> None:
     webhook = make_listener(ports)
 
-    def reply(_request: HttpRequest) -> HttpAnswer:
-        return HttpAnswer(422, {"x-reason": "no stock"}, b'{"error": "Unknown product", "on": 1}')
+    def reply(_request: HttpRequest) -> HttpResponse:
+        return HttpResponse(
+            422, {"x-reason": "no stock"}, b'{"error": "Unknown product", "on": 1}'
+        )
 
     deliver(ports, reply, ProductUpdated(make_product(ports, "Cup")))
     desk = sign_in(ports, make_staff(ports, "desk@example.com", Permission.MANAGE_APPS)).access

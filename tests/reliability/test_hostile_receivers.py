@@ -19,7 +19,7 @@ from app.domain.deliveries.deliveries import MAX_RESPONSE_SIZE
 from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.deliveries.dispatch import BATCH_SIZE, MAX_LEASES
-from app.worker import DUTIES, run
+from app.worker import TASKS, run
 from tests.builders.apps import make_app
 from tests.builders.webhooks import make_webhook
 from tests.fakes.strict_http import LOOPBACK
@@ -119,8 +119,8 @@ def delivering(ports: Ports, tmp_path: Path) -> Iterator[Ports]:
 @contextmanager
 def _working(ports: Ports, released: Event) -> Iterator[None]:
     stop = Event()
-    duties = tuple(duty for duty in DUTIES if duty.name in ("dispatch", "deliveries"))
-    worker = Thread(target=run, args=(ports, stop, duties))
+    tasks = tuple(task for task in TASKS if task.name in ("dispatch", "deliveries"))
+    worker = Thread(target=run, args=(ports, stop, tasks))
     worker.start()
     try:
         yield

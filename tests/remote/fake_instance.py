@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from app.ports.http import HttpAnswer, HttpRequest
+from app.ports.http import HttpRequest, HttpResponse
 
 URL = "https://shop.example.com/graphql/"
 JSON = {"content-type": "application/json"}
@@ -13,11 +13,11 @@ JSON = {"content-type": "application/json"}
 class Instance:
     """Answers by functions, one for each request in turn, the last for all that follow."""
 
-    def __init__(self, *answers: Callable[[HttpRequest], HttpAnswer]) -> None:
+    def __init__(self, *answers: Callable[[HttpRequest], HttpResponse]) -> None:
         self._answers = list(answers)
         self.requests: list[HttpRequest] = []
 
-    def send(self, request: HttpRequest) -> HttpAnswer:
+    def send(self, request: HttpRequest) -> HttpResponse:
         self.requests.append(request)
         answer = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
         return answer(request)
@@ -32,17 +32,17 @@ class Instance:
         return json.loads(self.requests[place].body or b"null")
 
 
-def answering(body: object, status: int = 200) -> Callable[[HttpRequest], HttpAnswer]:
+def answering(body: object, status: int = 200) -> Callable[[HttpRequest], HttpResponse]:
     """The same JSON to whatever is asked."""
-    return lambda _request: HttpAnswer(status, JSON, json.dumps(body).encode())
+    return lambda _request: HttpResponse(status, JSON, json.dumps(body).encode())
 
 
-def raw(status: int, body: bytes, kind: str) -> Callable[[HttpRequest], HttpAnswer]:
+def raw(status: int, body: bytes, kind: str) -> Callable[[HttpRequest], HttpResponse]:
     """The same bytes to whatever is asked."""
-    return lambda _request: HttpAnswer(status, {"content-type": kind}, body)
+    return lambda _request: HttpResponse(status, {"content-type": kind}, body)
 
 
-def failing(code: str, message: str = "no", status: int = 200) -> Callable[..., HttpAnswer]:
+def failing(code: str, message: str = "no", status: int = 200) -> Callable[..., HttpResponse]:
     """An error at the top with that code."""
     error = {"message": message, "extensions": {"exception": {"code": code}}}
     return answering({"errors": [error], "data": None}, status)

@@ -7,8 +7,8 @@ import pytest
 
 from app.domain.values.errors import Refused
 from app.domain.values.installation_errors import Fault
+from app.ports.instance import DeliveryQuery
 from app.ports.instance import Instance as Port
-from app.ports.instance import WantedDeliveries
 from app.remote.instance import connect_by_token
 from app.remote.sign_in import sign_in_app, sign_in_person
 from tests.remote.fake_instance import URL, Instance, answering
@@ -87,7 +87,7 @@ def test_a_refusal_in_another_shape_is_a_refusal_all_the_same() -> None:
 )
 def test_what_is_no_list_of_deliveries_is_a_fault(data: object) -> None:
     with pytest.raises(Fault, match="another version"):
-        at(data).deliveries("V2ViaG9vazox", WantedDeliveries())
+        at(data).deliveries("V2ViaG9vazox", DeliveryQuery())
 
 
 @pytest.mark.parametrize(
@@ -104,9 +104,9 @@ def test_a_list_that_comes_to_the_same_again_and_again_is_a_fault() -> None:
     with pytest.raises(Fault, match="another version"):
         at({"apps": {"edges": [], "pageInfo": same}}).webhooks()
     page = {"webhook": {"eventDeliveries": {"edges": [], "pageInfo": same}}}
-    assert at(page).deliveries("V2ViaG9vazox", WantedDeliveries()).next == "same"
+    assert at(page).deliveries("V2ViaG9vazox", DeliveryQuery()).next == "same"
     with pytest.raises(Fault, match="another version"):
-        at(page).deliveries("V2ViaG9vazox", WantedDeliveries(after="same"))
+        at(page).deliveries("V2ViaG9vazox", DeliveryQuery(after="same"))
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from app.domain.values.errors import PermissionDenied, Refused, TokenRejected, TrafficClosed
 from app.domain.values.installation_errors import Fault, Unreachable
-from app.ports.http import CallFailed, CallFault, HttpAnswer, HttpRequest
+from app.ports.http import CallFailed, CallFault, HttpRequest, HttpResponse
 from app.remote.instance import connect_by_token
 from tests.remote.fake_instance import JSON, URL, Instance, answering, failing, raw
 
@@ -16,16 +16,16 @@ CLOSED = {
 }
 
 
-def unreachable(_request: HttpRequest) -> HttpAnswer:
+def unreachable(_request: HttpRequest) -> HttpResponse:
     raise CallFailed(CallFault.TIMEOUT, "shop.example.com did not answer within 30 seconds.")
 
 
-def nobody(_request: HttpRequest) -> HttpAnswer:
+def nobody(_request: HttpRequest) -> HttpResponse:
     raise CallFailed(CallFault.UNREACHABLE, "shop.example.com cannot be reached.")
 
 
-def remote_access(_request: HttpRequest) -> HttpAnswer:
-    return HttpAnswer(308, {"location": "https://other.example.com/graphql/"})
+def remote_access(_request: HttpRequest) -> HttpResponse:
+    return HttpResponse(308, {"location": "https://other.example.com/graphql/"})
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def remote_access(_request: HttpRequest) -> HttpAnswer:
     ],
 )
 def test_an_answer_becomes_the_error_that_it_means(
-    answer: Callable[[HttpRequest], HttpAnswer], kind: type[Exception], told: str
+    answer: Callable[[HttpRequest], HttpResponse], kind: type[Exception], told: str
 ) -> None:
     with pytest.raises(kind, match=told.replace("?", r"\?")) as raised:
         connect_by_token(Instance(answer), URL, "a token").webhooks()
@@ -107,7 +107,7 @@ def test_long_lists_are_read_page_by_page() -> None:
 
 
 def test_a_key_set_that_is_not_there_is_an_instance_out_of_reach() -> None:
-    shop = Instance(lambda _request: HttpAnswer(404, JSON, b"{}"))
+    shop = Instance(lambda _request: HttpResponse(404, JSON, b"{}"))
     with pytest.raises(Unreachable, match="HTTP 404"):
         connect_by_token(shop, URL, "a token").key_set()
     assert shop.requests[0].url == "https://shop.example.com/.well-known/jwks.json"

@@ -17,7 +17,7 @@ from app.models import (
     WebhookRecord,
 )
 from app.ports import Http, Ports
-from app.ports.http import HttpAnswer, HttpRequest
+from app.ports.http import HttpRequest, HttpResponse
 from app.services.apps.installation_requests import (
     WantedApp,
     install_app,
@@ -51,7 +51,7 @@ class ShortOfTime(Http):
     seconds: float = 0.5
 
     @override
-    def send(self, request: HttpRequest) -> HttpAnswer:
+    def send(self, request: HttpRequest) -> HttpResponse:
         return self.real.send(replace(request, timeout=self.seconds))
 
 
@@ -64,7 +64,7 @@ class Dying(Http):
     after: bool = False
 
     @override
-    def send(self, request: HttpRequest) -> HttpAnswer:
+    def send(self, request: HttpRequest) -> HttpResponse:
         if not request.url.endswith(self.path):
             return self.real.send(request)
         if self.after:

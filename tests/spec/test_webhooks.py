@@ -21,7 +21,7 @@ from app.domain.values.ids import to_global_id
 from app.models import AppPermissionRecord
 from app.services.deliveries.dispatch import lease_due_deliveries
 from app.services.deliveries.fanout import fan_out_events
-from app.services.deliveries.sending import make_deliveries
+from app.services.deliveries.sending import send_deliveries
 from tests.fakes.clock import FakeClock
 from tests.servers.http import HttpServer, Received, Reply, http_server
 from tests.spec.client import Client
@@ -87,7 +87,7 @@ def delivered(world: World, receiver: HttpServer) -> list[Received]:
     """What the receiver has got once the worker has been round."""
     fan_out_events(world.ports, WORKER)
     for batch in lease_due_deliveries(world.ports, WORKER):
-        make_deliveries(world.ports, WORKER, batch)
+        send_deliveries(world.ports, WORKER, batch)
     return receiver.calls("/hook")
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import click
 from typing_extensions import override
 
-from app.domain.urls.api_urls import is_overheard, read_api_address
+from app.domain.urls.api_urls import is_unencrypted, parse_api_url
 
 
 class ApiAddress(click.ParamType[str]):
@@ -18,11 +18,11 @@ class ApiAddress(click.ParamType[str]):
     @override
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         try:
-            url = read_api_address(value)
+            url = parse_api_url(value)
         except ValueError as error:
             # Behind these may stand a password or a token, which no log is to keep.
             display = "It" if any(one in value for one in "@?#") else repr(value[:100])
             self.fail(f"{display} {error}", param, ctx)
-        if is_overheard(url):
+        if is_unencrypted(url):
             click.echo(f"Warning: {url} is not encrypted; others can read your token.", err=True)
         return url

@@ -15,10 +15,10 @@ from app.commands.terminal.prompts import confirm_action, yes_option
 from app.commands.webhooks.fields import new_secret
 from app.commands.webhooks.instance_option import instance, webhook_command
 from app.commands.webhooks.output import find_app, find_webhook
-from app.domain.urls.web_urls import WebAddress, read_web_address
+from app.domain.urls.web_urls import WebUrl, parse_web_url
 from app.domain.values.errors import Refused
 from app.domain.values.unset import ABSENT
-from app.ports.instance import Instance, KnownWebhook, WebhookDraft
+from app.ports.instance import Instance, InstanceWebhook, WebhookDraft
 
 _NEW = "a new one"
 
@@ -27,7 +27,7 @@ _NEW = "a new one"
 class Change:
     """What is to become of one webhook, and what has: ``state`` says how far it is."""
 
-    webhook: KnownWebhook
+    webhook: InstanceWebhook
     target_url: str
     is_active: bool
     rotates: bool
@@ -125,7 +125,9 @@ def update(
     _end(planned, failure)
 
 
-def _chosen(instance: Instance, app: str | None, names: Sequence[str]) -> Iterator[KnownWebhook]:
+def _chosen(
+    instance: Instance, app: str | None, names: Sequence[str]
+) -> Iterator[InstanceWebhook]:
     owner = None if app is None else find_app(instance, app).id
     ids = {find_webhook(instance, name).id for name in names}
     for one in instance.webhooks():
@@ -134,7 +136,7 @@ def _chosen(instance: Instance, app: str | None, names: Sequence[str]) -> Iterat
 
 
 def _plan(
-    webhook: KnownWebhook,
+    webhook: InstanceWebhook,
     domain: tuple[str, str] | None,
     *,
     is_active: bool | None,
@@ -150,7 +152,7 @@ def _plan(
 
 def _moved(url: str, old: str, new: str) -> str:
     """``url`` at the host ``new`` if it was at ``old``; a port counts where one was given."""
-    address = read_web_address(url)
+    address = parse_web_url(url)
     if address is None:
         return url
     old_host, target = _host(old, address.scheme), _host(new, address.scheme)
@@ -160,8 +162,8 @@ def _moved(url: str, old: str, new: str) -> str:
     return replace(target, rest=address.rest).url
 
 
-def _host(text: str, scheme: str) -> WebAddress:
-    address = read_web_address(text if "://" in text else f"{scheme}://{text}")
+def _host(text: str, scheme: str) -> WebUrl:
+    address = parse_web_url(text if "://" in text else f"{scheme}://{text}")
     if address is None or address.rest not in ("", "/"):
         message = f"{text!r} is not a host: write new.example.com or localhost:3000."
         raise click.UsageError(message)

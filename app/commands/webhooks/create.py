@@ -14,9 +14,9 @@ from app.commands.webhooks.instance_option import instance, webhook_command
 from app.commands.webhooks.output import find_app
 from app.commands.webhooks.permission_warnings import warn_of_missing_permission
 from app.commands.webhooks.target_hints import explain_target_errors
-from app.domain.urls.web_urls import is_web_address
+from app.domain.urls.web_urls import is_web_url
 from app.domain.values.errors import Problem, Refused
-from app.ports.instance import Instance, KnownApp
+from app.ports.instance import Instance, InstanceApp
 
 
 @webhook_command(
@@ -68,7 +68,7 @@ def _missing(options: WebhookOptions) -> list[str]:
     return missing if options.events or options.query else [*missing, "--event or --query"]
 
 
-def _owner(instance: Instance, app: str | None, *, may_ask: bool) -> KnownApp:
+def _owner(instance: Instance, app: str | None, *, may_ask: bool) -> InstanceApp:
     if app is not None:
         return find_app(instance, app)
     apps = instance.apps()
@@ -80,7 +80,7 @@ def _owner(instance: Instance, app: str | None, *, may_ask: bool) -> KnownApp:
     names = visible(", ".join(one.name for one in apps[:20]))
     if not may_ask:
         raise click.UsageError(f"Say --app: there are {names}.")
-    owner: KnownApp = click.prompt(
+    owner: InstanceApp = click.prompt(
         f"App ({names})", value_proc=lambda text: _app(instance, text), err=True
     )
     return owner
@@ -107,7 +107,7 @@ def _ask_for_missing(instance: Instance, options: WebhookOptions) -> WebhookOpti
     return options
 
 
-def _app(instance: Instance, text: str) -> KnownApp:
+def _app(instance: Instance, text: str) -> InstanceApp:
     try:
         return find_app(instance, text.strip())
     except Refused as refused:
@@ -122,6 +122,6 @@ def _events(instance: Instance, text: str) -> tuple[str, ...]:
 
 
 def _address(text: str) -> str:
-    if not is_web_address(text.strip()):
+    if not is_web_url(text.strip()):
         raise click.UsageError("Use a whole address: https://app.example.com/hook")
     return text.strip()

@@ -16,14 +16,14 @@ from app.commands.webhooks.follow import DeliveryFollower, WebhookDelivery
 from app.commands.webhooks.instance_option import instance, webhook_command
 from app.commands.webhooks.output import DELIVERIES, find_webhook, payload_of
 from app.domain.deliveries.deliveries import DeliveryStatus
-from app.ports.instance import Instance, KnownDelivery, KnownWebhook, WantedDeliveries
+from app.ports.instance import DeliveryQuery, Instance, InstanceDelivery, InstanceWebhook
 from app.web.remote_instances import remote_access
 
 _PAGE = 50
 _MAX_DELIVERIES = 10_000
 
 
-def _of_delivery(column: Column[KnownDelivery]) -> Column[WebhookDelivery]:
+def _of_delivery(column: Column[InstanceDelivery]) -> Column[WebhookDelivery]:
     return Column(column.name, column.title, lambda one: column.read(one.delivery), column.short)
 
 
@@ -96,9 +96,7 @@ def deliveries(  # noqa: PLR0913 - one for each option
     now = remote_access().clock.now()
     start = read_moment(since, now) if since else None
     chosen = instance()
-    filter_ = WantedDeliveries(
-        status or "", event_names(chosen, [event])[0] if event else "", _PAGE
-    )
+    filter_ = DeliveryQuery(status or "", event_names(chosen, [event])[0] if event else "", _PAGE)
     webhooks = [find_webhook(chosen, webhook)] if webhook else list(chosen.webhooks())
     columns = _WITH_PAYLOAD if payload else COLUMNS
     out = output()
@@ -118,13 +116,13 @@ def deliveries(  # noqa: PLR0913 - one for each option
 
 
 def _all(
-    instance: Instance, webhook: KnownWebhook, filter_: WantedDeliveries, since: datetime | None
+    instance: Instance, webhook: InstanceWebhook, filter_: DeliveryQuery, since: datetime | None
 ) -> Iterator[WebhookDelivery]:
     """Those of one webhook, the newest first, page by page as they are asked for."""
     after = ""
     while True:
         page = instance.deliveries(
-            webhook.id, WantedDeliveries(filter_.status, filter_.event, filter_.size, after)
+            webhook.id, DeliveryQuery(filter_.status, filter_.event, filter_.size, after)
         )
         for one in page.items:
             if since is not None and one.created_at < since:
@@ -135,5 +133,5 @@ def _all(
             return
 
 
-def _code(delivery: KnownDelivery) -> int | None:
+def _code(delivery: InstanceDelivery) -> int | None:
     return delivery.attempt.response_status if delivery.attempt else None

@@ -15,7 +15,7 @@ from app.commands.webhooks.instance_option import instance, webhook_command
 from app.commands.webhooks.output import DELIVERIES, find_app, find_webhook, payload_of
 from app.domain.values.errors import Problem, Refused, problem_text
 from app.domain.values.line_diff import diff_lines, unified_diff
-from app.ports.instance import Instance, KnownDelivery, KnownWebhook, WantedDeliveries
+from app.ports.instance import DeliveryQuery, Instance, InstanceDelivery, InstanceWebhook
 
 _LOOKED_AT = 100
 _OBJECT_ID = (
@@ -39,7 +39,7 @@ class _Plan:
     instance: Instance
     query: str | None
     app_id: str | None
-    webhook: KnownWebhook | None
+    webhook: InstanceWebhook | None
     diff_last: bool
 
 
@@ -142,11 +142,11 @@ def _try(plan: _Plan, object_id: str | None) -> Trial:
     return Trial(object_id, payload, (), last.id, tuple(diff))
 
 
-def _last(plan: _Plan, object_id: str | None) -> KnownDelivery | None:
+def _last(plan: _Plan, object_id: str | None) -> InstanceDelivery | None:
     """The last delivery that was about that object, or else the last one at all."""
     if plan.webhook is None:
         return None
-    filter_ = WantedDeliveries(size=_LOOKED_AT)
+    filter_ = DeliveryQuery(size=_LOOKED_AT)
     sent = [one for one in plan.instance.deliveries(plan.webhook.id, filter_).items if one.payload]
     about = (one for one in sent if object_id and f'"{object_id}"' in one.payload)
     return next(about, sent[0] if sent else None)

@@ -18,7 +18,7 @@ from app.commands.webhooks.toml_form import Unreadable, format_toml, parse_toml
 from app.domain.values.errors import Refused
 from app.domain.values.installation_errors import Fault
 from app.domain.values.unset import Absent
-from app.ports.instance import Instance, KnownWebhook, WebhookDraft
+from app.ports.instance import Instance, InstanceWebhook, WebhookDraft
 
 
 @webhook_command(
@@ -54,12 +54,12 @@ def edit(webhook: str, *, no_input: bool, **fields: Any) -> None:
         warn_of_missing_permission(changed)
 
 
-def _changed(instance: Instance, webhook: KnownWebhook, draft: WebhookDraft) -> KnownWebhook:
+def _changed(instance: Instance, webhook: InstanceWebhook, draft: WebhookDraft) -> InstanceWebhook:
     with explain_target_errors(draft):
         return instance.change(webhook, draft)
 
 
-def _edit(instance: Instance, webhook: KnownWebhook) -> KnownWebhook | None:
+def _edit(instance: Instance, webhook: InstanceWebhook) -> InstanceWebhook | None:
     """What became of it in the editor; ``None`` for nothing. A mistake can be mended there."""
     text = format_toml(webhook)
     while (edited := _edited(text)) is not None and edited.strip():

@@ -17,7 +17,7 @@ from app.commands.webhooks.output import WEBHOOK, with_secret
 from app.domain.deliveries.signatures import SECRET_PREFIX
 from app.domain.values.unset import ABSENT, Absent, present
 from app.domain.webhooks.webhooks import AsyncEvent
-from app.ports.instance import Instance, KnownWebhook, WebhookDraft
+from app.ports.instance import Instance, InstanceWebhook, WebhookDraft
 from app.web import remote_instances
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -51,7 +51,7 @@ class WebhookOptions:
         """Whether there will be a new secret that nobody knows yet."""
         return self.secret == "generate"  # noqa: S105 - the word that asks for one
 
-    def columns(self, draft: WebhookDraft) -> tuple[Column[KnownWebhook], ...]:
+    def columns(self, draft: WebhookDraft) -> tuple[Column[InstanceWebhook], ...]:
         """What to show of a webhook after ``said``: a secret where nobody else will know it."""
         secret = present(draft.secret_key, "")
         return with_secret(secret) if self.makes_secret else WEBHOOK

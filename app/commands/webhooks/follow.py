@@ -9,16 +9,16 @@ from threading import Event
 
 from app.domain.values.errors import Refused
 from app.domain.values.installation_errors import Fault
-from app.ports.instance import Instance, KnownDelivery, KnownWebhook, WantedDeliveries
+from app.ports.instance import DeliveryQuery, Instance, InstanceDelivery, InstanceWebhook
 
 _PAGE_SIZE = 20
 _MAX_REPORTED = 500
 """How many that were told already are known again, for each webhook."""
 
-DeliveryKey = Callable[[KnownDelivery], str]
+DeliveryKey = Callable[[InstanceDelivery], str]
 
 
-def state_of(delivery: KnownDelivery) -> str:
+def state_of(delivery: InstanceDelivery) -> str:
     """Each turn that a delivery takes is told."""
     tried = delivery.attempt.created_at.isoformat() if delivery.attempt else ""
     return f"{delivery.id} {delivery.status} {tried}"
@@ -28,8 +28,8 @@ def state_of(delivery: KnownDelivery) -> str:
 class WebhookDelivery:
     """A delivery and the webhook that it is for."""
 
-    webhook: KnownWebhook
-    delivery: KnownDelivery
+    webhook: InstanceWebhook
+    delivery: InstanceDelivery
 
 
 @dataclass(slots=True)
@@ -41,10 +41,10 @@ class DeliveryFollower:
     """
 
     instance: Instance
-    webhooks: Sequence[KnownWebhook]
+    webhooks: Sequence[InstanceWebhook]
     since: datetime
     interval: float
-    wanted: WantedDeliveries = field(default_factory=WantedDeliveries)
+    wanted: DeliveryQuery = field(default_factory=DeliveryQuery)
     key: DeliveryKey = state_of
     say: Callable[[str], None] = lambda _reported: None
     _is_unreachable: bool = False
@@ -83,7 +83,7 @@ class DeliveryFollower:
         ]
         return sorted(deliveries, key=lambda one: one.delivery.created_at)
 
-    def _new_if_exists(self, webhook: KnownWebhook) -> list[KnownDelivery]:
+    def _new_if_exists(self, webhook: InstanceWebhook) -> list[InstanceDelivery]:
         """What is new for ``webhook``; nothing once it was removed, while there are others."""
         try:
             return self._new(webhook)
@@ -95,9 +95,9 @@ class DeliveryFollower:
             self.say(f"{webhook.name or webhook.id} is not there any more.")
             return []
 
-    def _new(self, webhook: KnownWebhook) -> list[KnownDelivery]:
+    def _new(self, webhook: InstanceWebhook) -> list[InstanceDelivery]:
         reported = self._reported.setdefault(webhook.id, [])
-        new: list[KnownDelivery] = []
+        new: list[InstanceDelivery] = []
         for page in self._pages(webhook):
             recent = [one for one in page if one.created_at >= self.since]
             by_key = {self.key(one): one for one in recent}
@@ -109,7 +109,7 @@ class DeliveryFollower:
         del reported[:-_MAX_REPORTED]
         return new
 
-    def _pages(self, webhook: KnownWebhook) -> Iterator[tuple[KnownDelivery, ...]]:
+    def _pages(self, webhook: InstanceWebhook) -> Iterator[tuple[InstanceDelivery, ...]]:
         after = ""
         while True:
             wanted = replace(self.wanted, size=_PAGE_SIZE, after=after)

@@ -14,9 +14,9 @@ from app.commands.webhooks.follow import DeliveryFollower, WebhookDelivery
 from app.commands.webhooks.instance_option import instance, webhook_command
 from app.commands.webhooks.output import find_webhook, payload_of
 from app.domain.deliveries.deliveries import TIMEOUT
-from app.domain.urls.web_urls import is_web_address
+from app.domain.urls.web_urls import is_web_url
 from app.ports.http import CallFailed, HttpRequest
-from app.ports.instance import KnownDelivery, WantedDeliveries
+from app.ports.instance import DeliveryQuery, InstanceDelivery
 from app.web.remote_instances import remote_access
 
 _OWN_HEADERS = ("content-length", "host", "user-agent", "accept-encoding", "connection")
@@ -85,11 +85,11 @@ def listen(
 
     Only what webhooks are sent: an event that none of them hears of is not shown.
     """
-    if forward_to is not None and not is_web_address(forward_to):
+    if forward_to is not None and not is_web_url(forward_to):
         raise click.UsageError("--forward-to must be a whole address: http://localhost:3000/hook")
     chosen = instance()
     webhooks = [find_webhook(chosen, name) for name in names] or list(chosen.webhooks())
-    wanted = WantedDeliveries(event=event_names(chosen, [event])[0] if event else "")
+    wanted = DeliveryQuery(event=event_names(chosen, [event])[0] if event else "")
     out = output()
     follower = DeliveryFollower(
         chosen,
@@ -108,7 +108,7 @@ def listen(
             out.say(f"Error: {received.problem}")
 
 
-def _delivery_key(*, is_forwarded: bool) -> Callable[[KnownDelivery], str]:
+def _delivery_key(*, is_forwarded: bool) -> Callable[[InstanceDelivery], str]:
     """Once for each delivery; one that is to be forwarded waits until it was signed."""
     return lambda one: one.id if one.attempt is not None or not is_forwarded else ""
 

@@ -13,7 +13,9 @@ from app.domain.webhooks import subscribable_events as hearing
 _EVENTS = (
     Column[tuple[str, str]]("name", "Event", lambda one: one[0], short=True),
     Column[tuple[str, str]]("description", "Tells", lambda one: one[1]),
-    Column[tuple[str, str]]("permission", "Needs", lambda one: hearing.needed(one[0])),
+    Column[tuple[str, str]](
+        "permission", "Needs", lambda one: hearing.required_permission(one[0])
+    ),
 )
 
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from app.domain import events
 from app.domain.apps.apps import App
 from app.domain.authorization.actor import OPERATOR
-from app.domain.deliveries.deliveries import DeliveryStatus, EventDelivery, Replayed
+from app.domain.deliveries.deliveries import DeliveryStatus, EventDelivery, ReplayResult
 from app.domain.sign_in.jws import ALGORITHM
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import key_of, to_global_id
@@ -19,11 +19,11 @@ from app.domain.webhooks.webhooks import ANY_EVENT, AsyncEvent, Webhook
 from app.ports import Ports
 from app.ports.instance import (
     DeliveryPage,
-    KnownApp,
-    KnownAttempt,
-    KnownDelivery,
-    KnownWebhook,
-    WantedDeliveries,
+    DeliveryQuery,
+    InstanceApp,
+    InstanceAttempt,
+    InstanceDelivery,
+    InstanceWebhook,
     WebhookDraft,
 )
 from app.services.apps import app_lists
@@ -41,10 +41,10 @@ class LocalInstance:
         self._ports = ports
         self._actor = OPERATOR
 
-    def apps(self) -> tuple[KnownApp, ...]:
+    def apps(self) -> tuple[InstanceApp, ...]:
         return tuple(map(_to_app, self._apps()))
 
-    def webhooks(self) -> tuple[KnownWebhook, ...]:
+    def webhooks(self) -> tuple[InstanceWebhook, ...]:
         apps = {app.id: _to_app(app) for app in self._apps()}
         by_app = webhooks.webhooks_of_apps(self._ports, self._actor, list(apps))
         return tuple(_to_webhook(one, app) for key, app in apps.items() for one in by_app[key])
@@ -55,18 +55,18 @@ class LocalInstance:
         }
         return {one.value: descriptions.get(one.value, ANY_EVENT) for one in AsyncEvent}
 
-    def create(self, app_id: str, draft: WebhookDraft) -> KnownWebhook:
+    def create(self, app_id: str, draft: WebhookDraft) -> InstanceWebhook:
         key = key_of(app_id, "App", field="app")
         created = webhook_changes.create_webhook(self._ports, self._actor, _input(draft), key)
         return _to_webhook(created, self._app(created.app_id))
 
-    def change(self, webhook: KnownWebhook, draft: WebhookDraft) -> KnownWebhook:
+    def change(self, webhook: InstanceWebhook, draft: WebhookDraft) -> InstanceWebhook:
         changed = webhook_changes.update_webhook(
             self._ports, self._actor, webhook.id, "", _input(draft)
         )
         return _to_webhook(changed, webhook.app)
 
-    def delete(self, webhook: KnownWebhook) -> None:
+    def delete(self, webhook: InstanceWebhook) -> None:
         webhook_changes.delete_webhook(self._ports, self._actor, webhook.id)
 
     def dry_run(
@@ -77,12 +77,12 @@ class LocalInstance:
         )
         return ran.payload
 
-    def trigger(self, webhook_id: str, object_id: str | None) -> KnownDelivery:
+    def trigger(self, webhook_id: str, object_id: str | None) -> InstanceDelivery:
         return self._to_delivery(
             dry_runs.trigger_webhook(self._ports, self._actor, webhook_id, object_id)
         )
 
-    def deliveries(self, webhook_id: str, wanted: WantedDeliveries) -> DeliveryPage:
+    def deliveries(self, webhook_id: str, wanted: DeliveryQuery) -> DeliveryPage:
         request = PageRequest(
             wanted.size, cursor=read_cursor(wanted.after, "after") if wanted.after else ()
         )
@@ -94,10 +94,12 @@ class LocalInstance:
             next=page.cursors[-1] if page.has_next else "",
         )
 
-    def retry(self, delivery_id: str) -> KnownDelivery:
+    def retry(self, delivery_id: str) -> InstanceDelivery:
         return self._to_delivery(replays.retry_delivery(self._ports, self._actor, delivery_id))
 
-    def replay(self, webhook_id: str, since: datetime, *, failed: bool, missing: bool) -> Replayed:
+    def replay(
+        self, webhook_id: str, since: datetime, *, failed: bool, missing: bool
+    ) -> ReplayResult:
         key = key_of(webhook_id, "Webhook")
         return replays.replay_deliveries(
             self._ports, self._actor, key, since, failed=failed, missing=missing
@@ -121,18 +123,18 @@ class LocalInstance:
                 return apps
             request = PageRequest(MAX_PAGE_SIZE, cursor=read_cursor(page.cursors[-1], "after"))
 
-    def _app(self, key: int) -> KnownApp:
+    def _app(self, key: int) -> InstanceApp:
         app = app_lists.show_app(self._ports, self._actor, key)
         if app is None:
             raise Refused(Problem("NOT_FOUND", "There is no such app.", "app"))
         return _to_app(app)
 
-    def _to_delivery(self, delivery: EventDelivery) -> KnownDelivery:
+    def _to_delivery(self, delivery: EventDelivery) -> InstanceDelivery:
         newest = delivery_lists.list_attempts(
             self._ports, self._actor, delivery.id, PageRequest(1)
         ).items
         attempts = [
-            KnownAttempt(
+            InstanceAttempt(
                 created_at=one.created_at,
                 status=one.status.value,
                 response_status=one.response_status,
@@ -142,7 +144,7 @@ class LocalInstance:
             )
             for one in newest
         ]
-        return KnownDelivery(
+        return InstanceDelivery(
             id=to_global_id("EventDelivery", delivery.id),
             event=delivery.event,
             status=delivery.status.value,
@@ -152,13 +154,13 @@ class LocalInstance:
         )
 
 
-def _to_app(app: App) -> KnownApp:
+def _to_app(app: App) -> InstanceApp:
     permissions = frozenset(one.value for one in app.permissions)
-    return KnownApp(to_global_id("App", app.id), app.name, app.is_active, permissions)
+    return InstanceApp(to_global_id("App", app.id), app.name, app.is_active, permissions)
 
 
-def _to_webhook(webhook: Webhook, app: KnownApp) -> KnownWebhook:
-    return KnownWebhook(
+def _to_webhook(webhook: Webhook, app: InstanceApp) -> InstanceWebhook:
+    return InstanceWebhook(
         id=to_global_id("Webhook", webhook.id),
         app=app,
         name=webhook.name,

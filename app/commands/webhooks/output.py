@@ -8,59 +8,67 @@ from typing import TypeVar
 
 from app.commands.terminal.output import Column, Displayable
 from app.domain.values.errors import Problem, Refused
-from app.ports.instance import Instance, KnownApp, KnownAttempt, KnownDelivery, KnownWebhook
+from app.ports.instance import (
+    Instance,
+    InstanceApp,
+    InstanceAttempt,
+    InstanceDelivery,
+    InstanceWebhook,
+)
 
-Named = TypeVar("Named", KnownApp, KnownWebhook)
+Named = TypeVar("Named", InstanceApp, InstanceWebhook)
 
 _MAX_NAMED = 20
 
 
-def _tried(read: Callable[[KnownAttempt], Displayable]) -> Callable[[KnownDelivery], Displayable]:
+def _tried(
+    read: Callable[[InstanceAttempt], Displayable],
+) -> Callable[[InstanceDelivery], Displayable]:
     """What the newest attempt at a delivery says, if there has been one."""
     return lambda delivery: None if delivery.attempt is None else read(delivery.attempt)
 
 
 WEBHOOKS = (
-    Column[KnownWebhook]("id", "Id", lambda one: one.id, short=True),
-    Column[KnownWebhook]("name", "Name", lambda one: one.name, short=True),
-    Column[KnownWebhook]("app", "App", lambda one: one.app.name),
-    Column[KnownWebhook]("targetUrl", "Target", lambda one: one.target_url, short=True),
-    Column[KnownWebhook]("isActive", "Active", lambda one: one.is_active, short=True),
-    Column[KnownWebhook]("events", "Events", lambda one: one.events),
+    Column[InstanceWebhook]("id", "Id", lambda one: one.id, short=True),
+    Column[InstanceWebhook]("name", "Name", lambda one: one.name, short=True),
+    Column[InstanceWebhook]("app", "App", lambda one: one.app.name),
+    Column[InstanceWebhook]("targetUrl", "Target", lambda one: one.target_url, short=True),
+    Column[InstanceWebhook]("isActive", "Active", lambda one: one.is_active, short=True),
+    Column[InstanceWebhook]("events", "Events", lambda one: one.events),
 )
 WEBHOOK = (
     *WEBHOOKS,
-    Column[KnownWebhook]("appId", "App's id", lambda one: one.app.id),
-    Column[KnownWebhook]("customHeaders", "Headers", lambda one: sorted(one.custom_headers)),
-    Column[KnownWebhook]("hasSecret", "Has a secret", lambda one: one.has_secret),
-    Column[KnownWebhook]("query", "Query", lambda one: one.query, has_lines=True),
+    Column[InstanceWebhook]("appId", "App's id", lambda one: one.app.id),
+    Column[InstanceWebhook]("customHeaders", "Headers", lambda one: sorted(one.custom_headers)),
+    Column[InstanceWebhook]("hasSecret", "Has a secret", lambda one: one.has_secret),
+    Column[InstanceWebhook]("query", "Query", lambda one: one.query, has_lines=True),
 )
 
 
-def with_secret(secret: str) -> tuple[Column[KnownWebhook], ...]:
+def with_secret(secret: str) -> tuple[Column[InstanceWebhook], ...]:
     """The columns for whoever has just had ``secret`` made, and nobody else."""
-    return (*WEBHOOK, Column[KnownWebhook]("secretKey", "Secret", lambda _: secret, short=True))
+    return (*WEBHOOK, Column[InstanceWebhook]("secretKey", "Secret", lambda _: secret, short=True))
 
 
 DELIVERIES = (
-    Column[KnownDelivery]("id", "Id", lambda one: one.id, short=True),
-    Column[KnownDelivery]("createdAt", "Created", lambda one: one.created_at, short=True),
-    Column[KnownDelivery]("event", "Event", lambda one: one.event, short=True),
-    Column[KnownDelivery]("status", "Status", lambda one: one.status, short=True),
-    Column[KnownDelivery]("responseStatus", "Answer", _tried(lambda one: one.response_status)),
-    Column[KnownDelivery](
+    Column[InstanceDelivery]("id", "Id", lambda one: one.id, short=True),
+    Column[InstanceDelivery]("createdAt", "Created", lambda one: one.created_at, short=True),
+    Column[InstanceDelivery]("event", "Event", lambda one: one.event, short=True),
+    Column[InstanceDelivery]("status", "Status", lambda one: one.status, short=True),
+    Column[InstanceDelivery]("responseStatus", "Answer", _tried(lambda one: one.response_status)),
+    Column[InstanceDelivery](
         "duration", "Seconds", _tried(lambda one: one.duration and round(one.duration, 3))
     ),
-    Column[KnownDelivery]("triedAt", "Tried", _tried(lambda one: one.created_at)),
+    Column[InstanceDelivery]("triedAt", "Tried", _tried(lambda one: one.created_at)),
 )
 
 
-def find_webhook(instance: Instance, text: str) -> KnownWebhook:
+def find_webhook(instance: Instance, text: str) -> InstanceWebhook:
     """The webhook of that id, or of that name if only one has it; refuses NOT_FOUND."""
     return _only(instance.webhooks(), text, "webhook", "See them: flask webhook list")
 
 
-def find_app(instance: Instance, text: str) -> KnownApp:
+def find_app(instance: Instance, text: str) -> InstanceApp:
     """The app of that id, or of that name if only one has it; refuses NOT_FOUND."""
     apps = instance.apps()
     names = ", ".join(one.name for one in apps[:_MAX_NAMED])
@@ -82,7 +90,7 @@ def _only(candidates: Sequence[Named], text: str, what: str, hint: str) -> Named
     raise Refused(Problem("NOT_FOUND", message, what, values={"what": what, "hint": hint}))
 
 
-def payload_of(delivery: KnownDelivery) -> Mapping[str, object] | None:
+def payload_of(delivery: InstanceDelivery) -> Mapping[str, object] | None:
     """The payload as JSON; ``None`` where there was none to send."""
     payload = json.loads(delivery.payload) if delivery.payload else None
     return payload if isinstance(payload, dict) else None

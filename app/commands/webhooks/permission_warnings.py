@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from app.commands.terminal.output import output
 from app.domain.webhooks import subscribable_events as hearing
-from app.ports.instance import KnownWebhook
+from app.ports.instance import InstanceWebhook
 
 
-def warn_of_missing_permission(webhook: KnownWebhook) -> bool:
+def warn_of_missing_permission(webhook: InstanceWebhook) -> bool:
     """Say of which of its events the app is never told, and why; whether that is all of them."""
     app = webhook.app
     if app.permissions is None:
         return False
-    for permission, events in hearing.unheard(webhook.events, app.permissions).items():
+    for permission, events in hearing.not_permitted(webhook.events, app.permissions).items():
         need = "needs" if len(events) == 1 else "need"
         message = f"{', '.join(events)} {need} {permission}, which {app.name} does not hold"
         output().say(f"Warning: {message}: it is not told.")
-    return hearing.is_deaf(webhook.events, app.permissions)
+    return hearing.receives_nothing(webhook.events, app.permissions)

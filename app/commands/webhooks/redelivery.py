@@ -14,9 +14,9 @@ from app.commands.terminal.progress import note, steps
 from app.commands.terminal.time_options import read_moment
 from app.commands.webhooks.instance_option import instance, webhook_command
 from app.commands.webhooks.output import DELIVERIES, find_webhook
-from app.domain.deliveries.deliveries import Replayed
+from app.domain.deliveries.deliveries import ReplayResult
 from app.domain.values.errors import Refused
-from app.ports.instance import Instance, KnownDelivery
+from app.ports.instance import Instance, InstanceDelivery
 from app.web.remote_instances import remote_access
 
 
@@ -25,11 +25,11 @@ class Retried:
     """A delivery that was to be made again, or why it is not."""
 
     id: str
-    delivery: KnownDelivery | None = None
+    delivery: InstanceDelivery | None = None
     problem: str = ""
 
 
-def _of_delivery(column: Column[KnownDelivery]) -> Column[Retried]:
+def _of_delivery(column: Column[InstanceDelivery]) -> Column[Retried]:
     return Column(
         column.name,
         column.title,
@@ -44,8 +44,8 @@ _RETRIED = (
     Column[Retried]("problem", "Problem", lambda one: one.problem or None, short=True),
 )
 _REPLAYED = (
-    Column[Replayed]("failed", "Failed, due again", lambda one: one.failed, short=True),
-    Column[Replayed]("missing", "Missing, made now", lambda one: one.missing, short=True),
+    Column[ReplayResult]("failed", "Failed, due again", lambda one: one.failed, short=True),
+    Column[ReplayResult]("missing", "Missing, made now", lambda one: one.missing, short=True),
 )
 
 
@@ -122,7 +122,7 @@ def replay(webhook: str, since: str, *, failed: bool, missing: bool) -> None:
         note(f"{done.failed + done.missing} are on their way.")
         try:
             rest = chosen.replay(target.id, start, failed=False, missing=True)
-            done = Replayed(done.failed, done.missing + rest.missing, rest.has_more)
+            done = ReplayResult(done.failed, done.missing + rest.missing, rest.has_more)
         except (Exception, KeyboardInterrupt) as error:
             failure = failure_of(error)
             if failure is None:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from app.domain.values.unset import ABSENT
-from app.ports.instance import KnownWebhook, WebhookDraft
+from app.ports.instance import InstanceWebhook, WebhookDraft
 
 _HEAD = """\
 # Change what you like, save and leave the editor. Without a change nothing happens.
@@ -33,7 +33,7 @@ class Unreadable(Exception):
     """The sheet cannot be meant; the text says what is wrong with it."""
 
 
-def format_toml(webhook: KnownWebhook) -> str:
+def format_toml(webhook: InstanceWebhook) -> str:
     """What may be changed of a webhook, and how that is done."""
     headers = ", ".join(f"{_text(k)} = {_text(v)}" for k, v in webhook.custom_headers.items())
     lines = [
@@ -58,7 +58,7 @@ def _long_text(text: str) -> str:
     return f"'''\n{text}'''"
 
 
-def parse_toml(webhook: KnownWebhook, text: str) -> WebhookDraft:
+def parse_toml(webhook: InstanceWebhook, text: str) -> WebhookDraft:
     """What the sheet ``text`` says otherwise than ``webhook`` is; raises ``Unreadable``.
 
     A line that is missing says nothing, and neither does an empty query.

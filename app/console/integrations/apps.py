@@ -31,7 +31,7 @@ from app.services.apps.extensions import extensions_of_apps
 from app.services.apps.installation_requests import list_installations
 from app.services.apps.summaries import list_webhooks_of_app, summaries_of_apps
 from app.services.authorization.register import may
-from app.services.webhooks.permission_grants import LinkWebhook, UnconfirmedWebhooks
+from app.services.webhooks.permission_grants import LinkWebhook, WebhooksNotConfirmed
 
 _NAMES = {"q": "Name", "status": "Status", "kind": "Kind", "sort": "Sorted by"}
 _STATUS = {"active": True, "inactive": False}
@@ -135,7 +135,7 @@ def save_permissions(key: int) -> BaseResponse:
     confirmed = request.form.get("confirmed") == "yes"
     try:
         app = update_app(ports(), actor(), key, change, confirmed=confirmed)
-    except UnconfirmedWebhooks as unconfirmed:
+    except WebhooksNotConfirmed as unconfirmed:
         question = GrantQuestion(form.permissions.chosen, unconfirmed.webhooks)
         return show_app_page(app_or_404(key), question=question)
     except Refused as refused:

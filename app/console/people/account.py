@@ -16,7 +16,7 @@ from app.services.accounts.account_details import Details, update_account
 from app.services.accounts.avatars import delete_avatar, update_avatar
 from app.services.accounts.email_changes import confirm_email_change, request_email_change
 from app.services.accounts.password_changes import change_password
-from app.services.console.sign_in_methods import show_own_ways_in
+from app.services.console.sign_in_methods import show_own_sign_in_methods
 from app.services.sign_in.own_sessions import (
     SESSION,
     end_other_sessions,
@@ -204,7 +204,7 @@ def _values(
 ) -> dict[str, object]:
     user = caller().user
     sessions = list_sessions(ports(), actor(), limit=_MOST)
-    ways = show_own_ways_in(ports(), actor())
+    ways = show_own_sign_in_methods(ports(), actor())
     return {
         "user": user,
         "sessions": sessions,

@@ -7,7 +7,7 @@ from wtforms import EmailField, StringField
 
 from app.console.forms import ConsoleForm
 from app.console.lists import asked_word
-from app.domain.accounts.directory import SignInWay, UserFilter, UserSort
+from app.domain.accounts.directory import SignInMethod, UserFilter, UserSort
 from app.domain.accounts.users import User
 from app.services.people.user_details import Details
 
@@ -48,7 +48,7 @@ def asked_people(
     sorts: Mapping[str, tuple[UserSort, bool]],
     *,
     group_id: int | None = None,
-    signs_in_by: SignInWay | None = None,
+    signs_in_by: SignInMethod | None = None,
 ) -> UserFilter:
     """Who is wanted, by the address; ``sorts`` are the orders by their words, the usual one first.
 

@@ -13,24 +13,24 @@ from app.console.people.account_actions import name_of
 from app.console.people.directory import NAMES, WORDS, PersonForm, asked_people, form_of
 from app.console.people.groups import every_group, group_chips, group_names
 from app.console.session import actor, ports, require
-from app.domain.accounts.directory import SignInWay, UserSort
+from app.domain.accounts.directory import SignInMethod, UserSort
 from app.domain.accounts.users import User
 from app.domain.authorization.grants import is_manageable
 from app.domain.authorization.permissions import Permission, in_order
 from app.domain.values.errors import Refused, problem_text
 from app.domain.values.ids import to_global_id
-from app.services.console.sign_in_methods import ways_in_of_staff
+from app.services.console.sign_in_methods import sign_in_methods_of_staff
 from app.services.people.directory import list_staff
 from app.services.people.staff import StaffChanges, update_staff
 from app.services.people.user_sessions import Person, show_person
 
 _NAMES = {**NAMES, "group": "Group", "by": "Signs in by"}
 _WAYS: Mapping[str, str] = {
-    SignInWay.PASSWORD: "Password",
-    SignInWay.SINGLE_SIGN_ON: "Single sign-on",
-    SignInWay.BOTH: "Both",
-    SignInWay.NEITHER: "Neither",
-    SignInWay.NO_SIGN_ON: "No single sign-on in use",
+    SignInMethod.PASSWORD: "Password",
+    SignInMethod.SINGLE_SIGN_ON: "Single sign-on",
+    SignInMethod.BOTH: "Both",
+    SignInMethod.NEITHER: "Neither",
+    SignInMethod.NO_SIGN_ON: "No single sign-on in use",
 }
 _SORTS = {
     "oldest": (UserSort.CREATED_AT, False),
@@ -57,14 +57,16 @@ class HeldPermission:
 def index() -> BaseResponse:
     """The staff, and how each of them comes in."""
     way, group_id = asked_word("by", _WAYS), asked_key("group")
-    wanted = asked_people(_SORTS, group_id=group_id, signs_in_by=SignInWay(way) if way else None)
+    wanted = asked_people(
+        _SORTS, group_id=group_id, signs_in_by=SignInMethod(way) if way else None
+    )
     found = list_staff(ports(), actor(), asked_page(), wanted)
     ids = [user.id for user in found.items]
     names = group_names(group_id)
     return page(
         "staff/index.html",
         found=found,
-        ways=ways_in_of_staff(ports(), actor(), ids),
+        ways=sign_in_methods_of_staff(ports(), actor(), ids),
         turns=turns(found, "Before", "More"),
         told=told(*_NAMES, "sort"),
         tags=tags(_NAMES, {**WORDS, "by": _WAYS, "group": names}),
@@ -128,7 +130,7 @@ def _values(person: Person, asked: str = "") -> dict[str, object]:
         "beyond": [one.label for one in in_order(beyond)],
         "groups": group_chips(every_group(), members),
         "permissions": _held(user),
-        "ways": ways_in_of_staff(ports(), actor(), [user.id]).get(user.id),
+        "ways": sign_in_methods_of_staff(ports(), actor(), [user.id]).get(user.id),
         "asked": asked if asked in _ASKED else "",
         "form": form_of(user),
     }

@@ -16,7 +16,7 @@ from app.console.formatting import exact, relative
 from app.console.page_layout import page
 from app.console.session import actor, now, ports
 from app.domain.authorization.actor import SessionOrigin
-from app.domain.inspector.token_inspection import CheckOutcome, Inspection, LostTo, TokenKind
+from app.domain.inspector.token_inspection import CheckOutcome, Inspection, LossReason, TokenKind
 from app.domain.single_sign_on.provider_jws import MAX_PROVIDER_TOKEN_LENGTH
 from app.services.inspector.inspect import inspect_token
 
@@ -28,11 +28,11 @@ _TYPES = {
     "thirdparty": "an extension's token",
 }
 _LOST = {
-    LostTo.PERSON: "not the person's",
-    LostTo.PROVIDER: "not granted by the provider",
-    LostTo.APP: "not the app's",
-    LostTo.TOKEN: "the token was not made for it",
-    LostTo.LOGIN_MODE: "login mode",
+    LossReason.PERSON: "not the person's",
+    LossReason.PROVIDER: "not granted by the provider",
+    LossReason.APP: "not the app's",
+    LossReason.TOKEN: "the token was not made for it",
+    LossReason.LOGIN_MODE: "login mode",
 }
 _STATES = {
     CheckOutcome.PASSED: "ok",

@@ -10,7 +10,7 @@ from app.domain.values.errors import Refused, problem_text
 from app.domain.values.ip_addresses import parse_address
 from app.ports.throttle import ThrottleUnavailable
 from app.services.shop.traffic import list_untrusted_forwarding
-from app.services.sign_in.login_throttle import ExplainedBlock, explain_blocked, unblock_address
+from app.services.sign_in.login_throttle import BlockDetails, list_block_details, unblock_ip
 from app.web.installation import installation
 
 LISTED = 100
@@ -33,8 +33,8 @@ def index() -> BaseResponse:
     A wait ends within the hour, so nobody pages through thousands: past the first ``LISTED`` an
     address is found by itself.
     """
-    blocked: tuple[ExplainedBlock, ...] = ()
-    asked_block: ExplainedBlock | None = None
+    blocked: tuple[BlockDetails, ...] = ()
+    asked_block: BlockDetails | None = None
     silent = ""
     asked = request.args.get("address", "").strip() if _asks() else ""
     try:
@@ -66,7 +66,7 @@ def unblock() -> BaseResponse:
     """Forget what is held against an address."""
     address = request.form.get("address", "").strip()
     try:
-        unblock_address(ports(), actor(), address)
+        unblock_ip(ports(), actor(), address)
     except ThrottleUnavailable:
         flash(_SILENT, "bad")
     except Refused as refused:
@@ -84,19 +84,19 @@ def _asks() -> bool:
     return request.args.get("ask") == "unblock"
 
 
-def _listed() -> tuple[ExplainedBlock, ...]:
+def _listed() -> tuple[BlockDetails, ...]:
     """Those with the longest wait, or the one whose whole address is asked for."""
     wanted = told("q").get("q", "")
     address = wanted if parse_address(wanted) is not None else ""
-    return explain_blocked(ports(), actor(), limit=LISTED, address=address)
+    return list_block_details(ports(), actor(), limit=LISTED, address=address)
 
 
-def _block_of(address: str, listed: tuple[ExplainedBlock, ...]) -> ExplainedBlock | None:
+def _block_of(address: str, listed: tuple[BlockDetails, ...]) -> BlockDetails | None:
     found = next((one for one in listed if one.address == address), None)
-    return found or next(iter(explain_blocked(ports(), actor(), address=address)), None)
+    return found or next(iter(list_block_details(ports(), actor(), address=address)), None)
 
 
-def _narrowed(blocked: tuple[ExplainedBlock, ...]) -> list[ExplainedBlock]:
+def _narrowed(blocked: tuple[BlockDetails, ...]) -> list[BlockDetails]:
     """Those that the address asks for."""
     asked = told("q", "why")
     text = asked.get("q", "").lower()
@@ -110,7 +110,7 @@ def _narrowed(blocked: tuple[ExplainedBlock, ...]) -> list[ExplainedBlock]:
     ]
 
 
-def _sorted(blocked: list[ExplainedBlock]) -> list[ExplainedBlock]:
+def _sorted(blocked: list[BlockDetails]) -> list[BlockDetails]:
     if request.args.get("sort") == "failures":
         return sorted(blocked, key=lambda one: -one.failures)
     return blocked

@@ -14,7 +14,7 @@ class UserSort(StrEnum):
     LAST_MODIFIED_AT = "LAST_MODIFIED_AT"
 
 
-class SignInWay(StrEnum):
+class SignInMethod(StrEnum):
     """How somebody can come in: by what they have, whatever the login mode lets them use.
 
     ``NO_SIGN_ON`` are all whom no provider that works lets in, with a password or without.
@@ -28,11 +28,11 @@ class SignInWay(StrEnum):
 
     @property
     def has_password(self) -> bool:
-        return self in (SignInWay.PASSWORD, SignInWay.BOTH)
+        return self in (SignInMethod.PASSWORD, SignInMethod.BOTH)
 
     @property
     def is_known_to_provider(self) -> bool:
-        return self in (SignInWay.SINGLE_SIGN_ON, SignInWay.BOTH)
+        return self in (SignInMethod.SINGLE_SIGN_ON, SignInMethod.BOTH)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +47,6 @@ class UserFilter:
     is_active: bool | None = None
     ids: tuple[str, ...] | None = None
     group_id: int | None = None
-    signs_in_by: SignInWay | None = None
+    signs_in_by: SignInMethod | None = None
     sort: UserSort | None = None
     descending: bool = False

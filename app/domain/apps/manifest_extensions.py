@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from app.domain.apps.extensions import APP_PAGE, DEFAULT_TARGET
 from app.domain.apps.manifest_fields import Identifiers, Members
 from app.domain.authorization.permissions import Permission
-from app.domain.urls.web_urls import MAX_URL_LENGTH, is_path, is_same_origin, is_web_address
+from app.domain.urls.web_urls import MAX_URL_LENGTH, is_path, is_same_origin, is_web_url
 
 _MAX_ITEMS = 100
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,127}")
@@ -93,7 +93,7 @@ def _url_problem(
     """Why an extension may not open ``url``; empty when it may."""
     if is_path(url):
         return "A path needs the manifest's appUrl to be relative to." if app_url == "" else ""
-    if not is_web_address(url):
+    if not is_web_url(url):
         return "Use a path, /settings say, or a whole address of http or https."
     if target == APP_PAGE:
         return f"The target {APP_PAGE} stays with the app: use a path."

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from app.domain.authorization.permissions import Permission, known
-from app.domain.urls.web_urls import is_web_address
+from app.domain.urls.web_urls import is_web_url
 from app.domain.values.errors import Problem
 from app.domain.values.json_values import is_keepable
 from app.domain.values.text_rules import line_problem, prose_problem
@@ -49,7 +49,7 @@ class Members:
     def address(self, name: str, *, required: bool = False) -> str:
         """A whole address of HTTP."""
         text = self._text(name, required=required)
-        if text and not is_web_address(text):
+        if text and not is_web_url(text):
             message = "Use a whole address of http or https, without a user: https://example.com/"
             self.refuse(name, "INVALID_URL_FORMAT", message)
             return ""

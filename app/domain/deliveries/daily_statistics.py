@@ -37,7 +37,7 @@ class DeliveryHour:
 
 
 @dataclass(frozen=True, slots=True)
-class Slowest:
+class SlowestEndpoint:
     """The slowest of some answers, in seconds, and whose it was."""
 
     duration: float
@@ -47,12 +47,12 @@ class Slowest:
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerTimes:
+class ResponseTimes:
     """How long endpoints took to answer, in seconds: of the last ``answers`` of the last day."""
 
     answers: int
     median: float
-    slowest: Slowest
+    slowest: SlowestEndpoint
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class DeliveryDay:
 
     hours: tuple[DeliveryHour, ...]
     day_before: DeliveryHour
-    times: AnswerTimes | None
+    times: ResponseTimes | None
 
     @property
     def made(self) -> int:

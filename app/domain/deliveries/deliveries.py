@@ -80,7 +80,7 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True)
-class Replayed:
+class ReplayResult:
     """How many deliveries had failed and are due again, and how many were missing.
 
     ``has_more`` where more are missing than are made at once: ask again for the next.
@@ -92,7 +92,7 @@ class Replayed:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class NextStep:
     """What becomes of a delivery after an attempt; ``wait`` is in seconds until the next one.
 
     ``gone`` is an endpoint that wants nothing any more: the webhook is to be disabled.
@@ -103,9 +103,9 @@ class Verdict:
     gone: bool = False
 
 
-def judge(
+def next_step_after(
     *, answered: int | None, attempts: int, retry_after: float | None, chance: float
-) -> Verdict:
+) -> NextStep:
     """What an attempt means, the one numbered ``attempts`` (from 1).
 
     ``answered`` is the HTTP status, ``None`` when there was no answer. 2xx is success, 410 stops,
@@ -113,15 +113,15 @@ def judge(
     off, never forward. ``chance`` (0 to 1) spreads what failed together.
     """
     if answered is not None and answered in _GOOD:
-        return Verdict(DeliveryStatus.SUCCESS)
+        return NextStep(DeliveryStatus.SUCCESS)
     if answered == GONE:
-        return Verdict(DeliveryStatus.FAILED, gone=True)
+        return NextStep(DeliveryStatus.FAILED, gone=True)
     if attempts >= len(SCHEDULE):
-        return Verdict(DeliveryStatus.FAILED)
+        return NextStep(DeliveryStatus.FAILED)
     wait = SCHEDULE[attempts] * (1 + JITTER * chance)
     if retry_after is not None:
         wait = max(wait, min(retry_after, MAX_RETRY_AFTER))
-    return Verdict(DeliveryStatus.PENDING, wait)
+    return NextStep(DeliveryStatus.PENDING, wait)
 
 
 def read_retry_after(text: str | None, now: datetime) -> float | None:

@@ -53,7 +53,7 @@ class Check:
     text: str
 
 
-class KeyStanding(StrEnum):
+class KeyStatus(StrEnum):
     """What the key is that a token names."""
 
     ACTIVE = "active"
@@ -69,11 +69,11 @@ class NamedKey:
     """The key that a token names; ``verifies_until`` for one that is retired."""
 
     kid: str
-    standing: KeyStanding
+    status: KeyStatus
     verifies_until: datetime | None = None
 
 
-class LostTo(StrEnum):
+class LossReason(StrEnum):
     """Why a permission does not count."""
 
     PERSON = "the person does not hold it"
@@ -87,18 +87,18 @@ class LostTo(StrEnum):
 class Right:
     """One permission: who of those concerned holds it (``None``: is not concerned).
 
-    ``lost_to`` is why it does not count; without it, it does.
+    ``lost_by`` is why it does not count; without it, it does.
     """
 
     permission: Permission
     by_person: bool | None = None
     by_provider: bool | None = None
     by_app: bool | None = None
-    lost_to: LostTo | None = None
+    lost_by: LossReason | None = None
 
     @property
     def is_effective(self) -> bool:
-        return self.lost_to is None
+        return self.lost_by is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ class Bearer:
 
 
 @dataclass(frozen=True, slots=True)
-class AppBehind:
+class TokenApp:
     """The app behind a token; ``last_four`` and ``token_name`` for a token of its own."""
 
     id: int
@@ -124,7 +124,7 @@ class AppBehind:
 
 
 @dataclass(frozen=True, slots=True)
-class SessionBehind:
+class TokenSession:
     """The session that a token belongs to."""
 
     id: int
@@ -148,8 +148,8 @@ class Inspection:
     claims: Mapping[str, object] = field(default_factory=dict, repr=False)
     key: NamedKey | None = None
     bearer: Bearer | None = None
-    app: AppBehind | None = None
-    session: SessionBehind | None = None
+    app: TokenApp | None = None
+    session: TokenSession | None = None
     provider: str = ""
     rights: tuple[Right, ...] | None = None
     rights_hidden: bool = False
@@ -194,16 +194,16 @@ def person_rights(
     stripped = removes_staff_rights(mode, origin)
     everything = held | (scopes or frozenset()) | (app or frozenset())
 
-    def lost(one: Permission) -> LostTo | None:
+    def lost(one: Permission) -> LossReason | None:
         if one in effective:
             return None
         if scopes is None and one not in held:
-            return LostTo.PERSON
+            return LossReason.PERSON
         if scopes is not None and one not in scopes:
-            return LostTo.PROVIDER
+            return LossReason.PROVIDER
         if app is not None and one not in app:
-            return LostTo.APP
-        return LostTo.LOGIN_MODE if stripped else LostTo.PERSON
+            return LossReason.APP
+        return LossReason.LOGIN_MODE if stripped else LossReason.PERSON
 
     return tuple(
         Right(
@@ -211,7 +211,7 @@ def person_rights(
             by_person=one in held,
             by_provider=None if scopes is None else one in scopes,
             by_app=None if app is None else one in app,
-            lost_to=lost(one),
+            lost_by=lost(one),
         )
         for one in in_order(everything)
     )
@@ -225,7 +225,7 @@ def app_rights(
         Right(
             one,
             by_app=True,
-            lost_to=None if narrowed is None or one in narrowed else LostTo.TOKEN,
+            lost_by=None if narrowed is None or one in narrowed else LossReason.TOKEN,
         )
         for one in in_order(granted)
     )

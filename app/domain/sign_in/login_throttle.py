@@ -3,7 +3,7 @@
 MAX_BLOCK_SECONDS = 3600
 """No address ever waits longer."""
 
-FADE_SECONDS = 2 * 3600
+EXPIRY_SECONDS = 2 * 3600
 """A counter that no failure has touched for so long counts as zero."""
 
 LEASE_SECONDS = 30
@@ -25,7 +25,7 @@ RUNNING_WAIT_SECONDS = 1
 MAX_GUESSES = 5
 """How often a signed-in person's own password is compared in a row before it was right."""
 
-GUESSES_FADE_SECONDS = 3600
+GUESSES_EXPIRY_SECONDS = 3600
 """After so long without another, the guesses at a signed-in person's password count as zero."""
 
 CLOCK_DIFFERENCE_SECONDS = 300
@@ -54,12 +54,12 @@ def block_seconds(*, failures: int, known_failures: int = 0, user_failures: int 
     )
 
 
-def faded_before(now: float) -> float:
+def expired_before(now: float) -> float:
     """The moment up to which a counter must have been touched last to count as zero at ``now``."""
-    return now - FADE_SECONDS
+    return now - EXPIRY_SECONDS
 
 
-def is_from_the_future(*, blocked_until: float, counted_at: float, now: float) -> bool:
+def is_in_future(*, blocked_until: float, counted_at: float, now: float) -> bool:
     """Whether the clock was put back since a block began with a failure at ``counted_at``."""
     too_long = blocked_until > now + MAX_BLOCK_SECONDS
     return too_long or counted_at > now + CLOCK_DIFFERENCE_SECONDS
@@ -70,23 +70,23 @@ def blocked_until_now(*, blocked_until: float, counted_at: float, now: float) ->
 
     If the clock was put back since, it lasts as long from ``now`` as it was meant to last.
     """
-    if not is_from_the_future(blocked_until=blocked_until, counted_at=counted_at, now=now):
+    if not is_in_future(blocked_until=blocked_until, counted_at=counted_at, now=now):
         return blocked_until
     return now + min(max(blocked_until - counted_at, 0.0), MAX_BLOCK_SECONDS)
 
 
-def guesses_count_between(now: float) -> tuple[float, float]:
+def guess_window(now: float) -> tuple[float, float]:
     """After which moment, and up to which, the last guess must be for the guesses to count.
 
     What is in the future, beyond what clocks of several machines differ by, is from before the
     clock was put back and counts no more.
     """
-    return now - GUESSES_FADE_SECONDS, now + CLOCK_DIFFERENCE_SECONDS
+    return now - GUESSES_EXPIRY_SECONDS, now + CLOCK_DIFFERENCE_SECONDS
 
 
 def guess_wait_seconds(*, guessed_at: float, now: float) -> float:
     """How long until another guess, when ``MAX_GUESSES`` count of which the last was then."""
-    return min(guessed_at + GUESSES_FADE_SECONDS - now, GUESSES_FADE_SECONDS)
+    return min(guessed_at + GUESSES_EXPIRY_SECONDS - now, GUESSES_EXPIRY_SECONDS)
 
 
 def wait_seconds(*, blocked_until: float, lease_until: float, now: float) -> float:

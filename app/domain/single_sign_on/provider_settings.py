@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from app.domain.single_sign_on.providers import Provider
-from app.domain.urls.web_urls import is_web_address
+from app.domain.urls.web_urls import is_web_url
 from app.domain.values.errors import Problem
 from app.domain.values.text_rules import line_problem
 
@@ -147,7 +147,7 @@ def read_setting(name: str, value: str | None) -> str | bool | Problem | None:
         flag = _FLAGS.get(text.lower())
         return Problem("INVALID", "Say true or false.", name) if flag is None else flag
     problem = line_problem(text, name, max_length=setting.max_length)
-    if problem is None and name.endswith("_url") and not is_web_address(text):
+    if problem is None and name.endswith("_url") and not is_web_url(text):
         problem = Problem("INVALID", _PLAIN_URL, name)
     return problem or text
 

@@ -2,14 +2,14 @@
 
 from urllib.parse import urlsplit, urlunsplit
 
-from app.domain.urls.web_urls import MAX_URL_LENGTH, read_web_address
+from app.domain.urls.web_urls import MAX_URL_LENGTH, parse_web_url
 from app.domain.values.ip_addresses import parse_address
 
 _PATH = "/graphql/"
 _SHOWN = "for example https://shop.example.com/graphql/"
 
 
-def read_api_address(text: str) -> str:
+def parse_api_url(text: str) -> str:
     """The address in ``text``: a host alone stands for its ``/graphql/``.
 
     Raises ``ValueError`` for anything but a whole address with ``https://`` or ``http://``, and
@@ -22,14 +22,14 @@ def read_api_address(text: str) -> str:
         raise ValueError(f"is longer than {MAX_URL_LENGTH} characters; write {_SHOWN}")
     if any(mark in text for mark in "@?#"):
         raise ValueError(f"must not contain a user, a query or a fragment; write {_SHOWN}")
-    address = read_web_address(text)
+    address = parse_web_url(text)
     if address is None:
         raise ValueError(f"is not a valid URL; write {_SHOWN}")
     path = address.rest if address.rest not in ("", "/", "/graphql") else _PATH
     return f"{address.scheme}://{address.host_and_port}{path}"
 
 
-def is_overheard(api_url: str) -> bool:
+def is_unencrypted(api_url: str) -> bool:
     """Whether what is sent there passes others who can read it: no encryption, another machine."""
     parts = urlsplit(api_url)
     host = parts.hostname or ""
@@ -38,7 +38,7 @@ def is_overheard(api_url: str) -> bool:
     return parts.scheme == "http" and not is_here
 
 
-def key_set_address(api_url: str) -> str:
+def key_set_url(api_url: str) -> str:
     """Where an instance with that API publishes its keys."""
     parts = urlsplit(api_url)
     return urlunsplit((parts.scheme, parts.netloc, "/.well-known/jwks.json", "", ""))

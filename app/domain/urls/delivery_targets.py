@@ -3,7 +3,7 @@
 import ipaddress
 from collections.abc import Sequence
 
-from app.domain.urls.web_urls import read_web_address
+from app.domain.urls.web_urls import parse_web_url
 from app.domain.values.errors import Problem
 from app.domain.values.ip_addresses import Address, Network, is_public, parse_address
 
@@ -27,7 +27,7 @@ def target_problem(
     """
     if not url:
         return Problem("REQUIRED", "Say where deliveries go: https://app.example.com/hook", field)
-    target = read_web_address(url)
+    target = parse_web_url(url)
     if target is None:
         return Problem("INVALID", "Use a full URL: https://app.example.com/hook", field)
     address = _address(target.host)

@@ -6,10 +6,10 @@ from urllib.parse import quote, unquote_plus, urlencode, urlsplit, urlunsplit
 
 from app.domain.sign_in.tokens import is_loopback_host
 from app.domain.urls.web_urls import (
-    WebAddress,
-    as_browsers_read,
+    WebUrl,
     ascii_host,
-    read_web_address,
+    normalize_url,
+    parse_web_url,
 )
 from app.domain.values.errors import Problem
 
@@ -32,7 +32,7 @@ def redirect_problem(
     """
     if not url:
         return Problem("REQUIRED", "This is required.", field)
-    address = read_web_address(url)
+    address = parse_web_url(url)
     if address is None:
         return Problem("INVALID", "Use a full URL: https://shop.example.com/reset", field)
     if development and is_loopback_host(address.host.strip("[]")):
@@ -45,7 +45,7 @@ def redirect_problem(
     return Problem("INVALID", message, field, values={"host_and_port": address.host_and_port})
 
 
-def may_lead_elsewhere(text: str) -> bool:
+def may_redirect_to_other_host(text: str) -> bool:
     """Whether a browser that is redirected to ``text`` may end up on another host.
 
     By the URL standard of browsers: a backslash is a slash, and after ``https:`` the slashes may
@@ -61,7 +61,7 @@ def with_query(url: str, /, **values: str) -> str:
     The host is written as browsers read it, so that no other program can take it for another
     one. Values of the same names that were in the query before are dropped.
     """
-    parts = urlsplit(as_browsers_read(url))
+    parts = urlsplit(normalize_url(url))
     kept = [
         pair
         for pair in parts.query.split("&")
@@ -89,7 +89,7 @@ def split_entry(entry: str) -> tuple[str, int | None]:
     return f"{below}{host}", int(port) if port else None
 
 
-def _allows(entry: str, address: WebAddress, *, development: bool) -> bool:
+def _allows(entry: str, address: WebUrl, *, development: bool) -> bool:
     name, port = split_entry(entry)
     if port is None and not development:
         port = _SECURE_PORT

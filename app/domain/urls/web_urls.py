@@ -29,7 +29,7 @@ _DOTS = {".": ".", "%2e": ".", "..": "..", ".%2e": "..", "%2e.": "..", "%2e%2e":
 
 
 @dataclass(frozen=True, slots=True)
-class WebAddress:
+class WebUrl:
     """An absolute HTTP URL. ``host`` is what a browser connects to; ``rest`` begins at the path.
 
     ``host`` is lower-case ASCII without a trailing dot: internationalized names are encoded,
@@ -52,7 +52,7 @@ class WebAddress:
         return f"{self.scheme}://{self.host_and_port}{self.rest}"
 
 
-def read_web_address(text: str) -> WebAddress | None:
+def parse_web_url(text: str) -> WebUrl | None:
     r"""Parse ``text`` as a browser would; ``None`` for what programs could read differently.
 
     This is the only reader of URLs that clients, manifests and settings send. Browsers repair a
@@ -66,7 +66,7 @@ def read_web_address(text: str) -> WebAddress | None:
     host, port = ascii_host(found["host"]), int(found["port"] or _PORTS[scheme])
     if host is None or not 0 < port <= _HIGHEST_PORT:
         return None
-    return WebAddress(scheme, host, port, found["rest"])
+    return WebUrl(scheme, host, port, found["rest"])
 
 
 def ascii_host(host: str) -> str | None:
@@ -92,9 +92,9 @@ def ascii_host(host: str) -> str | None:
     return _ipv4(name) if _NUMBER.fullmatch(labels[-1]) else name
 
 
-def is_web_address(text: str) -> bool:
+def is_web_url(text: str) -> bool:
     """Whether ``text`` is an absolute HTTP URL that every program reads the same way."""
-    return read_web_address(text) is not None
+    return parse_web_url(text) is not None
 
 
 def is_unambiguous(text: str) -> bool:
@@ -106,9 +106,9 @@ def is_unambiguous(text: str) -> bool:
     return 0 < len(text) <= MAX_URL_LENGTH and not any(map(_is_treacherous, text))
 
 
-def as_browsers_read(url: str) -> str:
+def normalize_url(url: str) -> str:
     """``url`` with scheme, host and port in the spelling a browser sends; else unchanged."""
-    address = read_web_address(url)
+    address = parse_web_url(url)
     return url if address is None else address.url
 
 
@@ -145,7 +145,7 @@ def resolved_path(text: str) -> str | None:
 
 def origin_of(address: str) -> tuple[str, str, int]:
     """Scheme, host and port of an absolute URL: its origin (RFC 6454); empty if it is none."""
-    found = read_web_address(address)
+    found = parse_web_url(address)
     return ("", "", 0) if found is None else (found.scheme, found.host, found.port)
 
 
@@ -166,7 +166,7 @@ def below(address: str, path: str) -> str:
     return f"{parts.scheme}://{parts.netloc}{folder}/{path.removeprefix('/')}"
 
 
-def host_with_port(address: str) -> str:
+def host_and_port_of(address: str) -> str:
     """The host of ``address``, with the port where one is written."""
     return urlsplit(address).netloc
 

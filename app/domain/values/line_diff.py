@@ -88,11 +88,11 @@ def _gap(
 def _anchors(before: Sequence[str], after: Sequence[str]) -> list[tuple[int, int]]:
     """The places of lines that occur once in each text, those that keep their order."""
     old_counts, new_counts = Counter(before), Counter(after)
-    new_places = {line: place for place, line in enumerate(after) if new_counts[line] == 1}
+    new_urls = {line: place for place, line in enumerate(after) if new_counts[line] == 1}
     shared = [
-        (place, new_places[line])
+        (place, new_urls[line])
         for place, line in enumerate(before)
-        if old_counts[line] == 1 and line in new_places
+        if old_counts[line] == 1 and line in new_urls
     ]
     return _longest_rising(shared)
 

@@ -6,7 +6,7 @@ from app.domain.events import EVENTS, EventType
 from app.domain.webhooks.webhooks import AsyncEvent
 
 
-def needed(event: str) -> str | None:
+def required_permission(event: str) -> str | None:
     """The permission that an app must hold to hear of it; ``None`` for one that nobody here knows.
 
     ``ANY_EVENTS`` needs none of its own: an app hears of those that it may.
@@ -14,7 +14,7 @@ def needed(event: str) -> str | None:
     return EVENTS[EventType(event)].permission.value if event in EventType.__members__ else None
 
 
-def unheard(events: Collection[str], held: Collection[str]) -> Mapping[str, tuple[str, ...]]:
+def not_permitted(events: Collection[str], held: Collection[str]) -> Mapping[str, tuple[str, ...]]:
     """Those of ``events`` that an app is not told of, by the permission that it lacks for them.
 
     An event is delivered only while the app holds its permission (contract, "Webhooks"). Names
@@ -34,7 +34,7 @@ def unheard(events: Collection[str], held: Collection[str]) -> Mapping[str, tupl
     return found
 
 
-def is_deaf(events: Collection[str], held: Collection[str]) -> bool:
+def receives_nothing(events: Collection[str], held: Collection[str]) -> bool:
     """Whether an app with those permissions is told of none of these events."""
-    names = {name for group in unheard(events, held).values() for name in group}
+    names = {name for group in not_permitted(events, held).values() for name in group}
     return bool(names) and (AsyncEvent.ANY_EVENTS.value in events or names.issuperset(events))

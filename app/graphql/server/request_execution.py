@@ -99,11 +99,11 @@ class Exchange:
     def _record_activity(self, identity: Identity) -> None:
         """Gathered in memory: no request is written down while somebody waits for it."""
         activity, actor = self._ports.activity, identity.actor
-        activity.saw_request(traffic_kind(actor))
+        activity.count_request(traffic_kind(actor))
         if actor.session_id is not None:
-            activity.saw_session(actor.session_id)
+            activity.record_session_use(actor.session_id)
         elif identity.app_token_id is not None:
-            activity.saw_app_token(identity.app_token_id, actor.address)
+            activity.record_app_token_use(identity.app_token_id, actor.address)
 
     def _admit(self, identity: Identity, visitor: Visitor) -> RequestContext | None:
         if not admits(identity.actor, identity.switches):

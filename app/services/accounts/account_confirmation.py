@@ -14,7 +14,7 @@ from app.services.audit.log import Change, record
 from app.services.authorization.register import input_decides, part
 from app.services.identity.account_trust import confirm_email
 from app.services.identity.users import load_user
-from app.services.outbox.publisher import put_event
+from app.services.outbox.publisher import add_event
 
 _PURPOSES = (LinkPurpose.CONFIRM_ACCOUNT,)
 
@@ -53,7 +53,7 @@ def confirm(ports: Ports, actor: Actor, session: Session, user: UserRecord) -> N
     if was_confirmed:
         return
     user.updated_at = ports.clock.now()
-    put_event(ports, actor, session, AccountConfirmed(user.id))
+    add_event(ports, actor, session, AccountConfirmed(user.id))
     change = Change(
         "account.confirm",
         "User",

@@ -14,7 +14,7 @@ from app.services.accounts.email_links import WORTHLESS, make_link, open_link, r
 from app.services.audit.log import Change, record
 from app.services.authorization.register import account_owner_only
 from app.services.identity.users import load_user, snapshot_of
-from app.services.outbox.publisher import put_event, put_mail
+from app.services.outbox.publisher import add_event, add_mail
 from app.services.sign_in.reauthentication import own_id
 
 _PURPOSES = (LinkPurpose.DELETE_ACCOUNT,)
@@ -38,7 +38,7 @@ def request_account_deletion(ports: Ports, actor: Actor, *, redirect_url: str) -
         purpose = LinkPurpose.DELETE_ACCOUNT
         link = with_query(redirect_url, token=make_link(ports, session, user, purpose))
         values = {"link": link, "lifetime": format_lifetime(purpose)}
-        put_mail(ports, session, Mail(MailKind.ACCOUNT_DELETION_REQUEST, user.email, values))
+        add_mail(ports, session, Mail(MailKind.ACCOUNT_DELETION_REQUEST, user.email, values))
         change = Change("account.deletion_request", "User", user.id, user.email)
         record(ports, actor, session, change)
 
@@ -60,8 +60,8 @@ def delete_account(ports: Ports, actor: Actor, *, token: str) -> User:
             raise Refused(WORTHLESS)
         gone = load_user(session, opened.user.id)
         snapshot = snapshot_of(gone)
-        put_event(ports, actor, session, AccountDeleted(gone.id, snapshot=snapshot))
-        put_event(ports, actor, session, CustomerDeleted(gone.id, snapshot=snapshot))
+        add_event(ports, actor, session, AccountDeleted(gone.id, snapshot=snapshot))
+        add_event(ports, actor, session, CustomerDeleted(gone.id, snapshot=snapshot))
         change = Change("account.delete", "User", gone.id, gone.email, before=snapshot)
         record(ports, actor, session, change)
         session.delete(opened.user)

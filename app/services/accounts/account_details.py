@@ -17,7 +17,7 @@ from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import account_owner_only, part, requires
 from app.services.identity.users import load_caller, load_user
-from app.services.outbox.publisher import put_event
+from app.services.outbox.publisher import add_event
 from app.services.sign_in.reauthentication import own_id
 
 
@@ -59,10 +59,10 @@ def update_customer_account(
 
 
 @part
-def put_update(ports: Ports, actor: Actor, session: Session, user: UserRecord) -> None:
+def add_user_updated(ports: Ports, actor: Actor, session: Session, user: UserRecord) -> None:
     """Note that ``user`` has changed, for those who keep customers or staff elsewhere."""
     kind = StaffUpdated if user.is_staff else CustomerUpdated
-    put_event(ports, actor, session, kind(user.id))
+    add_event(ports, actor, session, kind(user.id))
 
 
 def _update(
@@ -81,6 +81,6 @@ def _update(
         for name, value in after.items():
             setattr(user, name, value)
         user.updated_at = ports.clock.now()
-        put_update(ports, actor, session, user)
+        add_user_updated(ports, actor, session, user)
         change = Change("account.update", "User", user.id, user.email, before, after)
         record(ports, actor, session, change)

@@ -11,7 +11,7 @@ from app.models import AccountLinkRecord, UserRecord
 from app.ports import Ports
 from app.services.accounts.email_links import make_link
 from app.services.authorization.register import part
-from app.services.outbox.publisher import put_mail
+from app.services.outbox.publisher import add_mail
 from app.services.sign_in.timing_equalizer import roll_back_unless
 
 
@@ -26,7 +26,7 @@ def notify_account_owner(ports: Ports, session: Session, user: UserRecord) -> No
     told = was_mailed(ports, session, user.id, LinkPurpose.NOTICE)
     with roll_back_unless(session, user.is_active and not told):
         make_link(ports, session, user, LinkPurpose.NOTICE)
-        put_mail(ports, session, Mail(MailKind.ACCOUNT_EXISTS, user.email))
+        add_mail(ports, session, Mail(MailKind.ACCOUNT_EXISTS, user.email))
 
 
 @part

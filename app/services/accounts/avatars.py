@@ -12,7 +12,7 @@ from app.domain.values.uploads import Upload
 from app.models import AvatarRecord, UserRecord
 from app.ports import Ports
 from app.ports.images import InvalidImage
-from app.services.accounts.account_details import put_update
+from app.services.accounts.account_details import add_user_updated
 from app.services.audit.log import Change, record
 from app.services.authorization.register import account_owner_only, public
 from app.services.identity.users import load_caller
@@ -81,6 +81,6 @@ def _replace(ports: Ports, actor: Actor, session: Session, user: UserRecord, nam
     before, after = {"avatar": bool(user.avatar)}, {"avatar": bool(name)}
     user.avatar = name
     user.updated_at = ports.clock.now()
-    put_update(ports, actor, session, user)
+    add_user_updated(ports, actor, session, user)
     change = Change("account.avatar", "User", user.id, user.email, before, after)
     record(ports, actor, session, change)

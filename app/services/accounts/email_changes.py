@@ -12,12 +12,12 @@ from app.domain.authorization.permissions import Caller
 from app.domain.events import AccountChangeEmailRequested, AccountEmailChanged
 from app.domain.passwords.email_links import LinkPurpose, format_lifetime
 from app.domain.urls.redirects import with_query
-from app.domain.urls.web_urls import as_browsers_read
+from app.domain.urls.web_urls import normalize_url
 from app.domain.values.dates import date_in_words
 from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.models import UserRecord
 from app.ports import Ports
-from app.services.accounts.account_details import put_update
+from app.services.accounts.account_details import add_user_updated
 from app.services.accounts.account_notifications import notify_account_owner
 from app.services.accounts.email_links import (
     WORTHLESS,
@@ -30,7 +30,7 @@ from app.services.audit.log import Change, record
 from app.services.authorization.register import account_owner_only
 from app.services.identity.account_trust import confirm_email
 from app.services.identity.users import load_caller
-from app.services.outbox.publisher import put_event, put_mail
+from app.services.outbox.publisher import add_event, add_mail
 from app.services.sign_in.reauthentication import own_account, own_id, prove_password
 from app.services.sign_in.timing_equalizer import roll_back_unless
 
@@ -104,10 +104,10 @@ def _promise(
         "old_email": user.email,
         "new_email": email,
     }
-    put_mail(ports, session, Mail(MailKind.EMAIL_CHANGE_REQUEST, email, values))
-    page = as_browsers_read(redirect_url)
+    add_mail(ports, session, Mail(MailKind.EMAIL_CHANGE_REQUEST, email, values))
+    page = normalize_url(redirect_url)
     event = AccountChangeEmailRequested(user.id, token=token, redirect_url=page, new_email=email)
-    put_event(ports, actor, session, event)
+    add_event(ports, actor, session, event)
 
 
 def _notify(ports: Ports, owner: int, *, keep: bool) -> None:
@@ -133,9 +133,9 @@ def _move(ports: Ports, actor: Actor, session: Session, user: UserRecord, email:
         "when": date_in_words(now),
         "address": actor.address or "",
     }
-    put_mail(ports, session, Mail(MailKind.EMAIL_CHANGED, old, values))
-    put_event(ports, actor, session, AccountEmailChanged(user.id))
-    put_update(ports, actor, session, user)
+    add_mail(ports, session, Mail(MailKind.EMAIL_CHANGED, old, values))
+    add_event(ports, actor, session, AccountEmailChanged(user.id))
+    add_user_updated(ports, actor, session, user)
     change = Change(
         "account.email_change", "User", user.id, email, {"email": old}, {"email": email}
     )

@@ -16,7 +16,7 @@ from app.ports import Ports
 from app.services.accounts.email_links import drop_links, find_link, require_owner
 from app.services.audit.log import Change, record
 from app.services.authorization.register import part
-from app.services.outbox.publisher import put_mail
+from app.services.outbox.publisher import add_mail
 from app.services.sign_in.sessions import end_sessions
 
 _NO_SESSION = 0
@@ -65,7 +65,7 @@ def replace_password(
     ended = end_sessions(ports, session, user.id, but=but or _NO_SESSION)
     if not is_first:
         values = {"when": date_in_words(now), "address": actor.address or ""}
-        put_mail(ports, session, Mail(MailKind.PASSWORD_CHANGED, user.email, values))
+        add_mail(ports, session, Mail(MailKind.PASSWORD_CHANGED, user.email, values))
     after = {"sessions_ended": ended}
     record(ports, actor, session, Change("password.set", "User", user.id, user.email, after=after))
 

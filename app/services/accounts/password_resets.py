@@ -23,7 +23,7 @@ from app.services.audit.requesters import requester, store_requester
 from app.services.authorization.live_sessions import switches_of
 from app.services.authorization.rate_limits import within_rate
 from app.services.authorization.register import input_decides, internal
-from app.services.outbox.base_url import base_address
+from app.services.outbox.base_url import base_url
 from app.services.sign_in.password_login import needs_password_login
 
 MAX_WAITING = 10_000
@@ -67,7 +67,7 @@ def request_password_reset(ports: Ports, actor: Actor, *, email: str, redirect_u
 @internal
 def set_password_page(ports: Ports, actor: Actor) -> str:
     """The console's own page to which a link may lead: everybody can set a password there."""
-    return f"{base_address(ports)}/console/set-password"
+    return f"{base_url(ports)}/console/set-password"
 
 
 @internal

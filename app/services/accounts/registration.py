@@ -14,7 +14,7 @@ from app.domain.events import AccountConfirmationRequested, CustomerCreated
 from app.domain.passwords.email_links import LinkPurpose, format_lifetime
 from app.domain.passwords.passwords import own_words, password_problems
 from app.domain.urls.redirects import with_query
-from app.domain.urls.web_urls import as_browsers_read
+from app.domain.urls.web_urls import normalize_url
 from app.domain.values.errors import Problem, Refused
 from app.models import ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
@@ -23,7 +23,7 @@ from app.services.accounts.account_notifications import notify_account_owner, wa
 from app.services.accounts.email_links import make_link, redirect_refusal
 from app.services.audit.log import Change, record
 from app.services.authorization.register import input_decides
-from app.services.outbox.publisher import put_event, put_mail
+from app.services.outbox.publisher import add_event, add_mail
 from app.services.sign_in.password_login import needs_confirmation
 from app.services.sign_in.timing_equalizer import roll_back_unless
 
@@ -133,7 +133,7 @@ def _create(
     )
     session.add(user)
     session.flush()
-    put_event(ports, actor, session, CustomerCreated(user.id))
+    add_event(ports, actor, session, CustomerCreated(user.id))
     record(ports, actor, session, Change("account.register", "User", user.id, user.email))
     if shop.enable_account_confirmation_by_email:
         _ask_to_confirm(ports, actor, session, user, new.redirect_url)
@@ -172,7 +172,7 @@ def _ask_to_confirm(
     token = make_link(ports, session, user, purpose)
     link = with_query(redirect_url, email=user.email, token=token)
     values = {"link": link, "lifetime": format_lifetime(purpose)}
-    put_mail(ports, session, Mail(MailKind.ACCOUNT_CONFIRMATION, user.email, values))
-    page = as_browsers_read(redirect_url)
+    add_mail(ports, session, Mail(MailKind.ACCOUNT_CONFIRMATION, user.email, values))
+    page = normalize_url(redirect_url)
     event = AccountConfirmationRequested(user.id, token=token, redirect_url=page)
-    put_event(ports, actor, session, event)
+    add_event(ports, actor, session, event)

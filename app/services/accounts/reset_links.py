@@ -11,7 +11,7 @@ from app.domain.authorization.permissions import Permission
 from app.domain.events import AccountSetPasswordRequested, StaffSetPasswordRequested
 from app.domain.passwords.email_links import LinkPurpose, format_lifetime
 from app.domain.urls.redirects import with_query
-from app.domain.urls.web_urls import as_browsers_read
+from app.domain.urls.web_urls import normalize_url
 from app.domain.values.errors import Problem, Refused
 from app.models import UserRecord
 from app.ports import Ports
@@ -20,7 +20,7 @@ from app.services.audit.log import Change, record
 from app.services.authorization.register import part, requires
 from app.services.identity.manageable_users import require_manageable
 from app.services.identity.users import find_user_by_key
-from app.services.outbox.publisher import put_event, put_mail
+from app.services.outbox.publisher import add_event, add_mail
 from app.services.sign_in.password_login import needs_password_login
 
 
@@ -78,10 +78,10 @@ def create_link(
     token = make_link(ports, session, user, purpose)
     link = with_query(redirect_url, email=user.email, token=token)
     values = {"link": link, "lifetime": format_lifetime(purpose)}
-    put_mail(ports, session, Mail(MailKind.PASSWORD_RESET, user.email, values))
+    add_mail(ports, session, Mail(MailKind.PASSWORD_RESET, user.email, values))
     kind = StaffSetPasswordRequested if user.is_staff else AccountSetPasswordRequested
-    event = kind(user.id, token=token, redirect_url=as_browsers_read(redirect_url))
-    put_event(ports, requested_by, session, event)
+    event = kind(user.id, token=token, redirect_url=normalize_url(redirect_url))
+    add_event(ports, requested_by, session, event)
     change = Change("password.reset_link", "User", user.id, user.email)
     record(ports, requested_by, session, change)
 

@@ -25,8 +25,8 @@ from app.services.identity.stored_apps import (
     store_token,
     stored_app,
 )
-from app.services.outbox.publisher import put_event
-from app.services.webhooks.delivery_removal import thin_out
+from app.services.outbox.publisher import add_event
+from app.services.webhooks.delivery_removal import remove_deliveries
 from app.services.webhooks.permission_grants import confirm_webhooks
 
 _MAX_NAME_LENGTH = 256
@@ -95,7 +95,7 @@ def update_app(
 
     Refuses NOT_FOUND on ``id``; OUT_OF_SCOPE_APP on it to an app, and for an app that may do what
     the caller may not; else as ``create_app`` does. Unless ``confirmed``, refuses
-    OUT_OF_SCOPE_PERMISSION on ``permissions`` (``UnconfirmedWebhooks``) where a webhook would be
+    OUT_OF_SCOPE_PERMISSION on ``permissions`` (``WebhooksNotConfirmed``) where a webhook would be
     sent links by it that the person who saved it couldn't have had sent.
     """
     refuse_apps(actor, "id")
@@ -121,11 +121,11 @@ def delete_app(ports: Ports, actor: Actor, app_id: int) -> App:
     with ports.database.transaction() as session:
         locked_app(session, actor, app_id, "id")
     hooks = select(WebhookRecord.id).where(WebhookRecord.app_id == app_id)
-    thin_out(ports, DeliveryRecord.webhook_id.in_(hooks))
+    remove_deliveries(ports, DeliveryRecord.webhook_id.in_(hooks))
     with ports.database.transaction() as session:
         app = locked_app(session, actor, app_id, "id")
         session.execute(delete(AppRecord).where(AppRecord.id == app_id))
-        put_event(ports, actor, session, AppDeleted(app_id, snapshot=app_snapshot(app)))
+        add_event(ports, actor, session, AppDeleted(app_id, snapshot=app_snapshot(app)))
         before = {"is_active": app.is_active, "permissions": _names(app.permissions)}
         change = Change("app.delete", "App", app_id, app.name, before=before)
         record(ports, actor, session, change)
@@ -159,7 +159,7 @@ def _store(ports: Ports, actor: Actor, session: Session, new: NewApp) -> Created
     session.flush()
     _grant(session, app.id, new.permissions)
     token = store_token(ports, session, app.id, "Default")
-    put_event(ports, actor, session, AppInstalled(app.id))
+    add_event(ports, actor, session, AppInstalled(app.id))
     after = {"permissions": _names(new.permissions)}
     record(ports, actor, session, Change("app.create", "App", app.id, new.name, after=after))
     return CreatedApp(stored_app(session, app.id, "id"), token)
@@ -181,7 +181,7 @@ def _update(ports: Ports, actor: Actor, session: Session, app: App, change: AppC
         session.execute(delete(AppPermissionRecord).where(AppPermissionRecord.app_id == app.id))
         _grant(session, app.id, permissions)
     session.flush()
-    put_event(ports, actor, session, AppUpdated(app.id))
+    add_event(ports, actor, session, AppUpdated(app.id))
     updated = stored_app(session, app.id, "id")
     differing = Change(
         "app.update", "App", app.id, name, before=_facts(app), after=_facts(updated)

@@ -9,7 +9,7 @@ from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import requires_person
 from app.services.identity.stored_apps import locked_app, stored_app
-from app.services.outbox.publisher import put_event
+from app.services.outbox.publisher import add_event
 
 
 @requires_person(Permission.MANAGE_APPS)
@@ -34,7 +34,7 @@ def _set_active(ports: Ports, actor: Actor, app_id: int, *, active: bool) -> App
             return app
         session.get_one(AppRecord, app_id).is_active = active
         session.flush()
-        put_event(ports, actor, session, AppStatusChanged(app_id))
+        add_event(ports, actor, session, AppStatusChanged(app_id))
         change = Change(
             "app.activate" if active else "app.deactivate",
             "App",

@@ -4,10 +4,10 @@ import json
 from dataclasses import dataclass, field
 
 from app.domain.apps.installations import refusal_in
-from app.domain.urls.web_urls import host_with_port
+from app.domain.urls.web_urls import host_and_port_of
 from app.domain.values.version import SCHEMA_VERSION
 from app.ports import Ports
-from app.ports.http import CallFailed, HttpAnswer, HttpRequest, json_members
+from app.ports.http import CallFailed, HttpRequest, HttpResponse, json_members
 from app.services.authorization.register import part
 
 TIMEOUT = 20.0
@@ -41,7 +41,7 @@ def shake_hands(ports: Ports, handshake: Handshake) -> None:
         "POST",
         {
             "Content-Type": "application/json",
-            f"{vendor}-Domain": host_with_port(handshake.api_url),
+            f"{vendor}-Domain": host_and_port_of(handshake.api_url),
             f"{vendor}-Api-Url": handshake.api_url,
             f"{vendor}-Schema-Version": SCHEMA_VERSION,
         },
@@ -60,8 +60,8 @@ def shake_hands(ports: Ports, handshake: Handshake) -> None:
         raise HandshakeRefused((refusal or unsaid).replace(handshake.token, "…"))
 
 
-def _refusal(answer: HttpAnswer) -> str | None:
-    whatever = HttpAnswer(200, answer.headers, answer.body)
+def _refusal(answer: HttpResponse) -> str | None:
+    whatever = HttpResponse(200, answer.headers, answer.body)
     try:
         told = json_members(whatever, "The app")
     except CallFailed:

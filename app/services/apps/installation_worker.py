@@ -26,7 +26,7 @@ from app.services.apps.manifests import load_manifest
 from app.services.audit.log import Change, record
 from app.services.audit.requesters import requester, requesting_saver, require_requester
 from app.services.authorization.register import internal
-from app.services.outbox.publisher import put_event
+from app.services.outbox.publisher import add_event
 
 LEASE = timedelta(minutes=2)
 """Longer than manifest and handshake together may take."""
@@ -145,7 +145,7 @@ def _finish(ports: Ports, claimed: _Claimed) -> None:
         _require_requester(session, stored)
         app = session.get_one(AppRecord, stored.app_id)
         app.is_installed, app.is_active = True, stored.activate
-        put_event(ports, requested_by, session, AppInstalled(app.id))
+        add_event(ports, requested_by, session, AppInstalled(app.id))
         after = {
             "identifier": app.identifier,
             "manifest_url": app.manifest_url,

@@ -10,7 +10,7 @@ from app.domain.apps.manifests import Manifest, read_manifest
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.urls.delivery_targets import target_problem
-from app.domain.urls.web_urls import is_web_address
+from app.domain.urls.web_urls import is_web_url
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.version import SCHEMA_VERSION
 from app.models import AppRecord
@@ -72,13 +72,13 @@ def load_manifest(ports: Ports, manifest_url: str) -> Manifest:
     ]
     if problems:
         raise Refused(*problems)
-    return replace(manifest, webhooks=tuple(_heard(ports, one) for one in manifest.webhooks))
+    return replace(manifest, webhooks=tuple(_events_of(ports, one) for one in manifest.webhooks))
 
 
 @part
 def manifest_url_problem(manifest_url: str) -> Problem | None:
     """Why no manifest can be fetched from there, whatever answers, or ``None``."""
-    if is_web_address(manifest_url):
+    if is_web_url(manifest_url):
         return None
     message = "Use a whole address of http or https: https://app.example.com/api/manifest"
     return Problem("INVALID_URL_FORMAT", message, "manifestUrl")
@@ -121,7 +121,7 @@ def _identifier_problems(ports: Ports, manifest: Manifest) -> Iterator[Problem]:
         yield Problem("UNIQUE", message, "identifier", values={"name": repr(name)})
 
 
-def _heard(ports: Ports, webhook: ManifestWebhook) -> ManifestWebhook:
+def _events_of(ports: Ports, webhook: ManifestWebhook) -> ManifestWebhook:
     """Without events of its own a webhook hears of those that its query is about."""
     if webhook.events:
         return webhook

@@ -23,7 +23,7 @@ from app.ports import Ports
 from app.services.authorization.register import public
 from app.services.commerce.stored_checkouts import gone, lines_of, locked_checkout, token_in
 from app.services.commerce.stored_orders import load_order
-from app.services.outbox.publisher import put_event
+from app.services.outbox.publisher import add_event
 
 
 @public
@@ -45,7 +45,7 @@ def complete_checkout(ports: Ports, actor: Actor, checkout_id: str) -> Order:
         if problems:
             raise Refused(*problems)
         order = _store(ports, session, cart, lines)
-        put_event(ports, actor, session, OrderCreated(order.id))
+        add_event(ports, actor, session, OrderCreated(order.id))
         return _loaded(session, actor, order.id)
 
 

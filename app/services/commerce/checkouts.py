@@ -17,7 +17,7 @@ from app.ports import Ports
 from app.services.authorization.register import public, users_only
 from app.services.commerce.cart_lines import Wanted, put_lines, read_wanted, refuse
 from app.services.commerce.stored_checkouts import gone, load_checkout, open_checkout
-from app.services.outbox.publisher import put_event
+from app.services.outbox.publisher import add_event
 
 
 @public
@@ -45,7 +45,7 @@ def create_checkout(
         session.add(stored)
         session.flush()
         put_lines(session, actor, stored, asked, is_total=False)
-        put_event(ports, actor, session, CheckoutCreated(stored.id))
+        add_event(ports, actor, session, CheckoutCreated(stored.id))
         return _loaded(session, actor, stored)
 
 
@@ -158,7 +158,7 @@ def _own_email(session: Session, user_id: int) -> str:
 
 def _changed(ports: Ports, actor: Actor, session: Session, stored: CheckoutRecord) -> Checkout:
     stored.updated_at = ports.clock.now()
-    put_event(ports, actor, session, CheckoutUpdated(stored.id))
+    add_event(ports, actor, session, CheckoutUpdated(stored.id))
     return _loaded(session, actor, stored)
 
 

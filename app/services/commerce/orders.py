@@ -18,7 +18,7 @@ from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import requires
 from app.services.commerce.stored_orders import load_order
-from app.services.outbox.publisher import put_event
+from app.services.outbox.publisher import add_event
 
 _EVENTS: dict[OrderStep, type[Event]] = {
     OrderStep.CONFIRM: OrderConfirmed,
@@ -74,8 +74,8 @@ def _take(ports: Ports, actor: Actor, order_id: str, step: OrderStep, field: str
         stored.is_paid = stored.is_paid or step is OrderStep.PAY
         stored.updated_at = ports.clock.now()
         session.flush()
-        put_event(ports, actor, session, _EVENTS[step](key))
-        put_event(ports, actor, session, OrderUpdated(key))
+        add_event(ports, actor, session, _EVENTS[step](key))
+        add_event(ports, actor, session, OrderUpdated(key))
         change = Change(
             f"order.{step.value}", "Order", key, str(key), *_differing(before, _state(stored))
         )

@@ -30,7 +30,7 @@ from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import requires
 from app.services.commerce.stored_products import free_slug, locked_product
-from app.services.outbox.publisher import put_event
+from app.services.outbox.publisher import add_event
 
 _AUDITED = ("name", "slug", "price", "is_published")
 _UNIQUE = Problem("UNIQUE", "Another product has this slug already.", "slug")
@@ -87,7 +87,7 @@ def update_product(ports: Ports, actor: Actor, product_id: str, said: ProductInp
                 after = replace(after, updated_at=ports.clock.now())
                 for name, value in _columns(after).items():
                     setattr(stored, name, value)
-                put_event(ports, actor, session, ProductUpdated(key))
+                add_event(ports, actor, session, ProductUpdated(key))
                 _audit(ports, actor, session, "product.update", before, after)
             return after
     except IntegrityError:
@@ -104,7 +104,7 @@ def delete_product(ports: Ports, actor: Actor, product_id: str) -> Product:
     with ports.database.transaction() as session:
         stored, product = locked_product(session, key)
         session.delete(stored)
-        put_event(ports, actor, session, ProductDeleted(key, snapshot=snapshot_of(product)))
+        add_event(ports, actor, session, ProductDeleted(key, snapshot=snapshot_of(product)))
         _audit(ports, actor, session, "product.delete", product, None)
         return product
 
@@ -158,7 +158,7 @@ def _store(ports: Ports, actor: Actor, product: Product, *, is_contested: bool) 
         session.add(stored)
         session.flush()
         made = replace(made, id=stored.id)
-        put_event(ports, actor, session, ProductCreated(made.id))
+        add_event(ports, actor, session, ProductCreated(made.id))
         _audit(ports, actor, session, "product.create", None, made)
         return made
 

@@ -127,7 +127,7 @@ def begin_console_sign_in(
     ``again`` asks the provider to have them prove who they are although they are signed in there.
     Refuses NOT_FOUND for a provider that is unknown, inactive, or leads through no login.
     """
-    provider = _way_in(ports, plugin_id)
+    provider = _find_provider(ports, plugin_id)
     started = store_sign_in(ports, provider, redirect_uri)
     return StartedConsoleSignIn(
         provider_login_url(ports, provider, started, "login" if again else ""), started.state
@@ -143,7 +143,7 @@ def finish_console_sign_in(
     Refuses INVALID to whoever is not staff, and makes no account for them. ``actor`` who is signed
     in already must be the same person: then they have proved it once more.
     """
-    provider = _way_in(ports, plugin_id)
+    provider = _find_provider(ports, plugin_id)
     terms = SignInTerms(staff_only=True, user_id=actor.user_id, lifetime=LIFETIME)
     entered = sign_in_with_provider(ports, actor, provider, code=code, state=state, terms=terms)
     return _session(entered.opened, entered.user, provider.name, entered.proved_ago)
@@ -200,7 +200,7 @@ def find_console_caller(
     return ConsoleCaller(session_actor(visitor, found, user), user, shop_state.shop, access)
 
 
-def _way_in(ports: Ports, plugin_id: str) -> Provider:
+def _find_provider(ports: Ports, plugin_id: str) -> Provider:
     provider = provider_of(ports, plugin_id)
     if provider is None or not provider.signs_in:
         raise Refused(_UNKNOWN)

@@ -27,7 +27,7 @@ from app.services.webhooks.failing_webhooks import FailingWebhook, list_failing_
 
 _HOUR = timedelta(hours=1)
 _CHANGES = 5
-_OUTSIDE = (TrafficKind.ANONYMOUS, TrafficKind.INVALID, TrafficKind.CUSTOMER)
+_NOT_STAFF = (TrafficKind.ANONYMOUS, TrafficKind.INVALID, TrafficKind.CUSTOMER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +49,13 @@ class ProviderStatus:
 class PeopleCounts:
     """Staff who come in by password alone, and what waits for whoever manages staff.
 
-    ``blocked_addresses`` is ``None`` while the counters cannot be read; ``untrusted_peers`` are
+    ``blocked_ips`` is ``None`` while the counters cannot be read; ``untrusted_peers`` are
     machines that forwarded requests in the last week, and that nobody named as proxies.
     """
 
     staff_without_sign_on: int
     staff_sessions: int
-    blocked_addresses: int | None
+    blocked_ips: int | None
     untrusted_peers: int
 
 
@@ -135,12 +135,12 @@ def _numbers(ports: Ports, actor: Actor) -> Select[*tuple[Any, ...]]:
         columns += [
             staff_without_sign_on().label("staff_without_sign_on"),
             staff_sessions(ports).label("staff_sessions"),
-            blocked_count(ports).label("blocked_addresses"),
+            blocked_count(ports).label("blocked_ips"),
             untrusted_peers(ports).label("untrusted_peers"),
         ]
     if actor.holds(Permission.MANAGE_SETTINGS):
         columns += [requests_since(ports, SPAN, kind).label(kind.value) for kind in TrafficKind]
-        columns.append(requests_since(ports, _HOUR, *_OUTSIDE).label("from_outside"))
+        columns.append(requests_since(ports, _HOUR, *_NOT_STAFF).label("from_outside"))
     return select(*columns).select_from(ShopRecord)
 
 
@@ -148,7 +148,7 @@ def _people(found: Mapping[str, Any]) -> PeopleCounts:
     return PeopleCounts(
         found["staff_without_sign_on"],
         found["staff_sessions"],
-        found["blocked_addresses"],
+        found["blocked_ips"],
         found["untrusted_peers"],
     )
 

@@ -21,7 +21,7 @@ class Badges:
     """
 
     webhooks: int | None = None
-    blocked_addresses: int | None = None
+    blocked_ips: int | None = None
 
 
 @staff_only
@@ -31,7 +31,7 @@ def show_badges(ports: Ports, actor: Actor) -> Badges:
     if actor.holds(Permission.MANAGE_APPS):
         columns.append(failing_count().label("webhooks"))
     if actor.holds(Permission.MANAGE_STAFF):
-        columns.append(blocked_count(ports).label("blocked_addresses"))
+        columns.append(blocked_count(ports).label("blocked_ips"))
     if not columns:
         return Badges()
     with ports.database.reading() as session:

@@ -24,7 +24,7 @@ _BETWEEN = "\n"
 
 
 @dataclass(frozen=True, slots=True)
-class WaysIn:
+class SignInMethods:
     """How somebody can come in, and what is open of it right now.
 
     ``providers`` are the names of those identity providers that know them; ``last_used_at`` is of
@@ -38,24 +38,24 @@ class WaysIn:
 
 
 @requires(Permission.MANAGE_STAFF)
-def ways_in_of_staff(
+def sign_in_methods_of_staff(
     ports: Ports, actor: Actor, user_ids: Collection[int]
-) -> Mapping[int, WaysIn]:
+) -> Mapping[int, SignInMethods]:
     """How each of several members of the staff comes in; one statement for all."""
-    query = _ways(ports).where(UserRecord.id.in_(user_ids), UserRecord.is_staff)
+    query = _methods(ports).where(UserRecord.id.in_(user_ids), UserRecord.is_staff)
     with ports.database.reading() as session:
-        return {row[0]: _to_ways(row[1:]) for row in session.execute(query)}
+        return {row[0]: _to_methods(row[1:]) for row in session.execute(query)}
 
 
 @account_owner_only
-def show_own_ways_in(ports: Ports, actor: Actor) -> WaysIn:
+def show_own_sign_in_methods(ports: Ports, actor: Actor) -> SignInMethods:
     """How the caller comes in; raises ``PermissionDenied`` for an app that acts for them."""
-    query = _ways(ports).where(UserRecord.id == own_id(actor))
+    query = _methods(ports).where(UserRecord.id == own_id(actor))
     with ports.database.reading() as session:
-        return _to_ways(session.execute(query).one()[1:])
+        return _to_methods(session.execute(query).one()[1:])
 
 
-def _ways(ports: Ports) -> Select[*tuple[Any, ...]]:
+def _methods(ports: Ports) -> Select[*tuple[Any, ...]]:
     identity, provider = ExternalIdentityRecord, IdentityProviderRecord
     providers = (
         select(func.aggregate_strings(provider.name, _BETWEEN))
@@ -83,7 +83,7 @@ def _of_sessions(ports: Ports, told: ColumnElement[Any]) -> ColumnElement[Any]:
     )
 
 
-def _to_ways(row: Sequence[Any]) -> WaysIn:
+def _to_methods(row: Sequence[Any]) -> SignInMethods:
     has_password, providers, sessions, last_used_at = row
     names = sorted(set(str(providers).split(_BETWEEN))) if providers else ()
-    return WaysIn(bool(has_password), tuple(names), sessions, last_used_at)
+    return SignInMethods(bool(has_password), tuple(names), sessions, last_used_at)

@@ -7,7 +7,13 @@ from datetime import datetime, timedelta
 from sqlalchemy import ColumnElement, insert, select, update
 from sqlalchemy.orm import Session
 
-from app.domain.deliveries.deliveries import DISABLE_AFTER, Batch, DeliveryStatus, Verdict, judge
+from app.domain.deliveries.deliveries import (
+    DISABLE_AFTER,
+    Batch,
+    DeliveryStatus,
+    NextStep,
+    next_step_after,
+)
 from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.authorization.register import part
@@ -31,7 +37,7 @@ class Delivery:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class AttemptResult:
     """What one attempt came to; ``duration`` and ``retry_after`` in seconds.
 
     ``response`` is the body of the answer, or why there was none. ``fault`` is set where that was
@@ -55,40 +61,42 @@ class Outcome:
 
 
 @part
-def write_outcomes(ports: Ports, batch: Batch, target: str, outcomes: Sequence[Outcome]) -> None:
+def save_results(
+    ports: Ports, batch: Batch, target: str, results: Sequence[AttemptResult]
+) -> None:
     """Keep the attempts at ``target`` and set what comes next, unless the lease has passed on.
 
     Of a webhook that has been deleted meanwhile there is nothing left to keep.
     """
-    if not outcomes:
+    if not results:
         return
-    verdicts = [_judge(ports, outcome) for outcome in outcomes]
+    next_steps = [_next_step(ports, outcome) for outcome in results]
     with ports.database.transaction() as session:
-        arrived = all(one.status is DeliveryStatus.SUCCESS for one in verdicts)
+        arrived = all(one.status is DeliveryStatus.SUCCESS for one in next_steps)
         webhook = _held(session, batch.webhook_id, arrived=arrived)
         if webhook is None:
             return
         session.execute(
             insert(DeliveryAttemptRecord),
             [
-                _attempt(outcome, verdict)
-                for outcome, verdict in zip(outcomes, verdicts, strict=True)
+                _attempt(outcome, next_step)
+                for outcome, next_step in zip(results, next_steps, strict=True)
             ],
         )
-        _set_what_is_next(session, batch.lease, outcomes, verdicts, ports.clock.now())
+        _schedule_next(session, batch.lease, results, next_steps, ports.clock.now())
         if webhook.target_url == target:
-            _note_endpoint(ports, session, webhook, outcomes, verdicts)
+            _update_endpoint_health(ports, session, webhook, results, next_steps)
 
 
 @part
-def give_up(ports: Ports, lease: str, reason: str) -> None:
+def fail_all(ports: Ports, lease: str, reason: str) -> None:
     """End the deliveries of a lease without an attempt: there can be none."""
     with ports.database.transaction() as session:
         _end(session, reason, DeliveryRecord.lease == lease)
 
 
 @part
-def give_up_some(ports: Ports, lease: str, reasons: Mapping[int, str]) -> None:
+def fail_each(ports: Ports, lease: str, reasons: Mapping[int, str]) -> None:
     """End some deliveries of a lease, each for its reason, by key; all at once.
 
     One statement for all that end for the same reason.
@@ -127,25 +135,25 @@ def _held(session: Session, webhook_id: int, *, arrived: bool) -> WebhookRecord 
     return session.scalars(wanted.with_for_update(key_share=True, read=arrived)).one_or_none()
 
 
-def _set_what_is_next(
+def _schedule_next(
     session: Session,
     lease: str,
-    outcomes: Sequence[Outcome],
-    verdicts: Sequence[Verdict],
+    results: Sequence[AttemptResult],
+    next_steps: Sequence[NextStep],
     now: datetime,
 ) -> None:
     """One statement for all that came to the same, which those that succeed mostly do."""
-    alike: dict[tuple[Verdict, int | None, int], list[int]] = {}
-    for outcome, verdict in zip(outcomes, verdicts, strict=True):
-        came_to = (verdict, outcome.answered, outcome.delivery.attempts + 1)
+    alike: dict[tuple[NextStep, int | None, int], list[int]] = {}
+    for outcome, next_step in zip(results, next_steps, strict=True):
+        came_to = (next_step, outcome.answered, outcome.delivery.attempts + 1)
         alike.setdefault(came_to, []).append(outcome.delivery.id)
-    for (verdict, answered, attempts), deliveries in alike.items():
-        wait = verdict.wait
+    for (next_step, answered, attempts), deliveries in alike.items():
+        wait = next_step.wait
         session.execute(
             update(DeliveryRecord)
             .where(DeliveryRecord.id.in_(deliveries), DeliveryRecord.lease == lease)
             .values(
-                status=verdict.status.value,
+                status=next_step.status.value,
                 attempts=attempts,
                 response_status=answered,
                 next_attempt_at=None if wait is None else now + timedelta(seconds=wait),
@@ -156,8 +164,8 @@ def _set_what_is_next(
         )
 
 
-def _judge(ports: Ports, outcome: Outcome) -> Verdict:
-    return judge(
+def _next_step(ports: Ports, outcome: AttemptResult) -> NextStep:
+    return next_step_after(
         answered=outcome.answered,
         attempts=outcome.delivery.attempts + 1,
         retry_after=outcome.retry_after,
@@ -165,8 +173,8 @@ def _judge(ports: Ports, outcome: Outcome) -> Verdict:
     )
 
 
-def _attempt(outcome: Outcome, verdict: Verdict) -> dict[str, object]:
-    succeeded = verdict.status is DeliveryStatus.SUCCESS
+def _attempt(outcome: AttemptResult, next_step: NextStep) -> dict[str, object]:
+    succeeded = next_step.status is DeliveryStatus.SUCCESS
     return {
         "delivery_id": outcome.delivery.id,
         "created_at": outcome.at,
@@ -179,24 +187,24 @@ def _attempt(outcome: Outcome, verdict: Verdict) -> dict[str, object]:
     }
 
 
-def _note_endpoint(
+def _update_endpoint_health(
     ports: Ports,
     session: Session,
     webhook: WebhookRecord,
-    outcomes: Sequence[Outcome],
-    verdicts: Sequence[Verdict],
+    results: Sequence[AttemptResult],
+    next_steps: Sequence[NextStep],
 ) -> None:
     """Remember since when an endpoint has only failed; switch off one that is gone or dead."""
     now = ports.clock.now()
-    both = zip(outcomes, verdicts, strict=True)
-    judged = [(one, verdict) for one, verdict in both if one.fault is None]
+    both = zip(results, next_steps, strict=True)
+    judged = [(one, next_step) for one, next_step in both if one.fault is None]
     if not judged:
         return
-    failed = [one for one, verdict in judged if verdict.status is not DeliveryStatus.SUCCESS]
+    failed = [one for one, next_step in judged if next_step.status is not DeliveryStatus.SUCCESS]
     if failed:
         webhook.last_failure_at = failed[-1].at
         webhook.last_failure = failed[-1].summary[:_MAX_SUMMARY_LENGTH]
-    if any(verdict.gone for verdict in verdicts):
+    if any(next_step.gone for next_step in next_steps):
         disable_webhook(ports, session, webhook, GONE_REASON)
     elif len(failed) < len(judged):
         webhook.failing_since = None

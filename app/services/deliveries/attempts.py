@@ -10,9 +10,9 @@ from app.domain.deliveries.deliveries import (
 )
 from app.domain.deliveries.redaction import REDACTED, Redactor
 from app.ports import Ports
-from app.ports.http import CallFailed, HttpAnswer, HttpRequest
+from app.ports.http import CallFailed, HttpRequest, HttpResponse
 from app.services.authorization.register import part
-from app.services.deliveries.attempt_results import Delivery, Outcome
+from app.services.deliveries.attempt_results import AttemptResult, Delivery
 from app.services.deliveries.signing import Endpoint, sign_delivery
 from app.services.outbox.link_secrets import holds_secret
 from app.services.webhooks.payloads import problem_of
@@ -22,7 +22,7 @@ _LINK_ANSWER = "(not stored: this event carries a link that gives access to an a
 
 
 @part
-def make_attempt(ports: Ports, endpoint: Endpoint, delivery: Delivery) -> Outcome:
+def send_attempt(ports: Ports, endpoint: Endpoint, delivery: Delivery) -> AttemptResult:
     """Send ``delivery`` once; whatever goes wrong on the way is what the attempt came to.
 
     So nothing that an endpoint answers, and no fault of ours in reading it, can lead to the same
@@ -48,8 +48,8 @@ def make_attempt(ports: Ports, endpoint: Endpoint, delivery: Delivery) -> Outcom
     except Exception as error:  # noqa: BLE001 - raised by the caller once all is written down
         what = f"the delivery {delivery.id} of {delivery.event}"
         problem, fault = problem_of(ports, error, what, "the delivery from being made"), error
-    kept_headers, kept_body = _kept(endpoint, delivery, answer)
-    return Outcome(
+    kept_headers, kept_body = _redacted(endpoint, delivery, answer)
+    return AttemptResult(
         delivery=delivery,
         at=at,
         # A clock that is put back meanwhile makes no time negative.
@@ -63,13 +63,13 @@ def make_attempt(ports: Ports, endpoint: Endpoint, delivery: Delivery) -> Outcom
     )
 
 
-def _retry_after(ports: Ports, answer: HttpAnswer | None) -> float | None:
+def _retry_after(ports: Ports, answer: HttpResponse | None) -> float | None:
     asked = None if answer is None else answer.headers.get("retry-after")
     return read_retry_after(asked, ports.clock.now())
 
 
-def _kept(
-    endpoint: Endpoint, delivery: Delivery, answer: HttpAnswer | None
+def _redacted(
+    endpoint: Endpoint, delivery: Delivery, answer: HttpResponse | None
 ) -> tuple[dict[str, str], str]:
     """Headers and body of an answer as they are stored: without the secrets of the request.
 

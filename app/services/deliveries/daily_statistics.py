@@ -12,10 +12,10 @@ from typing_extensions import TypeVarTuple
 from app.domain.deliveries.daily_statistics import (
     HOURS,
     SPAN,
-    AnswerTimes,
     DeliveryDay,
     DeliveryHour,
-    Slowest,
+    ResponseTimes,
+    SlowestEndpoint,
 )
 from app.domain.deliveries.deliveries import DeliveryStatus
 from app.models import AppRecord, DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
@@ -77,7 +77,7 @@ def _hour(row: Sequence[Any]) -> DeliveryHour:
     return DeliveryHour(began, arrived - retried, retried, failed, pending - waiting, waiting)
 
 
-def _times(session: Session, since: datetime) -> AnswerTimes | None:
+def _times(session: Session, since: datetime) -> ResponseTimes | None:
     attempt = DeliveryAttemptRecord
     newest = select(attempt.id).order_by(attempt.id.desc()).limit(ANSWERS).subquery()
     rows = session.execute(
@@ -91,4 +91,4 @@ def _times(session: Session, since: datetime) -> AnswerTimes | None:
     if not rows:
         return None
     slowest = max(rows, key=lambda row: row[0])
-    return AnswerTimes(len(rows), median(row[0] for row in rows), Slowest(*slowest))
+    return ResponseTimes(len(rows), median(row[0] for row in rows), SlowestEndpoint(*slowest))

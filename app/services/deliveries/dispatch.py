@@ -23,18 +23,18 @@ MAX_LEASES = 4
 MAX_BATCHES = 12
 """Batches under way to endpoints that do not fail yet, as far as each gets one at all."""
 
-MAX_SUSPECTS = 8
+MAX_FAILING_BATCHES = 8
 """Batches under way to endpoints that fail; the rest of the worker's threads is for the others."""
 
 LEASE = timedelta(seconds=60)
 """Twice as long as a batch takes at most, or waits for a thread unless there is a queue."""
 
-_LOOKED_AT = 500
+_MAX_DUE = 500
 _LEASE_NAME = 16
 
 
 @dataclass(frozen=True, slots=True)
-class _Room:
+class _Capacity:
     """How many batches of each endpoint are under way, and which endpoints fail at present.
 
     ``sharing`` endpoints that do not fail have something under way or due: the more there are, the
@@ -46,9 +46,9 @@ class _Room:
     sharing: int = 1
 
     @property
-    def for_suspects(self) -> int:
+    def failing_left(self) -> int:
         taken = sum(self.running.get(webhook, 0) for webhook in self.failing)
-        return max(0, MAX_SUSPECTS - taken)
+        return max(0, MAX_FAILING_BATCHES - taken)
 
     def of(self, webhook: int) -> int:
         """How many more batches of that endpoint may begin."""
@@ -59,7 +59,7 @@ class _Room:
     def full(self) -> set[int]:
         """The endpoints that get nothing now, whatever waits for them."""
         full = {webhook for webhook in self.running if not self.of(webhook)}
-        return full if self.for_suspects else full | set(self.failing)
+        return full if self.failing_left else full | set(self.failing)
 
 
 @internal
@@ -69,7 +69,7 @@ def lease_due_deliveries(ports: Ports, actor: Actor) -> tuple[Batch, ...]:
     A lease ends by itself: what a killed process had taken is due again, with the same
     ``webhook-id``. An endpoint gets ``MAX_LEASES`` batches at a time, fewer where many have
     something due (``MAX_BATCHES``), one that fails a single delivery, and all that fail share
-    ``MAX_SUSPECTS``: those that hang hold up nobody else.
+    ``MAX_FAILING_BATCHES``: those that hang hold up nobody else.
     """
     now = ports.clock.now()
     with ports.database.reading() as session:
@@ -77,10 +77,10 @@ def lease_due_deliveries(ports: Ports, actor: Actor) -> tuple[Batch, ...]:
         if session.scalar(select(DeliveryRecord.id).where(*_due(now)).limit(1)) is None:
             return ()
     with ports.database.transaction() as session:
-        room = _room(session, now)
+        capacity = _capacity(session, now)
         batches = [
             Batch(ports.randomness.token(_LEASE_NAME), webhook, deliveries)
-            for webhook, deliveries in _shares(session, room, now)
+            for webhook, deliveries in _choose_batches(session, capacity, now)
         ]
         for batch in batches:
             session.execute(
@@ -109,36 +109,38 @@ def _due(now: datetime) -> tuple[ColumnElement[bool], ...]:
     return (DeliveryRecord.next_attempt_at <= now, free)
 
 
-def _shares(session: Session, room: _Room, now: datetime) -> list[tuple[int, tuple[int, ...]]]:
+def _choose_batches(
+    session: Session, capacity: _Capacity, now: datetime
+) -> list[tuple[int, tuple[int, ...]]]:
     """What each endpoint gets now, in batches."""
     due = session.execute(
         select(DeliveryRecord.id, DeliveryRecord.webhook_id)
-        .where(*_due(now), DeliveryRecord.webhook_id.not_in(room.full))
+        .where(*_due(now), DeliveryRecord.webhook_id.not_in(capacity.full))
         .order_by(DeliveryRecord.next_attempt_at, DeliveryRecord.id)
-        .limit(_LOOKED_AT)
+        .limit(_MAX_DUE)
         .with_for_update(skip_locked=True)
     ).all()
     by_webhook: dict[int, list[int]] = {}
     for delivery, webhook in due:
         by_webhook.setdefault(webhook, []).append(delivery)
-    healthy = {*by_webhook, *room.running}.difference(room.failing)
-    room = replace(room, sharing=max(1, len(healthy)))
+    healthy = {*by_webhook, *capacity.running}.difference(capacity.failing)
+    capacity = replace(capacity, sharing=max(1, len(healthy)))
     shares = []
-    for_suspects = room.for_suspects
+    failing_left = capacity.failing_left
     for webhook, waiting in by_webhook.items():
-        if webhook in room.failing:
-            if for_suspects:
+        if webhook in capacity.failing:
+            if failing_left:
                 shares.append((webhook, tuple(waiting[:1])))
-                for_suspects -= 1
+                failing_left -= 1
             continue
         parts = [
             waiting[place : place + BATCH_SIZE] for place in range(0, len(waiting), BATCH_SIZE)
         ]
-        shares += [(webhook, tuple(part)) for part in parts[: room.of(webhook)]]
+        shares += [(webhook, tuple(part)) for part in parts[: capacity.of(webhook)]]
     return shares
 
 
-def _room(session: Session, now: datetime) -> _Room:
+def _capacity(session: Session, now: datetime) -> _Capacity:
     # Counted here: asked to group by webhook, SQLite would go through every delivery of old.
     rows = session.execute(
         select(DeliveryRecord.webhook_id, DeliveryRecord.lease)
@@ -150,4 +152,4 @@ def _room(session: Session, now: datetime) -> _Room:
     )
     running = Counter(row[0] for row in rows)
     suspects = frozenset(session.scalars(failing))
-    return _Room(running, suspects, max(1, len(running.keys() - suspects)))
+    return _Capacity(running, suspects, max(1, len(running.keys() - suspects)))

@@ -21,7 +21,7 @@ from app.services.deliveries.stored_deliveries import NewDelivery, store_deliver
 from app.services.identity.stored_apps import stored_app
 from app.services.outbox.base_url import issuer_of
 from app.services.webhooks.payloads import make_payload
-from app.services.webhooks.sample_objects import about, kinds_of, specimen_of, usual_kinds
+from app.services.webhooks.sample_objects import default_kinds, kinds_about, kinds_of, sample_event
 from app.services.webhooks.stored_webhooks import read_webhooks
 
 Kinds = Sequence[type[Event]]
@@ -59,7 +59,7 @@ def dry_run_webhook(
     """
     if query is None and object_id is None:
         raise Refused(Problem("GRAPHQL_ERROR", "Give a query or an object's id.", "query"))
-    kinds = usual_kinds() if query is None else _kinds(ports, query)
+    kinds = default_kinds() if query is None else _kinds(ports, query)
     reader = actor if app is None else _app_actor(ports, actor, key_of(app, "App", field="app"))
     return _run(ports, actor, reader, kinds, object_id, query or "")
 
@@ -117,11 +117,11 @@ def _run(
     query: str,
 ) -> DryRun:
     if object_id is not None:
-        kinds = about(kinds, object_id)
+        kinds = kinds_about(kinds, object_id)
     if not kinds:
         message = "That is no id of an object that the query is about."
         raise Refused(Problem("INVALID_ID", message, "objectId"))
-    event = _specimen(ports, actor, _permitted(actor, reader, kinds), object_id)
+    event = _sample(ports, actor, _permitted(actor, reader, kinds), object_id)
     try:
         made = make_payload(
             ports,
@@ -154,21 +154,21 @@ def _permitted(actor: Actor, reader: Actor, kinds: Kinds) -> Kinds:
     return kinds
 
 
-def _specimen(ports: Ports, actor: Actor, kinds: Kinds, object_id: str | None) -> Event:
+def _sample(ports: Ports, actor: Actor, kinds: Kinds, object_id: str | None) -> Event:
     """The first of ``kinds`` that there is an object for; refuses NOT_FOUND on ``objectId``."""
     for kind in kinds:
-        event = specimen_of(ports, actor, kind, object_id)
+        event = sample_event(ports, actor, kind, object_id)
         if event is not None:
             return event
     if object_id is None:
-        what = " or ".join(dict.fromkeys(_called(kind) for kind in kinds))
+        what = " or ".join(dict.fromkeys(_described(kind) for kind in kinds))
         message = "There is no {what} yet to try this with: create one first."
         raise Refused(Problem("NOT_FOUND", message, "objectId", values={"what": what}))
     message = "There is no such object, or none that this event can be about."
     raise Refused(Problem("NOT_FOUND", message, "objectId"))
 
 
-def _called(kind: type[Event]) -> str:
+def _described(kind: type[Event]) -> str:
     if kind.subject == "User":
         return "member of the staff" if kind.of_staff else "customer"
     return {"Group": "permission group", "Checkout": "cart"}.get(

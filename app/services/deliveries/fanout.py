@@ -17,8 +17,8 @@ from app.ports.encryption import DecryptionError
 from app.services.authorization.register import internal, part
 from app.services.deliveries.stored_deliveries import NewDelivery, insert_deliveries
 from app.services.outbox.base_url import issuer_of
-from app.services.outbox.stored_events import event_in
-from app.services.webhooks.link_recipients import event_for, link_subject
+from app.services.outbox.stored_events import read_event
+from app.services.webhooks.link_recipients import event_for_subscriber, link_subject
 from app.services.webhooks.payloads import Payload, problem_of, try_payload
 from app.services.webhooks.subscribers import Subscriber, subscribers_of
 
@@ -34,7 +34,7 @@ _UNREADABLE_EVENT = "The event was sealed under another SECRET_KEY."
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _PayloadResult:
     """The deliveries of one note whose payloads have been made, and what kept others from it."""
 
     note: OutboxEventRecord
@@ -63,7 +63,7 @@ def fan_out_events(ports: Ports, actor: Actor) -> int:
     notes, subscribers = _claim(ports)
     if not notes:
         return 0
-    told = [_tell(ports, note, subscribers.get(note.type, ())) for note in notes]
+    told = [_make_payloads(ports, note, subscribers.get(note.type, ())) for note in notes]
     with ports.database.transaction() as session:
         now = ports.clock.now()
         insert_deliveries(
@@ -106,7 +106,7 @@ def _claim(
         types = {EventType(note.type) for note in notes if note.type in _KNOWN}
         found = subscribers_of(session, types)
         session.expunge_all()
-    return notes, {kind.value: heard for kind, heard in found.items()}
+    return notes, {kind.value: subscribed for kind, subscribed in found.items()}
 
 
 def _open(now: datetime) -> tuple[ColumnElement[bool], ...]:
@@ -117,41 +117,43 @@ def _open(now: datetime) -> tuple[ColumnElement[bool], ...]:
 
 
 @part
-def tell_again(
+def make_missing_deliveries(
     ports: Ports, notes: Sequence[OutboxEventRecord], subscriber: Subscriber
 ) -> Sequence[NewDelivery]:
     """The deliveries that one webhook should have had of ``notes``; never in a transaction.
 
     Raises what kept a payload from being made, if that was a fault of ours.
     """
-    told = [_tell(ports, note, [subscriber]) for note in notes]
+    told = [_make_payloads(ports, note, [subscriber]) for note in notes]
     faults = [fault for one in told for fault in one.faults]
     if faults:
         raise ExceptionGroup(_FAULTS, faults)
     return [delivery for one in told for delivery in one.deliveries]
 
 
-def _tell(ports: Ports, note: OutboxEventRecord, subscribers: Sequence[Subscriber]) -> _Told:
+def _make_payloads(
+    ports: Ports, note: OutboxEventRecord, subscribers: Sequence[Subscriber]
+) -> _PayloadResult:
     """What each webhook is told; what one app asks for in the same words is read once."""
     is_last = delay_before(note.attempts + 1, FAULT_DELAYS, 0.0) is None
     issuer = note.issuer
     try:
         issuer = issuer_of(ports, note.issuer)
-        event = event_in(ports, note)
+        event = read_event(ports, note)
         subject = link_subject(ports, event)
     except DecryptionError:
-        return _Told(
+        return _PayloadResult(
             note, tuple(_failed(note, one, issuer, _UNREADABLE_EVENT) for one in subscribers)
         )
     except Exception as fault:  # noqa: BLE001 - raised by the caller; the other notes go on
         problem = problem_of(ports, fault, f"the event {note.id} of the outbox, a {note.type}")
         failed = tuple(_failed(note, one, issuer, problem) for one in subscribers)
-        return _Told(note, failed if is_last else (), (fault,))
+        return _PayloadResult(note, failed if is_last else (), (fault,))
     known: dict[tuple[Actor, str, bool], Payload] = {}
     deliveries = []
     for one in subscribers:
         reader = one.actor(issuer)
-        told = event_for(one, event, subject)
+        told = event_for_subscriber(one, event, subject)
         asked = (reader, one.query, told is event)
         if asked not in known:
             known[asked] = try_payload(
@@ -168,7 +170,7 @@ def _tell(ports: Ports, note: OutboxEventRecord, subscribers: Sequence[Subscribe
         elif made.fault is None or is_last:
             deliveries.append(_failed(note, one, issuer, made.problem))
     faults = tuple(made.fault for made in known.values() if made.fault is not None)
-    return _Told(note, tuple(deliveries), faults)
+    return _PayloadResult(note, tuple(deliveries), faults)
 
 
 def _pending(

@@ -9,23 +9,23 @@ from app.domain.events import EventType
 from app.models import DeliveryRecord, OutboxEventRecord
 from app.ports import Ports
 from app.services.authorization.register import part
-from app.services.deliveries.fanout import tell_again
+from app.services.deliveries.fanout import make_missing_deliveries
 from app.services.outbox.link_secrets import encrypted_payload
 from app.services.webhooks.subscribers import subscribers_of
 
 
 @part
-def remake_payloads(ports: Ports, deliveries: Sequence[int]) -> int:
+def rebuild_payloads(ports: Ports, deliveries: Sequence[int]) -> int:
     """Give these deliveries the payload that they lack, and make them due; how many got one.
 
     Each is read as the webhook and its app stand now. Left as it is, with the reason of now: what
     still cannot be told, what the webhook hears of no more, and what has no note (sent by hand, or
     forgotten after 14 days). Raises what a fault of ours was, for whoever asked.
     """
-    return sum(_remake(ports, key) for key in deliveries)
+    return sum(_rebuild(ports, key) for key in deliveries)
 
 
-def _remake(ports: Ports, key: int) -> bool:
+def _rebuild(ports: Ports, key: int) -> bool:
     with ports.database.reading() as session:
         found = session.execute(
             select(OutboxEventRecord, DeliveryRecord.webhook_id)
@@ -40,16 +40,16 @@ def _remake(ports: Ports, key: int) -> bool:
     subscriber = next((one for one in heard if one.webhook_id == webhook), None)
     if subscriber is None:
         return False
-    (told,) = tell_again(ports, [note], subscriber)
-    is_due = told.status is DeliveryStatus.PENDING
+    (made,) = make_missing_deliveries(ports, [note], subscriber)
+    is_due = made.status is DeliveryStatus.PENDING
     with ports.database.transaction() as session:
         session.execute(
             update(DeliveryRecord)
             .where(DeliveryRecord.id == key)
             .values(
-                payload=encrypted_payload(ports, told.event, told.payload),
-                status=told.status.value,
-                given_up=told.given_up[:256],
+                payload=encrypted_payload(ports, made.event, made.payload),
+                status=made.status.value,
+                given_up=made.given_up[:256],
                 next_attempt_at=ports.clock.now() if is_due else None,
             )
         )

@@ -8,7 +8,7 @@ from sqlalchemy.orm import aliased
 
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
-from app.domain.deliveries.deliveries import DeliveryStatus, EventDelivery, Replayed
+from app.domain.deliveries.deliveries import DeliveryStatus, EventDelivery, ReplayResult
 from app.domain.events import EventType
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import key_of
@@ -16,9 +16,9 @@ from app.models import DeliveryRecord, OutboxEventRecord, WebhookRecord
 from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import requires_person, staff_and_apps
-from app.services.deliveries.fanout import tell_again
+from app.services.deliveries.fanout import make_missing_deliveries
 from app.services.deliveries.lists import show_delivery
-from app.services.deliveries.payload_rebuild import remake_payloads
+from app.services.deliveries.payload_rebuild import rebuild_payloads
 from app.services.deliveries.stored_deliveries import insert_deliveries
 from app.services.webhooks.subscribers import Subscriber, subscribers_of
 
@@ -44,7 +44,7 @@ def retry_delivery(ports: Ports, actor: Actor, delivery_id: str) -> EventDeliver
     delivery = show_delivery(ports, actor, key)
     if delivery is None:
         raise Refused(Problem("NOT_FOUND", "There is no such delivery.", "id"))
-    if not delivery.payload and not remake_payloads(ports, [key]):
+    if not delivery.payload and not rebuild_payloads(ports, [key]):
         now = show_delivery(ports, actor, key) or delivery
         raise Refused(
             Problem(
@@ -81,7 +81,7 @@ def retry_deliveries(ports: Ports, actor: Actor, delivery_ids: Collection[int]) 
         empty = session.scalars(
             select(DeliveryRecord.id).where(wanted, DeliveryRecord.payload == "")
         ).all()
-    remake_payloads(ports, empty)
+    rebuild_payloads(ports, empty)
     with ports.database.transaction() as session:
         due = session.scalars(
             update(DeliveryRecord)
@@ -103,7 +103,7 @@ def replay_deliveries(
     *,
     failed: bool = True,
     missing: bool = True,
-) -> Replayed:
+) -> ReplayResult:
     """Make a webhook's deliveries since ``since`` again that failed, and those it never got.
 
     Missing are those of events that it hears of now and has no delivery of: it was switched off,
@@ -119,8 +119,8 @@ def replay_deliveries(
         after = {"since": since.isoformat(), "with_failed": failed, "with_missing": missing}
         record(ports, actor, session, Change("webhook.replay", "Webhook", webhook_id, after=after))
     again = _replay_failed(ports, webhook_id, since) if failed else 0
-    made = _replay_missing(ports, webhook_id, since) if missing else 0
-    return Replayed(again, made, has_more=made >= MAX_MISSING)
+    made = _replay_undelivered(ports, webhook_id, since) if missing else 0
+    return ReplayResult(again, made, has_more=made >= MAX_MISSING)
 
 
 def _replay_failed(ports: Ports, webhook_id: int, since: datetime) -> int:
@@ -130,7 +130,7 @@ def _replay_failed(ports: Ports, webhook_id: int, since: datetime) -> int:
         empty = session.scalars(
             _failed(webhook_id, since).where(DeliveryRecord.payload == "")
         ).all()
-    made = remake_payloads(ports, empty)
+    made = rebuild_payloads(ports, empty)
     keys: Sequence[int] = (0,)
     # Up to the last of the beginning: what fails meanwhile is not made due without end.
     known = _failed(webhook_id, since).where(
@@ -170,7 +170,7 @@ def _due_again(ports: Ports) -> dict[str, object]:
     }
 
 
-def _replay_missing(ports: Ports, webhook_id: int, since: datetime) -> int:
+def _replay_undelivered(ports: Ports, webhook_id: int, since: datetime) -> int:
     with ports.database.reading() as session:
         found = subscribers_of(session, tuple(EventType))
     heard = {
@@ -182,7 +182,11 @@ def _replay_missing(ports: Ports, webhook_id: int, since: datetime) -> int:
     made, last = 0, 0
     while made < MAX_MISSING and (notes := _missing(ports, webhook_id, heard, since, last)):
         last = notes[-1].id
-        told = [one for note in notes for one in tell_again(ports, [note], heard[note.type])]
+        told = [
+            one
+            for note in notes
+            for one in make_missing_deliveries(ports, [note], heard[note.type])
+        ]
         with ports.database.transaction() as session:
             insert_deliveries(ports, session, told, ports.clock.now())
         made += len(told)

@@ -115,7 +115,7 @@ def search_deliveries(
         return empty_page()
     query = select_lines().where(*_conditions(wanted))
     if wanted.text.strip():
-        query = query.where(*_holding(wanted))
+        query = query.where(*_mentions_object(wanted))
     by_time: tuple[Column, ...] = (DeliveryRecord.created_at, DeliveryRecord.id)
     # All indexes but that of a webhook's own deliveries go by time.
     columns = by_time if wanted.webhook_id is None else (DeliveryRecord.id,)
@@ -166,10 +166,10 @@ def _conditions(wanted: DeliverySearch) -> Iterator[ColumnElement[bool]]:
         yield DeliveryRecord.response_status == wanted.response_status
     yield from in_range(DeliveryRecord.created_at, wanted.created)
     if wanted.object_id:
-        yield from _about(wanted.object_id)
+        yield from _matches_text(wanted.object_id)
 
 
-def _about(object_id: str) -> Iterator[ColumnElement[bool]]:
+def _matches_text(object_id: str) -> Iterator[ColumnElement[bool]]:
     kind, key = parse_global_id(object_id) or ("", "")
     types = [name.value for name, event in EVENTS.items() if event.subject == kind]
     number = parse_key(key)
@@ -184,7 +184,7 @@ def _about(object_id: str) -> Iterator[ColumnElement[bool]]:
         yield DeliveryRecord.subject_id == number
 
 
-def _holding(wanted: DeliverySearch) -> Iterator[ColumnElement[bool]]:
+def _mentions_object(wanted: DeliverySearch) -> Iterator[ColumnElement[bool]]:
     text = wanted.text.strip()
     newest = (
         select(DeliveryRecord.id)

@@ -9,29 +9,29 @@ from sqlalchemy import select, update
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.deliveries import GONE, Batch
-from app.domain.webhooks.subscribable_events import needed
+from app.domain.webhooks.subscribable_events import required_permission
 from app.models import AppRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.ports.encryption import DecryptionError
 from app.services.authorization.register import internal
 from app.services.authorization.stored_permissions import APP_PERMISSIONS, read_permissions
 from app.services.deliveries.attempt_results import (
+    AttemptResult,
     Delivery,
-    Outcome,
-    give_up,
-    give_up_some,
-    write_outcomes,
+    fail_all,
+    fail_each,
+    save_results,
 )
-from app.services.deliveries.attempts import make_attempt
+from app.services.deliveries.attempts import send_attempt
 from app.services.deliveries.dispatch import LEASE, release_batch
 from app.services.deliveries.signing import Endpoint, endpoint_of
 from app.services.outbox.link_secrets import decrypted_payload, holds_secret
 from app.services.webhooks.link_recipients import SentLink, sent_links
 from app.services.webhooks.stored_webhooks import read_saver
 
-_PATIENCE = timedelta(seconds=5)
+_MAX_BATCH_TIME = timedelta(seconds=5)
 """How long a batch may take before the rest of it goes back: a slow endpoint waits its turn."""
-_SLOW = 1.0
+_SLOW_SECONDS = 1.0
 """Seconds after which what is known so far is written down, rather than with the whole batch."""
 
 _UNREADABLE_KEY = (
@@ -40,7 +40,7 @@ _UNREADABLE_KEY = (
 _UNREADABLE = (
     "The payload was sealed under another SECRET_KEY: the link has to be asked for again."
 )
-_BEYOND = (
+_LINK_NOT_ALLOWED = (
     "Not sent: this link gives access to an account with permissions that the app, or the person "
     "who saved the webhook, doesn't have."
 )
@@ -53,7 +53,7 @@ class _Receiver:
 
 
 @internal
-def make_deliveries(ports: Ports, actor: Actor, batch: Batch) -> int:
+def send_deliveries(ports: Ports, actor: Actor, batch: Batch) -> int:
     """Make the deliveries of ``batch``, as far as its lease still holds; how many were tried.
 
     Nothing is sent inside a transaction, and what was tried is written down after it: a crash in
@@ -64,13 +64,13 @@ def make_deliveries(ports: Ports, actor: Actor, batch: Batch) -> int:
         receiver = _receiver(ports, batch)
         deliveries = _begin(ports, batch)
     except DecryptionError:
-        give_up(ports, batch.lease, _UNREADABLE_KEY)
+        fail_all(ports, batch.lease, _UNREADABLE_KEY)
         return 0
     if receiver is None:
-        give_up(ports, batch.lease, "The webhook or its app is switched off.")
+        fail_all(ports, batch.lease, "The webhook or its app is switched off.")
         return 0
     wanted = _permitted(ports, batch, receiver, deliveries)
-    made = _make(ports, batch, receiver.endpoint, wanted)
+    made = _send(ports, batch, receiver.endpoint, wanted)
     if len(made) < len(wanted):
         release_batch(ports, actor, batch)
     faults = [one.fault for one in made if one.fault is not None]
@@ -79,25 +79,25 @@ def make_deliveries(ports: Ports, actor: Actor, batch: Batch) -> int:
     return len(made)
 
 
-def _make(
+def _send(
     ports: Ports, batch: Batch, endpoint: Endpoint, deliveries: Sequence[Delivery]
-) -> Sequence[Outcome]:
+) -> Sequence[AttemptResult]:
     """Attempts until time is up, or the endpoint is gone; all of them written down."""
     began = ports.clock.now()
-    made: list[Outcome] = []
+    made: list[AttemptResult] = []
     written = 0
     try:
         for delivery in deliveries:
-            if ports.clock.now() - began > _PATIENCE:
+            if ports.clock.now() - began > _MAX_BATCH_TIME:
                 break
-            made.append(make_attempt(ports, endpoint, delivery))
-            if made[-1].duration > _SLOW:
-                write_outcomes(ports, batch, endpoint.url, made[written:])
+            made.append(send_attempt(ports, endpoint, delivery))
+            if made[-1].duration > _SLOW_SECONDS:
+                save_results(ports, batch, endpoint.url, made[written:])
                 written = len(made)
             if made[-1].answered == GONE:
                 break
     finally:
-        write_outcomes(ports, batch, endpoint.url, made[written:])
+        save_results(ports, batch, endpoint.url, made[written:])
     return made
 
 
@@ -127,10 +127,12 @@ def _permitted(
     """Those whose event the app may still hear of; for the others that is the end."""
     reasons = {}
     for one in deliveries:
-        permission = needed(one.event)  # none of a later version's: its fan-out has looked
+        permission = required_permission(
+            one.event
+        )  # none of a later version's: its fan-out has looked
         if permission is not None and permission not in receiver.permissions:
             reasons[one.id] = f"The app no longer holds {permission}."
-    give_up_some(ports, batch.lease, reasons)
+    fail_each(ports, batch.lease, reasons)
     return [one for one in deliveries if one.id not in reasons]
 
 
@@ -185,6 +187,6 @@ def _with_decrypted_payloads(
         if link is None or link.may_send(payload):
             opened.append(replace(one, payload=payload))
         else:
-            reasons[one.id] = _BEYOND
-    give_up_some(ports, batch.lease, reasons)
+            reasons[one.id] = _LINK_NOT_ALLOWED
+    fail_each(ports, batch.lease, reasons)
     return opened

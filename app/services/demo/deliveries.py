@@ -26,7 +26,7 @@ from app.models import (
 )
 from app.services.authorization.register import part
 from app.services.deliveries.attempt_results import FAILING_REASON, Delivery
-from app.services.deliveries.fanout import tell_again
+from app.services.deliveries.fanout import make_missing_deliveries
 from app.services.deliveries.signing import Endpoint, endpoint_of, sign_delivery
 from app.services.deliveries.stored_deliveries import NewDelivery
 from app.services.demo.apps import demo_webhooks
@@ -73,7 +73,7 @@ def past_deliveries(past: Past) -> tuple[PastDelivery, ...]:
     return tuple(
         _past_delivery(past, listener, new, note.issued_at, place)
         for place, (note, listener) in enumerate(told)
-        for new in tell_again(past.ports, [note], listener.subscriber)
+        for new in make_missing_deliveries(past.ports, [note], listener.subscriber)
     )
 
 

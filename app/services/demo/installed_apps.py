@@ -16,7 +16,7 @@ from app.services.audit.log import Change, record
 from app.services.authorization.register import part
 from app.services.demo.people import MANAGER
 from app.services.demo.timeline import DAY, Happening, Past
-from app.services.outbox.publisher import put_event
+from app.services.outbox.publisher import add_event
 
 NAME, IDENTIFIER, WEBHOOK = "Parcel Post", "example.parcel-post", "Parcels to send"
 
@@ -66,7 +66,7 @@ def _install(past: Past) -> None:
         made = store_app(ports, session, wanted, manifest, saver_of(manager))
         app = session.get_one(AppRecord, made.app_id)
         app.is_installed = app.is_active = True
-        put_event(ports, manager, session, AppInstalled(app.id))
+        add_event(ports, manager, session, AppInstalled(app.id))
         after = {
             "identifier": app.identifier,
             "manifest_url": app.manifest_url,

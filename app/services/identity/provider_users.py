@@ -17,7 +17,7 @@ from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import part
 from app.services.identity.account_trust import confirm_email, make_staff
-from app.services.outbox.publisher import put_event
+from app.services.outbox.publisher import add_event
 
 
 @part
@@ -38,7 +38,7 @@ def make_user(
     )
     session.add(user)
     session.flush()
-    put_event(ports, actor, session, (StaffCreated if is_staff else CustomerCreated)(user.id))
+    add_event(ports, actor, session, (StaffCreated if is_staff else CustomerCreated)(user.id))
     after = {"is_staff": is_staff, "is_confirmed": user.is_confirmed, "has_password": False}
     record(ports, actor, session, Change("user.create", "User", user.id, user.email, after=after))
     return user
@@ -77,7 +77,7 @@ def update_from_provider(
         confirm_email(ports, actor, session, user)
     user.updated_at = ports.clock.now()
     kind = StaffUpdated if user.is_staff else CustomerUpdated
-    put_event(ports, actor, session, kind(user.id))
+    add_event(ports, actor, session, kind(user.id))
     change = Change("user.sync", "User", user.id, user.email, before, after)
     record(ports, actor, session, change)
 
@@ -96,7 +96,7 @@ def promote(
     """
     make_staff(ports, actor, session, user, identity.id)
     user.updated_at = ports.clock.now()
-    put_event(ports, actor, session, StaffUpdated(user.id))
+    add_event(ports, actor, session, StaffUpdated(user.id))
     before, after = {"is_staff": False}, {"is_staff": True}
     change = Change("user.promote", "User", user.id, user.email, before, after)
     record(ports, actor, session, change)
@@ -110,7 +110,7 @@ def join_group(ports: Ports, actor: Actor, session: Session, user: UserRecord, n
         group = GroupRecord(name=name)
         session.add(group)
         session.flush()
-        put_event(ports, actor, session, PermissionGroupCreated(group.id))
+        add_event(ports, actor, session, PermissionGroupCreated(group.id))
         record(ports, actor, session, Change("group.create", "Group", group.id, name))
     session.merge(GroupMemberRecord(user_id=user.id, group_id=group.id))
     after = {"group": name}

@@ -6,10 +6,10 @@ from app.domain.apps.app_tokens import digest_of, is_app_token
 from app.domain.apps.apps import App
 from app.domain.authorization.permissions import split_names
 from app.domain.inspector.token_inspection import (
-    AppBehind,
     Check,
     CheckName,
     Inspection,
+    TokenApp,
     TokenKind,
     app_rights,
     failed,
@@ -60,7 +60,7 @@ def inspect_app_token(ports: Ports, token: str) -> Inspection:
             ends,
             _active(app, is_installed=is_installed),
         ),
-        app=AppBehind(app.id, app.name, app.is_active, ending, name),
+        app=TokenApp(app.id, app.name, app.is_active, ending, name),
         rights=app_rights(
             app.permissions, None if narrowed is None else split_names(str(narrowed))
         ),

@@ -7,7 +7,7 @@ from app.domain.authorization.actor import Actor
 from app.domain.inspector.token_inspection import (
     CheckName,
     Inspection,
-    KeyStanding,
+    KeyStatus,
     TokenKind,
     failed,
 )
@@ -22,7 +22,7 @@ from app.domain.single_sign_on.provider_tokens import claimed_issuer, is_signed
 from app.ports import Ports
 from app.services.authorization.register import staff_only
 from app.services.inspector.app_tokens import inspect_app_token
-from app.services.inspector.own_tokens import inspect_our_token, name_key
+from app.services.inspector.own_tokens import find_named_key, inspect_own_token
 from app.services.inspector.provider_tokens import inspect_provider_token
 
 _SCHEMES = ("bearer", "jwt")
@@ -36,7 +36,7 @@ def inspect_token(ports: Ports, actor: Actor, token: str) -> Inspection:
     themselves and to whoever manages them. The token is neither logged nor stored, nor in the
     answer, and is shown to no provider. A scheme before it (``Bearer``) is left out.
     """
-    text = _bare(token)
+    text = _without_scheme(token)
     if not text:
         return _unreadable("Nothing was pasted.")
     if len(text) > MAX_PROVIDER_TOKEN_LENGTH:
@@ -52,10 +52,10 @@ def inspect_token(ports: Ports, actor: Actor, token: str) -> Inspection:
 def _inspect_signed(ports: Ports, actor: Actor, text: str) -> Inspection:
     if claimed_key(text) is None and not peek_header(text):
         return _unreadable("It cannot be decoded: a part is missing, or was changed on the way.")
-    key = name_key(ports, text)
-    is_ours = key is not None and key.standing is not KeyStanding.UNKNOWN
+    key = find_named_key(ports, text)
+    is_ours = key is not None and key.status is not KeyStatus.UNKNOWN
     if is_ours or _is_own_issuer(ports, actor, text):
-        return inspect_our_token(ports, actor, text, key)
+        return inspect_own_token(ports, actor, text, key)
     found = inspect_provider_token(ports, actor, text)
     if found is not None:
         return found
@@ -71,7 +71,7 @@ def _is_own_issuer(ports: Ports, actor: Actor, text: str) -> bool:
     return issuer == actor.issuer or is_loopback_issuer(issuer)
 
 
-def _bare(token: str) -> str:
+def _without_scheme(token: str) -> str:
     text = token.strip()
     scheme, _, rest = text.partition(" ")
     return rest.strip() if scheme.lower().rstrip(":") in _SCHEMES else text

@@ -13,7 +13,7 @@ from app.domain.inspector.token_inspection import (
     CheckName,
     CheckOutcome,
     Inspection,
-    KeyStanding,
+    KeyStatus,
     NamedKey,
     TokenKind,
     failed,
@@ -38,7 +38,7 @@ from app.domain.values.errors import TokenFault, TokenRejected
 from app.ports import Ports
 from app.services.authorization.register import part
 from app.services.identity.manageable_users import NEEDED
-from app.services.inspector.sessions import Traced, bearer_of, trace_claims
+from app.services.inspector.sessions import TokenTrace, bearer_of, load_token_trace
 from app.services.keys.ring import ring
 from app.services.keys.stored_keys import (
     last_retirement_of_ended_keys,
@@ -51,10 +51,10 @@ _KINDS = {
     TokenType.REFRESH: TokenKind.REFRESH,
     TokenType.EXTENSION: TokenKind.EXTENSION,
 }
-_STANDINGS = {
-    KeyState.NEXT: KeyStanding.NEXT,
-    KeyState.ACTIVE: KeyStanding.ACTIVE,
-    KeyState.RETIRED: KeyStanding.RETIRED,
+_STATUSES = {
+    KeyState.NEXT: KeyStatus.NEXT,
+    KeyState.ACTIVE: KeyStatus.ACTIVE,
+    KeyState.RETIRED: KeyStatus.RETIRED,
 }
 _BROKEN = {
     TokenFault.UNDECODABLE: "It cannot be decoded: a part is missing, or was changed on the way.",
@@ -65,7 +65,7 @@ _BROKEN = {
 
 
 @dataclass(slots=True)
-class _Findings:
+class _Checks:
     """The checks so far."""
 
     checks: list[Check] = field(default_factory=list)
@@ -77,22 +77,22 @@ class _Findings:
 
 
 @part
-def inspect_our_token(ports: Ports, actor: Actor, token: str, key: NamedKey | None) -> Inspection:
+def inspect_own_token(ports: Ports, actor: Actor, token: str, key: NamedKey | None) -> Inspection:
     """What a signed token is that names us as its issuer, or one of our keys. Never raises."""
     found = Inspection(TokenKind.ACCESS, (), claims=peek(token), key=key)
-    findings = _Findings()
+    findings = _Checks()
     everything = _signed(ports, token, key, findings)
-    claims = None if everything is None else _ours(ports, everything, findings)
+    claims = None if everything is None else _own_claims(ports, everything, findings)
     if claims is not None:
         found = replace(found, kind=_KINDS.get(TokenType(claims.type), TokenKind.ACCESS))
         if _issued_here(ports, actor, claims, findings) and _in_time(ports, claims, findings):
-            traced = trace_claims(ports, claims)
-            found = _behind(actor, found, traced, claims, findings)
+            trace = load_token_trace(ports, claims)
+            found = _add_session(actor, found, trace, claims, findings)
     return replace(found, checks=tuple(findings.checks))
 
 
 @part
-def name_key(ports: Ports, token: str) -> NamedKey | None:
+def find_named_key(ports: Ports, token: str) -> NamedKey | None:
     """The key that ``token`` names, as it stands in our ring; ``None`` where it names none."""
     kid = claimed_key(token)
     if kid is None:
@@ -100,20 +100,20 @@ def name_key(ports: Ports, token: str) -> NamedKey | None:
     fixed = ports.keys.fixed()
     if fixed is not None:
         known = kid == fixed.public.kid
-        return NamedKey(kid, KeyStanding.ACTIVE if known else KeyStanding.UNKNOWN)
+        return NamedKey(kid, KeyStatus.ACTIVE if known else KeyStatus.UNKNOWN)
     ring(ports)
     for key in stored_ring(ports).keys:
         if key.pair.public.kid != kid:
             continue
         ended = last_retirement_of_ended_keys(ports)
         over = key.retired_at is not None and key.retired_at <= ended
-        standing = KeyStanding.ENDED if over else _STANDINGS[key.state]
-        return NamedKey(kid, standing, verifies_until(ports, key))
-    return NamedKey(kid, KeyStanding.UNKNOWN)
+        status = KeyStatus.ENDED if over else _STATUSES[key.state]
+        return NamedKey(kid, status, verifies_until(ports, key))
+    return NamedKey(kid, KeyStatus.UNKNOWN)
 
 
 def _signed(
-    ports: Ports, token: str, key: NamedKey | None, findings: _Findings
+    ports: Ports, token: str, key: NamedKey | None, findings: _Checks
 ) -> Mapping[str, object] | None:
     """The claims after the signature; ``None`` when it is not ours."""
     try:
@@ -123,22 +123,24 @@ def _signed(
             findings.note(CheckName.FORM, None, _BROKEN[rejected.fault])
             return None
         findings.note(CheckName.FORM, "A whole token, to be verified by RS256.")
-        if key.standing is KeyStanding.ENDED:
+        if key.status is KeyStatus.ENDED:
             findings.note(CheckName.KEY, None, "The key was retired too long ago.")
-        elif key.standing is KeyStanding.UNKNOWN:
+        elif key.status is KeyStatus.UNKNOWN:
             findings.note(CheckName.KEY, None, "No key of ours has this name.")
         else:
-            findings.note(CheckName.KEY, f"Our key, {key.standing}.")
+            findings.note(CheckName.KEY, f"Our key, {key.status}.")
             bad = "The key did not sign this: the token was changed, or is a forgery."
             findings.note(CheckName.SIGNATURE, None, bad)
         return None
     findings.note(CheckName.FORM, "A whole token, to be verified by RS256.")
-    findings.note(CheckName.KEY, f"Our key, {key.standing if key else KeyStanding.ACTIVE}.")
+    findings.note(CheckName.KEY, f"Our key, {key.status if key else KeyStatus.ACTIVE}.")
     findings.note(CheckName.SIGNATURE, "Signed by us.")
     return everything
 
 
-def _ours(ports: Ports, everything: Mapping[str, object], findings: _Findings) -> Claims | None:
+def _own_claims(
+    ports: Ports, everything: Mapping[str, object], findings: _Checks
+) -> Claims | None:
     owner = ports.configuration.owner
     try:
         claims = read_claims(everything, owner)
@@ -155,7 +157,7 @@ def _ours(ports: Ports, everything: Mapping[str, object], findings: _Findings) -
     return claims if findings.note(CheckName.CLAIMS, good, bad) else None
 
 
-def _issued_here(ports: Ports, actor: Actor, claims: Claims, findings: _Findings) -> bool:
+def _issued_here(ports: Ports, actor: Actor, claims: Claims, findings: _Checks) -> bool:
     configured = ports.configuration.issuer
     ours = claims.iss == (configured or actor.issuer)
     ours = ours or (not configured and is_loopback_issuer(claims.iss))
@@ -163,7 +165,7 @@ def _issued_here(ports: Ports, actor: Actor, claims: Claims, findings: _Findings
     return findings.note(CheckName.ISSUER, good, "It was issued for another address.")
 
 
-def _in_time(ports: Ports, claims: Claims, findings: _Findings) -> bool:
+def _in_time(ports: Ports, claims: Claims, findings: _Checks) -> bool:
     now = ports.clock.timestamp()
     try:
         check_claims(claims, now=now, issuer=claims.iss, configured=True)
@@ -176,35 +178,39 @@ def _in_time(ports: Ports, claims: Claims, findings: _Findings) -> bool:
     return findings.note(CheckName.TIME, "In time.")
 
 
-def _behind(
-    actor: Actor, found: Inspection, traced: Traced, claims: Claims, findings: _Findings
+def _add_session(
+    actor: Actor, found: Inspection, trace: TokenTrace, claims: Claims, findings: _Checks
 ) -> Inspection:
     """``found`` with the session, the person and the app that the token speaks for."""
-    session, user = traced.session, traced.user
+    session, user = trace.session, trace.user
     origin = SessionOrigin.NONE if session is None else session.origin
-    good = None if session is None else f"The session is alive; it began by {_way(origin)}."
+    good = (
+        None
+        if session is None
+        else f"The session is alive; it began by {_sign_in_method(origin)}."
+    )
     findings.note(CheckName.SESSION, good, "The session has ended: somebody signed out of it.")
     alive = user is not None and user.is_active
     bad = "There is no such person." if user is None else "The account is switched off."
     findings.note(CheckName.PERSON, "The account is active." if alive else None, bad)
     is_extension = claims.type == TokenType.EXTENSION
     if is_extension:
-        on = traced.app is not None and traced.app.is_active
-        bad = "The app was deleted." if traced.app is None else "The app is switched off."
+        on = trace.app is not None and trace.app.is_active
+        bad = "The app was deleted." if trace.app is None else "The app is switched off."
         findings.note(CheckName.APP, "The app is active." if on else None, bad)
     if session is not None:
-        findings.checks.append(mode_check(traced.mode, origin))
+        findings.checks.append(mode_check(trace.mode, origin))
     found = replace(
-        found, session=session, app=traced.app, bearer=None if user is None else bearer_of(user)
+        found, session=session, app=trace.app, bearer=None if user is None else bearer_of(user)
     )
     if user is None or session is None:
         return found
     if not may_see_rights(actor, user):
         return replace(found, rights_hidden=True)
-    app = extension_permissions(traced.granted) if is_extension else None
-    scopes = None if traced.grant is None else traced.grant.permissions
+    app = extension_permissions(trace.granted) if is_extension else None
+    scopes = None if trace.grant is None else trace.grant.permissions
     held = user.permissions
-    rights = person_rights(held, mode=traced.mode, origin=origin, scopes=scopes, app=app)
+    rights = person_rights(held, mode=trace.mode, origin=origin, scopes=scopes, app=app)
     return replace(found, rights=rights, by_sign_on=_by_sign_on(held, scopes, app))
 
 
@@ -238,5 +244,5 @@ def _by_sign_on(
     return in_order(mine if app is None else mine & app)
 
 
-def _way(origin: SessionOrigin) -> str:
+def _sign_in_method(origin: SessionOrigin) -> str:
     return "single sign-on" if origin is SessionOrigin.OIDC else "password"

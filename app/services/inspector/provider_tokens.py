@@ -15,7 +15,7 @@ from app.domain.inspector.token_inspection import (
     CheckName,
     CheckOutcome,
     Inspection,
-    KeyStanding,
+    KeyStatus,
     NamedKey,
     TokenKind,
     failed,
@@ -74,7 +74,7 @@ def _inspect(ports: Ports, actor: Actor, token: str, provider: Provider) -> Insp
     found = Inspection(
         TokenKind.PROVIDER,
         (),
-        key=None if kid is None else NamedKey(kid, KeyStanding.UNKNOWN),
+        key=None if kid is None else NamedKey(kid, KeyStatus.UNKNOWN),
         provider=provider.name or provider.slug,
     )
     if not (provider.active and provider.takes_tokens):
@@ -89,7 +89,7 @@ def _inspect(ports: Ports, actor: Actor, token: str, provider: Provider) -> Insp
     except TokenRejected as rejected:
         return replace(found, checks=(known, _broken(rejected)))
     if kid is not None:
-        found = replace(found, key=NamedKey(kid, KeyStanding.PROVIDER))
+        found = replace(found, key=NamedKey(kid, KeyStatus.PROVIDER))
     checks = (known, passed(CheckName.SIGNATURE, "Signed by the provider."))
     try:
         access = read_access_token(

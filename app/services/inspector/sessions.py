@@ -8,7 +8,7 @@ from app.domain.accounts.users import User
 from app.domain.authorization.actor import SessionOrigin
 from app.domain.authorization.permissions import Permission
 from app.domain.authorization.scopes import ScopeGrant, read_grant
-from app.domain.inspector.token_inspection import AppBehind, Bearer, SessionBehind
+from app.domain.inspector.token_inspection import Bearer, TokenApp, TokenSession
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.sign_in.tokens import Claims
 from app.models import AppRecord, SessionRecord, ShopRecord, UserRecord
@@ -34,19 +34,19 @@ _APP = (
 
 
 @dataclass(frozen=True, slots=True)
-class Traced:
+class TokenTrace:
     """What stands behind claims that are ours; ``None`` for what is not there any more."""
 
     mode: PasswordLoginMode
-    session: SessionBehind | None
+    session: TokenSession | None
     grant: ScopeGrant | None
     user: User | None
-    app: AppBehind | None
+    app: TokenApp | None
     granted: frozenset[Permission]
 
 
 @part
-def trace_claims(ports: Ports, claims: Claims) -> Traced:
+def load_token_trace(ports: Ports, claims: Claims) -> TokenTrace:
     """Session, person and app that ``claims`` name, whatever has become of them."""
     app = AppRecord
     query = (
@@ -65,7 +65,7 @@ def trace_claims(ports: Ports, claims: Claims) -> Traced:
     )
     with ports.database.reading() as session:
         row = session.execute(query).one()
-    return Traced(
+    return TokenTrace(
         mode=PasswordLoginMode(row.password_login_mode),
         session=None if row.session_id is None else _session_in(row),
         grant=read_grant(row.session_scope),
@@ -82,8 +82,8 @@ def bearer_of(user: User) -> Bearer:
     return Bearer(user.id, user.email, name, user.is_staff, user.is_active)
 
 
-def _session_in(row: NamedRow) -> SessionBehind:
-    return SessionBehind(
+def _session_in(row: NamedRow) -> TokenSession:
+    return TokenSession(
         id=row.session_id,
         origin=SessionOrigin(row.session_origin),
         created_at=row.session_created_at,
@@ -91,5 +91,5 @@ def _session_in(row: NamedRow) -> SessionBehind:
     )
 
 
-def _app_in(row: NamedRow) -> AppBehind:
-    return AppBehind(id=row.app_id, name=row.app_name, is_active=row.app_is_active)
+def _app_in(row: NamedRow) -> TokenApp:
+    return TokenApp(id=row.app_id, name=row.app_name, is_active=row.app_is_active)

@@ -22,7 +22,7 @@ from app.ports.process_cache import CachedKeyRing
 from app.services.audit.log import Change, record
 from app.services.authorization.register import part, requires_person
 from app.services.keys.stored_keys import (
-    advance,
+    increment_version,
     new_key,
     stored_ring,
     verifies_until,
@@ -42,14 +42,14 @@ def ring(ports: Ports, version: int | None = None) -> CachedKeyRing:
     """
     fixed = ports.keys.fixed()
     if fixed is not None:
-        return _fixed(ports, fixed)
+        return _fixed_ring(ports, fixed)
     if version is None and ports.cache.ring is not None:
         version = int(ports.database.read(_VERSION, {})[0].version)
     known = _cached(ports, version)
     if known is not None:
         return known
     with ports.cache.ring_lock:
-        return _cached(ports, version) or _read_anew(ports)
+        return _cached(ports, version) or _reload(ports)
 
 
 @part
@@ -88,12 +88,12 @@ def list_keys(ports: Ports, actor: Actor) -> tuple[SigningKey, ...]:
     )
 
 
-def _fixed(ports: Ports, pair: KeyPair) -> CachedKeyRing:
+def _fixed_ring(ports: Ports, pair: KeyPair) -> CachedKeyRing:
     known = ports.cache.ring
     if known is None or known.signer != pair:
         kid = pair.public.kid
         known = CachedKeyRing(Ring(0, kid, MappingProxyType({kid: pair.public})), pair)
-        _remember(ports, known)
+        _cache(ports, known)
     return known
 
 
@@ -104,14 +104,14 @@ def _cached(ports: Ports, version: int | None) -> CachedKeyRing | None:
     return known if ports.clock.timestamp() < known.good_until else None
 
 
-def _remember(ports: Ports, known: CachedKeyRing) -> None:
+def _cache(ports: Ports, known: CachedKeyRing) -> None:
     before = ports.cache.ring
     ports.cache.ring = known
     if before is None or before.ring != known.ring:
         ports.cache.verified.clear()
 
 
-def _read_anew(ports: Ports) -> CachedKeyRing:
+def _reload(ports: Ports) -> CachedKeyRing:
     stored = stored_ring(ports)
     missing = {KeyState.NEXT, KeyState.ACTIVE} - {key.state for key in stored.keys}
     if missing:
@@ -126,7 +126,7 @@ def _read_anew(ports: Ports) -> CachedKeyRing:
     known = CachedKeyRing(
         Ring(stored.version, signer.public.kid, published), signer, min(ends, default=inf)
     )
-    _remember(ports, known)
+    _cache(ports, known)
     return known
 
 
@@ -137,7 +137,7 @@ def _make(ports: Ports, version: int, missing: Iterable[KeyState]) -> None:
     pairs = {state: ports.keys.generate() for state in missing}
     now = ports.clock.now()
     with ports.database.transaction() as session:
-        if not advance(session, version):
+        if not increment_version(session, version):
             return
         for state, pair in pairs.items():
             session.add(new_key(pair, state, now))

@@ -19,7 +19,7 @@ from app.services.keys.ring import list_keys, ring
 from app.services.keys.stored_keys import (
     StoredKey,
     StoredRing,
-    advance,
+    increment_version,
     last_retirement_of_ended_keys,
     new_key,
     stored_ring,
@@ -48,10 +48,10 @@ def rotate_keys(ports: Ports, actor: Actor, *, force: bool = False) -> tuple[Sig
         raise Refused(_FIXED)
     ring(ports)
     before = stored_ring(ports)
-    promoted = _promoted(ports, before.only(KeyState.NEXT), force=force)
+    promoted = _key_to_activate(ports, before.only(KeyState.NEXT), force=force)
     fresh = ports.keys.generate()
     with ports.database.transaction() as session:
-        if not advance(session, before.version):
+        if not increment_version(session, before.version):
             raise Refused(_CHANGED)
         _rotate(ports, session, before, promoted, fresh)
         kids = {"active": promoted.public.kid, "next": fresh.public.kid}
@@ -70,7 +70,7 @@ def rotate_keys(ports: Ports, actor: Actor, *, force: bool = False) -> tuple[Sig
 
 
 @internal
-def forget_old_keys(ports: Ports, actor: Actor) -> int:
+def delete_old_keys(ports: Ports, actor: Actor) -> int:
     """Delete the retired keys that verify nothing any more; returns how many there were."""
     ended = last_retirement_of_ended_keys(ports)
     with ports.database.transaction() as session:
@@ -89,7 +89,7 @@ def forget_old_keys(ports: Ports, actor: Actor) -> int:
     return len(forgotten)
 
 
-def _promoted(ports: Ports, upcoming: StoredKey, *, force: bool) -> KeyPair:
+def _key_to_activate(ports: Ports, upcoming: StoredKey, *, force: bool) -> KeyPair:
     """The key that is to sign: the next one, or a new one where that cannot be decrypted."""
     try:
         ports.keys.sign(upcoming.pair, {})

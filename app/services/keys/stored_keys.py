@@ -58,7 +58,7 @@ def stored_ring(ports: Ports) -> StoredRing:
 
 
 @part
-def advance(session: Session, version: int) -> bool:
+def increment_version(session: Session, version: int) -> bool:
     """Make ``version + 1`` the ring's version; false when it is no longer at ``version``.
 
     Of several that start from one version the database lets one through, and the others wait

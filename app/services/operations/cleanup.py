@@ -22,8 +22,8 @@ from app.models import (
 )
 from app.ports import Ports
 from app.services.authorization.register import internal
-from app.services.keys.rotation import forget_old_keys
-from app.services.shop.traffic import forget_old_traffic
+from app.services.keys.rotation import delete_old_keys
+from app.services.shop.traffic import delete_old_traffic
 
 _AT_ONCE = 1000
 _MAX_OPAQUE_TOKEN_LENGTH = timedelta(days=90)
@@ -31,7 +31,7 @@ _MAX_OPAQUE_TOKEN_LENGTH = timedelta(days=90)
 
 
 @dataclass(frozen=True, slots=True)
-class Tidied:
+class CleanupResult:
     """How many of each were forgotten."""
 
     sessions: int
@@ -48,7 +48,7 @@ class Tidied:
 
 
 @internal
-def tidy(ports: Ports, actor: Actor) -> Tidied:
+def clean_up(ports: Ports, actor: Actor) -> CleanupResult:
     """Forget expired sessions, links and sign-ins, old traffic, faded failures, useless keys.
 
     Deliveries go with their attempts after 14 days, unless they are tried again just now, and so
@@ -57,39 +57,39 @@ def tidy(ports: Ports, actor: Actor) -> Tidied:
 
     Safe to repeat, and to run in several processes at once.
     """
-    return Tidied(
-        sessions=_forget(ports, SessionRecord.id, SessionRecord.expires_at),
-        links=_forget(ports, AccountLinkRecord.id, AccountLinkRecord.expires_at),
-        sign_ins=_forget(ports, OidcStateRecord.digest, OidcStateRecord.expires_at),
-        provider_tokens=_forget(
+    return CleanupResult(
+        sessions=_delete_old(ports, SessionRecord.id, SessionRecord.expires_at),
+        links=_delete_old(ports, AccountLinkRecord.id, AccountLinkRecord.expires_at),
+        sign_ins=_delete_old(ports, OidcStateRecord.digest, OidcStateRecord.expires_at),
+        provider_tokens=_delete_old(
             ports,
             ProviderTokenRecord.digest,
             ProviderTokenRecord.first_seen_at,
             older_by=_MAX_OPAQUE_TOKEN_LENGTH,
         ),
-        app_tokens=_forget(
+        app_tokens=_delete_old(
             ports, AppTokenRecord.id, AppTokenRecord.expires_at, older_by=EXPIRED_TOKEN_KEPT
         ),
-        traffic_counts=forget_old_traffic(ports),
-        throttle_counters=ports.throttle.forget_faded(ports.clock.timestamp()),
-        keys=forget_old_keys(ports, actor),
-        deliveries=_forget(
+        traffic_counts=delete_old_traffic(ports),
+        throttle_counters=ports.throttle.delete_expired(ports.clock.timestamp()),
+        keys=delete_old_keys(ports, actor),
+        deliveries=_delete_old(
             ports,
             DeliveryRecord.id,
             DeliveryRecord.created_at,
             DeliveryRecord.next_attempt_at.is_(None),
             older_by=RETENTION,
         ),
-        events=_forget(
+        events=_delete_old(
             ports, OutboxEventRecord.id, OutboxEventRecord.closed_at, older_by=RETENTION
         ),
-        carts=_forget(
+        carts=_delete_old(
             ports, CheckoutRecord.id, CheckoutRecord.updated_at, older_by=CHECKOUT_RETENTION
         ),
     )
 
 
-def _forget(
+def _delete_old(
     ports: Ports,
     key: InstrumentedAttribute[int] | InstrumentedAttribute[str],
     moment: InstrumentedAttribute[datetime] | InstrumentedAttribute[datetime | None],

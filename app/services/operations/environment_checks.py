@@ -13,7 +13,7 @@ from app.ports.mail import MailUndeliverable
 from app.ports.throttle import ThrottleUnavailable
 from app.services.authorization.register import part
 from app.services.identity.providers import known_providers
-from app.services.operations.worker_heartbeat import read_pulse
+from app.services.operations.worker_heartbeat import read_worker_status
 from app.services.single_sign_on.provider_checks import check_provider
 
 _ALIVE = timedelta(seconds=60)
@@ -78,23 +78,23 @@ def provider_findings(ports: Ports, actor: Actor) -> Iterator[Finding]:
 @part
 def worker_findings(ports: Ports) -> Iterator[Finding]:
     """Whether a worker is alive, and whether it keeps up."""
-    pulse = read_pulse(ports)
+    status = read_worker_status(ports)
     now = ports.clock.now()
     waiting = {
-        "A delivery": pulse.delivery_since,
-        "An event": pulse.event_since,
-        "A mail": pulse.mail_since,
+        "A delivery": status.delivery_since,
+        "An event": status.event_since,
+        "A mail": status.mail_since,
     }
     since, what = min(
         ((moment, what) for what, moment in waiting.items() if moment is not None),
         default=(now, ""),
     )
     late = f" {what} has waited for {_span(now, since)}." if now - since > _SLOW else ""
-    if pulse.beat_at is None:
+    if status.beat_at is None:
         state = State.FAILED if late else State.WARNING
         yield Finding("worker", state, f"No background worker has run yet.{late}", _START)
-    elif now - pulse.beat_at > _ALIVE:
-        message = f"The last sign of life is {_span(now, pulse.beat_at)} old.{late}"
+    elif now - status.beat_at > _ALIVE:
+        message = f"The last sign of life is {_span(now, status.beat_at)} old.{late}"
         yield Finding("worker", State.FAILED, message, _START)
     elif late:
         state = State.FAILED if now - since > _STUCK else State.WARNING

@@ -39,7 +39,7 @@ def require_ready(ports: Ports, actor: Actor) -> None:
 
 
 @internal
-def examine(ports: Ports, actor: Actor) -> tuple[Finding, ...]:
+def run_checks(ports: Ports, actor: Actor) -> tuple[Finding, ...]:
     """Look at everything that the installation stands on; what cannot be looked at is left out."""
     return tuple(_findings(ports, actor))
 

@@ -6,13 +6,13 @@ from datetime import datetime
 from sqlalchemy import func, select, update
 
 from app.domain.authorization.actor import Actor
-from app.models import DeliveryRecord, OutboxEventRecord, OutboxMailRecord, PulseRecord
+from app.models import DeliveryRecord, HeartbeatRecord, OutboxEventRecord, OutboxMailRecord
 from app.ports import Ports
 from app.services.authorization.register import internal, part
 
 
 @dataclass(frozen=True, slots=True)
-class Pulse:
+class WorkerStatus:
     """``beat_at`` is the last sign of life of any worker, ``None`` when there never was one.
 
     The others are since when the oldest has waited of what is due: a delivery, an event that
@@ -26,15 +26,15 @@ class Pulse:
 
 
 @internal
-def beat(ports: Ports, actor: Actor) -> int:
+def record_heartbeat(ports: Ports, actor: Actor) -> int:
     """Leave a sign of life; 0, for there is no more of it to do."""
     with ports.database.transaction() as session:
-        session.execute(update(PulseRecord).values(beat_at=ports.clock.now()))
+        session.execute(update(HeartbeatRecord).values(beat_at=ports.clock.now()))
     return 0
 
 
 @part
-def read_pulse(ports: Ports) -> Pulse:
+def read_worker_status(ports: Ports) -> WorkerStatus:
     """In one statement, by indexes that hold only what is still to be done."""
     now = ports.clock.now()
     delivery = select(func.min(DeliveryRecord.next_attempt_at)).where(
@@ -50,10 +50,10 @@ def read_pulse(ports: Ports) -> Pulse:
         OutboxMailRecord.next_attempt_at <= now
     )
     query = select(
-        PulseRecord.beat_at,
+        HeartbeatRecord.beat_at,
         delivery.scalar_subquery(),
         event.scalar_subquery(),
         mail.scalar_subquery(),
     )
     with ports.database.reading() as session:
-        return Pulse(*session.execute(query).one())
+        return WorkerStatus(*session.execute(query).one())

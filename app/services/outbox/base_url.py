@@ -13,7 +13,7 @@ _USUAL = "http://localhost:8000"
 
 
 @internal
-def remember_base_address(ports: Ports, actor: Actor, address: str) -> None:
+def save_base_url(ports: Ports, actor: Actor, address: str) -> None:
     """Remember where the installation is served from now on: scheme, host and port, no slash.
 
     With ``PUBLIC_URL`` that alone counts, and nothing is written.
@@ -27,7 +27,7 @@ def remember_base_address(ports: Ports, actor: Actor, address: str) -> None:
 
 
 @part
-def base_address(ports: Ports) -> str:
+def base_url(ports: Ports) -> str:
     """``PUBLIC_URL``; without it (development only) where it was served last, or usually is."""
     if ports.configuration.public_url:
         return ports.configuration.public_url
@@ -43,4 +43,4 @@ def issuer_of(ports: Ports, issuer: str) -> str:
     What an operator does at the shell comes without a request, and its deliveries still have to
     say where they come from (contract, "Webhooks": ``Api-Url``).
     """
-    return issuer or f"{base_address(ports)}/graphql/"
+    return issuer or f"{base_url(ports)}/graphql/"

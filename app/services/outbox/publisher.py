@@ -18,7 +18,7 @@ _SECRET = "token"  # noqa: S105
 
 
 @part
-def put_event(ports: Ports, actor: Actor, session: Session, event: Event) -> None:
+def add_event(ports: Ports, actor: Actor, session: Session, event: Event) -> None:
     """Note that ``event`` happened, in the transaction of ``session``."""
     data = {
         field.name: getattr(event, field.name)
@@ -41,7 +41,7 @@ def put_event(ports: Ports, actor: Actor, session: Session, event: Event) -> Non
 
 
 @part
-def put_mail(ports: Ports, session: Session, mail: Mail) -> None:
+def add_mail(ports: Ports, session: Session, mail: Mail) -> None:
     """Promise ``mail``: it is sent after the transaction of ``session`` has been committed."""
     now = ports.clock.now()
     session.add(

@@ -11,7 +11,7 @@ from app.services.outbox.publisher import EVENT_PURPOSE
 
 
 @part
-def event_in(ports: Ports, note: OutboxEventRecord) -> Event:
+def read_event(ports: Ports, note: OutboxEventRecord) -> Event:
     """The event that ``note`` is about, with its secret; what a later version noted is left out.
 
     Raises ``DecryptionError`` when it was sealed under another SECRET_KEY.

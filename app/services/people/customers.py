@@ -19,7 +19,7 @@ from app.services.accounts.email_links import redirect_refusal
 from app.services.audit.log import Change, record
 from app.services.authorization.register import requires
 from app.services.identity.users import load_user, snapshot_of
-from app.services.outbox.publisher import put_event
+from app.services.outbox.publisher import add_event
 from app.services.people.invitations import invite
 from app.services.people.user_creation import NewUser, emails_unique, store_user
 from app.services.people.user_details import Changed, Details, change_details, detail_problems
@@ -98,7 +98,7 @@ def update_customer(
                 end_sessions(ports, session, key)
         if changed.after:
             user.updated_at = ports.clock.now()
-            put_event(ports, actor, session, CustomerUpdated(key))
+            add_event(ports, actor, session, CustomerUpdated(key))
             change = Change(
                 "customer.update", "User", key, user.email, changed.before, changed.after
             )
@@ -120,7 +120,7 @@ def delete_customer(ports: Ports, actor: Actor, customer_id: str | None) -> User
         if problem is not None:
             raise Refused(problem)
         session.delete(stored)
-        put_event(ports, actor, session, CustomerDeleted(key, snapshot=snapshot_of(user)))
+        add_event(ports, actor, session, CustomerDeleted(key, snapshot=snapshot_of(user)))
         record(ports, actor, session, Change("customer.delete", "User", key, user.email))
         return user
 

@@ -7,7 +7,7 @@ from sqlalchemy import ColumnElement, Select, exists, func, literal_column, sele
 from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 from typing_extensions import TypeVarTuple
 
-from app.domain.accounts.directory import SignInWay, UserFilter, UserSort
+from app.domain.accounts.directory import SignInMethod, UserFilter, UserSort
 from app.domain.accounts.emails import normalize_email
 from app.domain.accounts.search import end_of, read_search
 from app.domain.accounts.users import User
@@ -152,7 +152,7 @@ def _list(
             query = query.where(UserRecord.is_active.is_(_SAID[wanted.is_active]))
         if wanted.ids is not None:
             query = query.where(UserRecord.id.in_(_keys(wanted.ids)))
-        query = query.where(*_membership(wanted), *_way_in(wanted))
+        query = query.where(*_membership(wanted), *_signs_in_by(wanted))
         return read_page(ports, session, query, order, page, read_user)
 
 
@@ -236,9 +236,9 @@ def _membership(wanted: UserFilter) -> Iterator[ColumnElement[bool]]:
         yield UserRecord.id.in_(in_group)
 
 
-def _way_in(wanted: UserFilter) -> Iterator[ColumnElement[bool]]:
+def _signs_in_by(wanted: UserFilter) -> Iterator[ColumnElement[bool]]:
     way = wanted.signs_in_by
-    if way is SignInWay.NO_SIGN_ON:
+    if way is SignInMethod.NO_SIGN_ON:
         yield ~has_sign_on()
     elif way is not None:
         has_password = UserRecord.password_hash.is_not(None)

@@ -19,7 +19,7 @@ from app.models import GroupMemberRecord, GroupPermissionRecord, GroupRecord
 from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import fresh_proof, requires_person
-from app.services.outbox.publisher import put_event
+from app.services.outbox.publisher import add_event
 from app.services.people.memberships import join, leave, manageable_staff
 from app.services.people.permission_holders import lock_grants, prevent_unmanageable
 from app.services.people.stored_groups import (
@@ -93,7 +93,7 @@ def delete_group(ports: Ports, actor: Actor, group_id: str) -> PermissionGroup:
         if actor.user_id in members:
             _require_another_group(actor, session, "id")
         snapshot = group_snapshot(group, members)
-        put_event(ports, actor, session, PermissionGroupDeleted(key, snapshot=snapshot))
+        add_event(ports, actor, session, PermissionGroupDeleted(key, snapshot=snapshot))
         before = {name: snapshot[name] for name in ("permissions", "users")}
         change = Change("group.delete", "Group", key, group.name, before=before)
         record(ports, actor, session, change)
@@ -135,7 +135,7 @@ def _update(
             before["users"], after["users"] = sorted(old_members), sorted(members)
         changed = load_group(session, key)
         if after:
-            put_event(ports, actor, session, PermissionGroupUpdated(key))
+            add_event(ports, actor, session, PermissionGroupUpdated(key))
             change = Change("group.update", "Group", key, changed.name, before, after)
             record(ports, actor, session, change)
         return changed

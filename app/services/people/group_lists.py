@@ -25,7 +25,7 @@ from app.services.authorization.register import fresh_proof, part, requires, req
 from app.services.lists.paging import Order, read_page
 from app.services.lists.range_filters import can_match
 from app.services.lists.substring_search import contains_text
-from app.services.outbox.publisher import put_event
+from app.services.outbox.publisher import add_event
 from app.services.people.memberships import MAX_IDS, join, manageable_staff
 from app.services.people.permission_holders import lock_grants
 from app.services.people.stored_groups import (
@@ -181,7 +181,7 @@ def _store(ports: Ports, actor: Actor, name: str, new: NewGroup) -> PermissionGr
         session.flush()
         add_group_permissions(session, group.id, new.permissions)
         join(session, users=users, groups=[group.id])
-        put_event(ports, actor, session, PermissionGroupCreated(group.id))
+        add_event(ports, actor, session, PermissionGroupCreated(group.id))
         after: dict[str, object] = {"permissions": sorted(one.value for one in new.permissions)}
         if users:
             after["users"] = sorted(users)

@@ -7,12 +7,12 @@ from app.domain.authorization.actor import Actor
 from app.domain.events import AccountSetPasswordRequested, StaffSetPasswordRequested
 from app.domain.passwords.email_links import LinkPurpose, format_lifetime
 from app.domain.urls.redirects import with_query
-from app.domain.urls.web_urls import as_browsers_read
+from app.domain.urls.web_urls import normalize_url
 from app.models import UserRecord
 from app.ports import Ports
 from app.services.accounts.email_links import make_link
 from app.services.authorization.register import part
-from app.services.outbox.publisher import put_event, put_mail
+from app.services.outbox.publisher import add_event, add_mail
 
 
 @part
@@ -25,7 +25,7 @@ def invite(
     """
     purpose = LinkPurpose.INVITATION
     token = make_link(ports, session, user, purpose)
-    page = as_browsers_read(redirect_url)
+    page = normalize_url(redirect_url)
     values = {
         "link": with_query(page, email=user.email, token=token),
         "lifetime": format_lifetime(purpose),
@@ -34,9 +34,9 @@ def invite(
         values["inviter"] = "" if actor.is_trusted else actor.name
         mail = Mail(MailKind.STAFF_INVITATION, user.email, values)
         event = StaffSetPasswordRequested(user.id, token=token, redirect_url=page)
-        put_event(ports, actor, session, event)
+        add_event(ports, actor, session, event)
     else:
         mail = Mail(MailKind.CUSTOMER_INVITATION, user.email, values)
         asked = AccountSetPasswordRequested(user.id, token=token, redirect_url=page)
-        put_event(ports, actor, session, asked)
-    put_mail(ports, session, mail)
+        add_event(ports, actor, session, asked)
+    add_mail(ports, session, mail)

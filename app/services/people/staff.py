@@ -22,7 +22,7 @@ from app.services.authorization.register import fresh_proof, requires_person
 from app.services.identity.account_trust import make_staff
 from app.services.identity.manageable_users import require_manageable
 from app.services.identity.users import load_user, snapshot_of
-from app.services.outbox.publisher import put_event
+from app.services.outbox.publisher import add_event
 from app.services.people.invitations import invite
 from app.services.people.memberships import join, leave, manageable_groups
 from app.services.people.permission_holders import lock_grants, prevent_unmanageable
@@ -133,7 +133,7 @@ def update_staff(ports: Ports, actor: Actor, staff_id: str, changes: StaffChange
         change_details(ports, actor, session, stored, changes.details, changed)
         if changed.after:
             stored.updated_at = ports.clock.now()
-            put_event(ports, actor, session, StaffUpdated(key))
+            add_event(ports, actor, session, StaffUpdated(key))
             change = Change(
                 "staff.update", "User", key, stored.email, changed.before, changed.after
             )
@@ -159,7 +159,7 @@ def delete_staff(ports: Ports, actor: Actor, staff_id: str) -> User:
         require_manageable(actor, user)
         with prevent_unmanageable(actor, session, "id"):
             session.delete(stored)
-        put_event(ports, actor, session, StaffDeleted(key, snapshot=snapshot_of(user)))
+        add_event(ports, actor, session, StaffDeleted(key, snapshot=snapshot_of(user)))
         before = {
             "permissions": sorted(one.value for one in user.permissions),
             "groups": sorted(group.id for group in user.groups),
@@ -195,7 +195,7 @@ def _promote(
     drop_links(session, user.id)
     end_sessions(ports, session, user.id)
     join(session, users=[user.id], groups=groups)
-    put_event(ports, actor, session, StaffCreated(user.id))
+    add_event(ports, actor, session, StaffCreated(user.id))
     before = {"is_staff": False, "has_password": had_password}
     after = {
         "is_staff": True,

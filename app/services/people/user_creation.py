@@ -24,7 +24,7 @@ from app.services.audit.log import Change, record
 from app.services.authorization.register import part, requires
 from app.services.identity.manageable_users import require_manage_permission
 from app.services.identity.users import load_user
-from app.services.outbox.publisher import put_event
+from app.services.outbox.publisher import add_event
 from app.services.people.memberships import join, manageable_groups
 from app.services.people.permission_holders import lock_grants
 
@@ -120,7 +120,7 @@ def store_user(
         UserPermissionRecord(user_id=user.id, permission=one.value) for one in new.permissions
     )
     join(session, users=[user.id], groups=new.groups)
-    put_event(
+    add_event(
         ports, actor, session, StaffCreated(user.id) if user.is_staff else CustomerCreated(user.id)
     )
     after = {

@@ -17,7 +17,7 @@ from app.ports import Ports
 from app.services.accounts.email_links import drop_links
 from app.services.authorization.register import part
 from app.services.identity.account_trust import confirm_email
-from app.services.outbox.publisher import put_mail
+from app.services.outbox.publisher import add_mail
 from app.services.people.user_creation import UNIQUE
 
 
@@ -120,4 +120,4 @@ def _notify_email_change(ports: Ports, session: Session, user: UserRecord, old_e
         "when": date_in_words(ports.clock.now()),
         "address": "",  # it was not the account's owner who called from wherever it was
     }
-    put_mail(ports, session, Mail(MailKind.EMAIL_CHANGED, old_email, values))
+    add_mail(ports, session, Mail(MailKind.EMAIL_CHANGED, old_email, values))

@@ -14,7 +14,7 @@ from app.services.audit.log import Change, record
 from app.services.authorization.register import part, requires
 from app.services.identity.manageable_users import require_manageable
 from app.services.identity.users import find_user_by_key
-from app.services.outbox.publisher import put_event
+from app.services.outbox.publisher import add_event
 from app.services.people.permission_holders import lock_grants, prevent_unmanageable
 from app.services.sign_in.sessions import end_sessions
 
@@ -75,7 +75,7 @@ def _set_active(ports: Ports, actor: Actor, user_id: int, *, active: bool) -> Us
         user = _find(actor, session, user_id)
         if switch_active(ports, actor, session, user, active=active):
             event = StaffUpdated(user_id) if user.is_staff else CustomerUpdated(user_id)
-            put_event(ports, actor, session, event)
+            add_event(ports, actor, session, event)
             change = Change(
                 "user.activate" if active else "user.deactivate",
                 "User",

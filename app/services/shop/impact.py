@@ -32,7 +32,7 @@ SPAN = timedelta(hours=1)
 
 _REFUSED = (TrafficKind.ANONYMOUS, TrafficKind.INVALID, TrafficKind.CUSTOMER)
 _NAMED = 10
-_LOOKED_AT = 100
+_MAX_ENTRIES = 100
 _NOTHING = BoundedCount(0)
 
 
@@ -220,7 +220,7 @@ def _last_changes(session: Session) -> Mapping[str, LastChange]:
         )
         .where(AuditRecord.action == "shop.update")
         .order_by(AuditRecord.at.desc(), AuditRecord.id.desc())
-        .limit(_LOOKED_AT)
+        .limit(_MAX_ENTRIES)
     )
     found: dict[str, LastChange] = {}
     for after, at, kind, who, user_id in session.execute(query):

@@ -87,7 +87,7 @@ def untrusted_peers(ports: Ports) -> ScalarSelect[int]:
 
 
 @part
-def forget_old_traffic(ports: Ports) -> int:
+def delete_old_traffic(ports: Ports) -> int:
     """Forget counts of more than a week ago, and who forwarded then; how many rows."""
     since = ports.clock.now() - RETENTION
     old = delete(TrafficRecord).where(TrafficRecord.began_at < since)

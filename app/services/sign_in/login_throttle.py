@@ -12,7 +12,7 @@ from app.domain.values.errors import Problem, Refused
 from app.domain.values.ip_addresses import parse_address
 from app.models import UserRecord
 from app.ports import Ports
-from app.ports.throttle import BlockedAddress, ThrottleUnavailable
+from app.ports.throttle import BlockedIp, ThrottleUnavailable
 from app.services.audit.log import Change, record
 from app.services.authorization.register import part, requires
 
@@ -21,7 +21,7 @@ _NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
-class FailedAgainst:
+class AccountFailures:
     """Failures against the account of ``user_id``; the email is empty once it is deleted."""
 
     user_id: int
@@ -30,7 +30,7 @@ class FailedAgainst:
 
 
 @dataclass(frozen=True, slots=True)
-class ExplainedBlock:
+class BlockDetails:
     """An address that has to wait until ``until``, and for which failures.
 
     ``failures`` are all; ``wrong_passwords`` were for accounts that exist, ``unknown_emails`` for
@@ -41,7 +41,7 @@ class ExplainedBlock:
     until: datetime
     failures: int
     wrong_passwords: int
-    against: tuple[FailedAgainst, ...]
+    against: tuple[AccountFailures, ...]
     accounts: int
 
     @property
@@ -50,9 +50,7 @@ class ExplainedBlock:
 
 
 @requires(Permission.MANAGE_STAFF)
-def list_blocked(
-    ports: Ports, actor: Actor, *, limit: int = _LISTED_MAX
-) -> Sequence[BlockedAddress]:
+def list_blocked(ports: Ports, actor: Actor, *, limit: int = _LISTED_MAX) -> Sequence[BlockedIp]:
     """The addresses that have to wait now, at most ``limit``, the longest wait first.
 
     Raises ``ThrottleUnavailable``.
@@ -61,28 +59,28 @@ def list_blocked(
 
 
 @requires(Permission.MANAGE_STAFF)
-def explain_blocked(
+def list_block_details(
     ports: Ports, actor: Actor, *, limit: int = _LISTED_MAX, address: str = ""
-) -> tuple[ExplainedBlock, ...]:
+) -> tuple[BlockDetails, ...]:
     """The addresses that have to wait now and why, the longest wait first; three statements.
 
     With ``address`` that one alone, however many wait longer. Raises ``ThrottleUnavailable``.
     """
     now = ports.clock.timestamp()
-    blocked = _waiting(ports, address, now) if address else ports.throttle.blocked(now, limit)
+    blocked = _if_blocked(ports, address, now) if address else ports.throttle.blocked(now, limit)
     if not blocked:
         return ()
     against = ports.throttle.failures_against([one.address for one in blocked], now)
-    most = {address: _most(failures) for address, failures in against.items()}
+    most = {address: _most_failed(failures) for address, failures in against.items()}
     emails = _emails(ports, {user_id for named in most.values() for user_id, _ in named})
     return tuple(
-        ExplainedBlock(
+        BlockDetails(
             address=one.address,
             until=datetime.fromtimestamp(one.blocked_until, UTC),
             failures=one.failures,
             wrong_passwords=one.known_failures,
             against=tuple(
-                FailedAgainst(user_id, emails.get(user_id, ""), failures)
+                AccountFailures(user_id, emails.get(user_id, ""), failures)
                 for user_id, failures in most.get(one.address, ())
             ),
             accounts=len(against.get(one.address, ())),
@@ -105,7 +103,7 @@ def blocked_count(ports: Ports) -> ColumnElement[int | None]:
 
 
 @requires(Permission.MANAGE_STAFF)
-def unblock_address(ports: Ports, actor: Actor, address: str) -> None:
+def unblock_ip(ports: Ports, actor: Actor, address: str) -> None:
     """Forget everything that is held against ``address``; an attempt is possible at once.
 
     Refuses what is no address (INVALID) and an address that nothing is held against (NOT_FOUND).
@@ -129,14 +127,14 @@ def unblock_address(ports: Ports, actor: Actor, address: str) -> None:
     ports.throttle.unblock(held.address)
 
 
-def _waiting(ports: Ports, address: str, now: float) -> Sequence[BlockedAddress]:
+def _if_blocked(ports: Ports, address: str, now: float) -> Sequence[BlockedIp]:
     """``address``, if it is one and has to wait."""
     parsed = parse_address(address)
     held = None if parsed is None else ports.throttle.find(str(parsed), now)
     return () if held is None or held.blocked_until <= now else (held,)
 
 
-def _held(held: BlockedAddress) -> dict[str, object]:
+def _held(held: BlockedIp) -> dict[str, object]:
     return {
         "blocked_until": held.blocked_until,
         "failures": held.failures,
@@ -144,7 +142,7 @@ def _held(held: BlockedAddress) -> dict[str, object]:
     }
 
 
-def _most(failures: Mapping[int, int]) -> list[tuple[int, int]]:
+def _most_failed(failures: Mapping[int, int]) -> list[tuple[int, int]]:
     """The accounts that failed most, by key, with how often."""
     return sorted(failures.items(), key=lambda one: (-one[1], one[0]))[:_NAMED]
 

@@ -78,7 +78,7 @@ def prove_password(
             if number >= MAX_GUESSES:
                 _end_session(ports, actor)
             raise Refused(Problem("INVALID_CREDENTIALS", _wrong(account), field))
-        ports.throttle.forget_guesses(account.id)
+        ports.throttle.reset_guesses(account.id)
     except ThrottleUnavailable as error:
         raise Refused(UNCOUNTABLE) from error
 
@@ -102,7 +102,7 @@ def _is_right(ports: Ports, account: OwnAccount, password: str) -> bool:
     try:
         return ports.passwords.verify(account.password_hash, password)
     except Exception:
-        ports.throttle.take_back_guess(account.id)  # nothing was compared
+        ports.throttle.undo_guess(account.id)  # nothing was compared
         raise
 
 

@@ -9,7 +9,7 @@ from app.domain.authorization.actor import Actor
 from app.domain.sign_in.tokens import is_access
 from app.domain.single_sign_on.provider_tokens import LogoutToken, read_logout_token
 from app.domain.single_sign_on.providers import Provider
-from app.domain.urls.redirects import may_lead_elsewhere, redirect_problem, with_query
+from app.domain.urls.redirects import may_redirect_to_other_host, redirect_problem, with_query
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.text_rules import has_control_characters
 from app.models import ExternalIdentityRecord, SessionRecord
@@ -102,7 +102,7 @@ def _value_problem(ports: Ports, name: str, value: str) -> Problem | None:
     """Why ``value`` can't be copied into the logout URL; the provider may redirect to any name."""
     if has_control_characters(name + value):
         return Problem("INVALID", "The input contains control characters.")
-    if not may_lead_elsewhere(value):
+    if not may_redirect_to_other_host(value):
         return None
     configuration = ports.configuration
     return redirect_problem(

@@ -14,7 +14,7 @@ from app.domain.values.errors import Problem, Refused, TokenRejected
 from app.models import ExternalIdentityRecord, SessionRecord
 from app.ports import Ports
 from app.ports.http import CallFailed
-from app.ports.identity_provider import Client, GrantRefused, TokenAnswer
+from app.ports.identity_provider import Client, GrantRefused, TokenResponse
 from app.ports.provider_cache import CallPurpose
 from app.services.audit.log import Change, record
 from app.services.authorization.live_sessions import LiveSession
@@ -117,7 +117,7 @@ def _refresh(
     claims = verified.claims
     before = found.grant or ScopeGrant()
 
-    def refresh(client: Client) -> TokenAnswer:
+    def refresh(client: Client) -> TokenResponse:
         return ports.identity_provider.refresh(client, turn.refresh_token)
 
     try:
@@ -180,7 +180,7 @@ def _take_turn(ports: Ports, actor: Actor, claims: Claims, email: str) -> _Turn 
 
 
 def _require_same_person(
-    ports: Ports, provider: Provider, tokens: TokenAnswer, turn: _Turn
+    ports: Ports, provider: Provider, tokens: TokenResponse, turn: _Turn
 ) -> None:
     """OpenID Connect Core, 12.2: a refresh may bring an ID token, of the same person."""
     if not tokens.id_token:

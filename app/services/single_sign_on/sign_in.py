@@ -18,7 +18,7 @@ from app.domain.urls.redirects import redirect_problem
 from app.domain.values.errors import Problem, Refused, TokenRejected
 from app.ports import Ports
 from app.ports.http import CallFailed
-from app.ports.identity_provider import Client, GrantRefused, SignIn, TokenAnswer
+from app.ports.identity_provider import Client, GrantRefused, SignIn, TokenResponse
 from app.ports.provider_cache import CallPurpose
 from app.services.authorization.register import input_decides, part
 from app.services.authorization.shop_state import load_shop_state
@@ -194,7 +194,7 @@ def _verify(
 ) -> _VerifiedSignIn:
     """Who comes back from the provider with ``code``."""
 
-    def exchange(client: Client) -> TokenAnswer:
+    def exchange(client: Client) -> TokenResponse:
         return ports.identity_provider.exchange(
             client, code=code, redirect_uri=started.redirect_uri, verifier=started.verifier
         )

@@ -15,7 +15,7 @@ from app.domain.single_sign_on.providers import Provider
 from app.domain.values.errors import Problem, Refused, TokenFault, TokenRejected
 from app.ports import Ports
 from app.ports.http import CallFailed
-from app.ports.identity_provider import Client, TokenAnswer
+from app.ports.identity_provider import Client, TokenResponse
 from app.ports.provider_cache import CallPurpose
 from app.services.authorization.register import part
 from app.services.identity.provider_calls import calling
@@ -28,8 +28,8 @@ def ask_for_tokens(
     ports: Ports,
     provider: Provider,
     purpose: CallPurpose,
-    ask: Callable[[Client], TokenAnswer],
-) -> TokenAnswer:
+    ask: Callable[[Client], TokenResponse],
+) -> TokenResponse:
     """What ``ask`` gets at the token endpoint, as the client that this service is there.
 
     Refuses INVALID when the provider does not answer; raises ``GrantRefused`` when it says no.
@@ -58,7 +58,7 @@ def unavailable(failed: CallFailed) -> Refused:
 
 @part
 def read_identity(
-    ports: Ports, provider: Provider, tokens: TokenAnswer, nonce: str | None
+    ports: Ports, provider: Provider, tokens: TokenResponse, nonce: str | None
 ) -> IdToken:
     """Who has signed in, by the ID token; raises ``TokenRejected`` or ``CallFailed``.
 
@@ -72,7 +72,7 @@ def read_identity(
 
 @part
 def read_details(
-    ports: Ports, provider: Provider, tokens: TokenAnswer, identity: IdToken
+    ports: Ports, provider: Provider, tokens: TokenResponse, identity: IdToken
 ) -> ExternalPerson:
     """The person, by the ID token, or by user-info where that tells no verified email."""
     is_said = identity.claims.get("email_verified") is True
@@ -85,7 +85,7 @@ def read_details(
 
 @part
 def read_rights(
-    ports: Ports, provider: Provider, tokens: TokenAnswer, unsaid: ScopeGrant
+    ports: Ports, provider: Provider, tokens: TokenResponse, unsaid: ScopeGrant
 ) -> ScopeGrant | None:
     """The rights in the access token; ``None`` where they are kept here.
 

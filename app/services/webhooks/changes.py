@@ -29,8 +29,8 @@ from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import fresh_proof, staff_and_apps
 from app.services.identity.stored_apps import stored_app
-from app.services.webhooks.delivery_removal import thin_out
-from app.services.webhooks.limited_tokens import require_within_limit, saver_after
+from app.services.webhooks.delivery_removal import remove_deliveries
+from app.services.webhooks.limited_tokens import next_saver, require_within_limit
 from app.services.webhooks.link_events import carries_links, require_link_permission
 from app.services.webhooks.stored_webhooks import change_webhook, read_webhooks, store_webhook
 
@@ -60,14 +60,14 @@ class WebhookInput:
     secret_key: str | Absent = field(default=ABSENT, repr=False)
 
 
-def _begins_with_links(
+def _subscribes_to_links(
     ports: Ports, _actor: Actor, said: WebhookInput, app_id: int | None = None
 ) -> bool:
     query, events = present(said.query, ""), present(said.events, ())
     return carries_links(ports.payloads.check(query).events if query else events)
 
 
-@fresh_proof("for events that carry links", _begins_with_links)
+@fresh_proof("for events that carry links", _subscribes_to_links)
 @staff_and_apps
 def create_webhook(
     ports: Ports, actor: Actor, said: WebhookInput, app_id: int | None = None
@@ -96,7 +96,7 @@ def create_webhook(
         raise Refused(_UNIQUE) from None
 
 
-def _goes_on_with_links(
+def _keeps_links(
     ports: Ports, actor: Actor, webhook_id: str | None, identifier: str, said: WebhookInput
 ) -> bool:
     if said == WebhookInput(is_active=False):
@@ -107,7 +107,7 @@ def _goes_on_with_links(
     return carries_links((*before.events, *_events(ports, before, said)))
 
 
-@fresh_proof("for events that carry links, unless it only disables", _goes_on_with_links)
+@fresh_proof("for events that carry links, unless it only disables", _keeps_links)
 @staff_and_apps
 def update_webhook(
     ports: Ports, actor: Actor, webhook_id: str | None, identifier: str, said: WebhookInput
@@ -131,7 +131,7 @@ def update_webhook(
             before = _only(ports, session, stored)
             require_within_limit(actor, before)
             after = _applied(ports, before, said, events=_events(ports, before, said))
-            after = replace(after, saver=saver_after(actor, before, after))
+            after = replace(after, saver=next_saver(actor, before, after))
             require_link_permission(actor, stored_app(session, before.app_id, "id"), after, "id")
             change_webhook(ports, session, stored[0], before, after)
             _audit(
@@ -155,7 +155,7 @@ def delete_webhook(
     with ports.database.reading() as session:
         known = _only(ports, session, session.scalars(found).all())
     require_within_limit(actor, known)
-    thin_out(ports, DeliveryRecord.webhook_id == known.id)
+    remove_deliveries(ports, DeliveryRecord.webhook_id == known.id)
     with ports.database.transaction() as session:
         stored = session.scalars(found.with_for_update()).all()
         webhook = _only(ports, session, stored)

@@ -11,7 +11,7 @@ BATCH_SIZE = 1000
 
 
 @part
-def thin_out(ports: Ports, of: ColumnElement[bool]) -> None:
+def remove_deliveries(ports: Ports, of: ColumnElement[bool]) -> None:
     """Remove the deliveries that ``of`` is true of, down to the last ``BATCH_SIZE``.
 
     For what is about to be deleted with them: the rest goes in the same transaction as that. Never

@@ -11,7 +11,7 @@ from app.domain.webhooks.webhooks import Webhook
 from app.models import WebhookRecord
 from app.ports import Ports
 from app.services.authorization.register import staff_and_apps
-from app.services.webhooks.limited_tokens import shown_webhook
+from app.services.webhooks.limited_tokens import visible_webhook
 from app.services.webhooks.stored_webhooks import read_webhooks
 
 
@@ -28,7 +28,7 @@ def webhooks_of_apps(
     with ports.database.reading() as session:
         stored = session.scalars(wanted.order_by(WebhookRecord.id)).all()
         found = read_webhooks(ports, session, stored)
-    webhooks = [shown_webhook(actor, one) for one in found]
+    webhooks = [visible_webhook(actor, one) for one in found]
     return {app_id: tuple(one for one in webhooks if one.app_id == app_id) for app_id in app_ids}
 
 
@@ -46,7 +46,7 @@ def show_webhook(ports: Ports, actor: Actor, webhook_id: int) -> Webhook | None:
         wanted = wanted.where(WebhookRecord.app_id == viewer.app_id)
     with ports.database.reading() as session:
         found = read_webhooks(ports, session, session.scalars(wanted).all())
-    return shown_webhook(actor, found[0]) if found else None
+    return visible_webhook(actor, found[0]) if found else None
 
 
 def _require_reach(actor: Actor, app_ids: Collection[int]) -> None:

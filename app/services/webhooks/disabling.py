@@ -13,7 +13,7 @@ from app.models import AppRecord, UserRecord, WebhookRecord
 from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import part
-from app.services.outbox.publisher import put_mail
+from app.services.outbox.publisher import add_mail
 from app.services.people.permission_holders import holder_ids
 
 
@@ -40,7 +40,7 @@ def disable_webhook(ports: Ports, session: Session, webhook: WebhookRecord, reas
         "since": "" if since is None else date_in_words(since),
     }
     for email in session.scalars(_managers()):
-        put_mail(ports, session, Mail(MailKind.WEBHOOK_DISABLED, email, values))
+        add_mail(ports, session, Mail(MailKind.WEBHOOK_DISABLED, email, values))
     after = {"is_active": False, "reason": reason}
     change = Change(
         "webhook.disable", "Webhook", webhook.id, values["webhook"], {"is_active": True}, after

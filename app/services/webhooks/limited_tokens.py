@@ -26,7 +26,7 @@ def require_within_limit(actor: Actor, webhook: Webhook) -> None:
 
 
 @part
-def shown_webhook(actor: Actor, webhook: Webhook) -> Webhook:
+def visible_webhook(actor: Actor, webhook: Webhook) -> Webhook:
     """``webhook`` as ``actor`` may see it: without secrets for a token that may not change it."""
     if is_within_limit(actor, webhook.saver):
         return webhook
@@ -35,7 +35,7 @@ def shown_webhook(actor: Actor, webhook: Webhook) -> Webhook:
 
 
 @part
-def saver_after(actor: Actor, before: Webhook, after: Webhook) -> Saver:
+def next_saver(actor: Actor, before: Webhook, after: Webhook) -> Saver:
     """Who counts as having saved ``after``, to which ``actor`` changes ``before``.
 
     The limit of an app token stays when a person changes neither what the token has sent nor

@@ -55,7 +55,7 @@ def link_subject(ports: Ports, event: Event) -> User | None:
 
 
 @part
-def event_for(subscriber: Subscriber, event: Event, subject: User | None) -> Event:
+def event_for_subscriber(subscriber: Subscriber, event: Event, subject: User | None) -> Event:
     """Return ``event``, without the link's secret if ``subscriber`` may not have it."""
     if not isinstance(event, LinkRequested):
         return event

@@ -130,7 +130,7 @@ def list_webhooks(
     if not can_match(wanted.search):
         return empty_page()
     with ports.database.reading() as session:
-        found = read_page(ports, session, _narrowed(wanted), _ORDERS[sort], page, _listed)
+        found = read_page(ports, session, _filtered(wanted), _ORDERS[sort], page, _listed)
         return with_items(found, _completed(ports, session, found.items))
 
 
@@ -146,7 +146,7 @@ def _select() -> Select[*tuple[Any, ...]]:
     return select(*_COLUMNS).join(AppRecord, AppRecord.id == WebhookRecord.app_id)
 
 
-def _narrowed(wanted: WebhookFilter) -> Select[*tuple[Any, ...]]:
+def _filtered(wanted: WebhookFilter) -> Select[*tuple[Any, ...]]:
     query = _select()
     if wanted.search.strip():
         text = wanted.search.strip()

@@ -21,7 +21,7 @@ from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import part
 from app.services.webhooks.sample_objects import kinds_of
-from app.services.webhooks.stored_webhooks import read_webhooks, store_saver
+from app.services.webhooks.stored_webhooks import read_webhooks, set_saver
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class LinkWebhook:
         )
 
 
-class UnconfirmedWebhooks(Refused):
+class WebhooksNotConfirmed(Refused):
     """A grant would have ``webhooks`` sent links, and nobody has confirmed that."""
 
     def __init__(self, webhooks: Sequence[LinkWebhook]) -> None:
@@ -76,7 +76,7 @@ def confirm_webhooks(
     """Let webhooks of an app be sent the links that the permissions ``added`` to it bring.
 
     Only those are asked about whose saver is a person and lacked one of ``added`` then. Raises
-    ``UnconfirmedWebhooks`` unless ``confirmed``; then they count as saved by ``actor``.
+    ``WebhooksNotConfirmed`` unless ``confirmed``; then they count as saved by ``actor``.
     """
     if not added:
         return
@@ -94,12 +94,12 @@ def confirm_webhooks(
         if (lacking := _lacking(webhook, added))
     }
     if found and not confirmed:
-        raise UnconfirmedWebhooks(list(found.values()))
+        raise WebhooksNotConfirmed(list(found.values()))
     saver = saver_of(actor)
     for one in stored:
         if one.id in found:
             before = {"saved_by": one.saved_by}
-            store_saver(one, saver)
+            set_saver(one, saver)
             after = {"saved_by": one.saved_by}
             change = Change("webhook.confirm", "Webhook", one.id, one.name, before, after)
             record(ports, actor, session, change)

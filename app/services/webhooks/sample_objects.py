@@ -43,13 +43,13 @@ def kinds_of(events: Iterable[AsyncEvent]) -> tuple[type[Event], ...]:
 
 
 @part
-def usual_kinds() -> tuple[type[Event], ...]:
+def default_kinds() -> tuple[type[Event], ...]:
     """The event of each type of object that comes first to mind: that it has changed."""
     return tuple(kind for name, kind in EVENTS.items() if name.value.endswith("_UPDATED"))
 
 
 @part
-def about(kinds: Iterable[type[Event]], object_id: str) -> tuple[type[Event], ...]:
+def kinds_about(kinds: Iterable[type[Event]], object_id: str) -> tuple[type[Event], ...]:
     """Those of ``kinds`` that can be about an object with that global id; none if it is no id."""
     subject, key = parse_global_id(object_id) or ("", "")
     is_id = subject == "Checkout" or parse_key(key) is not None
@@ -57,7 +57,7 @@ def about(kinds: Iterable[type[Event]], object_id: str) -> tuple[type[Event], ..
 
 
 @part
-def specimen_of(
+def sample_event(
     ports: Ports, actor: Actor, kind: type[Event], object_id: str | None
 ) -> Event | None:
     """Such an event of the object with that id, or of the newest; ``None`` when there is none.

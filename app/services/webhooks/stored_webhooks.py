@@ -73,7 +73,7 @@ def store_webhook(
         custom_headers=dict(webhook.custom_headers),
         created_at=created_at,
     )
-    store_saver(stored, webhook.saver)
+    set_saver(stored, webhook.saver)
     session.add(stored)
     session.flush()
     store_events(session, stored.id, webhook.events)
@@ -81,7 +81,7 @@ def store_webhook(
 
 
 @part
-def store_saver(stored: WebhookRecord, saver: Saver) -> None:
+def set_saver(stored: WebhookRecord, saver: Saver) -> None:
     """Let ``saver`` be who saved the webhook last."""
     stored.saved_by_kind = saver.kind.value if saver.kind else ""
     stored.saved_by = saver.name[:_MAX_NAME_LENGTH]
@@ -167,7 +167,7 @@ def change_webhook(
     for name in ("name", "identifier", "target_url", "query", "is_active"):
         setattr(stored, name, getattr(after, name))
     stored.custom_headers = dict(after.custom_headers)
-    store_saver(stored, after.saver)
+    set_saver(stored, after.saver)
     if after.reveal is not before.reveal:
         replace_secret(ports, stored, after.reveal())
     if after.target_url != before.target_url:

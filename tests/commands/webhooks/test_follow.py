@@ -11,38 +11,38 @@ from app.domain.values.errors import Problem, Refused
 from app.domain.values.installation_errors import Fault, Unreachable
 from app.ports.instance import (
     DeliveryPage,
-    KnownApp,
-    KnownAttempt,
-    KnownDelivery,
-    KnownWebhook,
-    WantedDeliveries,
+    DeliveryQuery,
+    InstanceApp,
+    InstanceAttempt,
+    InstanceDelivery,
+    InstanceWebhook,
 )
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
-APP = KnownApp("QXBwOjE=", "Warehouse", is_active=True)
+APP = InstanceApp("QXBwOjE=", "Warehouse", is_active=True)
 
 
-def webhook(key: str) -> KnownWebhook:
-    return KnownWebhook(key, APP, key, "https://app.example.com/", True, (), "", {})  # noqa: FBT003
+def webhook(key: str) -> InstanceWebhook:
+    return InstanceWebhook(key, APP, key, "https://app.example.com/", True, (), "", {})  # noqa: FBT003
 
 
-def delivery(number: int, status: str = "PENDING", *, seconds: int = 0) -> KnownDelivery:
+def delivery(number: int, status: str = "PENDING", *, seconds: int = 0) -> InstanceDelivery:
     when = NOW + timedelta(seconds=seconds or number)
-    return KnownDelivery(f"delivery {number}", "ORDER_PAID", status, when, "{}")
+    return InstanceDelivery(f"delivery {number}", "ORDER_PAID", status, when, "{}")
 
 
 @dataclass(slots=True)
 class InstanceWithDeliveries:
     """An instance that has sent these, the newest first, to each webhook."""
 
-    sent: dict[str, list[KnownDelivery]] = field(default_factory=dict)
+    sent: dict[str, list[InstanceDelivery]] = field(default_factory=dict)
     asked: int = 0
     lost: tuple[int, ...] = ()
     """Which of the questions get no answer."""
     fault: Exception = field(default_factory=lambda: Unreachable("The shop", "it is down."))
     removed: set[str] = field(default_factory=set)
 
-    def deliveries(self, webhook_id: str, wanted: WantedDeliveries) -> DeliveryPage:
+    def deliveries(self, webhook_id: str, wanted: DeliveryQuery) -> DeliveryPage:
         self.asked += 1
         if self.asked in self.lost:
             raise self.fault
@@ -89,7 +89,7 @@ def test_every_status_change_is_reported() -> None:
     instance = InstanceWithDeliveries({"a": [delivery(1)]})
     follower = follow(instance, "a")
     assert told(follower) == ["delivery 1"]
-    attempt = KnownAttempt(NOW, "FAILED", 500, 0.1, "", {})
+    attempt = InstanceAttempt(NOW, "FAILED", 500, 0.1, "", {})
     instance.sent["a"] = [replace(delivery(1), attempt=attempt)]
     assert told(follower) == ["delivery 1"]
     instance.sent["a"] = [replace(delivery(1, "SUCCESS"), attempt=attempt)]

@@ -19,8 +19,8 @@ from app.models import WebhookRecord
 from app.ports import Ports
 from app.services.deliveries.dispatch import lease_due_deliveries
 from app.services.deliveries.fanout import fan_out_events
-from app.services.deliveries.sending import make_deliveries
-from app.services.outbox.publisher import put_event
+from app.services.deliveries.sending import send_deliveries
+from app.services.outbox.publisher import add_event
 from tests.builders.remote_instances import make_elsewhere
 from tests.builders.webhooks import make_webhook
 from tests.commands.fake_remote_shop import asked, operation, other_shop
@@ -44,11 +44,11 @@ def receiver() -> Iterator[HttpServer]:
 def happen(ports: Ports) -> None:
     """A product changes, and everybody who wants to hear of it is told."""
     with ports.database.transaction() as session:
-        put_event(ports, OPERATOR, session, ProductUpdated(1))
+        add_event(ports, OPERATOR, session, ProductUpdated(1))
     trying = replace(ports, http=GuardedHttp(LOOPBACK))
     fan_out_events(trying, WORKER)
     for batch in lease_due_deliveries(trying, WORKER):
-        make_deliveries(trying, WORKER, batch)
+        send_deliveries(trying, WORKER, batch)
 
 
 def want(ports: Ports, receiver: HttpServer, **webhook: Any) -> None:

@@ -14,7 +14,7 @@ from app.models import DeliveryRecord
 from app.ports import Ports
 from app.services.deliveries import replays
 from app.services.deliveries.fanout import fan_out_events
-from app.services.outbox.publisher import put_event
+from app.services.outbox.publisher import add_event
 from tests.builders.apps import make_app
 from tests.builders.webhooks import make_webhook
 from tests.commands.shell import run_json
@@ -29,7 +29,7 @@ def test_all_that_is_missing_is_made_however_much_it_is(
     telling = replace(ports, payloads=FakePayloads(ports.database))
     with ports.database.transaction() as session:
         for number in range(120):
-            put_event(telling, OPERATOR, session, ProductUpdated(number))
+            add_event(telling, OPERATOR, session, ProductUpdated(number))
     while fan_out_events(telling, WORKER):
         pass
     app, _ = make_app(ports, "Warehouse", Permission.MANAGE_PRODUCTS)

@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 
 from app.commands.webhooks.toml_form import Unreadable, format_toml, parse_toml
 from app.domain.values.unset import ABSENT
-from app.ports.instance import KnownApp, KnownWebhook, WebhookDraft
+from app.ports.instance import InstanceApp, InstanceWebhook, WebhookDraft
 
-APP = KnownApp("QXBwOjE=", "Warehouse", is_active=True)
-PLAIN = KnownWebhook(
+APP = InstanceApp("QXBwOjE=", "Warehouse", is_active=True)
+PLAIN = InstanceWebhook(
     id="V2ViaG9vazox",
     app=APP,
     name="hook",
@@ -21,7 +21,7 @@ PLAIN = KnownWebhook(
 )
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
 webhooks = st.builds(
-    KnownWebhook,
+    InstanceWebhook,
     id=st.just("V2ViaG9vazox"),
     app=st.just(APP),
     name=texts,
@@ -34,7 +34,7 @@ webhooks = st.builds(
 
 
 @given(webhooks)
-def test_what_was_not_touched_is_no_change(webhook: KnownWebhook) -> None:
+def test_what_was_not_touched_is_no_change(webhook: InstanceWebhook) -> None:
     assert parse_toml(webhook, format_toml(webhook)) == WebhookDraft()
 
 

@@ -10,8 +10,8 @@ from app.domain.deliveries.deliveries import (
     MAX_RETRY_AFTER,
     SCHEDULE,
     DeliveryStatus,
-    Verdict,
-    judge,
+    NextStep,
+    next_step_after,
     read_retry_after,
 )
 
@@ -20,27 +20,27 @@ NOW = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
 
 @pytest.mark.parametrize("status", [200, 201, 202, 204, 299])
 def test_an_answer_of_2xx_is_a_success(status: int) -> None:
-    verdict = judge(answered=status, attempts=1, retry_after=None, chance=0)
+    next_step = next_step_after(answered=status, attempts=1, retry_after=None, chance=0)
 
-    assert verdict == Verdict(DeliveryStatus.SUCCESS)
+    assert next_step == NextStep(DeliveryStatus.SUCCESS)
 
 
 @pytest.mark.parametrize("status", [None, 100, 301, 302, 307, 308, 400, 401, 404, 429, 500, 503])
 def test_anything_else_is_a_failure_that_is_tried_again(status: int | None) -> None:
-    verdict = judge(answered=status, attempts=1, retry_after=None, chance=0)
+    next_step = next_step_after(answered=status, attempts=1, retry_after=None, chance=0)
 
-    assert verdict == Verdict(DeliveryStatus.PENDING, wait=5)
+    assert next_step == NextStep(DeliveryStatus.PENDING, wait=5)
 
 
 def test_an_endpoint_that_is_gone_is_not_tried_again() -> None:
-    verdict = judge(answered=410, attempts=1, retry_after=60, chance=0)
+    next_step = next_step_after(answered=410, attempts=1, retry_after=60, chance=0)
 
-    assert verdict == Verdict(DeliveryStatus.FAILED, gone=True)
+    assert next_step == NextStep(DeliveryStatus.FAILED, gone=True)
 
 
 def test_the_schedule_is_the_promised_one() -> None:
     waits = [
-        judge(answered=500, attempts=number, retry_after=None, chance=0).wait
+        next_step_after(answered=500, attempts=number, retry_after=None, chance=0).wait
         for number in range(1, len(SCHEDULE) + 1)
     ]
 
@@ -52,28 +52,31 @@ def test_the_schedule_is_the_promised_one() -> None:
 
 
 def test_after_the_last_attempt_a_delivery_has_failed() -> None:
-    verdict = judge(answered=None, attempts=len(SCHEDULE), retry_after=10, chance=0)
+    next_step = next_step_after(answered=None, attempts=len(SCHEDULE), retry_after=10, chance=0)
 
-    assert verdict == Verdict(DeliveryStatus.FAILED)
+    assert next_step == NextStep(DeliveryStatus.FAILED)
 
 
 def test_retry_after_puts_the_next_attempt_off() -> None:
-    assert judge(answered=429, attempts=1, retry_after=120, chance=0).wait == 120
+    assert next_step_after(answered=429, attempts=1, retry_after=120, chance=0).wait == 120
 
 
 def test_retry_after_never_brings_an_attempt_forward() -> None:
-    assert judge(answered=429, attempts=3, retry_after=1, chance=0).wait == 1800
+    assert next_step_after(answered=429, attempts=3, retry_after=1, chance=0).wait == 1800
 
 
 def test_nobody_can_put_us_off_for_more_than_a_day() -> None:
-    assert judge(answered=503, attempts=1, retry_after=1e9, chance=0).wait == MAX_RETRY_AFTER
+    assert (
+        next_step_after(answered=503, attempts=1, retry_after=1e9, chance=0).wait
+        == MAX_RETRY_AFTER
+    )
 
 
 @given(st.integers(1, len(SCHEDULE) - 1), st.floats(0, 1))
 def test_what_failed_together_is_spread_over_a_tenth_of_the_wait(
     attempts: int, chance: float
 ) -> None:
-    wait = judge(answered=500, attempts=attempts, retry_after=None, chance=chance).wait
+    wait = next_step_after(answered=500, attempts=attempts, retry_after=None, chance=chance).wait
 
     assert wait is not None
     assert SCHEDULE[attempts] <= wait <= SCHEDULE[attempts] * 1.1 + 1e-9

@@ -5,12 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.sign_in.login_throttle import (
-    FADE_SECONDS,
+    EXPIRY_SECONDS,
     LEASE_SECONDS,
     MAX_BLOCK_SECONDS,
     RUNNING_WAIT_SECONDS,
     block_seconds,
-    faded_before,
+    expired_before,
     wait_seconds,
 )
 
@@ -113,12 +113,12 @@ def test_below_the_limit_the_wait_is_a_power_of_two(known_failures: int) -> None
 
 
 def test_a_counter_fades_two_hours_after_it_was_touched() -> None:
-    assert faded_before(10_000.0) == 10_000.0 - 7200
-    assert FADE_SECONDS == 7200
+    assert expired_before(10_000.0) == 10_000.0 - 7200
+    assert EXPIRY_SECONDS == 7200
 
 
 def test_a_block_never_outlives_the_counters_behind_it() -> None:
-    assert MAX_BLOCK_SECONDS < FADE_SECONDS
+    assert MAX_BLOCK_SECONDS < EXPIRY_SECONDS
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.domain.urls.api_urls import is_overheard, key_set_address, read_api_address
+from app.domain.urls.api_urls import is_unencrypted, key_set_url, parse_api_url
 
 API = "https://shop.example.com/graphql/"
 
@@ -21,7 +21,7 @@ API = "https://shop.example.com/graphql/"
     ],
 )
 def test_a_host_alone_stands_for_its_api(typed: str, meant: str) -> None:
-    assert read_api_address(typed) == meant
+    assert parse_api_url(typed) == meant
 
 
 @pytest.mark.parametrize(
@@ -45,12 +45,12 @@ def test_a_host_alone_stands_for_its_api(typed: str, meant: str) -> None:
 )
 def test_what_is_no_address_of_an_api_is_refused_with_the_reason(typed: str, told: str) -> None:
     with pytest.raises(ValueError, match=told):
-        read_api_address(typed)
+        parse_api_url(typed)
 
 
 def test_the_key_set_stands_at_the_root_of_the_host() -> None:
     expected = "https://shop.example.com/.well-known/jwks.json"
-    assert key_set_address(API) == expected
+    assert key_set_url(API) == expected
 
 
 @pytest.mark.parametrize(
@@ -65,4 +65,4 @@ def test_the_key_set_stands_at_the_root_of_the_host() -> None:
     ],
 )
 def test_a_token_is_overheard_on_the_way_to_another_machine(url: str, overheard: bool) -> None:
-    assert is_overheard(url) is overheard
+    assert is_unencrypted(url) is overheard

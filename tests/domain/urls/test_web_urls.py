@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 
 from app.domain.urls.web_urls import (
     below,
-    host_with_port,
+    host_and_port_of,
     is_path,
     is_same_origin,
-    is_web_address,
+    is_web_url,
     origin_of,
 )
 
@@ -26,20 +26,20 @@ APP = "https://app.example/shop/start"
     ],
 )
 def test_whole_addresses_of_http_are_taken(text: str) -> None:
-    assert is_web_address(text)
+    assert is_web_url(text)
     assert not is_path(text)
 
 
 @pytest.mark.parametrize("text", ["/", "/edit", "/edit?x=//y", "/a:b", "/javascript:alert(1)"])
 def test_paths_are_paths(text: str) -> None:
     assert is_path(text)
-    assert not is_web_address(text)
+    assert not is_web_url(text)
 
 
 @pytest.mark.parametrize("text", ["", "edit", "//host/", "/\\host/", "/a b", "/\n", "\t//host"])
 def test_what_browsers_read_otherwise_is_neither(text: str) -> None:
     assert not is_path(text)
-    assert not is_web_address(text)
+    assert not is_web_url(text)
 
 
 @pytest.mark.parametrize(
@@ -69,5 +69,5 @@ def test_an_origin_is_scheme_host_and_port() -> None:
 
 
 def test_a_port_is_shown_where_it_is_written() -> None:
-    assert host_with_port("https://shop.example/graphql/") == "shop.example"
-    assert host_with_port("http://localhost:8000/graphql/") == "localhost:8000"
+    assert host_and_port_of("https://shop.example/graphql/") == "shop.example"
+    assert host_and_port_of("http://localhost:8000/graphql/") == "localhost:8000"

@@ -13,7 +13,7 @@ from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.values.errors import PermissionDenied, Refused
 from app.domain.webhooks.webhooks import AsyncEvent
 from app.ports import Http, Ports
-from app.ports.http import HttpAnswer, HttpRequest
+from app.ports.http import HttpRequest, HttpResponse
 from app.services.apps.app_changes import NewApp, create_app
 from app.services.apps.manifests import MAX_SIZE, fetch_manifest
 from app.services.identity.identify import identify
@@ -106,7 +106,7 @@ class ByMethod(Http):
     real: dict[str, Http]
 
     @override
-    def send(self, request: HttpRequest) -> HttpAnswer:
+    def send(self, request: HttpRequest) -> HttpResponse:
         return self.real[request.method].send(request)
 
 

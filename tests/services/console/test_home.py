@@ -9,7 +9,7 @@ import pytest
 from app.adapters.activity import SqlActivity
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
-from app.domain.deliveries.daily_statistics import Slowest
+from app.domain.deliveries.daily_statistics import SlowestEndpoint
 from app.domain.deliveries.deliveries import DeliveryStatus
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.shop.traffic import TrafficKind
@@ -127,7 +127,7 @@ def test_the_times_of_answers_are_told_with_the_slowest(
     assert day.times is not None
     assert day.times.answers == 4
     assert day.times.median == pytest.approx(0.25)
-    assert day.times.slowest == Slowest(1.9, other, "Bookings", "Ledgerly")
+    assert day.times.slowest == SlowestEndpoint(1.9, other, "Bookings", "Ledgerly")
 
 
 def test_the_times_are_those_of_the_last_answers_alone(
@@ -146,11 +146,11 @@ def test_the_times_are_those_of_the_last_answers_alone(
 def test_requests_are_told_by_kind(busy: Ports, clock: FakeClock) -> None:
     for kind, count in ((TrafficKind.ANONYMOUS, 3), (TrafficKind.INVALID, 2)):
         for _ in range(count):
-            busy.activity.saw_request(kind)
+            busy.activity.count_request(kind)
     busy.activity.flush()
     clock.pass_(hours=3)
     for kind in TrafficKind:
-        busy.activity.saw_request(kind)
+        busy.activity.count_request(kind)
     busy.activity.flush()
     traffic = show_overview(busy, OPERATOR).traffic
     assert traffic is not None
@@ -165,7 +165,7 @@ def test_requests_are_told_by_kind(busy: Ports, clock: FakeClock) -> None:
 def test_who_forwards_without_being_trusted_to_wants_a_look_for_a_week(
     busy: Ports, clock: FakeClock
 ) -> None:
-    busy.activity.saw_forwarding("203.0.113.7")
+    busy.activity.record_forwarding("203.0.113.7")
     busy.activity.flush()
     seen = []
     for hours in (0, 8 * 24, 1):
@@ -185,7 +185,7 @@ def test_what_wants_a_look_is_told(ports: Ports, clock: FakeClock, hook: int) ->
     assert [one.id for one in told.webhooks] == [hook]
     assert told.people is not None
     assert (told.people.staff_without_sign_on, told.people.staff_sessions) == (1, 1)
-    assert told.people.blocked_addresses == 1
+    assert told.people.blocked_ips == 1
     assert told.last_changes is not None
     assert {one.action for one in told.last_changes} == {"keys.create"}
 

@@ -8,7 +8,7 @@ from app.domain.values.pages import PageRequest
 from app.models import ExternalIdentityRecord, IdentityProviderRecord
 from app.ports import Ports
 from app.services.commerce.order_lists import list_newest_orders_of
-from app.services.console.sign_in_methods import show_own_ways_in, ways_in_of_staff
+from app.services.console.sign_in_methods import show_own_sign_in_methods, sign_in_methods_of_staff
 from app.services.people.user_sessions import show_person
 from tests.builders.orders import make_order
 from tests.builders.people import actor_of, make_staff, make_user, sign_in
@@ -46,7 +46,7 @@ def test_staff_are_told_apart_by_how_they_come_in(ports: Ports) -> None:
     know(ports, chief, "bare|something", "2")
     actor = actor_of(ports, chief)
     customer = make_user(ports)
-    found = ways_in_of_staff(ports, actor, [chief, invited, customer])
+    found = sign_in_methods_of_staff(ports, actor, [chief, invited, customer])
     assert found[chief].providers == ("Bare ID", "Northlight ID")
     assert (found[chief].has_password, found[chief].sessions) == (True, 1)
     assert found[chief].last_used_at == ports.clock.now()
@@ -57,9 +57,9 @@ def test_staff_are_told_apart_by_how_they_come_in(ports: Ports) -> None:
 
 def test_each_sees_their_own_ways_in_and_the_staffs_take_manage_staff(ports: Ports) -> None:
     actor = actor_of(ports, make_staff(ports, "clerk@example.com"))
-    assert show_own_ways_in(ports, actor).has_password
+    assert show_own_sign_in_methods(ports, actor).has_password
     with pytest.raises(PermissionDenied):
-        ways_in_of_staff(ports, actor, [actor.user_id or 0])
+        sign_in_methods_of_staff(ports, actor, [actor.user_id or 0])
 
 
 def test_a_person_comes_with_their_sessions(ports: Ports) -> None:

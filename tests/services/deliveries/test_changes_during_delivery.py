@@ -19,10 +19,10 @@ from app.models import (
     WebhookRecord,
 )
 from app.ports import Ports
-from app.ports.http import HttpAnswer, HttpRequest
+from app.ports.http import HttpRequest, HttpResponse
 from app.services.deliveries.dispatch import BATCH_SIZE, lease_due_deliveries
 from app.services.deliveries.replays import replay_deliveries, retry_delivery
-from app.services.deliveries.sending import make_deliveries
+from app.services.deliveries.sending import send_deliveries
 from app.services.webhooks.changes import WebhookInput, delete_webhook, update_webhook
 from tests.builders.apps import change_app, make_app
 from tests.builders.deliveries import stored_delivery, stored_webhook, work_off
@@ -39,7 +39,7 @@ OFF = "The webhook or its app is switched off."
 
 @pytest.fixture
 def http(ports: Ports) -> FakeHttp:
-    return FakeHttp(ports.database, lambda _request: HttpAnswer(200))
+    return FakeHttp(ports.database, lambda _request: HttpResponse(200))
 
 
 @pytest.fixture
@@ -75,10 +75,10 @@ def _transactions_of_work(ports: Ports) -> int:
     return len(committed)
 
 
-def _while_it_is_made(answer: int, change: Callable[[], object]) -> Callable[..., HttpAnswer]:
-    def reply(_request: HttpRequest) -> HttpAnswer:
+def _while_it_is_made(answer: int, change: Callable[[], object]) -> Callable[..., HttpResponse]:
+    def reply(_request: HttpRequest) -> HttpResponse:
         change()
-        return HttpAnswer(answer)
+        return HttpResponse(answer)
 
     return reply
 
@@ -107,7 +107,7 @@ def test_an_app_that_has_lost_the_permission_of_an_event_is_not_told_of_it_any_m
     delivering: Ports, http: FakeHttp, owner: int, webhook: int, clock: FakeClock
 ) -> None:
     key = make_delivery(delivering, webhook)
-    http.answer = lambda _request: HttpAnswer(500)
+    http.answer = lambda _request: HttpResponse(500)
     work_off(delivering)
     with delivering.database.transaction() as session:
         session.execute(delete(AppPermissionRecord))
@@ -123,7 +123,7 @@ def test_an_app_that_has_lost_the_permission_of_an_event_is_not_told_of_it_any_m
 
     with delivering.database.transaction() as session:
         session.add(AppPermissionRecord(app_id=owner, permission="MANAGE_PRODUCTS"))
-    http.answer = lambda _request: HttpAnswer(200)
+    http.answer = lambda _request: HttpResponse(200)
     assert replay_deliveries(delivering, OPERATOR, webhook, failed.created_at).failed == 1
     assert work_off(delivering) == 1
     assert (
@@ -213,7 +213,7 @@ def test_what_the_old_endpoint_answers_last_is_not_held_against_the_new_one(
 def test_a_new_endpoint_has_five_days_of_its_own(
     delivering: Ports, http: FakeHttp, webhook: int, clock: FakeClock
 ) -> None:
-    http.answer = lambda _request: HttpAnswer(500)
+    http.answer = lambda _request: HttpResponse(500)
     make_delivery(delivering, webhook)
     work_off(delivering)
     clock.pass_(hours=121)
@@ -232,9 +232,9 @@ def test_an_endpoint_that_is_gone_is_asked_once_and_told_of_once(
     keys = [make_delivery(delivering, webhook) for _ in range(2 * BATCH_SIZE)]
     batches = lease_due_deliveries(delivering, WORKER)
     assert len(batches) == 2
-    http.answer = lambda _request: HttpAnswer(410)
+    http.answer = lambda _request: HttpResponse(410)
     for batch in batches:
-        make_deliveries(delivering, WORKER, batch)
+        send_deliveries(delivering, WORKER, batch)
     work_off(delivering)
 
     assert len(http.requests) == 1

@@ -12,9 +12,9 @@ from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.authorization.permissions import Permission
 from app.domain.values.ids import to_global_id
 from app.ports import Ports
-from app.ports.http import HttpAnswer, HttpRequest
+from app.ports.http import HttpRequest, HttpResponse
 from app.services.deliveries.dispatch import lease_due_deliveries
-from app.services.deliveries.sending import make_deliveries
+from app.services.deliveries.sending import send_deliveries
 from app.services.keys.ring import published_keys
 from app.services.keys.rotation import rotate_keys
 from app.services.webhooks.changes import WebhookInput, update_webhook
@@ -31,7 +31,7 @@ NEITHER = "whsec_" + base64.b64encode(b"a secret that nobody ever had....").deco
 
 @pytest.fixture
 def http(ports: Ports) -> FakeHttp:
-    return FakeHttp(ports.database, lambda _request: HttpAnswer(500))
+    return FakeHttp(ports.database, lambda _request: HttpResponse(500))
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def in_real_time(trying: Ports) -> Ports:
 
 def work(ports: Ports) -> None:
     for batch in lease_due_deliveries(ports, WORKER):
-        make_deliveries(ports, WORKER, batch)
+        send_deliveries(ports, WORKER, batch)
 
 
 def deliver(ports: Ports, secret: str = "") -> int:

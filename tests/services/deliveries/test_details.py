@@ -13,7 +13,7 @@ from app.domain.values.ids import to_global_id
 from app.domain.webhooks.webhooks import AsyncEvent
 from app.models import DeliveryAttemptRecord, DeliveryRecord
 from app.ports import Ports
-from app.ports.http import HttpAnswer
+from app.ports.http import HttpResponse
 from app.services.deliveries.details import (
     DeliveryDetails,
     Signed,
@@ -24,7 +24,7 @@ from app.services.deliveries.dispatch import lease_due_deliveries
 from app.services.deliveries.dry_runs import dry_run_webhook, trigger_webhook
 from app.services.deliveries.fanout import fan_out_events
 from app.services.deliveries.lists import show_delivery
-from app.services.deliveries.sending import make_deliveries
+from app.services.deliveries.sending import send_deliveries
 from app.services.webhooks.changes import WebhookInput, update_webhook
 from tests.builders.apps import make_app
 from tests.builders.people import ISSUER, actor_of, make_staff
@@ -39,7 +39,7 @@ CUSTOM: dict[str, object] = {"Authorization-Key": "Bearer sesame", "X-Tenant": "
 
 @pytest.fixture
 def http(ports: Ports) -> FakeHttp:
-    return FakeHttp(ports.database, lambda _request: HttpAnswer(500, {"x-seen": "yes"}, b"no"))
+    return FakeHttp(ports.database, lambda _request: HttpResponse(500, {"x-seen": "yes"}, b"no"))
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def owner(ports: Ports) -> int:
 def work(ports: Ports) -> None:
     fan_out_events(ports, WORKER)
     for batch in lease_due_deliveries(ports, WORKER):
-        make_deliveries(ports, WORKER, batch)
+        send_deliveries(ports, WORKER, batch)
 
 
 def shown(ports: Ports, key: int) -> DeliveryDetails:
@@ -72,7 +72,7 @@ def test_a_delivery_is_told_of_with_every_attempt_and_the_next(
     first = shown(trying, key)
     assert first.line.next_attempt_at is not None
     clock.pass_(seconds=6)
-    http.answer = lambda _request: HttpAnswer(200, {"set-cookie": "id=1"}, b"thanks")
+    http.answer = lambda _request: HttpResponse(200, {"set-cookie": "id=1"}, b"thanks")
     work(trying)
 
     details = shown(trying, key)
@@ -88,7 +88,7 @@ def test_what_proves_one_side_to_the_other_is_never_kept(
     trying: Ports, http: FakeHttp, owner: int
 ) -> None:
     cookies = {"set-cookie": "id=sesame", "Authorization": "sesame", "x-seen": "yes"}
-    http.answer = lambda _request: HttpAnswer(200, cookies)
+    http.answer = lambda _request: HttpResponse(200, cookies)
     key = make_delivery(trying, make_webhook(trying, owner, custom_headers=CUSTOM))
     work(trying)
 

@@ -13,7 +13,7 @@ from app.domain.webhooks.webhooks import AsyncEvent
 from app.models import AppRecord, DeliveryRecord, OutboxEventRecord, WebhookRecord
 from app.ports import Ports
 from app.services.deliveries.fanout import BATCH_SIZE, fan_out_events
-from app.services.outbox.publisher import put_event
+from app.services.outbox.publisher import add_event
 from tests.builders.apps import make_app
 from tests.builders.people import ISSUER
 from tests.builders.webhooks import make_webhook
@@ -41,7 +41,7 @@ def warehouse(ports: Ports) -> int:
 
 def happen(ports: Ports, event: Event) -> None:
     with ports.database.transaction() as session:
-        put_event(ports, CALLER, session, event)
+        add_event(ports, CALLER, session, event)
 
 
 def deliveries(ports: Ports) -> list[DeliveryRecord]:

@@ -16,11 +16,11 @@ from app.domain.values.retries import FAULT_DELAYS
 from app.domain.webhooks.webhooks import AsyncEvent
 from app.models import DeliveryRecord, OutboxEventRecord, WebhookRecord
 from app.ports import Ports
-from app.ports.http import HttpAnswer
+from app.ports.http import HttpResponse
 from app.services.deliveries.dispatch import lease_due_deliveries
 from app.services.deliveries.fanout import fan_out_events
 from app.services.deliveries.replays import replay_deliveries, retry_deliveries, retry_delivery
-from app.services.deliveries.sending import make_deliveries
+from app.services.deliveries.sending import send_deliveries
 from tests.builders.apps import make_app
 from tests.builders.webhooks import make_delivery, make_webhook
 from tests.fakes.clock import FakeClock
@@ -178,9 +178,9 @@ def test_no_more_than_a_hundred_are_chosen_one_by_one(telling: Ports) -> None:
 
 def test_a_payload_that_cannot_be_opened_any_more_ends_alone(ports: Ports, broken: int) -> None:
     sealed, good = (make_delivery(ports, broken, text) for text in ("sealed:nonsense", "{}"))
-    trying = replace(ports, http=FakeHttp(ports.database, lambda _request: HttpAnswer(200)))
+    trying = replace(ports, http=FakeHttp(ports.database, lambda _request: HttpResponse(200)))
     for batch in lease_due_deliveries(trying, WORKER):
-        make_deliveries(trying, WORKER, batch)
+        send_deliveries(trying, WORKER, batch)
 
     found = {row.id: row for row in deliveries(ports)}
     assert (found[sealed].status, found[good].status) == ("FAILED", "SUCCESS")
@@ -194,7 +194,7 @@ def test_a_secret_that_cannot_be_read_any_more_ends_its_deliveries_with_the_reme
         session.get_one(WebhookRecord, broken).secret = "sealed under another key"
     key = make_delivery(ports, broken)
     for batch in lease_due_deliveries(ports, WORKER):
-        make_deliveries(ports, WORKER, batch)
+        send_deliveries(ports, WORKER, batch)
 
     with ports.database.reading() as session:
         delivery = session.get_one(DeliveryRecord, key)

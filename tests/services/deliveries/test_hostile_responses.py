@@ -11,7 +11,7 @@ from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.deliveries import MAX_HEADERS_SIZE, MAX_RETRY_AFTER, SCHEDULE
 from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
-from app.ports.http import HttpAnswer, HttpRequest
+from app.ports.http import HttpRequest, HttpResponse
 from tests.builders.apps import make_app
 from tests.builders.deliveries import stored_delivery, work_off
 from tests.builders.webhooks import make_delivery, make_webhook
@@ -23,7 +23,7 @@ SECRET = "Bearer hunter2"
 
 @pytest.fixture
 def http(ports: Ports) -> FakeHttp:
-    return FakeHttp(ports.database, lambda _request: HttpAnswer(200))
+    return FakeHttp(ports.database, lambda _request: HttpResponse(200))
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def _answered(ports: Ports, http: FakeHttp, headers: Mapping[str, str]) -> Deliv
     """A delivery whose first attempt was answered with 503 and ``headers``."""
     app, _ = make_app(ports, "another", Permission.MANAGE_PRODUCTS)
     key = make_delivery(ports, make_webhook(ports, app))
-    http.answer = lambda _request: HttpAnswer(503, headers)
+    http.answer = lambda _request: HttpResponse(503, headers)
     work_off(ports)
     return stored_delivery(ports, key)
 
@@ -105,10 +105,10 @@ def test_a_fault_of_ours_is_an_attempt_that_failed_and_the_others_go_on(
 ) -> None:
     keys = [make_delivery(delivering, webhook) for _ in range(3)]
 
-    def answer(_request: HttpRequest) -> HttpAnswer:
+    def answer(_request: HttpRequest) -> HttpResponse:
         if len(http.requests) == 2:
             raise ZeroDivisionError(SECRET)
-        return HttpAnswer(200)
+        return HttpResponse(200)
 
     http.answer = answer
     with pytest.raises(ExceptionGroup) as raised:
@@ -123,7 +123,7 @@ def test_a_fault_of_ours_is_an_attempt_that_failed_and_the_others_go_on(
     assert f"Request id {request_id}" in note
     assert SECRET not in failed.response
     clock.pass_(seconds=6)
-    http.answer = lambda _request: HttpAnswer(200)
+    http.answer = lambda _request: HttpResponse(200)
     assert work_off(delivering) == 1
     assert stored_delivery(delivering, keys[1]).status == "SUCCESS"
 
@@ -133,7 +133,7 @@ def test_a_fault_of_ours_that_stays_comes_to_an_end_and_switches_no_endpoint_off
 ) -> None:
     key = make_delivery(delivering, webhook)
 
-    def break_down(_request: HttpRequest) -> HttpAnswer:
+    def break_down(_request: HttpRequest) -> HttpResponse:
         raise ZeroDivisionError
 
     http.answer = break_down

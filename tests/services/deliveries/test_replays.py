@@ -8,7 +8,7 @@ from sqlalchemy import func, select
 
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.authorization.permissions import Permission
-from app.domain.deliveries.deliveries import Replayed
+from app.domain.deliveries.deliveries import ReplayResult
 from app.domain.events import ProductUpdated
 from app.domain.webhooks.webhooks import AsyncEvent
 from app.models import AuditRecord, DeliveryRecord
@@ -16,7 +16,7 @@ from app.ports import Ports
 from app.services.deliveries import replays
 from app.services.deliveries.fanout import fan_out_events
 from app.services.deliveries.replays import replay_deliveries
-from app.services.outbox.publisher import put_event
+from app.services.outbox.publisher import add_event
 from tests.builders.apps import make_app
 from tests.builders.webhooks import change_webhook, make_many_deliveries, make_webhook
 from tests.fakes.clock import START, FakeClock
@@ -54,13 +54,13 @@ def test_much_that_failed_is_made_due_a_thousand_at_a_time(
     with recorded_statements() as statements:
         done = replay_deliveries(telling, OPERATOR, webhook, START - timedelta(hours=1))
 
-    assert done == Replayed(MANY, 0)
+    assert done == ReplayResult(MANY, 0)
     assert _states(telling) == {"FAILED": 1, "SUCCESS": 1, "PENDING": MANY}
     # The last finds nothing more.
     made_due = [one for one in statements if one.startswith("UPDATE deliveries")]
     assert len(made_due) == 3 + 1
     again = replay_deliveries(telling, OPERATOR, webhook, START - timedelta(hours=1))
-    assert again == Replayed(0, 0)
+    assert again == ReplayResult(0, 0)
 
 
 def test_of_much_that_is_missing_so_much_is_made_as_somebody_waits_for_and_then_the_rest(
@@ -69,7 +69,7 @@ def test_of_much_that_is_missing_so_much_is_made_as_somebody_waits_for_and_then_
     monkeypatch.setattr(replays, "MAX_MISSING", 100)
     with telling.database.transaction() as session:
         for number in range(130):
-            put_event(telling, OPERATOR, session, ProductUpdated(number))
+            add_event(telling, OPERATOR, session, ProductUpdated(number))
     change_webhook(telling, webhook, is_active=False)
     while fan_out_events(telling, WORKER):
         pass
@@ -79,7 +79,7 @@ def test_of_much_that_is_missing_so_much_is_made_as_somebody_waits_for_and_then_
     since = clock.now()
     rounds = [replay_deliveries(telling, OPERATOR, webhook, since) for _ in range(3)]
 
-    assert rounds == [Replayed(0, 100, has_more=True), Replayed(0, 30), Replayed(0, 0)]
+    assert rounds == [ReplayResult(0, 100, has_more=True), ReplayResult(0, 30), ReplayResult(0, 0)]
     assert _states(telling) == {"PENDING": 130}
     with telling.database.reading() as session:
         audited = session.scalars(

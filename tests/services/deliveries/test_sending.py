@@ -12,9 +12,9 @@ from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.deliveries import SCHEDULE
 from app.models import DeliveryAttemptRecord, WebhookRecord
 from app.ports import Ports
-from app.ports.http import CallFailed, CallFault, HttpAnswer, HttpRequest
+from app.ports.http import CallFailed, CallFault, HttpRequest, HttpResponse
 from app.services.deliveries.dispatch import lease_due_deliveries
-from app.services.deliveries.sending import make_deliveries
+from app.services.deliveries.sending import send_deliveries
 from app.services.keys.ring import published_keys
 from tests.builders.apps import make_app
 from tests.builders.deliveries import stored_delivery, stored_webhook, work_off
@@ -27,7 +27,9 @@ from tests.fixtures.ports import fake_ports
 
 @pytest.fixture
 def http(ports: Ports) -> FakeHttp:
-    return FakeHttp(ports.database, lambda _request: HttpAnswer(200, {"x-seen": "yes"}, b"thanks"))
+    return FakeHttp(
+        ports.database, lambda _request: HttpResponse(200, {"x-seen": "yes"}, b"thanks")
+    )
 
 
 @pytest.fixture
@@ -123,12 +125,12 @@ def test_a_failed_delivery_is_tried_again_with_the_same_webhook_id(
     delivering: Ports, http: FakeHttp, webhook: int, clock: FakeClock
 ) -> None:
     key = make_delivery(delivering, webhook)
-    http.answer = lambda _request: HttpAnswer(500)
+    http.answer = lambda _request: HttpResponse(500)
     work_off(delivering)
     clock.pass_(seconds=4)
     assert work_off(delivering) == 0
     clock.pass_(seconds=2)
-    http.answer = lambda _request: HttpAnswer(204)
+    http.answer = lambda _request: HttpResponse(204)
 
     assert work_off(delivering) == 1
 
@@ -142,7 +144,7 @@ def test_an_endpoint_that_always_fails_gets_every_attempt_of_the_schedule(
     delivering: Ports, http: FakeHttp, webhook: int, clock: FakeClock
 ) -> None:
     key = make_delivery(delivering, webhook)
-    http.answer = lambda _request: HttpAnswer(503)
+    http.answer = lambda _request: HttpResponse(503)
     for wait in (*SCHEDULE, 100_000):
         clock.pass_(seconds=wait * 1.1)
         work_off(delivering)
@@ -157,7 +159,7 @@ def test_no_answer_at_all_is_a_failure_with_its_reason(
 ) -> None:
     key = make_delivery(delivering, webhook)
 
-    def refuse(_request: HttpRequest) -> HttpAnswer:
+    def refuse(_request: HttpRequest) -> HttpResponse:
         raise CallFailed(CallFault.TIMEOUT, "app.example.com did not answer within 20 s.")
 
     http.answer = refuse
@@ -173,7 +175,7 @@ def test_an_endpoint_that_is_gone_is_switched_off_with_its_reason(
     delivering: Ports, http: FakeHttp, webhook: int
 ) -> None:
     key = make_delivery(delivering, webhook)
-    http.answer = lambda _request: HttpAnswer(410)
+    http.answer = lambda _request: HttpResponse(410)
     work_off(delivering)
 
     stored = stored_webhook(delivering, webhook)
@@ -184,7 +186,7 @@ def test_an_endpoint_that_is_gone_is_switched_off_with_its_reason(
 def test_an_endpoint_that_has_only_failed_for_five_days_is_switched_off(
     delivering: Ports, http: FakeHttp, webhook: int, clock: FakeClock
 ) -> None:
-    http.answer = lambda _request: HttpAnswer(500)
+    http.answer = lambda _request: HttpResponse(500)
     make_delivery(delivering, webhook)
     work_off(delivering)
     clock.pass_(hours=119)
@@ -201,11 +203,11 @@ def test_an_endpoint_that_has_only_failed_for_five_days_is_switched_off(
 def test_one_success_forgives_all_failures_before_it(
     delivering: Ports, http: FakeHttp, webhook: int, clock: FakeClock
 ) -> None:
-    http.answer = lambda _request: HttpAnswer(500)
+    http.answer = lambda _request: HttpResponse(500)
     make_delivery(delivering, webhook)
     work_off(delivering)
     clock.pass_(hours=119)
-    http.answer = lambda _request: HttpAnswer(200)
+    http.answer = lambda _request: HttpResponse(200)
     make_delivery(delivering, webhook)
     work_off(delivering)
 
@@ -232,7 +234,7 @@ def test_retry_after_is_honoured(
     delivering: Ports, http: FakeHttp, webhook: int, clock: FakeClock
 ) -> None:
     key = make_delivery(delivering, webhook)
-    http.answer = lambda _request: HttpAnswer(429, {"retry-after": "90"})
+    http.answer = lambda _request: HttpResponse(429, {"retry-after": "90"})
     work_off(delivering)
 
     assert stored_delivery(delivering, key).next_attempt_at == clock.now() + timedelta(seconds=90)
@@ -247,8 +249,8 @@ def test_two_workers_never_make_the_same_attempt(
 
     leases = [*lease_due_deliveries(delivering, WORKER), *lease_due_deliveries(other, WORKER)]
     for batch in leases:
-        make_deliveries(delivering, WORKER, batch)
-        make_deliveries(other, WORKER, batch)
+        send_deliveries(delivering, WORKER, batch)
+        send_deliveries(other, WORKER, batch)
 
     sent = [request.headers["webhook-id"] for request in http.requests]
     assert len(sent) == len(set(sent)) == 40
@@ -264,5 +266,5 @@ def test_a_lease_of_a_worker_that_was_killed_passes_on(
     clock.pass_(minutes=7)
 
     assert work_off(delivering) == 1
-    assert make_deliveries(delivering, WORKER, lost) == 0
+    assert send_deliveries(delivering, WORKER, lost) == 0
     assert len(http.requests) == 1

@@ -13,8 +13,8 @@ from app.domain.inspector.token_inspection import (
     CheckName,
     CheckOutcome,
     Inspection,
-    KeyStanding,
-    LostTo,
+    KeyStatus,
+    LossReason,
     TokenKind,
 )
 from app.domain.shop.settings import PasswordLoginMode
@@ -71,7 +71,7 @@ def test_an_access_token_is_told_with_its_person_and_rights(ports: Ports) -> Non
     assert (found.kind, found.is_valid) == (TokenKind.ACCESS, True)
     assert (found.header["alg"], found.claims["email"]) == ("RS256", "tom@example.com")
     assert found.key is not None
-    assert (found.key.kid, found.key.standing) == (found.header["kid"], KeyStanding.ACTIVE)
+    assert (found.key.kid, found.key.status) == (found.header["kid"], KeyStatus.ACTIVE)
     assert found.bearer is not None
     assert (found.bearer.id, found.bearer.email) == (user_id, "tom@example.com")
     assert found.session is not None
@@ -113,12 +113,12 @@ def test_an_extension_acts_with_what_both_hold(ports: Ports) -> None:
     assert found.app is not None
     assert found.app.name == "Labels"
     assert {
-        right.permission: (right.by_person, right.by_app, right.lost_to)
+        right.permission: (right.by_person, right.by_app, right.lost_by)
         for right in found.rights or ()
     } == {
         ORDERS: (True, True, None),
-        SHIPPING: (False, True, LostTo.PERSON),
-        USERS: (True, False, LostTo.APP),
+        SHIPPING: (False, True, LossReason.PERSON),
+        USERS: (True, False, LossReason.APP),
     }
     change_app(ports, app.id, is_active=False)
     off = inspect(ports, token)
@@ -134,7 +134,7 @@ def test_what_the_login_mode_takes_is_told_and_what_sign_on_would_give(ports: Po
     found = inspect(ports, token)
     assert (found.is_valid, found.effective, found.by_sign_on) == (True, (), (ORDERS,))
     assert found.checks[-1].outcome is CheckOutcome.WARNING
-    assert [right.lost_to for right in found.rights or ()] == [LostTo.LOGIN_MODE]
+    assert [right.lost_by for right in found.rights or ()] == [LossReason.LOGIN_MODE]
     set_mode(ports, PasswordLoginMode.DISABLED)
     assert failure(inspect(ports, token)) == (CheckName.LOGIN_MODE, CheckOutcome.FAILED)
 
@@ -183,13 +183,13 @@ def test_a_key_that_is_retired_or_gone_is_told(ports: Ports, clock: FakeClock) -
     retired = inspect(ports, token)
     assert retired.is_valid
     assert retired.key is not None
-    assert retired.key.standing is KeyStanding.RETIRED
+    assert retired.key.status is KeyStatus.RETIRED
     assert retired.key.verifies_until == clock.now() + timedelta(days=30)
     clock.pass_(hours=31 * 24)
     gone = inspect(ports, token)
     assert failure(gone)[0] is CheckName.KEY
     assert gone.key is not None
-    assert gone.key.standing is KeyStanding.ENDED
+    assert gone.key.status is KeyStatus.ENDED
 
 
 def test_an_apps_token_is_told_with_its_app_and_what_it_is_for(ports: Ports) -> None:

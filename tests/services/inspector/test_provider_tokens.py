@@ -10,7 +10,7 @@ from app.domain.inspector.token_inspection import (
     CheckName,
     CheckOutcome,
     Inspection,
-    KeyStanding,
+    KeyStatus,
     TokenKind,
 )
 from app.ports import Ports
@@ -40,7 +40,7 @@ def test_a_providers_token_is_told_without_bringing_anybody_in(
     assert found.kind is TokenKind.PROVIDER
     assert last(found) == (CheckName.PERSON, CheckOutcome.UNKNOWN)
     assert found.key is not None
-    assert found.key.standing is KeyStanding.PROVIDER
+    assert found.key.status is KeyStatus.PROVIDER
     assert found.claims["iss"] == provider.url
     assert identities(ports) == []
     assert user_called(ports, EMAIL) is None

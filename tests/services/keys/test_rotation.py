@@ -22,7 +22,7 @@ from app.ports import Ports
 from app.ports.keys import KeyPair
 from app.services.identity.identify import identify
 from app.services.keys.ring import list_keys, published_keys, ring
-from app.services.keys.rotation import forget_old_keys, rotate_keys
+from app.services.keys.rotation import delete_old_keys, rotate_keys
 from tests.builders.people import make_user, sign_in, visit
 from tests.fakes.clock import FakeClock
 from tests.fakes.keys import SECRET
@@ -212,11 +212,11 @@ def test_keys_are_forgotten_when_they_verify_nothing_any_more(
     rotate_keys(ports, OPERATOR, force=True)
     version = ring(other).ring.version
     clock.pass_(seconds=TTL - 1)
-    assert forget_old_keys(ports, WORKER) == 0
+    assert delete_old_keys(ports, WORKER) == 0
     assert ring(other).ring.version == version
     clock.pass_(seconds=1)
-    assert forget_old_keys(ports, WORKER) == 1
-    assert forget_old_keys(other, WORKER) == 0
+    assert delete_old_keys(ports, WORKER) == 1
+    assert delete_old_keys(other, WORKER) == 0
     assert ring(other).ring.version == version + 1
     with ports.database.reading() as session:
         kids = session.scalars(select(SigningKeyRecord.kid)).all()
@@ -231,7 +231,7 @@ def test_keys_are_forgotten_when_they_verify_nothing_any_more(
 def test_only_the_installation_itself_forgets_keys(ports: Ports) -> None:
     staff = Actor(ActorKind.USER, permissions=frozenset({Permission.MANAGE_SETTINGS}))
     with pytest.raises(PermissionDenied):
-        forget_old_keys(ports, staff)
+        delete_old_keys(ports, staff)
 
 
 def stored_bytes(ports: Ports, database_url: str) -> bytes:

@@ -15,8 +15,8 @@ from app.services.apps.app_tokens import WantedToken, create_app_token, list_app
 from app.services.commerce.checkout_lists import show_checkout
 from app.services.commerce.checkouts import update_checkout_email
 from app.services.commerce.order_lists import show_order
-from app.services.operations.cleanup import Tidied, tidy
-from app.services.outbox.publisher import put_event
+from app.services.operations.cleanup import CleanupResult, clean_up
+from app.services.outbox.publisher import add_event
 from tests.builders.apps import make_app
 from tests.builders.orders import checkout_id, make_cart, make_order, order_id
 from tests.builders.people import NOBODY, make_user, sessions_of, sign_in
@@ -34,10 +34,10 @@ def test_sessions_are_forgotten_when_they_have_expired_and_not_before(
     clock.pass_(hours=24)
     sign_in(ports, ann)
     clock.pass_(hours=29 * 24)
-    assert tidy(ports, WORKER).sessions == 1
+    assert clean_up(ports, WORKER).sessions == 1
     assert len(sessions_of(ports, ann)) == 1
     clock.pass_(hours=24)
-    assert tidy(ports, WORKER).sessions == 1
+    assert clean_up(ports, WORKER).sessions == 1
     assert sessions_of(ports, ann) == []
 
 
@@ -56,7 +56,7 @@ def test_many_are_forgotten_in_one_round(ports: Ports, clock: FakeClock) -> None
     with ports.database.transaction() as session:
         session.execute(insert(SessionRecord), rows)
     sign_in(ports, ann)
-    assert tidy(ports, WORKER).sessions == MANY
+    assert clean_up(ports, WORKER).sessions == MANY
     with ports.database.reading() as session:
         assert session.scalar(select(func.count()).select_from(SessionRecord)) == 1
 
@@ -65,9 +65,9 @@ def test_login_failures_are_forgotten_when_they_have_faded(ports: Ports, clock: 
     ann = make_user(ports, "ann@example.com")
     attempt = ports.throttle.begin("203.0.113.9", clock.timestamp())
     ports.throttle.fail("203.0.113.9", attempt.lease, ann, clock.timestamp())
-    assert tidy(ports, WORKER).throttle_counters == 0
+    assert clean_up(ports, WORKER).throttle_counters == 0
     clock.pass_(hours=3)
-    assert tidy(ports, WORKER).throttle_counters > 0
+    assert clean_up(ports, WORKER).throttle_counters > 0
     assert ports.throttle.find("203.0.113.9", clock.timestamp()) is None
 
 
@@ -78,18 +78,18 @@ def test_deliveries_are_forgotten_after_fourteen_days_and_so_is_what_was_told(
     made, tried_again = make_delivery(ports, webhook), make_delivery(ports, webhook)
     change_delivery(ports, made, status="SUCCESS", next_attempt_at=None)
     with ports.database.transaction() as session:
-        put_event(ports, WORKER, session, ProductUpdated(1))
-        put_event(ports, WORKER, session, ProductUpdated(2))
+        add_event(ports, WORKER, session, ProductUpdated(1))
+        add_event(ports, WORKER, session, ProductUpdated(2))
         session.flush()
         session.scalars(select(OutboxEventRecord)).first().closed_at = clock.now()  # type: ignore[union-attr]
     clock.pass_(hours=13 * 24)
-    assert (tidy(ports, WORKER).deliveries, tidy(ports, WORKER).events) == (0, 0)
+    assert (clean_up(ports, WORKER).deliveries, clean_up(ports, WORKER).events) == (0, 0)
     clock.pass_(hours=25)
-    tidied = tidy(ports, WORKER)
-    assert (tidied.deliveries, tidied.events) == (1, 1)
+    cleaned = clean_up(ports, WORKER)
+    assert (cleaned.deliveries, cleaned.events) == (1, 1)
 
     change_delivery(ports, tried_again, status="FAILED", next_attempt_at=None)
-    assert tidy(ports, WORKER).deliveries == 1
+    assert clean_up(ports, WORKER).deliveries == 1
 
 
 def test_carts_are_forgotten_90_days_after_the_last_change_and_orders_stay(
@@ -100,11 +100,11 @@ def test_carts_are_forgotten_90_days_after_the_last_change_and_orders_stay(
     clock.pass_(hours=1)
     update_checkout_email(ports, NOBODY, checkout_id(cart), "late@example.com")
     clock.pass_(hours=90 * 24 - 1)
-    assert tidy(ports, WORKER).carts == 2
+    assert clean_up(ports, WORKER).carts == 2
     assert show_checkout(ports, NOBODY, checkout_id(cart)) is not None
     assert show_order(ports, OPERATOR, order_id(order)) is not None
     clock.pass_(hours=1)
-    assert tidy(ports, WORKER).carts == 1
+    assert clean_up(ports, WORKER).carts == 1
 
 
 def test_a_token_of_an_app_can_be_seen_for_a_month_after_it_expired(
@@ -114,17 +114,17 @@ def test_a_token_of_an_app_can_be_seen_for_a_month_after_it_expired(
     end = clock.now() + timedelta(hours=1)
     create_app_token(ports, OPERATOR, app_id, WantedToken("nightly", end))
     clock.pass_(hours=30 * 24)
-    assert tidy(ports, WORKER).app_tokens == 0
+    assert clean_up(ports, WORKER).app_tokens == 0
     assert [one.name for one in list_app_tokens(ports, OPERATOR, app_id)] == ["", "nightly"]
     clock.pass_(hours=1)
-    assert tidy(ports, WORKER).app_tokens == 1
+    assert clean_up(ports, WORKER).app_tokens == 1
     assert [one.name for one in list_app_tokens(ports, OPERATOR, app_id)] == [""]
 
 
 def test_where_there_is_nothing_to_do_nothing_is_done(ports: Ports) -> None:
-    assert tidy(ports, WORKER) == Tidied(*(0 for _ in fields(Tidied)))
+    assert clean_up(ports, WORKER) == CleanupResult(*(0 for _ in fields(CleanupResult)))
 
 
 def test_nobody_from_outside_starts_it(ports: Ports) -> None:
     with pytest.raises(PermissionDenied):
-        tidy(ports, anonymous())
+        clean_up(ports, anonymous())

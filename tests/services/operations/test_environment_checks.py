@@ -13,8 +13,8 @@ from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.values.check_results import Finding, State
 from app.models import ForwardingRecord
 from app.ports import Ports
-from app.services.operations.health_checks import examine
-from app.services.operations.worker_heartbeat import beat, read_pulse
+from app.services.operations.health_checks import run_checks
+from app.services.operations.worker_heartbeat import read_worker_status, record_heartbeat
 from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
 from tests.builders.apps import make_app
 from tests.builders.webhooks import make_delivery, make_webhook
@@ -26,7 +26,7 @@ from tests.servers.smtp import smtp_server
 
 @dataclass(frozen=True, slots=True)
 class Later:
-    """Ports with the real time, on which ``examine`` insists, or some while after it."""
+    """Ports with the real time, on which ``run_checks`` insists, or some while after it."""
 
     ports: Ports
 
@@ -40,7 +40,7 @@ def at(ports: Ports) -> Later:
 
 
 def found(ports: Ports, subject: str) -> list[Finding]:
-    return [one for one in examine(ports, OPERATOR) if one.subject == subject]
+    return [one for one in run_checks(ports, OPERATOR) if one.subject == subject]
 
 
 def deliver_later(ports: Ports) -> None:
@@ -55,13 +55,13 @@ def test_before_a_worker_has_run_there_is_a_warning(at: Later) -> None:
 
 
 def test_a_worker_that_beats_is_alive(at: Later) -> None:
-    assert beat(at(), WORKER) == 0
+    assert record_heartbeat(at(), WORKER) == 0
     [finding] = found(at(), "worker")
     assert finding == Finding("worker", State.FINE, "Alive, and nothing waits for it.")
 
 
 def test_a_worker_that_stopped_is_told_with_the_time(at: Later) -> None:
-    beat(at(minutes=-30), WORKER)
+    record_heartbeat(at(minutes=-30), WORKER)
     [finding] = found(at(), "worker")
     assert finding.state is State.FAILED
     assert finding.message == "The last sign of life is 30 minutes old."
@@ -73,7 +73,7 @@ def test_a_worker_that_stopped_is_told_with_the_time(at: Later) -> None:
 )
 def test_a_worker_that_does_not_keep_up_is_told(at: Later, waiting: float, state: State) -> None:
     deliver_later(at(minutes=-waiting))
-    beat(at(), WORKER)
+    record_heartbeat(at(), WORKER)
     [finding] = found(at(), "worker")
     assert finding.state is state
     if state is not State.FINE:
@@ -89,7 +89,7 @@ def test_work_that_nobody_does_is_a_failure(at: Later) -> None:
 
 def test_nothing_waits_that_is_under_way_or_not_due(at: Later) -> None:
     deliver_later(at(minutes=5))
-    assert read_pulse(at()).delivery_since is None
+    assert read_worker_status(at()).delivery_since is None
 
 
 def test_mail_is_taken_by_the_server_of_the_setting(at: Later) -> None:

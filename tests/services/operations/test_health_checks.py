@@ -16,8 +16,8 @@ from app.domain.values.errors import PermissionDenied
 from app.domain.values.installation_errors import KeyUnreadable, SchemaBehind, Unreachable
 from app.ports import Ports, ProcessCache
 from app.services.keys.ring import ring
-from app.services.operations.health_checks import examine, require_ready
-from app.services.operations.worker_heartbeat import beat
+from app.services.operations.health_checks import require_ready, run_checks
+from app.services.operations.worker_heartbeat import record_heartbeat
 from app.services.people.group_lists import NewGroup, create_group
 from tests.fakes.clock import FakeClock
 
@@ -31,7 +31,7 @@ def ports(ports: Ports) -> Ports:
 
 
 def found(ports: Ports, subject: str) -> Finding:
-    [finding] = [one for one in examine(ports, OPERATOR) if one.subject == subject]
+    [finding] = [one for one in run_checks(ports, OPERATOR) if one.subject == subject]
     return finding
 
 
@@ -43,8 +43,8 @@ def with_another_secret(ports: Ports) -> Ports:
 
 def test_an_installation_that_is_all_right_is_fit_and_says_so(ports: Ports) -> None:
     require_ready(ports, OPERATOR)
-    beat(ports, WORKER)
-    findings = examine(ports, OPERATOR)
+    record_heartbeat(ports, WORKER)
+    findings = run_checks(ports, OPERATOR)
     subjects = [finding.subject for finding in findings]
     assert subjects == ["database", "signing keys", "login throttle", "clock", "worker", "mail"]
     assert {finding.state for finding in findings} == {State.FINE}
@@ -56,7 +56,7 @@ def test_a_database_without_tables_is_not_fit_and_the_remedy_is_named(
     bare = replace(ports, schema=AlembicSchema(empty_database_url))
     with pytest.raises(SchemaBehind, match="has no tables yet"):
         require_ready(bare, OPERATOR)
-    [finding] = examine(bare, OPERATOR)
+    [finding] = run_checks(bare, OPERATOR)
     assert (finding.subject, finding.state) == ("database", State.FAILED)
     assert finding.remedy == "flask db upgrade"
 
@@ -65,7 +65,7 @@ def test_a_database_that_does_not_answer_is_told_without_its_password(ports: Por
     lost = replace(ports, schema=AlembicSchema(NOWHERE))
     with pytest.raises(Unreachable):
         require_ready(lost, OPERATOR)
-    [finding] = examine(lost, OPERATOR)
+    [finding] = run_checks(lost, OPERATOR)
     assert finding.state is State.FAILED
     assert "port 1 failed" in finding.message
     assert "DATABASE_URL" in finding.remedy
@@ -104,7 +104,7 @@ def test_a_clock_that_has_gone_back_is_told(ports: Ports) -> None:
     assert "was recorded at" in finding.message
 
 
-@pytest.mark.parametrize("use_case", [require_ready, examine])
+@pytest.mark.parametrize("use_case", [require_ready, run_checks])
 def test_it_is_told_to_the_operator_alone(ports: Ports, use_case: Callable[..., object]) -> None:
     with pytest.raises(PermissionDenied):
         use_case(ports, anonymous())

@@ -13,7 +13,7 @@ from app.models import OutboxMailRecord, ResetRequestRecord
 from app.ports import Ports
 from app.ports.mail import MailUndeliverable
 from app.services.operations.mail_sending import send_due_mail
-from app.services.outbox.publisher import put_mail
+from app.services.outbox.publisher import add_mail
 from tests.builders.people import make_user
 from tests.fakes.clock import START, FakeClock
 from tests.fixtures.ports import fake_ports
@@ -52,7 +52,7 @@ def _promise(ports: Ports, recipient: str = "ann@example.com") -> None:
         {"link": "https://shop.example.com/?token=sesame", "lifetime": "1 hour"},
     )
     with ports.database.transaction() as session:
-        put_mail(ports, session, mail)
+        add_mail(ports, session, mail)
 
 
 def _records(ports: Ports) -> list[OutboxMailRecord]:
@@ -178,7 +178,7 @@ def test_a_mail_that_cannot_be_written_holds_up_no_other(
     posting: Ports, mailer: FakePost, clock: FakeClock
 ) -> None:
     with posting.database.transaction() as session:
-        put_mail(posting, session, Mail(MailKind.PASSWORD_RESET, "ann@example.com"))
+        add_mail(posting, session, Mail(MailKind.PASSWORD_RESET, "ann@example.com"))
     for name in ("bob", "cid"):
         _promise(posting, f"{name}@example.com")
 
@@ -283,7 +283,7 @@ def test_a_worker_that_comes_back_too_late_changes_nothing_about_what_another_ha
 def test_a_rolled_back_change_sends_nothing(posting: Ports, mailer: FakePost) -> None:
     def change_and_fail() -> None:
         with posting.database.transaction() as session:
-            put_mail(posting, session, Mail(MailKind.ACCOUNT_EXISTS, "ann@example.com", {}))
+            add_mail(posting, session, Mail(MailKind.ACCOUNT_EXISTS, "ann@example.com", {}))
             raise ArithmeticError
 
     with pytest.raises(ArithmeticError):

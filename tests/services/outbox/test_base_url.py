@@ -14,8 +14,8 @@ from app.models import DeliveryRecord
 from app.ports import Ports
 from app.services.deliveries.dry_runs import trigger_webhook
 from app.services.deliveries.fanout import fan_out_events
-from app.services.outbox.base_url import remember_base_address
-from app.services.outbox.publisher import put_event
+from app.services.outbox.base_url import save_base_url
+from app.services.outbox.publisher import add_event
 from tests.builders.apps import make_app
 from tests.builders.products import make_product, product_id
 from tests.builders.webhooks import make_webhook
@@ -27,7 +27,7 @@ def issuers(ports: Ports) -> list[str]:
     webhook = make_webhook(ports, app, AsyncEvent.PRODUCT_UPDATED)
     product = make_product(ports)
     with ports.database.transaction() as session:
-        put_event(ports, OPERATOR, session, ProductUpdated(product))
+        add_event(ports, OPERATOR, session, ProductUpdated(product))
     fan_out_events(ports, WORKER)
     trigger_webhook(ports, OPERATOR, to_global_id("Webhook", webhook), product_id(product))
     with ports.database.reading() as session:
@@ -48,7 +48,7 @@ def test_an_operators_event_is_sent_from_where_the_shop_is_served(
     configured = replace(ports.configuration, public_url=public_url)
     ports = replace(ports, configuration=configured)
     for one in served:
-        remember_base_address(ports, OPERATOR, one)
+        save_base_url(ports, OPERATOR, one)
 
     assert issuers(ports) == [f"{address}/graphql/"] * 2
 
@@ -57,5 +57,5 @@ def test_where_it_is_served_counts_for_nothing_later_where_the_address_is_config
     ports: Ports,
 ) -> None:
     configured = replace(ports.configuration, public_url="https://shop.example")
-    remember_base_address(replace(ports, configuration=configured), OPERATOR, "http://[::1]:9001")
+    save_base_url(replace(ports, configuration=configured), OPERATOR, "http://[::1]:9001")
     assert issuers(ports) == ["http://localhost:8000/graphql/"] * 2

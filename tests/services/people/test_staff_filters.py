@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.domain.accounts.directory import SignInWay, UserFilter, UserSort
+from app.domain.accounts.directory import SignInMethod, UserFilter, UserSort
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.values.pages import PageRequest, read_cursor
@@ -53,15 +53,15 @@ def test_a_narrowed_list_is_paged_and_counted(ports: Ports, support: int) -> Non
 @pytest.mark.parametrize(
     ("way", "found"),
     [
-        (SignInWay.PASSWORD, ["stranger", "word"]),
-        (SignInWay.SINGLE_SIGN_ON, ["bare", "sso"]),
-        (SignInWay.BOTH, ["both"]),
-        (SignInWay.NEITHER, ["invited"]),
-        (SignInWay.NO_SIGN_ON, ["bare", "invited", "stranger", "word"]),
+        (SignInMethod.PASSWORD, ["stranger", "word"]),
+        (SignInMethod.SINGLE_SIGN_ON, ["bare", "sso"]),
+        (SignInMethod.BOTH, ["both"]),
+        (SignInMethod.NEITHER, ["invited"]),
+        (SignInMethod.NO_SIGN_ON, ["bare", "invited", "stranger", "word"]),
     ],
 )
 def test_the_staff_is_told_apart_by_what_opens_the_door(
-    ports: Ports, way: SignInWay, found: list[str]
+    ports: Ports, way: SignInMethod, found: list[str]
 ) -> None:
     make_provider(ports)
     make_provider(ports, "resting", issuer="", active=False)

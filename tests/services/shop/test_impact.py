@@ -39,7 +39,7 @@ def busy(ports: Ports, clock: FakeClock) -> Iterator[Ports]:
 def see(ports: Ports, **requests: int) -> None:
     for kind, count in requests.items():
         for _ in range(count):
-            ports.activity.saw_request(TrafficKind(kind))
+            ports.activity.count_request(TrafficKind(kind))
     ports.activity.flush()
 
 

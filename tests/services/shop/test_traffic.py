@@ -11,7 +11,7 @@ from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.shop.traffic import TrafficKind
 from app.domain.values.errors import PermissionDenied
 from app.ports import Ports
-from app.services.operations.cleanup import tidy
+from app.services.operations.cleanup import clean_up
 from app.services.shop.traffic import count_traffic, list_untrusted_forwarding
 from tests.builders.people import NOBODY
 from tests.fakes.clock import FakeClock
@@ -29,7 +29,7 @@ def busy(ports: Ports, clock: FakeClock) -> Iterator[Ports]:
 
 def see(ports: Ports, *kinds: TrafficKind) -> None:
     for kind in kinds:
-        ports.activity.saw_request(kind)
+        ports.activity.count_request(kind)
     ports.activity.flush()
 
 
@@ -52,9 +52,9 @@ def test_the_last_hours_requests_are_told_by_kind(busy: Ports, clock: FakeClock)
 def test_counts_are_forgotten_after_a_week(busy: Ports, clock: FakeClock) -> None:
     see(busy, TrafficKind.ANONYMOUS)
     clock.pass_(hours=8 * 24)
-    assert tidy(busy, WORKER).traffic_counts == 0
+    assert clean_up(busy, WORKER).traffic_counts == 0
     clock.pass_(minutes=1)
-    assert tidy(busy, WORKER).traffic_counts == 1
+    assert clean_up(busy, WORKER).traffic_counts == 1
 
 
 def test_traffic_is_for_those_who_manage_settings(ports: Ports) -> None:
@@ -65,11 +65,11 @@ def test_traffic_is_for_those_who_manage_settings(ports: Ports) -> None:
 def test_who_forwards_without_being_trusted_to_is_told_for_a_week(
     busy: Ports, clock: FakeClock
 ) -> None:
-    busy.activity.saw_forwarding("203.0.113.7")
+    busy.activity.record_forwarding("203.0.113.7")
     busy.activity.flush()
     clock.pass_(hours=1)
     for _ in range(2):
-        busy.activity.saw_forwarding("2001:db8::1")
+        busy.activity.record_forwarding("2001:db8::1")
     busy.activity.flush()
     told = list_untrusted_forwarding(busy, OPERATOR)
     assert [(one.peer, one.requests) for one in told] == [("2001:db8::1", 2), ("203.0.113.7", 1)]
@@ -77,9 +77,9 @@ def test_who_forwards_without_being_trusted_to_is_told_for_a_week(
     assert len(list_untrusted_forwarding(busy, OPERATOR, limit=1)) == 1
     clock.pass_(hours=8 * 24)
     assert [one.peer for one in list_untrusted_forwarding(busy, OPERATOR)] == ["2001:db8::1"]
-    tidy(busy, WORKER)
+    clean_up(busy, WORKER)
     clock.pass_(seconds=1)
-    tidy(busy, WORKER)
+    clean_up(busy, WORKER)
     assert list_untrusted_forwarding(busy, OPERATOR) == ()
     with pytest.raises(PermissionDenied):
         list_untrusted_forwarding(busy, NOBODY)

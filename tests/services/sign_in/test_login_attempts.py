@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.domain.sign_in.login_throttle import FADE_SECONDS
+from app.domain.sign_in.login_throttle import EXPIRY_SECONDS
 from app.ports import Ports
 from tests.builders.people import NOBODY, PASSWORD, make_user
 from tests.fakes.clock import FakeClock
@@ -143,7 +143,7 @@ def test_no_wait_is_longer_than_an_hour_and_counters_fade_after_two(
         clock.pass_(seconds=3600)
     fail(ports)
     waits(ports, clock, 3600)
-    clock.pass_(seconds=FADE_SECONDS)
+    clock.pass_(seconds=EXPIRY_SECONDS)
 
     fail(ports)
     waits(ports, clock, 1)

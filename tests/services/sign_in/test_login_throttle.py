@@ -13,7 +13,7 @@ from app.domain.values.errors import PermissionDenied, Refused
 from app.models import AuditRecord
 from app.ports import Ports
 from app.ports.throttle import ThrottleUnavailable
-from app.services.sign_in.login_throttle import explain_blocked, list_blocked, unblock_address
+from app.services.sign_in.login_throttle import list_block_details, list_blocked, unblock_ip
 from tests.builders.people import ADDRESS, NOBODY, actor_of, make_staff, make_user
 from tests.fakes.clock import FakeClock
 from tests.fixtures.statements import recorded_statements, selects
@@ -44,7 +44,7 @@ def test_why_an_address_waits_is_told_with_the_accounts_it_tried(
     for _ in range(4):
         ports.throttle.fail(ADDRESS, "", None, now)
     ports.throttle.fail(OTHER_ADDRESS, "", None, now)
-    first, second = explain_blocked(ports, OPERATOR)
+    first, second = list_block_details(ports, OPERATOR)
     assert (first.address, first.until) == (ADDRESS, clock.now() + timedelta(seconds=512))
     assert (first.failures, first.wrong_passwords, first.unknown_emails) == (14, 10, 4)
     assert (first.accounts, len(first.against)) == (7, 5)
@@ -55,26 +55,26 @@ def test_why_an_address_waits_is_told_with_the_accounts_it_tried(
     ]
     assert (second.address, second.wrong_passwords, second.against) == (OTHER_ADDRESS, 0, ())
     clock.pass_(hours=1)
-    assert explain_blocked(ports, OPERATOR) == ()
+    assert list_block_details(ports, OPERATOR) == ()
 
 
 def test_one_address_is_explained_however_many_wait_longer(ports: Ports, clock: FakeClock) -> None:
     _fail(ports, clock, OTHER_ADDRESS)
     _fail(ports, clock, ADDRESS, times=3)
-    assert [one.address for one in explain_blocked(ports, OPERATOR, limit=1)] == [ADDRESS]
-    [found] = explain_blocked(ports, OPERATOR, limit=1, address="2001:DB8:0::7")
+    assert [one.address for one in list_block_details(ports, OPERATOR, limit=1)] == [ADDRESS]
+    [found] = list_block_details(ports, OPERATOR, limit=1, address="2001:DB8:0::7")
     assert (found.address, found.failures) == (OTHER_ADDRESS, 1)
     for nobody in ("203.0.113.99", "no address"):
-        assert explain_blocked(ports, OPERATOR, address=nobody) == ()
+        assert list_block_details(ports, OPERATOR, address=nobody) == ()
     clock.pass_(seconds=2)
-    assert explain_blocked(ports, OPERATOR, address=OTHER_ADDRESS) == ()
+    assert list_block_details(ports, OPERATOR, address=OTHER_ADDRESS) == ()
 
 
 def test_explanations_cost_three_statements(ports: Ports, clock: FakeClock) -> None:
     _fail(ports, clock, ADDRESS)
     _fail(ports, clock, OTHER_ADDRESS)
     with recorded_statements() as statements:
-        assert len(explain_blocked(ports, OPERATOR)) == 2
+        assert len(list_block_details(ports, OPERATOR)) == 2
     assert len(selects(statements)) == 3
 
 
@@ -83,7 +83,7 @@ def test_an_unblocked_address_may_try_at_once_and_the_others_still_wait(
 ) -> None:
     _fail(ports, clock, ADDRESS, times=3)
     _fail(ports, clock, OTHER_ADDRESS)
-    unblock_address(ports, OPERATOR, ADDRESS)
+    unblock_ip(ports, OPERATOR, ADDRESS)
     assert [one.address for one in list_blocked(ports, OPERATOR)] == [OTHER_ADDRESS]
     assert ports.throttle.begin(ADDRESS, clock.timestamp()).lease
 
@@ -91,7 +91,7 @@ def test_an_unblocked_address_may_try_at_once_and_the_others_still_wait(
 def test_who_unblocked_what_is_on_record(ports: Ports, clock: FakeClock) -> None:
     manager = make_staff(ports, "manager@example.com", Permission.MANAGE_STAFF)
     _fail(ports, clock, OTHER_ADDRESS, times=2)
-    unblock_address(ports, actor_of(ports, manager), OTHER_ADDRESS)
+    unblock_ip(ports, actor_of(ports, manager), OTHER_ADDRESS)
     (row,) = _audited(ports)
     assert (row.actor_user_id, row.address, row.at) == (manager, ADDRESS, clock.now())
     assert (row.subject_type, row.subject_id) == ("Address", OTHER_ADDRESS)
@@ -108,7 +108,7 @@ def test_an_address_may_be_spelled_in_any_way(
     ports: Ports, clock: FakeClock, spelling: str
 ) -> None:
     _fail(ports, clock, OTHER_ADDRESS)
-    unblock_address(ports, OPERATOR, spelling)
+    unblock_ip(ports, OPERATOR, spelling)
     assert list_blocked(ports, OPERATOR) == ()
 
 
@@ -121,7 +121,7 @@ def test_what_is_not_held_cannot_be_let_go_and_leaves_no_record(
 ) -> None:
     _fail(ports, clock, ADDRESS)
     with pytest.raises(Refused) as refused:
-        unblock_address(ports, OPERATOR, address)
+        unblock_ip(ports, OPERATOR, address)
     assert [(one.code, one.field) for one in refused.value.problems] == [(code, "address")]
     assert _audited(ports) == []
 
@@ -131,7 +131,7 @@ def test_an_address_whose_block_has_ended_can_still_be_given_a_fresh_start(
 ) -> None:
     _fail(ports, clock, ADDRESS, times=5)
     clock.pass_(minutes=5)
-    unblock_address(ports, OPERATOR, ADDRESS)
+    unblock_ip(ports, OPERATOR, ADDRESS)
     assert ports.throttle.find(ADDRESS, clock.timestamp()) is None
 
 
@@ -155,8 +155,8 @@ def test_only_who_manages_staff_sees_or_unblocks_addresses(
     _fail(ports, clock, ADDRESS)
     for attempt in (
         lambda: list_blocked(ports, actor),
-        lambda: explain_blocked(ports, actor),
-        lambda: unblock_address(ports, actor, ADDRESS),
+        lambda: list_block_details(ports, actor),
+        lambda: unblock_ip(ports, actor, ADDRESS),
     ):
         with pytest.raises(PermissionDenied) as denied:
             attempt()
@@ -168,7 +168,7 @@ def test_a_store_that_does_not_answer_is_told_from_an_empty_one(ports: Ports) ->
     without_store = replace(ports, throttle=connect_redis_throttle("unix:///nowhere/redis.sock"))
     for attempt in (
         lambda: list_blocked(without_store, OPERATOR),
-        lambda: unblock_address(without_store, OPERATOR, ADDRESS),
+        lambda: unblock_ip(without_store, OPERATOR, ADDRESS),
     ):
         with pytest.raises(ThrottleUnavailable, match="REDIS_URL"):
             attempt()

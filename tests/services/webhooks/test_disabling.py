@@ -11,9 +11,9 @@ from app.domain.authorization.permissions import Permission
 from app.domain.values.ids import to_global_id
 from app.models import AuditRecord, WebhookRecord
 from app.ports import Ports
-from app.ports.http import CallFailed, CallFault, HttpAnswer, HttpRequest
+from app.ports.http import CallFailed, CallFault, HttpRequest, HttpResponse
 from app.services.deliveries.dispatch import lease_due_deliveries
-from app.services.deliveries.sending import make_deliveries
+from app.services.deliveries.sending import send_deliveries
 from app.services.shop.settings import show_settings
 from app.services.webhooks.changes import WebhookInput, update_webhook
 from tests.builders.apps import make_app
@@ -29,7 +29,7 @@ DEAD = "The endpoint has only failed for five days."
 
 @pytest.fixture
 def http(ports: Ports) -> FakeHttp:
-    return FakeHttp(ports.database, lambda _request: HttpAnswer(500))
+    return FakeHttp(ports.database, lambda _request: HttpResponse(500))
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def webhook(ports: Ports) -> int:
 def work(ports: Ports, webhook: int) -> None:
     make_delivery(ports, webhook)
     for batch in lease_due_deliveries(ports, WORKER):
-        make_deliveries(ports, WORKER, batch)
+        send_deliveries(ports, WORKER, batch)
 
 
 def stored(ports: Ports, webhook: int) -> WebhookRecord:
@@ -128,7 +128,7 @@ def test_an_endpoint_that_is_gone_is_switched_off_with_the_same_notice(
     trying: Ports, http: FakeHttp, webhook: int, clock: FakeClock
 ) -> None:
     make_staff(trying, "direct@example.com", Permission.MANAGE_APPS)
-    http.answer = lambda _request: HttpAnswer(410)
+    http.answer = lambda _request: HttpResponse(410)
     for _ in range(3):
         make_delivery(trying, webhook)
     work(trying, webhook)
@@ -149,7 +149,7 @@ def test_what_an_attempt_last_failed_with_stands_with_the_webhook(
         clock.now(),
     )
 
-    def refuse(_request: HttpRequest) -> HttpAnswer:
+    def refuse(_request: HttpRequest) -> HttpResponse:
         raise CallFailed(CallFault.TIMEOUT, "app.example.com did not answer within 20 s.")
 
     http.answer = refuse

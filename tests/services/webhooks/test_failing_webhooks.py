@@ -87,10 +87,10 @@ def test_the_navigation_counts_what_wants_a_look_in_one_statement(
     ports.throttle.fail(ADDRESS, "", make_user(ports), clock.timestamp())
     with recorded_statements() as statements:
         badges = show_badges(ports, OPERATOR)
-    assert badges == Badges(webhooks=2, blocked_addresses=1)
+    assert badges == Badges(webhooks=2, blocked_ips=1)
     assert len(selects(statements)) == 1
     clock.pass_(seconds=5)
-    assert show_badges(ports, OPERATOR).blocked_addresses == 0
+    assert show_badges(ports, OPERATOR).blocked_ips == 0
 
 
 def test_the_navigation_tells_nobody_what_they_may_not_see(ports: Ports) -> None:
@@ -98,7 +98,7 @@ def test_the_navigation_tells_nobody_what_they_may_not_see(ports: Ports) -> None
     staff = actor_of(ports, make_staff(ports, "s@example.com", Permission.MANAGE_STAFF))
     other = actor_of(ports, make_staff(ports, "o@example.com", Permission.MANAGE_ORDERS))
     assert show_badges(ports, apps) == Badges(webhooks=0)
-    assert show_badges(ports, staff) == Badges(blocked_addresses=0)
+    assert show_badges(ports, staff) == Badges(blocked_ips=0)
     with recorded_statements() as statements:
         assert show_badges(ports, other) == Badges()
     assert statements == []
@@ -108,4 +108,4 @@ def test_the_navigation_tells_nobody_what_they_may_not_see(ports: Ports) -> None
 
 def test_a_page_shows_the_rest_while_the_counters_cannot_be_read(ports: Ports) -> None:
     without = replace(ports, throttle=connect_redis_throttle("unix:///nowhere/redis.sock"))
-    assert show_badges(without, OPERATOR) == Badges(webhooks=0, blocked_addresses=None)
+    assert show_badges(without, OPERATOR) == Badges(webhooks=0, blocked_ips=None)
