@@ -25,9 +25,9 @@ def confirm_account(
 ) -> User:
     """Confirm an account by the token of a mailed link (`confirmAccount`); opens no session.
 
-    With ``password`` that becomes the account's own, whoever had chosen another, and sessions that
-    were opened with the other end. Refuses INVALID on ``token`` for a bad, used, expired or
-    foreign one and for an unknown email alike; a weak one on ``password`` (PASSWORD_…).
+    With ``password``, it replaces the account's password and ends sessions opened with the old
+    one. Refuses INVALID on ``token`` for a bad, used, expired or foreign one and for an unknown
+    email alike; a weak password on ``password`` (PASSWORD_…).
     """
     hashed = None
     if password is not None:
@@ -43,10 +43,10 @@ def confirm_account(
 
 @part
 def confirm(ports: Ports, actor: Actor, session: Session, user: UserRecord) -> None:
-    """Note that the mailbox of ``user`` has been shown to be theirs, if nobody had yet.
+    """Mark the account as confirmed, if it isn't yet.
 
-    Whoever came in under this address by a provider that did not vouch for it is cut off: it is
-    not known whether they are the same.
+    Identities with this email that their provider hadn't verified are dropped: they may belong to
+    someone else.
     """
     was_confirmed = user.is_confirmed
     confirm_email(ports, actor, session, user)

@@ -1,4 +1,4 @@
-"""The account's own details, changed by its owner or by whoever manages customers."""
+"""Change an account's own details, for its owner or for staff who manage customers."""
 
 from dataclasses import dataclass
 
@@ -23,7 +23,7 @@ from app.services.sign_in.reauthentication import own_id
 
 @dataclass(frozen=True, slots=True)
 class Details:
-    """What is to change; ``ABSENT`` leaves a name as it is."""
+    """New names; ``ABSENT`` keeps a name."""
 
     first_name: str | Absent = ABSENT
     last_name: str | Absent = ABSENT
@@ -44,9 +44,9 @@ def update_account(ports: Ports, actor: Actor, details: Details) -> User:
 def update_customer_account(
     ports: Ports, actor: Actor, customer_id: str, details: Details
 ) -> User:
-    """Change a customer's names for them (`accountUpdate` with ``customerId``, a global id).
+    """Change a customer's names (`accountUpdate` with ``customerId``, a global id).
 
-    Refuses NOT_FOUND on ``customerId`` for whoever is no customer, INVALID on each name.
+    Refuses NOT_FOUND on ``customerId`` if it isn't a customer's, INVALID on each name.
     """
     key = key_of(customer_id, "User", field="customerId")
     with ports.database.transaction() as session:

@@ -1,4 +1,4 @@
-"""Mails that tell a mailbox what its owner alone may know, and not too often."""
+"""Mails with information for a mailbox's owner alone, at most one per lock time."""
 
 from datetime import timedelta
 
@@ -17,11 +17,10 @@ from app.services.sign_in.timing_equalizer import roll_back_unless
 
 @part
 def notify_account_owner(ports: Ports, session: Session, user: UserRecord) -> None:
-    """Tell ``user``, whose row is locked, that somebody tried to use their address.
+    """Mail ``user``, whose row is locked, that someone tried to use their email.
 
-    Only whoever reads that mailbox learns that there is an account. One that was told a moment ago
-    is told nothing, nor is an inactive one, with which its owner could do nothing; both after the
-    same work.
+    Only the mailbox's owner learns that the account exists. Inactive accounts, and accounts that
+    got a mail within the lock time, get none, after the same work.
     """
     told = was_mailed(ports, session, user.id, LinkPurpose.NOTICE)
     with roll_back_unless(session, user.is_active and not told):
@@ -31,9 +30,9 @@ def notify_account_owner(ports: Ports, session: Session, user: UserRecord) -> No
 
 @part
 def was_mailed(ports: Ports, session: Session, user_id: int, purpose: LinkPurpose) -> bool:
-    """Whether a link for ``purpose`` was made within ``RESET_PASSWORD_LOCK_TIME``.
+    """Whether a link for ``purpose`` was created within ``RESET_PASSWORD_LOCK_TIME``.
 
-    What anybody can have mailed to somebody else must not fill their mailbox.
+    Keeps strangers from flooding someone's mailbox.
     """
     lock = timedelta(seconds=ports.configuration.reset_password_lock_time)
     recent = select(AccountLinkRecord.id).where(

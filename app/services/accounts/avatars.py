@@ -21,10 +21,11 @@ from app.services.sign_in.reauthentication import own_id
 
 @account_owner_only
 def update_avatar(ports: Ports, actor: Actor, image: Upload) -> User:
-    """Show another picture of the caller (`userAvatarUpdate`).
+    """Replace the caller's avatar (`userAvatarUpdate`).
 
-    It is drawn anew from the file's pixels, under a name that nobody can guess. Refuses on
-    ``image``: FILE_SIZE_LIMIT_EXCEEDED, and INVALID for what is no picture, or one too large.
+    The image is re-encoded from its pixels and gets a random name. Refuses
+    FILE_SIZE_LIMIT_EXCEEDED on ``image``, and INVALID for a file that is not an image or has too
+    many pixels.
     """
     if len(image.data) > MAX_FILE_SIZE:
         message = "Use a file of at most {max_file_size} MiB."
@@ -63,7 +64,7 @@ def delete_avatar(ports: Ports, actor: Actor) -> User:
 
 @public
 def show_avatar(ports: Ports, actor: Actor, name: str, size: int) -> bytes | None:
-    """The picture of that name in that size, WebP; ``None`` when there is none (any more)."""
+    """Return the avatar of that name and size as WebP; ``None`` if it doesn't exist."""
     wanted = select(AvatarRecord.data).where(AvatarRecord.name == name, AvatarRecord.size == size)
     with ports.database.reading() as session:
         return session.scalar(wanted)

@@ -43,11 +43,11 @@ _TAKEN = Problem("UNIQUE", "Another account has this address by now.", "newEmail
 def request_email_change(
     ports: Ports, actor: Actor, *, new_email: str, password: str, redirect_url: str
 ) -> User:
-    """Mail a link to the new address (`requestEmailChange`); nothing changes before it is opened.
+    """Mail a link to the new email (`requestEmailChange`); nothing changes until it is opened.
 
-    Refuses REQUIRED and INVALID on ``newEmail``, UNIQUE for the present one; REQUIRED and INVALID
-    on ``redirectUrl``; INVALID_CREDENTIALS on ``password``. That another account has the address
-    is told to its owner by mail, and never to the caller, not even by the time it takes.
+    Refuses REQUIRED and INVALID on ``newEmail``, UNIQUE for the current one; REQUIRED and INVALID
+    on ``redirectUrl``; INVALID_CREDENTIALS on ``password``. If another account has the email, its
+    owner gets a mail; neither the result nor the time it takes shows it to the caller.
     """
     account = own_account(ports, actor)
     email = normalize_email(new_email)
@@ -76,11 +76,10 @@ def request_email_change(
 
 @account_owner_only
 def confirm_email_change(ports: Ports, actor: Actor, *, token: str) -> User:
-    """Move the caller's account by the token of a mailed link (`confirmEmailChange`).
+    """Change the caller's email by the token of a mailed link (`confirmEmailChange`).
 
-    Refuses INVALID on ``token`` for a bad, used, expired or foreign one; UNIQUE on ``newEmail``
-    when somebody has taken the address meanwhile. The old address is told; links that were mailed
-    to it are dead.
+    Refuses INVALID on ``token`` for a bad, used, expired or foreign one; UNIQUE on ``newEmail`` if
+    it was taken meanwhile. The old email gets a mail; links mailed to it stop working.
     """
     try:
         with ports.database.transaction() as session:

@@ -40,9 +40,9 @@ class OpenedLink:
 def make_link(
     ports: Ports, session: Session, user: UserRecord, purpose: LinkPurpose, new_email: str = ""
 ) -> str:
-    """Store a link for ``user``, whose row is locked or new; returns its token, kept nowhere.
+    """Store a link for ``user``, whose row is locked or new; return its token, which isn't stored.
 
-    An earlier link for the same purpose is worth nothing any more.
+    Earlier links for the same purpose stop working.
     """
     token = ports.randomness.token(TOKEN_LENGTH)
     now = ports.clock.now()
@@ -70,9 +70,9 @@ def make_link(
 def find_link(
     ports: Ports, session: Session, purposes: Collection[LinkPurpose], token: str
 ) -> OpenedLink:
-    """The link with that token, if it is good right now; it stays usable.
+    """Return the valid link with that token; it stays usable.
 
-    Refuses INVALID on ``token``, the same for each reason: nobody learns which.
+    Refuses INVALID on ``token``, without saying why it is invalid.
     """
     link = session.scalar(_with(token, purposes))
     user = None if link is None else session.get(UserRecord, link.user_id)

@@ -1,4 +1,4 @@
-"""What belongs to a new password, however it comes: its quality, and what ends with the old."""
+"""Set new passwords: check their quality and end what the old one opened."""
 
 from collections.abc import Collection
 
@@ -27,10 +27,10 @@ _NO_SESSION = 0
 def hash_for_link(
     ports: Ports, purposes: Collection[LinkPurpose], *, email: str, token: str, password: str
 ) -> str:
-    """The hash of ``password`` for whoever holds the link with that token, which stays good.
+    """Hash ``password`` for the holder of the link with that token, which stays valid.
 
-    Refuses a weak one on ``password`` (PASSWORD_…) and INVALID on ``token``. What the account is
-    called counts only once the link has been found good: nobody else may learn it.
+    Refuses a weak one on ``password`` (PASSWORD_…) and INVALID on ``token``. The account's names
+    are compared only after the link proved valid, so they don't leak.
     """
     _require_quality(password, own_words(email))
     with ports.database.reading() as reading:
@@ -52,10 +52,10 @@ def replace_password(
     *,
     but: int | None = None,
 ) -> None:
-    """Give ``user``, whose row is locked, a new password; all sessions end, or all ``but`` one.
+    """Set a new password for ``user``, whose row is locked; end all sessions, or all ``but`` one.
 
-    Tokens of an identity provider go on: they were never opened by the password. Every link of
-    theirs dies, and a mail tells them, unless there was no password before.
+    Tokens of identity providers stay valid: no password opened them. All links of the user stop
+    working, and they get a mail unless they had no password before.
     """
     now = ports.clock.now()
     is_first = user.password_hash is None

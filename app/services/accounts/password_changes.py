@@ -39,11 +39,11 @@ _CHANGED_MEANWHILE = Problem(
 def change_password(
     ports: Ports, actor: Actor, *, old_password: str | None, new_password: str
 ) -> User:
-    """Change the caller's own password (`passwordChange`); every other session ends.
+    """Change the caller's own password (`passwordChange`); end every other session.
 
-    Refuses DISABLED_AUTHENTICATION_METHOD before it looks at the caller; INVALID_CREDENTIALS on
+    Refuses DISABLED_AUTHENTICATION_METHOD before anything else; INVALID_CREDENTIALS on
     ``oldPassword`` when that is missing or wrong; a weak one on ``newPassword`` (PASSWORD_…). The
-    owner is told by mail.
+    user gets a mail.
     """
     account = own_account(ports, actor)
     words = own_words(account.email, account.first_name, account.last_name, account.shop_name)
@@ -67,12 +67,11 @@ def change_password(
 def set_password(
     ports: Ports, actor: Actor, *, email: str, password: str, token: str
 ) -> TokenPair:
-    """Set a password by the link of a mail, and sign in (`setPassword`); all sessions end.
+    """Set a password by a mailed link and sign in (`setPassword`); end all other sessions.
 
     Refuses DISABLED_AUTHENTICATION_METHOD; a weak one on ``password`` (PASSWORD_…), which leaves
-    the link good; INVALID on ``token`` for a bad, used, expired or foreign one and for an unknown
-    email alike. Whoever opens the link has shown that the mailbox is theirs: the account counts as
-    confirmed.
+    the link valid; INVALID on ``token`` for a bad, used, expired or foreign one and for an unknown
+    email alike. Opening the link confirms the account.
     """
     entered = sign_in_with_link(ports, actor, email=email, password=password, token=token)
     return sign_pair(ports, actor, entered.opened, entered.user, entered.switches)
@@ -88,9 +87,9 @@ def sign_in_with_link(
     token: str,
     lifetime: timedelta | None = None,
 ) -> PasswordSignIn:
-    """A new session for whoever sets a password by a link; refuses as ``set_password`` does.
+    """Open a session after setting a password by a link; refuses as ``set_password`` does.
 
-    ``lifetime`` is how long the session is good for, unless as long as refresh tokens are.
+    ``lifetime`` is the session's, that of refresh tokens by default.
     """
     require_password_login(load_shop_state(ports).switches)
     hashed = hash_for_link(ports, _PURPOSES, email=email, token=token, password=password)

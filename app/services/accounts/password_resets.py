@@ -1,8 +1,7 @@
-"""Forgotten passwords: asked for by anybody in the same time, answered by the worker.
+"""Password resets: requested in constant time, processed by the worker.
 
-A request looks at nothing that depends on an account: it writes down what was typed. Whose address
-it is, and whether a link may be made, the worker finds out afterwards, so neither the answer nor
-the time it takes can tell known from unknown addresses.
+A request only stores what was typed. The worker looks up the account and decides whether a link
+may be sent, so neither the response nor its time reveals which emails are known.
 """
 
 import hashlib
@@ -66,16 +65,16 @@ def request_password_reset(ports: Ports, actor: Actor, *, email: str, redirect_u
 
 @internal
 def set_password_page(ports: Ports, actor: Actor) -> str:
-    """The console's own page to which a link may lead: everybody can set a password there."""
+    """Return the URL of the console's page for setting a password."""
     return f"{base_url(ports)}/console/set-password"
 
 
 @internal
 def answer_reset_requests(ports: Ports, actor: Actor) -> int:
-    """Make the links that were asked for, with their mails and events; how many requests were met.
+    """Create the requested links with their mails and events; return the number of requests.
 
-    One link per user and ``RESET_PASSWORD_LOCK_TIME``, of however many processes; none for an
-    address that is nobody's or an inactive account's, nor while passwords are switched off.
+    At most one link per user and ``RESET_PASSWORD_LOCK_TIME`` across processes; none for unknown
+    emails or inactive accounts, nor while passwords are disabled.
     """
     removed, after, answered = _remove_without_account(ports), 0, 0
     faults: list[Exception] = []
@@ -91,9 +90,9 @@ def answer_reset_requests(ports: Ports, actor: Actor) -> int:
 
 
 def _remove_without_account(ports: Ports) -> int:
-    """Drop requests for emails without an active account, many at once: how many.
+    """Delete requests for emails without an active account in bulk; return how many.
 
-    Otherwise a flood of invented emails would keep everybody else's links waiting.
+    Keeps a flood of invented emails from delaying other people's links.
     """
     removed = 0
     while (dropped := _drop_without_account(ports)) > 0:

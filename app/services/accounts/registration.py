@@ -32,7 +32,7 @@ _DECOY_LENGTH = 16
 
 @dataclass(frozen=True, slots=True)
 class NewAccount:
-    """What somebody typed to register; ``redirect_url`` is where a confirmation leads."""
+    """The input of a registration; ``redirect_url`` is the page of the confirmation link."""
 
     email: str
     password: str = field(repr=False)
@@ -43,9 +43,9 @@ class NewAccount:
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """What every registration costs, whoever has the address: one hash made, one compared.
+    """The work that every registration does for any email: one hash made, one compared.
 
-    ``is_same`` when the address has an account with this very password.
+    ``is_same`` if the email has an account with this password.
     """
 
     password_hash: str = field(repr=False)
@@ -54,14 +54,13 @@ class _Work:
 
 @input_decides
 def register_account(ports: Ports, actor: Actor, new: NewAccount) -> bool:
-    """Add a customer (`accountRegister`); whether the address has to be confirmed by a mail.
+    """Register a customer (`accountRegister`); return whether the email needs confirmation.
 
-    One answer, after the same work, for new addresses and for those that have an account: nothing
-    about an existing one changes, and its owner is told by mail. Refuses REQUIRED and INVALID on
-    ``email``; a weak one on ``password`` (PASSWORD_…); INVALID on ``firstName``, ``lastName``;
-    where accounts are confirmed by mail, REQUIRED and INVALID on ``redirectUrl``. Opens no session
-    and works in every login mode. Whatever the setting, an account counts as confirmed only once
-    its owner has opened a link from that mailbox.
+    The response and the work are the same for new and for known emails: an existing account
+    doesn't change, and its owner gets a mail. Refuses REQUIRED and INVALID on ``email``; a weak
+    one on ``password`` (PASSWORD_…); INVALID on ``firstName``, ``lastName``; where accounts are
+    confirmed by mail, REQUIRED and INVALID on ``redirectUrl``. Opens no session and works in every
+    login mode. An account is confirmed only by opening a mailed link, whatever the setting.
     """
     new = replace(new, email=normalize_email(new.email))
     with ports.database.reading() as reading:
@@ -100,7 +99,7 @@ def _work(ports: Ports, new: NewAccount) -> _Work:
 
 
 def _register(ports: Ports, actor: Actor, new: NewAccount, work: _Work) -> None:
-    """Make an account and tell somebody of one: one of the two is kept, both take their time."""
+    """Create an account and notify an existing one's owner; keep one of both."""
     with ports.database.transaction() as session:
         shop = session.get_one(ShopRecord, SHOP_ID)
         existing = session.scalar(
@@ -150,11 +149,11 @@ def _register_again(
     *,
     is_same: bool,
 ) -> None:
-    """What an address gets that has an account already.
+    """Handle a registration for an email that has an account.
 
-    Whoever knows the password of an account that waits for its confirmation has lost the mail, and
-    gets another. For anybody else the owner of the mailbox is told: were they sent a confirmation
-    too, they might confirm an account that a stranger made with a password of their own.
+    With the password of an unconfirmed account, the confirmation is mailed again. Otherwise the
+    owner gets a notice without a confirmation link: it could confirm an account that a stranger
+    created with a password of their own.
     """
     mailed = was_mailed(ports, session, existing.id, LinkPurpose.CONFIRM_ACCOUNT)
     waiting = existing.is_active and not existing.is_confirmed and needs_confirmation(shop)

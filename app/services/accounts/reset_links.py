@@ -1,4 +1,4 @@
-"""Links to set a new password: made when it is their turn, or sent by whoever manages people."""
+"""Password reset links: created on request, or sent by staff who manage people."""
 
 from datetime import timedelta
 
@@ -27,10 +27,10 @@ from app.services.sign_in.password_login import needs_password_login
 @needs_password_login
 @requires(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
 def send_reset_link(ports: Ports, actor: Actor, user_id: int, *, redirect_url: str) -> None:
-    """Mail somebody a link to set a new password, as if they had asked for it themselves.
+    """Mail a user a link to set a new password, as if they had requested it.
 
     Refuses DISABLED_AUTHENTICATION_METHOD; INVALID on ``redirectUrl``; on ``id`` NOT_FOUND,
-    OUT_OF_SCOPE_USER for somebody who may do what the caller may not, INACTIVE, and
+    OUT_OF_SCOPE_USER for a user with permissions that the caller lacks, INACTIVE, and
     PASSWORD_RESET_ALREADY_REQUESTED within ``RESET_PASSWORD_LOCK_TIME`` of the last link.
     """
     require_redirect(ports, redirect_url)
@@ -47,9 +47,9 @@ def send_reset_link(ports: Ports, actor: Actor, user_id: int, *, redirect_url: s
 
 @part
 def claim_reset(ports: Ports, session: Session, who: ColumnElement[bool]) -> UserRecord | None:
-    """Whoever may have a link now, the turn being theirs; ``None`` when nobody may.
+    """Lock and return the user who can get a link now; ``None`` if there is none.
 
-    One link per user and ``RESET_PASSWORD_LOCK_TIME``, of however many processes.
+    At most one link per user and ``RESET_PASSWORD_LOCK_TIME`` across processes.
     """
     now = ports.clock.now()
     before = now - timedelta(seconds=ports.configuration.reset_password_lock_time)

@@ -52,7 +52,7 @@ class CreatedApp:
 
 @dataclass(frozen=True, slots=True)
 class AppChange:
-    """What is to become of an app; what is absent stays as it is."""
+    """A change of an app; absent fields stay."""
 
     name: str | Absent = ABSENT
     identifier: str | Absent = ABSENT
@@ -216,7 +216,7 @@ def _is_taken(session: Session, identifier: str, but: int | None = None) -> bool
 
 
 def _refuse_taken(ports: Ports, identifier: str, but: int | None = None) -> None:
-    """Refuse UNIQUE where somebody else was quicker by a moment with the same identifier."""
+    """Refuse UNIQUE when another transaction stored the same identifier first."""
     with ports.database.reading() as session:
         if _is_taken(session, identifier, but):
             raise Refused(_UNIQUE) from None

@@ -27,7 +27,7 @@ _TOKEN_NAME = "Default"  # noqa: S105
 
 @dataclass(frozen=True, slots=True)
 class MadeApp:
-    """An app that is not installed yet; a ``token`` where there is a back end to want one."""
+    """An app that isn't installed yet; ``token`` is empty if it has no back end."""
 
     app_id: int
     token: NewAppToken | None

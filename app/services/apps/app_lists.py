@@ -24,7 +24,7 @@ _COLUMNS = {
 
 @dataclass(frozen=True, slots=True)
 class AppFilter:
-    """Which apps are wanted; ``search`` is a part of the name, ``name`` all of it."""
+    """Conditions on apps; ``search`` is a part of the name, ``name`` all of it."""
 
     search: str = ""
     name: str = ""

@@ -1,4 +1,4 @@
-"""Whether apps may come in: deactivated, activated."""
+"""Activate and deactivate apps."""
 
 from app.domain.apps.apps import App
 from app.domain.authorization.actor import Actor

@@ -1,4 +1,4 @@
-"""The tokens of apps: made and told once, listed, replaced, revoked."""
+"""The tokens of apps: created and shown once, listed, rotated, revoked."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -163,7 +163,7 @@ def verify_app_token(ports: Ports, actor: Actor, token: str) -> bool:
 
 
 def _find(session: Session, actor: Actor, token_id: int) -> tuple[AppTokenRecord, App]:
-    """The token and its app, both locked: the app first, as everybody does."""
+    """Return the token and its app, both locked, the app first."""
     missing = Refused(Problem("NOT_FOUND", "There is no such token.", "id"))
     of_token = AppTokenRecord.id == token_id
     app_id = session.scalar(select(AppTokenRecord.app_id).where(of_token))

@@ -1,4 +1,4 @@
-"""The tokens by which an app's page in the dashboard acts for whoever is looking at it."""
+"""The tokens with which an app's dashboard extension acts for its user."""
 
 from datetime import datetime
 
@@ -21,12 +21,11 @@ _SESSION: Select[*tuple[object, ...]] = select(
 
 @staff_and_apps
 def make_extension_token(ports: Ports, actor: Actor, app: App) -> str | None:
-    """A token of five minutes for ``app`` to act for the caller (`accessToken`).
+    """Create a five-minute token for ``app`` to act for the caller (`accessToken`).
 
-    It belongs to the caller's session, ends with it at the latest, and is worth what both may do.
-    ``None`` where there is nobody to act for, or nothing to act: for apps, for extensions (one
-    must not get at another's rights), for staff without a session of ours, for an app that is not
-    active, and for one that was made here and has no page.
+    It belongs to the caller's session, ends with it, and has the permissions that both hold.
+    ``None`` for apps and extensions, for staff without a session of ours, for an inactive app, and
+    for a local app without a page.
     """
     if not actor.is_account_owner or actor.user_id is None:
         return None

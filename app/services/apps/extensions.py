@@ -1,4 +1,4 @@
-"""What apps add to the dashboard: listed for the staff who may use it."""
+"""List the extensions that apps add to the dashboard, for the staff who can use them."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ _OF_ACTIVE_APPS: Select[*tuple[object, ...]] = (
 
 @dataclass(frozen=True, slots=True)
 class ExtensionFilter:
-    """Which extensions are wanted: at one of these places (any, if empty), opened that way."""
+    """Conditions on extensions: one of ``mounts`` (any if empty), and ``target``."""
 
     mounts: tuple[str, ...] = ()
     target: str = ""

@@ -18,7 +18,7 @@ _MAX_SIZE = 64 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Handshake:
-    """What an app is told: its token, and where the API is, character by character its ``iss``."""
+    """The data sent to an app: its token and the API's URL, exactly as in its tokens' ``iss``."""
 
     target_url: str
     api_url: str

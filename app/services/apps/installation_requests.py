@@ -25,7 +25,7 @@ _MAX_NAME_LENGTH = 256
 
 @dataclass(frozen=True, slots=True)
 class WantedApp:
-    """An app to be installed, and what it is granted."""
+    """The input of an installation and the granted permissions."""
 
     app_name: str
     manifest_url: str
@@ -36,11 +36,11 @@ class WantedApp:
 @fresh_proof("with permissions", lambda _ports, _actor, wanted: bool(wanted.permissions))
 @requires_person(Permission.MANAGE_APPS)
 def install_app(ports: Ports, actor: Actor, wanted: WantedApp) -> Installation:
-    """Note that an app is wanted (`appInstall`); the worker installs it, in moments.
+    """Request an installation (`appInstall`); the worker runs it.
 
     Refuses REQUIRED and INVALID on ``appName``, INVALID_URL_FORMAT on ``manifestUrl``,
-    OUT_OF_SCOPE_PERMISSION and INVALID_PERMISSION on ``permissions``. Whatever comes later stands
-    in the installation, which is then FAILED.
+    OUT_OF_SCOPE_PERMISSION and INVALID_PERMISSION on ``permissions``. Later failures are stored in
+    the installation, which is then FAILED.
     """
     name = wanted.app_name.strip()
     found = [
@@ -82,10 +82,10 @@ def install_app(ports: Ports, actor: Actor, wanted: WantedApp) -> Installation:
 def retry_installation(
     ports: Ports, actor: Actor, installation_id: int, *, activate: bool | None = None
 ) -> Installation:
-    """Try a failed installation again (`appRetryInstall`), in the name of whoever asks now.
+    """Retry a failed installation (`appRetryInstall`) on behalf of the caller.
 
-    Refuses on ``id``: NOT_FOUND, INVALID_STATUS for one that has not failed, and
-    OUT_OF_SCOPE_PERMISSION when it would grant what the caller does not hold.
+    Refuses on ``id``: NOT_FOUND, INVALID_STATUS if it hasn't failed, and OUT_OF_SCOPE_PERMISSION
+    if it grants permissions that the caller lacks.
     """
     with ports.database.transaction() as session:
         stored = _failed(session, installation_id)
@@ -126,7 +126,7 @@ def list_installations(ports: Ports, actor: Actor) -> tuple[Installation, ...]:
 
 @part
 def to_installation(stored: AppInstallationRecord) -> Installation:
-    """What may be told of a stored installation."""
+    """Return the installation of a record, without its lease."""
     return Installation(
         id=stored.id,
         app_name=stored.app_name,

@@ -1,8 +1,8 @@
-"""Installing apps: the worker's part, one at a time, resumed or ended cleanly wherever it stopped.
+"""Install apps in the worker, one at a time, resumed or rolled back after a crash.
 
 An installation is claimed by a lease. Its app and token are committed before the handshake, in
-which the app may call back with them, and removed again when it fails; whoever claims an
-installation whose worker died begins by removing what that one had made.
+which the app can call back with them, and removed if it fails. A worker that takes over an expired
+lease first removes what the previous one stored.
 """
 
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ _INTERRUPTED = "The installation was interrupted several times. Try again."
 
 @dataclass(frozen=True, slots=True)
 class _Claimed:
-    """An installation that whoever holds the lease may go on with, until it ends."""
+    """An installation leased by this worker."""
 
     id: int
     lease: str
@@ -52,10 +52,10 @@ class _LeaseLost(Exception):
 
 @internal
 def install_next_app(ports: Ports, actor: Actor) -> int:
-    """Install one app that is wanted; how many installations ended, well or not.
+    """Install one requested app; return how many installations ended, successfully or not.
 
-    It fails with the app's own message, with what is wrong with its manifest, or when the person
-    who asked lost the right to meanwhile, and leaves no app and no token behind.
+    It fails with the app's own message, with the manifest's problems, or if the requester lost the
+    permission meanwhile; then no app or token remains.
     """
     claimed = _claim(ports)
     if claimed is None:
@@ -81,7 +81,7 @@ def _end(ports: Ports, claimed: _Claimed) -> None:
 
 
 def _claim(ports: Ports) -> _Claimed | None:
-    """Take the installation that has waited longest; what was made of its app is removed."""
+    """Lease the installation that has waited longest; remove what an earlier attempt stored."""
     now = ports.clock.now()
     waiting = AppInstallationRecord.next_attempt_at <= now
     with ports.database.reading() as session:
@@ -120,7 +120,7 @@ def _install(ports: Ports, claimed: _Claimed) -> None:
 
 
 def _make(ports: Ports, claimed: _Claimed, manifest: Manifest) -> Handshake | None:
-    """The app, not installed yet, with all that its manifest asks for; and whom to tell."""
+    """Store the app with its manifest's contents, not installed yet; return the handshake."""
     try:
         with ports.database.transaction() as session:
             stored = _held(session, claimed)

@@ -34,21 +34,21 @@ _CODES = {
 
 @requires_person(Permission.MANAGE_APPS)
 def fetch_manifest(ports: Ports, actor: Actor, manifest_url: str) -> Manifest:
-    """What an app says of itself at that address (`appFetchManifest`); nothing is kept of it.
+    """Fetch an app's manifest (`appFetchManifest`); nothing is stored.
 
-    Refuses on ``manifestUrl``: INVALID_URL_FORMAT, INVALID for one that leads into a private
-    network, MANIFEST_URL_CANT_CONNECT, INVALID_MANIFEST_FORMAT for what is no JSON object or too
-    large. Else everything that is wrong with the manifest, by its key, and UNIQUE on
-    ``identifier`` when the app is there already.
+    Refuses on ``manifestUrl``: INVALID_URL_FORMAT, INVALID for a private network,
+    MANIFEST_URL_CANT_CONNECT, INVALID_MANIFEST_FORMAT for anything but a JSON object of allowed
+    size. Otherwise refuses every problem of the manifest by its key, and UNIQUE on ``identifier``
+    if the app is installed.
     """
     return load_manifest(ports, manifest_url)
 
 
 @part
 def load_manifest(ports: Ports, manifest_url: str) -> Manifest:
-    """The manifest at that address, its webhooks with the events that their queries are about.
+    """Load and check the manifest at that URL, its webhooks with the events of their queries.
 
-    Refuses as ``fetch_manifest`` does. Never inside a transaction: it talks to somebody else.
+    Refuses as ``fetch_manifest`` does. Never inside a transaction: it uses the network.
     """
     problem = manifest_url_problem(manifest_url)
     if problem is not None:
@@ -122,7 +122,7 @@ def _identifier_problems(ports: Ports, manifest: Manifest) -> Iterator[Problem]:
 
 
 def _events_of(ports: Ports, webhook: ManifestWebhook) -> ManifestWebhook:
-    """Without events of its own a webhook hears of those that its query is about."""
+    """Return a webhook's events; without any, those of its query."""
     if webhook.events:
         return webhook
     return replace(webhook, events=ports.payloads.check(webhook.query).events)

@@ -1,4 +1,4 @@
-"""What a list of apps tells of each beside itself: its tokens and its webhooks, counted."""
+"""Counts of tokens and webhooks for lists of apps."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -17,9 +17,9 @@ from app.services.authorization.register import requires
 
 @dataclass(frozen=True, slots=True)
 class AppSummary:
-    """How many tokens an app has (``last_four`` of the newest) and when one of them was used last.
+    """An app's number of tokens, ``last_four`` of the newest, and the last use of any.
 
-    ``failing`` are those of its ``webhooks`` that fail at present or were switched off for it.
+    ``failing`` counts those of its ``webhooks`` that fail or were disabled for failing.
     """
 
     tokens: int
@@ -71,7 +71,7 @@ def _webhooks() -> Select[int]:
 
 @dataclass(frozen=True, slots=True)
 class AppWebhook:
-    """A webhook as the page of its app tells of it."""
+    """A webhook on its app's page."""
 
     id: int
     name: str

@@ -1,4 +1,4 @@
-"""The audit trail as staff look through it: a page at a time, one entry, or all for an export."""
+"""Read the audit log: a page, one entry, or all for an export."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -71,9 +71,9 @@ def show_entry(ports: Ports, actor: Actor, entry_id: int) -> AuditEntry | None:
 
 @requires_person(Permission.MANAGE_STAFF)
 def export_entries(ports: Ports, actor: Actor, wanted: AuditFilter = _ALL) -> Iterator[AuditEntry]:
-    """Every entry that is wanted, in the list's order, read a few hundred at a time while they go.
+    """Yield every matching entry in the list's order, reading a few hundred at a time.
 
-    Refuses as ``list_entries`` does, when the first is asked for.
+    Refuses as ``list_entries`` does, when the first is requested.
     """
     cursor: tuple[str | int, ...] = ()
     while True:

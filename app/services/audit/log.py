@@ -1,4 +1,4 @@
-"""The audit trail: written by use cases, in the transaction that makes the change."""
+"""Write the audit log in the transaction of the change."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from app.services.authorization.register import part
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What was done to what. ``before`` and ``after`` hold the fields that differ, no secret."""
+    """An action and its subject; ``before`` and ``after`` hold changed fields, no secrets."""
 
     action: str
     subject_type: str

@@ -1,4 +1,4 @@
-"""Who asked for something that is done later: kept with it, for audit and events."""
+"""The actor who requested deferred work, stored for audit and events."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -29,7 +29,7 @@ _LOST = Problem(
 
 @part
 def store_requester(actor: Actor) -> dict[str, object]:
-    """What is kept of whoever asks."""
+    """Return the stored form of the actor who requests something."""
     return {
         "kind": actor.kind.value,
         "user_id": actor.user_id,
@@ -45,7 +45,7 @@ def store_requester(actor: Actor) -> dict[str, object]:
 
 @part
 def requester(kept: Mapping[str, object]) -> Actor:
-    """Whoever asked, as far as audit and events tell of them; without any right."""
+    """Return the stored requester as an actor for audit and events, without permissions."""
     user_id, app_id, address = kept["user_id"], kept["app_id"], kept["address"]
     return Actor(
         ActorKind(str(kept["kind"])),
@@ -59,10 +59,9 @@ def requester(kept: Mapping[str, object]) -> Actor:
 
 @part
 def requesting_saver(kept: Mapping[str, object], *, granted: frozenset[Permission]) -> Saver:
-    """Whoever asked, as the saver of the webhooks that come of it.
+    """Return the stored requester as the saver of the webhooks that are created.
 
-    What they held was not always kept; then it is what they ``granted``, for nobody grants more
-    than they hold.
+    If their permissions weren't stored, ``granted`` counts: no one can grant more than they hold.
     """
     held = known(kept["permissions"]) if "permissions" in kept else granted
     return saver_of(replace(requester(kept), permissions=held))

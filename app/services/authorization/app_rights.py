@@ -1,4 +1,4 @@
-"""Which app stands behind a token, or beside somebody: again one statement, with the switches."""
+"""Find the app of an app token or extension, with the shop's state, in one statement."""
 
 from dataclasses import dataclass, replace
 
@@ -104,7 +104,7 @@ def find_app(ports: Ports, digest: str) -> Lookup[FoundApp | None]:
 
 @part
 def find_app_again(ports: Ports, token_id: int) -> Lookup[FoundApp | None]:
-    """What ``find_app`` finds, by the token's key."""
+    """Find an app as ``find_app`` does, by its token's key."""
     return _read_app(ports, ports.database.read(_APP_OF_TOKEN, {"token_id": token_id})[0])
 
 
@@ -120,9 +120,9 @@ def _read_app(ports: Ports, row: NamedRow) -> Lookup[FoundApp | None]:
 
 @part
 def find_extension(ports: Ports, claims: Claims, app_id: int) -> Lookup[LiveSession | None]:
-    """What ``find_session`` finds, with the active app whose extension acts for that user.
+    """Find a session as ``find_session`` does, with the extension's active app.
 
-    A token older than the app is not the app's: a restored backup can give its key again.
+    A token older than the app is ignored: a restored backup can reuse the app's key.
     """
     values = {"session": claims.session, "user_id": claims.user_id, "app_id": app_id}
     row = ports.database.read(_EXTENSION, values)[0]
@@ -136,7 +136,7 @@ def find_extension(ports: Ports, claims: Claims, app_id: int) -> Lookup[LiveSess
 def find_extension_again(
     ports: Ports, session_id: int, user_id: int, app_id: int
 ) -> Lookup[LiveSession | None]:
-    """What ``find_extension`` finds, by the session's key."""
+    """Find an extension's session as ``find_extension`` does, by the session's key."""
     values = {"session_id": session_id, "user_id": user_id, "app_id": app_id}
     return _read_extension(ports.database.read(_EXTENSION_OF_KEY, values)[0])
 

@@ -24,14 +24,13 @@ from app.services.authorization.shop_state import Lookup
 
 
 class RightsCheckedDatabase:
-    """The database on behalf of one caller: commits only what they can still do.
+    """A database on behalf of one caller: commits only what they can still do.
 
-    The caller is read again as the last thing before each commit, by a statement of its own that
-    sees what is committed, and not what this transaction has changed about the caller itself. So
-    a revocation that was committed before wins, also one that was committed while the transaction
-    waited for a lock. On SQLite nothing else can commit meanwhile; on PostgreSQL only the commit
-    itself comes after the check. No row of the caller is locked: two people who revoke each
-    other's rights would wait for each other.
+    Reads the caller again as the last thing before each commit, in a statement that sees committed
+    data and not this transaction's own changes of the caller. So an earlier revocation wins, also
+    one committed while the transaction waited for a lock. On SQLite nothing can commit meanwhile;
+    on PostgreSQL only the commit itself follows the check. The caller's rows aren't locked: two
+    people who revoke each other's permissions would deadlock.
     """
 
     def __init__(self, ports: Ports, actor: Actor) -> None:
@@ -80,10 +79,10 @@ def acting_for(ports: Ports, actor: Actor) -> Ports:
 
 @part
 def require_current_rights(ports: Ports, actor: Actor) -> None:
-    """Raise unless the caller still holds everything that ``actor`` came with.
+    """Raise unless the caller still holds everything that ``actor`` has.
 
-    ``TokenRejected`` INVALID where the credential is worth nothing any more, ``PermissionDenied``
-    with what was lost: a use case judges by ``actor`` what it grants.
+    ``TokenRejected`` INVALID if the credential is no longer valid, ``PermissionDenied`` with the
+    lost permissions: use cases rely on those of ``actor``.
     """
     is_staff, held = _current(ports, actor)
     if actor.is_staff and not is_staff:
@@ -99,7 +98,7 @@ def _has_credential(actor: Actor) -> bool:
 
 
 def _current(ports: Ports, actor: Actor) -> tuple[bool, frozenset[Permission]]:
-    """Whether the caller is staff, and what they hold."""
+    """Return whether the caller is staff, and their permissions."""
     if actor.app_token_id is not None:
         app = find_app_again(ports, actor.app_token_id).found
         if app is None or app.app_id != actor.app_id:

@@ -1,4 +1,4 @@
-"""What every use case declares about who can call it, and the register of the declarations."""
+"""The declarations of who can call each use case, and their register."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ Function = TypeVar("Function", bound=Callable[..., object])
 
 
 class Rule(StrEnum):
-    """Who may call a use case."""
+    """The kinds of callers that a use case accepts."""
 
     PUBLIC = "public"
     USERS = "users"
@@ -50,9 +50,9 @@ _IS: Mapping[Caller, Callable[[Actor], bool]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class FreshProof:
-    """When staff at the console prove again who they are before a use case.
+    """When staff at the console must reauthenticate before a use case.
 
-    ``when`` gets what the use case gets; ``told`` says the same in words.
+    ``when`` gets the use case's arguments; ``told`` says the same in words.
     """
 
     told: str
@@ -75,7 +75,7 @@ class Declaration:
 
     @property
     def required(self) -> tuple[str, ...]:
-        """What a refused caller is told that it needs."""
+        """The permissions or kinds of caller that a refused caller lacks."""
         if self.rule is Rule.USERS_OR_PERMISSION:
             return (Caller.USER, *self.permissions)
         return _KINDS.get(self.rule, self.permissions)
@@ -111,6 +111,6 @@ def name_of(use_case: Callable[..., object]) -> str:
 
 
 def part(function: Function) -> Function:
-    """Declare what use cases are made of, or what comes before one: it checks nobody itself."""
+    """Declare a building block of use cases, which checks no caller itself."""
     register(Declaration(name_of(function), Rule.PART))
     return function

@@ -1,4 +1,4 @@
-"""Who stands behind a token, with the shop's switches: the one statement of the hot path."""
+"""Find the live session behind a token, with the shop's state, in one statement."""
 
 import json
 from dataclasses import dataclass, replace
@@ -38,7 +38,7 @@ from app.services.authorization.stored_permissions import (
 
 @dataclass(frozen=True, slots=True)
 class ExtensionApp:
-    """An active app whose extension acts for somebody, and what it may be used for."""
+    """An active app whose extension acts for a user, and its permissions."""
 
     id: int
     granted: frozenset[Permission]
@@ -46,11 +46,11 @@ class ExtensionApp:
 
 @dataclass(frozen=True, slots=True)
 class LiveSession:
-    """A session that is alive, and its user with every right, before any mode takes from it.
+    """A live session and its user with all permissions, before the login mode applies.
 
-    There is no ``session_id`` behind a provider's own token, but ``provider_token``. ``grant``
-    holds the rights that a provider gave where it rules, ``provider_id`` the provider at which the
-    session began. ``app`` is the other side of a dashboard extension that acts for the user.
+    ``session_id`` is ``None`` for a provider's own token, which has ``provider_token`` instead.
+    ``grant`` holds the permissions of a provider that rules them, ``provider_id`` the provider at
+    which the session began. ``app`` is the app of a dashboard extension that acts for the user.
     """
 
     session_id: int | None
@@ -141,7 +141,7 @@ def find_session(ports: Ports, session: str, user_id: int) -> Lookup[LiveSession
 
 @part
 def find_session_again(ports: Ports, session_id: int, user_id: int) -> Lookup[LiveSession | None]:
-    """What ``find_session`` finds, by the session's key."""
+    """Find a session as ``find_session`` does, by its key."""
     row = ports.database.read(_SESSION_OF_KEY, {"session_id": session_id, "user_id": user_id})[0]
     return Lookup(read_shop_state(row), read_session(row))
 
@@ -159,7 +159,7 @@ _LIVING: Select[*tuple[object, ...]] = (
 
 @part
 def session_exists(ports: Ports, session: str, user_id: int) -> Lookup[bool]:
-    """Whether there is that session, for whoever has no need to know what its user may do."""
+    """Whether the session exists, without reading its user's permissions."""
     row = ports.database.read(_LIVING, {"session": session, "user_id": user_id})[0]
     return Lookup(read_shop_state(row), row.session_id is not None and row.user_id is not None)
 

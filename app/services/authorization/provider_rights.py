@@ -1,4 +1,4 @@
-"""Who stands behind a provider's token that has been seen before: again one statement."""
+"""Find the user behind a provider's token that was seen before, in one statement."""
 
 from datetime import datetime
 
@@ -40,11 +40,10 @@ _IDENTITY: Select[*tuple[object, ...]] = (
 
 @part
 def find_provider_session(ports: Ports, seen: CachedProviderToken) -> Lookup[LiveSession | None]:
-    """The active user whose token was ``seen``, unless it was issued before they signed out.
+    """Return the active user of the token ``seen``, unless it was issued before they signed out.
 
-    Signing out everywhere here, and being signed out everywhere by the provider, count alike. The
-    identity's row must still name the token's issuer and subject: a restored backup can give its
-    key to somebody else.
+    Signing out everywhere here and at the provider count alike. The identity's row must still have
+    the token's issuer and subject: a restored backup can reuse its key.
     """
     token = ProviderToken(seen.identity_id, seen.issuer, seen.subject, seen.issued, seen.version)
     return find_provider_session_again(ports, token, seen.grant)
@@ -54,7 +53,7 @@ def find_provider_session(ports: Ports, seen: CachedProviderToken) -> Lookup[Liv
 def find_provider_session_again(
     ports: Ports, token: ProviderToken, grant: ScopeGrant | None
 ) -> Lookup[LiveSession | None]:
-    """What ``find_provider_session`` finds, by what an actor keeps of the token."""
+    """Find a user as ``find_provider_session`` does, by an actor's ``ProviderToken``."""
     values = {
         "identity_id": token.identity_id,
         "issuer": token.issuer,
@@ -72,9 +71,9 @@ def find_provider_session_again(
 
 @part
 def is_signed_out(issued: float, *signed_out: object) -> bool:
-    """Whether a token that was ``issued`` then (Unix seconds) is older than one of the moments.
+    """Whether a token ``issued`` then (Unix seconds) is older than one of the moments.
 
-    Providers tell whole seconds, rounded down: a token of the same second counts as older.
+    Providers round down to seconds: a token of the same second counts as older.
     """
     moments = (moment(one) for one in signed_out)
     return any(isinstance(one, datetime) and issued <= one.timestamp() for one in moments)

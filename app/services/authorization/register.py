@@ -1,4 +1,4 @@
-"""May they? The declarations that stand above every use case, and the register they fill."""
+"""The decorators that declare who can call a use case, and the checks behind them."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -109,10 +109,10 @@ def public(use_case: UseCase[Arguments, Result]) -> UseCase[Arguments, Result]:
 def fresh_proof(
     told: str, when: Callable[Concatenate[Ports, Actor, Arguments], bool]
 ) -> Callable[[UseCase[Arguments, Result]], UseCase[Arguments, Result]]:
-    """Have staff at the console prove again who they are, above one of the other declarations.
+    """Make staff at the console reauthenticate; used above another declaration.
 
-    Raises ``ProofRequired`` while the actor's ``proof_is_old`` and ``when`` says so of the input;
-    ``told`` is the same for the page of who can do what.
+    Raises ``ProofRequired`` while the actor's ``proof_is_old`` and ``when`` accepts the arguments;
+    ``told`` describes it on the access page.
     """
 
     def decorate(use_case: UseCase[Arguments, Result]) -> UseCase[Arguments, Result]:
@@ -139,10 +139,10 @@ def fresh_proof(
 
 
 def input_decides(use_case: UseCase[Arguments, Result]) -> UseCase[Arguments, Result]:
-    """Anyone can call it, and the caller's own rights count for nothing in it.
+    """Anyone can call it; the caller's own permissions don't count.
 
-    What counts is in the input: a password, a token, a link from a mail. So what it writes stands
-    even if the session in the request's header ended meanwhile.
+    The input decides: a password, a token, a mailed link. Its writes are kept even if the session
+    of the request's header ended meanwhile.
     """
     return _declare(Rule.PUBLIC, acts_as_caller=False)(use_case)
 
@@ -183,7 +183,7 @@ def internal(use_case: UseCase[Arguments, Result]) -> UseCase[Arguments, Result]
 def requires(
     *permissions: Permission,
 ) -> Callable[[UseCase[Arguments, Result]], UseCase[Arguments, Result]]:
-    """Whoever holds one of ``permissions`` may call it, person or app."""
+    """Anyone with one of ``permissions`` can call it, person or app."""
     return _declare(Rule.PERMISSION, *permissions)
 
 
@@ -197,5 +197,5 @@ def requires_person(
 def users_or(
     *permissions: Permission,
 ) -> Callable[[UseCase[Arguments, Result]], UseCase[Arguments, Result]]:
-    """Any signed-in person may call it, for what is their own, and whoever holds one of these."""
+    """Any signed-in person can call it for what is theirs, and holders of ``permissions``."""
     return _declare(Rule.USERS_OR_PERMISSION, *permissions)

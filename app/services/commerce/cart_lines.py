@@ -82,7 +82,7 @@ def put_lines(
 
 @part
 def refuse(problem: Problem | None) -> None:
-    """Raise ``problem`` if there is one."""
+    """Raise ``problem`` unless it is ``None``."""
     if problem is not None:
         raise Refused(problem)
 

@@ -1,4 +1,4 @@
-"""The products there are: listed and looked at, by anybody who comes."""
+"""Read the published products, and all products for staff and apps that manage them."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -33,9 +33,9 @@ _COLUMNS = {
 
 @dataclass(frozen=True, slots=True)
 class ProductFilter:
-    """Which products are wanted. ``search`` is a part of the name, whatever its case and accents.
+    """Conditions on products; ``search`` is a part of the name, ignoring case and accents.
 
-    ``ids`` are global ids; a range of prices leaves out the products that have none.
+    ``ids`` are global ids; a price range excludes products without a price.
     """
 
     search: str = ""

@@ -1,4 +1,4 @@
-"""A cart becomes an order: once, whoever asks how often."""
+"""Turn a cart into an order, idempotently."""
 
 from collections.abc import Sequence
 
@@ -28,11 +28,10 @@ from app.services.outbox.publisher import add_event
 
 @public
 def complete_checkout(ports: Ports, actor: Actor, checkout_id: str) -> Order:
-    """Order what is in a cart (`checkoutComplete`), at the prices that it shows.
+    """Order the contents of a cart (`checkoutComplete`) at the prices it shows.
 
-    A cart that was ordered already gives the same order again: whoever lost the answer asks once
-    more. Refuses NOT_FOUND on ``id``, NO_LINES and PRODUCT_UNAVAILABLE_FOR_PURCHASE on ``lines``,
-    EMAIL_NOT_SET on ``email``.
+    Repeated calls return the same order. Refuses NOT_FOUND on ``id``, NO_LINES and
+    PRODUCT_UNAVAILABLE_FOR_PURCHASE on ``lines``, EMAIL_NOT_SET on ``email``.
     """
     with ports.database.transaction() as session:
         _keep_owner(session, checkout_id)
@@ -50,9 +49,9 @@ def complete_checkout(ports: Ports, actor: Actor, checkout_id: str) -> Order:
 
 
 def _keep_owner(session: Session, checkout_id: str) -> None:
-    """The cart's owner is not deleted until this is done.
+    """Lock the cart's owner against deletion.
 
-    Before the cart itself: whoever deletes a person also locks first the person, then their carts.
+    Before the cart itself, in the order that deletions of people use.
     """
     owner = select(CheckoutRecord.user_id).where(CheckoutRecord.token == token_in(checkout_id))
     session.execute(
@@ -63,7 +62,7 @@ def _keep_owner(session: Session, checkout_id: str) -> None:
 
 
 def _keep_products(session: Session, cart: CheckoutRecord) -> None:
-    """What is in the cart is not deleted until this is done."""
+    """Lock the cart's products against deletion."""
     held = select(CheckoutLineRecord.product_id).where(CheckoutLineRecord.checkout_id == cart.id)
     session.execute(
         select(ProductRecord.id)

@@ -17,9 +17,9 @@ _NEWEST_FIRST = Order((CheckoutRecord.id,), descending=True)
 
 @public
 def show_checkout(ports: Ports, actor: Actor, checkout_id: str) -> Checkout | None:
-    """The cart of that global id (`checkout`).
+    """Return the cart of that global id (`checkout`).
 
-    ``None`` when it is somebody else's, has become an order, or never was.
+    ``None`` for another person's, an ordered or an unknown one.
     """
     query = _OPEN.where(CheckoutRecord.token == token_in(checkout_id))
     with ports.database.reading() as session:
@@ -33,9 +33,9 @@ def show_checkout(ports: Ports, actor: Actor, checkout_id: str) -> Checkout | No
 
 @users_or(Permission.MANAGE_CHECKOUTS, Permission.HANDLE_CHECKOUTS)
 def list_checkouts(ports: Ports, actor: Actor, user_id: int, page: PageRequest) -> Page[Checkout]:
-    """The carts of a person that have not become orders (`User.checkouts`), the newest first.
+    """List a person's carts that aren't ordered yet (`User.checkouts`), the newest first.
 
-    Somebody else's take MANAGE_CHECKOUTS or HANDLE_CHECKOUTS.
+    Other people's need MANAGE_CHECKOUTS or HANDLE_CHECKOUTS.
     """
     if user_id != actor.user_id and not manages_checkouts(actor):
         raise PermissionDenied(Permission.MANAGE_CHECKOUTS, Permission.HANDLE_CHECKOUTS)

@@ -1,4 +1,4 @@
-"""Carts: begun by anybody, and changed by those whose they are."""
+"""Create and change carts."""
 
 from collections.abc import Sequence
 
@@ -24,11 +24,11 @@ from app.services.outbox.publisher import add_event
 def create_checkout(
     ports: Ports, actor: Actor, wanted: Sequence[Wanted] = (), email: str | None = None
 ) -> Checkout:
-    """Begin a cart (`checkoutCreate`): a person's own, or of whoever knows its token.
+    """Create a cart (`checkoutCreate`), a person's own or one identified by its token.
 
-    A person's ``email`` stands in where none is said. Refuses INVALID on ``email`` and ``lines``,
-    ZERO_QUANTITY and QUANTITY_GREATER_THAN_LIMIT on ``quantity``, NOT_FOUND,
-    PRODUCT_NOT_PUBLISHED and PRODUCT_UNAVAILABLE_FOR_PURCHASE on ``productId``.
+    ``email`` defaults to the person's. Refuses INVALID on ``email`` and ``lines``, ZERO_QUANTITY
+    and QUANTITY_GREATER_THAN_LIMIT on ``quantity``, NOT_FOUND, PRODUCT_NOT_PUBLISHED and
+    PRODUCT_UNAVAILABLE_FOR_PURCHASE on ``productId``.
     """
     asked = read_wanted(wanted, is_total=False)
     said = _address(email) if email else ""
@@ -122,9 +122,9 @@ def update_checkout_email(ports: Ports, actor: Actor, checkout_id: str, email: s
 
 @users_only
 def attach_checkout(ports: Ports, actor: Actor, checkout_id: str) -> Checkout:
-    """Make nobody's cart the caller's own (`checkoutCustomerAttach`), as after signing in.
+    """Make an anonymous cart the caller's own (`checkoutCustomerAttach`).
 
-    Its token alone opens it no more. Refuses NOT_FOUND on ``id``, for the cart of anybody else
+    Its token alone no longer gives access. Refuses NOT_FOUND on ``id``, for other people's carts
     too.
     """
     if actor.user_id is None:

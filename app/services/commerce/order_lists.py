@@ -37,7 +37,7 @@ _COLUMNS = {
 
 @dataclass(frozen=True, slots=True)
 class OrderFilter:
-    """Which orders are wanted.
+    """Conditions on orders.
 
     ``search`` is a number or the beginning of an email, ``customer`` the beginning of an email,
     ``ids`` are global ids.
@@ -65,9 +65,9 @@ def list_orders(
     *,
     descending: bool = False,
 ) -> Page[Order]:
-    """Everybody's orders (`orders`), without ``sort_by`` the newest first.
+    """List all orders (`orders`), the newest first unless sorted.
 
-    Refuses what is no id of an order.
+    Refuses ids that aren't an order's.
     """
     if not can_match(wanted.search) or not can_match(wanted.customer):
         return empty_page()

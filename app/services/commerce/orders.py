@@ -1,4 +1,4 @@
-"""What the staff does with orders: each step is allowed in some states only."""
+"""The steps that staff take with orders, each allowed in some states only."""
 
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
@@ -62,7 +62,7 @@ def fulfill_order(ports: Ports, actor: Actor, order_id: str) -> Order:
 
 
 def _take(ports: Ports, actor: Actor, order_id: str, step: OrderStep, field: str) -> Order:
-    """Do ``step``, and tell it twice: by its own name, and as any change of an order is told."""
+    """Take ``step`` and publish its event and ``OrderUpdated``."""
     key = key_of(order_id, "Order", field=field)
     with ports.database.transaction() as session:
         stored = session.get(OrderRecord, key, with_for_update=True)
@@ -95,6 +95,6 @@ def _state(stored: OrderRecord) -> dict[str, object]:
 
 
 def _differing(*sides: dict[str, object]) -> list[dict[str, object]]:
-    """What is not the same on both sides, of each."""
+    """Return the fields that differ."""
     before, after = sides
     return [{name: side[name] for name in before if before[name] != after[name]} for side in sides]

@@ -38,9 +38,9 @@ _UNIQUE = Problem("UNIQUE", "Another product has this slug already.", "slug")
 
 @dataclass(frozen=True, slots=True)
 class ProductInput:
-    """What is said of a product; ``ABSENT`` was left out, ``None`` came as null.
+    """A product's input; ``ABSENT`` for fields left out, ``None`` for null.
 
-    ``price`` is in ``currency``, which stands for the shop's own unless it is said.
+    ``price`` is in ``currency``, the shop's own by default.
     """
 
     name: str | Absent | None = ABSENT
@@ -73,10 +73,10 @@ def create_product(ports: Ports, actor: Actor, said: ProductInput) -> Product:
 
 @requires(Permission.MANAGE_PRODUCTS)
 def update_product(ports: Ports, actor: Actor, product_id: str, said: ProductInput) -> Product:
-    """Change a product (`productUpdate`); what was left out stays as it is.
+    """Change a product (`productUpdate`); absent fields stay, null clears optional ones.
 
     Refuses NOT_FOUND on ``id``, REQUIRED on ``name`` and ``slug``, and what ``create_product``
-    refuses. What comes as null is cleared where it may be empty.
+    refuses.
     """
     key = key_of(product_id, "Product")
     try:

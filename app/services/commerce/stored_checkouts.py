@@ -102,7 +102,7 @@ def visible_product(columns: Sequence[Any], actor: Actor) -> Product | None:
 
 @part
 def load_checkout(session: Session, actor: Actor, checkout_id: int) -> Checkout | None:
-    """The cart of that key with its lines, whoever's it is."""
+    """Return any person's cart of that key, with its lines."""
     row = session.execute(CHECKOUTS.where(CheckoutRecord.id == checkout_id)).one_or_none()
     if row is None:
         return None
@@ -112,9 +112,9 @@ def load_checkout(session: Session, actor: Actor, checkout_id: int) -> Checkout 
 
 @part
 def locked_checkout(session: Session, actor: Actor, checkout_id: str) -> CheckoutRecord:
-    """The cart of that global id for a change, ordered or not: whoever else changes it waits.
+    """Lock and return the cart of that global id, ordered or not.
 
-    Refuses NOT_FOUND on ``id``, for the cart of somebody else too.
+    Refuses NOT_FOUND on ``id``, for other people's carts too.
     """
     token = token_in(checkout_id)
     wanted = select(CheckoutRecord).where(CheckoutRecord.token == token).with_for_update()
@@ -144,5 +144,5 @@ def token_in(checkout_id: str) -> str:
 
 @part
 def gone() -> Refused:
-    """What is said of a cart that is not there, or not theirs, or an order by now."""
+    """Return the refusal for a cart that is missing, another person's or ordered."""
     return Refused(Problem("NOT_FOUND", "There is no such checkout.", "id"))

@@ -81,7 +81,7 @@ def with_details(session: Session, actor: Actor, orders: Sequence[Order]) -> tup
 
 @part
 def load_order(session: Session, actor: Actor, order_id: int) -> Order | None:
-    """The order of that key with all that belongs to it, whoever's it is."""
+    """Return any person's order of that key, with everything that belongs to it."""
     row = session.execute(ORDERS.where(OrderRecord.id == order_id)).one_or_none()
     if row is None:
         return None
@@ -107,7 +107,7 @@ def _lines_of(
 
 
 def _users(session: Session, actor: Actor, user_ids: set[int | None]) -> Mapping[int | None, User]:
-    """Those of the people whom ``actor`` gets to see."""
+    """Return those of the users whom ``actor`` can see."""
     others = user_ids - {None, actor.user_id}
     if not others:
         return {}

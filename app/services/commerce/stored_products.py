@@ -51,7 +51,7 @@ def to_product(row: Sequence[Any]) -> Product:
 
 @part
 def locked_product(session: Session, product_id: int) -> tuple[ProductRecord, Product]:
-    """The product of that key for a change: whoever else changes it waits until this is done.
+    """Lock and return the product of that key.
 
     Refuses NOT_FOUND on ``id``.
     """
@@ -63,10 +63,10 @@ def locked_product(session: Session, product_id: int) -> tuple[ProductRecord, Pr
 
 @part
 def free_slug(ports: Ports, session: Session, wanted: str, *, is_contested: bool) -> str:
-    """``wanted``, or when a product has it already, the same with a number or random letters.
+    """Return ``wanted``, with a number or random letters if a product has that slug.
 
-    Somebody else may still be quicker; where that has happened, it ``is_contested``, and only
-    letters that nobody else draws end the race.
+    Another transaction can still take it first; when it has (``is_contested``), only random
+    letters end the race.
     """
     candidates = [wanted, *(f"{wanted}-{number}" for number in range(2, _NUMBERED))]
     taken = set(

@@ -1,4 +1,4 @@
-"""What the console alone needs: its sessions, Home, search and navigation badges.
+"""Use cases of the console alone: sessions, Home, search and navigation badges.
 
 It sits above all subjects, because its pages show something of each.
 """

@@ -1,6 +1,6 @@
-"""The console's sessions: staff come in by password or a provider, and are known by a cookie.
+"""Console sessions: staff sign in with a password or a provider and send a cookie.
 
-They are sessions like all others: listed with them, ended with them, at once and everywhere.
+They are ordinary sessions: listed and ended with all others, effective immediately.
 """
 
 from dataclasses import dataclass, field
@@ -42,7 +42,7 @@ _UNKNOWN = Problem("NOT_FOUND", "There is no such way in any more. Choose anothe
 
 
 class SessionAccess(StrEnum):
-    """What a session of staff is worth in the present password login mode."""
+    """What a staff session can do in the current password login mode."""
 
     FULL = "full"
     NO_STAFF_RIGHTS = "no staff rights"
@@ -51,10 +51,10 @@ class SessionAccess(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ConsoleSession:
-    """What the cookie names: a session by its own token, until when, and how it began.
+    """The session that the cookie names, its expiry and origin.
 
-    ``proved_ago`` is how many seconds ago the person proved who they are: a provider may have let
-    them in by a session of its own. 0 where it does not tell.
+    ``proved_ago`` is how many seconds ago the provider last authenticated the person, 0 if it
+    doesn't say.
     """
 
     token: str = field(repr=False)
@@ -67,7 +67,7 @@ class ConsoleSession:
 
 @dataclass(frozen=True, slots=True)
 class ConsoleCaller:
-    """Staff who are signed in to the console, as they and the shop stand right now."""
+    """A staff member who is signed in to the console, with the shop's current state."""
 
     actor: Actor
     user: User
@@ -77,7 +77,7 @@ class ConsoleCaller:
 
 @dataclass(frozen=True, slots=True)
 class SignInOptions:
-    """What somebody finds who is not signed in: the shop, and the ways in by their plugin ids."""
+    """The shop and the active identity providers by plugin id, for the sign-in page."""
 
     shop: PublicShop
     providers: tuple[tuple[str, str], ...]
@@ -93,7 +93,7 @@ class StartedConsoleSignIn:
 
 @public
 def show_sign_in_options(ports: Ports, actor: Actor) -> SignInOptions:
-    """The ways in to the console."""
+    """Return how staff can sign in to the console."""
     shop_state = load_shop_state(ports)
     vendor = ports.configuration.vendor
     providers = (
@@ -108,9 +108,9 @@ def show_sign_in_options(ports: Ports, actor: Actor) -> SignInOptions:
 def sign_in_to_console(
     ports: Ports, actor: Actor, *, email: str | None, password: str | None
 ) -> ConsoleSession:
-    """Open a session by password; it shares throttle and refusals with ``create_token``.
+    """Open a session by password, with the throttle and refusals of ``create_token``.
 
-    Refuses INVALID on ``email`` to whoever is not staff.
+    Refuses INVALID on ``email`` unless it is a staff member's.
     """
     entered = sign_in_with_password(
         ports, actor, email=email, password=password, staff_only=True, lifetime=LIFETIME
@@ -122,10 +122,10 @@ def sign_in_to_console(
 def begin_console_sign_in(
     ports: Ports, actor: Actor, *, plugin_id: str, redirect_uri: str, again: bool = False
 ) -> StartedConsoleSignIn:
-    """Where to send staff who come in by a provider; ``redirect_uri`` is our own address.
+    """Return the provider's login URL for a staff member; ``redirect_uri`` is the console's.
 
-    ``again`` asks the provider to have them prove who they are although they are signed in there.
-    Refuses NOT_FOUND for a provider that is unknown, inactive, or leads through no login.
+    ``again`` asks the provider to authenticate them anew. Refuses NOT_FOUND for a provider that is
+    unknown, inactive, or can't sign people in.
     """
     provider = _find_provider(ports, plugin_id)
     started = store_sign_in(ports, provider, redirect_uri)
@@ -138,10 +138,10 @@ def begin_console_sign_in(
 def finish_console_sign_in(
     ports: Ports, actor: Actor, *, plugin_id: str, code: str | None, state: str | None
 ) -> ConsoleSession:
-    """Open a session with what a provider sent back; refuses as ``finish_sign_in`` does.
+    """Open a session with a provider's response; refuses as ``finish_sign_in`` does.
 
-    Refuses INVALID to whoever is not staff, and makes no account for them. ``actor`` who is signed
-    in already must be the same person: then they have proved it once more.
+    Refuses INVALID to everyone but staff, without creating an account. If ``actor`` is signed in,
+    it must be the same person, who has then reauthenticated.
     """
     provider = _find_provider(ports, plugin_id)
     terms = SignInTerms(staff_only=True, user_id=actor.user_id, lifetime=LIFETIME)
@@ -153,9 +153,9 @@ def finish_console_sign_in(
 def set_password_at_console(
     ports: Ports, actor: Actor, *, email: str, password: str, token: str
 ) -> ConsoleSession | None:
-    """Set a password by the link of a mail (refuses as ``set_password`` does), and come in.
+    """Set a password by a mailed link (refuses as ``set_password`` does) and sign in.
 
-    ``None`` for a customer, who has a password now and no business in the console.
+    ``None`` for customers, who can't use the console.
     """
     entered = sign_in_with_link(
         ports, actor, email=email, password=password, token=token, lifetime=LIFETIME
@@ -174,7 +174,7 @@ def confirm_password_again(ports: Ports, actor: Actor, *, password: str | None) 
 
 @account_owner_only
 def sign_out_of_console(ports: Ports, actor: Actor) -> None:
-    """End the session that the caller is in; every copy of its cookie is then worth nothing."""
+    """End the caller's session; every copy of its cookie stops working."""
     if actor.session_id is not None:
         end_session(ports, actor, to_global_id(SESSION, actor.session_id))
 
@@ -183,7 +183,7 @@ def sign_out_of_console(ports: Ports, actor: Actor) -> None:
 def find_console_caller(
     ports: Ports, visitor: Visitor, token: str, user_id: int
 ) -> ConsoleCaller | None:
-    """Whoever the cookie names, if the session is alive and the user active; one statement."""
+    """Return the caller of a console cookie if the session is alive; one statement."""
     session = find_session(ports, token, user_id)
     shop_state, found = session.shop_state, session.found
     if found is None or (not found.user.is_staff and found.grant is None):

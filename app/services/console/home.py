@@ -1,4 +1,4 @@
-"""The console's first page: the doors, the last day, and what wants a look."""
+"""The console's first page: the shop's state, the last day and items that need attention."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -32,10 +32,10 @@ _NOT_STAFF = (TrafficKind.ANONYMOUS, TrafficKind.INVALID, TrafficKind.CUSTOMER)
 
 @dataclass(frozen=True, slots=True)
 class ProviderStatus:
-    """An identity provider as this process has found it last; nobody is called for it.
+    """An identity provider's state in this process's cache; no request is sent.
 
-    ``answered_at`` is when its keys were fetched, ``None`` if this process never needed them;
-    ``is_paused`` while it is left alone because it did not answer a moment ago.
+    ``answered_at`` is when its keys were fetched, ``None`` if never; ``is_paused`` while calls to
+    it are paused after failures.
     """
 
     slug: str
@@ -47,10 +47,10 @@ class ProviderStatus:
 
 @dataclass(frozen=True, slots=True)
 class PeopleCounts:
-    """Staff who come in by password alone, and what waits for whoever manages staff.
+    """Staff who sign in with a password only, and counts for staff managers.
 
-    ``blocked_ips`` is ``None`` while the counters cannot be read; ``untrusted_peers`` are
-    machines that forwarded requests in the last week, and that nobody named as proxies.
+    ``blocked_ips`` is ``None`` while the counters can't be read; ``untrusted_peers`` are machines
+    that forwarded requests in the last week without being trusted proxies.
     """
 
     staff_without_sign_on: int
@@ -61,10 +61,10 @@ class PeopleCounts:
 
 @dataclass(frozen=True, slots=True)
 class TrafficCounts:
-    """API requests as they were counted; the last minute of each process is not among them.
+    """API requests counted by kind, without the last minute of each process.
 
-    ``refused`` brought a credential that is worth nothing. ``from_outside`` are those of the last
-    hour that a closed storefront refuses: of visitors, customers, and bad credentials.
+    ``refused`` had an invalid credential. ``from_outside`` are those of the last hour that a
+    closed storefront refuses: anonymous callers, customers, and invalid credentials.
     """
 
     by_kind: Mapping[TrafficKind, int]
@@ -81,10 +81,10 @@ class TrafficCounts:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """The installation at a glance; a part is ``None`` for whoever may not see it.
+    """The installation's state; a part is ``None`` if the caller can't see it.
 
-    ``people`` and ``last_changes`` are for MANAGE_STAFF, ``traffic`` for MANAGE_SETTINGS,
-    ``deliveries`` and ``webhooks`` (those in trouble) for MANAGE_APPS.
+    ``people`` and ``last_changes`` need MANAGE_STAFF, ``traffic`` MANAGE_SETTINGS, ``deliveries``
+    and ``webhooks`` (the failing ones) MANAGE_APPS.
     """
 
     at: datetime

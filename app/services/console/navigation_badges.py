@@ -1,4 +1,4 @@
-"""The numbers beside the entries of the console's navigation."""
+"""The counts shown as badges in the console's navigation."""
 
 from dataclasses import dataclass
 
@@ -15,9 +15,9 @@ from app.services.webhooks.failing_webhooks import failing_count
 
 @dataclass(frozen=True, slots=True)
 class Badges:
-    """What wants a look; ``None`` for what the caller may not see, or what nobody can tell now.
+    """Numbers of items that need attention; ``None`` if not visible or unknown.
 
-    ``webhooks`` fail at present or were switched off for it.
+    ``webhooks`` are failing or were disabled for failing.
     """
 
     webhooks: int | None = None
@@ -26,7 +26,7 @@ class Badges:
 
 @staff_only
 def show_badges(ports: Ports, actor: Actor) -> Badges:
-    """The numbers that the caller may see; one statement, or none where there is none to see."""
+    """Return the counts that the caller can see, in at most one statement."""
     columns: list[ColumnElement[int | None]] = []
     if actor.holds(Permission.MANAGE_APPS):
         columns.append(failing_count().label("webhooks"))

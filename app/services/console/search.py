@@ -48,7 +48,7 @@ _MESSAGE = "msg_"
 
 
 class HitKind(StrEnum):
-    """What was found, in the order in which it is offered."""
+    """The kinds of hits, in the order in which they are listed."""
 
     APP = "app"
     WEBHOOK = "webhook"
@@ -61,9 +61,9 @@ class HitKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One thing that was found: ``title`` is what it is called, ``detail`` what tells it apart.
+    """One result: ``title`` is its name, ``detail`` distinguishes it.
 
-    The ``detail`` of an identity provider is its short name.
+    The ``detail`` of an identity provider is its slug.
     """
 
     kind: HitKind
@@ -75,12 +75,12 @@ class Hit:
 
 @staff_only
 def search_everything(ports: Ports, actor: Actor, text: str) -> tuple[Hit, ...]:
-    """What ``text`` finds of what the caller may see, at most five of each kind; never refuses.
+    """Return what matches ``text`` among what the caller can see, at most five of each kind.
 
     Apps for all staff; webhooks, and a delivery by its ``webhook-id``, for MANAGE_APPS; staff and
     groups for MANAGE_STAFF; customers for MANAGE_USERS or MANAGE_ORDERS; identity providers for
-    MANAGE_PLUGINS. Words are found by their beginnings. One statement, and a second one when there
-    are several words.
+    MANAGE_PLUGINS. Words match by their beginnings. One statement, two for several words. Never
+    refuses.
     """
     words = read_search(text) if len(text) <= MAX_SEARCH_LENGTH else None
     if not words:
@@ -195,10 +195,9 @@ def _keys(
     words: Sequence[str],
     *conditions: ColumnElement[bool],
 ) -> Select[int]:
-    """The keys that have a word for each of ``words``, from a bounded part of the index.
+    """Return the keys with a word for each of ``words``, from a bounded part of the index.
 
-    Whoever has one word that begins with the first is in that part; only the first few thousand
-    of a frequent beginning are looked at, in the index's order.
+    Only the first few thousand entries that begin with the first word are checked.
     """
     leading, *others = words
     near = select(key).where(_begins(word, leading), *conditions).order_by(word, key)

@@ -1,4 +1,4 @@
-"""How people come in: by a password, by identities at providers, and where they are now."""
+"""The sign-in methods of people: password, identities at providers, and open sessions."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,10 +25,10 @@ _BETWEEN = "\n"
 
 @dataclass(frozen=True, slots=True)
 class SignInMethods:
-    """How somebody can come in, and what is open of it right now.
+    """How a person can sign in, and their open sessions.
 
-    ``providers`` are the names of those identity providers that know them; ``last_used_at`` is of
-    the sessions that are open.
+    ``providers`` are the names of the providers with an identity of theirs; ``last_used_at`` is
+    that of the open sessions.
     """
 
     has_password: bool
@@ -41,7 +41,7 @@ class SignInMethods:
 def sign_in_methods_of_staff(
     ports: Ports, actor: Actor, user_ids: Collection[int]
 ) -> Mapping[int, SignInMethods]:
-    """How each of several members of the staff comes in; one statement for all."""
+    """Return the sign-in methods of several staff members in one statement."""
     query = _methods(ports).where(UserRecord.id.in_(user_ids), UserRecord.is_staff)
     with ports.database.reading() as session:
         return {row[0]: _to_methods(row[1:]) for row in session.execute(query)}
@@ -49,7 +49,7 @@ def sign_in_methods_of_staff(
 
 @account_owner_only
 def show_own_sign_in_methods(ports: Ports, actor: Actor) -> SignInMethods:
-    """How the caller comes in; raises ``PermissionDenied`` for an app that acts for them."""
+    """Return the caller's sign-in methods; raises ``PermissionDenied`` for an extension."""
     query = _methods(ports).where(UserRecord.id == own_id(actor))
     with ports.database.reading() as session:
         return _to_methods(session.execute(query).one()[1:])

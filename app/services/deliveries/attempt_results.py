@@ -38,10 +38,10 @@ class Delivery:
 
 @dataclass(frozen=True, slots=True)
 class AttemptResult:
-    """What one attempt came to; ``duration`` and ``retry_after`` in seconds.
+    """The result of one attempt; ``duration`` and ``retry_after`` in seconds.
 
-    ``response`` is the body of the answer, or why there was none. ``fault`` is set where that was
-    a fault of ours, which is not held against the endpoint.
+    ``response`` is the response's body, or why there was none. ``fault`` is set for an error of
+    ours, which doesn't count against the endpoint.
     """
 
     delivery: Delivery
@@ -56,7 +56,7 @@ class AttemptResult:
 
     @property
     def summary(self) -> str:
-        """What came back, in a line."""
+        """The response in one line."""
         return self.response if self.answered is None else f"HTTP {self.answered}"
 
 
@@ -64,9 +64,9 @@ class AttemptResult:
 def save_results(
     ports: Ports, batch: Batch, target: str, results: Sequence[AttemptResult]
 ) -> None:
-    """Keep the attempts at ``target`` and set what comes next, unless the lease has passed on.
+    """Store the attempts at ``target`` and schedule the next, unless the lease was lost.
 
-    Of a webhook that has been deleted meanwhile there is nothing left to keep.
+    Nothing is stored if the webhook was deleted meanwhile.
     """
     if not results:
         return
@@ -126,10 +126,10 @@ def _end(session: Session, reason: str, *which: ColumnElement[bool]) -> None:
 
 
 def _held(session: Session, webhook_id: int, *, arrived: bool) -> WebhookRecord | None:
-    """The webhook, which nobody deletes before the end of the transaction.
+    """Lock and return the webhook until the end of the transaction.
 
-    Locked before its deliveries are, as a deletion does it: or one could wait for the other.
-    Nobody changes it either, unless all has ``arrived``: then no batch waits for another.
+    Before its deliveries, in the order of deletions, to avoid deadlocks. Against changes too,
+    unless all attempts succeeded: then batches don't wait for each other.
     """
     wanted = select(WebhookRecord).where(WebhookRecord.id == webhook_id)
     return session.scalars(wanted.with_for_update(key_share=True, read=arrived)).one_or_none()

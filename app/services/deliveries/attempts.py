@@ -1,4 +1,4 @@
-"""One attempt at a delivery: a signed request, and what may be kept of the answer."""
+"""One attempt at a delivery: a signed request and its stored response."""
 
 from collections.abc import Mapping
 
@@ -71,10 +71,10 @@ def _retry_after(ports: Ports, answer: HttpResponse | None) -> float | None:
 def _redacted(
     endpoint: Endpoint, delivery: Delivery, answer: HttpResponse | None
 ) -> tuple[dict[str, str], str]:
-    """Headers and body of an answer as they are stored: without the secrets of the request.
+    """Return a response's headers and body as stored, without the request's secrets.
 
-    An endpoint may send back what it got, in whatever form. Of an event that carries a link
-    nothing is kept, for the link lets its holder in as somebody else.
+    An endpoint may echo what it got in any form. For events with a link nothing is stored: the
+    link gives access to an account.
     """
     if answer is None:
         return {}, ""

@@ -32,9 +32,9 @@ Columns = TypeVarTuple("Columns")
 
 @part
 def count_by_hour(query: Select[*Columns], now: datetime) -> Select[*tuple[Any, ...]]:
-    """``query``, which gives one row, with the hours before ``now``: a row each, oldest first.
+    """Join ``query``, which returns one row, with the hours before ``now``, oldest first.
 
-    The first stands for the whole day before them. ``read_day`` reads what each row ends with.
+    The first row stands for the whole day before them. ``read_day`` reads the last columns.
     """
     hour = timedelta(hours=1)
     begins = [now - SPAN + number * hour for number in range(HOURS)]

@@ -34,7 +34,7 @@ _SECRETS = (WebhookRecord.secret, WebhookRecord.old_secret, WebhookRecord.old_se
 
 
 class Signed(StrEnum):
-    """What the signature of an attempt is worth now."""
+    """Whether the signature of an attempt still verifies."""
 
     VERIFIED = "VERIFIED"
     """A receiver that checks it now accepts it."""
@@ -46,7 +46,7 @@ class Signed(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ShownAttempt:
-    """An attempt, and what its signature is worth."""
+    """An attempt and whether its signature still verifies."""
 
     attempt: Attempt
     signed: Signed
@@ -64,10 +64,10 @@ class DeliveryDetails:
 
 @requires_person(Permission.MANAGE_APPS)
 def show_delivery_details(ports: Ports, actor: Actor, delivery_id: int) -> DeliveryDetails | None:
-    """All that is known of a delivery; ``None`` when there is none, or it has been forgotten.
+    """Return everything known about a delivery; ``None`` if it doesn't exist any more.
 
-    Custom headers' values were never kept (``signing.Endpoint.shown``), and the secret of a link
-    is blotted out of the payload.
+    Custom headers' values aren't stored (``signing.Endpoint.shown``), and a link's secret is
+    redacted in the payload.
     """
     keys = {key.kid: key for key in published_keys(ports)}
     with ports.database.reading() as session:
@@ -115,7 +115,7 @@ def show_latest_delivery(
 
 @dataclass(frozen=True, slots=True)
 class _Check:
-    """What a signature is checked against: the keys and secrets of now."""
+    """The current keys and secrets to check signatures with."""
 
     ports: Ports
     keys: Mapping[str, PublicKey]

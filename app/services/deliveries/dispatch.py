@@ -1,4 +1,4 @@
-"""Choosing which deliveries are made next, and for whom: leases, taken in the store."""
+"""Choose and lease the deliveries that are due."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping
@@ -35,10 +35,10 @@ _LEASE_NAME = 16
 
 @dataclass(frozen=True, slots=True)
 class _Capacity:
-    """How many batches of each endpoint are under way, and which endpoints fail at present.
+    """How many batches of each endpoint are running, and which endpoints fail.
 
-    ``sharing`` endpoints that do not fail have something under way or due: the more there are, the
-    fewer batches each has at once, so that some that hang all of a sudden leave room for others.
+    ``sharing`` counts healthy endpoints with something running or due: the more there are, the
+    fewer batches each can have at once, so that some that suddenly hang leave threads for others.
     """
 
     running: Mapping[int, int]
@@ -64,12 +64,12 @@ class _Capacity:
 
 @internal
 def lease_due_deliveries(ports: Ports, actor: Actor) -> tuple[Batch, ...]:
-    """Take what is due, oldest first; none twice, however many processes ask at once.
+    """Lease what is due, oldest first; no delivery twice across processes.
 
-    A lease ends by itself: what a killed process had taken is due again, with the same
-    ``webhook-id``. An endpoint gets ``MAX_LEASES`` batches at a time, fewer where many have
-    something due (``MAX_BATCHES``), one that fails a single delivery, and all that fail share
-    ``MAX_FAILING_BATCHES``: those that hang hold up nobody else.
+    A lease expires: after a crash its deliveries are due again with the same ``webhook-id``. An
+    endpoint gets at most ``MAX_LEASES`` batches, fewer where many have something due
+    (``MAX_BATCHES``), a failing one a single delivery, and all failing ones together
+    ``MAX_FAILING_BATCHES``: endpoints that hang don't delay others.
     """
     now = ports.clock.now()
     with ports.database.reading() as session:
@@ -93,7 +93,7 @@ def lease_due_deliveries(ports: Ports, actor: Actor) -> tuple[Batch, ...]:
 
 @internal
 def release_batch(ports: Ports, actor: Actor, batch: Batch) -> None:
-    """Give a lease back that nobody could take on: its deliveries are due again at once."""
+    """Release an unused lease: its deliveries are due again immediately."""
     with ports.database.transaction() as session:
         session.execute(
             update(DeliveryRecord)
@@ -112,7 +112,7 @@ def _due(now: datetime) -> tuple[ColumnElement[bool], ...]:
 def _choose_batches(
     session: Session, capacity: _Capacity, now: datetime
 ) -> list[tuple[int, tuple[int, ...]]]:
-    """What each endpoint gets now, in batches."""
+    """Return the batches for each endpoint that has capacity."""
     due = session.execute(
         select(DeliveryRecord.id, DeliveryRecord.webhook_id)
         .where(*_due(now), DeliveryRecord.webhook_id.not_in(capacity.full))

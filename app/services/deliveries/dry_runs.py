@@ -1,4 +1,4 @@
-"""What a webhook would be told: shown to staff, or sent by hand to one webhook."""
+"""Show what a webhook would send, or send it to one webhook by hand."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -45,17 +45,16 @@ def dry_run_webhook(
     query: str | None = None,
     app: str | None = None,
 ) -> DryRun:
-    """What a webhook with ``query`` would be told of the object (`webhookDryRun`).
+    """Return the payload that ``query`` would send for the object (`webhookDryRun`).
 
-    A query alone is run on the newest object that its event can be about; an id alone runs the
-    default query of the event that such an object has changed. A deletion is told as if the object
-    were deleted now; a link that nobody has asked for has no token. With ``app`` its permissions
-    count, else the caller's; its webhooks and their secrets are for those who manage apps.
+    A query alone runs on the newest object that fits its event; an id alone runs the default query
+    of the update event of such an object. A deletion is shown as if the object were deleted now; a
+    link has no token. With ``app`` its permissions count, else the caller's; its webhooks and
+    their secrets need MANAGE_APPS.
 
-    Refuses the codes of the port ``Payloads`` on ``query``, INVALID_ID on ``objectId`` for no id
-    of what the event is about, NOT_FOUND on it when there is no such object (or none at all yet),
-    NOT_FOUND on ``app``, MISSING_PERMISSION where caller or app lack the event's. Sends and writes
-    nothing.
+    Refuses the codes of the port ``Payloads`` on ``query``, INVALID_ID on ``objectId`` for an id
+    of another type, NOT_FOUND if there is no such object (or none yet), NOT_FOUND on ``app``,
+    MISSING_PERMISSION if caller or app lack the event's. Sends and writes nothing.
     """
     if query is None and object_id is None:
         raise Refused(Problem("GRAPHQL_ERROR", "Give a query or an object's id.", "query"))
@@ -70,9 +69,9 @@ def trigger_webhook(
 ) -> EventDelivery:
     """Send a webhook's payload of that object once more (`webhookTrigger`), as its app sees it.
 
-    Without an id it is the newest object that fits, as in ``dry_run_webhook``. A webhook without a
-    query sends the default of the first of its events that fits. Refuses NOT_FOUND on
-    ``webhookId``, MISSING_QUERY on it where it hears of nothing, else as ``dry_run_webhook``.
+    Without an id, the newest object that fits, as in ``dry_run_webhook``. A webhook without a
+    query sends the default query of its first event that fits. Refuses NOT_FOUND on ``webhookId``,
+    MISSING_QUERY on it without subscribed events, else as ``dry_run_webhook``.
     """
     webhook = _webhook(ports, key_of(webhook_id, "Webhook", field="webhookId"))
     query = webhook.query
@@ -139,7 +138,7 @@ def _run(
 
 
 def _permitted(actor: Actor, reader: Actor, kinds: Kinds) -> Kinds:
-    """The events that both may hear of; refuses MISSING_PERMISSION."""
+    """Return the events that caller and app are permitted; refuses MISSING_PERMISSION."""
     for whoever in (actor, reader):
         needed = dict.fromkeys(kind.permission.value for kind in kinds)
         kinds = [kind for kind in kinds if whoever.holds(kind.permission)]
@@ -155,7 +154,7 @@ def _permitted(actor: Actor, reader: Actor, kinds: Kinds) -> Kinds:
 
 
 def _sample(ports: Ports, actor: Actor, kinds: Kinds, object_id: str | None) -> Event:
-    """The first of ``kinds`` that there is an object for; refuses NOT_FOUND on ``objectId``."""
+    """Return the first of ``kinds`` with an object; refuses NOT_FOUND on ``objectId``."""
     for kind in kinds:
         event = sample_event(ports, actor, kind, object_id)
         if event is not None:

@@ -1,4 +1,4 @@
-"""From what happened to who is told: a delivery for each webhook that hears of an event."""
+"""Fan out events: one delivery for each subscribed webhook."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ _UNREADABLE_EVENT = "The event was sealed under another SECRET_KEY."
 
 @dataclass(frozen=True, slots=True)
 class _PayloadResult:
-    """The deliveries of one note whose payloads have been made, and what kept others from it."""
+    """The deliveries of one outbox event, and the faults that prevented others."""
 
     note: OutboxEventRecord
     deliveries: tuple[NewDelivery, ...]
@@ -50,15 +50,15 @@ class _PayloadResult:
 
 @internal
 def fan_out_events(ports: Ports, actor: Actor) -> int:
-    """Make the deliveries of what happened, oldest first; how many notes were taken on.
+    """Create the deliveries of outbox events, oldest first; return how many events were processed.
 
-    Payloads are read outside any transaction; deliveries are written, and their notes closed, in
-    one. A crash repeats harmlessly: a note and a webhook have one delivery. Only open notes are
-    looked at, so the cost does not grow with what has been told before.
+    Payloads are read outside any transaction; deliveries are written and their events closed in
+    one. A crash repeats harmlessly: event and webhook have at most one delivery. Only open events
+    are read, so the cost doesn't grow with history.
 
-    A fault of ours (a store that does not answer, a defect) holds up no other payload. It is
-    raised at the end, for the log, and tried again by ``FAULT_DELAYS``; after the last of them the
-    delivery has failed, and says under which id the log tells why.
+    A fault of ours (an unreachable store, a defect) doesn't delay other payloads. It is raised at
+    the end, for the log, and retried by ``FAULT_DELAYS``; then the delivery fails with the id of
+    the log entry.
     """
     notes, subscribers = _claim(ports)
     if not notes:
@@ -82,7 +82,7 @@ def fan_out_events(ports: Ports, actor: Actor) -> int:
 def _claim(
     ports: Ports,
 ) -> tuple[Sequence[OutboxEventRecord], dict[str, tuple[Subscriber, ...]]]:
-    """Open notes that nobody else has taken, and who hears of them, by the event's name."""
+    """Lease open events; return them with their subscribers by event name."""
     now = ports.clock.now()
     with ports.database.reading() as session:
         # A look that locks nothing: most rounds find nothing, and disturb nobody.
@@ -134,7 +134,7 @@ def make_missing_deliveries(
 def _make_payloads(
     ports: Ports, note: OutboxEventRecord, subscribers: Sequence[Subscriber]
 ) -> _PayloadResult:
-    """What each webhook is told; what one app asks for in the same words is read once."""
+    """Make the payloads of one event; the same query of one app is run once."""
     is_last = delay_before(note.attempts + 1, FAULT_DELAYS, 0.0) is None
     issuer = note.issuer
     try:

@@ -42,7 +42,7 @@ ATTEMPT_COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class DeliveryFilter:
-    """Which deliveries are wanted; ``event`` by its name."""
+    """Conditions on deliveries; ``event`` is its name."""
 
     status: DeliveryStatus | None = None
     event: str = ""

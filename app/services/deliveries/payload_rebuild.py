@@ -16,11 +16,11 @@ from app.services.webhooks.subscribers import subscribers_of
 
 @part
 def rebuild_payloads(ports: Ports, deliveries: Sequence[int]) -> int:
-    """Give these deliveries the payload that they lack, and make them due; how many got one.
+    """Make the missing payloads of these deliveries and schedule them; return how many got one.
 
-    Each is read as the webhook and its app stand now. Left as it is, with the reason of now: what
-    still cannot be told, what the webhook hears of no more, and what has no note (sent by hand, or
-    forgotten after 14 days). Raises what a fault of ours was, for whoever asked.
+    Each is read with the webhook and app of now. Deliveries stay failed, with an updated reason,
+    if the payload still can't be made, the webhook no longer subscribes to the event, or the
+    outbox event is gone (sent by hand, or older than 14 days). Raises faults of ours.
     """
     return sum(_rebuild(ports, key) for key in deliveries)
 

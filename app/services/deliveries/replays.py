@@ -35,10 +35,10 @@ _DUE_AT_ONCE = 1000
 
 @staff_and_apps
 def retry_delivery(ports: Ports, actor: Actor, delivery_id: str) -> EventDelivery:
-    """Make a delivery again (`eventDeliveryRetry`), at once and with the same ``webhook-id``.
+    """Retry a delivery (`eventDeliveryRetry`) immediately with the same ``webhook-id``.
 
-    An app its own, staff with MANAGE_APPS any. A payload that could not be made is made now.
-    Refuses NOT_FOUND on ``id``, and INVALID on it where there is still no payload to be sent.
+    Apps retry their own, staff with MANAGE_APPS any. A missing payload is made now. Refuses
+    NOT_FOUND on ``id``, and INVALID on it if there is still no payload.
     """
     key = key_of(delivery_id, "EventDelivery")
     delivery = show_delivery(ports, actor, key)
@@ -104,14 +104,14 @@ def replay_deliveries(
     failed: bool = True,
     missing: bool = True,
 ) -> ReplayResult:
-    """Make a webhook's deliveries since ``since`` again that failed, and those it never got.
+    """Replay a webhook's failed deliveries since ``since``, and those that it never got.
 
-    Missing are those of events that it hears of now and has no delivery of: it was switched off,
-    or did not yet hear of them; the oldest first, ``MAX_MISSING`` at once. What succeeded, or
-    waits, stays as it is. Refuses NOT_FOUND on ``id``.
+    Missing ones are of events to which it subscribes now and has no delivery of, because it was
+    disabled or not subscribed then; the oldest first, at most ``MAX_MISSING``. Delivered and
+    pending ones stay. Refuses NOT_FOUND on ``id``.
 
-    The audit trail tells that it was asked for, before anything is done: in steps, each of which
-    may be the last if the process is killed, and which begin where they stopped if asked again.
+    The audit entry is written first. The work is done in steps, which can be repeated after a
+    crash.
     """
     with ports.database.transaction() as session:
         if session.get(WebhookRecord, webhook_id) is None:
@@ -124,7 +124,7 @@ def replay_deliveries(
 
 
 def _replay_failed(ports: Ports, webhook_id: int, since: datetime) -> int:
-    """What failed since then is due again, and gets a payload where it has none; how many."""
+    """Schedule what failed since then, with missing payloads made; return how many."""
     with ports.database.reading() as session:
         last = session.scalar(select(func.max(DeliveryRecord.id))) or 0
         empty = session.scalars(

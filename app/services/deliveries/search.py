@@ -60,10 +60,10 @@ LINE_COLUMNS = (
 class DeliveryLine:
     """A delivery in a list, without its payload.
 
-    ``attempts`` counts those since it was last made due by hand; ``response_status`` is what the
-    last was answered with. ``next_attempt_at`` is empty once nothing more is tried; ``given_up``
-    is then the reason, if there is one beside the answer. ``object_id`` is the global id of what
-    the event is about, empty for a cart that is gone.
+    ``attempts`` counts those since it was last scheduled by hand; ``response_status`` is the last
+    response's. ``next_attempt_at`` is empty when nothing more is tried; ``given_up`` is then the
+    reason besides the response, if any. ``object_id`` is the global id of the event's object,
+    empty for a deleted cart.
     """
 
     id: int
@@ -107,9 +107,9 @@ class DeliverySearch:
 def search_deliveries(
     ports: Ports, actor: Actor, page: PageRequest, wanted: DeliverySearch
 ) -> Page[DeliveryLine]:
-    """The deliveries that ``wanted`` describes, by when they were made; one statement a page.
+    """Search deliveries by creation time; one statement a page.
 
-    Refuses INVALID_ID on ``objectId`` for what is no id of anything that events are about.
+    Refuses INVALID_ID on ``objectId`` for a type that events don't have.
     """
     if not can_match(wanted.text):
         return empty_page()
@@ -126,7 +126,7 @@ def search_deliveries(
 
 @part
 def select_lines() -> Select[*tuple[Any, ...]]:
-    """What ``to_line`` expects."""
+    """Return the columns that ``to_line`` reads."""
     return (
         select(*LINE_COLUMNS)
         .join(WebhookRecord, WebhookRecord.id == DeliveryRecord.webhook_id)

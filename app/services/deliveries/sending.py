@@ -54,11 +54,11 @@ class _Receiver:
 
 @internal
 def send_deliveries(ports: Ports, actor: Actor, batch: Batch) -> int:
-    """Make the deliveries of ``batch``, as far as its lease still holds; how many were tried.
+    """Send the deliveries of ``batch`` while its lease lasts; return how many were tried.
 
-    Nothing is sent inside a transaction, and what was tried is written down after it: a crash in
-    between repeats with the same ``webhook-id``. A fault of ours is an attempt that failed, and is
-    raised at the end, for the log.
+    Requests are sent outside transactions and results written afterwards: a crash in between
+    repeats with the same ``webhook-id``. A fault of ours counts as a failed attempt, and is raised
+    at the end, for the log.
     """
     try:
         receiver = _receiver(ports, batch)
@@ -102,7 +102,7 @@ def _send(
 
 
 def _receiver(ports: Ports, batch: Batch) -> _Receiver | None:
-    """Where the batch goes, and what its app may hear of; nothing where it wants nothing more."""
+    """Return the batch's endpoint and its app's permissions; ``None`` if disabled."""
     with ports.database.reading() as session:
         row = session.execute(
             select(WebhookRecord, APP_PERMISSIONS.label("app_permissions"))
@@ -124,7 +124,7 @@ def _receiver(ports: Ports, batch: Batch) -> _Receiver | None:
 def _permitted(
     ports: Ports, batch: Batch, receiver: _Receiver, deliveries: Sequence[Delivery]
 ) -> Sequence[Delivery]:
-    """Those whose event the app may still hear of; for the others that is the end."""
+    """Return the deliveries whose event the app is still permitted; fail the others."""
     reasons = {}
     for one in deliveries:
         permission = required_permission(
@@ -137,7 +137,7 @@ def _permitted(
 
 
 def _begin(ports: Ports, batch: Batch) -> Sequence[Delivery]:
-    """What the lease still covers; from now on it lasts as long as the batch may take."""
+    """Return the deliveries that the lease still covers, and extend it for the batch."""
     now = ports.clock.now()
     with ports.database.transaction() as session:
         rows = session.execute(

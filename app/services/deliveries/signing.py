@@ -1,4 +1,4 @@
-"""What a delivery's request carries: signatures made with the keys of right now."""
+"""The headers of a delivery's request, signed with the current keys."""
 
 import hashlib
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ from app.services.webhooks.stored_webhooks import SECRET_PURPOSE
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where a batch goes, as it stands when the batch begins."""
+    """The target of a batch, as it was when the batch began."""
 
     url: str
     secrets: tuple[str, ...] = field(repr=False)
@@ -33,7 +33,7 @@ class Endpoint:
 
     @property
     def redactor(self) -> Redactor:
-        """What removes the secrets of this endpoint from its answers."""
+        """Return the redactor of this endpoint's secrets, for its responses."""
         return redactor((*self.secrets, *self.custom_headers.values()))
 
 

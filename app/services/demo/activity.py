@@ -1,4 +1,4 @@
-"""What a shop in use leaves behind: traffic, logins, tokens that were used, an address blocked."""
+"""The demo shop's traffic, logins, token uses and a blocked IP."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -38,7 +38,7 @@ _WAREHOUSE_ADDRESS = "198.51.100.40"
 
 @part
 def block_guesser(past: Past, victim: int | None) -> None:
-    """Somebody has guessed passwords until just now, and waits for half an hour."""
+    """Block an IP address for half an hour, as after guessed passwords."""
     waits = [
         block_seconds(failures=count, known_failures=count, user_failures=count) + _IMPATIENCE
         for count in range(1, _GUESSES)
@@ -82,7 +82,7 @@ def _seen(past: Past, session: Session, key: int, person: Person) -> None:
 
 
 def _use_tokens(past: Past, session: Session, app_id: int | None) -> None:
-    """It came in a few minutes ago, by the tokens that nobody can read any more."""
+    """Record uses of the unreadable tokens a few minutes ago."""
     tokens = select(AppTokenRecord.id).where(AppTokenRecord.app_id == app_id)
     for place, key in enumerate(session.scalars(tokens.order_by(AppTokenRecord.id)).all()):
         session.execute(
@@ -96,7 +96,7 @@ def _use_tokens(past: Past, session: Session, app_id: int | None) -> None:
 
 
 def _count_traffic(past: Past, session: Session) -> None:
-    """Two days of counts, but for the present spans: those are counted as requests come in."""
+    """Count two days of traffic, except the current intervals."""
     until = bucket_of(past.now) - BUCKET
     began = until - _COUNTED
     counted = select(TrafficRecord.began_at, TrafficRecord.kind).where(

@@ -128,7 +128,7 @@ APP_NAMES = tuple(app.name for app in _APPS)
 
 @part
 def made_apps() -> Iterator[Happening]:
-    """Somebody makes an app, gives it tokens, and says where it wants to hear of what."""
+    """Create the demo apps with their tokens and webhooks."""
     for app in _APPS:
         yield Happening(app.made, partial(_make, app))
         for token in app.tokens:

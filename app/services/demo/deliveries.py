@@ -1,6 +1,6 @@
-"""What the demo shop's webhooks were told: mostly at once, some after a retry, one not any more.
+"""The demo webhooks' deliveries: most at once, some after retries, one failed.
 
-Payloads and signatures are real ones; only the endpoints' answers are made up.
+Payloads and signatures are real; only the endpoints' responses are made up.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -79,7 +79,7 @@ def past_deliveries(past: Past) -> tuple[PastDelivery, ...]:
 
 @part
 def write_deliveries(past: Past, session: Session, deliveries: Sequence[PastDelivery]) -> None:
-    """Put the deliveries in, and switch the webhooks on: from now on they are told the truth."""
+    """Store the deliveries and enable the webhooks."""
     session.add_all(one.delivery for one in deliveries)
     session.flush()
     for one in deliveries:
@@ -96,7 +96,7 @@ def write_deliveries(past: Past, session: Session, deliveries: Sequence[PastDeli
 
 
 def _remember_failure(webhook: WebhookRecord, deliveries: Sequence[PastDelivery]) -> None:
-    """What the last attempt at it that failed came to, if one did."""
+    """Record the last failed attempt of the webhook, if any."""
     mine = (one.attempts for one in deliveries if one.delivery.webhook_id == webhook.id)
     failed = [one for tried in mine for one in tried if one.status == DeliveryStatus.FAILED.value]
     if failed:
@@ -114,7 +114,7 @@ def _names() -> Iterator[tuple[str, str, float | None]]:
 
 
 def _stored(app: str, name: str) -> Select[WebhookRecord]:
-    """The webhook of that name, unless somebody else has switched it on already."""
+    """Return the webhook of that name, unless it was already enabled."""
     return (
         select(WebhookRecord)
         .join(AppRecord, AppRecord.id == WebhookRecord.app_id)

@@ -1,4 +1,4 @@
-"""The demo shop's app of somebody else, as an installation from its manifest leaves it."""
+"""The demo shop's third-party app, as an installation from its manifest leaves it."""
 
 from collections.abc import Iterator
 
@@ -46,12 +46,12 @@ _EXTENSIONS = (
 
 @part
 def installations() -> Iterator[Happening]:
-    """Somebody installs the app."""
+    """Yield the installation of the app."""
     yield Happening(_INSTALLED, _install)
 
 
 def _install(past: Past) -> None:
-    """What an installation does, without asking an app that is not there."""
+    """Install the app without calling it."""
     ports, manager = past.at(_INSTALLED), past.staff(MANAGER)
     manifest = _manifest(past)
     with ports.database.transaction() as session:

@@ -1,4 +1,4 @@
-"""Who bought what in the demo shop, and what became of it: every state that an order can be in."""
+"""The demo shop's orders, in every state that an order can have."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ _LAGS = {"order": 0.2, "pay": 0.4, "confirm": 3.0, "cancel": 7.0, "fulfill": 26.
 
 @dataclass(frozen=True, slots=True)
 class Sale:
-    """A cart, and what was done with it; ``turn`` counts those of one customer from 0."""
+    """A cart and the steps taken with it; ``turn`` counts those of one customer from 0."""
 
     email: str
     turn: int
@@ -117,7 +117,7 @@ def _take(sale: Sale, step: str, past: Past) -> None:
 
 
 def _work_on(ports: Ports, past: Past, step: str, key: int, state: _State) -> None:
-    """What the staff does, each step in the state that it is for."""
+    """Take the staff's steps, each in the state that it is for."""
     order_id = to_global_id("Order", key)
     if step == "confirm" and state.status == OrderStatus.UNCONFIRMED:
         confirm_order(ports, past.staff(SUPPORT), order_id)

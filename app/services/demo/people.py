@@ -1,4 +1,4 @@
-"""Who works in the demo shop, and who buys there."""
+"""The demo shop's staff and customers."""
 
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -42,10 +42,10 @@ GROUPS = {
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody; whoever has a ``role`` gets a password, which is told with it.
+    """A demo person; one with a ``role`` gets a password, shown with it.
 
-    ``last_seen`` is in hours ago, and so is ``joined``; ``subject`` is what the staff's identity
-    provider calls them.
+    ``last_seen`` and ``joined`` are in hours ago; ``subject`` is theirs at the staff's identity
+    provider.
     """
 
     email: str
@@ -162,7 +162,7 @@ def customer(past: Past, email: str) -> Actor | None:
 
 @part
 def made_here(session: Session, addresses: Collection[str]) -> Mapping[str, int]:
-    """The keys of those who were made for the demo, by address: nobody else is touched."""
+    """Return the keys of the demo's people by email; no one else is changed."""
     wanted = (
         select(UserRecord.email, UserRecord.id)
         .join(AuditRecord, AuditRecord.subject_id == cast(UserRecord.id, String))

@@ -1,4 +1,4 @@
-"""What the demo shop sells."""
+"""The demo shop's products."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -127,7 +127,7 @@ def _set_price(slug: str, price: str, past: Past) -> None:
 
 
 def _known(past: Past) -> Mapping[str, tuple[int, int, bool]]:
-    """Key, price and whether it is published of what there is, by slug."""
+    """Return key, price and publication of existing products, by slug."""
     wanted = select(
         ProductRecord.slug, ProductRecord.id, ProductRecord.price, ProductRecord.is_published
     ).where(ProductRecord.slug.in_([goods.slug for goods in GOODS]))

@@ -1,4 +1,4 @@
-"""What the endpoints of the demo shop's webhooks answered, attempt by attempt."""
+"""The responses of the demo webhooks' endpoints, attempt by attempt."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -18,9 +18,9 @@ _FIRST = timedelta(seconds=0.3)
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An attempt ``at`` some time, how long it took (seconds), and what came back.
+    """An attempt ``at`` some time, its duration (seconds) and response.
 
-    Without a ``status`` nothing did, and ``body`` says why.
+    Without ``status`` there was none, and ``body`` says why.
     """
 
     at: datetime

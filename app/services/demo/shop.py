@@ -1,4 +1,4 @@
-"""The demo shop as a whole: filled, and told from a shop that is somebody's own."""
+"""Fill the demo shop, and tell it from a real shop."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -34,7 +34,7 @@ _TOKEN_NAME = "Demo"  # noqa: S105
 
 @dataclass(frozen=True, slots=True)
 class SignIn:
-    """A way into the demo shop; ``secret`` is told once."""
+    """A demo person's credentials; ``secret`` is shown once."""
 
     role: str
     name: str
@@ -43,11 +43,11 @@ class SignIn:
 
 @internal
 def fill_shop(ports: Ports, actor: Actor, tell: Callable[[Sequence[SignIn]], None]) -> None:
-    """Make whatever of the demo shop is missing; ``tell`` gets the sign-ins, all at once.
+    """Create whatever the demo shop lacks; ``tell`` gets all sign-ins at once.
 
-    Safe to repeat: nobody who exists is changed, and a shop that was filled to its end gets back
-    people and goods alone. What an interruption has left is made complete: until the sign-ins
-    have been told, none of them works. Events that wait are told on the way, as the worker would.
+    Safe to repeat: existing people don't change, and a completed shop only gets back people and
+    products. An interrupted run is completed: no sign-in works until all were passed to ``tell``.
+    Waiting events are delivered on the way, as by the worker.
     """
     past = Past(ports, ports.clock.now())
     is_new = not _is_filled(ports)
@@ -65,10 +65,9 @@ def fill_shop(ports: Ports, actor: Actor, tell: Callable[[Sequence[SignIn]], Non
 
 @internal
 def is_in_use(ports: Ports, actor: Actor) -> bool:
-    """Whether the demo shop was filled to its end, or the shop is somebody's own.
+    """Whether the demo shop is complete, or the shop has other people or apps.
 
-    Demo people and demo apps alone, none of whom has ever signed in, are what an interruption has
-    left.
+    Demo people and apps alone, none of whom has signed in, are left by an interrupted run.
     """
     emails = [person.email for person in PEOPLE]
     stranger = or_(UserRecord.email.not_in(emails), UserRecord.last_login.is_not(None))
@@ -97,10 +96,10 @@ def _is_filled(ports: Ports) -> bool:
 
 
 def _finish(past: Past, tell: Callable[[Sequence[SignIn]], None], *, is_new: bool) -> None:
-    """Give out the sign-ins, and write down at once what makes the shop complete.
+    """Pass the sign-ins to ``tell``, then store what completes the shop.
 
-    They are told first: whoever is interrupted in between is told others the next time, whereas
-    a password that nobody has been told would lock them out for good.
+    In that order: after an interruption the next run passes new ones, whereas stored passwords
+    that no one saw would be lost.
     """
     ports = past.ports
     waiting = _without_password(ports)

@@ -36,14 +36,14 @@ class _StoppedClock:
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """The time before ``now``, told in hours ago."""
+    """The time before ``now``, in hours ago."""
 
     ports: Ports
     now: datetime
 
     @property
     def api_url(self) -> str:
-        """What deliveries name as the API's address."""
+        """The API's URL in deliveries."""
         return self.ports.configuration.issuer or _API_URL
 
     def moment(self, hours_ago: float) -> datetime:
@@ -54,9 +54,9 @@ class Past:
         return replace(self.ports, clock=_StoppedClock(self.moment(hours_ago)))
 
     def staff(self, email: str) -> Actor:
-        """Somebody of the staff at work; ``MAKER`` where there is nobody of that address.
+        """Return a staff member as the actor, ``MAKER`` if the email is unknown.
 
-        May do everything, for what happened has happened, whatever they may do today.
+        With all permissions, whatever they hold today.
         """
         with self.ports.database.reading() as session:
             key = session.scalar(select(UserRecord.id).where(UserRecord.email == email))
@@ -70,7 +70,7 @@ class Past:
         )
 
     def person(self, key: int, email: str) -> Actor:
-        """Somebody who has come in by the API."""
+        """Return a person who signed in over the API as the actor."""
         return Actor(ActorKind.USER, user_id=key, name=email, issuer=self.api_url)
 
 

@@ -1,4 +1,4 @@
-"""Who is calling: how a bearer token of any kind becomes an ``Actor``, in one statement.
+"""Identify callers: turn a bearer token of any kind into an ``Actor``, in one statement.
 
 Edges call ``identify``. ``own_tokens`` and ``provider_token_verification`` each recognize one kind
 of token; ``users`` and ``stored_apps`` load and write the records of people and apps for all other

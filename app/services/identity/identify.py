@@ -1,4 +1,4 @@
-"""Who is calling: the one place where a credential becomes an ``Actor``."""
+"""Turn a credential into an ``Actor``."""
 
 from dataclasses import dataclass
 
@@ -25,10 +25,10 @@ from app.services.identity.provider_token_verification import identify_provider_
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """What an HTTP edge knows of a caller before anything is looked up.
+    """What an HTTP edge knows about a caller before any lookup.
 
-    ``issuer`` is the ``iss`` that this request's address stands for: the configured one, or in
-    development the request's own scheme and host. ``address`` is ``None`` when it cannot be told.
+    ``issuer`` is the ``iss`` of this request's URL: the configured one, or in development the
+    request's own scheme and host. ``address`` is the client's IP address, ``None`` if unknown.
     """
 
     credential: str | None = None
@@ -56,9 +56,9 @@ class Identity:
 
 @part
 def identify(ports: Ports, visitor: Visitor) -> Identity:
-    """Who ``visitor`` is. Never raises for a bad credential: the fault stands in the actor.
+    """Identify the caller; a bad credential doesn't raise, its fault is in the actor.
 
-    One statement when the token has been seen before, and no write (``quality.md``, "Speed").
+    One statement when the token was seen before, and no write (``quality.md``, "Speed").
     """
     credential = visitor.credential
     if credential is None:
@@ -82,10 +82,9 @@ def identify(ports: Ports, visitor: Visitor) -> Identity:
 
 @part
 def person(visitor: Visitor, session: Lookup[LiveSession | None]) -> Identity:
-    """The identity that a live session gives right now.
+    """Return the identity that a live session gives.
 
-    Raises ``TokenRejected`` INVALID when there is no such session, or when its way in is worth
-    nothing in the present login mode.
+    Raises ``TokenRejected`` INVALID without a session, or if the login mode rejects it.
     """
     shop_state, found = session.shop_state, session.found
     mode = shop_state.switches.password_login_mode
@@ -116,9 +115,9 @@ def session_actor(visitor: Visitor, found: LiveSession, user: User) -> Actor:
 
 
 def _bearer(ports: Ports, visitor: Visitor, seen: CachedProviderToken) -> Identity | None:
-    """Whoever brought a token that a provider vouched for; ``None`` when it must be asked anew.
+    """Identify the caller of a known provider token; ``None`` if it must be verified again.
 
-    That is when the settings have changed, or when the provider's word is not good any more.
+    That is after a change of settings, or when the token isn't valid at this time.
     """
     if not seen.not_before <= ports.clock.timestamp() < seen.expires:
         return None
@@ -133,7 +132,7 @@ def _bearer(ports: Ports, visitor: Visitor, seen: CachedProviderToken) -> Identi
 def _identify_other(
     ports: Ports, visitor: Visitor, digest: bytes, shop_state: ShopState, fault: TokenFault
 ) -> Identity:
-    """Whoever brought a token that is none of ours: a provider's, or worth nothing."""
+    """Identify the caller of a token that isn't ours: a provider's, or an invalid one."""
     token = visitor.credential or ""
     if not _is_own_issuer(ports, visitor, token):
         caller = _anonymous(visitor, None)
@@ -158,7 +157,7 @@ def _is_own_issuer(ports: Ports, visitor: Visitor, token: str) -> bool:
 
 
 def _access_session(verified: VerifiedSession) -> LiveSession | None:
-    """The session, if the token is of a type that may stand in a header."""
+    """Return the session if the token's type is allowed in a header."""
     return verified.found if is_access(verified.claims) else None
 
 

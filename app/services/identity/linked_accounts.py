@@ -1,8 +1,8 @@
-"""People whom a provider vouches for: found here, linked or made, and kept as it tells of them.
+"""Link people of identity providers to accounts, and update the accounts.
 
-An existing account is linked by an address only when both sides have verified it: here somebody
-may have registered with another's address, and there somebody may have typed one (contract,
-"Single sign-on"; the attack is known as pre-hijacking).
+An existing account is linked by email only if both sides have verified it: someone may have
+registered with another person's email here, or entered one at the provider (contract, "Single
+sign-on"; the attack is known as pre-hijacking).
 """
 
 from dataclasses import dataclass, replace
@@ -43,7 +43,7 @@ _UNCONFIRMED = Problem(
 
 @dataclass(frozen=True, slots=True)
 class ProviderPerson:
-    """Somebody as the provider tells of them; ``grant`` holds their rights where it rules."""
+    """A person at a provider; ``grant`` holds their permissions if the provider rules them."""
 
     provider: Provider
     issuer: str
@@ -59,7 +59,7 @@ class ProviderPerson:
 
     @property
     def rights(self) -> ScopeGrant | None:
-        """What the provider grants, where it rules; staff by their address are staff there."""
+        """The provider's grant; staff by email domain are staff in it."""
         return None if self.grant is None else replace(self.grant, is_staff=self.is_staff)
 
 
@@ -99,10 +99,9 @@ def find_or_create_account(
 def new_identity_problem(
     person: ExternalPerson, *, is_known: bool, is_confirmed: bool
 ) -> Problem | None:
-    """Why somebody who comes for the first time is not let in, or ``None``.
+    """Return why a person who is new here can't sign in, or ``None``.
 
-    ``is_known`` is whether an account here has their address, ``is_confirmed`` whether it is that
-    account's for sure.
+    ``is_known`` is whether an account has their email, ``is_confirmed`` whether it is confirmed.
     """
     if not person.email:
         return _NAMELESS
@@ -117,11 +116,11 @@ def new_identity_problem(
 def linked_identity_problem(
     provider_person: ProviderPerson, user: UserRecord | User, *, is_verified: bool
 ) -> Problem | None:
-    """Why somebody whose identity is linked to ``user`` is not let in, or ``None``.
+    """Return why a person linked to ``user`` can't sign in, or ``None``.
 
-    An identity whose email its provider hasn't verified (``is_verified``) opens an account only
-    while the account isn't trusted. Where the provider rules the rights, staff are staff by its
-    word alone, so that only a confirmed account is closed to it.
+    An identity whose email the provider hasn't verified (``is_verified``) gives access only while
+    the account isn't trusted. Where the provider rules permissions it also decides who is staff,
+    so only a confirmed account counts as trusted.
     """
     is_trusted = user.is_confirmed or (user.is_staff and provider_person.grant is None)
     vouched = provider_person.person.is_verified and provider_person.person.email == user.email
@@ -148,7 +147,7 @@ def _known(
 def _account(
     ports: Ports, actor: Actor, session: Session, provider_person: ProviderPerson
 ) -> UserRecord:
-    """The account of somebody who comes from there for the first time."""
+    """Return or create the account of a person whose identity is new."""
     person = provider_person.person
     query = select(UserRecord).where(UserRecord.email == person.email).with_for_update()
     user = session.scalar(query) if person.email else None

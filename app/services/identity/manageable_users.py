@@ -1,4 +1,4 @@
-"""Whom a caller manages: a kind of people by permission, and nobody who may do more than they."""
+"""Check whether a caller can manage a user: by permission, and by the user's permissions."""
 
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor

@@ -33,12 +33,12 @@ VerifiedSession = VerifiedOwnToken[LiveSession | None]
 def verify_own_token(
     ports: Ports, token: str, issuer: str, digest: bytes | None = None
 ) -> VerifiedSession:
-    """The claims of a token of ours, of whatever type, and the session it names.
+    """Verify a token of ours of any type; return its claims and session.
 
-    ``issuer`` is the one the request stands for, ``digest`` the token's SHA-256. Raises
-    ``TokenRejected`` for a token that is not ours, not of this issuer, expired or from the future.
-    One statement when the token has been seen before: its signature is then remembered, and the
-    ring's version is read with the session.
+    ``issuer`` is that of the request, ``digest`` the token's SHA-256. Raises ``TokenRejected`` for
+    a token that isn't ours, of another issuer, expired or not yet valid. One statement when the
+    token was seen before: its signature is cached, and the ring's version is read with the
+    session.
     """
     return _verify_session(ports, token, issuer, digest, _find)
 
@@ -86,7 +86,7 @@ def _find_alive(ports: Ports, claims: Claims) -> Lookup[bool]:
 
 
 def _verified(ports: Ports, token: str, digest: bytes) -> VerifiedToken:
-    """What the ring that this process remembers makes of ``token``; a newer one if need be."""
+    """Verify ``token`` with the cached key ring, or a newer one if necessary."""
     known = ports.cache.ring or ring(ports)
     remembered = ports.cache.verified.get(digest)
     if remembered is not None and remembered.ring is known.ring:
@@ -112,5 +112,5 @@ def _verify(ports: Ports, known: CachedKeyRing, token: str) -> VerifiedToken:
 
 @part
 def digest_of_token(token: str) -> bytes:
-    """What a token is remembered by: its SHA-256."""
+    """Return the key of a token in the cache: its SHA-256."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()

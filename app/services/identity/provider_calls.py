@@ -1,4 +1,4 @@
-"""Calls to identity providers, few at a time: a slow or failing one keeps nobody else waiting."""
+"""Limit concurrent calls to identity providers, and pause URLs that fail."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""Providers' key sets: kept per process, fetched anew when a token names a key nobody knows."""
+"""Identity providers' key sets, cached per process and refetched for an unknown ``kid``."""
 
 from app.domain.single_sign_on.provider_jws import read_foreign_token
 from app.domain.single_sign_on.provider_tokens import ALGORITHMS, SignedToken

@@ -40,7 +40,7 @@ _REFUSED_SECONDS = 10.0
 
 @dataclass(frozen=True, slots=True)
 class _Bearer:
-    """Whoever brought a good token, the token's times in Unix seconds."""
+    """The person of a valid token; times in Unix seconds."""
 
     provider_person: ProviderPerson
     expires: float
@@ -52,11 +52,11 @@ class _Bearer:
 def identify_provider_token(
     ports: Ports, actor: Actor, token: str, digest: bytes, version: int
 ) -> CachedProviderToken | None:
-    """Whose a provider's access token is; ``None`` when no provider of ours can have issued it.
+    """Identify a provider's access token; ``None`` if no configured provider can have issued it.
 
     ``digest`` is the token's SHA-256, ``version`` that of the providers' settings. The token's
-    user is made, linked or brought up to date. Raises ``TokenRejected`` with the reason, PROVIDER
-    when the provider does not answer.
+    user is created, linked or updated. Raises ``TokenRejected`` with the reason, PROVIDER if the
+    provider doesn't respond.
     """
     memory = ports.cache.providers
     now = ports.clock.timestamp()
@@ -94,10 +94,10 @@ def _remember(
 
 
 def _candidates(ports: Ports, token: str, version: int) -> list[Provider]:
-    """The providers that can have issued ``token``.
+    """Return the providers that can have issued ``token``.
 
-    A token that is not signed names nobody, and must not be shown to one who did not issue it: it
-    is the only provider's, or the default one's.
+    An unsigned token names no issuer and must not be sent to a provider that didn't issue it: it
+    belongs to the only provider, or to the default one.
     """
     taking = [one for one in known_providers(ports, version) if one.active and one.takes_tokens]
     if is_signed(token):
@@ -199,7 +199,7 @@ def _store(
 
 
 def _first_seen(ports: Ports, session: Session, digest: bytes, identity_id: int) -> float:
-    """When a token that does not tell its age was seen first, by whichever process."""
+    """Return when a token without ``iat`` was first seen by any process."""
     known = session.get(ProviderTokenRecord, digest.hex())
     if known is None:
         known = ProviderTokenRecord(

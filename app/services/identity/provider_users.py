@@ -24,7 +24,7 @@ from app.services.outbox.publisher import add_event
 def make_user(
     ports: Ports, actor: Actor, session: Session, person: ExternalPerson, *, is_staff: bool
 ) -> UserRecord:
-    """A new account without a password, confirmed where the provider vouches for the address."""
+    """Create an account without a password, confirmed if the provider has verified the email."""
     now = ports.clock.now()
     user = UserRecord(
         email=person.email,
@@ -53,9 +53,9 @@ def update_from_provider(
     user: UserRecord,
     person: ExternalPerson,
 ) -> None:
-    """Take over what the provider tells by now; an email only when verified, and nobody else's.
+    """Update an account from its provider; the email only if verified and free.
 
-    A verified email that is the account's own verifies the ``identity``, and confirms the account.
+    A verified email equal to the account's verifies the ``identity`` and confirms the account.
     """
     told: dict[str, object] = {
         "first_name": person.first_name or user.first_name,
@@ -90,9 +90,9 @@ def promote(
     identity: ExternalIdentityRecord,
     user: UserRecord,
 ) -> None:
-    """Make a customer staff, by the word of the provider of ``identity``.
+    """Make a customer staff because the provider of ``identity`` says so.
 
-    Nobody is made a customer again by signing in: that is for whoever manages staff.
+    Signing in never makes staff a customer again: staff managers do that.
     """
     make_staff(ports, actor, session, user, identity.id)
     user.updated_at = ports.clock.now()
@@ -104,7 +104,7 @@ def promote(
 
 @part
 def join_group(ports: Ports, actor: Actor, session: Session, user: UserRecord, name: str) -> None:
-    """Put somebody into the group of that name; it is made, without permissions, if need be."""
+    """Add a user to the group of that name, creating it without permissions if necessary."""
     group = session.scalar(select(GroupRecord).where(GroupRecord.name == name))
     if group is None:
         group = GroupRecord(name=name)

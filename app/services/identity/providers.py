@@ -20,7 +20,7 @@ _NAMES = tuple(field.name for field in fields(Provider))
 
 @dataclass(frozen=True, slots=True)
 class ExternalAuthentication:
-    """A way in through an identity provider: its plugin id, and how it is called."""
+    """An identity provider that people can sign in with: plugin id and name."""
 
     id: str
     name: str

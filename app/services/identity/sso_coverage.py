@@ -1,4 +1,4 @@
-"""Whom single sign-on lets in: people with an identity at a provider that works."""
+"""Count people who can sign in with SSO: those with an identity at a working provider."""
 
 from sqlalchemy import ColumnElement, and_, exists, false, func, or_, select
 
@@ -43,10 +43,10 @@ def working_providers(without: str | None = None) -> ColumnElement[int]:
 def has_sign_on(
     *, without: str | None = None, rights_kept_here: bool = False
 ) -> ColumnElement[bool]:
-    """Whether the person of ``UserRecord`` can come in through a provider.
+    """Whether the person of ``UserRecord`` can sign in with a provider.
 
-    ``rights_kept_here`` leaves out providers that rule over rights: what somebody holds here is
-    worth nothing when they come in through those.
+    ``rights_kept_here`` excludes providers that rule permissions: those held here don't count in
+    their sessions.
     """
     known = exists().where(_identity.user_id == UserRecord.id, KNOWN_BY, works(without))
     if rights_kept_here:
@@ -56,6 +56,6 @@ def has_sign_on(
 
 @part
 def is_known_to_provider() -> ColumnElement[bool]:
-    """Whether some provider, in use or not, tells of the person of ``UserRecord``."""
+    """Whether the person of ``UserRecord`` has an identity at any provider, active or not."""
     known = exists().where(_identity.user_id == UserRecord.id, KNOWN_BY)
     return known.correlate(UserRecord)

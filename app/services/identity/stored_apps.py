@@ -74,9 +74,9 @@ def stored_app(session: Session, app_id: int, field: str) -> App:
 
 @part
 def locked_app(session: Session, actor: Actor, app_id: int, field: str) -> App:
-    """The app of that key for a change: whoever else changes it waits until this is done.
+    """Lock and return the app of that key.
 
-    Refuses NOT_FOUND, and OUT_OF_SCOPE_APP for an app that may do what the caller may not.
+    Refuses NOT_FOUND, and OUT_OF_SCOPE_APP for an app with permissions that the caller lacks.
     """
     session.execute(select(AppRecord.id).where(AppRecord.id == app_id).with_for_update())
     app = stored_app(session, app_id, field)
@@ -89,7 +89,7 @@ def locked_app(session: Session, actor: Actor, app_id: int, field: str) -> App:
 def refuse_apps(actor: Actor, field: str) -> None:
     """Refuse OUT_OF_SCOPE_APP to every app, also for itself.
 
-    Contract, "Staff and permissions": where it holds MANAGE_APPS, that is what it is told.
+    Contract, "Staff and permissions": apps with MANAGE_APPS get this code.
     """
     if actor.is_app:
         raise Refused(_out_of_scope("managing apps is for people", field))
@@ -97,13 +97,13 @@ def refuse_apps(actor: Actor, field: str) -> None:
 
 @part
 def app_snapshot(app: App) -> dict[str, object]:
-    """What a deletion's event keeps of ``app``."""
+    """Return the snapshot of ``app`` for a deletion's event."""
     return {name: _plain(getattr(app, name)) for name in _FIELDS}
 
 
 @part
 def to_token(stored: AppTokenRecord) -> AppToken:
-    """What may be told of a stored token."""
+    """Return the token of a record, without its digest."""
     narrowed = stored.permissions
     return AppToken(
         id=stored.id,

@@ -1,4 +1,4 @@
-"""People as they stand in a transaction, and as they were when they are gone."""
+"""Load people in a transaction, and make snapshots for deletions."""
 
 from collections.abc import Iterable
 from dataclasses import fields
@@ -54,7 +54,7 @@ def load_caller(session: Session, actor: Actor, user_id: int) -> User:
 
 @part
 def snapshot_of(user: User) -> dict[str, object]:
-    """What a deletion's event keeps of ``user``: moments in ISO 8601, permissions by name."""
+    """Return the snapshot of ``user`` for a deletion: times in ISO 8601, permissions by name."""
     values = {field.name: getattr(user, field.name) for field in fields(user)}
     plain = {
         name: value.isoformat() if isinstance(value, datetime) else value

@@ -31,7 +31,7 @@ _OF_TOKEN = (
 
 @part
 def inspect_app_token(ports: Ports, token: str) -> Inspection:
-    """What a text is that begins as app tokens do; one statement. Never raises."""
+    """Inspect a text that begins as app tokens do; one statement. Never raises."""
     if not is_app_token(token):
         text = "It begins as an app token does, but is not whole: its checksum is wrong."
         return Inspection(TokenKind.APP, (failed(CheckName.FORM, text),))

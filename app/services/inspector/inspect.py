@@ -1,4 +1,4 @@
-"""The token inspector: what a pasted token is, whether it works, and what it may do."""
+"""Inspect a pasted token of any kind."""
 
 from dataclasses import replace
 
@@ -30,11 +30,11 @@ _SCHEMES = ("bearer", "jwt")
 
 @staff_only
 def inspect_token(ports: Ports, actor: Actor, token: str) -> Inspection:
-    """What ``token`` is, whatever it is: never raises for what somebody has pasted.
+    """Explain ``token``; never raises for any text.
 
-    Any of the staff may: whoever has a token can use it anyway. What its person may do is told to
-    themselves and to whoever manages them. The token is neither logged nor stored, nor in the
-    answer, and is shown to no provider. A scheme before it (``Bearer``) is left out.
+    For all staff: anyone with a token can use it anyway. Its person's permissions are shown to
+    themselves and to those who manage them. The token isn't logged, stored, returned or sent to a
+    provider. A leading scheme (``Bearer``) is ignored.
     """
     text = _without_scheme(token)
     if not text:

@@ -78,7 +78,7 @@ class _Checks:
 
 @part
 def inspect_own_token(ports: Ports, actor: Actor, token: str, key: NamedKey | None) -> Inspection:
-    """What a signed token is that names us as its issuer, or one of our keys. Never raises."""
+    """Inspect a signed token with our issuer or one of our keys. Never raises."""
     found = Inspection(TokenKind.ACCESS, (), claims=peek(token), key=key)
     findings = _Checks()
     everything = _signed(ports, token, key, findings)
@@ -93,7 +93,7 @@ def inspect_own_token(ports: Ports, actor: Actor, token: str, key: NamedKey | No
 
 @part
 def find_named_key(ports: Ports, token: str) -> NamedKey | None:
-    """The key that ``token`` names, as it stands in our ring; ``None`` where it names none."""
+    """Return the ring's key that ``token`` names; ``None`` without a ``kid``."""
     kid = claimed_key(token)
     if kid is None:
         return None
@@ -216,14 +216,14 @@ def _add_session(
 
 @part
 def may_see_rights(actor: Actor, user: User) -> bool:
-    """Whether ``actor`` gets to see what ``user`` may do: their own, or of whom they manage."""
+    """Whether ``actor`` can see the permissions of ``user``: their own, or a managed user's."""
     own = actor.is_account_owner and actor.user_id == user.id
     return own or actor.holds(NEEDED[user.is_staff])
 
 
 @part
 def mode_check(mode: PasswordLoginMode, origin: SessionOrigin) -> Check:
-    """What the login mode leaves of a session that began so."""
+    """Check a session's origin against the login mode."""
     if rejects_password_sessions(mode, origin):
         text = "Password login is switched off, and the session began by password."
         return failed(CheckName.LOGIN_MODE, text)

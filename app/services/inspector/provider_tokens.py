@@ -1,6 +1,6 @@
-"""Tokens of identity providers under the inspector: only what this service checks by itself.
+"""Inspect identity providers' tokens with what this service can check itself.
 
-Nobody is signed in, made or changed by it, and the token is shown to nobody. A provider's keys are
+No one is signed in, created or changed, and the token is sent to no one. A provider's keys are
 fetched as for any request: at most once per cool-down.
 """
 
@@ -53,7 +53,7 @@ _BROKEN = {
 
 @part
 def inspect_provider_token(ports: Ports, actor: Actor, token: str) -> Inspection | None:
-    """What a signed token of a provider is; ``None`` when no provider of ours can have issued it.
+    """Inspect a provider's signed token; ``None`` if no configured provider can have issued it.
 
     Never raises.
     """
@@ -116,7 +116,7 @@ def _broken(rejected: TokenRejected) -> Check:
 def _with_person(
     ports: Ports, actor: Actor, found: Inspection, provider: Provider, access: AccessToken
 ) -> Inspection:
-    """``found`` with whoever is known here by that subject, and what they may do."""
+    """Add the person known by that subject, and their permissions, to ``found``."""
     identity = ExternalIdentityRecord
     query = (
         select(

@@ -35,7 +35,7 @@ _APP = (
 
 @dataclass(frozen=True, slots=True)
 class TokenTrace:
-    """What stands behind claims that are ours; ``None`` for what is not there any more."""
+    """The records behind a token's claims; ``None`` for those that no longer exist."""
 
     mode: PasswordLoginMode
     session: TokenSession | None
@@ -77,7 +77,7 @@ def load_token_trace(ports: Ports, claims: Claims) -> TokenTrace:
 
 @part
 def bearer_of(user: User) -> Bearer:
-    """The person as the inspector tells of them."""
+    """Return the person as the inspector shows them."""
     name = f"{user.first_name} {user.last_name}".strip()
     return Bearer(user.id, user.email, name, user.is_staff, user.is_active)
 

@@ -1,4 +1,4 @@
-"""The ring of signing keys as it stands in the database."""
+"""The signing key ring in the database."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

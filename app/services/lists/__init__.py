@@ -1,4 +1,4 @@
-"""What lists of every subject share: pages by cursor, filters by range, text search.
+"""Building blocks of lists: pages by cursor, range filters, text search.
 
 It knows no record of its own; rooms with lists pass it their queries.
 """

@@ -43,10 +43,10 @@ def read_page(
     request: PageRequest,
     item: Callable[[Row[*tuple[object, ...]]], Item],
 ) -> Page[Item]:
-    """The page of ``query`` that ``request`` asks for; each row becomes an item.
+    """Return the page of ``query`` that ``request`` asks for; each row becomes an item.
 
-    Whether there is more is told by one row beyond the page, never by counting. ``query`` gives
-    each thing in one row: neither grouped nor made distinct. Refuses the cursor of another list.
+    One row beyond the page shows whether there is more. ``query`` returns each item in one row,
+    neither grouped nor distinct. Refuses another list's cursor.
     """
     descending = order.descending is not request.backwards
     wanted = query.add_columns(*(column.label(None) for column in order.columns))

@@ -23,7 +23,7 @@ Bound = TypeVar("Bound", int, datetime)
 def in_range(
     column: InstrumentedAttribute[Bound], wanted: Range[Bound]
 ) -> Iterator[ColumnElement[bool]]:
-    """The conditions that hold for the values of ``column`` within ``wanted``."""
+    """Return the conditions for values of ``column`` within ``wanted``."""
     if wanted.gte is not None:
         yield column >= wanted.gte
     if wanted.lte is not None:
@@ -32,7 +32,7 @@ def in_range(
 
 @part
 def keys_of(ids: Sequence[str], type_name: str) -> list[int]:
-    """The keys in global ids of ``type_name``; refuses too many, and what is no such id."""
+    """Return the keys in global ids of ``type_name``; refuses too many, and other ids."""
     return [key_of(one, type_name, field="ids") for one in limit_values(ids, "ids")]
 
 

@@ -34,7 +34,7 @@ def _compile_default(element: _ContainsText, compiler: SQLCompiler, **named: Any
 
 @part
 def contains_text(column: ColumnOperators, text: str) -> ColumnElement[bool]:
-    """Whether ``text`` stands in ``column``, whatever the case, and whatever it is made of."""
+    """Whether ``column`` contains ``text``, ignoring case."""
     for sign in (_ESCAPE, "%", "_"):
         text = text.replace(sign, _ESCAPE + sign)
     return _ContainsText(column, literal(f"%{text}%"))

@@ -1,4 +1,4 @@
-"""Forgetting what nobody will look at again, so that tables grow with the shop, not with time."""
+"""Delete expired data, so that tables grow with the shop, not with time."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -49,11 +49,10 @@ class CleanupResult:
 
 @internal
 def clean_up(ports: Ports, actor: Actor) -> CleanupResult:
-    """Forget expired sessions, links and sign-ins, old traffic, faded failures, useless keys.
+    """Delete expired sessions, links and sign-ins, old traffic, failure counters and keys.
 
-    Deliveries go with their attempts after 14 days, unless they are tried again just now, and so
-    do events that have been told; carts that nobody has touched for 90; tokens of apps 30 days
-    after they expired.
+    Deliveries and processed events go after 14 days, unless a delivery is being retried; untouched
+    carts after 90; app tokens 30 days after they expired.
 
     Safe to repeat, and to run in several processes at once.
     """
@@ -96,7 +95,7 @@ def _delete_old(
     *conditions: ColumnElement[bool],
     older_by: timedelta = timedelta(),
 ) -> int:
-    """In small transactions: whoever signs in meanwhile waits for one of them at most."""
+    """Delete in small transactions, so that sign-ins wait for one of them at most."""
     is_old = moment <= ports.clock.now() - older_by
     old = select(key).where(is_old, *conditions).order_by(moment).limit(_AT_ONCE)
     forget = delete(key.class_).where(key.in_(old))

@@ -1,4 +1,4 @@
-"""What the installation leans on beside its database: each looked at, with what to do about it."""
+"""Check what the installation depends on besides its database, with advice."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -106,7 +106,7 @@ def worker_findings(ports: Ports) -> Iterator[Finding]:
 
 @part
 def forwarding_findings(ports: Ports) -> Iterator[Finding]:
-    """Peers that told of other clients in the last day without being trusted to."""
+    """Report peers that forwarded requests in the last day without being trusted proxies."""
     lately = (
         select(ForwardingRecord.peer)
         .where(ForwardingRecord.last_seen_at > ports.clock.now() - _LATELY)

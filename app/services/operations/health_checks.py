@@ -1,4 +1,4 @@
-"""Is this installation fit to serve? Asked before a start, and by whoever looks for a fault."""
+"""Check whether the installation is ready, before a start and for diagnosis."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -40,7 +40,7 @@ def require_ready(ports: Ports, actor: Actor) -> None:
 
 @internal
 def run_checks(ports: Ports, actor: Actor) -> tuple[Finding, ...]:
-    """Look at everything that the installation stands on; what cannot be looked at is left out."""
+    """Check everything the installation depends on; skip checks that can't run."""
     return tuple(_findings(ports, actor))
 
 
@@ -101,6 +101,6 @@ def _clock(ports: Ports) -> Iterator[Finding]:
 
 
 def _moment(value: object) -> datetime:
-    """What the database calls now: aware, or SQLite's text in UTC."""
+    """Return the database's current time: aware, or SQLite's text in UTC."""
     moment = value if isinstance(value, datetime) else datetime.fromisoformat(str(value))
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment

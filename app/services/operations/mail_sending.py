@@ -42,13 +42,12 @@ class _Claimed:
 
 @internal
 def send_due_mail(ports: Ports, actor: Actor) -> int:
-    """Send what is due; how many mails were handed over or given up.
+    """Send due mail; return how many mails were sent or given up.
 
-    A mail is claimed before it is sent and noted afterwards: a crash in between sends it again,
-    with the same Message-ID. A mail server that is down delays mail and loses none. Links that
-    somebody asked for are made first: their mails are due at once. A link or a mail that a fault
-    of ours keeps back is tried again and holds up no other; the fault is raised when those are
-    out.
+    A mail is claimed before it is sent and marked afterwards: a crash in between sends it again
+    with the same Message-ID. An unreachable server delays mail and loses none. Requested links are
+    created first: their mails are due immediately. A fault of ours delays only the link or mail
+    concerned, and is raised after the others.
     """
     faults: list[Exception] = []
     try:
@@ -118,7 +117,7 @@ def _send(ports: Ports, claimed: _Claimed, lease: str) -> bool:
 
 
 def _release(ports: Ports, mails: Sequence[_Claimed], lease: str) -> None:
-    """Let whoever comes next take ``mails``, as if they had never been claimed."""
+    """Release claimed ``mails`` for the next worker."""
     with ports.database.transaction() as session:
         session.execute(
             update(OutboxMailRecord)

@@ -13,10 +13,10 @@ from app.services.authorization.register import internal, part
 
 @dataclass(frozen=True, slots=True)
 class WorkerStatus:
-    """``beat_at`` is the last sign of life of any worker, ``None`` when there never was one.
+    """``beat_at`` is the last heartbeat of any worker, ``None`` if there was none.
 
-    The others are since when the oldest has waited of what is due: a delivery, an event that
-    nobody has been told of yet, a mail. ``None`` when nothing waits.
+    The other fields are when the oldest due delivery, open event or mail became due; ``None`` if
+    none waits.
     """
 
     beat_at: datetime | None
@@ -27,7 +27,7 @@ class WorkerStatus:
 
 @internal
 def record_heartbeat(ports: Ports, actor: Actor) -> int:
-    """Leave a sign of life; 0, for there is no more of it to do."""
+    """Record a heartbeat; return 0, for there is nothing more to do."""
     with ports.database.transaction() as session:
         session.execute(update(HeartbeatRecord).values(beat_at=ports.clock.now()))
     return 0

@@ -38,9 +38,9 @@ def base_url(ports: Ports) -> str:
 
 @part
 def issuer_of(ports: Ports, issuer: str) -> str:
-    """The ``iss`` that stands for this installation: the request's own, where there was one.
+    """Return the installation's ``iss``: the request's own if there was a request.
 
-    What an operator does at the shell comes without a request, and its deliveries still have to
-    say where they come from (contract, "Webhooks": ``Api-Url``).
+    Operations from the command line have none, and their deliveries still need one (contract,
+    "Webhooks": ``Api-Url``).
     """
     return issuer or f"{base_url(ports)}/graphql/"

@@ -25,7 +25,7 @@ def holds_secret(event: str) -> bool:
 
 @part
 def encrypted_payload(ports: Ports, event: str, payload: str) -> str:
-    """What is stored of the payload of such an event."""
+    """Return the payload of such an event as stored."""
     if not payload or not holds_secret(event):
         return payload
     return _ENCRYPTED_PREFIX + ports.encryption.encrypt(_PURPOSE, payload)
@@ -51,8 +51,8 @@ def redacted_payload(ports: Ports, stored: str, secret: str | None) -> str:
 
 @part
 def redact_secret(payload: str, secret: str) -> str:
-    """``payload`` with the secret blotted out; all of it, when one cannot tell what the secret is.
+    """Return ``payload`` without the secret; redacted completely if the secret is unknown.
 
-    Whoever manages apps must not be able to set the password of whoever asked for a link.
+    People who manage apps must not be able to use someone else's link.
     """
     return payload.replace(secret, REDACTED) if secret else _WHOLE

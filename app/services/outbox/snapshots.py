@@ -24,7 +24,7 @@ Deleted = TypeVar("Deleted", bound=User | Group | App | Product)
 def read_snapshot(
     kind: type[Deleted], snapshot: Mapping[str, Any], deleted_at: datetime
 ) -> Deleted:
-    """Return the object in ``snapshot``; ``deleted_at`` stands in for a required time."""
+    """Return the object in ``snapshot``; ``deleted_at`` replaces a missing required time."""
     types = get_type_hints(kind)
     values: dict[str, Any] = {}
     for field in fields(kind):

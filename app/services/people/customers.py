@@ -72,7 +72,7 @@ def update_customer(
     *,
     customer_type: str | None = None,
 ) -> User:
-    """Change a customer (`customerUpdate`); whoever is deactivated is signed out everywhere.
+    """Change a customer (`customerUpdate`); a deactivated one is signed out everywhere.
 
     Refuses REQUIRED and NOT_FOUND on ``id``; REQUIRED, INVALID and UNIQUE on ``details``;
     NOT_FOUND on ``customerType``.

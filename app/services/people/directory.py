@@ -58,9 +58,9 @@ def list_users(
     is_staff: bool | None = None,
     is_active: bool | None = None,
 ) -> Page[User]:
-    """People in the order they were added: staff for MANAGE_STAFF, customers for MANAGE_USERS.
+    """List people as added: staff for MANAGE_STAFF, customers for MANAGE_USERS.
 
-    ``search`` is for the beginnings of words; whoever is found goes by the word that matched.
+    ``search`` matches the beginnings of words; matches are sorted by the word that matched.
     """
     kinds = [
         kind for kind, needed in NEEDED.items() if actor.holds(needed) and is_staff in (None, kind)
@@ -72,7 +72,7 @@ def list_users(
 def list_customers(
     ports: Ports, actor: Actor, page: PageRequest, wanted: UserFilter = _EVERYBODY
 ) -> Page[User]:
-    """Customers (`customers`); refuses GRAPHQL_ERROR on ``sortBy`` beside a search."""
+    """List customers (`customers`); refuses GRAPHQL_ERROR on ``sortBy`` with a search."""
     return _list(ports, page, [False], wanted)
 
 
@@ -86,7 +86,7 @@ def list_staff(
 
 @requires(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
 def find_user(ports: Ports, actor: Actor, email: str) -> User:
-    """Whoever has that email; refuses NOT_FOUND on ``email``."""
+    """Return the user with that email; refuses NOT_FOUND on ``email``."""
     with ports.database.reading() as session:
         user = _find(session, _has_email(email))
     if user is None:
@@ -102,10 +102,10 @@ def find_user(ports: Ports, actor: Actor, email: str) -> User:
 def show_user(
     ports: Ports, actor: Actor, *, user_id: str | None = None, email: str | None = None
 ) -> User | None:
-    """The person of that global id, or of that email (`user`); ``None`` for nobody to be seen.
+    """Return the user of a global id or email (`user`); ``None`` if the caller can't see them.
 
-    MANAGE_STAFF shows the staff, MANAGE_USERS and MANAGE_ORDERS each show customers. Refuses
-    GRAPHQL_ERROR unless exactly one of the two is given, NOT_FOUND for what is no id of a person.
+    MANAGE_STAFF shows staff, MANAGE_USERS and MANAGE_ORDERS each show customers. Refuses
+    GRAPHQL_ERROR unless exactly one of the two is given, NOT_FOUND for an id of another type.
     """
     if (user_id is None) is (email is None):
         message = "Exactly one of the arguments `id` and `email` is needed."
@@ -163,10 +163,10 @@ def _everybody(kinds: Collection[bool], wanted: UserFilter) -> tuple[_Query, Ord
 
 
 def _found(kinds: Collection[bool], words: Sequence[str]) -> tuple[_Query, Order]:
-    """Whoever has, for each of ``words``, a word that begins with it.
+    """Select people who have, for each of ``words``, a word that begins with it.
 
-    The index of words is read from where the first begins. Somebody with two words that match it
-    stands where the earlier of them does, and is skipped at the other.
+    The index is read from the first word on. A person with two matching words is listed at the
+    earlier one.
     """
     leading, *others = words
     query = (
@@ -197,9 +197,9 @@ def _found(kinds: Collection[bool], words: Sequence[str]) -> tuple[_Query, Order
 def _rarest_first(
     session: Session, kinds: Collection[bool], words: Sequence[str], page: PageRequest
 ) -> list[str]:
-    """``words``, the one first that fewest begin with: the others are asked of those alone.
+    """Return ``words`` with the rarest first: only its matches are checked for the others.
 
-    A list is paged by the word that it began with, which its cursors tell.
+    Cursors contain the first word.
     """
     if len(words) == 1:
         return list(words)

@@ -1,4 +1,4 @@
-"""Permission groups that change or go: nobody reaches further, and nothing is left to nobody."""
+"""Change and delete permission groups, within the caller's permissions."""
 
 from dataclasses import dataclass
 
@@ -35,7 +35,7 @@ from app.services.people.stored_groups import (
 
 @dataclass(frozen=True, slots=True)
 class GroupChanges:
-    """What is to change; users by global id. ``ABSENT`` leaves the name as it is."""
+    """A change of a group; users by global id. ``ABSENT`` keeps the name."""
 
     name: str | Absent = ABSENT
     add_permissions: frozenset[Permission] = frozenset()

@@ -54,9 +54,9 @@ class NewGroup:
 
 @dataclass(frozen=True, slots=True)
 class GroupFilter:
-    """Which groups are wanted: those with ``search`` in their name, of these global ``ids``.
+    """Conditions on groups: ``search`` in the name, global ``ids``.
 
-    They go by their names, or ``by_members`` by how many are in them; ``descending`` turns round.
+    Sorted by name, or by size (``by_members``); ``descending`` reverses.
     """
 
     search: str = ""
@@ -147,7 +147,7 @@ def find_groups(ports: Ports, actor: Actor, names: Iterable[str]) -> tuple[Group
 def list_members(
     ports: Ports, actor: Actor, groups: Collection[int]
 ) -> Mapping[int, tuple[User, ...]]:
-    """Who is in each of these groups, by the group's key; one question for all of them."""
+    """Return the members of each of these groups by the group's key, in one statement."""
     # By another name: the subqueries of a person's own groups use the table too.
     member = aliased(GroupMemberRecord)
     members = (
@@ -165,7 +165,7 @@ def list_members(
 
 @part
 def all_groups(ports: Ports) -> tuple[PermissionGroup, ...]:
-    """Every group by name: what somebody may manage is told from all there are."""
+    """Return every group by name, for computing what a person can manage."""
     with ports.database.reading() as session:
         return tuple(map(to_group, session.execute(GROUPS.order_by(*_BY_NAME))))
 

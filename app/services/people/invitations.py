@@ -1,4 +1,4 @@
-"""Invitations: a mail with a link by which somebody chooses their first password."""
+"""Invite people by mail to choose their first password."""
 
 from sqlalchemy.orm import Session
 

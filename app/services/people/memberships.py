@@ -1,4 +1,4 @@
-"""Who is in which group: looked up by global id, and never beyond what the caller manages."""
+"""Add and remove group members by global id, within the caller's permissions."""
 
 from collections.abc import Collection, Iterable
 
@@ -83,7 +83,7 @@ def manageable_staff(
 
 @part
 def join(session: Session, *, users: Iterable[int], groups: Iterable[int]) -> None:
-    """Make each of ``users`` a member of each of ``groups``, whoever is one already stays it."""
+    """Make ``users`` members of ``groups``; existing memberships stay."""
     users, groups = list(users), list(groups)
     rows = session.execute(
         select(GroupMemberRecord.user_id, GroupMemberRecord.group_id).where(
@@ -114,7 +114,7 @@ def leave(session: Session, *, users: Iterable[int], groups: Iterable[int]) -> N
 def _keys(
     ids: Collection[str], type_name: str, field: str
 ) -> tuple[dict[str, int], list[Problem]]:
-    """Each id once, with its key; and what is wrong with the others."""
+    """Return the key of each id once, and the problems of the others."""
     if len(ids) > MAX_IDS:
         raise Refused(
             Problem(

@@ -1,4 +1,4 @@
-"""Who can give somebody what they lack: for a page that says no and whom to ask."""
+"""Find staff who can grant missing permissions, for pages that refuse access."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -21,9 +21,9 @@ _BETWEEN = ", "
 
 @dataclass(frozen=True, slots=True)
 class PermissionGranter:
-    """One of the staff who may give what is missing; ``groups`` are the names of theirs.
+    """A staff member who can grant missing permissions; ``groups`` are their groups' names.
 
-    ``last_used_at`` is when they were here last, as far as an open session tells.
+    ``last_used_at`` is the last use of an open session.
     """
 
     id: int
@@ -35,7 +35,7 @@ class PermissionGranter:
 
     @property
     def name(self) -> str:
-        """What they are called: their name, or else their address."""
+        """The person's name, or else their email."""
         return f"{self.first_name} {self.last_name}".strip() or self.email
 
 
@@ -43,10 +43,10 @@ class PermissionGranter:
 def list_permission_granters(
     ports: Ports, actor: Actor, missing: Collection[Permission]
 ) -> tuple[PermissionGranter, ...]:
-    """Up to five of the staff who may give ``missing``, all of it; who was here last comes first.
+    """Return up to five staff who can grant all of ``missing``, the most recently seen first.
 
-    Those who manage staff and hold it themselves, for nobody gives what they do not hold; never
-    the caller. One statement. Whoever runs the server can always give it, too.
+    They manage staff and hold the permissions themselves; never the caller. One statement. A
+    server administrator can always grant them too.
     """
     needed = in_order(frozenset((*missing, Permission.MANAGE_STAFF)))
     session = SessionRecord

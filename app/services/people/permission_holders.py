@@ -1,4 +1,4 @@
-"""Who holds what, all together: what a change must not leave without anybody."""
+"""Keep every permission manageable: find who holds what."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,10 +23,10 @@ from app.services.authorization.register import part
 
 @part
 def lock_grants(session: Session) -> None:
-    """Let nobody else take rights from anybody until the transaction of ``session`` ends.
+    """Lock permission changes until the transaction of ``session`` ends.
 
-    To be called before anything is read: of two people who remove each other at the same moment,
-    the second must see what the first has done. The shop's row is locked before any person's.
+    To be called before anything is read: of two concurrent removals the second must see the first.
+    The shop's row is locked before any person's.
     """
     session.get_one(ShopRecord, SHOP_ID, with_for_update=True)
 
@@ -34,9 +34,9 @@ def lock_grants(session: Session) -> None:
 @part
 @contextmanager
 def prevent_unmanageable(actor: Actor, session: Session, field: str) -> Iterator[None]:
-    """Refuse LEFT_NOT_MANAGEABLE_PERMISSION on ``field`` what the block has done, if need be.
+    """Refuse LEFT_NOT_MANAGEABLE_PERMISSION on ``field`` if the block causes it.
 
-    The operator may: whoever holds the shell can give anything to anybody. ``lock_grants`` first.
+    Not for the operator, who can grant anything. Call ``lock_grants`` first.
     """
     before = _manageable(session)
     yield
@@ -46,7 +46,7 @@ def prevent_unmanageable(actor: Actor, session: Session, field: str) -> Iterator
 
 
 def _manageable(session: Session) -> frozenset[Permission]:
-    """What active staff who hold MANAGE_STAFF hold together."""
+    """Return the permissions that active staff with MANAGE_STAFF hold together."""
     session.flush()
     managers = (
         select(UserRecord.id)

@@ -1,4 +1,4 @@
-"""The staff: invited, changed, removed. By people alone, and by nobody beyond what they hold."""
+"""Invite, change and delete staff, within the caller's permissions; not for apps."""
 
 from dataclasses import dataclass, field
 
@@ -36,7 +36,7 @@ _MISSING = Problem("NOT_FOUND", "There is no such member of the staff.", "id")
 
 @dataclass(frozen=True, slots=True)
 class NewStaff:
-    """Somebody to join the staff; ``groups`` by global id.
+    """A new staff member; ``groups`` by global id.
 
     With a ``redirect_url`` they are invited by mail to choose a password there.
     """
@@ -51,7 +51,7 @@ class NewStaff:
 
 @dataclass(frozen=True, slots=True)
 class StaffChanges:
-    """What is to change; groups by global id."""
+    """A change of a staff member; groups by global id."""
 
     details: Details = field(default_factory=Details)
     add_groups: tuple[str, ...] = ()
@@ -61,9 +61,9 @@ class StaffChanges:
 @fresh_proof("always", lambda *_args: True)
 @requires_person(Permission.MANAGE_STAFF)
 def create_staff(ports: Ports, actor: Actor, new: NewStaff) -> User:
-    """Add somebody to the staff (`staffCreate`); a customer with that address is promoted.
+    """Create a staff member (`staffCreate`); a customer with that email is promoted.
 
-    Refuses REQUIRED and INVALID on ``email``, UNIQUE for one of the staff; INVALID on names and
+    Refuses REQUIRED and INVALID on ``email``, UNIQUE for existing staff; INVALID on names and
     ``redirectUrl``; on ``addGroups`` NOT_FOUND and OUT_OF_SCOPE_GROUP.
     """
     email = normalize_email(new.email)

@@ -56,7 +56,7 @@ def load_group(session: Session, group_id: int) -> PermissionGroup:
 
 @part
 def group_snapshot(group: PermissionGroup, members: Iterable[int]) -> dict[str, object]:
-    """What a deletion's event keeps of ``group`` and of who was in it."""
+    """Return the snapshot of ``group`` and its members for a deletion's event."""
     names = sorted(one.value for one in group.permissions)
     return {
         "id": group.id,

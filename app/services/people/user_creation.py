@@ -34,7 +34,7 @@ UNIQUE = Problem("UNIQUE", "Somebody with this email exists already.", "email")
 
 @dataclass(frozen=True, slots=True)
 class NewUser:
-    """Somebody to be added, confirmed; ``groups`` by key, no ``password`` for none."""
+    """A new confirmed user; ``groups`` by key, no ``password`` for none."""
 
     email: str
     first_name: str = ""
@@ -49,12 +49,12 @@ class NewUser:
 
 @requires(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
 def create_user(ports: Ports, actor: Actor, new: NewUser) -> User:
-    """Add somebody: staff needs MANAGE_STAFF, a customer MANAGE_USERS.
+    """Create a user: staff needs MANAGE_STAFF, a customer MANAGE_USERS.
 
-    Refuses INVALID, REQUIRED and UNIQUE on ``email``, a weak ``password`` (from the operator a
-    short one alone), INVALID on names and for a customer with permissions;
-    OUT_OF_SCOPE_PERMISSION and OUT_OF_SCOPE_GROUP for what the caller does not hold,
-    OUT_OF_SCOPE_USER for a superuser made by anybody else.
+    Refuses INVALID, REQUIRED and UNIQUE on ``email``, a weak ``password`` (from the operator only
+    a short one), INVALID on names and for a customer with permissions; OUT_OF_SCOPE_PERMISSION and
+    OUT_OF_SCOPE_GROUP for permissions that the caller lacks, OUT_OF_SCOPE_USER for a superuser
+    unless the operator creates it.
     """
     require_manage_permission(actor, is_staff=_is_staff(new))
     email = normalize_email(new.email)
@@ -95,10 +95,10 @@ def _problems(actor: Actor, email: str, new: NewUser) -> list[Problem]:
 def store_user(
     ports: Ports, actor: Actor, session: Session, new: NewUser, hashed: str | None = None
 ) -> UserRecord:
-    """Add ``new``, in whom nothing is wrong, in the transaction of ``session``.
+    """Store the checked user ``new`` in the transaction of ``session``.
 
-    ``hashed`` is the password's hash, ``None`` for nobody can sign in by one. The email is the one
-    spelling of it; refuses UNIQUE on ``email``.
+    ``hashed`` is the password's hash, ``None`` without a password. The email must be normalized;
+    refuses UNIQUE on ``email``.
     """
     if is_taken(session, new.email):
         raise Refused(UNIQUE)
@@ -137,14 +137,14 @@ def store_user(
 
 @part
 def is_taken(session: Session, email: str) -> bool:
-    """Whether somebody has that email."""
+    """Whether a user has that email."""
     return session.scalar(select(UserRecord.id).where(UserRecord.email == email)) is not None
 
 
 @part
 @contextmanager
 def emails_unique(ports: Ports, email: str) -> Iterator[None]:
-    """Refuse UNIQUE on ``email`` when somebody else took it while the block was about to."""
+    """Refuse UNIQUE on ``email`` if another transaction took it first."""
     try:
         yield
     except IntegrityError:

@@ -1,4 +1,4 @@
-"""Names, address and standing of somebody, as others may change them."""
+"""Names, email and status of a user, changed by others."""
 
 from dataclasses import dataclass
 
@@ -23,9 +23,9 @@ from app.services.people.user_creation import UNIQUE
 
 @dataclass(frozen=True, slots=True)
 class Details:
-    """What is to change; ``ABSENT`` leaves it as it is, ``None`` came as null.
+    """A change of a user; ``ABSENT`` keeps a field, ``None`` is null.
 
-    A null name is an empty one; nobody can be without an address, or neither active nor inactive.
+    A null name is empty; email and status can't be null.
     """
 
     first_name: str | Absent | None = ABSENT
@@ -44,7 +44,7 @@ class Details:
 
 @dataclass(slots=True)
 class Changed:
-    """What was changed, for the audit trail."""
+    """The changed fields, for the audit log."""
 
     before: dict[str, object]
     after: dict[str, object]
@@ -55,7 +55,7 @@ class Changed:
 
 @part
 def detail_problems(details: Details) -> list[Problem]:
-    """What is wrong with the new details: REQUIRED and INVALID on each of them."""
+    """Return the problems of the new details: REQUIRED and INVALID on each."""
     names = (details.first_name, details.last_name)
     first, last = ("" if isinstance(name, Absent) else name or "" for name in names)
     found: list[Problem | None] = [*name_problems(first, last)]
@@ -76,11 +76,11 @@ def change_details(
     details: Details,
     changed: Changed,
 ) -> None:
-    """Write what differs to ``user``, whose row is locked, and to ``changed``.
+    """Write changed fields to ``user``, whose row is locked, and to ``changed``.
 
-    Refuses UNIQUE on ``email``. Whoever gets another address is told at the old one, and the links
-    that were mailed there are dead. A confirmed account loses its unverified identities
-    (``account_trust``). Whether somebody is active is not decided here.
+    Refuses UNIQUE on ``email``. After a change of email the old one gets a mail, and links mailed
+    there stop working. A confirmed account loses its unverified identities (``account_trust``).
+    Doesn't change whether the user is active.
     """
     wanted: dict[str, str | Absent | None] = {
         "first_name": details.first_name,

@@ -1,4 +1,4 @@
-"""Where somebody else is signed in, for whoever manages them; and ending one such session."""
+"""Sessions of other people, for those who manage them: list and end."""
 
 from dataclasses import dataclass
 
@@ -23,7 +23,7 @@ MAX_SESSIONS = 100
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody, and where they are signed in: of ``session_count`` the newest ``MAX_SESSIONS``."""
+    """A user with the newest ``MAX_SESSIONS`` of their ``session_count`` sessions."""
 
     user: User
     sessions: tuple[SignedIn, ...] = ()
@@ -32,17 +32,16 @@ class Person:
 
 @requires(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
 def list_user_sessions(ports: Ports, actor: Actor, user_id: int) -> tuple[SignedIn, ...]:
-    """The sessions of somebody that are alive, the one used last first; at most the newest 100.
+    """List a user's live sessions, last used first; at most the newest 100.
 
-    Sessions of staff are for MANAGE_STAFF, those of customers for MANAGE_USERS. Refuses NOT_FOUND
-    on ``id``.
+    Staff sessions need MANAGE_STAFF, customers' MANAGE_USERS. Refuses NOT_FOUND on ``id``.
     """
     return show_person(ports, actor, user_id).sessions
 
 
 @requires(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
 def show_person(ports: Ports, actor: Actor, user_id: int) -> Person:
-    """Somebody with their sessions, as ``list_user_sessions`` has and refuses them."""
+    """Return a user with their sessions; refuses as ``list_user_sessions`` does."""
     alive = (
         select(SessionRecord, func.count().over())
         .where(SessionRecord.user_id == user_id, SessionRecord.expires_at > ports.clock.now())
@@ -60,10 +59,10 @@ def show_person(ports: Ports, actor: Actor, user_id: int) -> Person:
 
 @requires(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
 def end_user_session(ports: Ports, actor: Actor, user_id: int, session_id: int) -> None:
-    """End one session of somebody: its tokens are worth nothing at once, in every process.
+    """End one session of a user; its tokens stop working immediately in every process.
 
-    Refuses on ``id`` NOT_FOUND and OUT_OF_SCOPE_USER for the person, NOT_FOUND for a session that
-    has ended already or is another's. All at once end by ``sign_out_user``.
+    Refuses on ``id`` NOT_FOUND and OUT_OF_SCOPE_USER for the user, NOT_FOUND for an ended session
+    or another user's. ``sign_out_user`` ends all.
     """
     with ports.database.transaction() as session:
         user = find_user_by_key(session, user_id)

@@ -1,4 +1,4 @@
-"""Whether people may come in: deactivated, activated, signed out everywhere."""
+"""Activate, deactivate and sign out users."""
 
 from sqlalchemy.orm import Session
 
@@ -21,23 +21,23 @@ from app.services.sign_in.sessions import end_sessions
 
 @requires(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
 def deactivate_user(ports: Ports, actor: Actor, user_id: int) -> User:
-    """Lock somebody out and end all their sessions, at once and in every process.
+    """Deactivate a user and end all their sessions, immediately in every process.
 
-    Refuses NOT_FOUND on ``id``, OUT_OF_SCOPE_USER for somebody who may do what the caller may not,
-    and what ``switch_active`` refuses.
+    Refuses NOT_FOUND on ``id``, OUT_OF_SCOPE_USER for a user with permissions that the caller
+    lacks, and what ``switch_active`` refuses.
     """
     return _set_active(ports, actor, user_id, active=False)
 
 
 @requires(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
 def activate_user(ports: Ports, actor: Actor, user_id: int) -> User:
-    """Let somebody in again. Refuses as ``deactivate_user`` does."""
+    """Activate a user. Refuses as ``deactivate_user`` does."""
     return _set_active(ports, actor, user_id, active=True)
 
 
 @requires(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
 def sign_out_user(ports: Ports, actor: Actor, user_id: int) -> int:
-    """End all sessions of somebody; how many there were. Refuses NOT_FOUND, OUT_OF_SCOPE_USER."""
+    """End all sessions of a user; return how many. Refuses NOT_FOUND, OUT_OF_SCOPE_USER."""
     with ports.database.transaction() as session:
         user = _find(actor, session, user_id)
         ended = end_sessions(ports, session, user_id)
@@ -50,10 +50,10 @@ def sign_out_user(ports: Ports, actor: Actor, user_id: int) -> int:
 def switch_active(
     ports: Ports, actor: Actor, session: Session, user: User, *, active: bool
 ) -> bool:
-    """Let ``user`` in or lock them out, with all their sessions; whether that changed anything.
+    """Activate or deactivate ``user``, ending their sessions; return whether it changed.
 
-    ``lock_grants`` first. Refuses on ``isActive``: DEACTIVATE_OWN_ACCOUNT,
-    DEACTIVATE_SUPERUSER_ACCOUNT and ACTIVATE_SUPERUSER_ACCOUNT (the operator may),
+    Call ``lock_grants`` first. Refuses on ``isActive``: DEACTIVATE_OWN_ACCOUNT,
+    DEACTIVATE_SUPERUSER_ACCOUNT and ACTIVATE_SUPERUSER_ACCOUNT (not to the operator),
     LEFT_NOT_MANAGEABLE_PERMISSION.
     """
     problem = (activation_problem if active else deactivation_problem)(actor, user)

@@ -1,4 +1,4 @@
-"""What a change of the two switches would do, in numbers counted just now."""
+"""The impact of changing the login mode or the storefront switch, in current numbers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ _NOTHING = BoundedCount(0)
 
 @dataclass(frozen=True, slots=True)
 class PasswordStaff:
-    """One of the staff who comes in by password alone, and in how many places at present."""
+    """A staff member who signs in with a password only, and their open sessions."""
 
     id: int
     email: str
@@ -49,12 +49,12 @@ class PasswordStaff:
 
 @dataclass(frozen=True, slots=True)
 class LoginModeImpact:
-    """What setting ``mode`` would do.
+    """The impact of setting ``mode``.
 
-    ``staff_losing_rights`` come in by password alone; ``staff_sessions`` of staff began with a
-    password and would be worth a customer's, or nothing. ``customers_losing_access`` know only a
-    password, ``sessions_rejected`` began with one. ``refusal`` is the rule that forbids it to
-    this caller, whatever else; ``lockout`` tells who could undo it.
+    ``staff_losing_rights`` sign in with a password only; ``staff_sessions`` of staff began with a
+    password and would lose staff permissions, or stop working. ``customers_losing_access`` have
+    only a password, ``sessions_rejected`` began with one. ``refusal`` is the rule that forbids it
+    to this caller; ``lockout`` says whether anyone could undo it.
     """
 
     mode: PasswordLoginMode
@@ -69,7 +69,7 @@ class LoginModeImpact:
 
 @dataclass(frozen=True, slots=True)
 class StorefrontImpact:
-    """What opening or closing would do: requests of the last hour by who would be turned away."""
+    """The impact of opening or closing the storefront on the last hour's requests, by caller."""
 
     allow_storefront_traffic: bool
     is_current: bool
@@ -81,7 +81,7 @@ class StorefrontImpact:
 
 @dataclass(frozen=True, slots=True)
 class LastChange:
-    """When a switch was set last, and by whom; ``user_id`` where that was a person."""
+    """A switch's last change; ``user_id`` if a person made it."""
 
     at: datetime
     actor_kind: str
@@ -91,7 +91,7 @@ class LastChange:
 
 @dataclass(frozen=True, slots=True)
 class Impact:
-    """The doors as they are, and what each other position would do; ``counted_at`` just now.
+    """The current switches and the impact of every other position.
 
     ``staff_by_password`` names some of those that ``numbers.staff_without_sign_on`` counts.
     """
@@ -114,7 +114,7 @@ class Impact:
 
 @requires(Permission.MANAGE_SETTINGS)
 def show_impact(ports: Ports, actor: Actor) -> Impact:
-    """What each position of both switches would do, counted just now; four statements."""
+    """Return the impact of each position of both switches; four statements."""
     numbered = sign_in_count_columns(ports)
     asked = select(
         ShopRecord.password_login_mode,
@@ -209,7 +209,7 @@ def _by_password(ports: Ports, session: Session) -> tuple[PasswordStaff, ...]:
 
 
 def _last_changes(session: Session) -> Mapping[str, LastChange]:
-    """By the name of the setting, as far as the last changes of settings tell."""
+    """Return the last changes by setting, as far as the newest audit entries go."""
     query = (
         select(
             AuditRecord.after,

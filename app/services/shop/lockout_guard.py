@@ -1,8 +1,7 @@
-"""Who could undo a change of the doors, counted.
+"""Count who could undo a change of the two switches.
 
-A change of the two switches that nobody could undo is not made at the console, though the contract
-lets GraphQL and the shell make it. A change of a provider is looked after by
-``provider_lockouts``.
+The console refuses a change that no one could undo, though the contract lets GraphQL and the
+command line make it. ``provider_lockout_guard`` does the same for providers.
 """
 
 from sqlalchemy import ColumnElement, exists, false, func, literal_column, or_, select
@@ -34,10 +33,10 @@ _GRANTED = SessionRecord.scope != literal_column("''")
 
 @requires(Permission.MANAGE_SETTINGS, Permission.MANAGE_PLUGINS)
 def lockout(ports: Ports, actor: Actor, change: AccessChange) -> Lockout:
-    """Whether ``change`` would leave nobody who could undo it, though somebody could before.
+    """Whether no one could undo ``change``, though someone could now.
 
-    Who could: staff with MANAGE_SETTINGS and a way in that is open afterwards, apps with
-    MANAGE_SETTINGS. Nothing is changed; one statement.
+    Those who can: staff with MANAGE_SETTINGS and a sign-in method that still works, apps with
+    MANAGE_SETTINGS. One statement; nothing changes.
     """
     now = settings_manager_columns(ports)
     then = settings_manager_columns(ports, without=change.provider_off)

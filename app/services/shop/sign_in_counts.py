@@ -1,4 +1,4 @@
-"""How many people, sessions and apps stand behind the doors right now, in one statement."""
+"""Count people, sessions and apps by sign-in method, in one statement."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,12 +25,11 @@ class BoundedCount:
 
 @dataclass(frozen=True, slots=True)
 class SignInCounts:
-    """Who would be concerned by a change of the login mode.
+    """Counts that matter for a change of the login mode.
 
-    ``staff_without_sign_on`` are active and have no identity at a provider that works, so they
-    come in by password alone; ``staff_with_sign_on`` are the other active ones. Sessions are those
-    that are open and began with a password. ``customers_by_password`` are active customers who
-    have a password and nothing else that lets them in.
+    ``staff_without_sign_on`` are active and have no identity at a working provider;
+    ``staff_with_sign_on`` are the other active ones. Sessions are open and began with a password.
+    ``customers_by_password`` are active and can sign in with a password only.
     """
 
     staff: int
@@ -88,7 +87,7 @@ def sign_in_count_columns(ports: Ports) -> tuple[ColumnElement[int], ...]:
 
 @part
 def staff_without_sign_on() -> ColumnElement[int]:
-    """How many of the active staff come in by password alone."""
+    """Count active staff who sign in with a password only."""
     return (
         select(func.count())
         .select_from(UserRecord)

@@ -16,10 +16,10 @@ from app.services.authorization.register import part, requires
 
 @dataclass(frozen=True, slots=True)
 class UntrustedForwarding:
-    """A peer that passed requests on without being one of ``TRUSTED_PROXIES``.
+    """A peer that forwarded requests without being one of ``TRUSTED_PROXIES``.
 
-    Either somebody tries to pass for another, or a proxy is missing there and all its clients
-    look like one: they then share one login throttle.
+    Either a client forges the header, or a proxy is missing from the setting: then all its clients
+    share one login throttle.
     """
 
     peer: str
@@ -77,7 +77,7 @@ def list_untrusted_forwarding(
 
 @part
 def untrusted_peers(ports: Ports) -> ScalarSelect[int]:
-    """How many peers ``list_untrusted_forwarding`` tells of, as a part of a statement."""
+    """Count the peers of ``list_untrusted_forwarding``, as part of a statement."""
     return (
         select(func.count())
         .select_from(ForwardingRecord)

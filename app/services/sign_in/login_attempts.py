@@ -19,7 +19,7 @@ UNCOUNTABLE = Problem(
 
 @dataclass(slots=True)
 class Attempt:
-    """What becomes of an attempt; one that neither succeeds nor fails counts for nothing."""
+    """The result of an attempt; without success or failure it doesn't count."""
 
     succeeded_as: int | None = None
     failed: bool = False
@@ -29,7 +29,7 @@ class Attempt:
         self.succeeded_as = user_id
 
     def fail(self, user_id: int | None) -> None:
-        """Count a failure; ``user_id`` is whose email it was, ``None`` for nobody's."""
+        """Record a failure; ``user_id`` is that of the email, ``None`` if unknown."""
         self.failed = True
         self.failed_against = user_id
 
@@ -37,11 +37,11 @@ class Attempt:
 @part
 @contextmanager
 def attempt(ports: Ports, address: str | None) -> Iterator[Attempt]:
-    """One attempt from ``address``; none other from there runs until the block is left.
+    """Run one attempt from ``address``; no other runs from there until the block ends.
 
-    However it is left, the throttle hears of it. Refuses UNKNOWN_IP_ADDRESS, and
-    LOGIN_ATTEMPT_DELAYED for a blocked address, one with an attempt running, and while attempts
-    cannot be counted: nobody could be held off guessing, so nobody gets in meanwhile.
+    The throttle is updated however the block ends. Refuses UNKNOWN_IP_ADDRESS, and
+    LOGIN_ATTEMPT_DELAYED for a blocked address, one with a running attempt, and while attempts
+    can't be counted: without the throttle passwords could be guessed freely.
     """
     if address is None:
         raise Refused(_NO_ADDRESS)

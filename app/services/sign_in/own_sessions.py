@@ -38,10 +38,10 @@ def list_sessions(ports: Ports, actor: Actor, *, limit: int | None = None) -> tu
 
 @account_owner_only
 def end_session(ports: Ports, actor: Actor, session_id: str) -> None:
-    """End one of the caller's own sessions, by its global id; the present one signs them out.
+    """End one of the caller's sessions by global id; the current one signs them out.
 
-    Its access and refresh tokens are worth nothing at once, in every process. Refuses NOT_FOUND on
-    ``id`` for one that has ended already and for somebody else's.
+    Its tokens stop working immediately in every process. Refuses NOT_FOUND on ``id`` for an ended
+    session or another user's.
     """
     user_id = own_id(actor)
     key = key_of(session_id, SESSION)
@@ -86,6 +86,6 @@ def signed_in(actor: Actor, stored: SessionRecord) -> SignedIn:
 
 @part
 def by_use(shown: SignedIn) -> tuple[float, int]:
-    """What sessions are sorted by: when they were used last."""
+    """Sort key of sessions: their last use."""
     used = shown.last_used_at or shown.created_at
     return used.timestamp(), shown.id

@@ -51,7 +51,7 @@ class PasswordSignIn:
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """Who has the address that was typed, and the hash that the password is compared with."""
+    """The user with the typed email, and the hash to compare the password with."""
 
     id: int
     password_hash: str | None
@@ -82,10 +82,10 @@ def sign_in_with_password(
     staff_only: bool = False,
     lifetime: timedelta | None = None,
 ) -> PasswordSignIn:
-    """A new session for whoever knows the password; refuses as ``create_token`` tells.
+    """Open a session by password; refuses as ``create_token`` does.
 
-    ``staff_only`` refuses INVALID on ``email`` to everybody else, once the password was right.
-    ``lifetime`` is how long the session is good for, unless as long as refresh tokens are.
+    ``staff_only`` refuses INVALID on ``email`` to all others after the password proved right.
+    ``lifetime`` is the session's, that of refresh tokens by default.
     """
     require_password_login(load_shop_state(ports).switches)
     if email is None or password is None:
@@ -110,9 +110,9 @@ def sign_in_with_password(
 
 @part
 def needs_password_login(use_case: UseCase[Arguments, Result]) -> UseCase[Arguments, Result]:
-    """Let ``use_case`` look at the mode before anything else, its caller included.
+    """Check the login mode before anything else, the caller included.
 
-    Contract, "Modes, precisely": ``DISABLED`` refuses DISABLED_AUTHENTICATION_METHOD to everybody.
+    Contract, "Modes, precisely": ``DISABLED`` refuses DISABLED_AUTHENTICATION_METHOD to everyone.
     """
 
     @wraps(use_case)
@@ -133,7 +133,7 @@ def require_password_login(switches: Switches) -> None:
 
 
 def _renewed(ports: Ports, stored: str, password: str) -> str:
-    """The hash at today's cost; a later sign-in renews it if there is no room to hash it now."""
+    """Return the hash at the current cost; the next sign-in renews it if the hasher is busy."""
     if not ports.passwords.needs_rehash(stored):
         return stored
     try:
@@ -185,5 +185,5 @@ def _sign_in(
 
 @part
 def needs_confirmation(shop: ShopRecord) -> bool:
-    """Whether an account that nobody has confirmed lets nobody in."""
+    """Whether an unconfirmed account can't sign in."""
     return shop.enable_account_confirmation_by_email and not shop.allow_login_without_confirmation

@@ -65,10 +65,9 @@ def prove_password(
 ) -> None:
     """Refuse INVALID_CREDENTIALS on ``field`` unless ``password`` is the account's own.
 
-    Guesses are counted per person before they are compared, whatever credential they come with:
-    after ``MAX_GUESSES`` wrong ones in a row, LOGIN_ATTEMPT_DELAYED for an hour. The last wrong
-    one also ends the session it came in. Never called inside a transaction: comparing is slow on
-    purpose.
+    Guesses are counted per person before they are compared, with any credential: after
+    ``MAX_GUESSES`` wrong ones in a row, LOGIN_ATTEMPT_DELAYED for an hour. The last wrong one also
+    ends its session. Never inside a transaction: comparing is slow by design.
     """
     if password is None:
         raise Refused(Problem("INVALID_CREDENTIALS", "The present password is needed.", field))

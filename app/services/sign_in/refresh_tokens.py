@@ -23,10 +23,10 @@ an answer may get lost. Both get the same successor."""
 
 @part
 def use_up(ports: Ports, actor: Actor, claims: Claims, email: str) -> str:
-    """Use up the refresh token with ``claims``; returns the ``csrf_token`` of its successor.
+    """Use up the refresh token with ``claims``; return the ``csrf_token`` of its successor.
 
-    A token that comes again after ``GRACE`` was stolen, or its successor was: nobody can tell who
-    has which, so the session ends (RFC 9700, 4.14.2) and JWT_INVALID_TOKEN is refused.
+    A token that is reused after ``GRACE``, or its successor, was stolen: as no one knows which,
+    the session ends (RFC 9700, 4.14.2) and JWT_INVALID_TOKEN is refused.
     """
     with ports.database.transaction() as session:
         kept = session.scalar(

@@ -43,9 +43,9 @@ class OpenedSession:
 
 @dataclass(frozen=True, slots=True)
 class ProviderSession:
-    """What a session keeps of the provider's own that it began with; ``sid`` is that one's name.
+    """The provider's session with which a session began; ``sid`` is its id there.
 
-    ``refresh_token`` is what it is refreshed with there, sealed before it is stored.
+    ``refresh_token`` is the provider's, stored encrypted.
     """
 
     provider_id: int
@@ -57,9 +57,9 @@ class ProviderSession:
 
 @dataclass(frozen=True, slots=True)
 class TokenPair:
-    """What a sign-in gives: an access token, a refresh token, and whom they are for.
+    """The access token, refresh token and user of a sign-in.
 
-    ``user`` has the rights that the tokens really carry in the present login mode.
+    ``user`` has the permissions that count in the current login mode.
     """
 
     access: str
@@ -129,7 +129,7 @@ def load_refresh_token(ports: Ports, kept: SessionRecord) -> str:
 
 @part
 def digest_of_csrf_token(csrf_token: str) -> str:
-    """What is stored of the current refresh token: nobody who reads the table can make one."""
+    """Return the stored form of the current refresh token, from which none can be made."""
     return hashlib.sha256(csrf_token.encode()).hexdigest()
 
 
@@ -182,9 +182,9 @@ def sign_access(
 
 @part
 def end_sessions(ports: Ports, session: Session, user_id: int, *, but: int | None = None) -> int:
-    """End the sessions of a person, all or all ``but`` one; how many.
+    """End a person's sessions, all or all ``but`` one; return how many.
 
-    When all end, provider tokens issued before this moment are worth nothing either.
+    When all end, provider tokens issued before this moment stop working too.
     """
     going = delete(SessionRecord).where(SessionRecord.user_id == user_id)
     if but is None:

@@ -1,4 +1,4 @@
-"""Work that is done and undone again: its absence could be told from the time."""
+"""Do work and undo it, so that response times are equal."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +11,7 @@ from app.services.authorization.register import part
 @part
 @contextmanager
 def roll_back_unless(session: Session, keep: bool) -> Iterator[None]:  # noqa: FBT001 - reads as it is meant
-    """Do what stands in the block; unless ``keep``, nothing of it is left in the transaction."""
+    """Run the block; unless ``keep``, roll back its changes to the transaction."""
     point = session.begin_nested()
     yield
     session.flush()

@@ -117,7 +117,7 @@ def verify_token(ports: Ports, actor: Actor, *, token: str | None) -> Verified:
 
 @public
 def check_token(ports: Ports, actor: Actor, *, token: str | None) -> Mapping[str, object]:
-    """The claims of a good token, for whoever does not ask whose it is; as ``verify_token``."""
+    """Return the claims of a valid token without its user; as ``verify_token``."""
     if token is None:
         raise Refused(Problem("REQUIRED", "A token is needed.", "token"))
     try:

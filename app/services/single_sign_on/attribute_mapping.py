@@ -1,4 +1,4 @@
-"""The mapping preview: whom a provider's token would bring in, and with which rights."""
+"""The attribute mapping preview: who a provider's token would sign in, with which permissions."""
 
 from dataclasses import dataclass, replace
 
@@ -44,7 +44,7 @@ _SIGNED_OUT = "Whoever this is has signed out everywhere since it was issued."
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """What a token says; ``issued`` in Unix seconds, ``tells_rights`` whether it could."""
+    """The claims of a token; ``issued`` in Unix seconds, ``tells_rights`` if it can grant."""
 
     kind: MappedKind
     provider_person: ProviderPerson
@@ -54,12 +54,12 @@ class _Read:
 
 @requires(Permission.MANAGE_PLUGINS)
 def preview_mapping(ports: Ports, actor: Actor, slug: str, token: str) -> MappingPreview:
-    """What the provider's ``token`` would make of whoever brings it; nobody is made or changed.
+    """Preview the account and permissions for a provider's ``token``; nothing changes.
 
-    An access token is shown to the provider's user-info endpoint, as with any request that brings
-    it; an ID token is read here alone. The provider need not be active. ``token`` is neither
-    logged nor stored. Refuses NOT_FOUND on ``provider`` and REQUIRED on ``token``; everything else
-    that is wrong is the reason in the answer.
+    An access token is sent to the provider's user-info endpoint, as in any request; an ID token is
+    read here. The provider may be inactive. ``token`` is neither logged nor stored. Refuses
+    NOT_FOUND on ``provider`` and REQUIRED on ``token``; other problems are the reason in the
+    result.
     """
     provider = next((one for one in known_providers(ports) if one.slug == slug), None)
     if provider is None:
@@ -133,7 +133,7 @@ def _ask(ports: Ports, provider: Provider, token: str) -> dict[str, object]:
 
 
 def _mapped(ports: Ports, actor: Actor, read: _Read) -> MappingPreview:
-    """What ``find_or_create_account`` would do with that arrival, read alone."""
+    """Return what ``find_or_create_account`` would do, without writing."""
     person = read.provider_person.person
     user, ended, verified = _account(ports, read)
     linked = verified is not None
@@ -224,7 +224,7 @@ def _with_rights(
 
 
 def _of_group(ports: Ports, name: str) -> frozenset[Permission]:
-    """What the group called ``name`` gives; nothing where there is none."""
+    """Return the permissions of the group ``name``; none if it doesn't exist."""
     if not name:
         return frozenset()
     query = (

@@ -1,4 +1,4 @@
-"""Sign-ins that have begun at a provider: what must be told at their end, kept until then."""
+"""Pending sign-ins at providers: what is needed at their end, stored until then."""
 
 import hashlib
 import json
@@ -55,7 +55,7 @@ def store_sign_in(ports: Ports, provider: Provider, redirect_uri: str) -> Starte
 
 @part
 def take_sign_in(ports: Ports, provider: Provider, state: str) -> StartedSignIn:
-    """The sign-in that ``state`` names, which is then gone: whoever comes second gets nothing.
+    """Delete and return the pending sign-in of ``state``, which works once.
 
     Refuses INVALID on ``state`` for one that is unknown, used, too old, or of another provider.
     """

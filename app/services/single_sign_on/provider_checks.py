@@ -27,11 +27,10 @@ _BROKEN = 500
 def discover_provider(
     ports: Ports, actor: Actor, slug: str, issuer: str, *, asks_first: bool = False
 ) -> Provider:
-    """Fill the addresses of the provider ``slug`` from the description at ``issuer``.
+    """Set the URLs of the provider ``slug`` from the discovery document at ``issuer``.
 
-    Refuses INVALID on ``issuer`` when there is none, when it is another's, or when it offers
-    nothing that this service can use; nothing is changed then. Refuses what ``save_provider``
-    does. Everything else stays as it is.
+    Refuses INVALID on ``issuer`` if there is no document, it is another issuer's, or it offers
+    nothing that this service can use. Refuses what ``save_provider`` does. Other settings stay.
     """
     try:
         document = ports.identity_provider.discover(issuer)
@@ -45,7 +44,7 @@ def discover_provider(
 
 @requires(Permission.MANAGE_PLUGINS)
 def check_provider(ports: Ports, actor: Actor, slug: str) -> tuple[Finding, ...]:
-    """Try everything that the provider ``slug`` is needed for, without signing anybody in.
+    """Test everything that the provider ``slug`` is used for, without signing anyone in.
 
     Refuses NOT_FOUND on ``provider``.
     """
@@ -130,7 +129,7 @@ def _user_info(ports: Ports, provider: Provider) -> Finding:
 
 
 def _token(ports: Ports, provider: Provider) -> Finding:
-    """Exchange a code that nobody has given out: the client is looked at first."""
+    """Exchange an invalid code: providers authenticate the client first."""
     client = Client(
         provider.oauth_token_url, provider.client_id, client_secret_of(ports, provider)
     )

@@ -1,4 +1,4 @@
-"""Whom each identity provider lets in, and who would stand outside without it."""
+"""Count the people of each identity provider, and who would lose access without it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ _NAMED = 5
 
 @dataclass(frozen=True, slots=True)
 class ProviderCoverage:
-    """How many people have come in by a provider, and how many of its sessions are open."""
+    """How many people have signed in with a provider, and its open sessions."""
 
     people: BoundedCount
     sessions: BoundedCount
@@ -73,7 +73,7 @@ def show_provider_coverage(
 
 @requires(Permission.MANAGE_PLUGINS)
 def show_provider_disable_impact(ports: Ports, actor: Actor, slug: str) -> ProviderDisableImpact:
-    """What switching the provider ``slug`` off would do; two statements.
+    """Return the impact of disabling the provider ``slug``; two statements.
 
     Refuses NOT_FOUND on ``provider``.
     """
@@ -108,7 +108,7 @@ def show_provider_disable_impact(ports: Ports, actor: Actor, slug: str) -> Provi
 
 
 def _losing_access(provider: Provider) -> Select[int]:
-    """Active people who have no other way in than ``provider``; nobody, if that is none."""
+    """Select active people whose only sign-in method is ``provider``."""
     mode = select(ShopRecord.password_login_mode).scalar_subquery()
     no_password = or_(
         UserRecord.password_hash.is_(None),
@@ -123,7 +123,7 @@ def _losing_access(provider: Provider) -> Select[int]:
 
 @part
 def signed_in_with(provider: Provider) -> ColumnElement[bool]:
-    """Whether the person of ``UserRecord`` has come in by ``provider``."""
+    """Whether the person of ``UserRecord`` has signed in with ``provider``."""
     of_person = ExternalIdentityRecord.user_id == UserRecord.id
     return exists().where(of_person, _matches_issuer(provider)).correlate(UserRecord)
 
@@ -139,7 +139,7 @@ def _matches_issuer(provider: Provider) -> ColumnElement[bool]:
 
 @part
 def people_of(provider: Provider) -> ColumnElement[int]:
-    """How many people have come in by ``provider``, counted up to one beyond ``MAX_COUNTED``."""
+    """Count people who signed in with ``provider``, up to one more than ``MAX_COUNTED``."""
     return _count_bounded(select(ExternalIdentityRecord.id).where(_matches_issuer(provider)))
 
 

@@ -1,6 +1,6 @@
-"""A change of a provider that nobody could undo, for whoever is to be told before they make it.
+"""Refuse changes of a provider that no one could undo, at the console and the shell.
 
-That is the console and the shell: what GraphQL answers does not depend on it.
+GraphQL doesn't use it.
 """
 
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ from app.services.single_sign_on.provider_coverage import people_of, signed_in_w
 
 @dataclass(frozen=True, slots=True)
 class _AccessState:
-    """Who could undo something now, and how many people a provider lets in."""
+    """Who can undo changes now, and how many people use a provider."""
 
     mode: PasswordLoginMode
     managers: SettingsManagers
@@ -51,10 +51,10 @@ def prevent_lockout(
     before: Provider,
     after: Provider,
 ) -> Iterator[None]:
-    """Raise ``LockoutRefused`` (INVALID on the setting) if nobody could undo what the block does.
+    """Raise ``LockoutRefused`` (INVALID on the setting) if no one could undo the block's change.
 
-    It is to make ``after`` of ``before``, and refused to the operator too, who is never locked
-    out. What nobody could have undone anyway is let be: it may be the repair.
+    The block changes ``before`` to ``after``. The operator is refused too. A change is allowed if
+    no one could have undone anything before: it may be the repair.
     """
     setting = locking_setting(before, after)
     if not setting:

@@ -83,12 +83,12 @@ def log_out_external(
 def end_sessions_by_provider(
     ports: Ports, actor: Actor, *, plugin_id: str, token: str
 ) -> int | None:
-    """End what a provider tells to have ended (Back-Channel Logout 1.0): how many sessions.
+    """End the sessions that a logout token names (Back-Channel Logout 1.0); return how many.
 
-    One session by ``sid``, or all of that subject, with the provider's own tokens that were issued
-    until then. Sessions that began after the logout token was made go on: it may come late, or
-    twice. ``None`` for a plugin that is unknown or inactive. Raises ``TokenRejected`` for a token
-    that is no logout token of this provider, and ``CallFailed`` when its keys cannot be had.
+    One session by ``sid``, or all of the subject, with the provider's own tokens issued until
+    then. Sessions that began after the logout token was issued stay: it may come late, or twice.
+    ``None`` for an unknown or inactive plugin. Raises ``TokenRejected`` for an invalid logout
+    token, and ``CallFailed`` when the provider's keys can't be fetched.
     """
     provider = provider_of(ports, plugin_id)
     if provider is None or not provider.json_web_key_set_url:

@@ -53,10 +53,10 @@ class Plugin:
 
 @dataclass(frozen=True, slots=True)
 class ProviderUpdate:
-    """What is to change: ``None`` leaves ``active`` and ``name`` as they are.
+    """A change of a provider: ``None`` keeps ``active`` and ``name``.
 
-    Of ``settings``, what is absent stays; nothing and an empty text clear. ``asks_first`` refuses
-    what nobody inside could undo (``LockoutRefused``): so that one is told before one does it.
+    Absent ``settings`` stay; null and an empty text clear. ``asks_first`` raises
+    ``LockoutRefused`` for what no one could undo.
     """
 
     settings: Mapping[str, str | None]
@@ -114,9 +114,9 @@ def update_plugin(ports: Ports, actor: Actor, plugin_id: str, changes: ProviderU
 @fresh_proof("always", lambda *_args: True)
 @requires(Permission.MANAGE_PLUGINS)
 def save_provider(ports: Ports, actor: Actor, slug: str, changes: ProviderUpdate) -> Provider:
-    """Change the settings of the provider ``slug``, which is added if there is none.
+    """Change the settings of the provider ``slug``, or add it.
 
-    Refuses INVALID on ``provider`` for a slug that cannot be part of an address, and what
+    Refuses INVALID on ``provider`` for a slug that can't be part of a URL, and what
     ``update_plugin`` does.
     """
     if not is_slug(slug):
@@ -127,7 +127,7 @@ def save_provider(ports: Ports, actor: Actor, slug: str, changes: ProviderUpdate
 
 @part
 def change_provider(ports: Ports, actor: Actor, slug: str, changes: ProviderUpdate) -> Provider:
-    """Change or add the provider ``slug``; whoever calls this has checked who may."""
+    """Change or add the provider ``slug``; the caller has been checked."""
     values = _read(ports, changes)
     with ports.database.transaction() as session:
         # Every process reads the version with the next request, and the settings when it changed.
@@ -186,7 +186,7 @@ def _read(ports: Ports, changes: ProviderUpdate) -> dict[str, Any]:
 
 
 def _know_by_issuer(session: Session, before: Provider, issuer: str) -> None:
-    """Keep the people of a provider whose issuer has become known: those it told, and opaque."""
+    """Move identities to the provider's issuer when that becomes known."""
     other = aliased(ExternalIdentityRecord)
     for told in (issuer, ""):
         record_of = ExternalIdentityRecord
@@ -217,6 +217,6 @@ def _note(ports: Ports, actor: Actor, session: Session, before: Provider, after:
 
 
 def _told(provider: Provider) -> dict[str, object]:
-    """What the audit trail tells of a provider: no secret."""
+    """Return the audit log's view of a provider: no secrets."""
     shown: dict[str, object] = {one.setting.name: one.value for one in show_settings(provider)}
     return {"active": provider.active, "name": provider.name, **shown}

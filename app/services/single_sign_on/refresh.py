@@ -53,7 +53,7 @@ _OVER = "invalid_grant"
 
 @dataclass(frozen=True, slots=True)
 class _Turn:
-    """The right to refresh a session, and what that takes."""
+    """The right to refresh a session, and what that needs."""
 
     refresh_token: str = field(repr=False)
     issuer: str
@@ -147,9 +147,9 @@ def _invalid(message: str) -> Problem:
 
 
 def _take_turn(ports: Ports, actor: Actor, claims: Claims, email: str) -> _Turn | None:
-    """The turn to refresh; ``None`` while somebody else has it, or has just had it.
+    """Take the turn to refresh; ``None`` while another request has it or just had it.
 
-    Providers that rotate their tokens take one that is used twice at once for stolen.
+    Providers that rotate tokens treat two concurrent uses as theft.
     """
     now = ports.clock.now()
     with ports.database.transaction() as session:

@@ -1,7 +1,7 @@
-"""Signing in through a provider's own login: led there, and let in with what comes back.
+"""Sign in through a provider's login page.
 
-Authorization code with PKCE S256, a nonce, and a state that works once (RFC 9700, 2.1; OpenID
-Connect Core, 3.1). Contract, "Operations" and "What existing clients hold us to".
+Authorization code with PKCE S256, a nonce, and a single-use state (RFC 9700, 2.1; OpenID Connect
+Core, 3.1). Contract, "Operations" and "What existing clients hold us to".
 """
 
 from dataclasses import dataclass, field
@@ -39,9 +39,9 @@ from app.services.single_sign_on.token_requests import (
 
 @dataclass(frozen=True, slots=True)
 class ExternalTokens:
-    """What a sign-in gives; ``refresh`` is ``None`` where the provider gave nothing to go on with.
+    """The tokens of a sign-in; ``refresh`` is ``None`` if the provider gave no refresh token.
 
-    ``user`` has the rights that the tokens really carry.
+    ``user`` has the permissions that the tokens carry.
     """
 
     access: str = field(repr=False)
@@ -56,7 +56,7 @@ _SOMEBODY_ELSE = Problem(
 
 @dataclass(frozen=True, slots=True)
 class SignInTerms:
-    """Whom a door admits: staff alone, or one person alone; and for how long."""
+    """Who can sign in: staff only, or one person only; and the session's lifetime."""
 
     staff_only: bool = False
     user_id: int | None = None
@@ -81,7 +81,7 @@ class ProviderSignIn:
 
 @dataclass(frozen=True, slots=True)
 class _VerifiedSignIn:
-    """Somebody whose sign-in has ended well."""
+    """A person whose sign-in at the provider was verified."""
 
     provider_person: ProviderPerson
     sid: str
@@ -93,10 +93,10 @@ class _VerifiedSignIn:
 def begin_sign_in(
     ports: Ports, actor: Actor, *, plugin_id: str | None, redirect_uri: str | None
 ) -> str | None:
-    """Where to send a user who wants to sign in (`externalAuthenticationUrl`).
+    """Return the provider's login URL (`externalAuthenticationUrl`).
 
-    ``None`` for a plugin that is unknown, inactive, or leads through no login. Refuses REQUIRED
-    and INVALID on ``redirectUri``: its host must be among ``ALLOWED_CLIENT_HOSTS``.
+    ``None`` for a plugin that is unknown, inactive, or can't sign people in. Refuses REQUIRED and
+    INVALID on ``redirectUri``: its host must be in ``ALLOWED_CLIENT_HOSTS``.
     """
     provider = provider_of(ports, plugin_id)
     if provider is None or not provider.signs_in:
@@ -167,9 +167,9 @@ def sign_in_with_provider(
     state: str | None,
     terms: SignInTerms = OPEN_TO_ALL,
 ) -> ProviderSignIn:
-    """A new session for whoever comes back from ``provider``; refuses as ``finish_sign_in`` tells.
+    """Open a session for a person back from ``provider``; refuses as ``finish_sign_in`` does.
 
-    And INVALID to whoever ``terms`` do not admit: no account and no session is made for them.
+    Refuses INVALID to anyone whom ``terms`` exclude, without an account or session.
     """
     if not code or not state:
         raise Refused(*_missing(code=code, state=state))
@@ -192,7 +192,7 @@ def _missing(**arguments: str | None) -> list[Problem]:
 def _verify(
     ports: Ports, provider: Provider, started: StartedSignIn, code: str
 ) -> _VerifiedSignIn:
-    """Who comes back from the provider with ``code``."""
+    """Verify the ``code`` and return the person it stands for."""
 
     def exchange(client: Client) -> TokenResponse:
         return ports.identity_provider.exchange(

@@ -30,9 +30,9 @@ def ask_for_tokens(
     purpose: CallPurpose,
     ask: Callable[[Client], TokenResponse],
 ) -> TokenResponse:
-    """What ``ask`` gets at the token endpoint, as the client that this service is there.
+    """Call ``ask`` at the token endpoint as this service's client.
 
-    Refuses INVALID when the provider does not answer; raises ``GrantRefused`` when it says no.
+    Refuses INVALID when the provider doesn't respond; raises ``GrantRefused`` when it refuses.
     """
     client = Client(
         provider.oauth_token_url, provider.client_id, client_secret_of(ports, provider)
@@ -46,7 +46,7 @@ def ask_for_tokens(
 
 @part
 def unavailable(failed: CallFailed) -> Refused:
-    """What somebody is told who cannot be let in because the provider does not answer."""
+    """Return the refusal for sign-ins while the provider doesn't respond."""
     return Refused(
         Problem(
             "INVALID",
@@ -60,9 +60,9 @@ def unavailable(failed: CallFailed) -> Refused:
 def read_identity(
     ports: Ports, provider: Provider, tokens: TokenResponse, nonce: str | None
 ) -> IdToken:
-    """Who has signed in, by the ID token; raises ``TokenRejected`` or ``CallFailed``.
+    """Return the person of the ID token; raises ``TokenRejected`` or ``CallFailed``.
 
-    ``nonce`` is that of the sign-in; ``None`` for one that came with a refresh, and has none.
+    ``nonce`` is that of the sign-in, ``None`` for a refresh.
     """
     if not tokens.id_token:
         raise ProviderTokenRejected("The provider gave no ID token.")
@@ -74,7 +74,7 @@ def read_identity(
 def read_details(
     ports: Ports, provider: Provider, tokens: TokenResponse, identity: IdToken
 ) -> ExternalPerson:
-    """The person, by the ID token, or by user-info where that tells no verified email."""
+    """Return the person by the ID token, or by user-info if that has no verified email."""
     is_said = identity.claims.get("email_verified") is True
     if is_said or not provider.user_info_url:
         return read_person(identity.claims, provider)
@@ -87,11 +87,10 @@ def read_details(
 def read_rights(
     ports: Ports, provider: Provider, tokens: TokenResponse, unsaid: ScopeGrant
 ) -> ScopeGrant | None:
-    """The rights in the access token; ``None`` where they are kept here.
+    """Return the permissions in the access token; ``None`` where they are kept here.
 
-    A token that cannot be read here was made for somebody else to read: then the answer that came
-    with it tells its scope, and where that tells none, too, it is ``unsaid``. Raises
-    ``TokenRejected`` for a token of another audience.
+    An opaque token was made for another reader: then the token response's scope counts, else
+    ``unsaid``. Raises ``TokenRejected`` for another audience.
     """
     if not provider.use_oauth_scope_permissions:
         return None

@@ -43,10 +43,10 @@ _UNIQUE = Problem("UNIQUE", "Another webhook of this app has this identifier.", 
 
 @dataclass(frozen=True, slots=True)
 class WebhookInput:
-    """What was said of a webhook; what is absent stays as it is.
+    """The input of a webhook; absent fields stay.
 
     An empty name or secret counts as none; an empty query, too, and changes nothing. ``events``
-    count where there is no query: a query says itself what it is about.
+    count only without a query, which names its own.
     """
 
     name: str | Absent = ABSENT
@@ -72,13 +72,13 @@ def _subscribes_to_links(
 def create_webhook(
     ports: Ports, actor: Actor, said: WebhookInput, app_id: int | None = None
 ) -> Webhook:
-    """Make a webhook (`webhookCreate`): an app's own, or for staff with MANAGE_APPS any app's.
+    """Create a webhook (`webhookCreate`): an app's own, or any app's for staff with MANAGE_APPS.
 
-    Refuses REQUIRED and NOT_FOUND on ``app``, INVALID on it for links that the caller may not be
-    told, REQUIRED and INVALID on ``targetUrl``, the codes of the port ``Payloads`` on ``query``,
-    INVALID on ``syncEvents``, ``name`` and ``secretKey``, INVALID_CUSTOM_HEADERS, and UNIQUE on
-    ``identifier``. A limited app token is refused events that it lacks the permission for: INVALID
-    on ``asyncEvents`` or ``query``.
+    Refuses REQUIRED and NOT_FOUND on ``app``, INVALID on it for links that the caller can't
+    receive, REQUIRED and INVALID on ``targetUrl``, the codes of the port ``Payloads`` on
+    ``query``, INVALID on ``syncEvents``, ``name`` and ``secretKey``, INVALID_CUSTOM_HEADERS, and
+    UNIQUE on ``identifier``. A limited app token is refused events whose permission it lacks:
+    INVALID on ``asyncEvents`` or ``query``.
     """
     owner = _owner(actor, app_id)
     now = ports.clock.now()
@@ -246,9 +246,9 @@ def _applied(
 def _target_problem(
     ports: Ports, before: Webhook, after: Webhook, said: WebhookInput
 ) -> Problem | None:
-    """What is said is looked at, and what is switched on.
+    """Check the target if it is given, or if the webhook is being enabled.
 
-    A webhook whose network the operator no longer lists can still be switched off.
+    A webhook whose network is no longer allowed can still be disabled.
     """
     is_switched_on = after.is_active and not before.is_active
     if before.target_url and said.target_url is ABSENT and not is_switched_on:

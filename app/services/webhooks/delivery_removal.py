@@ -1,4 +1,4 @@
-"""Deliveries that go with their webhook, or with its app: many of them, and nobody waits."""
+"""Delete the deliveries of deleted webhooks and apps in bulk, without delaying anyone."""
 
 from sqlalchemy import ColumnElement, delete, select
 

@@ -19,10 +19,10 @@ from app.services.people.permission_holders import holder_ids
 
 @part
 def disable_webhook(ports: Ports, session: Session, webhook: WebhookRecord, reason: str) -> None:
-    """Switch ``webhook`` off and say so: in its row, in the audit trail, and by mail.
+    """Disable ``webhook``: in its row, the audit log, and by mail.
 
-    The mail goes to the active staff who manage apps: they alone can switch it on again. One that
-    is off already is left as it is.
+    The mail goes to active staff who manage apps, who can enable it again. A disabled webhook
+    stays unchanged.
     """
     if not webhook.is_active:
         return

@@ -1,4 +1,4 @@
-"""What an event is about and who made it happen, as far as the app that hears of it may know."""
+"""What an event is about and who caused it, as far as the receiving app can see."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
@@ -34,9 +34,9 @@ Subject = User | Group | App | Product | Checkout | Order
 
 @staff_and_apps
 def subject_of(ports: Ports, actor: Actor, happened: Occurrence) -> Subject | None:
-    """What the event is about: as it is now, or as it was when it is gone.
+    """Return the event's object: as it is now, or its snapshot if it was deleted.
 
-    Only for those who may hear of it: raises ``PermissionDenied`` naming the event's permission.
+    Raises ``PermissionDenied`` naming the event's permission.
     """
     event = happened.event
     if not actor.holds(event.permission):
@@ -49,7 +49,7 @@ def subject_of(ports: Ports, actor: Actor, happened: Occurrence) -> Subject | No
 
 @staff_and_apps
 def principal_of(ports: Ports, actor: Actor, happened: Occurrence) -> User | App | None:
-    """Who made the event happen; ``None`` for nobody, and for whom the caller may not look at."""
+    """Return who caused the event; ``None`` if no one did or the caller can't see them."""
     key = happened.principal_id
     if key is None:
         return None
@@ -66,7 +66,7 @@ def principal_of(ports: Ports, actor: Actor, happened: Occurrence) -> User | App
 
 @staff_and_apps
 def recipient_of(ports: Ports, actor: Actor, happened: Occurrence) -> App | None:
-    """The app that hears of the event."""
+    """Return the app that receives the event."""
     if happened.recipient_id is None:
         return None
     with ports.database.reading() as session:

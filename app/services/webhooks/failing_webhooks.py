@@ -1,4 +1,4 @@
-"""Webhooks in trouble: their endpoints fail at present, or were switched off for it."""
+"""Webhooks that fail, or were disabled for failing."""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -36,10 +36,10 @@ def visible_webhook(actor: Actor, webhook: Webhook) -> Webhook:
 
 @part
 def next_saver(actor: Actor, before: Webhook, after: Webhook) -> Saver:
-    """Who counts as having saved ``after``, to which ``actor`` changes ``before``.
+    """Return who counts as the saver of ``after``, which ``actor`` changes from ``before``.
 
-    The limit of an app token stays when a person changes neither what the token has sent nor
-    where it goes: switching a webhook on again would otherwise give its payloads more.
+    The limit of an app token stays when a person changes neither the payload nor the target:
+    enabling a webhook must not widen its payloads.
     """
     is_same = after.target_url == before.target_url and after.query == before.query
     is_same = is_same and frozenset(after.events) == frozenset(before.events)

@@ -1,8 +1,8 @@
-"""What whoever saves or reads a webhook may have it sent, and may see of it.
+"""Check that a webhook's links give no one more access than they have.
 
 Contract, "Webhooks": staff need MANAGE_APPS for the webhooks of all apps, an app manages its own.
-But whoever is sent a link is let in as somebody else, and nobody gains what they do not hold. A
-limited app token has the rights that it was limited to, also by way of a webhook.
+But a link gives access to another account. A limited app token has the permissions that it was
+limited to, also through a webhook.
 """
 
 from collections.abc import Iterable
@@ -33,7 +33,7 @@ def require_link_permission(actor: Actor, app: App, webhook: Webhook, field: str
 
 @part
 def carries_links(events: Iterable[AsyncEvent]) -> bool:
-    """Whether one of ``events`` carries a link that lets whoever has it in as somebody else."""
+    """Whether one of ``events`` carries a link that gives access to an account."""
     return any(issubclass(kind, LinkRequested) for kind in kinds_of(events))
 
 

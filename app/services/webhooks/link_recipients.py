@@ -28,9 +28,9 @@ from app.services.webhooks.subscribers import Subscriber
 
 @dataclass(frozen=True, slots=True)
 class SentLink:
-    """The link that a delivery is about, and whether its webhook may have the secret now.
+    """A delivery's link, and whether its webhook can receive the secret now.
 
-    ``secret`` is ``None`` where nobody can tell what it is any more.
+    ``secret`` is ``None`` if it is no longer known.
     """
 
     secret: str | None = field(repr=False)
@@ -45,7 +45,7 @@ class SentLink:
 
 @part
 def link_subject(ports: Ports, event: Event) -> User | None:
-    """The person whom a requested link is for; ``None`` for other events, or if they are gone."""
+    """Return the user of a requested link; ``None`` for other events or a deleted user."""
     if not isinstance(event, LinkRequested):
         return None
     wanted = select(*USER_COLUMNS).where(UserRecord.id == event.subject_id)
@@ -68,9 +68,9 @@ def event_for_subscriber(subscriber: Subscriber, event: Event, subject: User | N
 def sent_links(
     ports: Ports, session: Session, deliveries: Collection[int]
 ) -> Mapping[int, SentLink]:
-    """The link of each of these deliveries, by their keys; one statement for all.
+    """Return the link of each of these deliveries by key, in one statement.
 
-    One that was sent by hand is left out: it was about no link that anybody asked for.
+    Deliveries sent by hand are left out: no one requested their link.
     """
     rows = session.execute(
         select(

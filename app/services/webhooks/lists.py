@@ -56,11 +56,10 @@ class Health:
 
 @dataclass(frozen=True, slots=True)
 class ListedWebhook:
-    """A webhook as a list shows it. Whether it has a secret is told, never the secret.
+    """A webhook in a list, with whether it has a secret.
 
-    ``failing_since`` is the first failure without a success since; ``last_failure`` what the last
-    attempt that failed came to. ``disabled_reason`` is set where the installation itself has
-    switched it off: to be shown wherever the webhook is.
+    ``failing_since`` is the first failure without a success since; ``last_failure`` the result of
+    the last failed attempt. ``disabled_reason`` is set if the installation disabled it.
     """
 
     id: int
@@ -85,10 +84,10 @@ class ListedWebhook:
 
 @dataclass(frozen=True, slots=True)
 class WebhookFilter:
-    """Which webhooks are wanted.
+    """Conditions on webhooks.
 
     ``search`` is a part of the name, identifier, target or the app's name; ``is_failing`` are
-    those that fail at present, or were switched off for it.
+    those that fail, or were disabled for failing.
     """
 
     search: str = ""
@@ -99,7 +98,7 @@ class WebhookFilter:
 
 
 class WebhookSort(StrEnum):
-    """What webhooks are listed by: their age (the newest first), their name, their app's name."""
+    """The sort orders of webhooks: creation (newest first), name, app's name."""
 
     NEWEST = "newest"
     NAME = "name"
@@ -136,7 +135,7 @@ def list_webhooks(
 
 @requires_person(Permission.MANAGE_APPS)
 def show_listed_webhook(ports: Ports, actor: Actor, webhook_id: int) -> ListedWebhook | None:
-    """One webhook as ``list_webhooks`` tells of it."""
+    """Return one webhook as ``list_webhooks`` does."""
     with ports.database.reading() as session:
         rows = session.execute(_select().where(WebhookRecord.id == webhook_id)).all()
         return next(iter(_completed(ports, session, [_listed(row) for row in rows])), None)

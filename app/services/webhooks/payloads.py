@@ -1,4 +1,4 @@
-"""What a webhook is told of an event: its own query, or the event's default, run as its app."""
+"""Make payloads: run a webhook's query, or the event's default, as its app."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -15,9 +15,9 @@ _REQUEST_ID_LENGTH = 16
 
 @dataclass(frozen=True, slots=True)
 class Payload:
-    """The JSON text, or the ``problem`` that kept it from being made.
+    """The JSON text, or the ``problem`` that prevented it.
 
-    ``fault`` is set where that was a fault of ours, which may pass: the log has to tell it.
+    ``fault`` is set for an error of ours, which may pass and belongs in the log.
     """
 
     text: str = field(default="", repr=False)
@@ -35,10 +35,10 @@ def make_payload(
     issued_at: datetime,
     principal: tuple[str, int | None],
 ) -> Payload:
-    """What ``app`` is told of ``event``; never inside a transaction.
+    """Make the payload of ``event`` for ``app``; never inside a transaction.
 
-    What the rules say no to is a problem of this payload alone. A store that does not answer is
-    raised: then nothing is known about it, and all is tried again.
+    What the rules refuse is a problem of this payload alone. An unreachable store raises:
+    everything is tried again.
     """
     happened = Occurrence(
         event=event,
@@ -64,9 +64,9 @@ def try_payload(
     issued_at: datetime,
     principal: tuple[str, int | None],
 ) -> Payload:
-    """As ``make_payload``; but a fault of ours is part of the answer, under a request id.
+    """Make a payload as ``make_payload`` does, with faults of ours returned under a request id.
 
-    Whoever asks goes on with the others, and raises the fault afterwards.
+    The caller raises the fault after handling the others.
     """
     try:
         return make_payload(ports, app, event, query, issued_at=issued_at, principal=principal)
@@ -79,7 +79,7 @@ def try_payload(
 def problem_of(
     ports: Ports, fault: Exception, what: str, spoiled: str = "the payload from being made"
 ) -> str:
-    """What anybody may know of a fault of ours; the fault itself is marked with the same id."""
+    """Return the public description of a fault; the fault is logged under the same id."""
     request_id = ports.randomness.token(_REQUEST_ID_LENGTH)
     fault.add_note(f"Request id {request_id}: {what}.")
     return f"A fault of ours kept {spoiled}. Request id: {request_id}"

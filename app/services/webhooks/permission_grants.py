@@ -1,7 +1,7 @@
-"""What granting an app permissions does to its webhooks: some would be sent links by it.
+"""Check what granting permissions to an app does to its webhooks with links.
 
-A webhook may have been saved for links before its app could be sent any, by a person who couldn't
-have had them sent. So a grant that would change that has to be confirmed.
+A webhook may have been saved for links before its app could receive them, by a person who couldn't
+have had them sent. A grant that would change that must be confirmed.
 """
 
 from collections.abc import Collection, Sequence
@@ -36,7 +36,7 @@ class LinkWebhook:
 
     @property
     def problem(self) -> str:
-        """What is wrong with granting, for whoever grants."""
+        """Why the grant must be confirmed."""
         return (
             f"Webhook {self.name or self.target_url!r} was saved by {self.saved_by}, who doesn't "
             f"have {', '.join(self.lacking)}. It would receive links that give access to accounts."
@@ -44,7 +44,7 @@ class LinkWebhook:
 
 
 class WebhooksNotConfirmed(Refused):
-    """A grant would have ``webhooks`` sent links, and nobody has confirmed that."""
+    """A grant would send ``webhooks`` links and isn't confirmed."""
 
     def __init__(self, webhooks: Sequence[LinkWebhook]) -> None:
         lacking = in_order(frozenset().union(*(one.lacking for one in webhooks)))
@@ -106,7 +106,7 @@ def confirm_webhooks(
 
 
 def _lacking(webhook: Webhook, added: Collection[Permission]) -> tuple[Permission, ...]:
-    """What the person who saved ``webhook`` lacked of ``added`` for the links it subscribes to."""
+    """Return the ``added`` permissions that the saver of ``webhook`` lacked for its links."""
     saver = webhook.saver
     if saver.kind is not ActorKind.USER or saver.permissions is None:
         return ()

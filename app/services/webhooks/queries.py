@@ -1,4 +1,4 @@
-"""Subscription queries before they are saved: what is wrong with one, and where."""
+"""Check subscription queries before they are saved."""
 
 from dataclasses import dataclass
 
@@ -19,7 +19,7 @@ class CheckedQuery:
 
 @staff_only
 def check_query(ports: Ports, actor: Actor, query: str) -> CheckedQuery:
-    """What ``create_webhook`` would say of ``query``; it is read, not run."""
+    """Check ``query`` as ``create_webhook`` does, without running it."""
     try:
         return CheckedQuery(ports.payloads.check(query).events)
     except Refused as refused:

@@ -1,4 +1,4 @@
-"""What an event is tried on: an object that there is, as if the event had just happened to it."""
+"""Sample objects: existing objects on which events are tried."""
 
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
@@ -60,10 +60,9 @@ def kinds_about(kinds: Iterable[type[Event]], object_id: str) -> tuple[type[Even
 def sample_event(
     ports: Ports, actor: Actor, kind: type[Event], object_id: str | None
 ) -> Event | None:
-    """Such an event of the object with that id, or of the newest; ``None`` when there is none.
+    """Return such an event of that object, or of the newest; ``None`` if there is none.
 
-    A deletion carries the snapshot that it would carry if the object were deleted now. Of people
-    only those are found that the event can be about, and that ``actor`` may know.
+    A deletion has the snapshot of a deletion now. Only people whom ``actor`` can see are found.
     """
     wanted = _newest(actor, kind)
     if object_id is not None:

@@ -43,10 +43,9 @@ _LOST = Problem(
 def read_webhooks(
     ports: Ports, session: Session, stored: Collection[WebhookRecord]
 ) -> tuple[Webhook, ...]:
-    """The webhooks in these records, in their order, with what they hear of.
+    """Return the webhooks of these records in order, with their events.
 
-    A secret is unsealed when it is asked for, by ``reveal``, which refuses INVALID on
-    ``secretKey`` when that cannot be done any more.
+    A secret is decrypted by ``reveal``, which refuses INVALID on ``secretKey`` if it can't be.
     """
     wanted = select(WebhookEventRecord).where(
         WebhookEventRecord.webhook_id.in_([one.id for one in stored])
@@ -100,7 +99,7 @@ def read_saver(row: NamedRow | WebhookRecord) -> Saver:
 
 @part
 def store_events(session: Session, webhook_id: int, events: Iterable[AsyncEvent]) -> None:
-    """Let a webhook hear of ``events`` and no others."""
+    """Subscribe a webhook to exactly ``events``."""
     session.execute(delete(WebhookEventRecord).where(WebhookEventRecord.webhook_id == webhook_id))
     session.add_all(
         WebhookEventRecord(webhook_id=webhook_id, event=event.value) for event in events
@@ -110,16 +109,15 @@ def store_events(session: Session, webhook_id: int, events: Iterable[AsyncEvent]
 
 @part
 def encrypted_secret(ports: Ports, secret_key: str) -> str:
-    """What is stored of a ``secretKey``."""
+    """Return a ``secretKey`` as stored."""
     return ports.encryption.encrypt(SECRET_PURPOSE, secret_key) if secret_key else ""
 
 
 @part
 def replace_secret(ports: Ports, webhook: WebhookRecord, secret_key: str) -> None:
-    """Sign with ``secret_key`` from now on, and for a day with the one before it, too.
+    """Sign with ``secret_key`` from now on, and with the previous one for another day.
 
-    Where there is no new one, nothing may be signed with the old one any more; nor with one
-    that cannot be read.
+    Without a new one the old one no longer signs, nor does one that can't be decrypted.
     """
     try:
         before = _decrypted(ports, webhook.secret)

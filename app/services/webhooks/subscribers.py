@@ -1,4 +1,4 @@
-"""Who hears of an event: active webhooks of active apps, as far as both hold its permission."""
+"""Find the subscribers of events: active webhooks of active apps with the event's permission."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -19,9 +19,9 @@ from app.services.webhooks.stored_webhooks import SAVER_COLUMNS, read_saver
 
 @dataclass(frozen=True, slots=True)
 class Subscriber:
-    """A webhook that hears of an event; ``query`` is empty where it wants the default.
+    """A webhook subscribed to an event; an empty ``query`` means the default one.
 
-    ``app_permissions`` are what its app holds, ``saver`` is who saved it last.
+    ``app_permissions`` are its app's, ``saver`` saved it last.
     """
 
     webhook_id: int
@@ -33,11 +33,11 @@ class Subscriber:
 
     @property
     def permissions(self) -> frozenset[Permission]:
-        """What the payload is read with."""
+        """The permissions that the payload is read with."""
         return self.saver.payload_permissions(self.app_permissions)
 
     def actor(self, issuer: str) -> Actor:
-        """The app, as whom the payload is read."""
+        """The app as the actor that reads the payload."""
         return Actor(
             ActorKind.APP,
             app_id=self.app_id,
@@ -52,7 +52,7 @@ class Subscriber:
 def subscribers_of(
     session: Session, types: Collection[EventType]
 ) -> Mapping[EventType, tuple[Subscriber, ...]]:
-    """The webhooks that hear of each of these events, each once, by their keys."""
+    """Return the webhooks subscribed to each of these events, each once, by key."""
     names = [kind.value for kind in types]
     rows = session.execute(
         select(
