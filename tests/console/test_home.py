@@ -14,7 +14,7 @@ from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.values.installation_errors import DatabaseUnavailable
 from app.models import ForwardingRecord
-from app.ports import Ports
+from app.ports import NamedRow, Ports
 from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
 from app.web.installation import EXTENSION, Installation, install
 from tests.builders.apps import make_app
@@ -32,7 +32,7 @@ class AbsentDatabase(NoDatabase):
     @override
     def read(
         self, statement: Select[*tuple[object, ...]], parameters: Mapping[str, object]
-    ) -> Sequence[tuple[object, ...]]:
+    ) -> Sequence[NamedRow]:
         raise DatabaseUnavailable("it is down")
 
 
