@@ -19,6 +19,11 @@ def break_token(ports: Ports, token: str, name: str) -> tuple[str, TokenFault]:
     return how(ports, token), fault
 
 
+def broken_tokens(ports: Ports, token: str) -> dict[str, tuple[str, TokenFault]]:
+    """``token`` broken in every way, by name, and the fault to expect of each."""
+    return {name: break_token(ports, token, name) for name in BROKEN}
+
+
 def _with(**changes: object) -> Break:
     return lambda ports, token: altered(ports, token, **changes)
 
