@@ -19,8 +19,8 @@ EDITOR_FILES := graphiql/graphiql.min.js graphiql/graphiql.min.css \
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run test coverage check fix bench soak fuzz docs pictures lock playground venv packages dev-packages \
-  node-packages editor-if-possible
+.PHONY: help run test coverage check fix bench mutations soak fuzz docs pictures lock playground \
+  venv packages dev-packages node-packages editor-if-possible
 
 help: ## this list
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -53,6 +53,9 @@ fix: dev-packages ## put right what the style check can put right by itself
 
 bench: dev-packages ## measure the speed of a running server: the table in the README
 	$(BIN)/python -m benchmarks $(ARGS)
+
+mutations: dev-packages ## break each of a hundred rules in a copy: its tests must notice (ARGS=word)
+	$(BIN)/python -m tests.mutations $(ARGS)
 
 soak: dev-packages ## the long test: hours of load, with processes killed meanwhile
 	$(BIN)/python -m benchmarks.soak $(ARGS)
