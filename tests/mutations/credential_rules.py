@@ -104,8 +104,8 @@ TOKENS = (
     Mutant(
         "A rotation that was overtaken changes nothing",
         "app/services/keys/rotation.py",
-        "        if not advance(session, before.version):\n            raise Refused(_CHANGED)\n",
-        "        advance(session, before.version)\n",
+        "if not increment_version(session, before.version):\n            raise Refused(_CHANGED)",
+        "increment_version(session, before.version)",
         "services/keys/test_rotation.py",
     ),
 )
@@ -184,7 +184,7 @@ SIGN_IN = (
     Mutant(
         "An unknown email costs as much time as a known one",
         "app/adapters/passwords.py",
-        "self._hasher.verify(password_hash or decoy, password)",
+        "self._hasher.verify(password_hash or dummy_hash, password)",
         "self._hasher.verify(password_hash or '', password)",
         "adapters/test_passwords.py",
     ),
