@@ -107,10 +107,10 @@ def make_command_app() -> Flask:
     So help is quick, and a command can tell what is wrong with the settings.
     """
     gc.set_threshold(_RARELY)
-    # Looking once more for garbage at the end takes a fifth of the whole time, and frees nothing
-    # that the end of the process would not.
+    # A last garbage collection would take a fifth of the command's time and free nothing that the
+    # end of the process doesn't.
     atexit.register(gc.freeze)
-    # What a query says that Ctrl-C ends is nobody's to read; faults are raised besides.
+    # Library logs after Ctrl-C are noise; errors are raised as well.
     for name in ("app", "sqlalchemy"):
         logging.getLogger(name).addHandler(logging.NullHandler())
     app = Flask("app")

@@ -20,7 +20,7 @@ _OTHERS_PERMISSIONS = 0o077
 
 
 def _make_app() -> Flask:
-    """The application, or for ``flask`` in search of a command one that has commands alone."""
+    """Return the application, or one with commands only when ``flask`` looks for a command."""
     if cli.is_searched():
         return cli.make_command_app()
     # What is loaded here stays: looking among it for garbage takes a fifth of the start, and

@@ -82,7 +82,7 @@ def run_worker(stop: Event) -> None:
 
 
 def _mount_graphql(app: Flask, endpoint: Application) -> None:
-    """Requests to the API pass Flask by; its page is an ordinary view, and limited like one."""
+    """Requests to the API bypass Flask; the playground is an ordinary, limited view."""
 
     def playground() -> BaseResponse:
         return Response.from_app(endpoint, request.environ, buffered=True)

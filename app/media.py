@@ -9,7 +9,7 @@ from app.web.headers import NOTHING_MAY_RUN
 from app.web.installation import installation
 
 _HEADERS = {
-    # Another picture has another name, so this one never changes.
+    # A new picture gets a new name, so this one never changes.
     "Cache-Control": "public, max-age=31536000, immutable",
     "Content-Disposition": "inline",
     "Content-Security-Policy": f"{NOTHING_MAY_RUN}; sandbox",

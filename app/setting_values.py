@@ -138,7 +138,7 @@ def vendor(text: str) -> str:
 
 
 def pem(text: str) -> str:
-    # An environment file holds it on one line, with \n for the line ends.
+    # An environment file has it on one line, with \n for line ends.
     pem = text.replace("\\n", "\n")
     if "-----BEGIN" not in pem:
         raise ValueError("must be an RSA private key as PEM text")

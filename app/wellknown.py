@@ -29,7 +29,7 @@ class _KeySet:
 
 @blueprint.get("/.well-known/jwks.json", provide_automatic_options=False)
 def key_set() -> Response:
-    """The public keys, the active one first; 304 for a client that has them already."""
+    """Return the public keys, active first; 304 for a client that has them."""
     web = installation()
     current = _key_set(published_keys(web.ports))
     headers = cors_headers(request.headers.get("Origin"), web.allowed_graphql_origins)
@@ -55,7 +55,7 @@ def preflight() -> Response:
     return answer
 
 
-# Written once a ring; more than one, for requests that meet while it changes.
+# Encoded once per key set; several are cached for requests during a rotation.
 @lru_cache(maxsize=8)
 def _key_set(keys: tuple[PublicKey, ...]) -> _KeySet:
     body = orjson.dumps({"keys": [_entry(key) for key in keys]})

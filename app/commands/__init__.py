@@ -1,4 +1,5 @@
-"""EDGE: the command line, one file a group of commands; ``cli.py`` lists the groups.
+"""EDGE: the command line, one file per command group.
 
-``webhooks`` has the commands of ``flask webhook``, ``terminal`` what all groups share.
+``cli.py`` lists the groups; ``webhooks`` has the commands of ``flask webhook``, ``terminal`` what
+all groups share.
 """

@@ -1,4 +1,4 @@
-"""``flask app install``: apps of somebody else's, from their manifests."""
+"""``flask app install``: install third-party apps from their manifests."""
 
 from __future__ import annotations
 
@@ -130,12 +130,12 @@ def delete(installation_id: int) -> None:
 
 
 def _operator(ports: Ports, served_at: str) -> Actor:
-    """The operator, who tells the app where to call back."""
+    """Return the operator as an actor whose issuer is the URL that apps call back."""
     return replace(OPERATOR, issuer=f"{base_url(ports, served_at)}/graphql/")
 
 
 def _summary(manifest: Manifest, new: installations_cases.WantedApp) -> Iterator[str]:
-    """What somebody should know who is asked whether to install it."""
+    """Yield the facts to show before the installation is confirmed."""
     facts = {
         "App": f"{manifest.name} {manifest.version} ({manifest.identifier})",
         "Author": manifest.author,

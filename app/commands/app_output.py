@@ -1,4 +1,4 @@
-"""Apps on the command line: which one is meant, and how it is shown."""
+"""Apps on the command line: looking one up, and its columns."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ALL_COLUMNS = (
 
 
 def app_key(ports: Ports, app: str) -> int:
-    """The app of that id, or of that name if only one has it; refuses NOT_FOUND otherwise."""
+    """Return the key of the app with that ID or unique name; raises ``Refused`` (NOT_FOUND)."""
     if app.isascii() and app.isdigit() and int(app) <= MAX_KEY:
         return int(app)
     page = app_lists.list_apps(

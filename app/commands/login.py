@@ -69,7 +69,7 @@ def command(  # noqa: PLR0913 - one for each option
         out.one((url, was_signed_in), _FORGOTTEN)
         out.say(f"{url} is forgotten." if was_signed_in else f"No login is kept for {url}.")
         return
-    # Else there would be a session that nobody has.
+    # Otherwise a session would stay open that this machine can't use.
     profiles.check()
     may_ask = sys.stdin.isatty() and not no_input
     if app_token or token_stdin:

@@ -44,7 +44,7 @@ _provider = click.option(
 
 
 class _Act(Protocol):
-    """A change of a provider; ``asks_first`` refuses one that nobody inside could undo."""
+    """A change of a provider; ``asks_first`` raises if administrators would lose access."""
 
     def __call__(self, *, asks_first: bool) -> None: ...
 
@@ -169,9 +169,9 @@ def _parse_value(setting: str, value: str) -> str:
 
 
 def _unless_locked_out(act: _Act, *, yes: bool) -> None:
-    """Do it; what nobody inside could undo only once somebody has agreed, now or by ``--yes``.
+    """Make the change; confirm it first if administrators would lose access.
 
-    Where nobody can be asked it is refused, as it is everywhere else.
+    Without a terminal and without ``--yes`` it is refused.
     """
     try:
         act(asks_first=not yes)

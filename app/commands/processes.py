@@ -1,4 +1,4 @@
-"""Processes that live and die together: one that falls is set up again, or all of them end."""
+"""Run processes as a group: restart one that ends, or stop them all."""
 
 import os
 import signal

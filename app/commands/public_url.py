@@ -1,4 +1,4 @@
-"""Where this installation is served, as far as the shell can tell."""
+"""The base URL of this installation, as far as the command line can determine it."""
 
 from app.ports import Ports
 

@@ -1,4 +1,4 @@
-"""``flask serve``: the production server, with the background worker beside it."""
+"""``flask serve``: the production server, with the background worker."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from app.web.sessions import CONSOLE
 
 _WSGI = Path(__file__).parents[2] / "wsgi.py"
 _CONNECTIONS = 4096
-"""Open connections of a server process; more of them wait until one ends."""
+"""Open connections of one server process; further ones wait."""
 
 _MAX_HEADER_BYTES = 64 * 1024
 """Bytes that are kept of a connection's headers, and of what is read ahead of a body."""
@@ -101,7 +101,7 @@ def _address(host: str, port: int) -> str:
 
 
 def _processors() -> int:
-    """How many this process may use, where the system tells; else all there are."""
+    """Return the number of CPUs that this process can use."""
     affinity = getattr(os, "sched_getaffinity", None)
     return len(affinity(0)) if affinity else os.cpu_count() or 1
 

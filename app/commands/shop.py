@@ -94,7 +94,7 @@ def set_(setting: str, value: str, *, yes: bool, no_input: bool) -> None:
 
 
 def _warning(update: ShopUpdate) -> str:
-    """Return what the update takes from people; empty if it takes nothing."""
+    """Return a warning about the people who lose access; empty if there are none."""
     if update.allow_storefront_traffic is False:
         return "Customers and anonymous callers get an error at once."
     if isinstance(update.password_login_mode, PasswordLoginMode):

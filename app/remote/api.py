@@ -25,11 +25,11 @@ mutation Refresh($refreshToken: String) {
 
 
 class LoginEnded(PermissionDenied):
-    """What was kept opens nothing any more."""
+    """The saved login is no longer valid."""
 
 
 class Api:
-    """The API at ``url`` for whoever ``credential`` lets in."""
+    """The API at ``url``, called with ``credential``."""
 
     def __init__(
         self, http: Http, url: str, credential: Credential, *, timeout: float = TIMEOUT_SECONDS
@@ -53,11 +53,11 @@ class Api:
         return self._ask(document, variables, self._credential.token)
 
     def change(self, name: str, document: str, **variables: object) -> Mapping[str, Any]:
-        """What the mutation ``name`` of ``document`` returned; raises ``Refused`` besides."""
+        """Run a mutation and return its payload ``name``; can raise ``Refused``, too."""
         return read_payload(self.url, self.ask(document, **variables), name)
 
     def get(self, url: str) -> HttpResponse:
-        """What stands at another address of the instance, for everybody to read."""
+        """Fetch a public resource at another URL of the instance."""
         return self._send(HttpRequest(url, timeout=self._timeout))
 
     def _ask(self, document: str, variables: Mapping[str, object], token: str) -> dict[str, Any]:
@@ -86,7 +86,7 @@ class Api:
         except Refused:
             message = f"The login at {self.url} has ended. Sign in again: flask login {self.url}"
             raise LoginEnded(message=message) from None
-        # Where refresh tokens can be used once, the new one comes along.
+        # Where refresh tokens are single-use, the response has the next one.
         fresh = payload.get("refreshToken") or self._credential.refresh_token
         self._credential.renewed(read_as(self.url, lambda: read_text(payload, "token")), fresh)
 
@@ -99,5 +99,5 @@ def _sendable(token: str) -> str:
 
 
 def anonymous_api(http: Http, url: str) -> Api:
-    """The API for somebody who has yet to sign in."""
+    """Return the API without a credential, for signing in."""
     return Api(http, url, GivenToken(""))

@@ -1,4 +1,4 @@
-"""The token that goes along with a request, and how a login that was kept gets a new one."""
+"""The token sent with a request, and how a saved login refreshes it."""
 
 from dataclasses import replace
 from typing import Protocol
@@ -7,7 +7,7 @@ from app.ports.saved_logins import Profile, Profiles
 
 
 class Credential(Protocol):
-    """What lets somebody in."""
+    """What authenticates requests."""
 
     @property
     def token(self) -> str:
@@ -15,14 +15,14 @@ class Credential(Protocol):
 
     @property
     def refresh_token(self) -> str:
-        """What a new one is asked for with; empty where there is nothing to ask with."""
+        """The refresh token; empty if there is none."""
 
     def renewed(self, token: str, refresh_token: str) -> None:
         """Go on with these."""
 
 
 class GivenToken:
-    """A token that somebody brought along; when it has expired, they bring another."""
+    """A token given by the user; an expired one can't be refreshed."""
 
     refresh_token = ""
 

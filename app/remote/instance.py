@@ -126,7 +126,7 @@ class RemoteInstance:
         return answer.body
 
     def _owners(self, own: str, all_of_them: str) -> Iterator[Node]:
-        """The apps that whoever asks may manage: for an app that is itself alone."""
+        """The apps that the caller can manage; for an app, only itself."""
         after = None
         try:
             data = self._api.ask(all_of_them, after=after)
@@ -156,7 +156,7 @@ class RemoteInstance:
 
 
 def connect_by_token(http: Http, url: str, token: str) -> RemoteInstance:
-    """The instance at ``url`` for whoever holds ``token``."""
+    """Return the instance at ``url``, called with ``token``."""
     return RemoteInstance(Api(http, url, GivenToken(token)))
 
 

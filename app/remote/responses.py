@@ -20,7 +20,7 @@ Read = TypeVar("Read")
 
 _DENYING = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
 _UNAVAILABLE = (HTTPStatus.TOO_MANY_REQUESTS, *range(500, 600))
-"""Whoever answers so, the instance or what stands before it, is not well at the moment."""
+"""The instance, or a proxy before it, is temporarily unavailable."""
 
 _REDIRECTS = range(300, 400)
 _FAULTS = {fault.value: fault for fault in TokenFault}
@@ -109,13 +109,13 @@ def _not_an_api_error(url: str, answer: HttpResponse) -> Exception:
 
 
 def _error(url: str, answer: HttpResponse, errors: Sequence[object]) -> Exception:
-    """The exception that the first of ``errors`` stands for."""
+    """Return the exception for the first of ``errors``."""
     messages = [_message(one) for one in errors[:_MAX_MESSAGES]]
     extensions = _extensions(errors[0])
     exception = extensions.get("exception")
     code = exception.get("code") if isinstance(exception, dict) else extensions.get("code")
     if code == TrafficClosed.CODE:
-        # To people without a token that is good, too: nobody can sign in there meanwhile.
+        # Signing in is impossible meanwhile: the storefront is closed without a valid token, too.
         return TrafficClosed(
             f"{url} is closed to all but staff and apps that bring a token which is good. "
             f"Bring an app's: flask login {url} --app-token"

@@ -14,16 +14,16 @@ _DEFAULT_PORTS = {"http": "80", "https": "443"}
 _MAX_USER_AGENT = 256
 
 UNKNOWN_PEER = "unknown"
-"""The other end of a socket that has no address, one of the file system say."""
+"""The peer of a Unix domain socket has no IP address."""
 
 
 def visitor_from(environ: Environ, installation: Installation) -> Visitor:
-    """Who sent this request, before anything is looked up; nothing in it is verified."""
+    """What a request says of its sender; nothing in it is verified yet."""
     configuration = installation.ports.configuration
     peer, forwarded_for = environ.get("REMOTE_ADDR"), environ.get("HTTP_X_FORWARDED_FOR")
     trusted = installation.trusted_proxies
     if forwarded_for is not None and is_forwarded_by_stranger(peer, forwarded_for, trusted):
-        # Gathered in memory: the operator is told, and the request goes on as if it were direct.
+        # Counted in memory for the operator; the request continues as if it were direct.
         installation.ports.activity.record_forwarding(
             client_address(peer, None, ()) or UNKNOWN_PEER
         )
@@ -36,10 +36,11 @@ def visitor_from(environ: Environ, installation: Installation) -> Visitor:
 
 
 def credential_in(environ: Environ) -> str | None:
-    """The token that came with a request, or ``None`` (contract, "Credentials, precisely", 1).
+    """Return the token of a request, or ``None`` (contract, "Credentials, precisely", 1).
 
-    ``Authorization-Bearer`` holds it bare and wins, for ``Authorization`` may be a proxy's. There,
-    the schemes ``Bearer`` and ``JWT`` in any case announce one; another scheme is no credential.
+    ``Authorization-Bearer`` holds the bare token and wins, because ``Authorization`` can belong to
+    a proxy. There, ``Bearer`` and ``JWT`` in any case are accepted; another scheme is no
+    credential.
     """
     bare: str = environ.get("HTTP_AUTHORIZATION_BEARER", "").strip()
     if bare:

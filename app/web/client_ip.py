@@ -1,12 +1,12 @@
-"""Where a request came from, when there may be proxies in between.
+"""The client's IP address behind trusted proxies.
 
-The result is the whole address, for IPv6 too: the contract throttles "per IP", the audit trail
-needs to say who it was, and some networks give neighbours of one /64 to different people. Whoever
-owns a /64 can therefore spread login attempts over it; limits on the volume of requests may count
-by network instead.
+The result is the full address, for IPv6 too: the contract throttles "per IP", the audit log names
+it, and some networks give the addresses of one /64 to different people. The owner of a /64 can
+therefore spread login attempts over it; limits on the volume of requests can count by network
+instead.
 
-WSGI gives ``X_Forwarded_For`` and ``X-Forwarded-For`` one name, and whichever comes last wins. Our
-own server drops header names with underscores, as nginx and Apache do; another one has to.
+WSGI gives ``X_Forwarded_For`` and ``X-Forwarded-For`` one name, and the last one wins. Our server
+drops header names with underscores, as nginx and Apache do; another server has to do the same.
 """
 
 from collections.abc import Sequence
@@ -45,10 +45,10 @@ def client_address(
 def is_forwarded_by_stranger(
     peer: str | None, forwarded_for: str | None, trusted: Sequence[Network]
 ) -> bool:
-    """Whether ``X-Forwarded-For`` came from a peer that is no trusted proxy, and was ignored.
+    """Return whether ``X-Forwarded-For`` came from an untrusted peer and was ignored.
 
-    Either a client tries to pass for somebody else, or a proxy is missing in ``TRUSTED_PROXIES``
-    and all its clients look like one: worth a warning to the operator.
+    Either a client pretends to have another address, or a proxy is missing in ``TRUSTED_PROXIES``
+    and all its clients share one address: worth a warning to the operator.
     """
     if not (forwarded_for or "").strip():
         return False
@@ -68,5 +68,5 @@ def _parse_hop(entry: str) -> Address | None:
     host, colon, port = entry.strip().rpartition(":")
     if not colon or not (port.isascii() and port.isdigit()) or len(port) > _MAX_PORT_DIGITS:
         return None
-    # Without brackets the last group of an IPv6 address could not be told from a port.
+    # Without brackets, the last group of an IPv6 address would look like a port.
     return parse_address(host) if host.endswith("]") or ":" not in host else None

@@ -6,11 +6,11 @@ _PREFLIGHT_SECONDS = 600
 
 
 def cors_headers(origin: str | None, allowed: tuple[str, ...]) -> dict[str, str]:
-    """The headers that let a page of ``origin`` read an answer; empty of permission otherwise.
+    """Return the headers that let a page of ``origin`` read a response; only Vary otherwise.
 
     ``allowed`` holds origins as browsers send them (``https://shop.example.com``), or ``*`` for
-    all. Never with credentials: what authenticates is a header that the page's own script sets
-    (contract, "HTTP": cross-origin). Where the answer depends on the origin, caches are told.
+    all. Never with credentials: requests authenticate with a header that the page's script sets
+    (contract, "HTTP": cross-origin). The response depends on the origin, so it has ``Vary``.
     """
     if ANYONE in allowed:
         return {"Access-Control-Allow-Origin": ANYONE}

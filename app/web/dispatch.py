@@ -18,9 +18,9 @@ _PAGE_METHODS = ("GET", "HEAD")
 
 
 class Dispatch:
-    """Hands requests for exactly one of ``mounted``'s paths to what is mounted there.
+    """Hand requests for exactly one of ``mounted``'s paths to the application mounted there.
 
-    What is fetched stays with the application: a page may take its time, and is limited in number.
+    Page requests stay with Flask: they are slower, and limited in number.
     """
 
     def __init__(self, application: Application, mounted: Mapping[str, Application]) -> None:

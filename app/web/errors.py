@@ -61,7 +61,7 @@ def show_outage(outage: DatabaseUnavailable) -> Response:
 
 
 def show_fault(fault: Exception) -> Response:
-    """Our own mistake: an id that leads whoever may read the log to the rest, nothing else."""
+    """Answer an internal error with a request ID, by which it is found in the log."""
     request_id = current_request_id(installation().ports)
     _log.error("web.fault", request_id=request_id, path=request.path, exc_info=fault)
     return _answer(InternalServerError(), "Something went wrong on our side.", request_id)

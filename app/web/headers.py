@@ -6,7 +6,7 @@ Headers = tuple[tuple[str, str], ...]
 
 _HSTS_SECONDS = 365 * 24 * 3600
 NOTHING_MAY_RUN = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
-"""The Content-Security-Policy of whatever is no page, and of a page that needs nothing."""
+"""The Content-Security-Policy of responses that load nothing."""
 
 
 def security_headers(configuration: Configuration) -> Headers:

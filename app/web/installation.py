@@ -25,8 +25,7 @@ class CountStore:
 class Installation:
     """One installation as its HTTP edges see it; sizes are in bytes.
 
-    ``factory`` makes it from the settings, which stand above the edges; ``.env.example`` tells
-    what each name means.
+    ``factory`` makes it from the settings; ``.env.example`` explains each name.
     """
 
     ports: Ports
@@ -45,7 +44,7 @@ class Installation:
 
 
 def install(app: Flask, installation: Installation) -> None:
-    """Make ``installation`` the one that ``app`` answers from."""
+    """Register ``installation`` with ``app``."""
     app.extensions[EXTENSION] = installation
 
 

@@ -31,12 +31,12 @@ _SECRET_TEXTS = re.compile(
     r"|(?<=://)[^\s/@:]*:[^\s/@]+(?=@)"  # user and password in a URL
 )
 
-# Without the values of local variables: a password that is just being compared is one of them.
+# Without local variables: one of them can be a password.
 _TRACEBACKS = structlog.tracebacks.ExceptionDictTransformer(show_locals=False)
 
 
 class _Handler(logging.Handler):
-    """Ours, as opposed to those of a test runner or of whoever embeds the application."""
+    """Our handler, as opposed to one of a test runner or an embedding application."""
 
     @override
     def emit(self, record: logging.LogRecord) -> None:

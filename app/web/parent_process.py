@@ -9,10 +9,10 @@ _SET_PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of prctl(2)
 
 
 def end_with_parent(parent: int) -> None:
-    """Have this process get SIGTERM when ``parent``, its parent's process ID, has ended.
+    """Have this process receive SIGTERM when its parent ``parent`` (a process ID) ends.
 
-    Otherwise it would hold the port, and nothing would ever end it. Linux alone has such a
-    signal. A parent that ended before this call sends none, so that is checked afterwards.
+    Otherwise it would keep the port. Only Linux has such a signal. A parent that ended before this
+    call sends none, so that is checked afterwards.
     """
     if sys.platform != "linux":
         return

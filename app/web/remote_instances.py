@@ -17,10 +17,10 @@ EXTENSION = "latchkey.remote_access"
 
 @dataclass(frozen=True, slots=True)
 class RemoteAccess:
-    """The ways to other instances, and what is at hand without any installation.
+    """What commands need to reach another instance, without a local installation.
 
-    ``token`` is the one in the environment, if there is one. ``http`` goes to every address that
-    it is told to: whoever types it knows where it leads.
+    ``token`` is the one in the environment, if set. ``http`` connects to any URL, because the user
+    has typed it.
     """
 
     http: Http
@@ -36,6 +36,6 @@ class RemoteAccess:
 
 
 def remote_access() -> RemoteAccess:
-    """The one of the current application; needs an application context."""
+    """Return the current application's; needs an application context."""
     access: RemoteAccess = current_app.extensions[EXTENSION]
     return access

@@ -78,7 +78,7 @@ DEADLINES = Deadlines()
 
 
 class Incoming:
-    """A body on its way; ``announced`` is ``None`` for one in chunks."""
+    """A body being received; ``announced`` is ``None`` for a chunked one."""
 
     def __init__(self, exchange: Exchange, announced: int | None, deadlines: Deadlines) -> None:
         self._exchange = aiter(exchange)
@@ -88,9 +88,9 @@ class Incoming:
         self.taken = 0
 
     async def chunk(self) -> bytes:
-        """Return what has arrived since; empty at the end.
+        """Return the bytes received since the last call; empty at the end.
 
-        Raises ``Refused`` when nothing arrives within the deadline for silence.
+        Raises ``Refused`` when nothing arrives within the silence deadline.
         """
         if self._announced is not None and self.size >= self._announced:
             return b""

@@ -74,7 +74,7 @@ _COMMON: dict[str, Any] = {
 
 @lru_cache(maxsize=512)
 def _environ_name(name: str) -> str:
-    """The key of a header; empty for one with an underscore, which would pass for another's."""
+    """Return the WSGI key of a header; empty for a name with an underscore, which is ambiguous."""
     if "_" in name:
         return ""
     key = name.upper().replace("-", "_")

@@ -34,7 +34,7 @@ from app.web.request_bodies import (
 from app.web.rsgi import Exchange, Headers, Scope, environ_of
 
 THREADS = 16
-"""Requests of one process that are worked on at once: more than there are places for logins."""
+"""Requests that one process handles at once: more than the limit for logins."""
 
 _TICK_SECONDS = 10.0
 _ANSWER_IN_MEMORY = 1024 * 1024
@@ -56,8 +56,8 @@ _log = structlog.get_logger(__name__)
 class Server:
     """``application`` as granian's RSGI target.
 
-    ``most`` is how many bytes a body may have, ``most_marked`` one that comes with one of
-    ``_MARKS_OF_LARGE``, whatever that is worth.
+    ``max_size`` limits a body in bytes, ``max_marked_size`` one that has a header of
+    ``_MARKS_OF_LARGE``.
     """
 
     def __init__(
@@ -93,8 +93,8 @@ class Server:
         """Answer one request (RSGI)."""
         headers = scope.headers
         if _FORWARDED_FOR in headers and headers.get(_FORWARDED_FOR) is None:
-            # granian leaves out values that aren't ASCII. Without this one, which can begin with
-            # what the client sent, the client would have the address of the last proxy.
+            # granian leaves out values that aren't ASCII. Without this header, whose start the
+            # client controls, the client would have the address of the last proxy.
             self._refuse(scope, exchange, Refused(HTTPStatus.BAD_REQUEST))
             return
         announced = headers.get("content-length")
@@ -166,9 +166,9 @@ class Server:
             exchange.response_file(status, headers, str(content))
 
     def _content(self, result: Iterable[bytes]) -> bytes | Path:
-        """The body of an answer, or the file that a long one has been written to.
+        """Send a response's body, or the file that a long one was written to.
 
-        A slow reader then holds no memory, and this thread goes on to other requests.
+        So a slow reader holds no memory, and this thread is free for other requests.
         """
         if isinstance(result, list):
             return b"".join(result)

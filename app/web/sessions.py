@@ -1,4 +1,4 @@
-"""Cookies are for the console: no other path opens a session, or pays for one."""
+"""Only the console has sessions: other paths neither read nor set cookies."""
 
 from typing import Any
 

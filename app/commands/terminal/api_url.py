@@ -20,7 +20,7 @@ class ApiAddress(click.ParamType[str]):
         try:
             url = parse_api_url(value)
         except ValueError as error:
-            # Behind these may stand a password or a token, which no log is to keep.
+            # These parts can hold a password or a token, which must not be logged.
             display = "It" if any(one in value for one in "@?#") else repr(value[:100])
             self.fail(f"{display} {error}", param, ctx)
         if is_unencrypted(url):

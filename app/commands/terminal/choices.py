@@ -1,4 +1,4 @@
-"""A word out of a few on the command line, with a suggestion for one that is none of them."""
+"""A choice among a few words on the command line, with a suggestion for a mistyped one."""
 
 from difflib import get_close_matches
 from typing import Any
@@ -8,7 +8,7 @@ from typing_extensions import override
 
 
 class Word(click.Choice[str]):
-    """One of ``words``; whoever mistypes it is told which was meant, or else all of them."""
+    """A parameter type for one of ``words``; an error suggests the nearest or lists all."""
 
     @override
     def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:

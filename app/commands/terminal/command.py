@@ -122,7 +122,7 @@ class Group(_Guided, AppGroup):
 
 
 def standalone(name: str, examples: Examples = ()) -> Callable[[Function], Command]:
-    """Declare a command that is in no group, or that a group elsewhere takes in."""
+    """Declare a command without a group, or one that another module adds to a group."""
 
     def declare(function: Function) -> Command:
         make = click.command(name, cls=Command, examples=examples)
@@ -169,7 +169,7 @@ def _end(ctx: click.Context, failure: Failure) -> NoReturn:
     if form_of(ctx) is Form.JSON:
         write_errors([(one.code, one.message, one.field) for one in failure.errors])
     for error in failure.errors:
-        # Whoever has pressed Ctrl-C has made no mistake.
+        # Ctrl-C is not an error.
         mistake = "" if failure is INTERRUPTION else "Error: "
         write(f"{mistake}{error.line}", err=True)
     ctx.exit(failure.exit)

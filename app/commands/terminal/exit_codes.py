@@ -1,4 +1,4 @@
-"""How a command ends when it fails: its exit code, and what is told about it."""
+"""How a command ends when it fails: its exit code and its error messages."""
 
 import errno
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class Exit(IntEnum):
 
 
 INTERRUPTED = 130
-"""The end of what somebody stopped with Ctrl-C, as shells tell it."""
+"""The exit code after Ctrl-C, as shells report it."""
 
 
 _DISK_FULL = "There is no room left for the output: nothing more of it was written."
@@ -64,7 +64,7 @@ def is_unwritable(error: BaseException) -> bool:
 
 
 def failure_of(error: BaseException) -> Failure | None:
-    """How a command ends on ``error``; ``None`` when nobody has foreseen it."""
+    """Return how a command ends on ``error``; ``None`` for an unexpected one."""
     if isinstance(error, KeyboardInterrupt):
         return INTERRUPTION
     if isinstance(error, Refused):

@@ -60,7 +60,7 @@ class Output:
     form: Form
 
     def rows(self, rows: Sequence[Row], columns: Sequence[Column[Row]], *, empty: str) -> None:
-        """Show a list; ``empty`` says, on standard error, what to do when there is nothing."""
+        """Print a list; ``empty`` goes to standard error if there are no rows."""
         if self.form is Form.JSON:
             _write_json([_as_json(row, columns) for row in rows])
         elif not rows:
@@ -91,9 +91,9 @@ class Output:
                 write(f"{one.title}\t{_text(one.read(row))}")
 
     def next(self, row: Row, columns: Sequence[Column[Row]]) -> None:
-        """Show what has just come in: a line, which as JSON is an object of its own.
+        """Print one more row of a stream on one line, as JSON one object per line.
 
-        Ends the command, as done, when nobody reads on.
+        Ends the command without an error if the pipe is closed.
         """
         is_json = self.form is Form.JSON
         write(
@@ -102,7 +102,7 @@ class Output:
         )
 
     def alone(self, name: str, value: str | int) -> None:
-        """Show one value and nothing else, fit for ``$(…)``."""
+        """Print a single value, fit for ``$(…)``."""
         if self.form is Form.JSON:
             _write_json({name: value})
         else:
@@ -121,9 +121,9 @@ class Output:
 
 
 def output() -> Output:
-    """The output of the running command, in the form that its options ask for.
+    """Return the output of the running command, in the form its options ask for.
 
-    A letter that the terminal or the file has no code for is told by its number.
+    Characters that the encoding of standard output lacks are escaped.
     """
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
@@ -131,10 +131,10 @@ def output() -> Output:
 
 
 def write(text: object, *, err: bool = False, or_end: bool = False) -> None:
-    """Put a line on standard output (or error); ``or_end`` ends the command if nobody reads on.
+    """Print a line on standard output (or error); ``or_end`` ends the command at a closed pipe.
 
-    Whoever closes the pipe, ``head`` for one, has seen enough: that changes neither what a command
-    does nor its exit code, which would be a matter of chance otherwise.
+    A closed pipe (``head``, for one) changes neither what a command does nor its exit code, which
+    would otherwise depend on timing.
     """
     try:
         click.echo(text, err=err)
@@ -145,14 +145,14 @@ def write(text: object, *, err: bool = False, or_end: bool = False) -> None:
 
 
 def drop_output(stream: TextIO) -> None:
-    """Let nobody try again to write what could not be written, Python at its end neither."""
+    """Redirect the stream to the null device, so that exiting does not fail on it."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
 
 
 def form_of(context: click.Context) -> Form:
-    """The form asked for, or else the one that suits whoever is reading."""
+    """Return the form asked for; by default a table on a terminal and plain lines elsewhere."""
     requested: Form | None = context.meta.get(__name__)
     is_seen = sys.stdout is not None and sys.stdout.isatty()  # nobody sees what was closed
     return requested or (Form.TABLE if is_seen else Form.PLAIN)
@@ -166,7 +166,7 @@ def choose_form(context: click.Context, form: Form) -> None:
 
 
 def visible(text: str) -> str:
-    """``text`` of somebody else's on one line: it neither moves the cursor nor changes colours."""
+    """Escape control characters of untrusted ``text``, so that it stays on one line."""
     return "".join(one if one.isprintable() else repr(one)[1:-1] for one in text)
 
 
@@ -176,7 +176,7 @@ def legible(message: str) -> str:
 
 
 def json_text(value: object, indent: int | None = None) -> str:
-    """``value`` as JSON that says nothing to a terminal, and fits whatever it is written to."""
+    """Return ``value`` as JSON without control characters, in standard output's encoding."""
     text = json.dumps(value, ensure_ascii=False, indent=indent)
     try:
         text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
@@ -193,9 +193,9 @@ def _escaped(match: re.Match[str]) -> str:
 
 
 def write_errors(errors: Iterable[tuple[str, str, str | None]]) -> None:
-    """What went wrong, as JSON on standard output: code, message and field of each.
+    """Print the errors as JSON on standard output: code, message and field of each.
 
-    On one line: it may be the last of a stream that is read line by line.
+    On one line, because it can be the last of a stream that is read line by line.
     """
     entries = [{"code": code, "message": text, "field": field} for code, text, field in errors]
     write(json_text({"errors": entries}))

@@ -25,6 +25,6 @@ def steps(every: Sequence[Step], what: str) -> Generator[Step]:
 
 
 def note(text: str) -> None:
-    """Tell a person at the terminal how far it is, where nobody knows how much is left."""
+    """Show progress on a terminal while the total is unknown."""
     if sys.stderr.isatty():
         click.echo(text, err=True)

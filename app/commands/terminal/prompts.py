@@ -25,21 +25,21 @@ no_input_option = click.option(
 
 
 def yes_option(function: Function) -> Function:
-    """``--yes``, which agrees beforehand, and ``--no-input``, by which nobody is asked."""
+    """``--yes``, which confirms in advance, and ``--no-input``, which disables prompts."""
     yes = click.option("--yes", is_flag=True, help="Do not ask first.")
     return yes(no_input_option(function))
 
 
 def may_ask() -> bool:
-    """Whether somebody is there who may be asked."""
+    """Return whether prompts are possible."""
     is_silenced: bool = click.get_current_context().meta.get(__name__, False)
     return sys.stdin.isatty() and not is_silenced
 
 
 def confirm_action(question: str, *, yes: bool) -> None:
-    """Return once somebody has agreed, beforehand by ``--yes`` or now; end the command otherwise.
+    """Ask for confirmation, or accept ``--yes``; end the command otherwise.
 
-    Where nobody can be asked, in a pipe say, the lack of ``--yes`` is a mistake of usage.
+    Where prompts are impossible, in a pipe for example, a missing ``--yes`` is a usage error.
     """
     if yes:
         return
@@ -50,7 +50,7 @@ def confirm_action(question: str, *, yes: bool) -> None:
 
 
 def ask_secret(what: str) -> str:
-    """What is typed, unseen; where nobody may be asked, what standard input holds."""
+    """Prompt for a secret without echo; without prompts, read it from standard input."""
     if not sys.stdin.isatty():
         return sys.stdin.read().strip()
     if not may_ask():

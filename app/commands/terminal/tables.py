@@ -14,14 +14,14 @@ _MAX_WORD = 32
 """What is longer, an address of the web say, may be broken anywhere."""
 
 _NARROWEST = 16
-"""How wide an id is: broken over two lines, nobody could copy it."""
+"""Wide enough for an ID: one broken over two lines couldn't be copied."""
 
 _STYLES = {"fine": "green", "warning": "yellow", "failed": "red"}
 
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """The title of a column; one that is ``vital`` is there however narrow the terminal is."""
+    """The title of a column; ``keeps_width`` keeps it however narrow the terminal is."""
 
     title: str
     keeps_width: bool = False

@@ -1,4 +1,4 @@
-"""Texts that are typed, stand in a file (``@file``), or come in by standard input (``-``)."""
+"""Option values given directly, read from a file (``@file``) or standard input (``-``)."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _MAX_BYTES = 4 * 1024 * 1024
 
 
 def read_text(value: str) -> str:
-    """``given`` itself, what stands in the file of ``@file``, or standard input for ``-``.
+    """Return ``value`` itself, the content of ``@file``, or standard input for ``-``.
 
-    Raises ``click.UsageError`` for a file that is missing, empty, too large or no text.
+    Raises ``click.UsageError`` for a file that is missing, empty, too large or not text.
     """
     if value == "-":
         return read_input()

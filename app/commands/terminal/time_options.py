@@ -11,9 +11,9 @@ _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks
 
 
 def read_moment(text: str, now: datetime) -> datetime:
-    """The moment that is meant, in UTC where no zone is told.
+    """Parse a moment, in UTC if it has no zone.
 
-    Raises ``click.UsageError`` for what is none, or is still to come.
+    Raises ``click.UsageError`` for anything else and for a moment in the future.
     """
     ago = re.fullmatch(r"(\d{1,5})([smhdw])", text.strip().lower())
     if ago:

@@ -1,5 +1,5 @@
-"""``flask webhook``: one file a noun, joined in ``group``.
+"""``flask webhook``: one file per noun, joined in ``group``.
 
-Every command is written once, against the port ``Instance``: ``here`` is this installation through
-its use cases, another one comes in by ``instances``.
+Every command is written once, against the port ``Instance``: ``local_instance`` is this
+installation through its use cases, ``instance_option`` connects to another one.
 """

@@ -25,7 +25,7 @@ _NEW = "a new one"
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What is to become of one webhook, and what has: ``state`` says how far it is."""
+    """The planned change of one webhook; ``state`` is its progress."""
 
     webhook: InstanceWebhook
     target_url: str
@@ -151,7 +151,7 @@ def _plan(
 
 
 def _moved(url: str, old: str, new: str) -> str:
-    """``url`` at the host ``new`` if it was at ``old``; a port counts where one was given."""
+    """Return ``url`` moved from host ``old`` to ``new``; a port counts if one is given."""
     address = parse_web_url(url)
     if address is None:
         return url
@@ -187,9 +187,9 @@ def _facts(change: Change) -> Iterator[str]:
 
 
 def _carry_out(instance: Instance, planned: list[Change]) -> Failure | None:
-    """Make the changes, one after the other; what kept it from going on, if anything did.
+    """Make the changes one after the other; return the failure that stopped them, if any.
 
-    Whatever happens, a secret is shown that has been given, or that may have been.
+    A secret is printed in any case if it was set, or may have been set.
     """
     with closing(steps(list(planned), "Changing")) as every:
         for index, one in enumerate(every):

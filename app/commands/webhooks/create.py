@@ -63,7 +63,7 @@ def create(*, app: str | None, no_input: bool, **fields: Any) -> None:
 
 
 def _missing(options: WebhookOptions) -> list[str]:
-    """What a webhook cannot do without and nobody has said."""
+    """Return the names of required fields without a value."""
     missing = [] if options.target_url else ["--target-url"]
     return missing if options.events or options.query else [*missing, "--event or --query"]
 
@@ -87,7 +87,7 @@ def _owner(instance: Instance, app: str | None, *, may_ask: bool) -> InstanceApp
 
 
 def _ask_for_missing(instance: Instance, options: WebhookOptions) -> WebhookOptions:
-    """``given`` with what somebody at the terminal adds; asks again what cannot be meant."""
+    """Return ``options`` completed by prompts; an invalid answer is asked again."""
     if not options.target_url:
         question = "Where to (https://app.example.com/hook)"
         options = replace(

@@ -1,4 +1,4 @@
-"""``flask webhook deliveries``: what was sent, and what comes in now."""
+"""``flask webhook deliveries``: list deliveries, or follow new ones."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def deliveries(  # noqa: PLR0913 - one for each option
 def _all(
     instance: Instance, webhook: InstanceWebhook, filter_: DeliveryQuery, since: datetime | None
 ) -> Iterator[WebhookDelivery]:
-    """Those of one webhook, the newest first, page by page as they are asked for."""
+    """Yield a webhook's deliveries, newest first, fetching pages as they are needed."""
     after = ""
     while True:
         page = instance.deliveries(

@@ -1,4 +1,4 @@
-"""``flask webhook dry-run`` and ``trigger``: what a webhook would be told, and telling it."""
+"""``flask webhook dry-run`` and ``trigger``: preview a payload, or send it."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def _try(plan: _Plan, object_id: str | None) -> Trial:
 
 
 def _last(plan: _Plan, object_id: str | None) -> InstanceDelivery | None:
-    """The last delivery that was about that object, or else the last one at all."""
+    """Return the last delivery about that object, or else the last delivery."""
     if plan.webhook is None:
         return None
     filter_ = DeliveryQuery(size=_LOOKED_AT)

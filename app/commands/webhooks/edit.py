@@ -60,7 +60,7 @@ def _changed(instance: Instance, webhook: InstanceWebhook, draft: WebhookDraft) 
 
 
 def _edit(instance: Instance, webhook: InstanceWebhook) -> InstanceWebhook | None:
-    """What became of it in the editor; ``None`` for nothing. A mistake can be mended there."""
+    """Edit the webhook as TOML; ``None`` if nothing changed. Mistakes can be corrected there."""
     text = format_toml(webhook)
     while (edited := _edited(text)) is not None and edited.strip():
         try:
@@ -77,7 +77,7 @@ def _edit(instance: Instance, webhook: InstanceWebhook) -> InstanceWebhook | Non
 
 
 def _edited(text: str) -> str | None:
-    """``text`` as somebody left it; ``None`` if it was not saved."""
+    """Open ``text`` in an editor; ``None`` if it was not saved."""
     try:
         return click.edit(text, extension=".toml")
     except FileNotFoundError:

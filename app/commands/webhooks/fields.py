@@ -29,7 +29,7 @@ _LOOKS_SECRET = re.compile(r"[?&][^=&]*(?:token|secret|key|sig|auth|pass)[^=&]*=
 
 @dataclass(frozen=True, slots=True)
 class WebhookOptions:
-    """The options as they were typed; nothing of a file is read yet."""
+    """The values of the options as typed; files are not read yet."""
 
     name: str | None
     target_url: str | None
@@ -48,16 +48,16 @@ class WebhookOptions:
 
     @property
     def makes_secret(self) -> bool:
-        """Whether there will be a new secret that nobody knows yet."""
+        """Return whether a new secret will be generated."""
         return self.secret == "generate"  # noqa: S105 - the word that asks for one
 
     def columns(self, draft: WebhookDraft) -> tuple[Column[InstanceWebhook], ...]:
-        """What to show of a webhook after ``said``: a secret where nobody else will know it."""
+        """Return the columns to show after ``draft``, with the secret if it was generated."""
         secret = present(draft.secret_key, "")
         return with_secret(secret) if self.makes_secret else WEBHOOK
 
     def draft(self, instance: Instance) -> WebhookDraft:
-        """What is said, files read; raises ``click.UsageError`` for what cannot be meant."""
+        """Return the draft, with files read; raises ``click.UsageError`` for invalid values."""
         if self.events and self.query is not None:
             message = "A query says itself what it is about: give --query or --event, not both."
             raise click.UsageError(message)
@@ -130,13 +130,13 @@ def field_options(function: Function) -> Function:
 def complete_event(
     _context: click.Context, _option: click.Parameter, incomplete: str
 ) -> list[str]:
-    """The events whose names begin so, for the shell; asked of nobody, or Tab would be slow."""
+    """Complete event names for the shell, without a request: it must be quick."""
     prefix = incomplete.upper().replace("-", "_")
     return [event.value for event in AsyncEvent if event.value.startswith(prefix)]
 
 
 def event_names(instance: Instance, events: Iterable[str]) -> tuple[str, ...]:
-    """The events that are meant; raises ``click.UsageError`` for one that there is not."""
+    """Return the events by name; raises ``click.UsageError`` for an unknown one."""
     available = instance.event_types()
     names = [one.strip().upper().replace("-", "_") for one in events]
     for name in names:
@@ -164,7 +164,7 @@ def _or_absent(value: Any) -> Any:
 def _query(value: str) -> str:
     text = read_text(value)
     if not text.strip():
-        # The API takes an empty one for none that was said: nothing would change.
+        # The API reads an empty query as absent, so nothing would change.
         raise click.UsageError("An empty query changes nothing: leave --query out.")
     return text
 

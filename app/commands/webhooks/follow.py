@@ -1,4 +1,4 @@
-"""Deliveries as they come: those of several webhooks, each told once, the oldest first."""
+"""Follow the deliveries of several webhooks: each is reported once, oldest first."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from app.ports.instance import DeliveryQuery, Instance, InstanceDelivery, Instan
 
 _PAGE_SIZE = 20
 _MAX_REPORTED = 500
-"""How many that were told already are known again, for each webhook."""
+"""How many reported deliveries are remembered per webhook."""
 
 DeliveryKey = Callable[[InstanceDelivery], str]
 
 
 def state_of(delivery: InstanceDelivery) -> str:
-    """Each turn that a delivery takes is told."""
+    """A key that changes with every status, so that each is reported."""
     tried = delivery.attempt.created_at.isoformat() if delivery.attempt else ""
     return f"{delivery.id} {delivery.status} {tried}"
 
@@ -34,10 +34,10 @@ class WebhookDelivery:
 
 @dataclass(slots=True)
 class DeliveryFollower:
-    """Asks again and again what is new; ``interval`` in seconds.
+    """Poll for new deliveries every ``interval`` seconds.
 
-    Two deliveries with one ``mark`` are the same news; one without a mark is none yet. ``say``
-    tells whoever waits what keeps the news away.
+    Deliveries with the same ``key`` are reported once; one with an empty key is not reported yet.
+    ``say`` prints why there are none, for example during an outage.
     """
 
     instance: Instance
@@ -75,7 +75,7 @@ class DeliveryFollower:
         return news
 
     def news(self) -> list[WebhookDelivery]:
-        """What nobody has been told of yet, the oldest first."""
+        """Return the deliveries not reported yet, oldest first."""
         deliveries = [
             WebhookDelivery(one, delivery)
             for one in self.webhooks
@@ -84,7 +84,7 @@ class DeliveryFollower:
         return sorted(deliveries, key=lambda one: one.delivery.created_at)
 
     def _new_if_exists(self, webhook: InstanceWebhook) -> list[InstanceDelivery]:
-        """What is new for ``webhook``; nothing once it was removed, while there are others."""
+        """Return new deliveries; none for a deleted webhook, if others are left."""
         try:
             return self._new(webhook)
         except Refused:

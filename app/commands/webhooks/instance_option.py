@@ -27,7 +27,7 @@ class _Choice:
 def webhook_command(
     name: str, *, examples: list[tuple[str, str]]
 ) -> Callable[[Callable[..., Any]], Command]:
-    """Declare one of the group's, with the options that all of them have."""
+    """Declare a command of the group, with the options that all of them share."""
 
     def declare(function: Callable[..., Any]) -> Command:
         _add_options(function)
@@ -37,7 +37,7 @@ def webhook_command(
 
 
 def _add_options(function: Callable[..., Any]) -> None:
-    """Those by which every one takes another instance."""
+    """Add the options that select another instance."""
     address = click.Option(
         ["-u", "--instance", "--url", "instance_url"],
         type=ApiAddress(),
@@ -60,10 +60,10 @@ def _add_options(function: Callable[..., Any]) -> None:
 
 
 def instance() -> Instance:
-    """What the running command works on.
+    """Return the instance of the running command.
 
-    Raises ``PermissionDenied`` where nobody has signed in to the other one; ``click.UsageError``
-    for a file of a token that cannot be read.
+    Raises ``PermissionDenied`` without a login there, and ``click.UsageError`` for a token file
+    that can't be read.
     """
     choice = _choice(click.get_current_context())
     if not choice.url:

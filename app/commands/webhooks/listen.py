@@ -20,7 +20,7 @@ from app.ports.instance import DeliveryQuery, InstanceDelivery
 from app.web.remote_instances import remote_access
 
 _OWN_HEADERS = ("content-length", "host", "user-agent", "accept-encoding", "connection")
-"""Headers of the one request that are not the other's."""
+"""Headers that belong to one request only and are not forwarded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ def listen(
 
 
 def _delivery_key(*, is_forwarded: bool) -> Callable[[InstanceDelivery], str]:
-    """Once for each delivery; one that is to be forwarded waits until it was signed."""
+    """Return the key function: the ID, empty for a delivery to forward that isn't signed yet."""
     return lambda one: one.id if one.attempt is not None or not is_forwarded else ""
 
 
@@ -135,7 +135,7 @@ def _forwarded(sent: WebhookDelivery, url: str) -> ReceivedEvent:
 
 
 def _headers(sent: WebhookDelivery) -> dict[str, str]:
-    """Those of the real delivery; the webhook's own are kept elsewhere and put back."""
+    """Return the headers of the real delivery, with the webhook's custom headers put back."""
     attempt = sent.delivery.attempt
     signed = {} if attempt is None else attempt.request_headers
     own = {name.lower(): value for name, value in sent.webhook.custom_headers.items()}

@@ -1,4 +1,4 @@
-"""The installation at hand, as its operator works on it: the port ``Instance`` on use cases."""
+"""The local installation as the port ``Instance``, through its use cases as the operator."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from app.services.webhooks import details as webhooks
 
 
 class LocalInstance:
-    """The installation behind ``ports``; whoever holds its shell may do all that there is."""
+    """The installation behind ``ports``; the operator has every permission."""
 
     def __init__(self, ports: Ports) -> None:
         self._ports = ports

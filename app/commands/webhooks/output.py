@@ -1,4 +1,4 @@
-"""Webhooks and deliveries as commands show them, and finding the one that is meant."""
+"""Webhooks and deliveries as commands show them, and how they are looked up."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MAX_NAMED = 20
 def _tried(
     read: Callable[[InstanceAttempt], Displayable],
 ) -> Callable[[InstanceDelivery], Displayable]:
-    """What the newest attempt at a delivery says, if there has been one."""
+    """Return a field of the newest attempt at a delivery, if there is one."""
     return lambda delivery: None if delivery.attempt is None else read(delivery.attempt)
 
 
@@ -46,7 +46,7 @@ WEBHOOK = (
 
 
 def with_secret(secret: str) -> tuple[Column[InstanceWebhook], ...]:
-    """The columns for whoever has just had ``secret`` made, and nobody else."""
+    """The columns right after ``secret`` was generated; it can't be shown later."""
     return (*WEBHOOK, Column[InstanceWebhook]("secretKey", "Secret", lambda _: secret, short=True))
 
 
@@ -64,12 +64,12 @@ DELIVERIES = (
 
 
 def find_webhook(instance: Instance, text: str) -> InstanceWebhook:
-    """The webhook of that id, or of that name if only one has it; refuses NOT_FOUND."""
+    """Return the webhook with that ID or unique name; raises ``Refused`` (NOT_FOUND)."""
     return _only(instance.webhooks(), text, "webhook", "See them: flask webhook list")
 
 
 def find_app(instance: Instance, text: str) -> InstanceApp:
-    """The app of that id, or of that name if only one has it; refuses NOT_FOUND."""
+    """Return the app with that ID or unique name; raises ``Refused`` (NOT_FOUND)."""
     apps = instance.apps()
     names = ", ".join(one.name for one in apps[:_MAX_NAMED])
     return _only(apps, text, "app", f"There are: {names}" if apps else "There is none yet.")

@@ -1,4 +1,4 @@
-"""What is told of a webhook that was made or changed: whether its app hears of anything."""
+"""Warn when the app of a created or changed webhook lacks permissions for its events."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from app.ports.instance import InstanceWebhook
 
 
 def warn_of_missing_permission(webhook: InstanceWebhook) -> bool:
-    """Say of which of its events the app is never told, and why; whether that is all of them."""
+    """Print the events that the app can't receive, and why; return whether that is all events."""
     app = webhook.app
     if app.permissions is None:
         return False

@@ -1,4 +1,4 @@
-"""What helps whoever is refused a target on a machine of their own."""
+"""A hint for targets on the user's own machine, which are refused."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from app.ports.instance import WebhookDraft
 
 @contextmanager
 def explain_target_errors(draft: WebhookDraft) -> Iterator[None]:
-    """Let a refusal of the target in ``said`` tell how to hear of events at a private address."""
+    """Extend the error about the target in ``draft`` with how to receive events locally."""
     try:
         yield
     except Refused as refused:

@@ -30,7 +30,7 @@ _TYPE_NAMES = {str: "a text", bool: "true or false", list: "a list", dict: "a ta
 
 
 class Unreadable(Exception):
-    """The sheet cannot be meant; the text says what is wrong with it."""
+    """The TOML is invalid; the text says what is wrong."""
 
 
 def format_toml(webhook: InstanceWebhook) -> str:
@@ -48,7 +48,7 @@ def format_toml(webhook: InstanceWebhook) -> str:
 
 
 def _text(text: str) -> str:
-    # A string of JSON is one of TOML, too, but for the one character that only TOML forbids.
+    # A JSON string is also a TOML string, except for the one character that only TOML forbids.
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
@@ -59,9 +59,9 @@ def _long_text(text: str) -> str:
 
 
 def parse_toml(webhook: InstanceWebhook, text: str) -> WebhookDraft:
-    """What the sheet ``text`` says otherwise than ``webhook`` is; raises ``Unreadable``.
+    """Return the changes in the TOML ``text`` against ``webhook``; raises ``Unreadable``.
 
-    A line that is missing says nothing, and neither does an empty query.
+    A missing line or an empty query changes nothing.
     """
     try:
         read = tomllib.loads(text)

@@ -160,7 +160,7 @@ def _secret(case: _Case) -> str:
 
 
 def _keys(case: _Case) -> Mapping[str, PublicKey]:
-    """The keys of the set that was given, or of the installation at hand."""
+    """Return the keys of the given set, or of the current instance."""
     source = case.key_set or "the installation's key set"
     try:
         if case.key_set is None:
