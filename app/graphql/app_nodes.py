@@ -20,7 +20,7 @@ Node = TypeVar("Node")
 
 
 class AppPageLoader:
-    """What belongs to the apps of one page; each kind is read when it is first asked for."""
+    """Loads what belongs to the apps of one page, each kind in one statement when first needed."""
 
     def __init__(self, context: RequestContext, apps: Iterable[App]) -> None:
         self._context = context
@@ -67,7 +67,7 @@ class AppNode(App):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtensionNode(Extension):
-    """An extension whose app stands on a shelf."""
+    """An extension whose app has a loader."""
 
     app: AppNode
 
@@ -90,7 +90,7 @@ def extension_page(context: RequestContext, page: Page[Extension]) -> Page[Exten
 
 
 def extension_node(extension: Extension, app: AppNode) -> ExtensionNode:
-    """An extension of an app that stands on a shelf."""
+    """Return an extension of an app that has a loader."""
     values = {one.name: getattr(extension, one.name) for one in fields(Extension)}
     return ExtensionNode(**values | {"app": app})
 

@@ -14,9 +14,9 @@ from app.services.identity.identify import Identity, Visitor
 class RequestContext:
     """``info.context`` of every resolver.
 
-    ``deleted_object`` is what a deletion is about, by type and key: nothing belongs to it,
-    whether it has been deleted or a dry run takes it for deleted. ``field_errors`` are errors at
-    fields that have a value nevertheless; executing an operation takes them out.
+    ``deleted_object`` is the type and key that a deletion event (or its dry run) is about; nothing
+    belongs to it. ``field_errors`` are errors at fields that have a value nevertheless; executing
+    an operation takes them out.
     """
 
     ports: Ports
@@ -37,9 +37,9 @@ class RequestContext:
         return 0 if self.deleted_object == (kind, key) else key
 
     def group_loader(self, info: GraphQLResolveInfo) -> GroupLoader:
-        """What the field at the root above ``info`` has met.
+        """Return the group loader of the root field above ``info``.
 
-        Each has its own: what one mutation changes, the next one of the same request must see.
+        Each root field has its own, because a mutation must see the changes of the one before it.
         """
         root = info.path
         while root.prev is not None:

@@ -102,7 +102,7 @@ def cause_of(error: GraphQLError) -> Exception | None:
 
 
 def describe_closed_traffic() -> Description:
-    """The one error of a closed storefront, exactly as the specification writes it."""
+    """The single error of a closed storefront (contract, "Storefront traffic")."""
     return {"message": TrafficClosed.MESSAGE, "extensions": {"code": TrafficClosed.CODE}}
 
 
@@ -143,7 +143,7 @@ _DESCRIPTIONS: dict[type[Exception], Callable[[Any], Description]] = {
 
 
 def _masked(fault: Exception, ports: Ports, path: list[str | int] | None) -> Description:
-    # The id is all that a client learns; it leads whoever may read the log to the rest.
+    # Clients only get the request ID, by which the log has the rest.
     request_id = current_request_id(ports)
     _log.error("graphql.fault", request_id=request_id, path=path, exc_info=fault)
     return {"requestId": request_id}

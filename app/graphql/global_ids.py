@@ -1,15 +1,15 @@
-"""Global ids that a client sends, read so that nobody learns more from them than they may."""
+"""Global IDs from clients, read without revealing what they can't see."""
 
 from app.domain.values.ids import parse_global_id, parse_key
 
 NO_KEY = 0
-"""What nothing has for a key: nothing will be found by it."""
+"""A key that no record has."""
 
 
 def key_in(global_id: str, type_name: str) -> int:
-    """The key in a global id of that type, or one that nothing has.
+    """Return the key in a global ID of that type, or ``NO_KEY``.
 
-    So that whoever may not ask at all is told that, and not whether their id makes sense.
+    A caller without the permission gets that error, whether the ID is valid or not.
     """
     parsed = parse_global_id(global_id)
     if parsed is None or parsed[0] != type_name:

@@ -1,4 +1,4 @@
-"""Groups and their members, read once for all that one answer shows of them."""
+"""Loads the members of groups in one statement per response."""
 
 from collections.abc import Iterable
 
@@ -10,10 +10,9 @@ from app.services.people.group_lists import all_groups, list_members
 
 
 class GroupLoader:
-    """What one field at the root has met so far.
+    """The groups under one root field.
 
-    Whoever shows a list tells it all groups of the list first, so that the first question for the
-    members of one is asked for every one of them.
+    A list adds all of its groups first, so that their members are read together.
     """
 
     def __init__(self, ports: Ports, actor: Actor) -> None:
@@ -24,11 +23,11 @@ class GroupLoader:
         self._every_group: tuple[PermissionGroup, ...] | None = None
 
     def add_groups(self, groups: Iterable[int]) -> None:
-        """Somebody may ask who is in these groups."""
+        """Note groups whose members may be read."""
         self._group_ids.update(groups)
 
     def add_users(self, users: Iterable[User]) -> None:
-        """Somebody may ask who is in the groups of these people."""
+        """Note the groups of users, whose members may be read."""
         self.add_groups(group.id for user in users for group in user.groups)
 
     def members(self, group: int) -> tuple[User, ...]:
@@ -41,7 +40,7 @@ class GroupLoader:
         return self._members[group]
 
     def editable_by(self, user: User) -> tuple[PermissionGroup, ...]:
-        """The groups that give nothing that ``user`` does not hold."""
+        """Return the groups whose permissions ``user`` has."""
         if self._every_group is None:
             self._every_group = all_groups(self._ports)
         return tuple(one for one in self._every_group if one.permissions <= user.permissions)

@@ -1,4 +1,4 @@
-"""What a line of a cart and one of an order have in common."""
+"""The fields that checkout lines and order lines share."""
 
 import graphene
 from graphql import GraphQLResolveInfo

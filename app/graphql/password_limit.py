@@ -1,4 +1,4 @@
-"""How many passwords one request can have hashed, over all its aliases and batch entries."""
+"""A limit on password hashes per request, over all its aliases and batch entries."""
 
 from app.domain.values.errors import TooManyRequests
 from app.ports import PasswordHasher
@@ -10,7 +10,7 @@ _RETRY_AFTER = 1
 
 
 class LimitedHasher:
-    """The hasher of one request; beyond ``MAX_HASHES`` it raises ``TooManyRequests``."""
+    """A password hasher for one request; raises ``TooManyRequests`` beyond ``MAX_HASHES``."""
 
     def __init__(self, hasher: PasswordHasher) -> None:
         self._hasher = hasher
@@ -29,7 +29,7 @@ class LimitedHasher:
         return self._hasher.verify_sign_in(password_hash, password)
 
     def needs_rehash(self, password_hash: str) -> bool:
-        # Where no hash is left, an old one is renewed at the next sign-in.
+        # Without a hash left, an outdated one is renewed at the next sign-in.
         return self._left > 0 and self._hasher.needs_rehash(password_hash)
 
     def _count(self) -> None:

@@ -96,7 +96,7 @@ def create_payloads(
 
 
 def _subscription(document: DocumentNode) -> OperationDefinitionNode:
-    """The one operation of a document, which must be a subscription that needs no values."""
+    """Return the single operation of a document: a subscription without variables."""
     operations = [
         node for node in document.definitions if isinstance(node, OperationDefinitionNode)
     ]

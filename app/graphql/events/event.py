@@ -1,4 +1,4 @@
-"""What every event tells: when it happened, who made it happen, and who hears of it."""
+"""The fields of every event: when it happened, who caused it, and who receives it."""
 
 from datetime import datetime
 from typing import Any

@@ -37,7 +37,7 @@ SUBJECT_FIELDS: Mapping[str, SubjectField] = MappingProxyType(
 
 
 def show_subject(occurrence: Occurrence, info: GraphQLResolveInfo) -> object:
-    """What the event is about, as it is now; as it was, when it is gone."""
+    """Return the subject of the event: its current state, or its snapshot once deleted."""
     context: RequestContext = info.context
     subject = subject_of(context.ports, context.actor, occurrence)
     return app_node(context, subject) if isinstance(subject, apps.App) else subject

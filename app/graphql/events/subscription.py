@@ -25,7 +25,7 @@ def _new_email(occurrence: Occurrence, _info: GraphQLResolveInfo) -> str | None:
 
 
 def _fields(event: type[domain.Event]) -> dict[str, object]:
-    """The fields of an event's type, beside those of every event."""
+    """Return the fields of an event's type in addition to those of every event."""
     subject = SUBJECT_FIELDS[event.subject]
     fields: dict[str, object] = {
         subject.name: graphene.Field(subject.type),

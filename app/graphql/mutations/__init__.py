@@ -1,1 +1,1 @@
-"""The fields of ``Mutation``, one file a noun, and what each answers; ``schema`` joins them."""
+"""The fields of ``Mutation``, one file per noun, with their payloads; ``schema`` joins them."""

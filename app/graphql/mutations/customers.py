@@ -64,7 +64,7 @@ class CustomerDelete(AccountPayload):
 
 
 class CustomerMutations(graphene.ObjectType):
-    """Customers, managed by whoever holds MANAGE_USERS."""
+    """Customers: create, update and delete (MANAGE_USERS)."""
 
     customer_create = graphene.Field(
         CustomerCreate,

@@ -1,4 +1,4 @@
-"""Trying webhooks: what one would be told, and sending it by hand."""
+"""Dry runs of webhooks, and sending an event by hand."""
 
 import json
 

@@ -44,7 +44,7 @@ class ExternalLogout(AccountPayload):
 
 
 class ExternalVerify(AccountPayload):
-    """Whether a token of ours is good, and its session began at that provider."""
+    """Return whether one of our tokens is valid and its session began at that provider."""
 
     user = graphene.Field(_USER)
     is_valid = graphene.NonNull(graphene.Boolean)
@@ -190,11 +190,11 @@ class ExternalMutations(graphene.ObjectType):
 
 
 def _text(members: object, name: str) -> str | None:
-    """A text of the input; whatever else stands there counts as missing."""
+    """Return a string from the input; anything else counts as missing."""
     value = members.get(name) if isinstance(members, Mapping) else None
     return value if isinstance(value, str) else None
 
 
 def _written(value: object) -> str:
-    """A value as it stands in the query of an address: a text as it is, all else as JSON."""
+    """Format a value for a URL's query: a string as it is, all else as JSON."""
     return value if isinstance(value, str) else json.dumps(value)

@@ -1,4 +1,4 @@
-"""Changing a password, and setting one by a link from a mail."""
+"""Changing a password, and setting one by an emailed link."""
 
 import graphene
 from graphql import GraphQLResolveInfo

@@ -1,4 +1,4 @@
-"""What every mutation answers beside its own fields: the list of what was wrong."""
+"""The part that all mutation payloads share: the list of errors."""
 
 from collections.abc import Callable
 from functools import wraps

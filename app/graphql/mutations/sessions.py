@@ -1,4 +1,4 @@
-"""Signing out in one place, or in all others."""
+"""Ending one session, or all others."""
 
 import graphene
 from graphql import GraphQLResolveInfo

@@ -1,1 +1,1 @@
-"""The fields of ``Query``, one file a noun; ``schema`` puts them together."""
+"""The fields of ``Query``, one file per noun; ``schema`` joins them."""

@@ -12,14 +12,14 @@ DEEPEST_JSON = 100
 
 _CONTAINERS = (dict, list)
 _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)', re.DOTALL)
-"""A string of JSON; one without an end reaches to the end of the text."""
+"""A JSON string; one without an end reaches to the end of the text."""
 
 _MAX_LENGTH_DIGITS = 18
 _MIB = 1024 * 1024
 
 
 class BadRequest(Exception):
-    """A request that is refused before anybody asks who sent it; ``message`` is for the client."""
+    """A request refused before its caller is identified; ``message`` is for the client."""
 
     def __init__(
         self, message: str, status: HTTPStatus = HTTPStatus.BAD_REQUEST, **headers: str
@@ -31,10 +31,10 @@ class BadRequest(Exception):
 
 
 def read_body(environ: dict[str, Any], max_size: int) -> bytes:
-    """The whole body, at most ``most`` bytes; a longer one is 413.
+    """Read the whole body, at most ``max_size`` bytes; a longer one is 413.
 
-    An announced length is judged before anything is read. A body without one (chunked) is read
-    only where the server says that it ends by itself, and never beyond the limit.
+    An announced length is checked before anything is read. A chunked body is read only where the
+    server marks its end, and never beyond the limit.
     """
     announced = _announced(environ.get("CONTENT_LENGTH") or "", max_size)
     if announced is None and not environ.get("wsgi.input_terminated"):
@@ -82,11 +82,11 @@ def too_large(what: str, max_size: int) -> BadRequest:
 
 
 def read_json(text: bytes | str, what: str, values_max: int) -> Any:
-    """The value that ``text`` spells in JSON; ``what`` it is stands in the refusal.
+    """Parse ``text`` as strict JSON; ``what`` names it in the error.
 
-    Strict: UTF-8 alone, no ``NaN``, no lone surrogates, nothing behind the value. Each string,
-    number, object, list and constant counts as a value, of which there can be ``values_max``:
-    parsing them is slow, and reading them as GraphQL input slower by far.
+    Strict: UTF-8 only, no ``NaN``, no lone surrogates, no text after the value. Each string,
+    number, object, list and constant counts as a value, of which there can be ``values_max``,
+    because parsing them is slow, and coercing them to GraphQL input even slower.
     """
     raw = text if isinstance(text, bytes) else text.encode()
     if _values_in(raw) > values_max and _values_in(_STRING.sub(b"", raw)) > values_max:

@@ -30,7 +30,7 @@ class Rejected:
 
 
 class Documents:
-    """Every document of one schema by its text; invalid ones have a smaller place of their own.
+    """A cache of one schema's documents by their text; invalid ones have a smaller cache.
 
     ``read`` counts how many had to be parsed and validated.
     """
@@ -48,10 +48,10 @@ class Documents:
         return self._valid.used
 
     def get(self, text: str, allowed: Allowance) -> Document | Rejected:
-        """Return what ``text`` means, from memory where it has been seen before.
+        """Return the document of ``text``, from the cache if possible.
 
-        A known document costs the request as much as a new one: whether a request is within its
-        limits does not depend on what others have sent.
+        A cached document costs the request as much as a new one, so that whether a request is
+        within its limits does not depend on other requests.
         """
         cached = self._valid.get(text) or self._invalid.get(text)
         if cached is None:

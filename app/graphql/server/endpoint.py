@@ -1,4 +1,4 @@
-"""``/graphql/`` as a WSGI application of its own, in front of Flask."""
+"""``/graphql/`` as a separate WSGI application, in front of Flask."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -38,7 +38,7 @@ _REQUEST_HEADERS = (
     "content-type",
     "graphql-require-preflight",
 )
-"""What pages may send; beside them whatever else they ask for (tracing headers, for example)."""
+"""Headers that pages can send, in addition to those that a preflight asks for."""
 
 _MAX_HEADER_NAMES = 50
 _MAX_HEADER_NAMES_LENGTH = 8192

@@ -1,4 +1,4 @@
-"""How much one request may ask for: the figures, and the error that names the one exceeded."""
+"""The limits of one request, and the error that names the one exceeded."""
 
 from dataclasses import dataclass
 
@@ -48,7 +48,7 @@ class ReadingCost:
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What the documents of one request can still take: ``tokens_max`` less what is ``spent``."""
+    """What the documents of a request can still use: ``tokens_max`` less ``used``."""
 
     tokens_max: int
     used: ReadingCost = ReadingCost()
@@ -131,6 +131,6 @@ def _fits(load: Load, limits: Limits) -> bool:
 
 
 def limit_error(name: str, message: str, limit: int, actual: int | None = None) -> GraphQLError:
-    """Return the error of one limit; ``actual`` is left out where counting stopped early."""
+    """Return the error of one limit; ``actual`` is left out if counting stopped early."""
     facts = {"name": name, "limit": limit} | ({} if actual is None else {"actual": actual})
     return GraphQLError(f"{message}; the limit is {limit}.", extensions={"limit": facts})

@@ -32,7 +32,7 @@ class Page:
 
 
 def playground(configuration: Configuration, *, root: str) -> Page:
-    """The page, for an installation that is mounted at the path ``root``; executes nothing."""
+    """Return the playground's page for ``root``, the installation's mount path."""
     with_editor = EDITOR.exists()
     body = _pages.get_template("playground.html").render(root=root, with_editor=with_editor)
     headers = (

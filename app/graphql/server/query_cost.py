@@ -1,4 +1,4 @@
-"""How large an operation is, told from its document before any of it is executed."""
+"""The cost of an operation, computed from its document before it is executed."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -52,11 +52,11 @@ any other. `__type` counts this many times: a client will ask for the largest ty
 
 @dataclass(slots=True)
 class _Weight:
-    """A selection's weight. ``each`` is the part that a page size above it multiplies.
+    """A selection's weight; ``each`` is the part that the page size above it multiplies.
 
-    The items of a connection stand one level below the field that takes the page size
-    (``apps(first: 10) { edges { node } totalCount }``), so a selection weighs
-    ``once + size * each`` and only its parent knows the size.
+    The items of a connection are one level below the field that takes the page size (``apps(first:
+    10) { edges { node } totalCount }``), so a selection weighs ``once + size * each``, and only
+    its parent has the size.
     """
 
     depth: int = 0
@@ -85,7 +85,7 @@ class Scales:
     """Weighs one operation of a valid document, for one set of variables.
 
     Every fragment is weighed once and the numbers stop at ``CEILING``, so that fragments which
-    spread fragments cost no more than they are long. ``page_variables`` names the variables that
+    spread fragments cost no more than their length. ``page_variables`` names the variables that
     the weight depends on.
     """
 

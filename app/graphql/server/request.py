@@ -1,4 +1,4 @@
-"""A request as it was sent: which operations, in which form, and how the answer is wanted."""
+"""A parsed request: its operations, its form, and the accepted media type."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -16,14 +16,14 @@ GRAPHQL = "application/graphql"
 GRAPHQL_RESPONSE = "application/graphql-response+json"
 MULTIPART = "multipart/form-data"
 _MAX_HEADER = 4096
-"""Characters of a header that are looked at: parsing one takes more than linear time."""
+"""Characters of a header that are parsed: parsing takes more than linear time."""
 
 _UTF_8 = ("utf-8", "utf8")
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One operation to execute; nothing in it has been looked at."""
+    """One operation to execute; not validated yet."""
 
     query: str
     variables: dict[str, Any]
@@ -32,7 +32,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a body asks for; an entry of a batch that is malformed stands as its refusal."""
+    """Read a body's operations; a malformed entry of a batch becomes its refusal."""
 
     entries: tuple[Entry | BadRequest, ...]
     is_batch: bool = False
@@ -89,10 +89,10 @@ def _json(environ: dict[str, Any], sizes: Sizes) -> Any:
 
 @lru_cache(maxsize=256)
 def wants_graphql_response(accept: str) -> bool:
-    """Whether ``Accept`` prefers ``application/graphql-response+json`` to plain JSON.
+    """Return whether ``Accept`` prefers ``application/graphql-response+json`` to plain JSON.
 
-    It is preferred where both are equally welcome, but never for a wildcard's sake: clients that
-    know nothing of it get what they always got.
+    It is preferred where both are equally accepted, but never because of a wildcard, so that older
+    clients get plain JSON.
     """
     accept = accept[:_MAX_HEADER]
     if not accept or GRAPHQL_RESPONSE not in accept.lower():

@@ -1,4 +1,4 @@
-"""From a request that was read to its outcomes: who asks, may they come in, what do they get."""
+"""Turns a parsed request into outcomes: identify the caller, admit it, execute."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -51,7 +51,7 @@ class Plan:
 
 
 class Exchange:
-    """Answers the entries of one request after another, on behalf of whoever sent it."""
+    """Executes the entries of one request in order, on behalf of its caller."""
 
     def __init__(
         self, ports: Ports, schema: GraphQLSchema, limits: Limits, identify: Identify
@@ -97,7 +97,7 @@ class Exchange:
         return outcomes
 
     def _record_activity(self, identity: Identity) -> None:
-        """Gathered in memory: no request is written down while somebody waits for it."""
+        """Recorded in memory, so that no request waits for a write."""
         activity, actor = self._ports.activity, identity.actor
         activity.count_request(traffic_kind(actor))
         if actor.session_id is not None:
@@ -111,17 +111,17 @@ class Exchange:
         return RequestContext(self._ports, visitor, identity)
 
     def _renew(self, context: RequestContext) -> RequestContext | None:
-        """The context of what follows a mutation; what counts for a whole request goes on."""
+        """Return the context after a mutation; what counts for the whole request is kept."""
         renewed = self._admit(self._current_identity(context), context.visitor)
         if renewed is None:
             return None
         return replace(renewed, ports=context.ports, field_errors=context.field_errors)
 
     def _current_identity(self, context: RequestContext) -> Identity:
-        """The caller of this request as they are now.
+        """Return the current identity of the request's caller.
 
-        A visitor whose credential was worth nothing stays anonymous, so that one request doesn't
-        ask a provider about the same unknown token again and again; only the shop is read.
+        A visitor with an invalid credential stays anonymous, so that one request doesn't ask a
+        provider about the same unknown token repeatedly; only the shop is read.
         """
         before, visitor = context.identity, context.visitor
         if before.actor.kind is not ActorKind.ANONYMOUS:
@@ -219,6 +219,6 @@ def _refuse_all(
 
 
 def _canonical(variables: dict[str, Any]) -> bytes:
-    # A file has no place in an introspection; that there is one tells it from others well enough.
+    # Introspection has no uploads; that there is one makes the key different.
     option = orjson.OPT_SORT_KEYS | orjson.OPT_PASSTHROUGH_DATACLASS
     return orjson.dumps(variables, default=repr, option=option)

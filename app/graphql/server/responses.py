@@ -1,4 +1,4 @@
-"""What one operation comes to, encoded: an outcome of its own, or a part of a batch's answer."""
+"""The encoded result of one operation: a response, or a part of a batch's response."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ from app.ports import Ports
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The answer to one operation; ``rejects_credential`` where an error is the token's own."""
+    """The result of one operation; ``rejects_credential`` marks a rejected token."""
 
     status: HTTPStatus
     body: bytes
@@ -61,13 +61,13 @@ def refused_as(
 
 
 def malformed(message: str, status: HTTPStatus = HTTPStatus.BAD_REQUEST) -> Outcome:
-    """A request that could not be read as one."""
+    """The result of a malformed request."""
     error = {"message": message, "extensions": {"exception": {"code": REQUEST_ERROR}}}
     return refused_as((error,), status)
 
 
 def faulty(fault: Exception, ports: Ports) -> Outcome:
-    """An unexpected fault of ours, masked; the log has the rest."""
+    """The result of an internal error, masked; the log has the details."""
     return refused_as((describe_fault(fault, ports),), HTTPStatus.INTERNAL_SERVER_ERROR)
 
 

@@ -1,4 +1,4 @@
-"""What is wrong with an input, as mutations answer it: one type and one enum a family."""
+"""The errors of mutations: one type and one enum per family."""
 
 import graphene
 

@@ -168,7 +168,7 @@ class User(graphene.ObjectType):
         if not self.avatar:
             return None
         context: RequestContext = info.context
-        # The issuer is our own address, as whoever asks has reached it.
+        # The issuer is this shop's URL as the caller reached it.
         base_url = context.visitor.issuer.removesuffix("/graphql/")
         alt = f"{self.first_name} {self.last_name}".strip()
         return _Picture(f"{base_url}{avatar_path(self.avatar, size)}", alt)

@@ -1,4 +1,4 @@
-"""Webhooks, and the events that they hear of."""
+"""Webhooks and their events."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Running one operation whose document is known to be valid."""
+"""Runs one operation of a valid document."""
 
 from collections.abc import Callable
 from typing import Any, cast
@@ -44,12 +44,11 @@ class Unservable(Exception):
 
 
 class Executor(ExecutionContext):
-    """The library's executor for valid documents and resolvers that never wait.
+    """graphql-core's executor for valid documents and synchronous resolvers.
 
-    It tells faults of ours from errors that a client may read: the library raises ``GraphQLError``
-    for both, with the value at fault in its message. And it asks of nothing whether it can be
-    awaited, which together with a short way for plain values takes a third off a field's time.
-
+    It separates internal errors from errors that clients can read: the library raises
+    ``GraphQLError`` for both, with the value in its message. It doesn't check results for being
+    awaitable, and has a short way for plain values; together that saves a third of a field's time.
     ``readmit`` reads the caller again before the second and every later field of a mutation.
     """
 
@@ -142,8 +141,8 @@ class Executor(ExecutionContext):
                 return self.complete_leaf_value(kind, result)
             return super().complete_value(return_type, field_nodes, info, path, result)
         except GraphQLError as error:
-            # What is raised while a value is completed has no path yet; what a field below has
-            # raised has one.
+            # An error raised while a value is completed has no path yet; one from a field below
+            # has.
             if error.path is None:
                 raise Unservable(error.message) from error
             raise
@@ -193,10 +192,10 @@ def _field_errors(context: RequestContext) -> list[GraphQLError]:
 
 
 def refuse(operation: Operation, variables: dict[str, Any], fault: TokenFault) -> Result:
-    """Every field at the root failed by the credential's ``fault``, nothing executed.
+    """Fail every root field with the credential's ``fault``, without executing any.
 
     Contract, "Credentials, precisely", 4: one error each with its path, null for each, and no data
-    at all where a field may not be null.
+    at all where a field is non-null.
     """
     root = operation.root_type
     fields = collect_fields(

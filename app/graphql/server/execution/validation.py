@@ -47,16 +47,16 @@ class Invalid(Exception):
 
 
 class DocumentText(Source):
-    """The text of a document, which finds the line of a position without scanning all of it.
+    """A document's text that finds the line of a position without scanning all of it.
 
-    The library scans the text from its start for every error, and for every error that names
-    several places in a way that cannot be overridden; ``hide`` gives that scan nothing to read.
+    The library scans the text from its start for every error, once per location, in a way that
+    cannot be overridden; ``hide`` gives that scan an empty text.
     """
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
         self._text = text
-        # Every kind of line end becomes one character at the same position.
+        # Every line end becomes one character at the same position.
         self._lines = text.replace("\r\n", " \n").replace("\r", "\n")
 
     def hide(self) -> None:

@@ -56,7 +56,7 @@ def coerce_variables(
 def _reporter(
     definition: VariableDefinitionNode, kind: GraphQLInputType, errors: list[GraphQLError]
 ) -> Callable[[list[str | int], Any, GraphQLError], None]:
-    """Return what takes down an error in the value of one variable."""
+    """Return a callback that collects the errors in one variable's value."""
     name = definition.variable.name.value
 
     def report(path: list[str | int], value: Any, error: GraphQLError) -> None:
@@ -84,7 +84,7 @@ def _problem(
 
 
 def _type_at(kind: GraphQLInputType, path: list[str | int]) -> GraphQLNamedType:
-    """Return the named type of the value at ``path``; lists take an item for a list of one."""
+    """Return the named type of the value at ``path``; a list accepts a single item."""
     named = get_named_type(kind)
     for step in path:
         if isinstance(step, str) and isinstance(named, GraphQLInputObjectType):
