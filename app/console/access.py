@@ -34,7 +34,7 @@ blueprint = Blueprint("access", __name__, url_prefix="/access")
 
 @blueprint.get("/")
 def index() -> BaseResponse:
-    """Both switches; with ``ask`` the question that stands before a change."""
+    """Show both switches; ``ask`` opens the confirmation of a change."""
     asked = _asked(request.args.get("ask"), request.args.get("mode"), request.args.get("open"))
     found = show_impact(ports(), actor())
     if (
@@ -48,7 +48,7 @@ def index() -> BaseResponse:
 
 @blueprint.post("/mode")
 def set_mode() -> BaseResponse:
-    """Set the password login mode; refused when nobody could undo it."""
+    """Set the password login mode; refused if no administrator could undo it."""
     asked = _asked("mode", request.form.get("mode"), None)
     if asked is None:
         return go("console.access.index")
@@ -69,7 +69,7 @@ def set_storefront() -> BaseResponse:
 
 
 class Asked:
-    """A position of one of the switches that somebody thinks of."""
+    """A change of one of the switches that is to be confirmed."""
 
     def __init__(self, switch: str, value: str) -> None:
         self.switch = switch
@@ -124,7 +124,7 @@ def _change(asked: Asked, change: AccessChange) -> BaseResponse:
 
 
 def _guard(change: AccessChange) -> None:
-    """Refuse what would leave nobody inside who could undo it; the console's rule alone."""
+    """Refuse a change that no administrator could undo; only the console has this rule."""
     if not actor().holds(Permission.MANAGE_SETTINGS):
         return
     judged = lockout(ports(), actor(), change)

@@ -1,7 +1,7 @@
-"""Styles, script and icons: each under the digest of what is in it, so that browsers keep them.
+"""Styles, scripts and icons, each under a digest of its content, so that browsers cache them.
 
-Bootstrap comes from Bootstrap-Flask's wheel; of its icons a sprite is served that holds those in
-use alone, for the whole one weighs a megabyte.
+Bootstrap comes from Bootstrap-Flask's wheel; of its icons, a sprite has only those in use, because
+the whole one weighs a megabyte.
 """
 
 import gzip
@@ -42,7 +42,7 @@ class Asset:
 
 @blueprint.get("/<slug:digest>/<slug:name>")
 def asset(digest: str, name: str) -> Response:
-    """The asset of that name; 404 when it is another one by now."""
+    """Serve the asset of that name; 404 for an outdated digest."""
     if name not in _SOURCES or asset_named(name).digest != digest:
         abort(404)
     found = asset_named(name)

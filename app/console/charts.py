@@ -26,7 +26,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Bars:
-    """Columns of two kinds, one on the other; ``top`` is the value of the highest line."""
+    """Stacked columns of two kinds; ``top`` is the value of the highest grid line."""
 
     bars: tuple[Bar, ...]
     top: int

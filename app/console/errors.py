@@ -69,7 +69,7 @@ def show_refused(refused: Refused) -> BaseResponse:
 
 
 def show_stale(error: CSRFError) -> BaseResponse:
-    """A form that does not come from this session; nothing was changed."""
+    """Show that a form's CSRF token is invalid; nothing was changed."""
     messages = ["This form was made for another session, or its cookie is gone. Nothing changed."]
     return _stop(HTTPStatus.BAD_REQUEST, "Send it once more", messages)
 

@@ -68,7 +68,7 @@ def counted(number: int, one: str, many: str = "") -> str:
 
 
 def milliseconds(took: float) -> str:
-    """How long something took, on one line: ``84 ms``, ``1.9 s``."""
+    """Format a duration on one line: ``84 ms``, ``1.9 s``."""
     return (
         f"{took:.0f}\N{NO-BREAK SPACE}ms"
         if took < _SECOND
@@ -77,12 +77,12 @@ def milliseconds(took: float) -> str:
 
 
 def percent(share: float, digits: int = 0) -> str:
-    """A share of one, on one line: ``78 %``, ``77.8 %``."""
+    """Format a share between 0 and 1 on one line: ``78 %``, ``77.8 %``."""
     return f"{100 * share:.{digits}f}\N{NO-BREAK SPACE}%"
 
 
 def initials(name: str) -> str:
-    """Two letters that stand for somebody or something."""
+    """Return two initials of a name."""
     words = re.findall(r"[^\W_]+", name.partition("@")[0] if "@" in name else name)
     letters = "".join(word[0] for word in words[:_INITIALS])
     if len(letters) < _INITIALS and words:
@@ -91,7 +91,7 @@ def initials(name: str) -> str:
 
 
 def permission_label(name: str) -> str:
-    """The permission in plain words; a name that is none of ours stays as it is."""
+    """Return the permission's label; an unknown name is returned unchanged."""
     return Permission(name).label if name in Permission.__members__ else name
 
 

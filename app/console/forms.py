@@ -15,18 +15,18 @@ _CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
 
 
 def sent_key(name: str) -> int | None:
-    """The key that the form sends under ``name``; ``None`` for what can't be one."""
+    """Return the key that the form sends under ``name``; ``None`` if it is invalid."""
     return parse_key(request.form.get(name, "").strip())
 
 
 def sent_keys(name: str) -> list[int]:
-    """The keys that the form sends under ``name``, without what can't be one."""
+    """Return the valid keys that the form sends under ``name``."""
     keys = (parse_key(text) for text in request.form.getlist(name))
     return [key for key in keys if key is not None]
 
 
 class KeyField(StringField):  # type: ignore[misc]
-    """The key of a row; its data is ``None`` for what can't be one."""
+    """A field for the key of a row; its data is ``None`` for an invalid one."""
 
     @override
     def process_formdata(self, valuelist: list[str]) -> None:
@@ -36,8 +36,8 @@ class KeyField(StringField):  # type: ignore[misc]
 class ConsoleForm(FlaskForm):  # type: ignore[misc]
     """A form of the console.
 
-    ``names`` maps an input's public name to the field it stands in, where it is not the same word
-    in snake case.
+    ``names`` maps an input's public name to its field, where it is not the same word in snake
+    case.
     """
 
     names: dict[str, str] = {}  # noqa: RUF012 - WTForms reads class attributes of its own kind
@@ -53,7 +53,7 @@ class ConsoleForm(FlaskForm):  # type: ignore[misc]
 
     @property
     def summary(self) -> list[tuple[str | None, str]]:
-        """Everything that is wrong: the id of the field, if it is one's, and the message."""
+        """Return every error: its field's ID, if it belongs to one, and the message."""
         found: list[tuple[str | None, str]] = [(None, message) for message in self.form_errors]
         for field in self:
             found += [(field.id, f"{field.label.text}: {error}") for error in field.errors]

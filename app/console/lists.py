@@ -1,4 +1,4 @@
-"""Lists whose state is their address: filters, sorting and pages stand in the query."""
+"""Lists whose state is in the URL: filters, sorting and pages are query parameters."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ def told(*names: str) -> dict[str, str]:
 
 
 def asked_word(name: str, words: Collection[str]) -> str:
-    """What the address says under ``name`` if it is one of ``words``; empty for anything else."""
+    """Return the query parameter ``name`` if it is one of ``words``; empty otherwise."""
     said = request.args.get(name, "")
     return said if said in words else ""
 
@@ -42,15 +42,15 @@ def asked_key(name: str) -> int | None:
 
 
 def asked_days(first: str = "from", last: str = "to") -> Range[datetime]:
-    """The days that the query string names, from the beginning of one to the end of another.
+    """Return the range of days in the query string.
 
-    An end that is no day is open.
+    An end that is no valid date is open.
     """
     return days(*(parse_day(request.args.get(name, "").strip()) for name in (first, last)))
 
 
 def here_with(**changes: str | None) -> str:
-    """The address of this page with other values in its query; ``None`` takes one away."""
+    """Return this page's URL with other query values; ``None`` removes one."""
     values = request.args.to_dict()
     for name, value in changes.items():
         if value is None:
@@ -61,7 +61,7 @@ def here_with(**changes: str | None) -> str:
 
 
 def asked_page(size: int = PAGE) -> PageRequest:
-    """The part of a list that the address asks for; one that makes no sense is its beginning."""
+    """Return the part of a list that the URL asks for; an invalid one is the first page."""
     after, before = request.args.get("after"), request.args.get("before")
     try:
         if before:
@@ -72,7 +72,7 @@ def asked_page(size: int = PAGE) -> PageRequest:
 
 
 def turns(page: Page[object], newer: str = "Newer", older: str = "Older") -> Turns:
-    """The addresses of the pages beside ``page``."""
+    """Return the URLs of the pages before and after ``page``."""
     back = here_with(before=page.cursors[0], after=None) if page.has_previous else ""
     on = here_with(after=page.cursors[-1], before=None) if page.has_next else ""
     return Turns(back, on, newer, older)
@@ -86,10 +86,9 @@ def time_turns(page: Page[object], *, oldest_first: bool) -> Turns:
 def tags(
     names: Mapping[str, str], words: Mapping[str, Mapping[str, str]] | None = None
 ) -> list[tuple[str, str]]:
-    """What narrows the list, in words, each with the address without it.
+    """Return the active filters as text, each with the URL that removes it.
 
-    ``words`` are what values are called, by the name that they stand under; others stand as they
-    are.
+    ``words`` are the labels of values by parameter; other values are shown as they are.
     """
     called = words or {}
     return [

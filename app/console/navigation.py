@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A page that stands in the navigation; ``words`` are other names that people look for."""
+    """A page of the navigation; ``words`` are other names that people search for."""
 
     label: str
     endpoint: str
@@ -15,7 +15,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class PlaceGroup:
-    """Places under one heading."""
+    """Pages under one heading."""
 
     label: str
     places: tuple[Place, ...]

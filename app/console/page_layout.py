@@ -1,4 +1,4 @@
-"""The page around a page: navigation, whoever is signed in, theme, messages."""
+"""The layout of every page: navigation, signed-in user, theme, messages."""
 
 from datetime import UTC, datetime
 from http import HTTPStatus
@@ -37,7 +37,7 @@ HEADERS = (
     ("Cache-Control", "no-store"),
     ("Cross-Origin-Resource-Policy", "same-origin"),
 )
-"""What every page of the console carries beside the headers of every answer."""
+"""Return the headers of console pages, in addition to those of every response."""
 
 
 def page(template: str, status: HTTPStatus = HTTPStatus.OK, /, **values: object) -> Response:
@@ -67,7 +67,7 @@ def wants_part() -> bool:
 
 
 def theme() -> str:
-    """The person's choice; without one the system's."""
+    """Return the chosen theme; by default the system's."""
     chosen = request.cookies.get(_theme_cookie(), "auto")
     return chosen if chosen in THEMES else "auto"
 
@@ -113,7 +113,7 @@ def frame_values() -> dict[str, Any]:
 
 
 def _badges() -> dict[str, dict[str, object]]:
-    """What wants a look, by the place it stands at."""
+    """Return the badges of items that need attention, by page."""
     found = show_badges(ports(), caller().actor) if caller().user.is_staff else Badges()
     badges = {
         "console.webhooks.index": (found.webhooks, "bad", "failing or switched off"),
@@ -127,7 +127,7 @@ def _badges() -> dict[str, dict[str, object]]:
 
 
 def own_address(endpoint: str, **values: str) -> str:
-    """The whole address of a page of ours: as configured, or in development as it was reached."""
+    """Return the full URL of a page: as configured, or in development as it was reached."""
     base = ports().configuration.public_url or base_url(request.environ)
     return f"{base}{url_for(endpoint, **values)}"  # type: ignore[arg-type]
 

@@ -49,9 +49,9 @@ def is_proved_by(form: ProofForm) -> bool:
 
 
 def answer_proof() -> BaseResponse | None:
-    """The page again for a form whose password is wrong; ``None`` where none came, or a right one.
+    """Return the page again for a wrong password; ``None`` without one or for the right one.
 
-    To be called before each view: what was proved holds for the view itself.
+    Called before each view, so that the proof holds for the view itself.
     """
     if request.method != "POST" or ANSWER not in request.form:
         return None

@@ -31,7 +31,7 @@ _ALSO = (
     ),
     Place("Keyboard shortcuts", "console.preferences.keyboard", "keyboard", "keys help"),
 )
-"""What stands in no navigation and is looked for all the same."""
+"""Pages outside the navigation that people search for."""
 
 _KINDS = {
     HitKind.APP: ("Apps", "grid", "console.apps.show"),

@@ -1,4 +1,4 @@
-"""Who is signed in to the console: flask-login, over a session that stands in the database."""
+"""The console's session: flask-login over a row of the database."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -26,14 +26,14 @@ IDLE = timedelta(minutes=30)
 """Without use for so long, staff sign in again."""
 
 PROOF_LASTS = timedelta(minutes=5)
-"""How long the console takes somebody's word for it that they are who they were."""
+"""How long a proof of identity counts as fresh."""
 
 _NOTED_EVERY = 60.0
 
 
 @dataclass(frozen=True, slots=True)
 class SignedInBy:
-    """How and since when somebody is signed in."""
+    """How and since when the user is signed in."""
 
     origin: SessionOrigin
     provider: str
@@ -42,7 +42,7 @@ class SignedInBy:
 
 
 class ConsoleUser(UserMixin):  # type: ignore[misc]
-    """What flask-login holds: the caller as the session's row tells of them at this request."""
+    """flask-login's user: the caller as the session's row has it at this request."""
 
     def __init__(self, token: str, caller: ConsoleCaller | None, by: SignedInBy) -> None:
         self.id = token
@@ -59,10 +59,10 @@ def set_up_sessions(app: Flask) -> None:
 
 
 def open_console_session(opened: ConsoleSession) -> None:
-    """Sign in: a new cookie with nothing in it of what was there before.
+    """Sign in with a new cookie, which keeps nothing of the old one.
 
-    A provider that lets somebody in by a session of its own has not asked them who they are: the
-    worst of changes then wait until it has.
+    A provider with an open session may not have asked for a password, so dangerous changes need a
+    fresh proof.
     """
     now = ports().clock.timestamp()
     session.clear()
@@ -116,7 +116,7 @@ def is_signed_in() -> bool:
 
 
 def caller() -> ConsoleCaller:
-    """Whoever is signed in; raises ``Unauthorized`` when nobody is."""
+    """Return the caller; raises ``Unauthorized`` without a session."""
     user = cast("ConsoleUser", current_user)
     if not is_signed_in() or user.caller is None:
         raise Unauthorized
@@ -162,7 +162,7 @@ def now() -> datetime:
 
 
 def _load(token: str) -> ConsoleUser | None:
-    """The session that the cookie names, if it is neither idle nor over nor ended."""
+    """Return the cookie's session if it is neither idle, expired nor ended."""
     present = ports().clock.timestamp()
     by = SignedInBy(
         SessionOrigin(session.get("origin", SessionOrigin.NONE.value)),

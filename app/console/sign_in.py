@@ -1,4 +1,4 @@
-"""The door: in by password or by a provider, out, and proving once more who one is."""
+"""Sign-in by password or provider, sign-out, and reauthentication."""
 
 from http import HTTPStatus
 
@@ -38,7 +38,7 @@ blueprint = Blueprint("sign_in", __name__)
 
 
 class PasswordForm(ConsoleForm):
-    """Email and password; nothing is trimmed or changed in the password."""
+    """Email and password; the password is not trimmed."""
 
     email = EmailField("Email", validators=[InputRequired("Say which email you sign in with.")])
     password = PasswordField("Password", validators=[InputRequired("The password is needed.")])
@@ -106,9 +106,9 @@ def finish(plugin_id: str) -> BaseResponse:
 
 @blueprint.post("/sign-out")
 def leave() -> BaseResponse:
-    """End the session, here and in every copy of its cookie.
+    """End the session, for every copy of its cookie.
 
-    Whoever is to come in another way is led back to where they were.
+    A user who is to sign in another way returns to the requested page.
     """
     close_console_session()
     asked = request.args.get("next")
@@ -152,7 +152,7 @@ def _not_let_in(refused: Refused, wanted: str) -> BaseResponse:
 
 
 def _place(wanted: str) -> str:
-    """What the page is called that somebody wanted, if it is not the first one anyway."""
+    """Return the title of the requested page, unless it is the start page."""
     for place in all_places()[1:]:
         if place.endpoint in current_app.view_functions and wanted.startswith(
             url_for(place.endpoint)

@@ -1,4 +1,4 @@
-"""The console's blueprint: its pages, and what stands before each of them."""
+"""The console's blueprint: its pages, and the checks before each of them."""
 
 from http import HTTPStatus
 
@@ -47,13 +47,13 @@ OPEN = frozenset(
         "console.preferences.set_theme",
     }
 )
-"""The only pages for whoever is not signed in."""
+"""The only pages without a session."""
 
 WORTHLESS_TOO = OPEN | {
     "console.sign_in.leave",
     "console.preferences.keyboard",
 }
-"""The only pages for staff whose session is worth nothing in the present login mode."""
+"""The only pages for staff whose session the login mode rejects."""
 
 PAGES = (
     access,
@@ -93,7 +93,7 @@ _csrf = CSRFProtect()
 
 
 def mount_console(app: Flask) -> None:
-    """Give ``app`` the console below ``/console/``; other paths pay nothing for it."""
+    """Mount the console below ``/console/``; other paths have no overhead."""
     app.config.update(WTF_CSRF_CHECK_DEFAULT=False, WTF_CSRF_TIME_LIMIT=None)
     _csrf.init_app(app)
     set_up_sessions(app)
@@ -124,7 +124,7 @@ def nowhere(address: str) -> BaseResponse:
 
 
 def guard() -> BaseResponse | None:
-    """Nobody gets further without a session; no change without the token of its form."""
+    """Require a session for every page, and a CSRF token for every change."""
     endpoint = request.endpoint or ""
     if not is_signed_in():
         if endpoint not in OPEN:
@@ -144,7 +144,7 @@ def guard() -> BaseResponse | None:
 
 
 def add_headers(answer: Response) -> Response:
-    """No page is kept by anybody, or can be made to act for another."""
+    """Forbid caching and framing of every page."""
     for name, value in HEADERS:
         answer.headers.setdefault(name, value)
     return answer

@@ -1,4 +1,4 @@
-"""Installing an app from its manifest: read first, installed when somebody has agreed."""
+"""Installing an app from its manifest: preview first, install after confirmation."""
 
 from flask import Blueprint, request
 from werkzeug.wrappers import Response as BaseResponse
@@ -38,7 +38,7 @@ class InstallForm(ManifestForm):
 
 @blueprint.route("/", methods=["GET", "POST"])
 def index() -> BaseResponse:
-    """Ask for the manifest's address; with one, show what the app says of itself and wants."""
+    """Ask for the manifest's URL; with one, show what the app is and requests."""
     form = ManifestForm(request.values)
     if not request.values.get("url"):
         return page("apps/install.html", form=form)
@@ -77,7 +77,7 @@ def retry(key: int) -> BaseResponse:
 
 @blueprint.post("/<key:key>/dismiss")
 def dismiss(key: int) -> BaseResponse:
-    """Forget a failed installation; it has left nothing behind."""
+    """Delete a failed installation."""
     installation = delete_failed_installation(ports(), actor(), key)
     return done(
         f"The installation of {installation.app_name} was dismissed.", "console.apps.index"

@@ -28,7 +28,7 @@ blueprint = Blueprint("app_tokens", __name__, url_prefix="/apps/<key:key>/tokens
 
 
 class TokenForm(ConsoleForm):
-    """A token to be made; with nothing ticked it is good for all that its app may do."""
+    """A new token; without chosen permissions it has all of its app's."""
 
     names = {"expiresAt": "life"}  # noqa: RUF012
     name = StringField("Name")
@@ -60,7 +60,7 @@ def make(key: int) -> BaseResponse:
 
 @blueprint.post("/<key:token_id>/rotate")
 def rotate(key: int, token_id: int) -> BaseResponse:
-    """Replace a token; the old one works on for a while."""
+    """Replace a token; the old one stays valid during the overlap."""
     hours = request.form.get("overlap", "24")
     overlap = timedelta(hours=int(hours) if hours in _OVERLAPS else 24)
     new = rotate_app_token(ports(), actor(), token_id, overlap)

@@ -43,7 +43,7 @@ blueprint = Blueprint("apps", __name__, url_prefix="/apps")
 
 
 class AppForm(ConsoleForm):
-    """A new app, or another name for one."""
+    """A new app, or its new name."""
 
     name = StringField("Name", validators=[InputRequired("Give the app a name.")])
     identifier = StringField("Identifier")
@@ -84,7 +84,7 @@ def index() -> BaseResponse:
 
 @blueprint.route("/connect", methods=["GET", "POST"])
 def connect() -> BaseResponse:
-    """Make an app here; its token is shown this once. Or go and install one from a manifest."""
+    """Create an app and show its token once, or link to installing one from a manifest."""
     form = AppForm()
     if form.validate_on_submit():
         new = NewApp(form.name.data, form.permissions.chosen, form.identifier.data or "")

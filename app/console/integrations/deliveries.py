@@ -104,7 +104,7 @@ def show(key: int) -> BaseResponse:
 
 @blueprint.post("/<key:key>/redeliver")
 def redeliver(key: int) -> BaseResponse:
-    """Send one again, at once."""
+    """Resend one delivery now."""
     try:
         retry_delivery(ports(), actor(), to_global_id("EventDelivery", key))
     except Refused as refused:
@@ -169,5 +169,5 @@ def _wanted() -> DeliverySearch:
 
 
 def _called(hooks: tuple[WebhookName, ...]) -> dict[str, str]:
-    """What webhooks are called, by their keys as an address tells them."""
+    """Return the webhooks' names by key, as URLs have them."""
     return {str(hook.id): hook.name or hook.app_name for hook in hooks}

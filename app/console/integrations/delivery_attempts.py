@@ -34,7 +34,7 @@ def size_of(text: str) -> str:
 
 
 def curl_of(found: DeliveryDetails, chosen: ShownAttempt | None) -> str:
-    """A command that sends the same request; no header in it is a secret of anybody's."""
+    """Return a curl command for the same request; no header in it holds a secret."""
     if chosen is None:
         return ""
     headers = [

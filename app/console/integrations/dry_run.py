@@ -33,7 +33,7 @@ blueprint = Blueprint("dry_run", __name__, url_prefix="/dry-run")
 
 
 class DryRunForm(ConsoleForm):
-    """What to run: the query, or else the usual one of the event."""
+    """Return the query to run: the one given, or the event's default query."""
 
     names = {"objectId": "object", "app": "app", "query": "query"}  # noqa: RUF012
     event = SelectField(
@@ -52,7 +52,7 @@ class DryRunForm(ConsoleForm):
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A line of two payloads: in both, in the last real one alone, or in this one alone."""
+    """A line of a diff: in both payloads, only in the last real one, or only in this one."""
 
     kind: str
     text: str
@@ -129,7 +129,7 @@ def _placed(refused: Refused, query: str) -> tuple[Problem, ...]:
 
 
 def _compared(form: DryRunForm, ran: DryRun) -> Outcome:
-    """The run beside the last real delivery of the webhook that the query was taken from."""
+    """Compare the run with the last real delivery of the webhook that the query is from."""
     hook = form.webhook.data
     if hook is None or not may(actor(), show_latest_delivery):
         return Outcome(ran)

@@ -23,7 +23,7 @@ NOUNS = {
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An event: when it happens, and the query that stands in where a webhook has none."""
+    """An event: when it happens, and its default query."""
 
     name: str
     description: str
@@ -33,7 +33,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The events about one noun; ``is_heard``: the app holds the permission that they need."""
+    """The events about one noun; ``is_heard``: the app has the permission they need."""
 
     noun: str
     permission: Permission
@@ -47,7 +47,7 @@ class Group:
 
 
 def catalogue(owner: App | None, chosen: Collection[str]) -> list[Group]:
-    """Every event in the catalogue's order, as ``owner``, if it is known yet, may hear of it."""
+    """Return the catalogue of events, with those that ``owner`` can receive, if given."""
     return [
         Group(
             noun,

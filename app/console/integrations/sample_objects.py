@@ -22,7 +22,7 @@ _HITS = {
 
 @dataclass(frozen=True, slots=True)
 class FoundObject:
-    """One that fits: its global id, what it is called, and what tells it apart."""
+    """A match: its global ID, its name, and a detail that distinguishes it."""
 
     id: str
     title: str
@@ -30,7 +30,7 @@ class FoundObject:
 
 
 def find_objects(ports: Ports, actor: Actor, event: EventType, text: str) -> list[FoundObject]:
-    """Objects that ``event`` can be about and that ``text`` finds; none that one may not see."""
+    """Find objects for ``event`` by ``text``; empty without the permission to see them."""
     subject = EVENTS[event].subject
     first = PageRequest(_MOST)
     try:

@@ -38,7 +38,7 @@ blueprint = Blueprint("webhook_editing", __name__, url_prefix="/webhooks")
 
 
 class WebhookForm(ConsoleForm):
-    """All of a webhook; a secret is never shown, and stays unless another one is typed."""
+    """The fields of a webhook; its secret is never shown, and kept unless one is typed."""
 
     names = {"asyncEvents": "events", "events": "events"}  # noqa: RUF012
     app = KeyField("App")
@@ -56,7 +56,7 @@ class WebhookForm(ConsoleForm):
 
 @blueprint.route("/new", methods=["GET", "POST"])
 def new() -> BaseResponse:
-    """Make a webhook for one of the apps; a dry run sends its query and its app."""
+    """Create a webhook for an app; a dry run passes its query and its app."""
     require(Permission.MANAGE_APPS)
     if request.form.get("from") == "dry-run":
         taken = WebhookForm(
@@ -95,7 +95,7 @@ def edit(key: int) -> BaseResponse:
 
 @blueprint.post("/check")
 def check() -> Response:
-    """What is wrong with a query, for whoever is writing it: marks by line, and a sentence."""
+    """Check a query for the editor: marks by line, and a message."""
     query = request.form.get("query", "")
     if not query.strip():
         return jsonify(marks=[], message="")

@@ -1,4 +1,4 @@
-"""Webhooks of all apps: how they fare, one of them, a test, pausing and deleting."""
+"""Webhooks of all apps: their health, one webhook, a test, disabling and deleting."""
 
 from collections.abc import Mapping
 
@@ -61,13 +61,13 @@ def index() -> BaseResponse:
 
 @blueprint.get("/<key:key>")
 def show(key: int) -> BaseResponse:
-    """One webhook: what it hears of, how it fares, what it was sent last."""
+    """Show one webhook: its events, its health and its last deliveries."""
     return show_webhook_page(key)
 
 
 @blueprint.post("/<key:key>/pause")
 def pause(key: int) -> BaseResponse:
-    """Send nothing until it is switched on again."""
+    """Disable the webhook until it is enabled again."""
     hook = _change(key, WebhookInput(is_active=False))
     return done(
         f"{_called(hook)} is off: nothing is sent to it.", "console.webhooks.show", key=key
@@ -91,7 +91,7 @@ def delete(key: int) -> BaseResponse:
 
 @blueprint.post("/<key:key>/test")
 def test(key: int) -> BaseResponse:
-    """Send it what it would be told of an object, now."""
+    """Send the webhook its payload for an object now."""
     chosen = request.form.get("object", "").strip()
     try:
         sent = trigger_webhook(ports(), actor(), to_global_id("Webhook", key), chosen)

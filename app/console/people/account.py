@@ -1,4 +1,4 @@
-"""One's own account: profile, password, address, where one is signed in, and how."""
+"""The caller's account: profile, password, email, sessions and sign-in methods."""
 
 from flask import Blueprint, flash, request, session, url_for
 from werkzeug.wrappers import Response as BaseResponse
@@ -27,7 +27,7 @@ from app.web.caller import base_url
 
 _LINK = "email_link"
 _MOST = 100
-"""Sessions that are shown; nobody pages through more, but ends them all."""
+"""Sessions that are listed; more can only be ended together."""
 
 _SHOWN = 128
 """Pixels of the picture's side, for sharp screens."""
@@ -36,7 +36,7 @@ blueprint = Blueprint("account", __name__, url_prefix="/account")
 
 
 class NameForm(ConsoleForm):
-    """What one is called."""
+    """The caller's name."""
 
     first_name = StringField("First name")
     last_name = StringField("Last name")
@@ -124,7 +124,7 @@ def save_password() -> BaseResponse:
 
 @blueprint.post("/email")
 def ask_for_email() -> BaseResponse:
-    """Ask to move the account to another address: a link goes there, nothing changes yet."""
+    """Request a change of email: a link goes to the new one, nothing changes yet."""
     form = EmailChangeForm()
     if form.validate():
         own = ports().configuration.public_url or base_url(request.environ)
@@ -149,9 +149,9 @@ def ask_for_email() -> BaseResponse:
 
 @blueprint.get("/follow")
 def follow() -> BaseResponse:
-    """Where the mail leads: the link's secret leaves the address before anything is shown.
+    """Open an emailed link: its secret leaves the URL before anything is shown.
 
-    It is open to whoever is not signed in, so that the secret stands in no address of the door.
+    It works without a session, so that no sign-in URL has the secret.
     """
     session[_LINK] = request.args.get("token", "")[:128]
     return go("console.account.confirm")
@@ -177,7 +177,7 @@ def confirm() -> BaseResponse:
 
 @blueprint.post("/sessions/<key:session_id>/end")
 def end_one(session_id: int) -> BaseResponse:
-    """End one of one's own sessions."""
+    """End one of the caller's sessions."""
     try:
         end_session(ports(), actor(), to_global_id(SESSION, session_id))
     except Refused as refused:
@@ -189,7 +189,7 @@ def end_one(session_id: int) -> BaseResponse:
 
 @blueprint.post("/sessions/end-others")
 def end_others() -> BaseResponse:
-    """End every other session of one's own."""
+    """End all other sessions of the caller."""
     ended = end_other_sessions(ports(), actor())
     told = "1 other session has" if ended == 1 else f"{ended} other sessions have"
     return done(f"You are signed in here alone: {told} ended.", "console.account.index")

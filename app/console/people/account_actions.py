@@ -1,4 +1,4 @@
-"""What is done to somebody, staff or customer alike: locked out, signed out, sent a link."""
+"""Actions on an account, staff or customer: deactivate, sign out, send a link."""
 
 from flask import Blueprint, flash
 from werkzeug.wrappers import Response as BaseResponse
@@ -19,13 +19,13 @@ blueprint = Blueprint("account_actions", __name__, url_prefix="/people")
 
 @blueprint.get("/<key:key>")
 def show(key: int) -> BaseResponse:
-    """Somebody's page, among the staff or the customers."""
+    """Return the page of an account, among the staff or the customers."""
     return go(_page_of(show_person(ports(), actor(), key).user), key=key)
 
 
 @blueprint.post("/<key:key>/activate")
 def activate(key: int) -> BaseResponse:
-    """Let somebody in again."""
+    """Activate the account."""
     user = _user(key)
     try:
         activate_user(ports(), actor(), key)
@@ -36,7 +36,7 @@ def activate(key: int) -> BaseResponse:
 
 @blueprint.post("/<key:key>/deactivate")
 def deactivate(key: int) -> BaseResponse:
-    """Lock somebody out, with all their sessions."""
+    """Deactivate the account and end its sessions."""
     user = _user(key)
     try:
         deactivate_user(ports(), actor(), key)
@@ -48,7 +48,7 @@ def deactivate(key: int) -> BaseResponse:
 
 @blueprint.post("/<key:key>/remove")
 def remove(key: int) -> BaseResponse:
-    """Remove somebody with all that is theirs."""
+    """Delete the account and all its data."""
     user = _user(key)
     delete = delete_staff if user.is_staff else delete_customer
     try:
@@ -74,7 +74,7 @@ def sign_out(key: int) -> BaseResponse:
 
 @blueprint.post("/<key:key>/sessions/<key:session_id>/end")
 def end_one(key: int, session_id: int) -> BaseResponse:
-    """End one of their sessions."""
+    """End one session of the account."""
     user = _user(key)
     try:
         end_user_session(ports(), actor(), key, session_id)
@@ -97,7 +97,7 @@ def send_link(key: int) -> BaseResponse:
 
 
 def name_of(user: User) -> str:
-    """What somebody is called: their name, or else their address."""
+    """Return the account's name, or else its email."""
     return f"{user.first_name} {user.last_name}".strip() or user.email
 
 
@@ -110,7 +110,7 @@ def _page_of(user: User) -> str:
 
 
 def _refused(user: User, refused: Refused) -> BaseResponse:
-    """Back to the person, with the reason; nothing was changed."""
+    """Return to the account's page with the error; nothing was changed."""
     reasons = " ".join(problem_text(problem) for problem in refused.problems)
     flash(f"{reasons} Nothing was changed.", "bad")
     return go(_page_of(user), key=user.id)

@@ -1,4 +1,4 @@
-"""Customers: found among however many, and one's page with sessions and orders."""
+"""Customers: the list, and a customer's page with sessions and orders."""
 
 from flask import Blueprint, request
 from werkzeug.wrappers import Response as BaseResponse
@@ -56,7 +56,7 @@ def show(key: int) -> BaseResponse:
 
 @blueprint.post("/<key:key>/details")
 def save_details(key: int) -> BaseResponse:
-    """Another name or address; told to them at the old one."""
+    """Save name and email; a change of email is announced to the old one."""
     form = PersonForm()
     try:
         user = update_customer(ports(), actor(), to_global_id("User", key), form.details)
@@ -69,7 +69,7 @@ def save_details(key: int) -> BaseResponse:
 
 
 def _person(key: int) -> Person:
-    """The customer; without their sessions for whoever manages orders alone."""
+    """Show a customer; without sessions for callers with MANAGE_ORDERS only."""
     if actor().holds(Permission.MANAGE_USERS):
         return show_person(ports(), actor(), key)
     if not actor().holds(Permission.MANAGE_ORDERS):

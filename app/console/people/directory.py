@@ -21,7 +21,7 @@ _STATUS = {"active": True, "inactive": False}
 
 
 class PersonForm(ConsoleForm):
-    """Somebody's details."""
+    """The details of an account."""
 
     first_name = StringField("First name")
     last_name = StringField("Last name")
@@ -38,7 +38,7 @@ class PersonForm(ConsoleForm):
 
 
 def form_of(user: User) -> PersonForm:
-    """The form as it stands before anybody types."""
+    """Return the form with the current values."""
     return PersonForm(
         formdata=None, first_name=user.first_name, last_name=user.last_name, email=user.email
     )
@@ -50,9 +50,9 @@ def asked_people(
     group_id: int | None = None,
     signs_in_by: SignInMethod | None = None,
 ) -> UserFilter:
-    """Who is wanted, by the address; ``sorts`` are the orders by their words, the usual one first.
+    """Return the filter in the URL; ``sorts`` are the sort orders by name, the default first.
 
-    Whoever a search finds goes by the word that was found, and needs no sorting.
+    Search results are ordered by the word that matched.
     """
     search = request.args.get("q", "").strip()
     sort, descending = sorts[asked_word("sort", sorts) or next(iter(sorts))]

@@ -40,7 +40,7 @@ blueprint = Blueprint("groups", __name__, url_prefix="/groups")
 
 @dataclass(frozen=True, slots=True)
 class GroupChip:
-    """A group that somebody can be put into, or (``why_not``) cannot."""
+    """A group that an account can be added to, or (``why_not``) can't."""
 
     group: PermissionGroup
     is_chosen: bool
@@ -53,7 +53,7 @@ class GroupChip:
 
 
 class GroupForm(ConsoleForm):
-    """A new group, or another name and other permissions for one."""
+    """A new group, or another name and permissions."""
 
     names = {  # noqa: RUF012
         "addPermissions": "permissions",
@@ -64,7 +64,7 @@ class GroupForm(ConsoleForm):
 
 
 class MemberForm(ConsoleForm):
-    """Somebody to join a group."""
+    """A user to add to a group."""
 
     names = {"addUsers": "email"}  # noqa: RUF012
     email = EmailField("Email", validators=[InputRequired("Say whose email.")])
@@ -136,7 +136,7 @@ def save(key: int) -> BaseResponse:
 
 @blueprint.post("/<key:key>/members")
 def add_member(key: int) -> BaseResponse:
-    """Put somebody into the group, by their address."""
+    """Add a user to the group by email."""
     group, form = _group(key), MemberForm()
     if form.validate():
         try:
@@ -153,7 +153,7 @@ def add_member(key: int) -> BaseResponse:
 
 @blueprint.post("/<key:key>/members/<key:user_key>/leave")
 def remove_member(key: int, user_key: int) -> BaseResponse:
-    """Take somebody out of the group."""
+    """Remove a user from the group."""
     leaving = GroupChanges(remove_users=(to_global_id("User", user_key),))
     try:
         group = update_group(ports(), actor(), to_global_id("Group", key), leaving)
@@ -178,7 +178,7 @@ def every_group() -> tuple[PermissionGroup, ...]:
 
 
 def group_names(chosen: int | None) -> dict[str, str]:
-    """What groups are called, by their keys as an address tells them; ``chosen`` among them."""
+    """Return the groups' names by key, as URLs have them; ``chosen`` included."""
     names = {str(group.id): group.name for group in every_group()}
     if chosen is not None and str(chosen) not in names:
         group = show_group(ports(), actor(), to_global_id("Group", chosen))
@@ -225,7 +225,7 @@ def _values(group: PermissionGroup, asked: str = "") -> dict[str, object]:
 
 
 def _refused(key: int, refused: Refused) -> BaseResponse:
-    """Back to the group, with the reason; nothing was changed."""
+    """Return to the group's page with the error; nothing was changed."""
     reasons = " ".join(problem_text(problem) for problem in refused.problems)
     flash(f"{reasons} Nothing was changed.", "bad")
     return go("console.staff.groups.show", key=key)

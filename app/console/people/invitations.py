@@ -1,4 +1,4 @@
-"""Inviting somebody to the staff by mail; they choose a password themselves."""
+"""Inviting staff by mail; they choose a password themselves."""
 
 from flask import Blueprint, request
 from werkzeug.wrappers import Response as BaseResponse
@@ -18,7 +18,7 @@ blueprint = Blueprint("invitations", __name__, url_prefix="/invite")
 
 
 class InvitationForm(ConsoleForm):
-    """Whom to invite."""
+    """The person to invite."""
 
     email = EmailField("Email", validators=[InputRequired("Say where the invitation goes.")])
     first_name = StringField("First name")
@@ -27,7 +27,7 @@ class InvitationForm(ConsoleForm):
 
 @blueprint.route("/", methods=["GET", "POST"])
 def index() -> BaseResponse:
-    """Ask whom; then add them, with a mail that leads to our page for choosing a password."""
+    """Show the form; add the user and mail a link to choose a password."""
     require(Permission.MANAGE_STAFF)
     form = InvitationForm()
     ticked = tuple(request.form.getlist("groups"))

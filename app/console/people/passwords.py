@@ -1,4 +1,4 @@
-"""A forgotten password, and setting one by the link of a mail: an invitation's too."""
+"""Forgotten passwords, and setting one by an emailed link, an invitation's included."""
 
 from flask import Blueprint, request, session
 from werkzeug.wrappers import Response as BaseResponse
@@ -25,7 +25,7 @@ class ForgottenForm(ConsoleForm):
 
 
 class NewPasswordForm(ConsoleForm):
-    """The new one; a manager's field, so it is asked for once."""
+    """The new password, asked for once, because it is a password manager's field."""
 
     password = PasswordField("New password", validators=[InputRequired("Choose a password.")])
 

@@ -14,7 +14,7 @@ from app.services.people.directory import list_staff
 from app.services.people.group_lists import list_groups
 
 COLUMNS = 6
-"""Groups or people beside each other: more would not be readable."""
+"""Columns that fit on a page."""
 
 blueprint = Blueprint("permission_matrix", __name__, url_prefix="/matrix")
 

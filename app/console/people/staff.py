@@ -1,4 +1,4 @@
-"""Staff: who runs the shop, and one's page with groups, permissions and sessions."""
+"""Staff: the list, and a member's page with groups, permissions and sessions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ for part in (groups, invitations, permission_matrix):
 
 @dataclass(frozen=True, slots=True)
 class HeldPermission:
-    """A permission of somebody, and the names of the groups that give it."""
+    """A user's permission, and the names of the groups that give it."""
 
     permission: Permission
     groups: tuple[str, ...]
@@ -55,7 +55,7 @@ class HeldPermission:
 
 @blueprint.get("/")
 def index() -> BaseResponse:
-    """The staff, and how each of them comes in."""
+    """List the staff with their sign-in methods."""
     way, group_id = asked_word("by", _WAYS), asked_key("group")
     wanted = asked_people(
         _SORTS, group_id=group_id, signs_in_by=SignInMethod(way) if way else None
@@ -87,7 +87,7 @@ def show(key: int) -> BaseResponse:
 
 @blueprint.post("/<key:key>/details")
 def save_details(key: int) -> BaseResponse:
-    """Another name or address; told to them at the old one."""
+    """Save name and email; a change of email is announced to the old one."""
     form = PersonForm()
     changes = StaffChanges(details=form.details)
     try:

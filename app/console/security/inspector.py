@@ -1,7 +1,7 @@
-"""Token inspector: what a pasted token is, whether it works, and what it may do.
+"""Token inspector: what a pasted token is, whether it is valid, and its permissions.
 
-The token comes in the body of a form and is in nothing that goes out: not in the page, not in an
-address, not in the cookie. With script the page around it stays, and only the answer is replaced.
+The token comes in a form's body and is in no response: neither page, URL nor cookie. With
+JavaScript only the result is replaced.
 """
 
 import json
@@ -55,7 +55,7 @@ class Claim:
 
 @blueprint.route("/", methods=["GET", "POST"])
 def index() -> BaseResponse:
-    """The form; sent, with the answer in place of nothing."""
+    """Show the form, with the result once a token was sent."""
     found = None
     if request.method == "POST":
         found = inspect_token(ports(), actor(), request.form.get("token", ""))
@@ -119,7 +119,7 @@ def _session_note(found: Inspection) -> str:
 
 
 def _moment(value: object) -> str:
-    """Unix seconds in words; nothing for what is no time."""
+    """Format Unix seconds; empty for an invalid time."""
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if not is_number or not 0 <= float(str(value)) < _MAX_TIME:
         return ""

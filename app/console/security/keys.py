@@ -18,10 +18,9 @@ blueprint = Blueprint("keys", __name__, url_prefix="/keys")
 
 @blueprint.get("/")
 def index() -> BaseResponse:
-    """The ring, newest first; with ``ask`` the question before a rotation.
+    """List the keys, newest first; ``ask`` opens the confirmation of a rotation.
 
-    It is three keys or a few more, in the order in which they sign: there is nothing to filter,
-    sort or page.
+    There are only a few keys, so the list has no filter, sorting or pages.
     """
     ring = list_keys(ports(), actor())
     is_fixed = all(key.published_at is None for key in ring)

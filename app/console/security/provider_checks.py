@@ -1,6 +1,6 @@
-"""Trying a provider: whether it works, step by step, and what one of its tokens would give.
+"""Checking a provider step by step, and previewing the account for one of its tokens.
 
-A pasted token comes in the body of a form and is in nothing that goes out.
+A pasted token comes in a form's body and is in no response.
 """
 
 from flask import Blueprint, request
@@ -21,7 +21,7 @@ blueprint = Blueprint("provider_checks", __name__, url_prefix="/single-sign-on")
 
 @blueprint.route("/<slug:slug>/test", methods=["GET", "POST"])
 def test(slug: str) -> BaseResponse:
-    """Try everything that the provider is needed for; nobody is signed in."""
+    """Check everything the provider is needed for; no session is created."""
     if request.method == "GET":
         return go("console.single_sign_on.show", slug=slug)
     findings = check_provider(ports(), actor(), slug)
@@ -30,7 +30,7 @@ def test(slug: str) -> BaseResponse:
 
 @blueprint.route("/<slug:slug>/preview", methods=["GET", "POST"])
 def preview(slug: str) -> BaseResponse:
-    """What a pasted token of the provider would give; nobody is made or changed."""
+    """Preview the account for a pasted token; nothing is created or changed."""
     if request.method == "GET":
         return go("console.single_sign_on.show", slug=slug)
     try:

@@ -1,6 +1,6 @@
-"""A provider, added or changed: discovered from its issuer, each setting typed where need be.
+"""Adding and editing a provider: settings discovered from its issuer, or typed.
 
-A secret is never shown: it stays unless another one is typed, and can be taken away.
+A secret is never shown: it is kept unless another one is typed, and can be removed.
 """
 
 from flask import Blueprint, Response, request
@@ -136,9 +136,9 @@ def _add(form: AddingForm) -> str:
 
 
 def _form_of(plugin: Plugin, *, is_sent: bool = True) -> SettingsForm:
-    """The form as it was sent, or as the provider is set up; without its secret.
+    """Return the form as sent, or with the provider's settings, without its secret.
 
-    ``is_sent`` is false for what another form sent: boxes that it does not have would be empty.
+    ``is_sent`` is false for the data of another form, whose missing checkboxes would be off.
     """
     shown = {**values_of(plugin), _SECRET: ""}
     flags = {
@@ -151,14 +151,14 @@ def _form_of(plugin: Plugin, *, is_sent: bool = True) -> SettingsForm:
 
 
 def _people_of(plugin: Plugin) -> BoundedCount:
-    """Who would be strangers under another issuer; of a provider that lets nobody in, nobody."""
+    """Return the users who would lose their linked accounts under another issuer."""
     if not plugin.active:
         return BoundedCount(0)
     return show_provider_coverage(ports(), actor(), [plugin.slug])[plugin.slug].people
 
 
 def _typed(form: SettingsForm) -> dict[str, str | None]:
-    """The settings as they were typed; a secret only where another one was, or none is to be."""
+    """Return the settings as typed; a secret only if it was typed or is to be removed."""
     typed: dict[str, str | None] = {}
     for setting in SETTINGS:
         value = form[setting.name].data

@@ -1,4 +1,4 @@
-"""Single sign-on: the identity providers, one provider's page, and switching one on and off."""
+"""Single sign-on: the list of identity providers, one provider's page, and its switch."""
 
 from collections.abc import Mapping
 
@@ -44,7 +44,7 @@ blueprint = Blueprint("single_sign_on", __name__, url_prefix="/single-sign-on")
 
 @blueprint.get("/")
 def index() -> BaseResponse:
-    """The providers, the default one first unless their names are asked for."""
+    """List the providers, the default one first unless sorted by name."""
     search = request.args.get("q", "").strip()
     by_name = request.args.get("sort") == "name"
     found = list_plugins(ports(), actor(), asked_page(), search=search, by_name=by_name)
@@ -73,7 +73,7 @@ def show(slug: str) -> BaseResponse:
 
 @blueprint.post("/<slug:slug>/switch")
 def switch(slug: str) -> BaseResponse:
-    """Let people in through the provider, or no longer; not when nobody could undo it."""
+    """Enable or disable the provider; refused if no administrator could undo it."""
     plugin = find_plugin(slug)
     asked = request.form.get("to", "")
     if asked not in _ASKED:

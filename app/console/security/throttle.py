@@ -1,4 +1,4 @@
-"""Throttle: which addresses have to wait with their logins, why, and letting one go."""
+"""Login throttle: blocked IPs, the reasons, and unblocking one."""
 
 from flask import Blueprint, flash, request
 from werkzeug.wrappers import Response as BaseResponse
@@ -28,10 +28,10 @@ blueprint = Blueprint("throttle", __name__, url_prefix="/throttle")
 
 @blueprint.get("/")
 def index() -> BaseResponse:
-    """The addresses, the longest wait first; with ``ask`` the question before one is let go.
+    """List blocked IPs, the longest wait first; ``ask`` opens the confirmation to unblock one.
 
-    A wait ends within the hour, so nobody pages through thousands: past the first ``LISTED`` an
-    address is found by itself.
+    A block ends within the hour, so there are no further pages: past the first ``LISTED`` an IP is
+    found by searching for it.
     """
     blocked: tuple[BlockDetails, ...] = ()
     asked_block: BlockDetails | None = None
@@ -85,7 +85,7 @@ def _asks() -> bool:
 
 
 def _listed() -> tuple[BlockDetails, ...]:
-    """Those with the longest wait, or the one whose whole address is asked for."""
+    """Return the longest blocks, or the one whose full IP is searched for."""
     wanted = told("q").get("q", "")
     address = wanted if parse_address(wanted) is not None else ""
     return list_block_details(ports(), actor(), limit=LISTED, address=address)
