@@ -1,4 +1,4 @@
-"""What the text of a setting means: each function raises ``ValueError`` for what it cannot be."""
+"""Parse the texts of settings: each function raises ``ValueError`` for invalid ones."""
 
 import ipaddress
 import re

@@ -30,7 +30,7 @@ class SettingsError(Misconfigured):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the operator decided; ``.env.example`` explains each name."""
+    """The operator's settings; ``.env.example`` explains each name."""
 
     app_env: str = "development"
     database_url: str = field(default="", repr=False)
@@ -111,7 +111,7 @@ def load_settings(environment: Mapping[str, str] | None = None) -> Settings:
 
 @dataclass(frozen=True, slots=True)
 class ClientSettings:
-    """What a command needs on the way to another instance: nothing of this installation's own.
+    """Settings of commands for other instances, independent of this installation.
 
     ``token`` is LATCHKEY_TOKEN; saved logins are kept in ``folder``.
     """

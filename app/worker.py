@@ -1,4 +1,4 @@
-"""EDGE: the work that nobody waits for, in a process beside the server or on other machines."""
+"""EDGE: background work, in a process next to the server or on other machines."""
 
 import time
 from collections.abc import Callable
@@ -36,11 +36,10 @@ _log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """Work that comes round: a use case that tells how much it did, and seconds between rounds.
+    """Repeated work: a use case that returns how much it did, and seconds between rounds.
 
-    A round that did something is followed by another at once: there may be more. ``threads``
-    is how many of its rounds go on side by side; for those that are held up others begin, until
-    there are ``max_threads``.
+    A round that did something is repeated immediately. ``threads`` run at the same time; for
+    held-up ones others start, up to ``max_threads``.
     """
 
     name: str
@@ -64,7 +63,7 @@ def _housekeeping(ports: Ports, actor: Actor) -> int:
 
 
 def _dispatch(ports: Ports, actor: Actor) -> int:
-    """Hand what is due to whoever takes it next, here or on another machine."""
+    """Put due deliveries into the queue, for this or another machine."""
     if ports.queue.size() >= _MAX_QUEUED:
         return 0
     batches = lease_due_deliveries(ports, actor)
@@ -95,9 +94,9 @@ TASKS = (
 
 
 def run(ports: Ports, stop: Event, tasks: tuple[Task, ...] = TASKS) -> None:
-    """Work until ``stop`` is set; each duty in threads of its own, so none waits for another.
+    """Work until ``stop`` is set, each task in its own threads.
 
-    Returns when the rounds that were running have ended.
+    Returns when the running rounds have ended.
     """
     pools = [_TaskThreads(ports, stop, task) for task in tasks]
     _log.info("worker.started")

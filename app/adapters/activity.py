@@ -52,7 +52,7 @@ _TOKEN = (
 
 @dataclass(slots=True)
 class _Counters:
-    """What was seen since the last write; app tokens with the last address they came from."""
+    """What was seen since the last write; app tokens with their last IP address."""
 
     requests: Counter[TrafficKind] = field(default_factory=Counter)
     sessions: dict[int, None] = field(default_factory=dict)
@@ -150,7 +150,7 @@ class SqlActivity:
                 _log.exception("activity.failed")
 
     def _write(self, taken: _Counters) -> None:
-        """In small transactions, rows in one order or passed over: nobody waits for them."""
+        """Write in small transactions, in a fixed order, skipping locked rows."""
         now = self._clock.now()
         ids = sorted(taken.sessions)
         for start in range(0, len(ids), _AT_ONCE):

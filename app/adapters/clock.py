@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 
 class SystemClock:
-    """Time as the machine tells it."""
+    """The machine's clock."""
 
     def now(self) -> datetime:
         return datetime.now(UTC)

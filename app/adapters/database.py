@@ -188,11 +188,10 @@ def connect_database(
     ping_after: float = _PING_AFTER_SECONDS,
     max_writers: int = 0,
 ) -> SqlDatabase:
-    """The database at ``url``; connects when first asked for something.
+    """Return the database at ``url``; connects on first use.
 
-    ``ping_after`` is how long, in seconds, a connection may be idle before it is asked whether it
-    still works, where there is a server that may have closed it. ``max_writers`` is how many
-    transactions go on at once, where threads have to be left for reads; 0 for any number.
+    ``ping_after`` is after how many idle seconds a server's connection is checked before use.
+    ``max_writers`` bounds concurrent transactions, to leave threads for reads; 0 for no limit.
     """
     parsed = make_url(url)
     if parsed.get_backend_name() == "sqlite":

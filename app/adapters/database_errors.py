@@ -1,4 +1,4 @@
-"""What a database's error means to an operator, where it means anything to them."""
+"""Translate database errors that an operator can act on."""
 
 import sqlite3
 from collections.abc import Iterator

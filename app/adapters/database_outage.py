@@ -1,4 +1,4 @@
-"""Outages of the database: told to the log once as they begin and once as they end."""
+"""Database outages: logged once when they begin and once when they end."""
 
 import logging
 import time
@@ -58,10 +58,10 @@ class Outage:
 
 
 class TransactionLimit:
-    """How many transactions go on at once, so that other threads are left for reads.
+    """A limit on concurrent transactions, to leave threads for reads.
 
-    One that waits for a lock holds its thread: without a bound, a lock that somebody holds would
-    soon hold all of them.
+    A transaction that waits for a lock holds its thread: without a limit, one held lock could soon
+    block all threads.
     """
 
     def __init__(self, most: int) -> None:

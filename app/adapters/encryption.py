@@ -16,7 +16,7 @@ _INFO = b"latchkey sealed values v1"
 
 
 class AesEncryption:
-    """Seals texts; the purpose is authenticated with them, so that none stands in for another."""
+    """Encrypts texts; the purpose is authenticated, so that values can't be exchanged."""
 
     def __init__(self, secret_key: str) -> None:
         kdf = HKDF(algorithm=hashes.SHA256(), length=32, salt=None, info=_INFO)

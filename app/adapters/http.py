@@ -34,11 +34,11 @@ _RESETS = (ConnectionResetError, BrokenPipeError, SSLEOFError)
 
 
 class GuardedHttp:
-    """Reaches public addresses, and those in ``allowed`` networks.
+    """Connects to public addresses, and those in ``allowed`` networks.
 
-    Neither proxies nor ``.netrc`` of the environment are looked at: a proxy would resolve the name
-    again, and nobody's password goes anywhere by itself. ``authorities`` is a file of certificates
-    to believe instead of the usual ones.
+    Ignores proxies and ``.netrc`` of the environment: a proxy would resolve the name again, and no
+    password is sent implicitly. ``authorities`` is a file of certificates to trust instead of the
+    usual ones.
     """
 
     def __init__(self, allowed: Sequence[Network] = (), authorities: str | None = None) -> None:
@@ -64,10 +64,9 @@ class GuardedHttp:
 
 
 def _prepared(request: HttpRequest) -> requests.PreparedRequest:
-    """What the library prepares, in a tenth of its time: a session has much that is not for us.
+    """Prepare the request in a tenth of the library's time, without features of sessions.
 
-    No redirect is followed, and what one server sets is never sent to anybody, itself included:
-    calls are not a visit.
+    No redirect is followed, and no cookie is kept.
     """
     prepared = requests.PreparedRequest()
     prepared.method = request.method
@@ -113,7 +112,7 @@ def _read(answer: BaseHTTPResponse, request: HttpRequest) -> HttpResponse:
 
 @contextmanager
 def _failures(request: HttpRequest) -> Iterator[None]:
-    """Tell failures in our own words: a library's text may repeat what was sent."""
+    """Raise failures with our own texts: a library's may repeat what was sent."""
     try:
         yield
     except (OSError, HTTPError, HTTPException, ValueError) as error:
@@ -134,7 +133,7 @@ def _explain(error: BaseException, host: str, timeout: float) -> CallFailed:
 
 
 def _connection_fault(error: BaseException, host: str) -> CallFailed:
-    """What is wrong with a connection."""
+    """Classify a connection's error."""
     if _is_protocol_error(error):
         return CallFailed(CallFault.MALFORMED, f"{host} does not answer as HTTP asks.")
     if _is_reset(error):
@@ -162,7 +161,7 @@ def _is_protocol_error(error: BaseException) -> bool:
 
 
 def _causes(error: object, depth: int = _DEPTH) -> Iterator[BaseException]:
-    """``error`` and whatever stands behind it: libraries keep that in several places."""
+    """Yield ``error`` and its causes, which libraries keep in several places."""
     if isinstance(error, BaseException) and depth:
         yield error
         for behind in (error.__cause__, error.__context__, getattr(error, "reason", None)):

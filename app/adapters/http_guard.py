@@ -39,9 +39,9 @@ class GuardedAdapter(IPFilterAdapter):  # type: ignore[misc] # it has no types
     def exchange(
         self, request: PreparedRequest, *, verify: bool | str, timeout: Timeout
     ) -> BaseHTTPResponse:
-        """The parent's ``send`` without proxies, cookies and checks of its own types.
+        """Send without proxies, cookies and checks of the parent's types.
 
-        Raises what the parent raises when there is no answer; the body is still to be read.
+        Raises what the parent raises without a response; the body is still to be read.
         """
         host, pool = self.build_connection_pool_key_attributes(request, verify)
         connections: Any = self.poolmanager.connection_from_host(**host, pool_kwargs=pool)

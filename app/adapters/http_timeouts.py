@@ -1,4 +1,4 @@
-"""How long a call may take in all: whoever answers a byte at a time does not keep us for ever."""
+"""Deadlines for whole calls: a server that sends a byte at a time can't hold a thread for ever."""
 
 import io
 import socket
@@ -24,7 +24,7 @@ class Deadline:
         self._end = time.monotonic() + seconds
 
     def left(self) -> float:
-        """More than nothing; raises ``TimeoutError`` when there is no time left."""
+        """Return the remaining seconds; raises ``TimeoutError`` if there are none."""
         seconds = self._end - time.monotonic()
         if seconds <= 0:
             raise TimeoutError

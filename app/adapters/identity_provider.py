@@ -115,7 +115,7 @@ class OpenIdProvider:
 
 
 class _Transport:
-    """What Authlib takes for a session of requests; whatever it sends goes through the port."""
+    """The session that Authlib uses; sends everything through the port."""
 
     def __init__(self, http: Http) -> None:
         self._http = http

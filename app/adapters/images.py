@@ -1,4 +1,4 @@
-"""Pictures by Pillow: what anybody may have sent goes in, what we have drawn comes out."""
+"""Images by Pillow: uploaded files in, re-encoded squares out."""
 
 from collections.abc import Collection, Mapping
 from io import BytesIO

@@ -90,10 +90,10 @@ class SmtpMailer:
 
 
 class FileMailer:
-    """Every mail is appended to a file that only this account can read: for development.
+    """Appends every mail to a file readable by this account only: for development.
 
-    Standard error, which is often kept as a log, tells where it is and nothing of its text: the
-    links in it open accounts.
+    Standard error, which is often logged, names the file but contains no text: links give access
+    to accounts.
     """
 
     def __init__(self, path: Path, sender_address: str) -> None:
@@ -145,10 +145,10 @@ def _message(rendered: RenderedMail, sender_address: str) -> EmailMessage:
 
 
 def _address(address: str, name: str = "") -> Address:
-    """An address as every mail server takes it, as far as that goes.
+    """Return an address as every mail server accepts it, as far as possible.
 
-    The domain is written in ASCII (RFC 5891), so that SMTPUTF8, which not every server speaks, is
-    needed only for what stands before the ``@``.
+    The domain is written in ASCII (RFC 5891), so that SMTPUTF8, which not every server supports,
+    is needed only for the local part.
     """
     # Given in two parts: as one text, a local part beyond ASCII would count as a mistake.
     local, _, domain = address.rpartition("@")

@@ -1,4 +1,4 @@
-"""Passwords by argon2id (RFC 9106), hashed behind everybody else's back."""
+"""Password hashes by argon2id (RFC 9106), computed with low priority."""
 
 import os
 import sys
@@ -62,10 +62,10 @@ class _Lane:
 
 
 class Argon2Hasher:
-    """argon2id; without a stored hash a decoy is verified, so that the time tells nothing.
+    """argon2id; without a stored hash a dummy is verified, for equal time.
 
-    Sign-ins and everything else are hashed in two lanes, so that neither waits for the other.
-    Both give way to every other thread: hashing takes a core's spare time.
+    Sign-ins and everything else have separate lanes, so that neither waits for the other. Both
+    have low priority: hashing uses spare CPU time.
     """
 
     def __init__(
@@ -105,7 +105,7 @@ class Argon2Hasher:
 
 
 def _lower_priority(niceness: int) -> None:
-    """Let the system prefer all other threads to this one; Linux alone can tell them apart."""
+    """Lower this thread's priority; only Linux distinguishes threads."""
     if sys.platform == "linux":
         with suppress(OSError):  # where a sandbox forbids it, a hash is as good as ever
             os.setpriority(os.PRIO_PROCESS, get_native_id(), niceness)

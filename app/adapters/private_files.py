@@ -13,9 +13,9 @@ _BESIDE_SQLITE = ("-wal", "-shm", "-journal")
 
 
 def make_private_folder(folder: Path) -> None:
-    """Create ``folder``, and what is missing above it, for this account alone.
+    """Create ``folder`` and its parents for this account alone.
 
-    One that exists stays as it is: it may be shared with others on purpose.
+    An existing one stays unchanged: it may be shared on purpose.
     """
     if folder.is_dir():
         return
@@ -24,9 +24,9 @@ def make_private_folder(folder: Path) -> None:
 
 
 def make_private_file(path: Path) -> None:
-    """Create ``path`` and its folder for this account alone; if it exists, close it to others.
+    """Create ``path`` and its folder for this account alone; restrict it if it exists.
 
-    There is no moment in which others can open it. A file of another account stays as it is.
+    Others can't open it at any moment. Another account's file stays unchanged.
     """
     make_private_folder(path.parent)
     # Never opened once it exists: closing it would release the locks that SQLite holds on it in
@@ -37,7 +37,7 @@ def make_private_file(path: Path) -> None:
 
 
 def make_private_database(path: Path) -> None:
-    """As ``make_private_file``, for a file of SQLite and those that it keeps beside it.
+    """Create a SQLite file as ``make_private_file`` does, with its companion files.
 
     SQLite creates the latter with the permissions of the former.
     """

@@ -1,4 +1,4 @@
-"""The queue of deliveries in huey's storages: a file beside the database, or Redis."""
+"""The delivery queue in huey's storages: a file next to the database, or Redis."""
 
 import json
 import sqlite3
@@ -22,7 +22,7 @@ However many threads wait: each look locks the file, and an idle worker shall co
 
 
 class _File(SqliteStorage):  # type: ignore[misc] # it has no types
-    """What a crash of the machine loses is found again: so no commit waits for the disk."""
+    """A file without a sync at each commit: deliveries lost in a crash are leased again."""
 
     @override
     def _create_connection(self) -> sqlite3.Connection:

@@ -1,7 +1,7 @@
-"""Rate limits counted by the ``limits`` library: in Redis if there is one, else in the process.
+"""Rate limits by the ``limits`` library: in Redis if configured, else in the process.
 
-Fixed windows that begin with a client's first use: one counter a limit and client, and the end of
-the window is exactly when the client can go on.
+Fixed windows that begin with a client's first use: one counter per limit and client, and the
+client can continue exactly at the window's end.
 """
 
 from collections.abc import Callable
@@ -79,10 +79,10 @@ class Windows:
 
 
 class Counts(Storage):
-    """A storage of the ``limits`` library: Redis, or this process while there is none.
+    """A storage of the ``limits`` library: Redis, or this process without one.
 
-    A Redis that does not answer is left alone for a few seconds, so that a flood does not wait
-    for it at every request.
+    An unreachable Redis is skipped for a few seconds, so that a flood doesn't wait for it at every
+    request.
     """
 
     STORAGE_SCHEME = [SCHEME]  # noqa: RUF012 - the library's own way to register
@@ -107,7 +107,7 @@ class Counts(Storage):
 
     @property
     def storage(self) -> str:
-        """What ``flask limiter config`` shows."""
+        """The storage that ``flask limiter config`` shows."""
         return "this process" if self._redis is None else "Redis"
 
     @property

@@ -1,4 +1,4 @@
-"""Logins in a file that nobody but its owner can read."""
+"""Saved logins in a file that only its owner can read."""
 
 import contextlib
 import json

@@ -1,6 +1,6 @@
-"""Which revision a database is at, and which one this code needs: told without Alembic.
+"""The revision of a database and the one this code needs, without Alembic.
 
-Every start asks for both, and loading Alembic takes longer than the answer.
+Every start needs both, and loading Alembic takes longer than the answer.
 """
 
 import sqlite3
@@ -35,7 +35,7 @@ def newest() -> str | None:
 
 @contextmanager
 def connection_to(url: str) -> Iterator[Connection]:
-    """A connection in a transaction of its own; a file of SQLite is made when there is none."""
+    """Open a connection in its own transaction; creates a missing SQLite file."""
     parsed = make_url(url)
     if parsed.get_backend_name() == "postgresql":
         parsed = parsed.set(drivername="postgresql+psycopg")

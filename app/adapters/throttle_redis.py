@@ -1,7 +1,7 @@
 """The login throttle's counters in Redis (or Valkey), for installations of several machines.
 
-Each step is one Lua script, so it happens as a whole or not at all. What nobody touches for two
-hours Redis forgets by itself. Counters must not be evicted: ``maxmemory-policy noeviction``.
+Each step is one Lua script, so it is atomic. Counters expire after two hours without use. They
+must not be evicted: ``maxmemory-policy noeviction``.
 """
 
 import secrets
@@ -48,10 +48,10 @@ _WAIT_SECONDS = 2.0
 
 
 class RedisThrottle:
-    """Counters under keys that begin with ``prefix``; no other installation may use the same.
+    """Counters under keys that begin with ``prefix``, unique to the installation.
 
-    An address has a hash of its own (``address``), one of failures by user (``users``) and the
-    times of these (``touched``); ``blocked`` orders the blocked addresses for the operator.
+    An address has a hash (``address``), one of failures by user (``users``) and their times
+    (``touched``); ``blocked`` sorts the blocked addresses for the operator.
     """
 
     def __init__(self, redis: Redis, prefix: str = _PREFIX) -> None:

@@ -1,9 +1,8 @@
-"""The rules of the shop's front door: plain values and pure functions.
+"""The rules of the shop: plain values and pure functions.
 
-They import Python's standard library and pure libraries only (``idna``, ``nodesemver``), and do
-no I/O.
+They import Python's standard library and pure libraries only (``idna``, ``nodesemver``), and do no
+I/O.
 
-``actor`` says who is calling, ``permissions`` what may be granted, ``tokens`` how a claim set
-must look, ``shop`` what the two switches mean, ``throttling`` how long a failed login waits, and
-``errors`` is how a rule says no.
+``authorization`` says who calls and what they can do, ``sign_in`` how tokens and failed logins are
+judged, ``shop`` what the two switches mean, and ``values.errors`` how a rule refuses.
 """

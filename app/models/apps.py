@@ -58,8 +58,8 @@ class AppPermissionRecord(Record):
 class AppTokenRecord(Record):
     """A long-lived token: its SHA-256 (the token is 220 random bits) and last four characters.
 
-    ``permissions``, joined by commas, are all that it may be used for; NULL is whatever its app
-    holds. They stand in the row because every request with the token reads that row anyway.
+    ``permissions``, joined by commas, limit it; NULL means all of the app's. They are in this row
+    because every request with the token reads it anyway.
     """
 
     __tablename__ = "app_tokens"

@@ -1,4 +1,4 @@
-"""The audit trail: who changed what, before and after, from where."""
+"""The audit log: who changed what, before and after, from where."""
 
 from datetime import datetime
 

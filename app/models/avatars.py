@@ -7,10 +7,10 @@ from app.models.record import Record
 
 
 class AvatarRecord(Record):
-    """One size of the picture ``name``, which nobody can guess; gone with its person.
+    """One size of the avatar ``name``, which is random; deleted with its user.
 
-    In the database rather than in a folder: every process on every machine serves it, and it comes
-    and goes in the transaction that says so.
+    In the database rather than in a folder: every process on every machine serves it, and it
+    changes in the transaction of its user.
     """
 
     __tablename__ = "avatars"

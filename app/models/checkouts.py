@@ -1,4 +1,4 @@
-"""Carts and what is in them."""
+"""Carts and their lines."""
 
 from datetime import datetime
 
@@ -9,9 +9,9 @@ from app.models.record import BigKey, Record, partial_index
 
 
 class CheckoutRecord(Record):
-    """A cart. ``token`` is its public id; whoever knows it holds the cart of nobody in particular.
+    """A cart; ``token`` is its public id, which gives access to an anonymous cart.
 
-    ``completed_at`` is when it became an order; it stays for the events that speak of it.
+    ``completed_at`` is when it was ordered; it stays for the events about it.
     """
 
     __tablename__ = "checkouts"

@@ -1,4 +1,4 @@
-"""What apps add to the dashboard."""
+"""Dashboard extensions of apps."""
 
 from sqlalchemy import ForeignKey, String, Text
 from sqlalchemy.orm import Mapped, mapped_column

@@ -9,12 +9,11 @@ from app.models.record import BigKey, Record
 
 
 class AppInstallationRecord(Record):
-    """An app that somebody wants from its manifest; gone once it is installed.
+    """A requested installation; deleted once the app is installed.
 
-    ``caller`` is who wants it and at which address of ours, ``permissions`` (joined by commas)
-    what they granted. ``app_id`` is the app as far as it has been made, to be removed if nobody
-    finishes. ``next_attempt_at`` is empty when nothing more is tried; ``lease`` keeps two workers
-    apart.
+    ``caller`` is the requester and our URL, ``permissions`` (joined by commas) what they granted.
+    ``app_id`` is the stored app, removed if the installation fails. ``next_attempt_at`` is empty
+    when nothing more is tried; ``lease`` belongs to one worker.
     """
 
     __tablename__ = "app_installations"

@@ -9,10 +9,10 @@ from app.models.record import BigKey, Record
 
 
 class AccountLinkRecord(Record):
-    """One link: the SHA-256 of its token, and the state of the account it was made for.
+    """A link: the SHA-256 of its token, and the account's state when it was created.
 
-    ``state`` is a digest of what the link depends on (address, password, activity): when that has
-    changed the link is dead. A used link's row is deleted, by whoever uses it first.
+    ``state`` is a digest of what the link depends on (email, password, activity): a change
+    invalidates the link. A used link's row is deleted by its first user.
     """
 
     __tablename__ = "account_links"
@@ -28,10 +28,10 @@ class AccountLinkRecord(Record):
 
 
 class ResetRequestRecord(Record):
-    """Somebody asked for a link to set the password of whoever has ``email``, if anybody has.
+    """A request for a link to set the password of the account with ``email``, if there is one.
 
-    Nobody has looked yet: that is the worker's part, so that the answer takes the same time for
-    every address. ``caller`` is who asked, for audit and events. Gone when it has been dealt with.
+    The worker looks up the account, so that the response takes the same time for every email.
+    ``caller`` is the requester, for audit and events. Deleted once processed.
     """
 
     __tablename__ = "reset_requests"

@@ -1,4 +1,4 @@
-"""Orders and what was ordered."""
+"""Orders and their lines."""
 
 from datetime import datetime
 
@@ -38,7 +38,7 @@ class OrderRecord(Record):
 
 
 class OrderLineRecord(Record):
-    """So many of one product, as they were called and what they cost when they were ordered."""
+    """An order's line with the product's name and price at the time of ordering."""
 
     __tablename__ = "order_lines"
 

@@ -1,4 +1,4 @@
-"""What has been promised and not been done yet: events to tell, mails to send."""
+"""The outbox: events to deliver and mails to send."""
 
 from datetime import datetime
 
@@ -40,9 +40,9 @@ class OutboxEventRecord(Record):
 
 
 class OutboxMailRecord(Record):
-    """A mail to be sent; ``sealed`` are its template's values, emptied once it is out.
+    """A mail to send; ``sealed`` are its template's values, encrypted, emptied once it is sent.
 
-    ``next_attempt_at`` is empty when nothing more will be tried: sent, or given up.
+    ``next_attempt_at`` is empty when nothing more is tried: sent, or given up.
     """
 
     __tablename__ = "outbox_mails"

@@ -1,4 +1,4 @@
-"""What the shop sells."""
+"""Products."""
 
 from datetime import datetime
 

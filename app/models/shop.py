@@ -9,13 +9,13 @@ SHOP_ID = 1
 
 
 class ShopRecord(Record):
-    """The one row of settings; ``keys_version`` goes up when the signing keys change.
+    """The one row of settings; ``keys_version`` increases when the signing keys change.
 
-    ``providers_version`` goes up when the settings of an identity provider do. ``served_at`` is
-    the base address that was served last, where no ``PUBLIC_URL`` tells one.
+    ``providers_version`` increases when a provider's settings change. ``served_at`` is the last
+    base URL served, without ``PUBLIC_URL``.
 
-    Every request reads this row, so a changed switch or key ring is seen by the very next one in
-    every process.
+    Every request reads this row, so a changed switch or key ring takes effect with the next
+    request in every process.
     """
 
     __tablename__ = "shop"

@@ -1,4 +1,4 @@
-"""Single sign-on: providers, whom they know, sign-ins that have begun, tokens seen before."""
+"""Single sign-on: providers, their identities, pending sign-ins, and tokens seen before."""
 
 from datetime import datetime
 
@@ -45,11 +45,11 @@ class IdentityProviderRecord(Record):
 
 
 class ExternalIdentityRecord(Record):
-    """Somebody whom a provider knows, and who they are here.
+    """A provider's identity and its account.
 
-    ``is_verified`` tells whether the provider has verified the address, or its emails are trusted:
-    any other identity is worth nothing once the account is confirmed or a staff member's.
-    ``tokens_valid_after`` is when the provider last signed them out everywhere.
+    ``is_verified`` is whether the provider has verified the email, or its emails are trusted:
+    other identities don't count once the account is confirmed or staff. ``tokens_valid_after`` is
+    when the provider last signed the person out everywhere.
     """
 
     __tablename__ = "external_identities"
@@ -65,9 +65,9 @@ class ExternalIdentityRecord(Record):
 
 
 class OidcStateRecord(Record):
-    """A sign-in that has begun: the SHA-256 of its ``state``, and what must be told at its end.
+    """A pending sign-in: the SHA-256 of its ``state``, and its secrets.
 
-    ``sealed`` holds the nonce and the PKCE verifier. Whoever comes back first takes the row.
+    ``sealed`` holds the nonce and the PKCE verifier, encrypted. The row works once.
     """
 
     __tablename__ = "oidc_states"
@@ -82,10 +82,10 @@ class OidcStateRecord(Record):
 
 
 class ProviderTokenRecord(Record):
-    """A provider's token that does not tell when it was issued: when it was seen first.
+    """When a provider's token without a time of issue was first seen.
 
-    It was issued before that, so whoever signs out everywhere afterwards ends it. ``digest`` is
-    the token's SHA-256.
+    It was issued before that, so signing out everywhere afterwards ends it. ``digest`` is the
+    token's SHA-256.
     """
 
     __tablename__ = "provider_tokens"

@@ -24,7 +24,7 @@ class ThrottleAddressRecord(Record):
 
 
 class PasswordGuessRecord(Record):
-    """Guesses in a row at the password of a signed-in person, whatever session they came in."""
+    """Consecutive guesses at a signed-in person's password, over all sessions."""
 
     __tablename__ = "password_guesses"
 

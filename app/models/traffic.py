@@ -1,4 +1,4 @@
-"""How many requests came in: by time and kind of caller, and by whom they were passed on."""
+"""Request counts by time and kind of caller, and by untrusted forwarding peer."""
 
 from datetime import datetime
 

@@ -1,4 +1,4 @@
-"""Webhooks: where an app wants to hear of which events."""
+"""Webhooks and their subscribed events."""
 
 from datetime import datetime
 
@@ -9,14 +9,14 @@ from app.models.record import BigKey, Record, partial_index
 
 
 class WebhookRecord(Record):
-    """One subscription of an app. ``query`` is what it wants to be told, empty for the default.
+    """A webhook of an app; an empty ``query`` means the default one.
 
-    ``secret`` is the sealed ``secretKey``, empty without one; ``old_secret`` signs beside it until
-    ``old_secret_until``. ``failing_since`` is when its endpoint began to fail without a success
-    since; ``disabled_reason`` is told when the installation itself has switched it off, and
-    ``last_failure`` is what the last attempt that failed came to. An identifier is unique in its
-    app. ``saved_by`` is who saved it last; ``saved_permissions``, joined by commas, what they held
-    then, NULL for no limit (``domain/webhooks/permissions``).
+    ``secret`` is the encrypted ``secretKey``, empty without one; ``old_secret`` also signs until
+    ``old_secret_until``. ``failing_since`` is the first failure without a success since;
+    ``disabled_reason`` is set if the installation disabled it, and ``last_failure`` is the result
+    of the last failed attempt. An identifier is unique in its app. ``saved_by`` saved it last;
+    ``saved_permissions``, joined by commas, are what they held then, NULL for no limit
+    (``domain/webhooks/permissions``).
     """
 
     __tablename__ = "webhooks"
@@ -64,7 +64,7 @@ class WebhookRecord(Record):
 
 
 class WebhookEventRecord(Record):
-    """An event that a webhook hears of; keyed by event first, for that is how events ask."""
+    """A webhook's subscribed event, keyed by event first for the fan-out."""
 
     __tablename__ = "webhook_events"
 

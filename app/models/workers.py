@@ -1,4 +1,4 @@
-"""Background workers, as far as a database can tell that there are any."""
+"""Background workers and their heartbeats."""
 
 from datetime import datetime
 

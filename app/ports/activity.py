@@ -1,4 +1,4 @@
-"""What is noticed in passing: gathered in memory, written down once a minute by each process."""
+"""Usage statistics, collected in memory and written once a minute by each process."""
 
 from typing import Protocol
 
@@ -12,13 +12,13 @@ class Activity(Protocol):
         """Count a request of that kind of caller."""
 
     def record_session_use(self, session_id: int) -> None:
-        """A session was used just now."""
+        """Record that a session was used now."""
 
     def record_app_token_use(self, token_id: int, address: str | None) -> None:
-        """An app's token was used just now, from ``address``."""
+        """Record that an app's token was used now, from ``address``."""
 
     def record_forwarding(self, peer: str) -> None:
-        """``peer``, which is no trusted proxy, passed on what it says is somebody else's."""
+        """Record that ``peer``, not a trusted proxy, sent a forwarded client address."""
 
     def flush(self) -> None:
         """Write down what has been gathered; what cannot be written is kept for the next time."""

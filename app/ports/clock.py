@@ -1,4 +1,4 @@
-"""What time it is."""
+"""The current time."""
 
 from datetime import datetime
 from typing import Protocol

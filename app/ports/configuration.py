@@ -1,4 +1,4 @@
-"""What the operator configured, as far as use cases need to know."""
+"""The operator's settings that use cases need."""
 
 from dataclasses import dataclass, field
 

@@ -4,7 +4,7 @@ from typing import Protocol
 
 
 class DecryptionError(Exception):
-    """What was sealed cannot be read: another ``SECRET_KEY``, another purpose, or damage."""
+    """A value can't be decrypted: another ``SECRET_KEY``, another purpose, or damage."""
 
 
 class Encryption(Protocol):

@@ -41,7 +41,7 @@ _PASSING = (
 
 
 class CallFailed(Exception):
-    """There is no answer, or none that could be used; the text is fit for the operator."""
+    """There is no usable response; the text is fit for the operator."""
 
     def __init__(self, fault: CallFault, message: str) -> None:
         super().__init__(message)
@@ -60,10 +60,10 @@ class CallFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class HttpRequest:
-    """One request; ``timeout`` in seconds is for all of it, ``max_size`` is bytes of the answer.
+    """A request; ``timeout`` in seconds for all of it, ``max_size`` in bytes of the response.
 
-    With ``status_suffices`` nothing is wrong with an answer whose body is longer: it is cut. One
-    in an encoding that nobody asked for is left out.
+    With ``status_suffices`` a longer body is cut without an error, and one in an unrequested
+    encoding is left out.
     """
 
     url: str
@@ -77,7 +77,7 @@ class HttpRequest:
 
 @dataclass(frozen=True, slots=True)
 class HttpResponse:
-    """What came back, whatever its status; names of headers are in lower case."""
+    """A response of any status; header names are in lower case."""
 
     status: int
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -90,11 +90,10 @@ class HttpResponse:
 
 class Http(Protocol):
     def send(self, request: HttpRequest) -> HttpResponse:
-        """The answer to ``request``, of whatever status; a redirect is an answer, never followed.
+        """Send ``request`` and return the response of any status; redirects aren't followed.
 
-        Addresses are resolved once, checked, and the connection is made to what was checked.
-        Raises ``CallFailed`` when there is no answer within the limits. Never inside a
-        transaction.
+        Names are resolved once, checked, and the connection is made to the checked IP address.
+        Raises ``CallFailed`` without a response within the limits. Never inside a transaction.
         """
 
 

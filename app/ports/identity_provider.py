@@ -23,7 +23,7 @@ class ProviderKey:
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """What the provider knows this service as; without a secret it is a public client."""
+    """The client that this service is at a provider; without a secret a public one."""
 
     token_url: str
     client_id: str
@@ -32,7 +32,7 @@ class Client:
 
 @dataclass(frozen=True, slots=True)
 class SignIn:
-    """A sign-in to begin: where to, what for, and what makes it this one alone."""
+    """A sign-in to start: redirect URI, scope, and its unique secrets."""
 
     authorization_url: str
     client_id: str
@@ -47,7 +47,7 @@ class SignIn:
 
 @dataclass(frozen=True, slots=True)
 class TokenResponse:
-    """What the token endpoint gave; empty or ``None`` for what it did not."""
+    """The token endpoint's response; missing values are empty or ``None``."""
 
     access_token: str = field(repr=False)
     id_token: str = field(default="", repr=False)
@@ -64,13 +64,13 @@ class GrantRefused(Exception):
 
 
 class IdentityProvider(Protocol):
-    """Every method that calls raises ``CallFailed`` when there is no answer that can be used.
+    """Every method that calls raises ``CallFailed`` without a usable response.
 
     None may be called inside a transaction.
     """
 
     def authorization_url(self, sign_in: SignIn) -> str:
-        """Where the client sends its user: authorization code with PKCE S256. Calls nobody."""
+        """Return the login URL: authorization code with PKCE S256. Makes no call."""
 
     def exchange(
         self, client: Client, *, code: str, redirect_uri: str, verifier: str
@@ -87,14 +87,14 @@ class IdentityProvider(Protocol):
         """The keys of a set that may verify signatures; never none."""
 
     def verify(self, keys: Sequence[ProviderKey], token: str) -> SignedToken:
-        """``token`` after its signature. Calls nobody, and looks at no claim.
+        """Verify the signature of ``token``; checks no claim and makes no call.
 
-        Raises ``TokenRejected``: UNDECODABLE, ALGORITHM, INVALID for a header that demands what
-        nobody understands, SIGNATURE when no fitting key of ``keys`` verifies it.
+        Raises ``TokenRejected``: UNDECODABLE, ALGORITHM, INVALID for an unknown critical header,
+        SIGNATURE when no key of ``keys`` verifies it.
         """
 
     def fetch_person(self, url: str, access_token: str) -> Mapping[str, object]:
-        """What the user-info endpoint tells about the bearer of ``access_token``.
+        """Return the user-info endpoint's claims about the bearer of ``access_token``.
 
         Raises ``ProviderTokenRejected`` when the provider refuses the token.
         """

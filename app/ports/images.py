@@ -1,11 +1,11 @@
-"""Making pictures that we serve out of files that anybody sent."""
+"""Turn uploaded files into images that are safe to serve."""
 
 from collections.abc import Collection, Mapping
 from typing import Protocol
 
 
 class InvalidImage(Exception):
-    """The file is no picture that can be used; the message says why, to whoever sent it."""
+    """The file is not a usable image; the message says why."""
 
 
 class Images(Protocol):

@@ -15,7 +15,7 @@ from app.domain.values.unset import ABSENT, Absent
 
 @dataclass(frozen=True, slots=True)
 class InstanceApp:
-    """An app that webhooks may belong to; ``permissions`` are ``None`` where nobody has asked."""
+    """An app that can have webhooks; ``permissions`` are ``None`` if they weren't read."""
 
     id: str
     name: str
@@ -40,7 +40,7 @@ class InstanceWebhook:
 
 @dataclass(frozen=True, slots=True)
 class WebhookDraft:
-    """What is said of a webhook that is to be made or changed; what is absent stays as it is."""
+    """A webhook to create or change; absent fields stay."""
 
     name: str | Absent = ABSENT
     target_url: str | Absent = ABSENT
@@ -85,7 +85,7 @@ class DeliveryPage:
 
 @dataclass(frozen=True, slots=True)
 class DeliveryQuery:
-    """Which deliveries of a webhook are wanted, and from where in their list."""
+    """Conditions on a webhook's deliveries, and a place in their list."""
 
     status: str = ""
     event: str = ""
@@ -100,13 +100,13 @@ class Instance(Protocol):
     """
 
     def apps(self) -> tuple[InstanceApp, ...]:
-        """The apps that whoever asks may give webhooks to, in the order they were made."""
+        """List the apps to which the caller can add webhooks, in order of creation."""
 
     def webhooks(self) -> tuple[InstanceWebhook, ...]:
-        """Every webhook that whoever asks may manage, app by app, the oldest first."""
+        """List the webhooks that the caller can manage, by app, oldest first."""
 
     def event_types(self) -> Mapping[str, str]:
-        """The names of the events that webhooks can hear of, each with what it tells."""
+        """Return the events that webhooks can subscribe to, by name, with descriptions."""
 
     def create(self, app_id: str, said: WebhookDraft) -> InstanceWebhook:
         """Make a webhook of that app; it comes with the app's permissions."""
@@ -126,7 +126,7 @@ class Instance(Protocol):
         """Send a webhook's payload of that object, or of the newest that fits, now."""
 
     def deliveries(self, webhook_id: str, wanted: DeliveryQuery) -> DeliveryPage:
-        """What was sent to that webhook in the last days."""
+        """Return the webhook's deliveries of the last days."""
 
     def retry(self, delivery_id: str) -> InstanceDelivery:
         """Make a delivery again, at once and with the same ``webhook-id``."""
@@ -134,7 +134,7 @@ class Instance(Protocol):
     def replay(
         self, webhook_id: str, since: datetime, *, failed: bool, missing: bool
     ) -> ReplayResult:
-        """Make again what failed since that moment, and what the webhook never got."""
+        """Replay what failed since that time, and what the webhook never got."""
 
     def key_set(self) -> bytes:
         """The JSON Web Key Set that its signatures are verified by."""

@@ -20,7 +20,7 @@ class KeyStore(Protocol):
         """A new RSA key of 3072 bits, its private part encrypted by the installation's secret."""
 
     def fixed(self) -> KeyPair | None:
-        """The one key of the setting ``RSA_PRIVATE_KEY``, if there is one."""
+        """Return the key of the setting ``RSA_PRIVATE_KEY``, if it is set."""
 
     def sign(self, key: KeyPair, claims: Mapping[str, object]) -> str:
         """A JWT, RS256, with ``kid`` and ``typ: JWT`` in its header.

@@ -19,10 +19,9 @@ class PasswordsBusy(Refused):
 
 
 class PasswordHasher(Protocol):
-    """Hashing takes a processor whole: so many may wait for it, more raise ``PasswordsBusy``.
+    """Hashing uses a whole processor: so many can wait for it, more raise ``PasswordsBusy``.
 
-    Sign-ins have a share of their own, which nothing else takes: a flood of registrations keeps
-    nobody from signing in.
+    Sign-ins have a share of their own, so that a flood of registrations doesn't delay them.
     """
 
     def hash(self, password: str) -> str:

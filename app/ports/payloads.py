@@ -1,4 +1,4 @@
-"""What webhooks are told: subscription queries, run on the schema that everybody uses."""
+"""Webhook payloads: subscription queries run on the API's schema."""
 
 from typing import Protocol
 
@@ -9,19 +9,18 @@ from app.domain.webhooks.webhooks import WebhookQuery
 
 class Payloads(Protocol):
     def check(self, query: str) -> WebhookQuery:
-        """The query of a webhook, if it can be run; it is read, not run.
+        """Check a webhook's query without running it.
 
-        Refuses on ``query``: SYNTAX, GRAPHQL_ERROR for what the schema does not have,
-        MISSING_SUBSCRIPTION, MISSING_EVENT when it asks for no event's own fields, UNABLE_TO_PARSE
-        when one cannot tell what would be run (several operations, variables that nobody gives),
-        INVALID when it asks for too much.
+        Refuses on ``query``: SYNTAX, GRAPHQL_ERROR for what the schema doesn't have,
+        MISSING_SUBSCRIPTION, MISSING_EVENT without an event's own fields, UNABLE_TO_PARSE if it is
+        unclear what to run (several operations, variables without values), INVALID beyond the
+        limits.
         """
 
     def make(self, asking: object, actor: Actor, query: str, happened: Occurrence) -> str:
-        """What ``query`` tells of ``happened`` when ``actor`` reads it: JSON text.
+        """Run ``query`` on ``happened`` as ``actor``; return JSON text.
 
-        The fields of the event itself, the same bytes for the same facts. ``asking`` are the
-        ``Ports`` of whoever asks. Refuses GRAPHQL_ERROR on ``query`` for what ``actor`` may not
-        see and for what the schema no longer has; raises what went wrong for any other reason.
-        Never inside a transaction.
+        The fields of the event itself, byte for byte the same for the same facts. ``asking`` are
+        the caller's ``Ports``. Refuses GRAPHQL_ERROR on ``query`` for what ``actor`` can't see and
+        for what the schema no longer has; raises any other error. Never inside a transaction.
         """

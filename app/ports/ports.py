@@ -9,7 +9,7 @@ from app import ports
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """Everything a use case may reach beside its input."""
+    """Everything a use case can use besides its input."""
 
     configuration: ports.Configuration
     clock: ports.Clock

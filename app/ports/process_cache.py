@@ -1,4 +1,4 @@
-"""What one process remembers between requests; the store stays the truth."""
+"""One process's cache between requests; the database is authoritative."""
 
 from dataclasses import dataclass, field
 from math import inf
@@ -33,12 +33,12 @@ class VerifiedToken:
 
 @dataclass(slots=True)
 class ProcessCache:
-    """``ring`` is the key ring as last read; ``verified`` is kept by a token's SHA-256.
+    """``ring`` is the key ring as last read; ``verified`` is keyed by a token's SHA-256.
 
-    Only good signatures are remembered; whoever reads them checks times, session and ring version
-    again. ``verified`` is cleared whenever the ring changes. ``signatures`` are the
-    detached ones of webhooks, by key and SHA-256 of the body. Who holds ``ring_lock`` reads the
-    ring anew, once for all threads that wait for it.
+    Only valid signatures are cached; their readers check times, session and ring version again.
+    ``verified`` is cleared whenever the ring changes. ``signatures`` are the detached ones of
+    webhooks, by key and SHA-256 of the body. The holder of ``ring_lock`` reads the ring, once for
+    all waiting threads.
     """
 
     ring: CachedKeyRing | None = None

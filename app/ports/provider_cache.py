@@ -1,4 +1,4 @@
-"""What one process remembers of identity providers; they and the store stay the truth."""
+"""One process's cache of identity providers; they and the database are authoritative."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from app.ports.identity_provider import ProviderKey
 
 
 class CallPurpose(StrEnum):
-    """On whose behalf a provider is called; each has a lane of its own."""
+    """The purposes of calls to a provider; each has its own lane."""
 
     VERIFIED = "verified"
     """Someone whose token the provider's keys, or ours, have verified, or a staff member."""
@@ -58,7 +58,7 @@ class KeyLanes:
 
 
 def _lanes() -> Mapping[CallPurpose, Lane]:
-    """What strangers can take of a process's threads leaves some free.
+    """Return the lanes; unverified callers leave some of a process's threads free.
 
     A browser's first requests, about six, come together and with the same new token.
     """
@@ -123,9 +123,9 @@ class CachedRefusal:
 
 @dataclass(slots=True)
 class ProviderCache:
-    """``tokens`` and ``refused`` are by a token's SHA-256, ``keys`` by a set's URL.
+    """``tokens`` and ``refused`` are keyed by a token's SHA-256, ``keys`` by a set's URL.
 
-    ``failures`` counts failures in a row by URL, ``paused`` tells until when a URL is not called.
+    ``failures`` counts consecutive failures by URL, ``paused`` is until when a URL isn't called.
     """
 
     known: CachedProviders | None = None

@@ -1,4 +1,4 @@
-"""What carries leased deliveries from the process that leased them to whichever makes them."""
+"""A queue of leased deliveries, from the process that leased them to those that send them."""
 
 from typing import Protocol
 
@@ -13,10 +13,10 @@ class Queue(Protocol):
     """
 
     def put(self, batch: Batch) -> None:
-        """Hand ``batch`` to whoever takes next."""
+        """Add ``batch`` to the queue."""
 
     def take(self, patience: float) -> Batch | None:
-        """The batch that has waited longest; nobody else gets it.
+        """Remove and return the batch that has waited longest.
 
         ``None`` after ``patience`` seconds without one, or sooner.
         """
@@ -25,4 +25,4 @@ class Queue(Protocol):
         """How many wait."""
 
     def close(self) -> None:
-        """Give connections back, and let everybody go who waits here."""
+        """Close connections and wake up waiting threads."""

@@ -1,4 +1,4 @@
-"""What nobody can guess."""
+"""Random values."""
 
 from typing import Protocol
 

@@ -6,10 +6,10 @@ from app.domain.sign_in.rate_limits import Rates
 
 
 class RateLimiter(Protocol):
-    """Counts in the store that the processes share; a store that is away never refuses anybody.
+    """Counts in the store that processes share; an unreachable store never refuses anyone.
 
     Unlike the login throttle, which fails closed, these limits only bound cost: while the shared
-    store is away, each process counts by itself.
+    store is unreachable, each process counts by itself.
     """
 
     def count(self, name: str, client: str, rates: Rates) -> int:

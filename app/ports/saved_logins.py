@@ -6,10 +6,10 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """How to come in at ``url``.
+    """A saved login at ``url``.
 
-    As an app its token lasts; a person's is renewed by ``refresh_token``. ``email`` is empty for
-    an app.
+    An app's token lasts; a person's is renewed by ``refresh_token``. ``email`` is empty for an
+    app.
     """
 
     url: str
@@ -25,13 +25,13 @@ class Profiles(Protocol):
         """All of them, by their addresses."""
 
     def find(self, url: str) -> Profile | None:
-        """The one for that address, if there is one."""
+        """Return the login for that URL, if any."""
 
     def check(self) -> None:
         """Find out beforehand whether one can be kept."""
 
     def save(self, profile: Profile) -> None:
-        """Keep it, for nobody but its owner to read, in the place of an earlier one."""
+        """Save a login, readable by its owner only, replacing an earlier one."""
 
     def forget(self, url: str) -> bool:
         """Remove the one for that address; whether there was one."""

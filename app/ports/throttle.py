@@ -45,39 +45,38 @@ class BlockedIp:
 
 
 class ThrottleUnavailable(Unreachable):
-    """The place where the counters live does not answer.
+    """The store of the counters doesn't respond.
 
-    Whoever cannot count attempts must not allow any: a login fails closed
-    (``LOGIN_ATTEMPT_DELAYED``), for without the throttle passwords could be guessed freely.
+    A login then fails closed (``LOGIN_ATTEMPT_DELAYED``): without the throttle passwords could be
+    guessed freely.
     """
 
 
 class Throttle(Protocol):
-    """Atomic in the store: of any number of processes asking at once, one gets the lease.
+    """Atomic in the store: of concurrent processes one gets the lease.
 
-    Arithmetic: contract, "`tokenCreate` and friends: codes"; the rule is ``domain.throttling``.
-    ``now`` is in Unix seconds, from the caller's clock. An attempt that outlived its lease is
-    still counted, but neither ends nor shortens the lease of another that has begun since. Every
-    method raises ``ThrottleUnavailable`` when the store is one of its own and does not answer.
+    Arithmetic: contract, "`tokenCreate` and friends: codes"; the rule is
+    ``domain.sign_in.login_throttle``. ``now`` is in Unix seconds, from the caller's clock. An
+    attempt that outlived its lease is still counted, but doesn't affect a later lease. Every
+    method raises ``ThrottleUnavailable`` when a separate store doesn't respond.
     """
 
     def begin(self, address: str, now: float) -> Attempt:
         """Start an attempt, unless the address is blocked or has one running.
 
-        A refused attempt extends nothing. The lease ends by itself, so that a killed process
-        blocks nobody.
+        A refused attempt extends nothing. The lease expires, so a killed process blocks no one.
         """
 
     def fail(self, address: str, lease: str, user_id: int | None, now: float) -> float:
-        """Count a failure (``user_id`` when the email is somebody's); end the attempt.
+        """Count a failure (``user_id`` if the email is a user's) and end the attempt.
 
         Returns for how many seconds the address is blocked from ``now``.
         """
 
     def succeed(self, address: str, lease: str, user_id: int, now: float) -> None:
-        """Forget the block and the failures of ``address``, and those against that user.
+        """Delete the block and failures of ``address``, and the failures against that user.
 
-        And the guesses at that user's password: whoever signed in with it knows it.
+        And the guesses at that user's password, which the caller knows.
         """
 
     def release(self, address: str, lease: str) -> None:
@@ -100,22 +99,21 @@ class Throttle(Protocol):
         """The addresses that have to wait at ``now``, the longest wait first."""
 
     def count_blocked(self, now: float) -> int | statements.Select[int]:
-        """How many addresses have to wait at ``now``.
+        """Count the addresses blocked at ``now``.
 
-        Where the database holds them, the question itself: whoever asks it for other numbers asks
-        for this one in the same statement.
+        If the database holds them, return the query, to be part of another statement.
         """
 
     def failures_against(
         self, addresses: Collection[str], now: float
     ) -> Mapping[str, Mapping[int, int]]:
-        """For each of ``addresses`` how often it failed against which user, as far as it counts.
+        """Return each address's failures by user, as far as they count.
 
-        Addresses that failed against nobody are left out.
+        Addresses without failures against users are left out.
         """
 
     def find(self, address: str, now: float) -> BlockedIp | None:
-        """What is held against ``address`` at ``now``, blocked or not; ``None`` for nothing."""
+        """Return the state of ``address`` at ``now``, blocked or not; ``None`` for no state."""
 
     def unblock(self, address: str) -> bool:
         """Forget everything about ``address``; whether there was anything."""
@@ -127,4 +125,4 @@ class Throttle(Protocol):
         """
 
     def delete_expired(self, now: float) -> int:
-        """Remove counters nobody will look at again; how many (0 where they go by themselves)."""
+        """Delete expired counters; return how many (0 if the store expires them)."""

@@ -15,7 +15,7 @@ _FILE = re.compile(r"([A-Za-z0-9]{32})-([1-9][0-9]{1,2})\.webp")
 
 
 def nearest_size(wanted: int | None) -> int:
-    """The smallest size that shows ``wanted`` pixels sharply; the largest when none is said."""
+    """Return the smallest size that shows ``wanted`` pixels sharply; the largest for ``None``."""
     return next((size for size in SIZES if wanted is not None and size >= wanted), SIZES[-1])
 
 

@@ -5,7 +5,7 @@ from enum import StrEnum
 
 
 class UserSort(StrEnum):
-    """What people can be listed by; without any, they go in the order they were added."""
+    """The sort orders of people; in the order they were added by default."""
 
     FIRST_NAME = "FIRST_NAME"
     LAST_NAME = "LAST_NAME"
@@ -15,9 +15,9 @@ class UserSort(StrEnum):
 
 
 class SignInMethod(StrEnum):
-    """How somebody can come in: by what they have, whatever the login mode lets them use.
+    """How a person can sign in, whatever the login mode allows.
 
-    ``NO_SIGN_ON`` are all whom no provider that works lets in, with a password or without.
+    ``NO_SIGN_ON`` are all without an identity at a working provider, with a password or without.
     """
 
     PASSWORD = "password"
@@ -37,10 +37,10 @@ class SignInMethod(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class UserFilter:
-    """Who is wanted. ``ids`` are global ids; ``search`` is for the beginnings of words.
+    """Conditions on people; ``ids`` are global ids, ``search`` matches the beginnings of words.
 
-    ``group_id`` is the key of a group that they are in, ``signs_in_by`` what they have.
-    Whoever matches a search is listed by the word that matched, so it leaves no room for ``sort``.
+    ``group_id`` is the key of a group, ``signs_in_by`` a sign-in method. Matches of a search are
+    sorted by the word that matched, so ``sort`` can't be used with it.
     """
 
     search: str = ""

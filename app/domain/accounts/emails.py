@@ -1,4 +1,4 @@
-"""Email addresses: one spelling each, and a check of their form that asks nobody."""
+"""Email addresses: one spelling each, and a check of their form without a lookup."""
 
 import re
 import unicodedata
@@ -34,11 +34,10 @@ def normalize_email(text: str) -> str:
 
 
 def email_problem(text: str, field: str = "email") -> Problem | None:
-    """Why ``text`` is no email address, or ``None``: REQUIRED when it is empty, else INVALID.
+    """Return why ``text`` is no email address, or ``None``: REQUIRED if empty, else INVALID.
 
-    Only the form is looked at; whether mail arrives shows when some is sent. Quoted local parts
-    and addresses of machines in brackets are refused: hardly anybody has one, and many programs
-    read them wrongly.
+    Checks the form only. Quoted local parts and bracketed IP addresses are refused: they are rare,
+    and many programs misread them.
     """
     if not text:
         return Problem("REQUIRED", "This is required.", field)

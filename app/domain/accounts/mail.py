@@ -6,10 +6,10 @@ from enum import StrEnum
 
 
 class MailKind(StrEnum):
-    """Each mail, and the ``values`` that its template may show beside ``shop``, ``recipient``.
+    """Each mail, and the ``values`` of its template besides ``shop`` and ``recipient``.
 
-    All are texts. ``link`` is a whole address, ``lifetime`` how long it works ("1 hour"), ``when``
-    a moment in UTC, ``address`` the internet address that the change came from ("" when unknown).
+    All are texts. ``link`` is a URL, ``lifetime`` how long it works ("1 hour"), ``when`` a time in
+    UTC, ``address`` the IP address that the change came from ("" if unknown).
     """
 
     PASSWORD_RESET = "password_reset"

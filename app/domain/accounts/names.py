@@ -7,9 +7,9 @@ MAX_NAME_LENGTH = 256
 
 
 def name_problems(first_name: str, last_name: str) -> list[Problem]:
-    """What is wrong with the names: INVALID on ``firstName``, ``lastName``; empty ones are fine.
+    """Return the names' problems: INVALID on ``firstName``, ``lastName``; empty ones are allowed.
 
-    Line breaks and control characters are refused: names are greeted with in mails.
+    Line breaks and control characters are refused: mails greet with names.
     """
     found = (
         line_problem(first_name, "firstName", max_length=MAX_NAME_LENGTH),

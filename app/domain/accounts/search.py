@@ -23,10 +23,10 @@ def fold(text: str) -> str:
 
 
 def words_of(email: str, first_name: str, last_name: str) -> frozenset[str]:
-    """The words somebody is found by: the email, what follows its ``@``, and those of both names.
+    """Return the words that find a person: the email, what follows its ``@``, and both names'.
 
-    The parts of a double name count too, ``Jean-Luc`` is found as ``luc``. A word that another one
-    begins with is left out: whatever finds it finds the other.
+    Parts of a double name count too, ``Jean-Luc`` is found as ``luc``. Words that begin another
+    one are left out: what finds the longer one finds them.
     """
     return _kept([email, email.rpartition("@")[2], *_parts(last_name), *_parts(first_name)])
 
@@ -50,10 +50,10 @@ def _kept(words: list[str]) -> frozenset[str]:
 
 
 def read_search(text: str) -> tuple[str, ...] | None:
-    """The beginnings of words that ``text`` looks for, longest first; ``None`` if none can be.
+    """Return the beginnings of words to search for, longest first; ``None`` if none can match.
 
-    Whoever is found has a word for each of them. No word at all finds everybody. No beginning
-    begins another one, so that no word begins with two of them.
+    A match has a word for each of them. No words match everyone. None is the beginning of another,
+    so that no word matches two.
     """
     text = text[:_MAX_SEARCH_LENGTH]
     if not is_storable(text):
@@ -65,7 +65,7 @@ def read_search(text: str) -> tuple[str, ...] | None:
 
 
 def end_of(beginning: str) -> str:
-    """What sorts after every word that has this ``beginning``, by code points."""
+    """Return the upper bound of words that begin with ``beginning``, by code points."""
     return beginning + _LAST
 
 

@@ -1,4 +1,4 @@
-"""Who may remove whom, and what must never be left without anybody."""
+"""Who can remove whom, and which permissions must stay manageable."""
 
 from collections.abc import Collection
 
@@ -9,9 +9,9 @@ from app.domain.values.errors import Problem
 
 
 def deactivation_problem(actor: Actor, user: User) -> Problem | None:
-    """Why ``actor`` may not lock ``user`` out, or ``None``: nobody themselves, nor a superuser.
+    """Return why ``actor`` can't deactivate ``user``, or ``None``: themselves, or a superuser.
 
-    The operator may, and is the way back in.
+    The operator can deactivate superusers.
     """
     if actor.user_id == user.id:
         message = "You cannot deactivate your own account."
@@ -49,11 +49,10 @@ def deletion_problem(actor: Actor, user: User, *, is_staff: bool) -> Problem | N
 def unmanageable_problem(
     before: frozenset[Permission], after: frozenset[Permission], field: str
 ) -> Problem | None:
-    """Why a change may not be made that leaves permissions which nobody can manage, or ``None``.
+    """Return why a change that leaves permissions without a manager is refused, or ``None``.
 
-    ``before`` and ``after`` are what active staff with MANAGE_STAFF hold together: what is gone
-    from there, nobody could give to anybody any more. MANAGE_STAFF itself is among them, so the
-    last person who manages staff stays.
+    ``before`` and ``after`` are what active staff with MANAGE_STAFF hold together: no one could
+    grant what is lost. That includes MANAGE_STAFF itself, so the last staff manager stays.
     """
     abandoned = tuple(sorted(permission.value for permission in before - after))
     if not abandoned:
@@ -69,7 +68,7 @@ def unmanageable_problem(
 
 
 def last_group_problem(actor: Actor, groups_left: int, field: str) -> Problem | None:
-    """Why ``actor`` may not leave a group, or ``None``: nobody gives up their last one."""
+    """Return why ``actor`` can't leave a group, or ``None``: it is their last one."""
     if groups_left or not actor.is_user:
         return None
     message = "You cannot remove yourself from your last group."

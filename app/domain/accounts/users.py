@@ -8,7 +8,7 @@ from app.domain.authorization.permissions import Permission
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A permission group, and what it gives to its members."""
+    """A permission group and its permissions."""
 
     id: int
     name: str

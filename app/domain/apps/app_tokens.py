@@ -27,19 +27,19 @@ def make_app_token(random: str) -> str:
 def is_app_token(text: str) -> bool:
     """Whether ``text`` has the form of an app token, its checksum included.
 
-    Whoever finds such a text in a log or a repository knows it for one without asking us.
+    Scanners can recognize such tokens in logs and repositories without asking us.
     """
     match = _FORM.fullmatch(text)
     return match is not None and _checksum(match[1]) == match[2]
 
 
 def digest_of(token: str) -> str:
-    """What is stored: SHA-256 in hex. No salt, no slow hash: nobody guesses 220 random bits."""
+    """Return the stored form: SHA-256 in hex, without salt for 220 random bits."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def last_four(token: str) -> str:
-    """What may be shown of a token, so that a person can tell which one it is."""
+    """Return the end of a token, which distinguishes it for people."""
     return token[-4:]
 
 

@@ -1,4 +1,4 @@
-"""Apps: integrations with permissions of their own, and the tokens that they come in by."""
+"""Apps: integrations with permissions of their own, and their tokens."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -36,7 +36,7 @@ class AppSortField(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class App:
-    """An app and what it may do. What its manifest said is empty for one made here."""
+    """An app and its permissions; the manifest's fields are empty for a local app."""
 
     id: int
     name: str
@@ -58,10 +58,10 @@ class App:
 
 @dataclass(frozen=True, slots=True)
 class AppToken:
-    """What may be told of an app's token.
+    """An app's token, without its secret.
 
-    ``expires_at`` is ``None`` for one without end, ``permissions`` for one that may be used for
-    all that its app holds, ``replaced_at`` unless another one has taken its place.
+    ``expires_at`` is ``None`` for no expiry, ``permissions`` for all of the app's, ``replaced_at``
+    if it wasn't rotated.
     """
 
     id: int
@@ -78,7 +78,7 @@ class AppToken:
 
 @dataclass(frozen=True, slots=True)
 class NewAppToken:
-    """A token that has just been made; ``secret`` is told now and never again."""
+    """A new token; ``secret`` is shown once."""
 
     token: AppToken
     secret: str = field(repr=False)
@@ -87,7 +87,7 @@ class NewAppToken:
 def grantable_problem(
     permissions: Iterable[Permission], field: str = "permissions"
 ) -> Problem | None:
-    """Why no app can hold ``permissions``, whoever grants them, or ``None``."""
+    """Return why no app can hold ``permissions``, or ``None``."""
     if Permission.MANAGE_APPS not in permissions:
         return None
     message = "No app can hold MANAGE_APPS: managing apps is for people."
@@ -97,7 +97,7 @@ def grantable_problem(
 def token_permissions(
     granted: frozenset[Permission], narrowed: frozenset[Permission] | None
 ) -> frozenset[Permission]:
-    """What a token may be used for: what its app is ``granted``, less what it was not made for."""
+    """Return a token's permissions: those ``granted`` to its app, within the token's limit."""
     return granted if narrowed is None else granted & narrowed
 
 

@@ -1,4 +1,4 @@
-"""What apps add to the dashboard, and the tokens that they act by for whoever uses it."""
+"""The dashboard extensions of apps, and the tokens with which they act for users."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,10 +21,10 @@ TOKEN_LIFETIME = 300
 
 @dataclass(frozen=True, slots=True)
 class Extension:
-    """One entry that an app adds: ``mount`` says where, ``target`` how it opens.
+    """An entry in the dashboard: ``mount`` says where, ``target`` how it opens.
 
-    ``url`` is as the app wrote it, ``address`` what to open. ``permissions`` are what somebody
-    must hold to be shown it; ``settings`` are the dashboard's business, passed on as they are.
+    ``url`` is the app's text, ``address`` the URL to open. A user needs ``permissions`` to see it;
+    ``settings`` are passed to the dashboard.
     """
 
     id: int
@@ -46,10 +46,9 @@ class Extension:
 
 
 def extension_claims(app: App, user_permissions: frozenset[Permission]) -> dict[str, object]:
-    """What the token of an extension of ``app`` holds beside the claims of an access token.
+    """Return the claims of an extension's token besides those of an access token.
 
-    The permissions are for the app's own back end to look at: here they are computed anew at every
-    request.
+    The permissions are for the app's back end; this service computes them at every request.
     """
     both = user_permissions & extension_permissions(app.permissions)
     claims: dict[str, object] = {
@@ -66,9 +65,9 @@ def is_older_than_app(claims: Claims, app_created: float) -> bool:
 
 
 def extension_permissions(granted: frozenset[Permission]) -> frozenset[Permission]:
-    """What of an app's permissions its extensions may use for somebody who holds them too.
+    """Return the app's permissions that its extensions can use for a user who holds them too.
 
-    Managing apps is for people alone, so no extension does it in their name, not even one of an
-    app that was given the permission before that was refused.
+    Without MANAGE_APPS, which is for people only, even if the app was granted it before that was
+    refused.
     """
     return granted - {Permission.MANAGE_APPS}

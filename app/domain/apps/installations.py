@@ -15,7 +15,7 @@ MAX_MESSAGE_LENGTH = 1000
 
 
 class JobStatus(StrEnum):
-    """What has become of a job; an installation that succeeded is no longer to be seen."""
+    """The status of a job; successful installations are no longer listed."""
 
     PENDING = "PENDING"
     SUCCESS = "SUCCESS"
@@ -25,7 +25,7 @@ class JobStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """An app that somebody wants; ``message`` says why it has failed, in the app's own words."""
+    """A requested app; ``message`` is the app's own reason for a failure."""
 
     id: int
     app_name: str
@@ -53,6 +53,6 @@ def refusal_in(answer: Mapping[str, object], *, good: bool) -> str | None:
 
 
 def shown(message: str) -> str:
-    """A message of somebody else's, fit to be stored and shown on one line."""
+    """Return a foreign message on one line, fit to be stored and shown."""
     plain = "".join(one if one.isprintable() else " " for one in message if is_storable(one))
     return " ".join(plain.split())[:MAX_MESSAGE_LENGTH]

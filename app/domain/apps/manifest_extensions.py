@@ -1,4 +1,4 @@
-"""What a manifest adds to the dashboard."""
+"""The dashboard extensions in a manifest."""
 
 import re
 from collections.abc import Mapping
@@ -31,10 +31,10 @@ class ManifestExtension:
 def read_extensions(
     members: Members, app_url: str | None, permissions: frozenset[Permission] | None
 ) -> tuple[ManifestExtension, ...]:
-    """The extensions of a manifest whose app has ``app_url`` and asks for ``permissions``.
+    """Read the extensions of a manifest with ``app_url`` and ``permissions``.
 
-    ``app_url`` is empty when there is none; each is ``None`` when it was refused already: what
-    follows from that is not told again.
+    ``app_url`` is empty if there is none; each argument is ``None`` if it was refused, and
+    problems that follow from that aren't reported.
     """
     identifiers = Identifiers()
     return tuple(

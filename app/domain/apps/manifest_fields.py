@@ -1,4 +1,4 @@
-"""Reading a JSON object that somebody else wrote: every problem told, none twice."""
+"""Read a foreign JSON object: report every problem once."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,11 +15,10 @@ _MAX_PROSE_LENGTH = 20_000
 
 @dataclass(slots=True)
 class Members:
-    """The members of one object; what is wrong with any of them is added to ``problems``.
+    """The members of an object; their problems are added to ``problems``.
 
-    ``field`` names the input at fault where the object is a part of one (``webhooks``), and then
-    ``place`` says in the message which part it is (``webhooks[2]``). At the top each member is
-    named itself.
+    ``field`` is the input at fault for a nested object (``webhooks``), and ``place`` names the
+    part in messages (``webhooks[2]``). At the top each member is its own field.
     """
 
     values: Mapping[str, object]
@@ -140,7 +139,7 @@ class Identifiers:
     met: set[str] = field(default_factory=set)
 
     def is_new(self, identifier: str) -> bool:
-        """Whether nobody before has it; no identifier at all is nobody's."""
+        """Whether the identifier is new in this list; an empty one always is."""
         if identifier in self.met:
             return False
         if identifier:

@@ -1,4 +1,4 @@
-"""Where the app of a manifest wants to hear of events."""
+"""The webhooks in a manifest."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

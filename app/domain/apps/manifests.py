@@ -40,10 +40,10 @@ class Manifest:
 
 
 def read_manifest(document: Mapping[str, object], vendor: str) -> Manifest:
-    """The manifest in a JSON object; ``vendor`` is whose interface it may ask a version of.
+    """Read the manifest in a JSON object; ``vendor`` owns the interface whose version it requires.
 
-    Refuses everything that is wrong at once, each by the key it stands under: REQUIRED, INVALID,
-    INVALID_URL_FORMAT, INVALID_PERMISSION, OUT_OF_SCOPE_PERMISSION, INVALID_CUSTOM_HEADERS,
+    Refuses all problems at once, each by its key: REQUIRED, INVALID, INVALID_URL_FORMAT,
+    INVALID_PERMISSION, OUT_OF_SCOPE_PERMISSION, INVALID_CUSTOM_HEADERS,
     DUPLICATED_EXTENSION_IDENTIFIER, DUPLICATED_WEBHOOK_IDENTIFIER, UNSUPPORTED_SALEOR_VERSION.
     """
     problems: list[Problem] = []

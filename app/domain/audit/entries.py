@@ -1,4 +1,4 @@
-"""The audit trail as it is read: entries, and the topics they belong to."""
+"""The audit log's entries and topics."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ MAX_SEARCHED = 10_000
 
 
 class Topic(StrEnum):
-    """What entries are about; an action belongs to one by its first word (``app.create``)."""
+    """The topics of entries; an action's first word decides (``app.create``)."""
 
     DOORS = "doors"
     APPS = "apps"
@@ -69,11 +69,10 @@ class AuditEntry:
 
 @dataclass(frozen=True, slots=True)
 class AuditFilter:
-    """Which entries are wanted; what is left empty narrows nothing.
+    """Conditions on entries; an empty field matches all.
 
-    ``since`` is the first moment, ``until`` the last. ``text`` is a part of a name
-    (of who or of what), of an address or of an action, in any case. ``oldest_first`` turns the
-    trail round.
+    ``since`` and ``until`` are inclusive. ``text`` is a part of a name (actor's or subject's), an
+    IP address or an action, ignoring case. ``oldest_first`` reverses the list.
     """
 
     user_id: int | None = None

@@ -1,4 +1,4 @@
-"""Who is calling and what they can do: actors, permissions, scopes and grants.
+"""Actors, permissions, scopes and grants.
 
-Every rule about rights starts here.
+Every rule about permissions starts here.
 """

@@ -1,4 +1,4 @@
-"""Who is calling: one frozen value, made in one place, handed to every use case."""
+"""The caller: one frozen value, created in one place, passed to every use case."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -26,10 +26,10 @@ class SessionOrigin(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ProviderToken:
-    """What names a provider's own access token that a caller sent.
+    """A provider's own access token that a caller sent.
 
-    ``issued`` is the latest moment at which it can have been issued (Unix seconds), ``version``
-    that of the providers' settings by which it was good.
+    ``issued`` is the latest possible time of issue (Unix seconds), ``version`` that of the
+    providers' settings under which it was verified.
     """
 
     identity_id: int
@@ -43,17 +43,15 @@ class ProviderToken:
 class Actor:
     """The caller of a use case.
 
-    ``name`` is a person's email or an app's name, for the audit trail. ``permissions`` are the
-    effective ones, after groups, login mode and intersection. ``fault`` tells what is wrong with a
-    credential that was sent and is worth nothing; such a caller is anonymous. ``app_id`` beside
-    ``user_id`` is a dashboard extension acting for a user. ``token_limit`` is what an app token
-    was limited to when it was made, ``None`` for no limit. ``grant`` is what a provider granted,
-    where it rules; there is no ``session_id`` behind a provider's own token. ``previewed_by`` is
-    whoever is shown what an app would be told: it has the app's rights, and not the app's secrets.
-    ``proof_is_old``: the person at the console proved some time ago who they are, and has to again
-    before a use case that asks for it. One of ``session_id``, ``app_token_id`` and
-    ``provider_token`` names the credential of a request; an actor without any was not made from a
-    request.
+    ``name`` is a person's email or an app's name, for the audit log. ``permissions`` are the
+    effective ones, after groups, login mode and intersection. ``fault`` is what is wrong with a
+    credential; such a caller is anonymous. ``app_id`` with ``user_id`` is a dashboard extension
+    acting for a user. ``token_limit`` is an app token's limit, ``None`` for no limit. ``grant`` is
+    what a provider granted, if it rules permissions; a provider's own token has no ``session_id``.
+    ``previewed_by`` is the caller of a dry run: it has the app's permissions, but not its secrets.
+    ``proof_is_old``: the person at the console must reauthenticate before a use case that requires
+    it. One of ``session_id``, ``app_token_id`` and ``provider_token`` names the credential of a
+    request; an actor without any doesn't come from a request.
     """
 
     kind: ActorKind
@@ -77,7 +75,7 @@ class Actor:
 
     @property
     def viewer(self) -> "Actor":
-        """Who gets to see the answer: the caller, or whoever tries what an app would be told."""
+        """Return who sees the result: the caller, or the person previewing an app's payload."""
         return self.previewed_by or self
 
     def holds(self, permission: Permission) -> bool:
@@ -98,7 +96,7 @@ class Actor:
 
     @property
     def is_trusted(self) -> bool:
-        """Whoever holds the shell of the installation, or the installation itself."""
+        """Whether the caller is the operator or the installation itself."""
         return self.kind in (ActorKind.OPERATOR, ActorKind.WORKER)
 
 

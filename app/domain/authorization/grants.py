@@ -1,4 +1,4 @@
-"""Nobody gives what they do not hold (contract, "Staff and permissions")."""
+"""No one grants permissions that they lack (contract, "Staff and permissions")."""
 
 from collections.abc import Iterable
 
@@ -10,7 +10,7 @@ from app.domain.values.errors import Problem
 def grant_problem(
     actor: Actor, permissions: Iterable[Permission], field: str = "permissions"
 ) -> Problem | None:
-    """Why ``actor`` may not give ``permissions`` to anybody, or ``None``."""
+    """Return why ``actor`` can't grant ``permissions``, or ``None``."""
     beyond = _not_held(actor, permissions)
     if not beyond:
         return None
@@ -27,7 +27,7 @@ def grant_problem(
 def withdrawal_problem(
     actor: Actor, permissions: Iterable[Permission], field: str
 ) -> Problem | None:
-    """Why ``actor`` may not take ``permissions`` from anybody, or ``None``."""
+    """Return why ``actor`` can't revoke ``permissions``, or ``None``."""
     beyond = _not_held(actor, permissions)
     if not beyond:
         return None
@@ -57,12 +57,12 @@ def manage_problem(actor: Actor, permissions: Iterable[Permission]) -> Problem |
 
 
 def is_manageable(actor: Actor, permissions: Iterable[Permission]) -> bool:
-    """Whether ``actor`` may manage somebody, or something, that holds ``permissions``."""
+    """Whether ``actor`` can manage a user or app that holds ``permissions``."""
     return not _not_held(actor, permissions)
 
 
 def holds_all_permissions(actor: Actor) -> bool:
-    """Whether ``actor`` may do all there is: a superuser, or whoever holds the shell."""
+    """Whether ``actor`` holds everything: a superuser, or the operator."""
     return actor.permissions >= ALL_PERMISSIONS
 
 

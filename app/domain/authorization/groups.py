@@ -1,4 +1,4 @@
-"""Permission groups as whoever manages them sees them."""
+"""Permission groups with their members."""
 
 from dataclasses import dataclass
 

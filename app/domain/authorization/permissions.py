@@ -1,4 +1,4 @@
-"""What may be granted, and the names for the kinds of caller that some operations ask for."""
+"""The permissions, and the names of the kinds of callers that some operations require."""
 
 from enum import StrEnum
 

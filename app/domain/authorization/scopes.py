@@ -10,12 +10,12 @@ from app.domain.authorization.permissions import Permission, in_order
 
 
 def scope_of(permission: Permission, shop: str) -> str:
-    """The scope that stands for ``permission``: ``<shop>:manage_products``."""
+    """Return the scope of ``permission``: ``<shop>:manage_products``."""
     return f"{shop}:{permission.value.lower()}"
 
 
 def staff_scope(shop: str) -> str:
-    """The scope of somebody who is staff without any permission."""
+    """Return the scope of staff without permissions."""
     return f"{shop}:staff"
 
 
@@ -36,11 +36,11 @@ _STAFF = "STAFF"
 
 
 def granted_scopes(scope: object, permissions: object, shop: str) -> ScopeGrant:
-    """What the fields ``scope`` and ``permissions`` of an access token grant.
+    """Return what the claims ``scope`` and ``permissions`` of an access token grant.
 
-    ``permissions`` counts only when ``scope`` holds no permission at all; the two are never merged
-    (contract, "Single sign-on"). Whoever holds any permission is staff, and so is who has the
-    scope ``<shop>:staff``.
+    ``permissions`` counts only if ``scope`` contains no permission; the two are never merged
+    (contract, "Single sign-on"). Anyone with a permission is staff, or with the scope
+    ``<shop>:staff``.
     """
     scoped, listed = _words(scope), _words(permissions)
     found = _known(scoped, shop) or _known(listed, shop)

@@ -1,4 +1,4 @@
-"""Checkouts: carts of products, and what has to be true before one becomes an order."""
+"""Checkouts: carts of products, and the conditions for ordering them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ RETENTION = timedelta(days=90)
 
 @dataclass(frozen=True, slots=True)
 class CheckoutLine(Line):
-    """At the price, and by the name, that were told when it was put in."""
+    """A line with the name and price of the moment it was added."""
 
     @property
     def is_available(self) -> bool:
@@ -35,7 +35,7 @@ class CheckoutLine(Line):
 
 @dataclass(frozen=True, slots=True)
 class Checkout:
-    """A cart; ``user_id`` is its owner's, ``None`` for whoever knows the ``token``."""
+    """A cart; ``user_id`` is its owner's, ``None`` for an anonymous one, opened by ``token``."""
 
     id: int
     token: str
@@ -60,14 +60,14 @@ def manages_checkouts(actor: Actor) -> bool:
 
 
 def may_open(actor: Actor, owner_id: int | None) -> bool:
-    """Whether ``actor``, who knows the token of a cart, may use it: its owner's or nobody's."""
+    """Whether ``actor`` with the cart's token can use it: their own, or an anonymous one."""
     return owner_id is None or owner_id == actor.user_id or manages_checkouts(actor)
 
 
 def product_problem(product: Product | None, actor: Actor) -> Problem | None:
-    """Why ``product`` cannot be put into a cart, or ``None``.
+    """Return why ``product`` can't be added to a cart, or ``None``.
 
-    Nobody learns that a product exists which they do not get to see.
+    Doesn't reveal products that the caller can't see.
     """
     if product is None or not (product.is_published or sees_unpublished(actor)):
         return Problem("NOT_FOUND", "There is no such product.", "productId")
@@ -124,7 +124,7 @@ def lines_problem(lines: int, field: str = "lines") -> Problem | None:
 
 
 def completion_problems(lines: Sequence[CheckoutLine], email: str) -> list[Problem]:
-    """What has to be put right before a cart with these lines can become an order."""
+    """Return the problems that prevent ordering a cart with these lines."""
     found = []
     if not lines:
         found.append(Problem("NO_LINES", "There is nothing in it.", "lines"))

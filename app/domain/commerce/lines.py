@@ -1,4 +1,4 @@
-"""What a line of a cart and one of an order have in common."""
+"""What lines of carts and orders have in common."""
 
 from dataclasses import dataclass
 

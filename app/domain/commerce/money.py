@@ -46,10 +46,10 @@ def total(amounts: Iterable[Money]) -> Money:
 def price_problem(
     amount: Decimal, currency: str | None, field: str = "price", code: str = "INVALID"
 ) -> Problem | None:
-    """Why a piece cannot cost ``amount``, or ``None``; no ``currency`` stands for the shop's.
+    """Return why a price can't be ``amount``, or ``None``; ``currency`` defaults to the shop's.
 
-    Refuses on ``field`` what is negative, above ``MAX_PRICE`` or finer than a cent, and on
-    ``currency`` any but the shop's.
+    Refuses on ``field`` a negative amount, one above ``MAX_PRICE`` or with fractions of a cent,
+    and on ``currency`` any but the shop's.
     """
     if currency is not None and currency != CURRENCY:
         message = "Prices are in {currency} here, not in {given}."

@@ -24,7 +24,7 @@ class OrderStatus(StrEnum):
 
 
 class OrderStep(StrEnum):
-    """What the staff does with an order."""
+    """The steps that staff take with an order."""
 
     CONFIRM = "confirm"
     FULFILL = "fulfill"
@@ -49,7 +49,7 @@ class OrderSortField(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class OrderLine(Line):
-    """As it was called, and what it cost, when it was ordered."""
+    """A line with the name and price of the moment it was ordered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +106,9 @@ _DONE = {
 def take_step(
     status: OrderStatus, step: OrderStep, *, is_paid: bool = False, field: str = "id"
 ) -> OrderStatus:
-    """What ``step`` makes of an order of that ``status``.
+    """Return the order's status after ``step``.
 
-    Refuses, on ``field``, what is not allowed: PAYMENT_ERROR, CANNOT_CANCEL_ORDER, INVALID.
+    Refuses on ``field``: PAYMENT_ERROR, CANNOT_CANCEL_ORDER, INVALID.
     """
     after = _AFTER.get((status, step))
     if after is None:
@@ -122,7 +122,7 @@ def take_step(
 
 
 def sees_order(actor: Actor, owner_id: int | None) -> bool:
-    """Whether ``actor`` gets to see an order of that person: their own, or everybody's."""
+    """Whether ``actor`` can see that person's orders: their own, or with permission."""
     if actor.holds(Permission.MANAGE_ORDERS):
         return True
     return owner_id is not None and owner_id == actor.user_id

@@ -34,7 +34,7 @@ class ProductSortField(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """Something to sell. Without a ``price`` nobody can put it into a cart."""
+    """A product; without a ``price`` it can't be added to a cart."""
 
     id: int
     name: str
@@ -59,7 +59,7 @@ def name_problem(name: str) -> Problem | None:
 
 
 def slug_problem(slug: str) -> Problem | None:
-    """Why ``slug`` cannot stand in an address, or ``None``: letters, digits, ``-`` and ``_``."""
+    """Return why ``slug`` is invalid, or ``None``: letters, digits, ``-`` and ``_``."""
     if len(slug) > MAX_SLUG_LENGTH:
         message = "Use at most {max_slug_length} characters; this has {count}."
         return Problem(
@@ -81,7 +81,7 @@ def slug_of(name: str) -> str:
 
 
 def snapshot_of(product: Product) -> dict[str, object]:
-    """What the event of its deletion keeps of ``product``, as JSON can hold it."""
+    """Return the JSON snapshot of ``product`` for the event of its deletion."""
     price = product.price
     return {
         "id": product.id,

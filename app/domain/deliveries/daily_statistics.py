@@ -1,4 +1,4 @@
-"""What the console's first page tells: figures of the last day, and what follows from them."""
+"""Delivery statistics of the last day, for the console's first page."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta

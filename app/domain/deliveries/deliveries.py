@@ -1,6 +1,6 @@
-"""Delivering webhooks: when an attempt is made again, and what an answer means.
+"""Webhook deliveries: when to retry, and what a response means.
 
-Contract, "Webhooks"; schedule and limits are what SECURITY.md and the README promise.
+Contract, "Webhooks"; schedule and limits are documented in SECURITY.md and the README.
 """
 
 from collections.abc import Mapping
@@ -45,7 +45,7 @@ class DeliveryStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Deliveries to one endpoint that whoever holds the lease may make."""
+    """Deliveries to one endpoint, covered by one lease."""
 
     lease: str
     webhook_id: int
@@ -54,7 +54,7 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class EventDelivery:
-    """A payload on its way to a webhook; ``given_up`` is why nothing more is tried, if told."""
+    """A delivery; ``given_up`` is why nothing more is tried, if known."""
 
     id: int
     webhook_id: int
@@ -93,9 +93,9 @@ class ReplayResult:
 
 @dataclass(frozen=True, slots=True)
 class NextStep:
-    """What becomes of a delivery after an attempt; ``wait`` is in seconds until the next one.
+    """A delivery's status after an attempt; ``wait`` is in seconds until the next one.
 
-    ``gone`` is an endpoint that wants nothing any more: the webhook is to be disabled.
+    ``gone`` means that the endpoint asked to stop: the webhook is to be disabled.
     """
 
     status: DeliveryStatus
@@ -106,11 +106,11 @@ class NextStep:
 def next_step_after(
     *, answered: int | None, attempts: int, retry_after: float | None, chance: float
 ) -> NextStep:
-    """What an attempt means, the one numbered ``attempts`` (from 1).
+    """Return what follows from attempt number ``attempts`` (from 1).
 
-    ``answered`` is the HTTP status, ``None`` when there was no answer. 2xx is success, 410 stops,
-    everything else is a failure, redirects too. ``retry_after`` (seconds) puts the next attempt
-    off, never forward. ``chance`` (0 to 1) spreads what failed together.
+    ``answered`` is the HTTP status, ``None`` without a response. 2xx is success, 410 stops,
+    everything else is a failure, redirects too. ``retry_after`` (seconds) can only delay the next
+    attempt. ``chance`` (0 to 1) is jitter.
     """
     if answered is not None and answered in _GOOD:
         return NextStep(DeliveryStatus.SUCCESS)

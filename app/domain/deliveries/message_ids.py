@@ -7,9 +7,9 @@ RANDOM_LENGTH = 16
 
 
 def make_message_id(made: datetime, chance: str) -> str:
-    """``msg_``, the millisecond in hexadecimal, and ``RANDOM_LENGTH`` random characters.
+    """Return ``msg_``, the millisecond in hexadecimal, and ``RANDOM_LENGTH`` random characters.
 
-    Ids sort by time, so each new one stands beside the last one in the index: with random ids, a
-    delivery would cost the more the more there have been.
+    Ids sort by time, so that new ones are neighbors in the index: with random ids a delivery would
+    cost more as the table grows.
     """
     return f"msg_{int(made.timestamp() * 1000):012x}{chance}"

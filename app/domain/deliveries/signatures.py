@@ -1,6 +1,6 @@
-"""What a webhook's request carries so that its receiver can tell whose it is.
+"""Signatures by which a webhook's receiver verifies a request.
 
-Contract, "Webhooks": the platform's own headers, and beside them Standard Webhooks
+Contract, "Webhooks": the platform's own headers, and Standard Webhooks
 (https://www.standardwebhooks.com).
 """
 
@@ -17,9 +17,9 @@ _JSON = "application/json"
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """What is sent around a payload; ``api_url`` is the issuer, ``event`` the event's type.
+    """The data around a payload; ``api_url`` is the issuer, ``event`` the event's type.
 
-    ``signature`` is the detached JWS, or the HMAC in hex where the webhook has a secret.
+    ``signature`` is the detached JWS, or the HMAC in hex if the webhook has a secret.
     """
 
     vendor: str
@@ -39,10 +39,10 @@ def headers_of(
     secrets: tuple[str, ...],
     custom: Mapping[str, str],
 ) -> dict[str, str]:
-    """The headers of one attempt at ``timestamp`` (Unix seconds).
+    """Return the headers of one attempt at ``timestamp`` (Unix seconds).
 
-    Custom headers come first, so that none can stand in for one of ours. With several ``secrets``
-    (while one is being replaced) the Standard Webhooks signature lists one for each.
+    Custom headers come first, so that none replaces one of ours. With several ``secrets`` (during
+    a rotation) the Standard Webhooks signature lists one for each.
     """
     headers = dict(custom)
     own = {

@@ -1,7 +1,7 @@
-"""What happened: one frozen class an event, all of them in ``EVENTS``.
+"""The events: one frozen class each, all of them in ``EVENTS``.
 
 The names are the catalogue of the public interface (``WebhookEventTypeAsyncEnum``). An event names
-its subject by key; a deletion carries a snapshot, because there is nothing left to read.
+its subject by key; a deletion carries a snapshot, because its subject can't be read any more.
 """
 
 from collections.abc import Mapping

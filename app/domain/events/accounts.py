@@ -1,4 +1,4 @@
-"""What people do with their accounts, for those who write to them from elsewhere."""
+"""Account events, for apps that write to people."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""What every event is: a frozen value that names its subject by key."""
+"""The base of all events: a frozen value that names its subject by key."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -48,10 +48,10 @@ class EventType(StrEnum):
 class Event:
     """Something that happened to the subject of that key.
 
-    ``permission`` is what an app must hold to hear of it; ``subject`` is the subject's GraphQL
-    type; ``description`` says when it happens. ``selection`` is what a webhook is told that has
-    events and no query: fields of the GraphQL type that is named like the class. ``of_staff`` says
-    which people it can be about: the staff, customers, or (``None``) either.
+    An app needs ``permission`` to receive it; ``subject`` is the subject's GraphQL type;
+    ``description`` says when it happens. ``selection`` is the default query's: fields of the
+    GraphQL type named like the class. ``of_staff`` says which people it can be about: staff,
+    customers, or (``None``) either.
     """
 
     type: ClassVar[EventType]
@@ -73,9 +73,9 @@ class Deletion(Event):
 
 @dataclass(frozen=True, slots=True)
 class LinkRequested(Event):
-    """Somebody asked for a link; ``token`` is the secret in it, kept sealed wherever it waits.
+    """A link was requested; ``token`` is its secret, encrypted wherever it is stored.
 
-    It is ``None`` for a webhook that may not have it.
+    It is ``None`` for a webhook that must not receive it.
     """
 
     token: str | None = field(default="", repr=False)
@@ -84,5 +84,5 @@ class LinkRequested(Event):
 
 
 def default_query(event: type[Event]) -> str:
-    """The subscription that stands in where a webhook has this event and no query of its own."""
+    """Return the subscription for a webhook that has this event and no query."""
     return f"subscription {{ event {{ ... on {event.__name__} {{ {event.selection} }} }} }}"

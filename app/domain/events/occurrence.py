@@ -1,4 +1,4 @@
-"""An event as one app hears of it."""
+"""An event as received by one app."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,10 +8,10 @@ from app.domain.events.event import Event
 
 @dataclass(frozen=True, slots=True)
 class Occurrence:
-    """``event`` happened at that moment.
+    """``event`` happened at that time.
 
-    Whoever made it happen is told by kind (``User``, ``App``) and key. ``recipient_id`` is the app
-    that hears of it; nobody's in a dry run without one.
+    The principal is named by kind (``User``, ``App``) and key. ``recipient_id`` is the receiving
+    app, ``None`` in a dry run without one.
     """
 
     event: Event

@@ -1,4 +1,4 @@
-"""What the shop sells."""
+"""Product events."""
 
 from dataclasses import dataclass
 

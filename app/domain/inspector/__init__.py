@@ -1,4 +1,4 @@
-"""What a pasted token is, check by check.
+"""The report on a pasted token, check by check.
 
-A plain report that each edge shows in its own form.
+A plain value that each edge shows in its own form.
 """

@@ -1,4 +1,4 @@
-"""What a pasted token is, check by check, and what whoever brings it may do."""
+"""The report on a pasted token: its checks, and its bearer's permissions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from app.domain.shop.settings import PasswordLoginMode, effective_permissions, r
 
 
 class TokenKind(StrEnum):
-    """What a text is taken for, before anything about it is believed."""
+    """What a text looks like, before any check."""
 
     ACCESS = "access token"
     REFRESH = "refresh token"
@@ -23,7 +23,7 @@ class TokenKind(StrEnum):
 
 
 class CheckName(StrEnum):
-    """What is looked at, in this order; a check that fails ends it."""
+    """The checks in order; a failed one ends them."""
 
     FORM = "form"
     KEY = "key"
@@ -54,7 +54,7 @@ class Check:
 
 
 class KeyStatus(StrEnum):
-    """What the key is that a token names."""
+    """The status of the key that a token names."""
 
     ACTIVE = "active"
     NEXT = "next"
@@ -114,7 +114,7 @@ class Bearer:
 
 @dataclass(frozen=True, slots=True)
 class TokenApp:
-    """The app behind a token; ``last_four`` and ``token_name`` for a token of its own."""
+    """The app of a token; ``last_four`` and ``token_name`` for an app's own token."""
 
     id: int
     name: str
@@ -135,11 +135,11 @@ class TokenSession:
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """Everything that is told of a token; the token itself is not in it.
+    """The report on a token, without the token itself.
 
-    ``header`` and ``claims`` are as they stand there, whoever signed them. ``rights`` are ``None``
-    where there are none to tell, or (``rights_hidden``) where the caller may not see them;
-    ``by_sign_on`` are those that the same person would have in a single sign-on session.
+    ``header`` and ``claims`` are unverified. ``rights`` are ``None`` if unknown, or
+    (``rights_hidden``) if the caller can't see them; ``by_sign_on`` are those that the same person
+    would have in an SSO session.
     """
 
     kind: TokenKind
@@ -164,7 +164,7 @@ class Inspection:
 
     @property
     def effective(self) -> tuple[Permission, ...]:
-        """What whoever brings it may do; nothing unless it is valid."""
+        """Return the bearer's effective permissions; none for an invalid token."""
         if not self.is_valid:
             return ()
         return tuple(right.permission for right in self.rights or () if right.is_effective)
@@ -186,9 +186,9 @@ def person_rights(
     scopes: frozenset[Permission] | None = None,
     app: frozenset[Permission] | None = None,
 ) -> tuple[Right, ...]:
-    """Each permission that anybody concerned holds, and why it counts or does not.
+    """Return each permission that a party holds, and why it counts or doesn't.
 
-    The same arithmetic as ``effective_permissions``, told one by one.
+    The arithmetic of ``effective_permissions``, explained one by one.
     """
     effective = effective_permissions(held, mode=mode, origin=origin, scopes=scopes, app=app)
     stripped = removes_staff_rights(mode, origin)
@@ -220,7 +220,7 @@ def person_rights(
 def app_rights(
     granted: frozenset[Permission], narrowed: frozenset[Permission] | None
 ) -> tuple[Right, ...]:
-    """What an app's own token may be used for, of all that its app holds."""
+    """Return the permissions of an app's token among those of its app."""
     return tuple(
         Right(
             one,

@@ -48,9 +48,9 @@ def read_key_set(members: Mapping[str, object]) -> Mapping[str, PublicKey]:
 
 @dataclass(frozen=True, slots=True)
 class SigningKey:
-    """What may be told of a key of the ring; ``verifies_until`` is set when it is retired.
+    """A key of the ring; ``verifies_until`` is set once it is retired.
 
-    Nobody wrote down since when the key of ``RSA_PRIVATE_KEY`` has been in use: no time at all.
+    The key of ``RSA_PRIVATE_KEY`` has no times: when it came into use isn't recorded.
     """
 
     kid: str

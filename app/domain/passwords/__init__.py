@@ -1,4 +1,4 @@
-"""Which passwords are accepted, and what emailed links are for.
+"""Password rules and the purposes of emailed links.
 
-The lists of common words and names are data for that rule.
+The lists of common words and names are data for the rules.
 """

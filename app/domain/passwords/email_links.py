@@ -1,4 +1,4 @@
-"""Links that are mailed: what each is for, how long it works, and what makes it worthless."""
+"""Mailed links: purposes, lifetimes, and what invalidates them."""
 
 import hashlib
 import json
@@ -13,7 +13,7 @@ TOKEN_LENGTH = 43
 
 
 class LinkPurpose(StrEnum):
-    """What a link opens; one made for one purpose never opens another."""
+    """The purpose of a link, which can't be used for another."""
 
     SET_PASSWORD = "set_password"
     INVITATION = "invitation"
@@ -39,7 +39,7 @@ LIFETIMES: Mapping[LinkPurpose, timedelta] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class AccountState:
-    """What a link may depend on."""
+    """The account's fields that a link can depend on."""
 
     email: str
     password_hash: str | None = field(repr=False)
@@ -68,7 +68,7 @@ def state_of(purpose: LinkPurpose, account: AccountState) -> str:
 
 
 def digest_of(token: str) -> str:
-    """What is stored of a link's token: whoever reads the table cannot open anything."""
+    """Return the stored form of a link's token, which opens nothing."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""Characters that stand side by side, on keyboards and in alphabets: what fingers type unasked."""
+"""Runs of adjacent characters on keyboards and in alphabets."""
 
 _MIN_RUN_LENGTH = 3
 

@@ -1,4 +1,4 @@
-"""Which passwords are good enough to be set, and what is said about those that are not."""
+"""Rules for new passwords, and their messages."""
 
 import re
 import unicodedata
@@ -35,13 +35,12 @@ _LOOKALIKES = (
 def password_problems(
     password: str, field: str = "password", words: Iterable[str] = ()
 ) -> tuple[Problem, ...]:
-    """What is wrong with ``password`` as a new one; nothing at all when it may be set.
+    """Return the problems of ``password`` as a new one.
 
-    PASSWORD_TOO_SHORT and INVALID (too long) are said alone; PASSWORD_TOO_COMMON,
-    PASSWORD_TOO_SIMILAR (to ``words``: the account's own, in any spelling) and
-    PASSWORD_ENTIRELY_NUMERIC together. Every character of Unicode is welcome and counts as one;
-    what is set is exactly what was typed (NIST SP 800-63B-4, 3.1.1.2). Folding happens here, for
-    comparing, and nowhere else.
+    PASSWORD_TOO_SHORT and INVALID (too long) come alone; PASSWORD_TOO_COMMON, PASSWORD_TOO_SIMILAR
+    (to ``words``: the account's own, in any spelling) and PASSWORD_ENTIRELY_NUMERIC together.
+    Every Unicode character is allowed and counts as one; the password is stored exactly as typed
+    (NIST SP 800-63B-4, 3.1.1.2), and folded only here, for comparison.
     """
     if len(password) < MIN_LENGTH:
         message = "Use at least {min_length} characters; this has {count}."
@@ -103,9 +102,9 @@ def is_common(password: str) -> bool:
 
 
 def similar_word(password: str, words: Iterable[str]) -> str | None:
-    """The one of ``words`` that ``password`` is hardly different from, if there is one.
+    """Return the one of ``words`` to which ``password`` is too similar, if any.
 
-    Also the first of them in a ``password`` that is made of little else.
+    Also the first of them in a ``password`` that consists of little else.
     """
     folded = _fold(password)
     known = [(word, _fold(word)) for word in words if len(word) >= _MIN_WORD_LENGTH]

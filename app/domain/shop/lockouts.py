@@ -1,4 +1,4 @@
-"""Whether a change of the doors would leave nobody inside who could take it back."""
+"""Whether a change of access would leave no one who could undo it."""
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -12,10 +12,9 @@ from app.domain.values.errors import Refused
 
 @dataclass(frozen=True, slots=True)
 class AccessChange:
-    """What is to be changed; ``None`` stays as it is.
+    """A change of access; ``None`` keeps a switch.
 
-    ``provider_off`` is the slug of a provider that is to let in nobody whom it knows: it is
-    switched off, or knows them no more.
+    ``provider_off`` is the slug of a provider that will no longer sign in the people it knows.
     """
 
     password_login_mode: PasswordLoginMode | None = None
@@ -25,11 +24,11 @@ class AccessChange:
 
 @dataclass(frozen=True, slots=True)
 class SettingsManagers:
-    """Who holds MANAGE_SETTINGS, by the way they come in.
+    """Counts of people and apps with MANAGE_SETTINGS, by sign-in method.
 
-    ``people`` have any way in, ``by_sign_on`` a single sign-on identity at a provider that is
-    active; ``by_grant`` are signed in with that right from a provider that rules over rights.
-    ``apps`` have a token for it. ``providers`` is how many providers are active.
+    ``people`` have any sign-in method, ``by_sign_on`` an identity at an active provider;
+    ``by_grant`` are signed in with the permission from a provider that rules permissions. ``apps``
+    have a token with it. ``providers`` counts active providers.
     """
 
     people: int
@@ -40,7 +39,7 @@ class SettingsManagers:
 
 
 class LockoutReason(StrEnum):
-    """Why nobody could undo a change."""
+    """Why no one could undo a change."""
 
     NO_PROVIDER = "no provider"
     NO_IDENTITY = "no identity"
@@ -79,7 +78,7 @@ _MESSAGES = {
 
 @dataclass(frozen=True, slots=True)
 class Lockout:
-    """How many people and apps could undo a change; ``reason`` when that is nobody."""
+    """How many people and apps could undo a change; ``reason`` if none could."""
 
     people: int
     apps: int
@@ -90,7 +89,7 @@ class Lockout:
         return self.reason is not None
 
     def unless_before(self, before: "Lockout") -> "Lockout":
-        """The same, without a reason if nobody could undo anything ``before`` either.
+        """Return this without a reason if no one could undo anything ``before`` either.
 
         Such a change takes nothing away, and may be the repair.
         """
@@ -98,15 +97,15 @@ class Lockout:
 
 
 class LockoutRefused(Refused):
-    """A change was refused because nobody inside could undo it."""
+    """A change was refused because no one could undo it."""
 
 
 def locking_setting(before: Provider, after: Provider) -> str:
-    """What keeps out everybody whom a provider lets in, if ``after`` does; empty otherwise.
+    """Return the setting by which ``after`` locks out a provider's people; empty if none does.
 
-    People are known by issuer and subject. Under another client a subject may be another (OpenID
-    Connect Core 1.0, 8.1, pairwise identifiers; Microsoft Entra ID gives one to each client), and
-    no one can tell beforehand.
+    People are known by issuer and subject. Another client may get other subjects (OpenID Connect
+    Core 1.0, 8.1, pairwise identifiers; Microsoft Entra ID does so for each client), which can't
+    be known beforehand.
     """
     if not before.active:
         return ""
@@ -121,7 +120,7 @@ def locking_setting(before: Provider, after: Provider) -> str:
 def locking_message(
     setting: str, name: str, people: str, staff: int, reason: LockoutReason
 ) -> str:
-    """Why ``setting`` of a provider stays, with its ``people`` counted just now."""
+    """Return why ``setting`` of a provider can't change, with its current number of ``people``."""
     who = f"{people} came in by {name}, {staff:,} of them staff"
     why = reason.message if setting == "active" else _NO_WAY_BACK
     eased = "" if reason is LockoutReason.NOBODY else _EASED
@@ -131,10 +130,10 @@ def locking_message(
 def check_lockout(
     actor: Actor, managers: SettingsManagers, mode: PasswordLoginMode, change: AccessChange
 ) -> Lockout:
-    """Whether ``change`` locks out everybody who could undo it; ``mode`` is the one after it.
+    """Return whether ``change`` locks out all who could undo it; ``mode`` is the one after it.
 
-    The operator at the shell always can undo it, and counts for nobody: whoever sits at the
-    console may not have a shell. The way that ``actor`` came in by counts, unless it is closed.
+    The operator can always undo it, but doesn't count: console users may have no shell. The
+    sign-in method of ``actor`` counts, unless the change closes it.
     """
     if mode is PasswordLoginMode.ENABLED:
         people = managers.people

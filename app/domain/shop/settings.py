@@ -1,4 +1,4 @@
-"""The shop's settings, declared once, and what its two switches mean (contract, part 1)."""
+"""The shop's settings, declared once, and the meaning of its two switches (contract, part 1)."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class PasswordLoginMode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Switches:
-    """What decides who gets in at all."""
+    """The two switches that control access."""
 
     password_login_mode: PasswordLoginMode = PasswordLoginMode.ENABLED
     allow_storefront_traffic: bool = True
@@ -68,7 +68,7 @@ class ShopUpdate:
 
 
 class SettingKind(Enum):
-    """What a setting holds, which decides how it is checked, typed and shown."""
+    """The kind of a setting, which decides how it is checked, typed and shown."""
 
     LINE = auto()
     PROSE = auto()
@@ -196,10 +196,10 @@ def given_values(update: ShopUpdate) -> Iterator[tuple[Setting, object]]:
 
 
 def mode_change_problem(actor: Actor, target: PasswordLoginMode) -> Problem | None:
-    """Why ``actor`` may not set ``target``, or ``None``.
+    """Return why ``actor`` can't set ``target``, or ``None``.
 
-    Contract, "Password login mode": any mode to any mode when the caller is authenticated by OIDC
-    or the target is ``ENABLED``. An app has no password to come in by, nor has the operator.
+    Contract, "Password login mode": any mode to any mode when the caller signed in with OIDC or
+    the target is ``ENABLED``. Apps and the operator don't sign in with a password.
     """
     if target is PasswordLoginMode.ENABLED or actor.kind is not ActorKind.USER:
         return None
@@ -231,11 +231,11 @@ def effective_permissions(
     scopes: frozenset[Permission] | None = None,
     app: frozenset[Permission] | None = None,
 ) -> frozenset[Permission]:
-    """What a user may do right now (contract, "Modes, precisely" and "Apps and extensions").
+    """Return a user's effective permissions (contract, "Modes, precisely", "Apps and extensions").
 
-    ``granted`` are those of groups and direct grants (every one for a superuser); ``scopes``, when
-    given, are the provider's and rule alone; ``app``, when given, is the extension's app, with
-    which the rest is intersected.
+    ``granted`` are those of groups and direct grants (all for a superuser); ``scopes``, if given,
+    are the provider's and count alone; ``app``, if given, is the extension's app, with which the
+    rest is intersected.
     """
     if removes_staff_rights(mode, origin):
         return frozenset()

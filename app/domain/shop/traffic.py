@@ -13,7 +13,7 @@ RETENTION = timedelta(days=8)
 
 
 class TrafficKind(StrEnum):
-    """Who sent a request; ``INVALID`` is somebody with a credential that is worth nothing."""
+    """The kinds of callers; ``INVALID`` sent an invalid credential."""
 
     ANONYMOUS = "anonymous"
     INVALID = "invalid"

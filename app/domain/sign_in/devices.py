@@ -33,9 +33,9 @@ _PROGRAM = re.compile(r"([A-Za-z][A-Za-z0-9._+-]{0,39})(?:/([0-9]+(?:\.[0-9]+)?)
 
 @dataclass(frozen=True, slots=True)
 class SignedIn:
-    """A session of somebody: ``device`` in plain words, ``is_current`` when it is asking itself.
+    """A user's session; ``device`` in plain words, ``is_current`` for the one in use.
 
-    ``last_used_at`` may be a minute old: it is gathered in memory first.
+    ``last_used_at`` may be a minute late: it is collected in memory first.
     """
 
     id: int
@@ -49,10 +49,9 @@ class SignedIn:
 
 @lru_cache(maxsize=1024)
 def device_of(user_agent: str) -> str:
-    """``user_agent`` as people would say it: ``Firefox on Windows``, ``curl 8.5``.
+    """Describe a ``user_agent``: ``Firefox on Windows``, ``curl 8.5``.
 
-    Only words of ours and a program's own name come out: whatever else somebody has put into that
-    header is not repeated.
+    Contains only our own words and a program's name, nothing else from the header.
     """
     browser, system = _first(_BROWSERS, user_agent), _first(_SYSTEMS, user_agent)
     if browser and system:

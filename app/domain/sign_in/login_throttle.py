@@ -39,13 +39,12 @@ _MAX_EXPONENT = MAX_BLOCK_SECONDS.bit_length()
 
 
 def block_seconds(*, failures: int, known_failures: int = 0, user_failures: int = 0) -> int:
-    """How long an address waits after a failure; from 1 to ``MAX_BLOCK_SECONDS`` seconds.
+    """Return how long an address is blocked after a failure: 1 to ``MAX_BLOCK_SECONDS`` seconds.
 
-    The longest of three counts, the failure itself included in each: ``failures`` (k) of the
-    address with whatever email, which grows the wait at every tenth; ``known_failures`` (n) of
-    the address with a wrong password of anybody, and ``user_failures`` (m) with a wrong password
-    of this user, which both double it. After an attempt with an unknown email the last two do
-    not apply and are zero.
+    The longest of three waits, this failure included: ``failures`` (k) of the address with any
+    email doubles it at every tenth; ``known_failures`` (n) of the address with a wrong password of
+    any user, and ``user_failures`` (m) with one of this user, double it each time. After an
+    attempt with an unknown email the last two are zero.
     """
     return max(
         _power(-(-failures // _UNKNOWN_STEP) - 1),

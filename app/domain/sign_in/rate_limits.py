@@ -53,7 +53,7 @@ def parse_rates(text: str) -> Rates:
 
 @dataclass(frozen=True, slots=True)
 class RateLimit:
-    """A limit per client, and what it protects."""
+    """A limit per client, and its purpose."""
 
     rates: Rates
     purpose: str
@@ -176,9 +176,9 @@ class RateLimitPolicy:
 
 
 def client_of(address: str | None) -> str:
-    """Who is counted as one client: an IPv4 address, or the /64 network of an IPv6 address.
+    """Return the client of an address: the IPv4 address, or the /64 network of an IPv6 one.
 
-    Whoever has one IPv6 address usually has 2^64 of them.
+    A client usually has 2^64 IPv6 addresses.
     """
     parsed = None if address is None else parse_address(address)
     if parsed is None:

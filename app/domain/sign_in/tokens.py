@@ -1,4 +1,4 @@
-"""The claims of our own tokens: what goes in, and what must be found when one comes back.
+"""The claims of our own tokens: making and checking them.
 
 Contract, "Access and refresh tokens" and "Credentials, precisely".
 """
@@ -48,7 +48,7 @@ class Claims:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """Whom a token is made for, and how."""
+    """The user and session of a token."""
 
     user_id: int
     email: str
@@ -59,10 +59,10 @@ class Subject:
 
 
 def successor_of(csrf_token: str) -> str:
-    """The ``csrf_token`` of the refresh token that follows the one with ``csrf_token``.
+    """Return the ``csrf_token`` of the refresh token that follows the one with ``csrf_token``.
 
-    The same for whoever asks, so that two who use one token at once get the same successor. It is
-    no secret from whoever holds the token: nobody but us can sign another one.
+    Deterministic, so that two concurrent uses of one token get the same successor. It is no secret
+    from the token's holder: only we can sign another one.
     """
     return sha256(f"after {csrf_token}".encode()).hexdigest()
 
@@ -110,8 +110,8 @@ def read_claims(everything: Mapping[str, object], owner: str) -> Claims:
 def check_claims(claims: Claims, *, now: float, issuer: str, configured: bool) -> None:
     """Refuse a token of another issuer, an expired one, one from the future; in this order.
 
-    ``issuer`` is the one this request stands for. When none is configured (development), every
-    loopback issuer is accepted beside it (contract, "The operator's surface").
+    ``issuer`` is that of the request. Without a configured one (development), every loopback
+    issuer is accepted too (contract, "The operator's surface").
     """
     if claims.iss != issuer and (configured or not is_loopback_issuer(claims.iss)):
         raise TokenRejected(TokenFault.INVALID)
@@ -122,7 +122,7 @@ def check_claims(claims: Claims, *, now: float, issuer: str, configured: bool) -
 
 
 def is_access(claims: Claims) -> bool:
-    """Whether the token may stand in a header: an access token, or an extension's."""
+    """Whether the token can be sent in a header: an access token, or an extension's."""
     return claims.type in (TokenType.ACCESS, TokenType.EXTENSION)
 
 

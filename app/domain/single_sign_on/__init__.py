@@ -1,4 +1,4 @@
-"""Identity providers: settings, discovery, tokens and what they say about a person.
+"""Identity providers: settings, discovery, tokens and their claims about people.
 
 Sources: OpenID Connect Core and Discovery, RFC 9068.
 """

@@ -1,4 +1,4 @@
-"""What a provider's token would make of its bearer: who, staff or not, with which rights."""
+"""The attribute mapping preview: account, staff status and permissions from a token."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -8,7 +8,7 @@ from app.domain.single_sign_on.provider_users import ExternalPerson
 
 
 class MappedKind(StrEnum):
-    """What a pasted text was read as."""
+    """The kind of token that a pasted text was read as."""
 
     ACCESS = "access token"
     ID = "ID token"
@@ -16,7 +16,7 @@ class MappedKind(StrEnum):
 
 
 class MappedTo(StrEnum):
-    """What becomes of whoever comes in with it."""
+    """What happens to the person's account."""
 
     KNOWN = "known"
     LINKED = "linked"
@@ -26,13 +26,13 @@ class MappedTo(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class MappingPreview:
-    """What would happen; nothing has.
+    """The result of a preview; nothing has changed.
 
-    ``reason`` is why nobody is let in. ``person`` is who the provider tells of, ``user_id`` and
-    ``email`` the account here (no id for one that would be made). ``permissions`` are those that
-    count afterwards: the provider's where it rules (``provider_rules``), else those kept here;
-    ``None`` where this token does not tell them, or (``rights_hidden``) where the caller may not
-    see them. ``groups`` are those of the account, ``joins`` the group it would be put into.
+    ``reason`` is why sign-in would be refused. ``person`` is the provider's, ``user_id`` and
+    ``email`` the account's (no id for a new one). ``permissions`` are the effective ones: the
+    provider's if it rules them (``provider_rules``), else those kept here; ``None`` if this token
+    doesn't contain them, or (``rights_hidden``) if the caller can't see them. ``groups`` are the
+    account's, ``joins`` the group it would be added to.
     """
 
     kind: MappedKind

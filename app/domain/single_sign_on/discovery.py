@@ -30,10 +30,10 @@ _CHOICES: Mapping[str, tuple[frozenset[str], tuple[str, ...]]] = {
 def read_description(
     document: Mapping[str, object], issuer: str
 ) -> tuple[dict[str, str], list[Problem]]:
-    """The settings that ``document`` tells, and what is wrong with it: INVALID on ``issuer``.
+    """Read the settings in a discovery ``document``, and its problems: INVALID on ``issuer``.
 
-    It must be of ``issuer`` itself, but for a slash at the end: whoever answers in another's name
-    is not believed (4.3). What is reached by HTTPS must not lead to what is not.
+    Its issuer must be ``issuer``, except for a trailing slash (4.3). A document fetched by HTTPS
+    must not contain HTTP URLs.
     """
     told = document.get("issuer")
     if not isinstance(told, str) or told.rstrip("/") != issuer.rstrip("/"):

@@ -48,17 +48,17 @@ def read_foreign_token(token: str, algorithms: frozenset[str]) -> ForeignToken:
 
 
 def peek(token: str) -> Mapping[str, object]:
-    """The claims of ``token`` as they stand there, verified by nobody; nothing when unreadable."""
+    """Return the unverified claims of ``token``; empty if unreadable."""
     return _members(token, 1)
 
 
 def peek_header(token: str) -> Mapping[str, object]:
-    """The header of ``token`` as it stands there, likewise."""
+    """Return the unverified header of ``token``; empty if unreadable."""
     return _members(token, 0)
 
 
 def claimed_key(token: str) -> str | None:
-    """The ``kid`` that ``token`` names, verified by nobody; ``None`` where it names none."""
+    """Return the unverified ``kid`` of ``token``, or ``None``."""
     kid = _members(token, 0).get("kid")
     return kid if isinstance(kid, str) else None
 

@@ -11,7 +11,7 @@ from app.domain.values.text_rules import line_problem
 
 
 class SettingType(StrEnum):
-    """What kind of a value a setting has (`ConfigurationTypeFieldEnum`)."""
+    """The type of a setting's value (`ConfigurationTypeFieldEnum`)."""
 
     STRING = "STRING"
     MULTILINE = "MULTILINE"
@@ -23,7 +23,7 @@ class SettingType(StrEnum):
 
 
 class Scope(StrEnum):
-    """What a plugin is configured for; a provider is the whole shop's."""
+    """The scope of a plugin's configuration; a provider's is the whole shop."""
 
     PER_CHANNEL = "PER_CHANNEL"
     GLOBAL = "GLOBAL"
@@ -131,9 +131,9 @@ class SettingValue:
 
 
 def read_setting(name: str, value: str | None) -> str | bool | Problem | None:
-    """What ``value`` means for the setting ``name``; ``None`` leaves it as it is.
+    """Read ``value`` for the setting ``name``; ``None`` keeps it.
 
-    Nothing, and an empty text, clear a setting. A problem (INVALID) stands on the name.
+    Null and an empty text clear a setting. Refuses INVALID on the name.
     """
     setting = _BY_NAME.get(name)
     if setting is None:

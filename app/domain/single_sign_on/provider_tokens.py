@@ -1,7 +1,7 @@
-"""What a provider's tokens must say before they are believed; their signatures come first.
+"""Check the claims of providers' tokens, after their signatures.
 
 RFC 9068 (access tokens), OpenID Connect Core 1.0, 3.1.3.7 (ID tokens), Back-Channel Logout 1.0,
-2.6 (logout tokens); RFC 8725 for what they have in common.
+2.6 (logout tokens); RFC 8725 for all.
 """
 
 from collections.abc import Mapping
@@ -38,7 +38,7 @@ _OF_ID_TOKENS = ("nonce", "at_hash", "c_hash", "s_hash", "events")
 
 
 class ProviderTokenRejected(TokenRejected):
-    """A provider's token, or its word about somebody, is worth nothing; ``reason`` says why."""
+    """A provider's token, or its claims about a person, are invalid; ``reason`` says why."""
 
     def __init__(self, reason: str, fault: TokenFault = TokenFault.INVALID) -> None:
         super().__init__(fault)
@@ -46,7 +46,7 @@ class ProviderTokenRejected(TokenRejected):
 
 
 def reason_of(rejected: TokenRejected) -> str:
-    """Why a provider's token was rejected, in words for whoever set the provider up."""
+    """Return why a provider's token was rejected, for the person who configures the provider."""
     if isinstance(rejected, ProviderTokenRejected):
         return rejected.reason
     return f"A token of the provider cannot be trusted: {rejected.fault.message}."
@@ -78,10 +78,9 @@ class AccessToken:
 
 @dataclass(frozen=True, slots=True)
 class IdToken:
-    """Who has signed in; ``sid`` is the provider's name of its session, if it tells one.
+    """The claims of a sign-in; ``sid`` is the provider's session, if known.
 
-    ``proved_ago`` is how many seconds before the token was made they last proved there who they
-    are; 0 where it does not tell.
+    ``proved_ago`` is how many seconds before issue the person authenticated there; 0 if unknown.
     """
 
     issuer: str
@@ -93,7 +92,7 @@ class IdToken:
 
 @dataclass(frozen=True, slots=True)
 class LogoutToken:
-    """What a provider tells to have ended: one session by ``sid``, or all of ``subject``.
+    """The sessions that a provider ended: one by ``sid``, or all of ``subject``.
 
     ``issued`` is in Unix seconds.
     """
@@ -123,7 +122,7 @@ def is_opaque(token: str) -> bool:
 
 
 def claimed_issuer(token: str) -> str | None:
-    """The issuer that ``token`` names, which nobody has verified: only to choose whom to ask."""
+    """Return the unverified issuer of ``token``, to choose the provider."""
     issuer = peek(token).get("iss")
     return issuer if isinstance(issuer, str) else None
 

@@ -1,4 +1,4 @@
-"""What a provider tells about a person: read carefully, for it becomes an account here."""
+"""Read a provider's claims about a person, from which an account is created."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,10 +11,10 @@ from app.domain.single_sign_on.providers import Provider
 
 @dataclass(frozen=True, slots=True)
 class ExternalPerson:
-    """Somebody at a provider; ``email`` is empty where it tells none that could be one.
+    """A person at a provider; ``email`` is empty if there is no valid one.
 
-    ``is_verified`` only where the provider says so with a real boolean (a text that reads
-    ``"false"`` is true to many programs), or says nothing and its emails are trusted.
+    ``is_verified`` only if the provider says so with a boolean (the text ``"false"`` is true to
+    many programs), or says nothing and its emails are trusted.
     """
 
     subject: str
@@ -27,10 +27,10 @@ class ExternalPerson:
 def read_person(
     claims: Mapping[str, object], provider: Provider, subject: str | None = None
 ) -> ExternalPerson:
-    """The person in ``claims`` (of an ID token, or the user-info answer) of ``provider``.
+    """Read the person in ``claims`` (of an ID token, or from user-info) of ``provider``.
 
     With ``subject`` the claims must be about it (OpenID Connect Core, 5.3.2); raises
-    ``ProviderTokenRejected`` otherwise, and for claims about nobody.
+    ``ProviderTokenRejected`` otherwise, and for claims without a subject.
     """
     told = read_subject(claims.get("sub"))
     if subject is not None and told != subject:
@@ -53,7 +53,7 @@ def _is_verified(said: object, provider: Provider) -> bool:
 
 
 def _name(value: object) -> str:
-    """A name as it can be stored; what cannot is left out, for it keeps nobody from signing in."""
+    """Return a name if it can be stored, else an empty one: names don't prevent sign-in."""
     if not isinstance(value, str):
         return ""
     name = value.strip()[:MAX_NAME_LENGTH]

@@ -57,15 +57,15 @@ class Provider:
         return f"{word}.authentication.openidconnect"
 
     def issuer_here(self, told: str) -> str:
-        """Under which name the people of the issuer that a token told are kept.
+        """Return the issuer under which identities are stored.
 
-        One that nobody configured is believed for this provider alone: it must not be able to
-        speak for another's people.
+        An issuer that isn't configured counts for this provider alone: it must not be able to
+        impersonate another one's people.
         """
         return self.issuer or f"{self.slug}|{told}"
 
     def makes_staff(self, email: str) -> bool:
-        """Whether whoever has this address, verified, belongs to the staff by its domain."""
+        """Whether a person with this verified email is staff by its domain."""
         words = (word.strip().lstrip("@") for word in self.staff_user_domains.split(","))
         domain = ascii_host(email.rpartition("@")[2])
         return domain is not None and domain in {ascii_host(word) for word in words if word}
@@ -89,7 +89,7 @@ def choose(providers: Iterable[Provider], slug: str) -> Provider | None:
 
 
 def requested_scope(provider: Provider, shop: str) -> str:
-    """What a sign-in asks for."""
+    """Return the scope of a sign-in request."""
     words = ["openid", "profile", "email"]
     if provider.enable_refresh_token:
         words.append("offline_access")

@@ -10,10 +10,10 @@ _SHOWN = "for example https://shop.example.com/graphql/"
 
 
 def parse_api_url(text: str) -> str:
-    """The address in ``text``: a host alone stands for its ``/graphql/``.
+    """Parse an API's URL; a host alone means its ``/graphql/``.
 
-    Raises ``ValueError`` for anything but a whole address with ``https://`` or ``http://``, and
-    for one that holds a password, a query or a fragment.
+    Raises ``ValueError`` for anything but an absolute ``https://`` or ``http://`` URL, and for one
+    with a password, a query or a fragment.
     """
     text = text.strip()
     if not text.lower().startswith(("http://", "https://")):

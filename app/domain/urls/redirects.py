@@ -46,10 +46,10 @@ def redirect_problem(
 
 
 def may_redirect_to_other_host(text: str) -> bool:
-    """Whether a browser that is redirected to ``text`` may end up on another host.
+    """Whether a browser redirected to ``text`` could end up on another host.
 
-    By the URL standard of browsers: a backslash is a slash, and after ``https:`` the slashes may
-    be missing. Anything with a scheme counts, wherever it stands in ``text``.
+    By the browsers' URL standard: a backslash is a slash, and slashes may be missing after
+    ``https:``. Anything with a scheme counts, anywhere in ``text``.
     """
     read = text.strip().replace("\\", "/")
     return read.startswith("//") or _ADDRESS.search(read) is not None

@@ -98,10 +98,9 @@ def is_web_url(text: str) -> bool:
 
 
 def is_unambiguous(text: str) -> bool:
-    """Whether ``text`` is one URL or path to every person and program that reads it in a mail.
+    """Whether ``text`` is read as one URL or path by people and programs in a mail.
 
-    Behind a blank another URL could begin, and what is added to the first, a link's secret, would
-    stand in the second.
+    A second URL could begin after a blank, and receive the link's secret that is appended.
     """
     return 0 < len(text) <= MAX_URL_LENGTH and not any(map(_is_treacherous, text))
 
@@ -156,10 +155,10 @@ def is_same_origin(one: str, other: str) -> bool:
 
 
 def below(address: str, path: str) -> str:
-    """``path`` taken relative to the folder of ``address``; of the same origin in any case.
+    """Return ``path`` relative to the folder of ``address``, always of the same origin.
 
     ``/edit`` below ``https://app.example/shop/`` is ``https://app.example/shop/edit``. Joined as
-    text, for what a path holds (``/javascript:…``) must never be read as an address of its own.
+    text: a path's contents (``/javascript:…``) must never be read as a URL.
     """
     parts = urlsplit(address)
     folder = parts.path.rpartition("/")[0]

@@ -1,4 +1,4 @@
-"""What was found where somebody looked for faults."""
+"""The results of diagnostic checks."""
 
 from dataclasses import dataclass
 from enum import StrEnum

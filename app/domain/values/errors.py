@@ -51,9 +51,9 @@ class Refused(Exception):
 
 
 class PermissionDenied(Exception):
-    """The caller is known, or known to be nobody, and lacks one of ``required``.
+    """The caller is identified or anonymous, and lacks one of ``required``.
 
-    ``required`` holds names of permissions or of the kinds of caller that would do.
+    ``required`` holds names of permissions or kinds of callers.
     """
 
     def __init__(self, *required: str, message: str | None = None) -> None:
@@ -65,7 +65,7 @@ class PermissionDenied(Exception):
 
 
 class TokenFault(StrEnum):
-    """What is wrong with a credential; the value is the code that existing clients test for."""
+    """What is wrong with a credential; the value is the code that clients test for."""
 
     EXPIRED = "ExpiredSignatureError"
     SIGNATURE = "InvalidSignatureError"
@@ -98,9 +98,9 @@ _MESSAGES = {
 
 
 class TokenRejected(Exception):
-    """The credential that came with the request is worth nothing.
+    """The request's credential is invalid.
 
-    ``message`` is for whoever sent it to another instance, which says so in words of its own.
+    ``message`` replaces the default for other instances.
     """
 
     def __init__(self, fault: TokenFault, message: str = "") -> None:

@@ -1,8 +1,8 @@
-"""What keeps an installation from working, each with what the operator can do about it."""
+"""Errors that keep an installation from working, with advice for the operator."""
 
 
 class Fault(Exception):
-    """Something outside the rules stands in the way."""
+    """An error outside the rules."""
 
 
 class Misconfigured(Fault):
@@ -33,7 +33,7 @@ class DatabaseUnavailable(Unreachable):
 
 
 class DatabaseBusy(DatabaseUnavailable):
-    """The database answers, but somebody holds a lock for too long; reads go on."""
+    """The database responds, but a lock was held for too long; reads work."""
 
 
 class SchemaBehind(Fault):

@@ -13,10 +13,10 @@ _SITES = ipaddress.ip_network("fec0::/10")
 
 
 def parse_address(text: str) -> Address | None:
-    """The address that ``text`` spells, or ``None``.
+    """Parse an IP address, or return ``None``.
 
-    IPv6 may stand in brackets and carry a zone, which is dropped: it names an interface of one
-    machine. An IPv4 address mapped into IPv6 (RFC 4291, 2.5.5.2) is that IPv4 address.
+    IPv6 can be in brackets and have a zone, which is dropped: it names an interface of one
+    machine. An IPv4-mapped IPv6 address (RFC 4291, 2.5.5.2) is that IPv4 address.
     """
     bare = text.strip()
     bracketed = bare.startswith("[") and bare.endswith("]")
@@ -36,6 +36,6 @@ def parse_address(text: str) -> Address | None:
 
 
 def is_public(address: Address) -> bool:
-    """Whether anybody on the internet may be meant by ``address``, and nobody's network alone."""
+    """Whether ``address`` is reachable on the public internet."""
     is_set_aside = address.is_multicast or address.is_reserved
     return address.is_global and not (is_set_aside or address in _PROTOCOLS or address in _SITES)

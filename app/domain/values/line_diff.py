@@ -120,7 +120,7 @@ def _longest_rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _hunks(lines: Sequence[DiffLine]) -> Iterator[range]:
-    """The parts of ``lines`` with a change and what is around it."""
+    """Return the changed parts of ``lines`` with their context."""
     start, stop = 0, 0
     for place, line in enumerate(lines):
         if line.mark == " ":

@@ -24,9 +24,9 @@ _MAX_INTEGER = 2**63
 
 @dataclass(frozen=True, slots=True)
 class PageRequest:
-    """Which part of a list is wanted: ``size`` items after or before a place in it.
+    """A requested page: ``size`` items after or before a cursor.
 
-    ``cursor`` holds the sort values of the row it stands for, the key last; empty at either end.
+    ``cursor`` holds the sort values of its row, the key last; empty at either end.
     """
 
     size: int
@@ -35,13 +35,13 @@ class PageRequest:
 
     @property
     def cursor_field(self) -> str:
-        """The argument that the cursor came in."""
+        """The argument that contained the cursor."""
         return "before" if self.backwards else "after"
 
 
 @dataclass(frozen=True, slots=True)
 class Page(Generic[Item_co]):
-    """A part of a list, in its order. ``count`` tells how many there are in all, when asked."""
+    """A page of a list; ``count`` is the total, if requested."""
 
     items: tuple[Item_co, ...]
     cursors: tuple[str, ...]
@@ -56,7 +56,7 @@ def empty_page() -> Page[Item_co]:
 
 
 def with_items(page: Page[object], items: Iterable[Item_co]) -> Page[Item_co]:
-    """``page`` with one of ``items`` for each of its own."""
+    """Return ``page`` with its items replaced by ``items``."""
     return Page(tuple(items), page.cursors, page.has_next, page.has_previous, page.count)
 
 

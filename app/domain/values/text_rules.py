@@ -94,7 +94,7 @@ def _is_invisible(text: str, place: int) -> bool:
 
 
 def _joins(text: str, place: int) -> bool:
-    """Whether a joiner stands where a script (RFC 5892, A.1 and A.2) or an emoji needs it."""
+    """Whether a joiner is needed by a script (RFC 5892, A.1 and A.2) or an emoji."""
     around = text[place - 1 : place] + text[place + 1 : place + 2]
     if text[place] == "\u200d" and len(around) == 2:  # noqa: PLR2004 - one on each side
         kinds = [unicodedata.category(one) for one in around]

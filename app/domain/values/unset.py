@@ -7,7 +7,7 @@ Value = TypeVar("Value")
 
 
 class Absent(Enum):
-    """The one value that stands for "not sent"."""
+    """The value of a field that wasn't sent."""
 
     ABSENT = "absent"
 

@@ -1,4 +1,4 @@
-"""A file that somebody sent."""
+"""An uploaded file."""
 
 from dataclasses import dataclass, field
 

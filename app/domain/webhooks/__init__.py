@@ -1,4 +1,4 @@
-"""Webhooks: which events they can subscribe to, and what is refused.
+"""Webhooks: subscribable events, and what is refused.
 
 Events themselves are in ``events``.
 """

@@ -1,4 +1,4 @@
-"""Whose rights a webhook has: those of its app, as far as whoever saved it last held them."""
+"""A webhook's permissions: its app's, limited by what its last saver held."""
 
 from dataclasses import dataclass
 
@@ -9,9 +9,9 @@ from app.domain.authorization.permissions import Permission
 
 @dataclass(frozen=True, slots=True)
 class Saver:
-    """Who saved a webhook last, and the permissions they held then; ``None`` for no limit.
+    """The last saver of a webhook, and the permissions they held; ``None`` for no limit.
 
-    ``kind`` is empty where that is not known: the webhook is older than this record of it.
+    ``kind`` is empty if unknown: the webhook is older than this record.
     """
 
     kind: ActorKind | None = None
@@ -32,9 +32,9 @@ class Saver:
         return of_app if limit is None else of_app & limit
 
     def link_permissions(self, of_app: frozenset[Permission]) -> frozenset[Permission]:
-        """The permissions that count where the webhook would be sent the secret of a link.
+        """The permissions that count for receiving a link's secret.
 
-        Whoever saved it chose where it goes, so what they lacked counts too.
+        The saver chose the target, so what they lacked counts too.
         """
         return of_app if self.permissions is None else of_app & self.permissions
 
@@ -43,7 +43,7 @@ UNKNOWN_SAVER = Saver()
 
 
 def saver_of(actor: Actor) -> Saver:
-    """``actor`` as whoever saves a webhook now."""
+    """Return ``actor`` as the saver of a webhook."""
     if actor.is_trusted:
         return Saver(actor.kind, actor.name)
     held = actor.token_limit if actor.is_app else actor.permissions
@@ -64,11 +64,11 @@ def is_within_limit(actor: Actor, saver: Saver) -> bool:
 def may_receive_link(
     held: frozenset[Permission], needed: Permission | None, subject: User | None
 ) -> bool:
-    """Whether a webhook with the permissions ``held`` may be sent the secret of a link.
+    """Whether a webhook with the permissions ``held`` can receive a link's secret.
 
-    ``needed`` is the event's permission. ``subject`` is whom the link lets in, with every right
-    they hold; one that is gone holds none, and the link opens nothing. No app can hold all that a
-    superuser holds, so a superuser's link goes to no webhook.
+    ``needed`` is the event's permission. ``subject`` is the link's user with all permissions; a
+    deleted one holds none, and the link opens nothing. No app holds all of a superuser's
+    permissions, so a superuser's link goes to no webhook.
     """
     rights = set() if subject is None else set(subject.permissions)
     if subject is not None and subject.is_staff:

@@ -1,4 +1,4 @@
-"""What an app is never told of, whatever its webhooks ask for."""
+"""The events that an app can't receive, whatever its webhooks subscribe to."""
 
 from collections.abc import Collection, Mapping
 
@@ -7,19 +7,19 @@ from app.domain.webhooks.webhooks import AsyncEvent
 
 
 def required_permission(event: str) -> str | None:
-    """The permission that an app must hold to hear of it; ``None`` for one that nobody here knows.
+    """Return the permission that an app needs to receive an event; ``None`` if unknown.
 
-    ``ANY_EVENTS`` needs none of its own: an app hears of those that it may.
+    ``ANY_EVENTS`` needs none: it means the events that the app is permitted.
     """
     return EVENTS[EventType(event)].permission.value if event in EventType.__members__ else None
 
 
 def not_permitted(events: Collection[str], held: Collection[str]) -> Mapping[str, tuple[str, ...]]:
-    """Those of ``events`` that an app is not told of, by the permission that it lacks for them.
+    """Return those of ``events`` that an app isn't permitted, by the missing permission.
 
-    An event is delivered only while the app holds its permission (contract, "Webhooks"). Names
-    that another version has are left out, for nobody here knows what they need. Whoever asks for
-    ``ANY_EVENTS`` means those that the app may hear of: nothing is amiss unless there are none.
+    An event is delivered only while the app holds its permission (contract, "Webhooks"). Unknown
+    events of other versions are left out. ``ANY_EVENTS`` means the permitted ones, and is reported
+    only if there are none.
     """
     is_any = AsyncEvent.ANY_EVENTS.value in events
     found: dict[str, tuple[str, ...]] = {}
@@ -35,6 +35,6 @@ def not_permitted(events: Collection[str], held: Collection[str]) -> Mapping[str
 
 
 def receives_nothing(events: Collection[str], held: Collection[str]) -> bool:
-    """Whether an app with those permissions is told of none of these events."""
+    """Whether an app with those permissions receives none of these events."""
     names = {name for group in not_permitted(events, held).values() for name in group}
     return bool(names) and (AsyncEvent.ANY_EVENTS.value in events or names.issuperset(events))

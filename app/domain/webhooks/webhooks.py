@@ -1,4 +1,4 @@
-"""Webhooks: which events there are to hear of, and what may be said where an app wants to hear."""
+"""Webhooks: their events and fields."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -26,7 +26,7 @@ ANY_EVENT = "All the events there are, those of later versions too."
 
 
 class AsyncEvent(StrEnum):
-    """The events that webhooks can hear of, in the catalogue's order; all of them, or each."""
+    """The events that webhooks can subscribe to, in the catalogue's order; all, or each."""
 
     ANY_EVENTS = "ANY_EVENTS"
     ACCOUNT_CONFIRMATION_REQUESTED = "ACCOUNT_CONFIRMATION_REQUESTED"
@@ -81,10 +81,10 @@ class SyncEvent(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Webhook:
-    """Where an app hears of ``events``; ``query`` is what it wants to be told, if it said so.
+    """A webhook of an app subscribed to ``events``, with an optional ``query``.
 
-    ``reveal`` returns the secret that signs deliveries in place of the shop's keys, or ``""``.
-    ``saver`` is who saved it last.
+    ``reveal`` returns the secret that signs deliveries instead of the shop's keys, or ``""``.
+    ``saver`` saved it last.
     """
 
     id: int
@@ -111,7 +111,7 @@ class WebhookQuery:
 
 
 def sync_events_problem(names: Iterable[str], field: str = "syncEvents") -> Problem | None:
-    """Why nobody can subscribe to these synchronous events, or ``None`` when there are none.
+    """Return why these synchronous events can't be subscribed to, or ``None`` if there are none.
 
     Contract, "Webhooks": they exist as names only; subscribing to one is never silently accepted.
     """
@@ -132,10 +132,10 @@ def query_problem(query: str) -> Problem | None:
 
 
 def headers_problem(headers: Mapping[str, object], field: str = "customHeaders") -> Problem | None:
-    """Why deliveries cannot carry ``headers``, or ``None``.
+    """Return why deliveries can't carry ``headers``, or ``None``.
 
-    Their names are limited as clients know it, so that none can stand in for one of ours. As
-    everywhere in HTTP, capitals make no other name (RFC 9110, 5.1).
+    Names are limited as clients know it, so that none replaces one of ours; case doesn't matter
+    (RFC 9110, 5.1).
     """
     found = [_header_problem(name, value, field) for name, value in headers.items()]
     wrong = [problem for problem in found if problem is not None]
@@ -167,7 +167,7 @@ def _header_problem(name: str, value: object, field: str) -> Problem | None:
 
 
 def facts_of(webhook: Webhook) -> dict[str, object]:
-    """Return what the audit log tells; of secret and headers only whether there are any."""
+    """Return a webhook's audit log fields; of secret and headers only whether there are any."""
     return {
         "name": webhook.name,
         "identifier": webhook.identifier,
