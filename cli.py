@@ -1,95 +1,61 @@
-"""The ``flask`` command's groups: a list of names; each is loaded when it is used."""
+"""The ``flask`` command's groups: a list of names; each is imported when it is used."""
 
-import atexit
-import gc
 import logging
+import signal
 import sys
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from threading import Event
-from typing import Any, cast
 
 import click
 from flask import Flask
-from flask.cli import AppGroup, FlaskGroup
+from flask.cli import FlaskGroup
 from typing_extensions import override
-from werkzeug.local import LocalProxy
 
-from app.commands.late import load_command
-from app.loading import load, postponed
+import app as latchkey
+from app.commands.terminal.interruptions import exit_at_once
+from app.commands.terminal.lazy_group import LazyGroup
+from app.commands.terminal.output import write_errors
 
 COMMANDS = {
-    "serve": ("app.commands.serve", "Serve the shop, with its background worker beside it."),
-    "worker": ("app.commands.worker", "Do the background work alone."),
-    "db": ("app.commands.db", "Create the database's tables and keep them up to date."),
-    "demo": ("app.commands.demo", "Fill the shop with people, goods, orders and apps."),
-    "user": ("app.commands.user", "Create, list, change and deactivate people."),
-    "group": ("app.commands.group", "Create, list, change and delete permission groups."),
-    "app": ("app.commands.apps", "Create, install and change apps and their tokens."),
-    "webhook": ("app.commands.webhook", "List, make, change, try and follow webhooks."),
-    "login": ("app.commands.login", "Sign in to another instance, for --instance."),
-    "shop": ("app.commands.shop", "Show and change the shop's settings and switches."),
-    "oidc": ("app.commands.oidc", "Set up single sign-on through identity providers."),
-    "keys": ("app.commands.keys", "List and rotate the signing keys."),
-    "doctor": ("app.commands.doctor", "Check this installation and say how to mend it."),
-    "completion": ("app.commands.completion", "Print what makes a shell complete commands."),
+    "serve": "app.commands.serve:command",
+    "worker": "app.commands.worker:command",
+    "db": "app.commands.db:command",
+    "demo": "app.commands.demo:command",
+    "user": "app.commands.user:command",
+    "group": "app.commands.group:command",
+    "app": "app.commands.apps:command",
+    "webhook": "app.commands.webhook:command",
+    "login": "app.commands.login:command",
+    "shop": "app.commands.shop:command",
+    "oidc": "app.commands.oidc:command",
+    "keys": "app.commands.keys:command",
+    "doctor": "app.commands.doctor:command",
+    "completion": "app.commands.completion:command",
 }
 
 
-_RARELY = 300_000
-"""New objects between two collections of garbage: a command makes that many, and ends."""
-
-
-_OFTEN = gc.get_threshold()
-
-
-class Late(click.Command):
-    """A command or a group that is loaded when it is called, not when it is listed."""
-
-    def __init__(self, name: str, module: str, summary: str) -> None:
-        super().__init__(name, help=summary)
-        self._module = module
-
-    @override
-    def make_context(
-        self,
-        info_name: str | None,
-        args: list[str],
-        parent: click.Context | None = None,
-        **extra: Any,
-    ) -> click.Context:
-        return self.loaded().make_context(info_name, args, parent=parent, **extra)
-
-    def loaded(self) -> click.Command:
-        return load_command(f"{self._module}:command")
-
-
-class Catalogue(AppGroup):
-    """All of them, and a suggestion for a name that is none."""
+class Commands(LazyGroup):
+    """All of them."""
 
     def __init__(self) -> None:
-        made = [Late(name, module, summary) for name, (module, summary) in COMMANDS.items()]
-        super().__init__("flask", commands=made)
+        super().__init__("flask", lazy_subcommands=COMMANDS)
 
     @override
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        command = super().get_command(ctx, cmd_name)
-        if command is None and not ctx.resilient_parsing:
+        try:
+            return super().get_command(ctx, cmd_name)
+        except click.NoSuchCommand as error:
             if "--json" in sys.argv:
-                tell = cast(
-                    "Callable[..., None]", load("app.commands.terminal.output:write_errors")
-                )
-                tell([("USAGE", f"No such command {cmd_name!r}.", None)])
-            raise click.NoSuchCommand(cmd_name, possibilities=self.commands, ctx=ctx)
-        return command
+                write_errors([("USAGE", error.message, None)])
+            raise
 
 
 def register(app: Flask) -> None:
     """Give ``app`` the commands, what ``flask worker`` runs, and the ways to other instances."""
-    app.cli = Catalogue()
+    app.cli = Commands()
     app.extensions["latchkey.worker"] = _work
-    app.extensions["latchkey.remote_access"] = LocalProxy(_elsewhere)
+    app.extensions["latchkey.remote_access"] = _remote_access
 
 
 def is_searched() -> bool:
@@ -102,43 +68,31 @@ def is_searched() -> bool:
 
 
 def make_command_app() -> Flask:
-    """An application for commands alone: it reads the settings when one asks for them.
+    """Return an application for commands alone, which reads the settings when one asks for them.
 
-    So help is quick, and a command can tell what is wrong with the settings.
+    So no command waits for the console and the API, and any can tell what is wrong with the
+    settings.
     """
-    gc.set_threshold(_RARELY)
-    # A last garbage collection would take a fifth of the command's time and free nothing that the
-    # end of the process doesn't.
-    atexit.register(gc.freeze)
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, exit_at_once)
     # Library logs after Ctrl-C are noise; errors are raised as well.
     for name in ("app", "sqlalchemy"):
         logging.getLogger(name).addHandler(logging.NullHandler())
     app = Flask("app")
     register(app)
-    app.extensions["latchkey"] = LocalProxy(_installation)
+    app.extensions["latchkey"] = _installation
     return app
 
 
 @cache
 def _installation() -> object:
-    return _connected("connect_installation")
+    return latchkey.connect_installation()
 
 
 @cache
-def _elsewhere() -> object:
-    return _connected("connect_remote_access")
-
-
-def _connected(name: str) -> object:
-    with postponed(
-        "app.adapters.", "app.remote.", "app.ports.statements", "app.web.remote_instances"
-    ):
-        connect = cast("Callable[[], object]", load(f"app.wiring:{name}"))
-    return connect()
+def _remote_access() -> object:
+    return latchkey.connect_remote_access()
 
 
 def _work(stop: Event) -> None:
-    run = cast("Callable[[Event], None]", load("app.factory:run_worker"))
-    gc.freeze()
-    gc.set_threshold(*_OFTEN)
-    run(stop)
+    latchkey.run_worker(stop)

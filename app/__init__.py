@@ -4,7 +4,6 @@ The layers, top to bottom; each may use those below it and none above or beside 
 
 - ``factory``   builds the Flask application out of ports and settings
 - ``wiring``    the one place that chooses which adapter stands behind each port
-- ``loading``   the one place that loads code by its dotted name, on first use
 - ``settings``  the only reader of the environment; ``setting_values`` says what its texts mean
 - edges         ``graphql``, ``console``, ``wellknown``, ``media``, ``backchannel``, ``remote``,
   ``worker``, ``commands``: read the input, call one use case, show the result; and ``adapters``:
@@ -17,13 +16,20 @@ The layers, top to bottom; each may use those below it and none above or beside 
 ``lint-imports`` holds them to it. ARCHITECTURE.md walks one request through them.
 """
 
+from importlib import import_module
 from typing import Any
 
-from app.loading import load
+_MODULES = {
+    "create_app": "app.factory",
+    "create_server": "app.factory",
+    "run_worker": "app.factory",
+    "connect_installation": "app.wiring",
+    "connect_remote_access": "app.wiring",
+}
 
 
 def __getattr__(name: str) -> Any:
-    """``create_app``, loaded by whoever asks for it: the rules alone need no web server."""
-    if name == "create_app":
-        return load("app.factory:create_app")
+    """Import what builds the whole when it is asked for: the rules alone need none of it."""
+    if name in _MODULES:
+        return getattr(import_module(_MODULES[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -14,7 +14,7 @@ from app.web.converters import register_converters
 from app.web.dispatch import Application, Dispatch
 from app.web.errors import register_errors
 from app.web.headers import NOTHING_MAY_RUN, security_headers
-from app.web.installation import EXTENSION, Installation, install
+from app.web.installation import Installation, install, installation_of
 from app.web.limits import limit_pages, set_up_limits
 from app.web.logs import set_up_logs
 from app.web.request_hooks import (
@@ -64,7 +64,7 @@ def create_app(ports: Ports | None = None, settings: Settings | None = None) -> 
 
 def create_server(app: Flask) -> Server:
     """Return ``app`` for granian, with the sizes of bodies that its installation allows."""
-    installation: Installation = app.extensions[EXTENSION]
+    installation = installation_of(app)
     max_size = installation.graphql_body_max
     return Server(
         app,

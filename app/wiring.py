@@ -1,127 +1,101 @@
 """Which adapter stands behind each port.
 
-Adapters are imported as modules, so that a command, which uses few of them, can postpone the rest.
+Most adapters are imported like any module. ``load`` imports those that few processes need
+(Alembic, Redis, the HTTP client, the GraphQL schema) when they are first used.
 """
 
-from __future__ import annotations
-
 import atexit
-from collections.abc import Callable, Sequence
-from functools import cache, partial
+import importlib
+from collections.abc import Collection, Mapping
+from functools import cache, cached_property, partial
 from ipaddress import ip_network
-from pathlib import Path
-from typing import Any, TypeVar, cast
+from types import ModuleType
 from urllib.parse import urlsplit
 
-from werkzeug.local import LocalProxy
-
-from app import ports
-from app.adapters import (
-    activity,
-    clock,
-    database,
-    email_templates,
-    encryption,
-    keys,
-    mailer,
-    passwords,
-    randomness,
-    saved_logins,
-    signatures,
-    throttle_sql,
-)
+from app.adapters.activity import SqlActivity
+from app.adapters.clock import SystemClock
+from app.adapters.database import connect_database
+from app.adapters.email_templates import JinjaEmailTemplates
+from app.adapters.encryption import AesEncryption
+from app.adapters.identity_provider import OpenIdProvider
+from app.adapters.keys import RsaKeyStore
+from app.adapters.mailer import FileMailer, SmtpMailer
+from app.adapters.passwords import Argon2Hasher
+from app.adapters.randomness import SystemRandomness
+from app.adapters.saved_logins import FileProfiles
+from app.adapters.schema_revisions import SchemaRevisions
+from app.adapters.signatures import DetachedSignatures
+from app.adapters.throttle_sql import SqlThrottle
+from app.domain.authorization.actor import Actor
+from app.domain.deliveries.deliveries import Batch
+from app.domain.events.occurrence import Occurrence
+from app.domain.sign_in.rate_limits import Rates
 from app.domain.values.ip_addresses import Network
-from app.loading import load, postponed
-from app.ports import Ports
+from app.domain.webhooks.webhooks import WebhookQuery
+from app.ports import (
+    Clock,
+    Database,
+    Http,
+    Images,
+    KeyStore,
+    Mailer,
+    Payloads,
+    Ports,
+    ProcessCache,
+    Queue,
+    RateLimiter,
+    Schema,
+    Throttle,
+)
+from app.ports.http import HttpRequest, HttpResponse
 from app.remote import instance, sign_in
 from app.settings import Settings, SettingsError, load_client_settings, load_settings
-from app.web import remote_instances
 from app.web.installation import CountStore, Installation
+from app.web.remote_instances import RemoteAccess
 
-Made = TypeVar("Made")
-
-_EVERYWHERE = (ip_network("0.0.0.0/0"), ip_network("::/0"))
-"""Whoever types an address at the shell may go there; what others enter is checked elsewhere."""
-
+_ALL_NETWORKS = (ip_network("0.0.0.0/0"), ip_network("::/0"))
+"""A user of the shell can call any IP address; what others enter is checked elsewhere."""
 
 _RATE_LIMIT_TIMEOUT_SECONDS = 0.5
 """How long a request waits for Redis before its use is counted in the process."""
 
 
-def connect(settings: Settings, *, late: bool = False, max_writers: int = 0) -> Ports:
-    """The ports of an installation; nothing is opened before it is asked for.
+@cache
+def load(module: str) -> ModuleType:
+    """Import ``module``, which few processes need."""
+    return importlib.import_module(module)
 
-    ``late`` makes each when it is first used: for a command, which uses few. ``max_writers`` is
-    how many transactions a server's process has open at once (0: any number). Raises
-    ``SettingsError`` when ``RSA_PRIVATE_KEY`` is no key that may sign.
+
+def connect(settings: Settings, *, max_writers: int = 0) -> Ports:
+    """Return the ports of an installation; nothing is opened before it is asked for.
+
+    ``max_writers`` is how many transactions a server's process has open at once (0: any number).
+    Raises ``SettingsError`` when ``RSA_PRIVATE_KEY`` is no key that may sign.
     """
-
-    def start(make: Callable[[], Made]) -> Made:
-        return _late(make) if late else make()
-
-    records = database.connect_database(settings.database_url, max_writers=max_writers)
-    now = clock.SystemClock()
-    http = _late(partial(_http, settings))
+    database = connect_database(settings.database_url, max_writers=max_writers)
+    clock = SystemClock()
+    http = _LazyHttp(settings.outgoing_allowed_networks)
     return Ports(
         configuration=settings.configuration,
-        clock=now,
-        randomness=randomness.SystemRandomness(),
-        database=records,
-        keys=_keys(settings) if settings.rsa_private_key else start(partial(_keys, settings)),
-        signatures=_late(_signatures),
-        passwords=start(_passwords),
-        throttle=start(partial(_throttle, records, settings.redis_url)),
-        rate_limiter=_late(partial(_rate_limiter, now, settings)),
-        encryption=start(lambda: encryption.AesEncryption(settings.secret_key)),
-        email_templates=start(_email_templates),
-        mailer=start(partial(_mailer, settings)),
+        clock=clock,
+        randomness=SystemRandomness(),
+        database=database,
+        keys=_keys(settings),
+        signatures=DetachedSignatures(),
+        passwords=Argon2Hasher(),
+        throttle=_throttle(database, settings.redis_url),
+        rate_limiter=_LazyRateLimiter(clock, settings),
+        encryption=AesEncryption(settings.secret_key),
+        email_templates=JinjaEmailTemplates(),
+        mailer=_mailer(settings),
         http=http,
-        identity_provider=_late(partial(_identity_provider, http)),
-        payloads=_late(partial(_payloads, settings)),
-        images=_late(_images),
-        queue=_late(partial(_queue, settings)),
-        schema=_late(partial(_schema, settings)),
-        activity=start(lambda: activity.SqlActivity(records, now)),
-        cache=start(_process_cache),
-    )
-
-
-def _late(make: Callable[[], Made]) -> Made:
-    """What takes long to load (a fifth of a second), for the few who use it: made on first use."""
-    return cast("Made", LocalProxy(cache(make)))
-
-
-def _throttle(records: ports.Database, redis_url: str) -> ports.Throttle:
-    """The counters in Redis if there is one, else in the database."""
-    if not redis_url:
-        return throttle_sql.SqlThrottle(records)
-    name = "app.adapters.throttle_redis:connect_redis_throttle"
-    connect_redis = cast("Callable[[str], ports.Throttle]", load(name))
-    return connect_redis(redis_url)
-
-
-def _rate_limiter(now: ports.Clock, settings: Settings) -> ports.RateLimiter:
-    name = "app.adapters.rate_limiter:connect_rate_limiter"
-    make = cast("Callable[[ports.Clock, object], ports.RateLimiter]", load(name))
-    return make(now, connect_counts(settings))
-
-
-def page_counts(ports: Ports, settings: Settings) -> CountStore:
-    """Where limits of pages count: as those of the API do."""
-    scheme = cast("str", load("app.adapters.rate_limiter:SCHEME"))
-    options = {"clock": ports.clock, "pool": connect_counts(settings)}
-    return CountStore(f"{scheme}://", options)
-
-
-def connect_counts(settings: Settings) -> object:
-    """The connections to Redis that rate limits count by; ``None`` without a Redis."""
-    if not settings.redis_url:
-        return None
-    pool = cast("type[Any]", load("redis:ConnectionPool"))
-    return pool.from_url(
-        settings.redis_url,
-        socket_timeout=_RATE_LIMIT_TIMEOUT_SECONDS,
-        socket_connect_timeout=_RATE_LIMIT_TIMEOUT_SECONDS,
+        identity_provider=OpenIdProvider(http),
+        payloads=_LazyPayloads(settings),
+        images=_LazyImages(),
+        queue=_LazyQueue(settings),
+        schema=_LazySchema(settings.database_url),
+        activity=SqlActivity(database, clock),
+        cache=ProcessCache(),
     )
 
 
@@ -145,105 +119,172 @@ def make_installation(ports: Ports, settings: Settings) -> Installation:
 
 
 def connect_installation() -> Installation:
-    """The installation that the environment describes, for commands: without a web server.
+    """Return the installation that the environment describes, for commands: without a web server.
 
-    Its database is closed when the process ends, which nobody else does then: SQLite's file is
+    Its database is closed when the process ends, which no one else does then: SQLite's file is
     whole again. Raises ``SettingsError`` when the environment cannot be used.
     """
     settings = load_settings()
-    ports = connect(settings, late=True)
+    ports = connect(settings)
     atexit.register(ports.database.close)
     return make_installation(ports, settings)
 
 
-def connect_remote_access() -> remote_instances.RemoteAccess:
-    """The ways to other instances; nothing of this installation is looked at."""
+def connect_remote_access() -> RemoteAccess:
+    """Return the ways to other instances; nothing of this installation is looked at."""
     client = load_client_settings()
-    http = _late(_open_http)
-    kept = saved_logins.FileProfiles(client.folder)
-    return remote_instances.RemoteAccess(
+    http = _LazyHttp(_ALL_NETWORKS)
+    profiles = FileProfiles(client.folder)
+    return RemoteAccess(
         http=http,
-        clock=clock.SystemClock(),
-        randomness=randomness.SystemRandomness(),
-        signatures=_late(_signatures),
-        profiles=kept,
+        clock=SystemClock(),
+        randomness=SystemRandomness(),
+        signatures=DetachedSignatures(),
+        profiles=profiles,
         connect_by_token=partial(instance.connect_by_token, http),
-        connect_by_profile=partial(instance.connect_by_profile, http, kept),
+        connect_by_profile=partial(instance.connect_by_profile, http, profiles),
         sign_in_person=partial(sign_in.sign_in_person, http),
         sign_in_app=partial(sign_in.sign_in_app, http),
         token=client.token,
     )
 
 
-def _open_http() -> ports.Http:
-    make = cast("Callable[[Sequence[Network]], ports.Http]", load("app.adapters.http:GuardedHttp"))
-    return make(_EVERYWHERE)
+def page_counts(ports: Ports, settings: Settings) -> CountStore:
+    """Where limits of pages count: as those of the API do."""
+    scheme = load("app.adapters.rate_limiter").SCHEME
+    options = {"clock": ports.clock, "pool": connect_counts(settings)}
+    return CountStore(f"{scheme}://", options)
 
 
-def _schema(settings: Settings) -> ports.Schema:
-    with postponed("app.adapters.migrations"):
-        make = cast("Callable[[str], ports.Schema]", load("app.adapters.schema:AlembicSchema"))
-    return make(settings.database_url)
-
-
-def _queue(settings: Settings) -> ports.Queue:
-    make = cast("Callable[[str, Path], ports.Queue]", load("app.adapters.queue:connect_queue"))
-    return make(settings.redis_url, settings.queue_file)
-
-
-def _http(settings: Settings) -> ports.Http:
-    make = cast("Callable[[Sequence[Network]], ports.Http]", load("app.adapters.http:GuardedHttp"))
-    return make(settings.outgoing_allowed_networks)
-
-
-def _identity_provider(http: ports.Http) -> ports.IdentityProvider:
-    name = "app.adapters.identity_provider:OpenIdProvider"
-    make = cast("Callable[[ports.Http], ports.IdentityProvider]", load(name))
-    return make(http)
-
-
-def _payloads(settings: Settings) -> ports.Payloads:
-    # Above the adapters, for its queries run on the schema; most commands have no use for either.
-    make = cast("Callable[..., ports.Payloads]", load("app.graphql.payloads:create_payloads"))
-    return make(
-        tokens_max=settings.graphql_tokens_max,
-        depth_max=settings.graphql_depth_max,
-        aliases_max=settings.graphql_aliases_max,
-        cost_max=settings.graphql_cost_max,
+def connect_counts(settings: Settings) -> object:
+    """Return the connections to Redis that rate limits count by; ``None`` without a Redis."""
+    if not settings.redis_url:
+        return None
+    return load("redis").ConnectionPool.from_url(
+        settings.redis_url,
+        socket_timeout=_RATE_LIMIT_TIMEOUT_SECONDS,
+        socket_connect_timeout=_RATE_LIMIT_TIMEOUT_SECONDS,
     )
 
 
-def _images() -> ports.Images:
-    make = cast("Callable[[], ports.Images]", load("app.adapters.images:PillowImages"))
-    return make()
+def _keys(settings: Settings) -> KeyStore:
+    try:
+        return RsaKeyStore(settings.secret_key, settings.rsa_private_key)
+    except ValueError as error:
+        raise SettingsError((str(error),)) from None
 
 
-def _process_cache() -> ports.ProcessCache:
-    return ports.ProcessCache()
-
-
-def _passwords() -> ports.PasswordHasher:
-    return passwords.Argon2Hasher()
-
-
-def _email_templates() -> ports.EmailTemplates:
-    return email_templates.JinjaEmailTemplates()
-
-
-def _signatures() -> ports.SignatureCheck:
-    return signatures.DetachedSignatures()
-
-
-def _mailer(settings: Settings) -> ports.Mailer:
+def _mailer(settings: Settings) -> Mailer:
     host = urlsplit(settings.public_url).hostname or "localhost"
     sender = f"noreply@{host}"
     if settings.mail_file is None:
-        return mailer.SmtpMailer(settings.mail_url, sender)
-    return mailer.FileMailer(settings.mail_file, sender)
+        return SmtpMailer(settings.mail_url, sender)
+    return FileMailer(settings.mail_file, sender)
 
 
-def _keys(settings: Settings) -> ports.KeyStore:
-    try:
-        return keys.RsaKeyStore(settings.secret_key, settings.rsa_private_key)
-    except ValueError as error:
-        raise SettingsError((str(error),)) from None
+def _throttle(database: Database, redis_url: str) -> Throttle:
+    """Return the counters in Redis if there is one, else those in the database."""
+    if not redis_url:
+        return SqlThrottle(database)
+    in_redis: Throttle = load("app.adapters.throttle_redis").connect_redis_throttle(redis_url)
+    return in_redis
+
+
+class _LazyHttp:
+    def __init__(self, allowed: Collection[Network]) -> None:
+        self._allowed = allowed
+
+    @cached_property
+    def _http(self) -> Http:
+        http: Http = load("app.adapters.http").GuardedHttp(self._allowed)
+        return http
+
+    def send(self, request: HttpRequest) -> HttpResponse:
+        return self._http.send(request)
+
+
+class _LazyRateLimiter:
+    def __init__(self, clock: Clock, settings: Settings) -> None:
+        self._clock = clock
+        self._settings = settings
+
+    @cached_property
+    def _limiter(self) -> RateLimiter:
+        counts = connect_counts(self._settings)
+        connect_rate_limiter = load("app.adapters.rate_limiter").connect_rate_limiter
+        limiter: RateLimiter = connect_rate_limiter(self._clock, counts)
+        return limiter
+
+    def count(self, name: str, client: str, rates: Rates) -> int:
+        return self._limiter.count(name, client, rates)
+
+
+class _LazyPayloads:
+    """Above the adapters, for webhooks' queries run on the GraphQL schema."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    @cached_property
+    def _payloads(self) -> Payloads:
+        payloads: Payloads = load("app.graphql.payloads").create_payloads(
+            tokens_max=self._settings.graphql_tokens_max,
+            depth_max=self._settings.graphql_depth_max,
+            aliases_max=self._settings.graphql_aliases_max,
+            cost_max=self._settings.graphql_cost_max,
+        )
+        return payloads
+
+    def check(self, query: str) -> WebhookQuery:
+        return self._payloads.check(query)
+
+    def make(self, asking: object, actor: Actor, query: str, happened: Occurrence) -> str:
+        return self._payloads.make(asking, actor, query, happened)
+
+
+class _LazyImages:
+    @cached_property
+    def _images(self) -> Images:
+        images: Images = load("app.adapters.images").PillowImages()
+        return images
+
+    def crop_squares(self, data: bytes, sizes: Collection[int]) -> Mapping[int, bytes]:
+        return self._images.crop_squares(data, sizes)
+
+
+class _LazyQueue:
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    @cached_property
+    def _queue(self) -> Queue:
+        connect_queue = load("app.adapters.queue").connect_queue
+        queue: Queue = connect_queue(self._settings.redis_url, self._settings.queue_file)
+        return queue
+
+    def put(self, batch: Batch) -> None:
+        self._queue.put(batch)
+
+    def take(self, patience: float) -> Batch | None:
+        return self._queue.take(patience)
+
+    def size(self) -> int:
+        return self._queue.size()
+
+    def close(self) -> None:
+        self._queue.close()
+
+
+class _LazySchema(SchemaRevisions):
+    """Alembic is loaded to change the tables, not to read which revision they are at."""
+
+    @cached_property
+    def _schema(self) -> Schema:
+        schema: Schema = load("app.adapters.schema").AlembicSchema(self.url)
+        return schema
+
+    def upgrade(self) -> None:
+        self._schema.upgrade()
+
+    def revise(self, message: str, name: str) -> None:
+        self._schema.revise(message, name)

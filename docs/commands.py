@@ -65,16 +65,23 @@ class Entry:
 
 def entries() -> Iterator[Entry]:
     """Every group and command, in the order of the list."""
-    for name, (module, summary) in cli.COMMANDS.items():
-        yield from _below((name,), cli.Late(name, module, summary).loaded())
+    commands = cli.Commands()
+    context = click.Context(commands)
+    for name in cli.COMMANDS:
+        command = commands.get_command(context, name)
+        if command is not None:
+            yield from _below((name,), command)
 
 
 def _below(path: tuple[str, ...], command: click.Command) -> Iterator[Entry]:
     entry = Entry(path, command)
     yield entry
     if isinstance(command, click.Group):
-        for name in command.list_commands(entry.context()):
-            yield from _below((*path, name), command.commands[name])
+        context = entry.context()
+        for name in command.list_commands(context):
+            inner = command.get_command(context, name)
+            if inner is not None:
+                yield from _below((*path, name), inner)
 
 
 def printed_commands() -> str:

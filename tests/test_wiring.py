@@ -1,11 +1,14 @@
 """Which adapter stands behind each port."""
 
+from pathlib import Path
+
 import pytest
 
 from app.adapters.mailer import FileMailer, SmtpMailer
-from app.adapters.queue import RedisQueue, SqliteQueue
+from app.adapters.queue import connect_queue
 from app.adapters.throttle_redis import RedisThrottle
 from app.adapters.throttle_sql import SqlThrottle
+from app.domain.deliveries.deliveries import Batch
 from app.ports import Ports
 from app.settings import Settings, SettingsError
 from app.wiring import connect
@@ -20,9 +23,15 @@ def test_login_attempts_are_counted_in_redis_if_there_is_one_else_in_the_databas
     assert isinstance(connected(redis_url="redis://127.0.0.1:1/0").throttle, RedisThrottle)
 
 
-def test_deliveries_queue_in_redis_if_there_is_one_else_in_a_file() -> None:
-    assert isinstance(connected().queue, SqliteQueue)
-    assert isinstance(connected(redis_url="redis://127.0.0.1:1/0").queue, RedisQueue)
+def test_deliveries_queue_in_redis_if_there_is_one_else_in_a_file(
+    redis_url: str, tmp_path: Path
+) -> None:
+    batch = Batch("lease", 1, (2, 3))
+    connected(redis_url=redis_url).queue.put(batch)
+    assert connect_queue(redis_url, tmp_path / "unused").take(1.0) == batch
+    url = f"sqlite:///{tmp_path / 'shop.sqlite3'}"
+    connect(Settings(database_url=url)).queue.put(batch)
+    assert connect_queue("", tmp_path / "shop.sqlite3-queue").take(1.0) == batch
 
 
 def test_mails_go_to_the_server_if_there_is_one_else_to_a_file() -> None:

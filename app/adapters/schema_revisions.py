@@ -11,6 +11,7 @@ from pathlib import Path
 from sqlalchemy import Connection, create_engine, event, inspect, make_url, text
 from sqlalchemy.pool import ConnectionPoolEntry, NullPool
 
+from app.adapters.database_errors import translate_errors
 from app.adapters.private_files import make_private_database
 
 SCRIPTS = Path(__file__).parent.parent.parent / "migrations"
@@ -19,18 +20,22 @@ _KEPT_IN = "alembic_version"
 _AT = text("SELECT version_num FROM alembic_version")
 
 
-def current(url: str) -> str | None:
-    """The revision that the database at ``url`` is at, ``None`` for an empty one."""
-    with connection_to(url) as connection:
-        if not inspect(connection).has_table(_KEPT_IN):
-            return None
-        found: str | None = connection.scalar(_AT)
-    return found
+class SchemaRevisions:
+    """The half of the schema port that reads, for the database at ``url``."""
 
+    def __init__(self, url: str) -> None:
+        self.url = url
 
-def newest() -> str | None:
-    """The revision that this code needs: they are one line, and each file's name is numbered."""
-    return max((file.stem for file in (SCRIPTS / "versions").glob("[0-9]*.py")), default=None)
+    def current(self) -> str | None:
+        with translate_errors(), connection_to(self.url) as connection:
+            if not inspect(connection).has_table(_KEPT_IN):
+                return None
+            revision: str | None = connection.scalar(_AT)
+        return revision
+
+    def newest(self) -> str | None:
+        """The revision that this code needs: each file's name is numbered."""
+        return max((file.stem for file in (SCRIPTS / "versions").glob("[0-9]*.py")), default=None)
 
 
 @contextmanager

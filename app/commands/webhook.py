@@ -1,6 +1,5 @@
 """``flask webhook``: the group, and where each of its commands is."""
 
-from app.commands.late import LateCommands
 from app.commands.terminal.command import Group
 
 _PACKAGE = "app.commands.webhooks"
@@ -17,22 +16,20 @@ command = Group(
         ("flask webhook listen --forward-to http://localhost:3000/hook", "on your own machine"),
         ("flask webhook list --instance https://shop.example.com/graphql/", "of another shop"),
     ],
-    commands=LateCommands(
-        {
-            "create": f"{_PACKAGE}.create:create",
-            "delete": f"{_PACKAGE}.lists:delete",
-            "deliveries": f"{_PACKAGE}.deliveries:deliveries",
-            "dry-run": f"{_PACKAGE}.dry_runs:dry_run",
-            "edit": f"{_PACKAGE}.edit:edit",
-            "events": f"{_PACKAGE}.lists:events",
-            "list": f"{_PACKAGE}.lists:list_",
-            "listen": f"{_PACKAGE}.listen:listen",
-            "replay": f"{_PACKAGE}.redelivery:replay",
-            "retry": f"{_PACKAGE}.redelivery:retry",
-            "show": f"{_PACKAGE}.lists:show",
-            "trigger": f"{_PACKAGE}.dry_runs:trigger",
-            "update": f"{_PACKAGE}.bulk_update:update",
-            "verify": f"{_PACKAGE}.verify:verify",
-        }
-    ),
+    lazy_subcommands={
+        "create": f"{_PACKAGE}.create:create",
+        "delete": f"{_PACKAGE}.lists:delete",
+        "deliveries": f"{_PACKAGE}.deliveries:deliveries",
+        "dry-run": f"{_PACKAGE}.dry_runs:dry_run",
+        "edit": f"{_PACKAGE}.edit:edit",
+        "events": f"{_PACKAGE}.lists:events",
+        "list": f"{_PACKAGE}.lists:list_",
+        "listen": f"{_PACKAGE}.listen:listen",
+        "replay": f"{_PACKAGE}.redelivery:replay",
+        "retry": f"{_PACKAGE}.redelivery:retry",
+        "show": f"{_PACKAGE}.lists:show",
+        "trigger": f"{_PACKAGE}.dry_runs:trigger",
+        "update": f"{_PACKAGE}.bulk_update:update",
+        "verify": f"{_PACKAGE}.verify:verify",
+    },
 )

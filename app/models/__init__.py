@@ -1,10 +1,84 @@
 """The records: SQLAlchemy 2 declarative, one file a noun; services and adapters alone use them.
 
-Nothing loads lazily (``lazy="raise"``): a use case names what it reads. Each record is mapped when
-it is first asked for, which takes a hundredth of a second for all and which a command that reads
-two of them need not wait for; ``whole`` knows them all. Their names stand in ``__init__.pyi``.
+Nothing loads lazily (``lazy="raise"``): a use case names what it reads.
 """
 
-import lazy_loader
+from app.models.app_words import AppWordRecord, WebhookWordRecord
+from app.models.apps import AppPermissionRecord, AppRecord, AppTokenRecord
+from app.models.audit import AuditRecord
+from app.models.avatars import AvatarRecord
+from app.models.checkouts import CheckoutLineRecord, CheckoutRecord
+from app.models.deliveries import DeliveryAttemptRecord, DeliveryRecord
+from app.models.extensions import AppExtensionRecord
+from app.models.groups import (
+    GroupMemberRecord,
+    GroupPermissionRecord,
+    GroupRecord,
+    UserPermissionRecord,
+)
+from app.models.installations import AppInstallationRecord
+from app.models.keys import SigningKeyRecord
+from app.models.links import AccountLinkRecord, ResetRequestRecord
+from app.models.orders import OrderLineRecord, OrderRecord
+from app.models.outbox import OutboxEventRecord, OutboxMailRecord
+from app.models.products import ProductRecord
+from app.models.record import Record
+from app.models.sessions import SessionRecord
+from app.models.shop import ShopRecord
+from app.models.single_sign_on import (
+    ExternalIdentityRecord,
+    IdentityProviderRecord,
+    OidcStateRecord,
+    ProviderTokenRecord,
+)
+from app.models.throttle import PasswordGuessRecord, ThrottleAddressRecord, ThrottleUserRecord
+from app.models.traffic import ForwardingRecord, TrafficRecord
+from app.models.user_words import UserWordRecord
+from app.models.users import UserRecord
+from app.models.webhooks import WebhookEventRecord, WebhookRecord
+from app.models.workers import HeartbeatRecord
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__all__ = [
+    "AccountLinkRecord",
+    "AppExtensionRecord",
+    "AppInstallationRecord",
+    "AppPermissionRecord",
+    "AppRecord",
+    "AppTokenRecord",
+    "AppWordRecord",
+    "AuditRecord",
+    "AvatarRecord",
+    "CheckoutLineRecord",
+    "CheckoutRecord",
+    "DeliveryAttemptRecord",
+    "DeliveryRecord",
+    "ExternalIdentityRecord",
+    "ForwardingRecord",
+    "GroupMemberRecord",
+    "GroupPermissionRecord",
+    "GroupRecord",
+    "HeartbeatRecord",
+    "IdentityProviderRecord",
+    "OidcStateRecord",
+    "OrderLineRecord",
+    "OrderRecord",
+    "OutboxEventRecord",
+    "OutboxMailRecord",
+    "PasswordGuessRecord",
+    "ProductRecord",
+    "ProviderTokenRecord",
+    "Record",
+    "ResetRequestRecord",
+    "SessionRecord",
+    "ShopRecord",
+    "SigningKeyRecord",
+    "ThrottleAddressRecord",
+    "ThrottleUserRecord",
+    "TrafficRecord",
+    "UserPermissionRecord",
+    "UserRecord",
+    "UserWordRecord",
+    "WebhookEventRecord",
+    "WebhookRecord",
+    "WebhookWordRecord",
+]

@@ -1,6 +1,7 @@
 """What every record shares: the metadata and its naming convention, column types, an index."""
 
 from datetime import UTC, datetime
+from functools import cache
 from typing import ClassVar
 
 from sqlalchemy import (
@@ -11,14 +12,11 @@ from sqlalchemy import (
     Integer,
     MetaData,
     Table,
-    event,
     text,
 )
-from sqlalchemy.orm import DeclarativeBase, Session
+from sqlalchemy.orm import DeclarativeBase
 from sqlalchemy.types import JSON, TypeDecorator
 from typing_extensions import override
-
-import app.models
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -91,7 +89,11 @@ class Record(DeclarativeBase):
     type_annotation_map: ClassVar = {datetime: UtcDateTime, dict[str, object]: JSON}
 
 
-@event.listens_for(Session, "before_flush")
-def _know_all(*_unused: object) -> None:
-    """Records are written in the order of what refers to what; some bring others along."""
-    app.models.whole.map_all()
+@cache
+def complete_metadata() -> MetaData:
+    """Return every table as the migrations make it."""
+    for table in Record.metadata.tables.values():
+        never_reuse_keys(table)
+        for index in table.indexes:
+            tell_where(index)
+    return Record.metadata

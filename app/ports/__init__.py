@@ -1,9 +1,49 @@
 """What may be asked of the outside: small Protocols, one file each, gathered in ``Ports``.
 
-The file's name is the adapter's name and the fake's name. Each is loaded when it is first asked
-for: a command need not wait for those that it does not use. Their names stand in ``__init__.pyi``.
+The file's name is the adapter's name and the fake's name.
 """
 
-import lazy_loader
+from app.ports.activity import Activity
+from app.ports.clock import Clock
+from app.ports.configuration import Configuration
+from app.ports.database import Database, NamedRow
+from app.ports.encryption import Encryption
+from app.ports.http import Http
+from app.ports.identity_provider import IdentityProvider
+from app.ports.images import Images
+from app.ports.keys import KeyStore, SignatureCheck
+from app.ports.mail import EmailTemplates, Mailer
+from app.ports.passwords import PasswordHasher
+from app.ports.payloads import Payloads
+from app.ports.ports import Ports
+from app.ports.process_cache import ProcessCache
+from app.ports.queue import Queue
+from app.ports.randomness import Randomness
+from app.ports.rate_limiter import RateLimiter
+from app.ports.schema import Schema
+from app.ports.throttle import Throttle
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__all__ = [
+    "Activity",
+    "Clock",
+    "Configuration",
+    "Database",
+    "EmailTemplates",
+    "Encryption",
+    "Http",
+    "IdentityProvider",
+    "Images",
+    "KeyStore",
+    "Mailer",
+    "NamedRow",
+    "PasswordHasher",
+    "Payloads",
+    "Ports",
+    "ProcessCache",
+    "Queue",
+    "Randomness",
+    "RateLimiter",
+    "Schema",
+    "SignatureCheck",
+    "Throttle",
+]

@@ -1,12 +1,11 @@
 """Where records are kept."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
-from app.ports import statements
+from sqlalchemy import Select
+from sqlalchemy.orm import Session
 
 
 class NamedRow(Protocol):
@@ -16,18 +15,18 @@ class NamedRow(Protocol):
 
 
 class Database(Protocol):
-    def transaction(self) -> AbstractContextManager[statements.Session]:
+    def transaction(self) -> AbstractContextManager[Session]:
         """A session that commits at the end of the block, or rolls back when it raises.
 
         On SQLite it takes the write lock at once. Nothing slow belongs inside: no network, no
         mail, no password hashing.
         """
 
-    def reading(self) -> AbstractContextManager[statements.Session]:
+    def reading(self) -> AbstractContextManager[Session]:
         """A session for reads; every statement sees what is committed when it starts."""
 
     def read(
-        self, statement: statements.Select[*tuple[object, ...]], parameters: Mapping[str, object]
+        self, statement: Select[*tuple[object, ...]], parameters: Mapping[str, object]
     ) -> Sequence[NamedRow]:
         """The raw rows of one statement, for the hot path.
 

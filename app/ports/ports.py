@@ -1,33 +1,48 @@
 """Everything that use cases may ask of the outside, gathered."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
-from app import ports
+from app.ports.activity import Activity
+from app.ports.clock import Clock
+from app.ports.configuration import Configuration
+from app.ports.database import Database
+from app.ports.encryption import Encryption
+from app.ports.http import Http
+from app.ports.identity_provider import IdentityProvider
+from app.ports.images import Images
+from app.ports.keys import KeyStore, SignatureCheck
+from app.ports.mail import EmailTemplates, Mailer
+from app.ports.passwords import PasswordHasher
+from app.ports.payloads import Payloads
+from app.ports.process_cache import ProcessCache
+from app.ports.queue import Queue
+from app.ports.randomness import Randomness
+from app.ports.rate_limiter import RateLimiter
+from app.ports.schema import Schema
+from app.ports.throttle import Throttle
 
 
 @dataclass(frozen=True, slots=True)
 class Ports:
     """Everything a use case can use besides its input."""
 
-    configuration: ports.Configuration
-    clock: ports.Clock
-    randomness: ports.Randomness
-    database: ports.Database
-    keys: ports.KeyStore
-    signatures: ports.SignatureCheck
-    passwords: ports.PasswordHasher
-    throttle: ports.Throttle
-    rate_limiter: ports.RateLimiter
-    encryption: ports.Encryption
-    email_templates: ports.EmailTemplates
-    mailer: ports.Mailer
-    http: ports.Http
-    payloads: ports.Payloads
-    images: ports.Images
-    queue: ports.Queue
-    identity_provider: ports.IdentityProvider
-    schema: ports.Schema
-    activity: ports.Activity
-    cache: ports.ProcessCache
+    configuration: Configuration
+    clock: Clock
+    randomness: Randomness
+    database: Database
+    keys: KeyStore
+    signatures: SignatureCheck
+    passwords: PasswordHasher
+    throttle: Throttle
+    rate_limiter: RateLimiter
+    encryption: Encryption
+    email_templates: EmailTemplates
+    mailer: Mailer
+    http: Http
+    payloads: Payloads
+    images: Images
+    queue: Queue
+    identity_provider: IdentityProvider
+    schema: Schema
+    activity: Activity
+    cache: ProcessCache

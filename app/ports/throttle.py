@@ -1,13 +1,12 @@
 """The login throttle's counters and blocks, where all processes see them."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from sqlalchemy import Select
+
 from app.domain.values.installation_errors import Unreachable
-from app.ports import statements
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +97,7 @@ class Throttle(Protocol):
     def blocked(self, now: float, limit: int = 100) -> Sequence[BlockedIp]:
         """The addresses that have to wait at ``now``, the longest wait first."""
 
-    def count_blocked(self, now: float) -> int | statements.Select[int]:
+    def count_blocked(self, now: float) -> int | Select[int]:
         """Count the addresses blocked at ``now``.
 
         If the database holds them, return the query, to be part of another statement.

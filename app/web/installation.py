@@ -45,10 +45,15 @@ class Installation:
 
 def install(app: Flask, installation: Installation) -> None:
     """Register ``installation`` with ``app``."""
-    app.extensions[EXTENSION] = installation
+    app.extensions[EXTENSION] = lambda: installation
 
 
 def installation() -> Installation:
     """The installation behind the current application; needs an application context."""
-    current: Installation = current_app.extensions[EXTENSION]
-    return current
+    return installation_of(current_app)
+
+
+def installation_of(app: Flask) -> Installation:
+    """Return the installation that ``app`` answers from: a command's is connected on first use."""
+    connected: Installation = app.extensions[EXTENSION]()
+    return connected

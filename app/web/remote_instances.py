@@ -37,5 +37,5 @@ class RemoteAccess:
 
 def remote_access() -> RemoteAccess:
     """Return the current application's; needs an application context."""
-    access: RemoteAccess = current_app.extensions[EXTENSION]
+    access: RemoteAccess = current_app.extensions[EXTENSION]()
     return access

@@ -11,8 +11,9 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine, create_engine, make_url, text
 from sqlalchemy.pool import NullPool
 
-from app.adapters import migrations, schema_revisions
-from app.models.whole import complete_metadata
+from app.adapters import migrations
+from app.adapters.schema_revisions import SchemaRevisions
+from app.models.record import complete_metadata
 
 MIGRATIONS = "migrations"
 
@@ -41,12 +42,13 @@ def configured(connection: Connection) -> Config:
 
 def test_the_revision_is_told_as_alembic_tells_it(empty_database_url: str, engine: Engine) -> None:
     newest = ScriptDirectory(MIGRATIONS).get_current_head()
-    assert schema_revisions.newest() == newest
-    assert schema_revisions.current(empty_database_url) is None
+    revisions = SchemaRevisions(empty_database_url)
+    assert revisions.newest() == newest
+    assert revisions.current() is None
     migrate(engine, "0001_main_job")
-    assert schema_revisions.current(empty_database_url) == "0001_main_job"
+    assert revisions.current() == "0001_main_job"
     migrations.upgrade(empty_database_url)
-    assert schema_revisions.current(empty_database_url) == newest
+    assert revisions.current() == newest
 
 
 def test_the_tables_are_those_of_the_records(empty_database_url: str, engine: Engine) -> None:

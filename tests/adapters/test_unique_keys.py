@@ -14,7 +14,7 @@ from sqlalchemy.exc import OperationalError
 from sqlalchemy.pool import NullPool
 
 from app.adapters import migrations, schema_revisions
-from app.models.whole import complete_metadata
+from app.models.record import complete_metadata
 
 BEFORE, AFTER = "0022_link_answers", "0023_unique_keys"
 ONE_ROW = ("shop", "worker_pulse")
@@ -202,9 +202,10 @@ def test_migration_that_fails_half_way_leaves_everything_as_it_was(
     with pytest.raises(OperationalError, match="_alembic_tmp_users"):
         migrations.upgrade(url)
     assert everything(engine) == before
-    assert schema_revisions.current(url) == BEFORE
+    revisions = schema_revisions.SchemaRevisions(url)
+    assert revisions.current() == BEFORE
 
     with engine.begin() as connection:
         connection.execute(text("DROP TABLE _alembic_tmp_users"))
     migrations.upgrade(url)
-    assert schema_revisions.current(url) == schema_revisions.newest()
+    assert revisions.current() == revisions.newest()

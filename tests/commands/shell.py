@@ -28,7 +28,7 @@ def run(
     cli.register(app)
     install(app, Installation(ports, **options))
     if remote_access is not None:
-        app.extensions[EXTENSION] = remote_access
+        app.extensions[EXTENSION] = lambda: remote_access
     return app.test_cli_runner(catch_exceptions=False).invoke(args=arguments, input=typed)
 
 

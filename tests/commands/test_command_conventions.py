@@ -3,7 +3,6 @@
 import json
 import shlex
 import socket
-from collections.abc import Iterator
 from dataclasses import replace
 
 import click
@@ -24,14 +23,8 @@ from app.ports import Ports
 from app.ports.throttle import ThrottleUnavailable
 from app.settings import Settings
 from app.wiring import connect
+from docs.commands import entries
 from tests.commands.shell import run, run_json
-
-
-def _all(command: click.Command, *path: str) -> Iterator[tuple[tuple[str, ...], click.Command]]:
-    yield path, command
-    if isinstance(command, click.Group):
-        for name, inner in command.commands.items():
-            yield from _all(inner, *path, name)
 
 
 def _arguments(line: str) -> list[str]:
@@ -44,11 +37,7 @@ def _arguments(line: str) -> list[str]:
     return arguments
 
 
-COMMANDS = {
-    " ".join(path): command
-    for name in cli.COMMANDS
-    for path, command in _all(cli.Late(name, cli.COMMANDS[name][0], "").loaded(), name)
-}
+COMMANDS = {" ".join(entry.path): entry.command for entry in entries()}
 
 
 @pytest.mark.parametrize("path", COMMANDS)
@@ -94,20 +83,19 @@ def test_every_prompt_can_be_disabled(path: str) -> None:
 )
 def test_every_example_is_understood(line: str) -> None:
     arguments = _arguments(line)
-    command: click.Command = cli.Catalogue()
+    command: click.Command = cli.Commands()
     context = click.Context(command, info_name="flask")
     while isinstance(command, click.Group):
         name = arguments.pop(0)
         found = command.get_command(context, name)
         assert found is not None, name
-        command = found.loaded() if isinstance(found, cli.Late) else found
+        command = found
     assert command.make_context(command.name, arguments, parent=context).command is command
 
 
-def test_the_list_of_commands_says_what_each_says_of_itself() -> None:
-    for name, (_, summary) in cli.COMMANDS.items():
-        assert summary.endswith(".")
-        assert COMMANDS[name].get_short_help_str(100)
+def test_every_group_and_command_says_in_a_sentence_what_it_does() -> None:
+    for command in COMMANDS.values():
+        assert command.get_short_help_str(100).endswith(".")
 
 
 @pytest.mark.parametrize(

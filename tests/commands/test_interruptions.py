@@ -170,6 +170,41 @@ def test_interrupted_bulk_retry_lists_retried_deliveries(
     assert "Not tried: 1. What failed may be on its way." in told
 
 
+_INTERRUPTED_IMPORT = """
+import os, runpy, signal, sys
+
+def interrupt(event, arguments):
+    if event == "import" and arguments[0] == module:
+        os.kill(os.getpid(), signal.SIGINT)
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+module = sys.argv.pop(1)
+sys.addaudithook(interrupt)
+runpy.run_module("flask", run_name="__main__")
+"""
+
+
+@pytest.mark.parametrize(
+    "module",
+    [
+        "cli",
+        "app.commands.terminal.prompts",
+        "sqlalchemy.orm",
+        "app.domain.events",
+        "app.adapters",
+    ],
+)
+def test_ctrl_c_during_an_import_exits_without_a_traceback(
+    installed: Installation, module: str
+) -> None:
+    wsgi = str(ROOT / "wsgi.py")
+    words = ("--app", wsgi, "webhook", "list")
+    ended = installed.run_python("-c", _INTERRUPTED_IMPORT, module, *words)
+    assert ended.returncode == 130
+    assert ended.stderr in ("", "Interrupted.\n")
+    assert ended.stdout == ""
+
+
 def test_library_errors_are_not_printed(installed: Installation) -> None:
     program = (
         "import logging, cli\n"

@@ -15,6 +15,7 @@ import cli
 from app.adapters.clock import SystemClock
 from app.ports import Ports
 from app.web.remote_instances import RemoteAccess
+from docs.commands import entries
 from tests.builders.remote_instances import make_elsewhere
 from tests.commands.fake_remote_shop import other_shop
 from tests.commands.golden_files import FORMS, GOLDEN, agreed, outcome
@@ -138,22 +139,15 @@ WRITES_HERE = {"db revision"}
 """It adds a file to the migrations."""
 
 
-def _every(command: click.Command, *path: str) -> Iterator[tuple[str, ...]]:
-    if isinstance(command, click.Group):
-        for name, inner in command.commands.items():
-            yield from _every(inner, *path, name)
-    else:
-        yield path
-
-
 @pytest.mark.parametrize("group", cli.COMMANDS)
 def test_every_command_has_an_agreed_output(group: str) -> None:
     told = "".join(file.read_text() for file in (GOLDEN / "elsewhere").iterdir())
     lines = [line.split()[2:] for line in told.splitlines() if line.startswith("$ flask ")]
     lines += [[group, *arguments] for arguments in CASES.get(group, {}).values()]
     lines += [["webhook", *arguments] for arguments in ALIKE.values()]
-    loaded = cli.Late(group, cli.COMMANDS[group][0], "").loaded()
-    for path in _every(loaded, group):
-        name = " ".join(path)
+    for entry in entries():
+        if entry.path[0] != group or isinstance(entry.command, click.Group):
+            continue
+        name = " ".join(entry.path)
         if name not in RUN_ON | WRITES_HERE:
-            assert any(tuple(line[: len(path)]) == path for line in lines), name
+            assert any(tuple(line[: len(entry.path)]) == entry.path for line in lines), name

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from flask import Flask
 from werkzeug.test import TestResponse
 
-from app.models.whole import complete_metadata
+from app.models.record import complete_metadata
 from app.ports import Ports
 from tests.browser.pages import address_of
 from tests.console.staff_client import Desk

@@ -16,7 +16,7 @@ from app.domain.values.installation_errors import DatabaseUnavailable
 from app.models import ForwardingRecord
 from app.ports import NamedRow, Ports
 from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
-from app.web.installation import EXTENSION, Installation, install
+from app.web.installation import install, installation_of
 from tests.builders.apps import make_app
 from tests.builders.people import make_user
 from tests.builders.provider_records import ISSUER_THERE, link_identity, make_provider
@@ -159,7 +159,7 @@ def test_no_line_breaks_between_a_number_and_its_unit(shown: str, told: str) -> 
 def test_outage_page_does_not_look_up_who_is_signed_in(admin: Desk) -> None:
     """The database is away: a second question to it would turn the page into a fault."""
     application = admin.client.application
-    here: Installation = application.extensions[EXTENSION]
+    here = installation_of(application)
     install(application, replace(here, ports=replace(here.ports, database=AbsentDatabase())))
     answer = admin.client.get("/console/", headers={"Accept": "text/html"})
     assert answer.status_code == 503

@@ -12,6 +12,7 @@ from app.factory import create_app
 from app.models import ForwardingRecord
 from app.ports import Ports
 from app.settings import Settings
+from app.web.installation import install, installation_of
 from tests.builders.people import make_staff, make_user
 from tests.console.conftest import StaffDesk, Statements
 from tests.console.staff_client import Desk
@@ -140,9 +141,8 @@ def silent(shop: Ports, tmp_path: Path) -> Desk:
     desk = Desk(create_app(shop, Settings()).test_client(), shop)
     assert desk.sign_in("staff@example.com").status == 303
     throttle = connect_redis_throttle(f"unix://{tmp_path}/nobody.sock")
-    desk.client.application.extensions["latchkey"] = replace(
-        desk.client.application.extensions["latchkey"], ports=replace(shop, throttle=throttle)
-    )
+    app = desk.client.application
+    install(app, replace(installation_of(app), ports=replace(shop, throttle=throttle)))
     return desk
 
 

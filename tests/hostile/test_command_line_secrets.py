@@ -1,18 +1,17 @@
 """Secrets can be kept out of the command line, which every user of a machine can read."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import click
 import pytest
 from click.testing import Result
 
-import cli
 from app.domain.authorization.actor import OPERATOR
 from app.domain.webhooks.webhooks import Webhook
 from app.ports import Ports
 from app.services.webhooks.details import show_webhook
+from docs.commands import entries
 from tests.builders.apps import make_app
 from tests.builders.provider_records import make_provider
 from tests.commands.shell import run, run_json
@@ -102,9 +101,9 @@ def test_client_secret_is_read_from_a_file_and_warned_of(shop: Ports, tmp_path: 
 
 def test_no_option_takes_a_secret_from_the_command_line_alone(shop: Ports) -> None:
     suspects = [
-        f"{' '.join(path)} {one.opts[0]}"
-        for path, command in _commands(cli.Catalogue())
-        for one in command.params
+        f"{' '.join(entry.path)} {one.opts[0]}"
+        for entry in entries()
+        for one in entry.command.params
         if _takes_secret(one)
     ]
     assert suspects == []
@@ -117,18 +116,3 @@ def _takes_secret(one: click.Parameter) -> bool:
         is_file = one.metavar == "FILE" or (one.name or "").endswith("_file")
         return not (one.is_flag or is_file or "@FILE" in (one.help or ""))
     return one.name != "token_id"
-
-
-def _commands(
-    command: click.Command, path: tuple[str, ...] = ()
-) -> Iterator[tuple[tuple[str, ...], click.Command]]:
-    if isinstance(command, cli.Late):
-        yield from _commands(command.loaded(), path)
-    elif isinstance(command, click.Group):
-        context = click.Context(command)
-        for name in command.list_commands(context):
-            found = command.get_command(context, name)
-            assert found is not None
-            yield from _commands(found, (*path, name))
-    else:
-        yield path, command

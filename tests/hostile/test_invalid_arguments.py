@@ -6,9 +6,9 @@ from collections.abc import Iterator
 import click
 import pytest
 
-import cli
 from app.commands.terminal.exit_codes import Exit
 from app.ports import Ports
+from docs.commands import Entry, entries
 from tests.commands.shell import run
 from tests.console.populated_shop import live_in
 
@@ -20,20 +20,10 @@ PLAUSIBLE = {"email": "customer@example.com", "app": "Labels", "webhook": "1", "
 pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 
 
-def _commands(
-    group: click.Command, path: tuple[str, ...] = ()
-) -> Iterator[tuple[tuple[str, ...], click.Command]]:
-    context = click.Context(group)
-    if isinstance(group, cli.Late):
-        yield from _commands(group.loaded(), path)
-    elif isinstance(group, click.Group):
-        for name in group.list_commands(context):
-            found = group.get_command(context, name)
-            assert found is not None
-            if name not in STARTS_OR_WAITS:
-                yield from _commands(found, (*path, name))
-    else:
-        yield path, group
+def _commands() -> Iterator[Entry]:
+    for entry in entries():
+        if not isinstance(entry.command, click.Group) and not STARTS_OR_WAITS & {*entry.path}:
+            yield entry
 
 
 def _is_number(one: click.Parameter) -> bool:
@@ -63,8 +53,8 @@ def _calls(path: tuple[str, ...], command: click.Command) -> Iterator[list[str]]
 def test_no_argument_makes_a_command_fail(ports: Ports) -> None:
     live_in(ports)
     faults, codes = [], Counter[int]()
-    for path, command in _commands(cli.Catalogue()):
-        for words in _calls(path, command):
+    for entry in _commands():
+        for words in _calls(entry.path, entry.command):
             try:
                 codes[run(ports, *words, typed="").exit_code] += 1
             except Exception as error:  # noqa: BLE001 - whatever it is, it is a fault

@@ -8,7 +8,7 @@ from redis import Redis
 from sqlalchemy import create_engine, inspect, text
 
 from app.adapters.database import connect_database
-from app.adapters.schema_revisions import current, newest
+from app.adapters.schema_revisions import SchemaRevisions
 
 pytestmark = [
     pytest.mark.parametrize("turn", ["one", "two"]),
@@ -27,7 +27,8 @@ def left_open() -> Iterator[list["psycopg.Connection[tuple[object, ...]]"]]:
 def test_a_database_comes_migrated_and_without_the_rows_of_another_test(
     database_url: str, turn: str
 ) -> None:
-    assert current(database_url) == newest()
+    revisions = SchemaRevisions(database_url)
+    assert revisions.current() == revisions.newest()
     database = connect_database(database_url)
     with database.transaction() as session:
         assert session.scalar(text("SELECT count(*) FROM shop")) == 1

@@ -23,7 +23,7 @@ from app.models import (
     UserPermissionRecord,
     UserRecord,
 )
-from app.models.whole import complete_metadata
+from app.models.record import complete_metadata
 from app.ports import Ports
 from app.ports.keys import KeyPair
 from app.services.accounts.email_links import make_link

@@ -5,10 +5,12 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 import click
-from flask.cli import AppGroup, with_appcontext
+from flask.cli import with_appcontext
 from typing_extensions import override
 
 from app.commands.terminal.exit_codes import INTERRUPTION, Failure, failure_of, is_unwritable
+from app.commands.terminal.interruptions import raised_interruptions
+from app.commands.terminal.lazy_group import LazyGroup
 from app.commands.terminal.output import (
     Form,
     choose_form,
@@ -75,7 +77,8 @@ class Command(_Guided):
     @override
     def invoke(self, ctx: click.Context) -> Any:
         try:
-            return super().invoke(ctx)
+            with raised_interruptions():
+                return super().invoke(ctx)
         except click.UsageError as error:
             _write_usage_error(error, wants_json=form_of(ctx) is Form.JSON)
             raise
@@ -100,7 +103,7 @@ class Command(_Guided):
             raise
 
 
-class Group(_Guided, AppGroup):
+class Group(_Guided, LazyGroup):
     """A group of such commands."""
 
     command_class = Command
