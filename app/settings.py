@@ -3,9 +3,9 @@
 import hashlib
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit
 
 from dotenv import dotenv_values
@@ -28,40 +28,58 @@ class SettingsError(Misconfigured):
     """The settings cannot be used; ``problems`` names everything that is wrong with them."""
 
 
+DEFAULT_DATABASE_URL = f"sqlite:///{_INSTANCE / 'latchkey.sqlite3'}"
+"""SQLite in the folder ``instance`` beside ``wsgi.py``."""
+
+_RULES = Configuration()
+
+
+def _setting(default: Value, read: Callable[[str], Value], *, secret: bool = False) -> Value:
+    """Declare a setting: its default, how its text is read, and whether it may be printed."""
+    metadata = {"read": read}
+    declared: Value = field(default_factory=lambda: default, repr=not secret, metadata=metadata)
+    return declared
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The operator's settings; ``.env.example`` explains each name."""
+    """The operator's settings; each field is an environment variable in capitals.
 
-    app_env: str = "development"
-    database_url: str = field(default="", repr=False)
-    redis_url: str = field(default="", repr=False)
-    secret_key: str = field(default=DEVELOPMENT_SECRET, repr=False)
-    rsa_private_key: str = field(default="", repr=False)
-    public_url: str = ""
-    vendor: str = "latchkey"
-    jwt_ttl_access: int = 300
-    jwt_ttl_refresh: int = 30 * 24 * 3600
-    single_use_refresh_tokens: bool = False
-    reset_password_lock_time: int = 900
-    allowed_client_hosts: tuple[str, ...] = ()
-    allowed_graphql_origins: tuple[str, ...] = ("*",)
-    trusted_proxies: tuple[Network, ...] = ()
-    outgoing_allowed_networks: tuple[Network, ...] = ()
-    rate_limits: Mapping[str, Rates] = field(default_factory=dict)
-    rate_limit_trusted_clients: tuple[Network, ...] = ()
-    mail_url: str = field(default="", repr=False)
-    playground_enabled: bool = True
-    graphql_batch_max: int = 10
-    graphql_mutations_max: int = 10
-    graphql_tokens_max: int = 5000
-    graphql_depth_max: int = 16
-    graphql_aliases_max: int = 100
-    graphql_cost_max: int = 30_000
-    graphql_values_max: int = 20_000
-    graphql_body_max: int = 1024 * 1024
-    upload_max: int = 5 * 1024 * 1024
-    log_level: str = "INFO"
-    access_log: bool = False
+    ``.env.example`` explains each of them, and a test compares its defaults with these.
+    """
+
+    app_env: str = _setting("development", values.one_of("development", "production"))
+    database_url: str = _setting(DEFAULT_DATABASE_URL, values.database_url, secret=True)
+    redis_url: str = _setting("", values.redis_url, secret=True)
+    secret_key: str = _setting(DEVELOPMENT_SECRET, str, secret=True)
+    rsa_private_key: str = _setting("", values.pem, secret=True)
+    public_url: str = _setting(_RULES.public_url, values.public_url)
+    vendor: str = _setting(_RULES.vendor, values.vendor)
+    jwt_ttl_access: int = _setting(_RULES.jwt_ttl_access, values.positive)
+    jwt_ttl_refresh: int = _setting(_RULES.jwt_ttl_refresh, values.positive)
+    single_use_refresh_tokens: bool = _setting(_RULES.single_use_refresh_tokens, values.flag)
+    reset_password_lock_time: int = _setting(_RULES.reset_password_lock_time, values.not_negative)
+    allowed_client_hosts: tuple[str, ...] = _setting(_RULES.allowed_client_hosts, values.hosts)
+    allowed_graphql_origins: tuple[str, ...] = _setting(("*",), values.origins)
+    trusted_proxies: tuple[Network, ...] = _setting((), values.networks)
+    outgoing_allowed_networks: tuple[Network, ...] = _setting(
+        _RULES.outgoing_allowed_networks, values.networks
+    )
+    rate_limits: Mapping[str, Rates] = _setting({}, values.rate_limits)
+    rate_limit_trusted_clients: tuple[Network, ...] = _setting((), values.networks)
+    mail_url: str = _setting("", values.mail_url, secret=True)
+    playground_enabled: bool = _setting(default=True, read=values.flag)
+    graphql_batch_max: int = _setting(10, values.positive)
+    graphql_mutations_max: int = _setting(10, values.positive)
+    graphql_tokens_max: int = _setting(5000, values.positive)
+    graphql_depth_max: int = _setting(16, values.positive)
+    graphql_aliases_max: int = _setting(100, values.positive)
+    graphql_cost_max: int = _setting(30_000, values.positive)
+    graphql_values_max: int = _setting(20_000, values.positive)
+    graphql_body_max: int = _setting(1024 * 1024, values.positive)
+    upload_max: int = _setting(5 * 1024 * 1024, values.positive)
+    log_level: str = _setting("INFO", values.one_of(*_LOG_LEVELS))
+    access_log: bool = _setting(default=False, read=values.flag)
 
     @property
     def mail_file(self) -> Path | None:
@@ -136,80 +154,27 @@ def _written() -> dict[str, str]:
 
 
 class _Reader:
-    """Reads one name after the other and remembers what was wrong."""
+    """Reads one setting after the other and collects what is wrong with them."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._environment = environment
         self._problems: list[str] = []
 
     def settings(self) -> Settings:
-        default = Settings()
-        read = self._read
-        app_env = read("APP_ENV", "development", values.one_of("development", "production"))
-        settings = Settings(
-            app_env=app_env,
-            database_url=read("DATABASE_URL", default_database_url(), values.database_url),
-            redis_url=read("REDIS_URL", "", values.redis_url),
-            secret_key=read("SECRET_KEY", default.secret_key, str),
-            rsa_private_key=read("RSA_PRIVATE_KEY", "", values.pem),
-            public_url=read("PUBLIC_URL", "", values.public_url),
-            vendor=read("VENDOR", default.vendor, values.vendor),
-            jwt_ttl_access=read("JWT_TTL_ACCESS", default.jwt_ttl_access, values.positive),
-            jwt_ttl_refresh=read("JWT_TTL_REFRESH", default.jwt_ttl_refresh, values.positive),
-            single_use_refresh_tokens=read(
-                "SINGLE_USE_REFRESH_TOKENS", default=False, parse=values.flag
-            ),
-            reset_password_lock_time=read(
-                "RESET_PASSWORD_LOCK_TIME",
-                default.reset_password_lock_time,
-                values.not_negative,
-            ),
-            allowed_client_hosts=read("ALLOWED_CLIENT_HOSTS", (), values.hosts),
-            allowed_graphql_origins=read("ALLOWED_GRAPHQL_ORIGINS", ("*",), values.origins),
-            trusted_proxies=read("TRUSTED_PROXIES", (), values.networks),
-            outgoing_allowed_networks=read("OUTGOING_ALLOWED_NETWORKS", (), values.networks),
-            rate_limits=read("RATE_LIMITS", default.rate_limits, values.rate_limits),
-            rate_limit_trusted_clients=read("RATE_LIMIT_TRUSTED_CLIENTS", (), values.networks),
-            mail_url=read("MAIL_URL", "", values.mail_url),
-            playground_enabled=read("PLAYGROUND_ENABLED", default=True, parse=values.flag),
-            graphql_batch_max=read(
-                "GRAPHQL_BATCH_MAX", default.graphql_batch_max, values.positive
-            ),
-            graphql_mutations_max=read(
-                "GRAPHQL_MUTATIONS_MAX", default.graphql_mutations_max, values.positive
-            ),
-            graphql_tokens_max=read(
-                "GRAPHQL_TOKENS_MAX", default.graphql_tokens_max, values.positive
-            ),
-            graphql_depth_max=read(
-                "GRAPHQL_DEPTH_MAX", default.graphql_depth_max, values.positive
-            ),
-            graphql_aliases_max=read(
-                "GRAPHQL_ALIASES_MAX", default.graphql_aliases_max, values.positive
-            ),
-            graphql_cost_max=read("GRAPHQL_COST_MAX", default.graphql_cost_max, values.positive),
-            graphql_values_max=read(
-                "GRAPHQL_VALUES_MAX", default.graphql_values_max, values.positive
-            ),
-            graphql_body_max=read("GRAPHQL_BODY_MAX", default.graphql_body_max, values.positive),
-            upload_max=read("UPLOAD_MAX", default.upload_max, values.positive),
-            log_level=read("LOG_LEVEL", "INFO", values.one_of(*_LOG_LEVELS)),
-            access_log=read("ACCESS_LOG", default=False, parse=values.flag),
-        )
+        given: dict[str, Any] = {}
+        for setting in fields(Settings):
+            name = setting.name.upper()
+            text = self._environment.get(name, "").strip()
+            try:
+                if text:
+                    given[setting.name] = setting.metadata["read"](text)
+            except ValueError as error:
+                self._problems.append(f"{name}: {error}")
+        settings = Settings(**given)
         self._check_together(settings)
         if self._problems:
             raise SettingsError(tuple(self._problems))
         return settings
-
-    def _read(self, name: str, default: Value, parse: Callable[[str], Value]) -> Value:
-        text = self._environment.get(name, "").strip()
-        if not text:
-            return default
-        try:
-            return parse(text)
-        except ValueError as error:
-            self._problems.append(f"{name}: {error}")
-            return default
 
     def _check_together(self, settings: Settings) -> None:
         if settings.jwt_ttl_refresh < settings.jwt_ttl_access:
@@ -235,8 +200,3 @@ class _Reader:
                 "MAIL_URL: must be set in production, for example smtp://user:password@host:587; "
                 "file:/path/to/mails.txt writes mails, and the links in them, to a file"
             )
-
-
-def default_database_url() -> str:
-    """SQLite in the folder ``instance`` beside ``wsgi.py``."""
-    return f"sqlite:///{_INSTANCE / 'latchkey.sqlite3'}"

@@ -30,7 +30,7 @@ from app.models import (
 from app.models.record import Record
 from app.ports import Ports
 from app.services.demo.shop import fill_shop
-from app.settings import Settings, default_database_url, load_settings
+from app.settings import DEFAULT_DATABASE_URL, Settings, load_settings
 from app.wiring import connect
 from benchmarks.large_dataset import CUSTOMERS, ISSUER, Make, add_large_dataset, add_rows
 from tests.browser.pages import page_addresses
@@ -94,7 +94,7 @@ def main() -> None:
     """Fill a demo shop and print the table (SQLite unless ``DATABASE_URL`` says otherwise)."""
     url = load_settings().database_url
     with tempfile.TemporaryDirectory() as folder:
-        if url == default_database_url():
+        if url == DEFAULT_DATABASE_URL:
             url = f"sqlite:///{folder}/console.sqlite3"
         settings = Settings(database_url=url)
         ports = connect(settings)

@@ -17,7 +17,7 @@ from app.domain.authorization.actor import OPERATOR
 from app.domain.values.pages import PageRequest
 from app.ports import Ports
 from app.services.people.directory import list_customers
-from app.settings import Settings, default_database_url, load_settings
+from app.settings import DEFAULT_DATABASE_URL, Settings, load_settings
 from app.wiring import connect
 
 PEOPLE = 1_000_000
@@ -109,7 +109,7 @@ def main() -> None:
     settings = load_settings()
     with tempfile.TemporaryDirectory() as folder:
         url = settings.database_url
-        if url == default_database_url():
+        if url == DEFAULT_DATABASE_URL:
             url = f"sqlite:///{folder}/lists.sqlite3"
         started_at = time.perf_counter()
         fill(url)

@@ -9,8 +9,10 @@ from flask.testing import FlaskClient
 from app import backchannel
 from app.ports import Ports
 from app.services.identity.identify import identify
+from app.settings import Settings
 from app.web.converters import register_converters
-from app.web.installation import Installation, install
+from app.web.installation import install
+from app.wiring import make_installation
 from tests.builders.people import visit
 from tests.fakes.clock import FakeClock
 from tests.fixtures.ports import fake_ports
@@ -31,7 +33,7 @@ def ports(sqlite_url: str, clock: FakeClock) -> Iterator[Ports]:
 @pytest.fixture
 def client(ports: Ports) -> FlaskClient:
     app = Flask(__name__)
-    install(app, Installation(ports))
+    install(app, make_installation(ports, Settings()))
     register_converters(app)
     app.register_blueprint(backchannel.blueprint)
     return app.test_client()

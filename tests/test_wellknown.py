@@ -13,7 +13,9 @@ from app.domain.authorization.actor import OPERATOR
 from app.ports import Ports
 from app.services.keys.ring import ring
 from app.services.keys.rotation import rotate_keys
-from app.web.installation import Installation, install
+from app.settings import Settings
+from app.web.installation import install
+from app.wiring import make_installation
 from tests.fakes.clock import FakeClock
 from tests.fakes.known_keys import KnownKeyStore
 from tests.fixtures.ports import fake_ports
@@ -32,7 +34,7 @@ def ports(sqlite_url: str, clock: FakeClock) -> Iterator[Ports]:
 
 def client_of(ports: Ports, *origins: str) -> FlaskClient:
     app = Flask(__name__)
-    install(app, Installation(ports, allowed_graphql_origins=origins or ("*",)))
+    install(app, make_installation(ports, Settings(allowed_graphql_origins=origins or ("*",))))
     app.register_blueprint(wellknown.blueprint)
     return app.test_client()
 

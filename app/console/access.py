@@ -1,8 +1,9 @@
 """Access: the two switches that decide who gets in, each with its live consequences."""
 
-from flask import Blueprint, flash, redirect, request, url_for
+from flask import flash, redirect, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
+from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import done, go, page, refused_page
 from app.console.session import actor, ports
 from app.domain.authorization.permissions import Permission
@@ -29,7 +30,17 @@ _DONE_OPEN = {
 }
 _OPEN = {"true": True, "false": False}
 
-blueprint = Blueprint("access", __name__, url_prefix="/access")
+blueprint = PageGroup(
+    "access",
+    __name__,
+    Entry(
+        "Access",
+        "door-open",
+        "password login mode storefront traffic switches close open",
+        Heading.TOP,
+    ),
+    url_prefix="/access",
+)
 
 
 @blueprint.get("/")

@@ -19,7 +19,7 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.assets import asset_url
 from app.console.formatting import exact, relative
-from app.console.navigation import GROUPS
+from app.console.navigation import place_groups
 from app.console.session import IDLE, caller, is_signed_in, now, ports, signed_in_by
 from app.domain.urls.web_urls import resolved_path
 from app.services.console.navigation_badges import Badges, show_badges
@@ -106,7 +106,7 @@ def frame_values() -> dict[str, Any]:
             "playground_url": "/graphql/",
             "badges": _badges(),
             "idle_minutes": int(IDLE.total_seconds() // 60),
-            "place_groups": GROUPS,
+            "place_groups": place_groups(),
             "shop_name": caller().shop.name,
         }
     return values

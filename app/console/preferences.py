@@ -2,12 +2,15 @@
 
 from http import HTTPStatus
 
-from flask import Blueprint, redirect, request
+from flask import redirect, request
 from werkzeug.wrappers import Response as BaseResponse
 
+from app.console.navigation import Entry, PageGroup
 from app.console.page_layout import THEMES, keep_theme, own_path, page
 
-blueprint = Blueprint("preferences", __name__)
+blueprint = PageGroup(
+    "preferences", __name__, Entry("Keyboard shortcuts", "keyboard", "keys help", view="keyboard")
+)
 
 
 @blueprint.post("/theme")

@@ -6,32 +6,12 @@ from dataclasses import dataclass
 from flask import Blueprint, current_app, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.console.navigation import Place, all_places
+from app.console.navigation import Place, all_places, other_places
 from app.console.page_layout import page
 from app.console.session import actor, ports
 from app.services.console.search import Hit, HitKind, search_everything
 
-_ALSO = (
-    Place(
-        "Your account", "console.account.index", "person", "own profile password sessions email"
-    ),
-    Place("Invite someone", "console.staff.invitations.index", "envelope", "new staff add person"),
-    Place("Make a group", "console.staff.groups.new", "plus-lg", "new permissions add"),
-    Place("Create an app", "console.apps.connect", "plus-lg", "new token add"),
-    Place("Install an app", "console.app_installation.index", "link-45deg", "manifest new add"),
-    Place("Create a webhook", "console.webhook_editing.new", "plus-lg", "new subscription add"),
-    Place("Groups", "console.staff.groups.index", "people", "permissions members roles"),
-    Place("Add a provider", "console.provider_editing.new", "plus-lg", "sso oidc identity new"),
-    Place("Playground", "playground", "terminal", "graphql graphiql query api"),
-    Place(
-        "Permission matrix",
-        "console.staff.permission_matrix.index",
-        "person-badge",
-        "who may what",
-    ),
-    Place("Keyboard shortcuts", "console.preferences.keyboard", "keyboard", "keys help"),
-)
-"""Pages outside the navigation that people search for."""
+_PLAYGROUND = Place("Playground", "playground", "terminal", "graphql graphiql query api")
 
 _KINDS = {
     HitKind.APP: ("Apps", "grid", "console.apps.show"),
@@ -80,7 +60,7 @@ def index() -> BaseResponse:
 
 def _groups(text: str) -> Iterator[ResultGroup]:
     yield ResultGroup("Pages", tuple(_places(all_places(), text)))
-    yield ResultGroup("Do", tuple(_places(_ALSO, text)) if text else ())
+    yield ResultGroup("Do", tuple(_places((*other_places(), _PLAYGROUND), text)) if text else ())
     hits = search_everything(ports(), actor(), text) if text else ()
     for kind, (label, icon, endpoint) in _KINDS.items():
         found = tuple(

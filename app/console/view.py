@@ -56,32 +56,32 @@ WORTHLESS_TOO = OPEN | {
 """The only pages for staff whose session the login mode rejects."""
 
 PAGES = (
+    home,
     access,
-    account,
-    app_installation,
-    app_tokens,
     apps,
-    audit,
-    customers,
+    webhooks,
     deliveries,
     dry_run,
-    home,
-    inspector,
+    staff,
+    customers,
+    single_sign_on,
     keys,
-    passwords,
+    throttle,
+    inspector,
+    audit,
+    account,
     account_actions,
+    app_installation,
+    app_tokens,
+    passwords,
     preferences,
-    provider_editing,
     provider_checks,
+    provider_editing,
     search,
     sign_in,
-    single_sign_on,
-    staff,
-    throttle,
     webhook_editing,
-    webhooks,
 )
-"""The page groups, each with its ``blueprint``."""
+"""The page groups, each with its ``blueprint``; first those of the side column, in its order."""
 
 UPLOADS = ("console.account.save_picture",)
 """Pages that take a file; the form of any other is small."""

@@ -91,7 +91,9 @@ def create_payloads(
     *, tokens_max: int, depth_max: int, aliases_max: int, cost_max: int
 ) -> SchemaPayloads:
     """Return payloads by the schema of the shop: what ``wiring`` loads when first needed."""
-    limits = Limits(tokens=tokens_max, depth=depth_max, aliases=aliases_max, cost=cost_max)
+    limits = Limits(
+        tokens=tokens_max, depth=depth_max, aliases=aliases_max, cost=cost_max, mutations=0
+    )
     return SchemaPayloads(schema.graphql_schema, limits)
 
 

@@ -29,18 +29,18 @@ class Installation:
     """
 
     ports: Ports
-    trusted_proxies: tuple[Network, ...] = ()
-    allowed_graphql_origins: tuple[str, ...] = ("*",)
-    playground_enabled: bool = True
-    graphql_batch_max: int = 10
-    graphql_mutations_max: int = 10
-    graphql_tokens_max: int = 5000
-    graphql_depth_max: int = 16
-    graphql_aliases_max: int = 100
-    graphql_cost_max: int = 30_000
-    graphql_values_max: int = 20_000
-    graphql_body_max: int = 1024 * 1024
-    upload_max: int = 5 * 1024 * 1024
+    trusted_proxies: tuple[Network, ...]
+    allowed_graphql_origins: tuple[str, ...]
+    playground_enabled: bool
+    graphql_batch_max: int
+    graphql_mutations_max: int
+    graphql_tokens_max: int
+    graphql_depth_max: int
+    graphql_aliases_max: int
+    graphql_cost_max: int
+    graphql_values_max: int
+    graphql_body_max: int
+    upload_max: int
 
 
 def install(app: Flask, installation: Installation) -> None:

@@ -19,7 +19,7 @@ from app.ports import Ports
 from app.services.deliveries.dispatch import lease_due_deliveries
 from app.services.deliveries.sending import send_deliveries
 from app.settings import Settings
-from tests.console.staff_client import Desk
+from tests.console.staff_client import ConsoleClient
 
 PROVIDER = "Northlight ID"
 ADMIN = "admin@example.com"
@@ -43,7 +43,7 @@ class RunningShop:
     ) -> None:
         """Give the browser the cookie of a session of that origin."""
         client = self.app.test_client()
-        assert Desk(client, self.ports).sign_in(email).status == 303
+        assert ConsoleClient(client, self.ports).sign_in(email).status == 303
         if origin is SessionOrigin.OIDC:
             with client.session_transaction("/console/") as kept:
                 kept["origin"], kept["provider"] = origin.value, PROVIDER

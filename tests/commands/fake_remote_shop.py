@@ -18,7 +18,9 @@ def other_shop() -> Iterator[HttpServer]:
 
 def _answer(server: HttpServer, received: Received) -> Reply:
     what = operation(received)
-    if asks_too_much(received) or (what in ("Update", "Retry") and asked(server, what) > 1):
+    if asks_too_much(received) or (
+        what in ("Update", "Retry") and count_requests(server, what) > 1
+    ):
         return Reply(raw=lambda connection: _wait(connection.recv))
     page = {"hasNextPage": False, "endCursor": None}
     hooks = [_hook(number) for number in (1, 2, 3)]
@@ -73,7 +75,7 @@ def asks_too_much(received: Received) -> bool:
     return operation(received) == "Replay" and given["failed"] != given["missing"]
 
 
-def asked(server: HttpServer, name: str) -> int:
+def count_requests(server: HttpServer, name: str) -> int:
     """How often that was asked."""
     return sum(operation(one) == name for one in server.received)
 

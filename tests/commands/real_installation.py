@@ -16,7 +16,7 @@ from typing import TextIO
 from tests.fakes.keys import SECRET
 
 ROOT = Path(__file__).parents[2]
-PATIENCE = 60.0
+TIMEOUT_SECONDS = 60.0
 """Seconds that something may take on a busy machine before it counts as not happening."""
 
 
@@ -45,7 +45,7 @@ class Installation:
             stdout=into,
             stderr=subprocess.PIPE,
             text=True,
-            timeout=PATIENCE,
+            timeout=TIMEOUT_SECONDS,
             check=False,
         )
 
@@ -80,7 +80,7 @@ def at_a_terminal(database_url: str, folder: Path, **more: str) -> Installation:
 
 def wait_until(happened: Callable[[], bool], what: str) -> None:
     """Return as soon as ``happened``; fail the test when it takes too long."""
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + TIMEOUT_SECONDS
     while not happened():
         assert time.monotonic() < deadline, f"waited in vain until {what}"
         time.sleep(0.05)

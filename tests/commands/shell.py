@@ -8,14 +8,16 @@ from flask import Flask
 
 import cli
 from app.ports import Ports
-from app.web.installation import Installation, install
+from app.settings import Settings
+from app.web.installation import install
 from app.web.remote_instances import EXTENSION, RemoteAccess
+from app.wiring import make_installation
 
 
 def run(
     ports: Ports,
     *arguments: str,
-    typed: str | bytes | None = None,
+    stdin: str | bytes | None = None,
     remote_access: RemoteAccess | None = None,
     **options: Any,
 ) -> Result:
@@ -26,14 +28,14 @@ def run(
     """
     app = Flask("app")
     cli.register(app)
-    install(app, Installation(ports, **options))
+    install(app, make_installation(ports, Settings(**options)))
     if remote_access is not None:
         app.extensions[EXTENSION] = lambda: remote_access
-    return app.test_cli_runner(catch_exceptions=False).invoke(args=arguments, input=typed)
+    return app.test_cli_runner(catch_exceptions=False).invoke(args=arguments, input=stdin)
 
 
-def run_json(ports: Ports, *arguments: str, typed: str | None = None) -> Any:
+def run_json(ports: Ports, *arguments: str, stdin: str | None = None) -> Any:
     """What ``flask ARGUMENTS --json`` shows; fails the test unless the command is done."""
-    result = run(ports, *arguments, "--json", typed=typed)
+    result = run(ports, *arguments, "--json", stdin=stdin)
     assert result.exit_code == 0, result.output
     return json.loads(result.stdout)

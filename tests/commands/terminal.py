@@ -11,14 +11,14 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.commands.real_installation import PATIENCE, ROOT, Installation
+from tests.commands.real_installation import ROOT, TIMEOUT_SECONDS, Installation
 
 ESCAPE = "\x1b["
 INTERRUPT = "\x03"
 Answers = Sequence[tuple[str, str]]
 
 
-def typed(
+def run_in_terminal(
     installed: Installation,
     *arguments: str,
     answers: Answers = (),
@@ -40,7 +40,7 @@ def typed(
         stderr=theirs,
         start_new_session=True,  # else it would ask on the terminal that the tests run on
         # A shell lets what it runs in the background ignore Ctrl-C; nobody ran this so.
-        preexec_fn=hear_interrupts,  # noqa: PLW1509 - it does nothing else
+        preexec_fn=catch_interrupts,  # noqa: PLW1509 - it does nothing else
     )
     os.close(theirs)
     os.close(result)
@@ -64,7 +64,7 @@ def typed(
     return f"{shown}\nended with {process.returncode}"
 
 
-def hear_interrupts() -> None:
+def catch_interrupts() -> None:
     """For a process that is about to run."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
@@ -82,7 +82,7 @@ def _read(terminal: int, interrupted: "subprocess.Popen[bytes] | None") -> str:
     Python misses a signal that comes in the moment before it waits for a key, so whoever has
     pressed Ctrl-C presses it again after a second of silence, as people do.
     """
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + TIMEOUT_SECONDS
     while not select.select([terminal], [], [], 1.0)[0]:
         assert time.monotonic() < deadline, "the terminal stays silent"
         if interrupted is not None:

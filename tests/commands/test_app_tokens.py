@@ -113,6 +113,6 @@ def test_an_overlap_is_a_month_at_most(ports: Ports, overlap: str) -> None:
 
 def test_a_token_is_verified_without_standing_on_the_command_line(ports: Ports) -> None:
     _, token = make_app(ports, "Warehouse")
-    assert run_json(ports, "app", "token", "verify", typed=f"{token}\n") == {"valid": True}
-    failed = run(ports, "app", "token", "verify", typed="nothing of ours")
+    assert run_json(ports, "app", "token", "verify", stdin=f"{token}\n") == {"valid": True}
+    failed = run(ports, "app", "token", "verify", stdin="nothing of ours")
     assert (failed.exit_code, failed.stdout) == (1, "no\n")

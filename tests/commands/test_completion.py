@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from app.ports import Ports
-from tests.commands.real_installation import PATIENCE, ROOT
+from tests.commands.real_installation import ROOT, TIMEOUT_SECONDS
 from tests.commands.shell import run, run_json
 
 PROGRAMS = Path(sys.executable).parent
 ENVIRONMENT = {"PATH": f"{PROGRAMS}{os.pathsep}{os.defpath}", "DATABASE_URL": "sqlite://"}
 
 
-def told(shell: str, line: str) -> list[str]:
+def completions(shell: str, line: str) -> list[str]:
     """What ``flask`` answers to that shell's script for the last word of ``line``."""
     words = line.split(" ")
     last = words[-1] if shell == "fish" else str(len(words) - 1)
@@ -31,7 +31,7 @@ def told(shell: str, line: str) -> list[str]:
         },
         capture_output=True,
         text=True,
-        timeout=PATIENCE,
+        timeout=TIMEOUT_SECONDS,
         check=True,
     )
     return shown.stdout.splitlines()
@@ -51,15 +51,17 @@ def test_another_shell_is_a_usage_error(ports: Ports) -> None:
 
 
 def test_zsh_and_fish_get_commands_with_descriptions() -> None:
-    assert "plain\nkeys\nList and rotate the signing keys." in "\n".join(told("zsh", "flask ke"))
-    [only] = told("fish", "flask user sign")
+    assert "plain\nkeys\nList and rotate the signing keys." in "\n".join(
+        completions("zsh", "flask ke")
+    )
+    [only] = completions("fish", "flask user sign")
     assert only.startswith("plain,sign-out\tEnd all sessions of somebody")
 
 
 def test_options_choices_and_permissions_are_completed() -> None:
-    assert told("bash", "flask user list --inac") == ["plain,--inactive"]
-    assert told("bash", "flask oidc set audi") == ["plain,audience"]
-    assert told("bash", "flask group create x --permission manage-ord") == [
+    assert completions("bash", "flask user list --inac") == ["plain,--inactive"]
+    assert completions("bash", "flask oidc set audi") == ["plain,audience"]
+    assert completions("bash", "flask group create x --permission manage-ord") == [
         "plain,MANAGE_ORDERS",
         "plain,MANAGE_ORDERS_IMPORT",
     ]

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands.real_installation import PATIENCE, ROOT
+from tests.commands.real_installation import ROOT, TIMEOUT_SECONDS
 
 PATH = f"{Path(sys.executable).parent}{os.pathsep}{os.defpath}"
 PROMPT = "what now? "
@@ -27,7 +27,7 @@ def environment(home: Path) -> dict[str, str]:
     return {"PATH": PATH, "HOME": str(home), "DATABASE_URL": "sqlite://", "TERM": "dumb"}
 
 
-def told(home: Path, *command: str) -> str:
+def shell_output(home: Path, *command: str) -> str:
     """What ``command`` says, where ``flask`` finds the shop."""
     shown = subprocess.run(
         command,
@@ -35,7 +35,7 @@ def told(home: Path, *command: str) -> str:
         env=environment(home),
         capture_output=True,
         text=True,
-        timeout=PATIENCE,
+        timeout=TIMEOUT_SECONDS,
         check=True,
     )
     assert shown.stderr == ""
@@ -48,7 +48,7 @@ def test_bash_completes_by_the_script(tmp_path: Path) -> None:
         'eval "$(flask completion bash)"; COMP_WORDS=(flask sho); COMP_CWORD=1; '
         '_flask_completion flask; echo "${COMPREPLY[*]}"'
     )
-    assert told(tmp_path, "bash", "-c", script) == "shop\n"
+    assert shell_output(tmp_path, "bash", "-c", script) == "shop\n"
 
 
 FISH = {
@@ -65,9 +65,9 @@ def test_fish_completes_commands_with_descriptions(
     tmp_path: Path,
 ) -> None:
     asked = "; ".join(f"complete -C '{line}'" for line in FISH)
-    assert told(tmp_path, "fish", "-c", f"flask completion fish | source; {asked}") == "".join(
-        FISH.values()
-    )
+    assert shell_output(
+        tmp_path, "fish", "-c", f"flask completion fish | source; {asked}"
+    ) == "".join(FISH.values())
 
 
 class Zsh:
@@ -87,7 +87,7 @@ class Zsh:
 
     def sees(self, text: str) -> None:
         """Return once ``text`` stands there; fail the test when it takes too long."""
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + TIMEOUT_SECONDS
         while text not in self._shown:
             left = deadline - time.monotonic()
             ready = left > 0 and select.select([self._terminal], [], [], left)[0]
@@ -114,7 +114,7 @@ def zsh(tmp_path: Path) -> Iterator[Zsh]:
 
 @needs("zsh")
 def test_zsh_completes_commands_with_descriptions(zsh: Zsh) -> None:
-    for typed, completed in {
+    for stdin, completed in {
         "flask web": "flask webhook ",
         "flask user sign": "flask user sign-out ",
         "flask user list --inac": "flask user list --inactive ",
@@ -122,6 +122,6 @@ def test_zsh_completes_commands_with_descriptions(zsh: Zsh) -> None:
         "flask webhook verify ./wsgi": "flask webhook verify ./wsgi.py ",
         "flask user s": "-- End all sessions of somebody, in every...",
     }.items():
-        zsh.type(f"{typed}\t")
+        zsh.type(f"{stdin}\t")
         zsh.sees(completed)
         zsh.type("\x15")

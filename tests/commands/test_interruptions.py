@@ -15,15 +15,15 @@ from app.ports import Ports
 from tests.builders.apps import make_app
 from tests.builders.people import make_group, make_user
 from tests.builders.webhooks import make_delivery, make_webhook
-from tests.commands.fake_remote_shop import asked, operation, other_shop
+from tests.commands.fake_remote_shop import count_requests, operation, other_shop
 from tests.commands.real_installation import (
-    PATIENCE,
     ROOT,
+    TIMEOUT_SECONDS,
     Installation,
     at_a_terminal,
     wait_until,
 )
-from tests.commands.terminal import INTERRUPT, hear_interrupts, typed
+from tests.commands.terminal import INTERRUPT, catch_interrupts, run_in_terminal
 from tests.servers.http import HttpServer
 
 INTERRUPTED = {"code": "INTERRUPTED", "message": "Interrupted.", "field": None}
@@ -43,7 +43,9 @@ def installed(ports: Ports, sqlite_url: str, tmp_path: Path) -> Installation:
 def interrupted(installed: Installation, *arguments: str, after: str) -> tuple[str, str]:
     """What ``flask ARGUMENTS --json`` wrote before Ctrl-C, which follows ``after``; and told."""
     result = installed.folder / "result"
-    shown = typed(installed, *arguments, "--json", answers=[(after, INTERRUPT)], into=result)
+    shown = run_in_terminal(
+        installed, *arguments, "--json", answers=[(after, INTERRUPT)], into=result
+    )
     assert "ended with 130" in shown
     assert "Traceback" not in shown
     return result.read_text(), shown
@@ -97,12 +99,12 @@ def stopped(
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        preexec_fn=hear_interrupts,  # noqa: PLW1509 - it does nothing else
+        preexec_fn=catch_interrupts,  # noqa: PLW1509 - it does nothing else
     )
     try:
         wait_until(when, "it is at work")
         process.send_signal(signal.SIGINT)
-        out, told = process.communicate(timeout=PATIENCE)
+        out, told = process.communicate(timeout=TIMEOUT_SECONDS)
     finally:
         process.kill()
         process.wait()
@@ -115,7 +117,7 @@ def test_interrupt_during_a_call_is_reported_as_json(
     installed: Installation, shop: HttpServer
 ) -> None:
     words = ("webhook", "replay", "hook 1", "--since", "1d", "--failed", "-u", shop.url)
-    lines, told = stopped(installed, *words, when=lambda: asked(shop, "Replay") > 0)
+    lines, told = stopped(installed, *words, when=lambda: count_requests(shop, "Replay") > 0)
     assert [json.loads(line) for line in lines] == [{"errors": [INTERRUPTED]}]
     assert told == "Interrupted.\n"
 
@@ -125,7 +127,12 @@ def test_a_stream_with_news_is_json_line_by_line_to_its_end(
     installed: Installation, shop: HttpServer, words: tuple[str, ...]
 ) -> None:
     lines, _ = stopped(
-        installed, "webhook", *words, "-u", shop.url, when=lambda: asked(shop, "Deliveries") > 3
+        installed,
+        "webhook",
+        *words,
+        "-u",
+        shop.url,
+        when=lambda: count_requests(shop, "Deliveries") > 3,
     )
     *news, last = [json.loads(line) for line in lines]
     assert [one["event"] for one in news] == ["ORDER_PAID"] * 3
@@ -136,7 +143,7 @@ def test_interrupted_bulk_update_lists_results_and_possible_secrets(
     installed: Installation, shop: HttpServer
 ) -> None:
     words = ("webhook", "update", "--rotate-secret", "--yes", "-u", shop.url)
-    lines, told = stopped(installed, *words, when=lambda: asked(shop, "Update") > 1)
+    lines, told = stopped(installed, *words, when=lambda: count_requests(shop, "Update") > 1)
     done: list[dict[str, Any]] = json.loads("".join(lines))
     assert [one["state"] for one in done] == ["changed", "failed", "planned"]
     sent = [
@@ -152,7 +159,7 @@ def test_interrupted_replay_reports_its_progress(
     installed: Installation, shop: HttpServer
 ) -> None:
     words = ("webhook", "replay", "hook 1", "--since", "1d", "-u", shop.url)
-    lines, told = stopped(installed, *words, when=lambda: asked(shop, "Replay") > 1)
+    lines, told = stopped(installed, *words, when=lambda: count_requests(shop, "Replay") > 1)
     assert json.loads("".join(lines)) == {"failed": 2, "missing": 5}
     assert "Interrupted. More are missing: say the same again." in told
 
@@ -161,7 +168,7 @@ def test_interrupted_bulk_retry_lists_retried_deliveries(
     installed: Installation, shop: HttpServer
 ) -> None:
     words = ("webhook", "retry", "one", "two", "three", "-u", shop.url)
-    lines, told = stopped(installed, *words, when=lambda: asked(shop, "Retry") > 1)
+    lines, told = stopped(installed, *words, when=lambda: count_requests(shop, "Retry") > 1)
     done: list[dict[str, Any]] = json.loads("".join(lines))
     assert [(one["id"], one["problem"]) for one in done] == [
         ("one", None),

@@ -13,7 +13,9 @@ from app.commands.keys import command
 from app.domain.authorization.actor import OPERATOR
 from app.ports import Ports
 from app.services.keys.ring import list_keys, ring
-from app.web.installation import Installation, install
+from app.settings import Settings
+from app.web.installation import install
+from app.wiring import make_installation
 from tests.fakes.clock import FakeClock
 from tests.fakes.keys import SECRET
 from tests.fakes.known_keys import KnownKeyStore, pem, private_key
@@ -29,7 +31,7 @@ def ports(sqlite_url: str, clock: FakeClock) -> Iterator[Ports]:
 
 def run(ports: Ports, *arguments: str) -> Result:
     app = Flask(__name__)
-    install(app, Installation(ports))
+    install(app, make_installation(ports, Settings()))
     with app.app_context():
         return CliRunner().invoke(command, arguments)
 

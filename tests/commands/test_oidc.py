@@ -28,7 +28,7 @@ def test_a_setting_is_changed_and_cleared(ports: Ports) -> None:
 
 
 def test_a_secret_comes_by_standard_input_and_is_never_shown(ports: Ports) -> None:
-    result = run(ports, "oidc", "set", "client_secret", "-", typed=f"{SECRET}\n")
+    result = run(ports, "oidc", "set", "client_secret", "-", stdin=f"{SECRET}\n")
     assert result.exit_code == 0
     assert SECRET not in result.output
     assert client_secret_of(ports, known_providers(ports)[0]) == SECRET

@@ -164,7 +164,7 @@ def _transcript(ports: Ports, group: str, *arguments: str) -> str:
     if group == "doctor":  # it compares the time with the database's
         ports = replace(ports, clock=SystemClock())
         record_heartbeat(ports, WORKER)
-    result = run(ports, group, *arguments, typed="nothing of ours")
+    result = run(ports, group, *arguments, stdin="nothing of ours")
     if "--json" in arguments:
         json.loads(result.stdout)
     return f"$ flask {shlex.join((group, *arguments))}\n{outcome(result)}\n"

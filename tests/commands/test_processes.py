@@ -15,7 +15,7 @@ from urllib.request import urlopen
 import pytest
 
 from tests.commands.real_installation import (
-    PATIENCE,
+    TIMEOUT_SECONDS,
     Installation,
     answers,
     end,
@@ -61,7 +61,7 @@ def test_a_signal_ends_server_and_worker_together(
         assert one(family, "granian")
         assert one(family, " worker")
         process.send_signal(by)
-        assert process.wait(PATIENCE) == 0
+        assert process.wait(TIMEOUT_SECONDS) == 0
         assert not [pid for pid in family if is_alive(pid)]
         assert not answers(port)
     assert "worker.stopped" in installed.said
@@ -135,7 +135,7 @@ def test_every_printed_url_responds(
 
 def visit(url: str) -> str:
     """What a browser is shown at that address of this machine."""
-    with urlopen(url, timeout=PATIENCE) as answer:  # noqa: S310 - an address that we were told
+    with urlopen(url, timeout=TIMEOUT_SECONDS) as answer:  # noqa: S310 - an address that we were told
         page: str = answer.read().decode()
     return page
 
@@ -145,7 +145,7 @@ def test_worker_runs_until_it_is_stopped(installed: Installation) -> None:
     try:
         wait_until(lambda: "worker.started" in installed.said, "it has begun")
         process.send_signal(signal.SIGTERM)
-        assert process.wait(PATIENCE) == 0
+        assert process.wait(TIMEOUT_SECONDS) == 0
     finally:
         end(process)
     assert json.loads("".join(installed.said.splitlines()[-3:])) == {"ended": True}

@@ -46,12 +46,12 @@ class Shell:
     form: str
     told: str = ""
 
-    def flask(self, *arguments: str, typed: str | None = None) -> None:
+    def flask(self, *arguments: str, stdin: str | None = None) -> None:
         result = run(
             self.ports,
             *arguments,
             *self.form.split(),
-            typed=typed,
+            stdin=stdin,
             remote_access=self.remote_access,
         )
         if self.form == "--json":
@@ -82,10 +82,10 @@ def discover(shell: Shell) -> None:
 def login(shell: Shell) -> None:
     with other_shop() as shop:
         words = ("--email", "ann@example.com", "--password-stdin")
-        shell.flask("login", shop.url, *words, typed="a password")
+        shell.flask("login", shop.url, *words, stdin="a password")
         shell.flask("login", "--list")
         shell.flask("login", shop.url, "--forget")
-    shell.flask("login", "http://127.0.0.1:1", *words, typed="a password")
+    shell.flask("login", "http://127.0.0.1:1", *words, stdin="a password")
 
 
 def listen(shell: Shell) -> None:
@@ -97,8 +97,8 @@ def verify(shell: Shell) -> None:
     secret = shell.folder / "secret"
     secret.write_text("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
     words = ("webhook", "verify", "-", *STANDARD, "--secret-file", str(secret))
-    shell.flask(*words, typed=BODY)
-    shell.flask(*words, typed=f"{BODY} ")
+    shell.flask(*words, stdin=BODY)
+    shell.flask(*words, stdin=f"{BODY} ")
 
 
 TALKS: dict[str, Callable[[Shell], None]] = {

@@ -14,7 +14,7 @@ from tests.builders.apps import make_app
 from tests.builders.people import make_group, visit
 from tests.builders.shop import set_mode
 from tests.commands.real_installation import Installation
-from tests.commands.terminal import ESCAPE, INTERRUPT, typed
+from tests.commands.terminal import ESCAPE, INTERRUPT, run_in_terminal
 
 
 @pytest.fixture
@@ -24,28 +24,28 @@ def installed(sqlite_url: str, tmp_path: Path) -> Installation:
 
 def test_a_list_is_a_table_under_titles(ports: Ports, installed: Installation) -> None:
     make_group(ports, "Support [b]team[/b]")
-    shown = typed(installed, "group", "list")
+    shown = run_in_terminal(installed, "group", "list")
     assert "Members" in shown
     assert "Support [b]team[/b]" in shown
     assert ESCAPE in shown
 
 
 def test_one_thing_is_a_line_for_each_of_its_facts(installed: Installation) -> None:
-    shown = typed(installed, "shop", "show")
+    shown = run_in_terminal(installed, "shop", "show")
     assert "Password login mode" in shown
     assert "ENABLED" in shown
 
 
 def test_no_color_disables_colours(ports: Ports, installed: Installation) -> None:
     make_group(ports, "Support")
-    shown = typed(installed, "group", "list", NO_COLOR="1")
+    shown = run_in_terminal(installed, "group", "list", NO_COLOR="1")
     assert "Support" in shown
     assert "\x1b[3" not in shown
 
 
 def test_a_password_is_asked_for_twice_and_never_shown(installed: Installation) -> None:
     secret = "a long enough sentence"
-    shown = typed(
+    shown = run_in_terminal(
         installed,
         "user",
         "create",
@@ -59,7 +59,7 @@ def test_a_password_is_asked_for_twice_and_never_shown(installed: Installation) 
 
 def test_two_answers_that_differ_are_asked_for_again(installed: Installation) -> None:
     secret = "a long enough sentence"
-    shown = typed(
+    shown = run_in_terminal(
         installed,
         *("user", "create", "ann@example.com"),
         answers=[
@@ -74,7 +74,9 @@ def test_two_answers_that_differ_are_asked_for_again(installed: Installation) ->
 
 
 def test_an_empty_answer_is_no_password(installed: Installation) -> None:
-    shown = typed(installed, "user", "create", "ann@example.com", answers=[("Password", "")])
+    shown = run_in_terminal(
+        installed, "user", "create", "ann@example.com", answers=[("Password", "")]
+    )
     assert "ann@example.com has no password yet." in shown
     assert "ended with 0" in shown
 
@@ -91,7 +93,7 @@ def test_what_locks_people_out_is_asked_first(
     ports: Ports, installed: Installation, answer: str
 ) -> None:
     question = "No one can sign in with a password. Go on?"
-    shown = typed(installed, *CLOSE, answers=[(question, answer)])
+    shown = run_in_terminal(installed, *CLOSE, answers=[(question, answer)])
     done = answer == "y"
     assert f"ended with {0 if done else 1}" in shown
     assert mode(ports) is (PasswordLoginMode.DISABLED if done else PasswordLoginMode.ENABLED)
@@ -99,13 +101,15 @@ def test_what_locks_people_out_is_asked_first(
 
 @pytest.mark.parametrize("answered", ["--yes", "--no-input"])
 def test_yes_option_skips_the_prompt(ports: Ports, installed: Installation, answered: str) -> None:
-    assert "Go on?" not in typed(installed, *CLOSE, answered)
+    assert "Go on?" not in run_in_terminal(installed, *CLOSE, answered)
     assert mode(ports) is PasswordLoginMode.DISABLED
 
 
 def test_opening_access_needs_no_confirmation(ports: Ports, installed: Installation) -> None:
     set_mode(ports, PasswordLoginMode.DISABLED)
-    assert "Go on?" not in typed(installed, "shop", "set", "password-login-mode", "ENABLED")
+    assert "Go on?" not in run_in_terminal(
+        installed, "shop", "set", "password-login-mode", "ENABLED"
+    )
     assert mode(ports) is PasswordLoginMode.ENABLED
 
 
@@ -115,7 +119,7 @@ def test_app_is_deleted_after_confirmation(
 ) -> None:
     key, token = make_app(ports, "Warehouse")
     question = f"Delete Warehouse (app {key}) with its tokens and webhooks?"
-    shown = typed(installed, "app", "delete", "Warehouse", answers=[(question, answer)])
+    shown = run_in_terminal(installed, "app", "delete", "Warehouse", answers=[(question, answer)])
     assert f"ended with {0 if answer == 'y' else 1}" in shown
     assert identify(ports, visit(token)).actor.is_app is (answer == "n")
 
@@ -123,7 +127,7 @@ def test_app_is_deleted_after_confirmation(
 def test_ctrl_c_at_a_question_ends_quietly_and_changes_nothing(
     ports: Ports, installed: Installation
 ) -> None:
-    shown = typed(installed, *CLOSE, answers=[("Go on?", INTERRUPT)])
+    shown = run_in_terminal(installed, *CLOSE, answers=[("Go on?", INTERRUPT)])
     assert "ended with 130" in shown
     assert "Traceback" not in shown
     assert mode(ports) is PasswordLoginMode.ENABLED
@@ -141,13 +145,13 @@ def test_no_input_disables_prompts(
     ports: Ports, installed: Installation, arguments: tuple[str, ...], told: str
 ) -> None:
     make_group(ports, "Support")
-    shown = typed(installed, *arguments, "--no-input")
+    shown = run_in_terminal(installed, *arguments, "--no-input")
     assert f"Nobody is here to be asked: {told}" in shown
     assert "ended with 2" in shown
 
 
 def test_a_no_is_json_too(installed: Installation) -> None:
-    shown = typed(installed, *CLOSE, "--json", answers=[("Go on?", "n")])
+    shown = run_in_terminal(installed, *CLOSE, "--json", answers=[("Go on?", "n")])
     assert "ended with 1" in shown
     assert '"code": "ABORTED"' in shown
 
@@ -156,7 +160,7 @@ def test_a_table_names_what_a_narrow_terminal_has_no_room_for(
     ports: Ports, installed: Installation
 ) -> None:
     make_group(ports, "Support", Permission.MANAGE_ORDERS)
-    shown = typed(installed, "group", "list", COLUMNS="20")
+    shown = run_in_terminal(installed, "group", "list", COLUMNS="20")
     assert "No room for: Members, Permissions. --json shows all." in shown
 
 

@@ -24,7 +24,7 @@ PASSWORD = "a long enough sentence"
 
 def test_a_password_is_taken_from_standard_input_without_its_line_end(ports: Ports) -> None:
     created = run(
-        ports, "user", "create", "ann@example.com", "--password-stdin", typed=f"{PASSWORD}\n"
+        ports, "user", "create", "ann@example.com", "--password-stdin", stdin=f"{PASSWORD}\n"
     )
     assert created.exit_code == 0
     assert PASSWORD not in created.output
@@ -33,12 +33,12 @@ def test_a_password_is_taken_from_standard_input_without_its_line_end(ports: Por
 
 def test_a_password_is_exactly_what_was_piped_in(ports: Ports) -> None:
     secret = "  two spaces around  "
-    run(ports, "user", "create", "ann@example.com", "--password-stdin", typed=f"{secret}\r\n")
+    run(ports, "user", "create", "ann@example.com", "--password-stdin", stdin=f"{secret}\r\n")
     assert create_token(ports, NOBODY, email="ann@example.com", password=secret).access
 
 
 def test_no_password_prompt_without_a_terminal(ports: Ports) -> None:
-    created = run(ports, "user", "create", "ann@example.com", typed="not a password\n")
+    created = run(ports, "user", "create", "ann@example.com", stdin="not a password\n")
     assert created.exit_code == 0
     assert "ann@example.com has no password yet." in created.stderr
     key = find_user(ports, OPERATOR, "ann@example.com").id
@@ -79,14 +79,14 @@ def test_a_mistyped_permission_gets_a_suggestion(ports: Ports) -> None:
 
 
 def test_a_weak_password_is_taken_from_the_operator_with_a_warning(ports: Ports) -> None:
-    typed = "password1"
-    created = run(ports, "user", "create", "ann@example.com", "--password-stdin", typed=typed)
+    stdin = "password1"
+    created = run(ports, "user", "create", "ann@example.com", "--password-stdin", stdin=stdin)
     assert created.exit_code == 0
     assert "this password is weak" in created.stderr
 
 
 @pytest.mark.parametrize(
-    ("arguments", "typed", "field", "code"),
+    ("arguments", "stdin", "field", "code"),
     [
         (["nonsense"], None, "email", "INVALID"),
         (["there@example.com"], None, "email", "UNIQUE"),
@@ -95,13 +95,13 @@ def test_a_weak_password_is_taken_from_the_operator_with_a_warning(ports: Ports)
     ],
 )
 def test_refusal_exits_with_3_and_is_reported(
-    ports: Ports, arguments: list[str], typed: str | None, field: str, code: str
+    ports: Ports, arguments: list[str], stdin: str | None, field: str, code: str
 ) -> None:
     make_user(ports, "there@example.com")
-    plain = run(ports, "user", "create", *arguments, typed=typed)
+    plain = run(ports, "user", "create", *arguments, stdin=stdin)
     assert (plain.exit_code, plain.stdout) == (3, "")
     assert plain.stderr.startswith(f"Error: {field}: ")
-    as_json = run(ports, "user", "create", *arguments, "--json", typed=typed)
+    as_json = run(ports, "user", "create", *arguments, "--json", stdin=stdin)
     assert as_json.exit_code == 3
     [told] = json.loads(as_json.stdout)["errors"]
     assert (told["code"], told["field"]) == (code, field)

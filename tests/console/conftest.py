@@ -15,12 +15,12 @@ from app.factory import create_app
 from app.ports import Ports
 from app.settings import Settings
 from tests.builders.people import make_staff, make_user
-from tests.console.populated_shop import live_in
-from tests.console.staff_client import Desk
+from tests.console.populated_shop import populate
+from tests.console.staff_client import ConsoleClient
 from tests.fakes.clock import FakeClock
 from tests.fixtures.ports import fake_ports
 
-StaffDesk = Callable[..., Desk]
+StaffConsole = Callable[..., ConsoleClient]
 Statements = Callable[[], AbstractContextManager[list[str]]]
 
 _NO_WORK = ("BEGIN", "COMMIT", "ROLLBACK", "PRAGMA")
@@ -35,44 +35,44 @@ def shop(sqlite_url: str, clock: FakeClock) -> Iterator[Ports]:
 
 
 @pytest.fixture
-def lived_in(shop: Ports) -> Ports:
+def populated_shop(shop: Ports) -> Ports:
     """A shop that has one of everything, each with the key 1."""
-    live_in(shop)
+    populate(shop)
     return shop
 
 
 @pytest.fixture
-def console(lived_in: Ports) -> Flask:
+def console_app(populated_shop: Ports) -> Flask:
     """The application of that shop."""
-    return create_app(lived_in, Settings())
+    return create_app(populated_shop, Settings())
 
 
 @pytest.fixture
-def nobody(shop: Ports) -> Desk:
+def anonymous_console(shop: Ports) -> ConsoleClient:
     """Somebody who is not signed in."""
-    return Desk(create_app(shop, Settings()).test_client(), shop)
+    return ConsoleClient(create_app(shop, Settings()).test_client(), shop)
 
 
 @pytest.fixture
-def staff_desk(shop: Ports) -> StaffDesk:
+def staff_console(shop: Ports) -> StaffConsole:
     """Makes a desk at which somebody is signed in who holds the given permissions."""
 
-    def make(*permissions: Permission, email: str = "staff@example.com") -> Desk:
+    def make(*permissions: Permission, email: str = "staff@example.com") -> ConsoleClient:
         make_staff(shop, email, *permissions)
-        desk = Desk(create_app(shop, Settings()).test_client(), shop)
-        assert desk.sign_in(email).status == 303
-        return desk
+        console = ConsoleClient(create_app(shop, Settings()).test_client(), shop)
+        assert console.sign_in(email).status == 303
+        return console
 
     return make
 
 
 @pytest.fixture
-def admin(shop: Ports) -> Desk:
+def admin(shop: Ports) -> ConsoleClient:
     """Somebody who may do everything, signed in by password."""
     make_user(shop, "admin@example.com", is_superuser=True, first_name="Ada", last_name="Okafor")
-    desk = Desk(create_app(shop, Settings()).test_client(), shop)
-    assert desk.sign_in("admin@example.com").status == 303
-    return desk
+    console = ConsoleClient(create_app(shop, Settings()).test_client(), shop)
+    assert console.sign_in("admin@example.com").status == 303
+    return console
 
 
 @pytest.fixture
@@ -108,9 +108,9 @@ def statements() -> Statements:
 
 
 @pytest.fixture
-def secure_desk(shop: Ports) -> Desk:
+def secure_console(shop: Ports) -> ConsoleClient:
     """Somebody who reaches the installation by HTTPS."""
     public = "https://shop.example.com"
     ports = replace(shop, configuration=replace(shop.configuration, public_url=public))
     app = create_app(ports, Settings(public_url=public))
-    return Desk(app.test_client(), ports)
+    return ConsoleClient(app.test_client(), ports)

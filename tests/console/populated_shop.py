@@ -10,7 +10,7 @@ from tests.builders.deliveries import store_attempt
 from tests.builders.people import make_group, make_staff, make_user
 from tests.builders.provider_records import make_provider
 from tests.builders.webhooks import make_delivery, make_webhook
-from tests.console.staff_client import Desk
+from tests.console.staff_client import ConsoleClient
 
 ADMIN = "admin@example.com"
 STAFF = "staff@example.com"
@@ -19,7 +19,7 @@ CUSTOMER = "customer@example.com"
 _THERE = "https://login.invalid/there"
 
 
-def live_in(shop: Ports) -> None:
+def populate(shop: Ports) -> None:
     """Make one of everything, each with the key 1; the customer has the key 2."""
     make_staff(shop, "somebody@example.com")
     make_user(shop, CUSTOMER)
@@ -32,9 +32,9 @@ def live_in(shop: Ports) -> None:
     make_provider(shop, issuer=_THERE, json_web_key_set_url=_THERE, user_info_url=_THERE)
 
 
-def at_the_desk(console: Flask, shop: Ports, email: str = "") -> Desk:
+def open_console(console_app: Flask, shop: Ports, email: str = "") -> ConsoleClient:
     """A desk of that application, with somebody signed in at it if an email is given."""
-    desk = Desk(console.test_client(), shop)
+    console = ConsoleClient(console_app.test_client(), shop)
     if email:
-        assert desk.sign_in(email).status == 303
-    return desk
+        assert console.sign_in(email).status == 303
+    return console

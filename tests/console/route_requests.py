@@ -10,7 +10,7 @@ from werkzeug.test import TestResponse
 from app.models.record import complete_metadata
 from app.ports import Ports
 from tests.browser.pages import address_of
-from tests.console.staff_client import Desk
+from tests.console.staff_client import ConsoleClient
 
 KEYS = {"customers": 2}
 """Of the page groups whose first row has another key than 1."""
@@ -18,12 +18,12 @@ KEYS = {"customers": 2}
 OWN_GROUPS = ("account", "passwords", "preferences", "search", "sign_in")
 """Pages about oneself, and the search, which finds what one may see."""
 
-TRACES = ("sessions", "throttle_addresses", "throttle_users", "oidc_states")
+ACTIVITY_TABLES = ("sessions", "throttle_addresses", "throttle_users", "oidc_states")
 """What signing in, and trying to, leaves behind."""
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class Route:
     """A route by one of its methods, at an address that it answers."""
 
     endpoint: str
@@ -31,33 +31,37 @@ class Way:
     address: str
 
 
-def every_way(console: Flask) -> list[Way]:
+def all_routes(console_app: Flask) -> list[Route]:
     """All of them; the one that ends the session comes last."""
-    found = list(_ways(console))
+    found = list(_routes(console_app))
     assert len(found) > 60
-    return sorted(found, key=lambda way: (way.endpoint.endswith(".leave"), way.method))
+    return sorted(found, key=lambda route: (route.endpoint.endswith(".leave"), route.method))
 
 
-def others_ways(console: Flask) -> list[Way]:
+def routes_about_others(console_app: Flask) -> list[Route]:
     """All but those that are about whoever takes them."""
-    return [way for way in every_way(console) if way.endpoint.split(".")[1] not in OWN_GROUPS]
+    return [
+        route
+        for route in all_routes(console_app)
+        if route.endpoint.split(".")[1] not in OWN_GROUPS
+    ]
 
 
-def _ways(console: Flask) -> Iterator[Way]:
-    for rule in console.url_map.iter_rules():
+def _routes(console_app: Flask) -> Iterator[Route]:
+    for rule in console_app.url_map.iter_rules():
         if rule.rule.startswith("/console/"):
             for method in {"GET", "POST"} & set(rule.methods or ()):
-                yield Way(rule.endpoint, method, address_of(console, rule, KEYS))
+                yield Route(rule.endpoint, method, address_of(console_app, rule, KEYS))
 
 
-def go(desk: Desk, way: Way) -> TestResponse:
+def request_route(console: ConsoleClient, route: Route) -> TestResponse:
     """Take a way; an empty form carries a valid token."""
-    shown = desk.open("/console/sign-in")
+    shown = console.open("/console/sign-in")
     if shown.status == 303:
-        shown = desk.open("/console/keyboard")
+        shown = console.open("/console/keyboard")
     found = re.search(r'name="csrf_token" value="([^"]+)"', shown.html)
     token = {} if found is None else {"csrf_token": found[1]}
-    return desk.client.open(way.address, method=way.method, data=token)
+    return console.client.open(route.address, method=route.method, data=token)
 
 
 def records(shop: Ports) -> dict[str, list[tuple[object, ...]]]:
@@ -66,5 +70,5 @@ def records(shop: Ports) -> dict[str, list[tuple[object, ...]]]:
         return {
             table.name: [tuple(row) for row in session.execute(table.select())]
             for table in complete_metadata().sorted_tables
-            if table.name not in TRACES
+            if table.name not in ACTIVITY_TABLES
         }

@@ -17,7 +17,7 @@ _DARK = re.compile(r"<(script|style)\b.*?</\1>", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class Page:
     """A page as it came."""
 
     response: TestResponse
@@ -48,27 +48,27 @@ class Sheet:
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class ConsoleClient:
     """A browser at the console of one installation."""
 
     client: FlaskClient
     ports: Ports
 
-    def open(self, path: str) -> Sheet:
+    def open(self, path: str) -> Page:
         """Fetch a page, without following where it leads."""
-        return Sheet(self.client.get(path))
+        return Page(self.client.get(path))
 
-    def send(self, path: str, data: dict[str, Any] | None = None, *, seen_at: str = "") -> Sheet:
+    def send(self, path: str, data: dict[str, Any] | None = None, *, seen_at: str = "") -> Page:
         """Send a form with the token that the page ``seen_at`` gave (``path`` itself if empty)."""
         shown = self.open(seen_at or path).html
         found = _CSRF.search(shown)
         token = {} if found is None else {"csrf_token": html.unescape(found[1])}
-        return Sheet(self.client.post(path, data={**token, **(data or {})}))
+        return Page(self.client.post(path, data={**token, **(data or {})}))
 
-    def follow(self, sheet: Sheet) -> Sheet:
+    def follow(self, page: Page) -> Page:
         """Go where a redirection leads."""
-        return self.open(sheet.leads_to)
+        return self.open(page.leads_to)
 
-    def sign_in(self, email: str, password: str = PASSWORD) -> Sheet:
+    def sign_in(self, email: str, password: str = PASSWORD) -> Page:
         """Come in by password."""
         return self.send("/console/sign-in", {"email": email, "password": password})

@@ -13,13 +13,13 @@ from app.models import SessionRecord, TrafficRecord
 from app.ports import Ports
 from app.services.shop.settings import show_settings, update_shop
 from tests.builders.people import change_user, make_staff, make_user
-from tests.console.conftest import StaffDesk, Statements
-from tests.console.staff_client import Desk
+from tests.console.conftest import StaffConsole, Statements
+from tests.console.staff_client import ConsoleClient
 from tests.fakes.clock import FakeClock
 
 MAY = Permission.MANAGE_SETTINGS
 CLOSING = "/console/access/?ask=storefront&open=false"
-NOBODY = "/console/access/?ask=mode&mode=DISABLED"
+DISABLE_LOGIN = "/console/access/?ask=mode&mode=DISABLED"
 
 
 def come_by_sign_on(shop: Ports) -> None:
@@ -35,123 +35,131 @@ def count_requests(shop: Ports, kind: TrafficKind, requests: int) -> None:
         session.add(TrafficRecord(began_at=began, kind=kind.value, requests=requests))
 
 
-def test_the_page_needs_manage_settings_and_says_so(staff_desk: StaffDesk) -> None:
-    told = staff_desk(Permission.MANAGE_ORDERS).open("/console/access/")
+def test_the_page_needs_manage_settings_and_says_so(staff_console: StaffConsole) -> None:
+    told = staff_console(Permission.MANAGE_ORDERS).open("/console/access/")
     assert told.status == 403
     assert "Manage settings ( MANAGE_SETTINGS )" in told.text
     assert "Nothing was changed" in told.text
 
 
-def test_numbers_are_counted_when_they_are_shown(staff_desk: StaffDesk, shop: Ports) -> None:
-    desk = staff_desk(MAY)
-    assert "1 of 1 staff has no single sign-on identity" in desk.open("/console/access/").text
+def test_numbers_are_counted_when_they_are_shown(staff_console: StaffConsole, shop: Ports) -> None:
+    console = staff_console(MAY)
+    assert "1 of 1 staff has no single sign-on identity" in console.open("/console/access/").text
     make_staff(shop, "second@example.com")
     make_user(shop)
     count_requests(shop, TrafficKind.ANONYMOUS, 1240)
-    page = desk.open("/console/access/").text
+    page = console.open("/console/access/").text
     assert "2 of 2 staff have no single sign-on identity" in page
     assert "1 of 1 customers know only a password" in page
     assert "1 open session of staff began with a password" in page
     assert "1 open session would be worth nothing" in page
     come_by_sign_on(shop)
-    page = desk.open("/console/access/").text
+    page = console.open("/console/access/").text
     assert "0 open sessions of staff began with a password" in page
     assert "0 open sessions would be worth nothing" in page
     assert "1,240 requests of customers and visitors would have been refused" in page
 
 
 def test_affected_staff_beyond_the_limit_link_to_the_staff_list(
-    staff_desk: StaffDesk, shop: Ports
+    staff_console: StaffConsole, shop: Ports
 ) -> None:
-    desk = staff_desk(MAY, Permission.MANAGE_STAFF)
+    console = staff_console(MAY, Permission.MANAGE_STAFF)
     for number in range(11):
         make_staff(shop, f"s{number}@example.com")
     change_user(shop, make_staff(shop, "gone@example.com"), is_active=False)
-    page = desk.open("/console/access/")
+    page = console.open("/console/access/")
     link = re.search(r'href="([^"]+)">2 more<', page.html)
     assert link is not None
-    assert "12 people on this page" in desk.open(unescape(link[1])).text
-    other = staff_desk(MAY, email="other@example.com")
+    assert "12 people on this page" in console.open(unescape(link[1])).text
+    other = staff_console(MAY, email="other@example.com")
     assert "and 3 more" in other.open("/console/access/").text
 
 
 def test_the_storefront_is_closed_after_a_question_with_numbers(
-    staff_desk: StaffDesk, shop: Ports
+    staff_console: StaffConsole, shop: Ports
 ) -> None:
-    desk = staff_desk(MAY)
+    console = staff_console(MAY)
     count_requests(shop, TrafficKind.CUSTOMER, 7)
-    asked = desk.open(CLOSING)
+    asked = console.open(CLOSING)
     assert "Close the storefront?" in asked.text
     assert "that would have been 7 requests" in asked.text
     assert "<main" in asked.html
     assert " inert" in asked.html
-    done = desk.follow(desk.send("/console/access/storefront", {"open": "false"}, seen_at=CLOSING))
+    done = console.follow(
+        console.send("/console/access/storefront", {"open": "false"}, seen_at=CLOSING)
+    )
     assert "The storefront is closed: only staff and apps" in done.text
     assert "Changed by you" in done.text
-    answer = desk.client.post("/graphql/", json={"query": "{ shop { name } }"})
+    answer = console.client.post("/graphql/", json={"query": "{ shop { name } }"})
     assert answer.status_code == 401
 
 
 def test_password_session_cannot_restrict_password_login(
-    staff_desk: StaffDesk, shop: Ports
+    staff_console: StaffConsole, shop: Ports
 ) -> None:
-    desk = staff_desk(MAY)
-    told = desk.open("/console/access/?ask=mode&mode=CUSTOMERS_ONLY")
+    console = staff_console(MAY)
+    told = console.open("/console/access/?ask=mode&mode=CUSTOMERS_ONLY")
     assert "only by someone who signed in through single sign-on" in told.text
     assert '<dialog class="lk-dialog" open' not in told.html
-    refused = desk.send(
+    refused = console.send(
         "/console/access/mode", {"mode": "CUSTOMERS_ONLY"}, seen_at="/console/access/"
     )
     assert refused.status == 422
     assert show_settings(shop, OPERATOR).password_login_mode is PasswordLoginMode.ENABLED
 
 
-def test_the_worst_needs_a_typed_word(staff_desk: StaffDesk, shop: Ports) -> None:
-    desk = staff_desk(MAY)
+def test_the_worst_needs_a_typed_word(staff_console: StaffConsole, shop: Ports) -> None:
+    console = staff_console(MAY)
     come_by_sign_on(shop)
     for phrase in ("yes", ""):
-        wrong = desk.send(
-            "/console/access/mode", {"mode": "DISABLED", "phrase": phrase}, seen_at=NOBODY
+        wrong = console.send(
+            "/console/access/mode", {"mode": "DISABLED", "phrase": phrase}, seen_at=DISABLE_LOGIN
         )
         assert wrong.status == 422
         assert "Type NOBODY to go on" in wrong.text
-    desk.send("/console/access/mode", {"mode": "DISABLED", "phrase": "nobody"}, seen_at=NOBODY)
+    console.send(
+        "/console/access/mode", {"mode": "DISABLED", "phrase": "nobody"}, seen_at=DISABLE_LOGIN
+    )
     assert show_settings(shop, OPERATOR).password_login_mode is PasswordLoginMode.DISABLED
 
 
 def test_the_worst_asks_again_who_one_is(
-    staff_desk: StaffDesk, shop: Ports, clock: FakeClock
+    staff_console: StaffConsole, shop: Ports, clock: FakeClock
 ) -> None:
-    desk = staff_desk(MAY)
+    console = staff_console(MAY)
     clock.pass_(minutes=6)
-    asked = desk.open(CLOSING)
+    asked = console.open(CLOSING)
     assert asked.leads_to.startswith("/console/prove?next=")
-    posted = desk.send("/console/access/storefront", {"open": "false"}, seen_at="/console/access/")
+    posted = console.send(
+        "/console/access/storefront", {"open": "false"}, seen_at="/console/access/"
+    )
     assert (posted.status, "Confirm it's you" in posted.text) == (403, True)
     assert show_settings(shop, OPERATOR).allow_storefront_traffic
-    wrong = desk.send(asked.leads_to, {"proof_password": "not mine"})
+    wrong = console.send(asked.leads_to, {"proof_password": "not mine"})
     assert wrong.status == 422
-    right = desk.send(asked.leads_to, {"proof_password": "correct horse battery staple"})
-    assert "Close the storefront?" in desk.follow(right).text
+    right = console.send(asked.leads_to, {"proof_password": "correct horse battery staple"})
+    assert "Close the storefront?" in console.follow(right).text
 
 
 def test_disabling_password_login_needs_reauthentication(
-    staff_desk: StaffDesk, shop: Ports, clock: FakeClock
+    staff_console: StaffConsole, shop: Ports, clock: FakeClock
 ) -> None:
-    desk = staff_desk(MAY)
+    console = staff_console(MAY)
     come_by_sign_on(shop)
     clock.pass_(minutes=6)
-    assert desk.open(NOBODY).leads_to.startswith("/console/prove?next=")
+    assert console.open(DISABLE_LOGIN).leads_to.startswith("/console/prove?next=")
     answer = {"mode": "DISABLED", "phrase": "NOBODY"}
-    posted = desk.send("/console/access/mode", answer, seen_at="/console/access/")
+    posted = console.send("/console/access/mode", answer, seen_at="/console/access/")
     assert (posted.status, "Confirm it's you" in posted.text) == (403, True)
     assert show_settings(shop, OPERATOR).password_login_mode is PasswordLoginMode.ENABLED
 
 
-def test_last_administrator_cannot_be_locked_out(nobody: Desk, shop: Ports) -> None:
+def test_last_administrator_cannot_be_locked_out(
+    anonymous_console: ConsoleClient, shop: Ports
+) -> None:
     make_user(shop, "only@example.com", is_staff=True, permissions=[MAY])
-    nobody.sign_in("only@example.com")
-    refused = nobody.send(
+    anonymous_console.sign_in("only@example.com")
+    refused = anonymous_console.send(
         "/console/access/mode", {"mode": "CUSTOMERS_ONLY"}, seen_at="/console/access/"
     )
     assert refused.status == 422
@@ -167,16 +175,16 @@ def test_the_guard_is_the_consoles_alone(shop: Ports) -> None:
 @pytest.mark.parametrize(
     "query", ["ask=mode&mode=SOMETHING", "ask=storefront&open=maybe", "ask=x"]
 )
-def test_a_question_about_nothing_shows_the_page(staff_desk: StaffDesk, query: str) -> None:
-    asked = staff_desk(MAY).open(f"/console/access/?{query}")
+def test_a_question_about_nothing_shows_the_page(staff_console: StaffConsole, query: str) -> None:
+    asked = staff_console(MAY).open(f"/console/access/?{query}")
     assert asked.status == 200
     assert '<dialog class="lk-dialog" open' not in asked.html
 
 
 def test_the_page_costs_six_statements_at_most(
-    staff_desk: StaffDesk, statements: Statements
+    staff_console: StaffConsole, statements: Statements
 ) -> None:
-    desk = staff_desk(MAY)
+    console = staff_console(MAY)
     with statements() as seen:
-        desk.open("/console/access/")
+        console.open("/console/access/")
     assert len(seen) <= 6

@@ -15,139 +15,156 @@ from tests.builders.people import (
     sign_in,
     user_as_stored,
 )
-from tests.console.conftest import StaffDesk, Statements
-from tests.console.staff_client import Desk
+from tests.console.conftest import StaffConsole, Statements
+from tests.console.staff_client import ConsoleClient
 
-HERE = "/console/account/"
+ACCOUNT_URL = "/console/account/"
 NEW = "a heron walks at dawn"
-MYSELF = 1
+OWN_KEY = 1
 """The key of whoever sits at the only desk."""
 
 
-def test_account_page_shows_sessions_and_sign_in_methods(staff_desk: StaffDesk) -> None:
-    page = staff_desk().open(HERE).text
+def test_account_page_shows_sessions_and_sign_in_methods(staff_console: StaffConsole) -> None:
+    page = staff_console().open(ACCOUNT_URL).text
     assert "Where you are signed in" in page
     assert "This one" in page
     assert "no provider knows you yet" in page
 
 
-def test_a_name_is_saved_and_shown_as_text(staff_desk: StaffDesk) -> None:
-    desk = staff_desk()
+def test_a_name_is_saved_and_shown_as_text(staff_console: StaffConsole) -> None:
+    console = staff_console()
     given = {"first_name": "<script>alert(1)</script>", "last_name": "Okafor"}
-    saved = desk.follow(desk.send(f"{HERE}name", given, seen_at=HERE))
+    saved = console.follow(console.send(f"{ACCOUNT_URL}name", given, seen_at=ACCOUNT_URL))
     assert "Your name was saved" in saved.text
     assert "<script>alert" not in saved.html
     assert "&lt;script&gt;alert(1)" in saved.html
-    wrong = desk.send(f"{HERE}name", {"first_name": "x" * 300}, seen_at=HERE)
+    wrong = console.send(f"{ACCOUNT_URL}name", {"first_name": "x" * 300}, seen_at=ACCOUNT_URL)
     assert wrong.status == 422
     assert "First name:" in wrong.text
 
 
-def test_a_picture_is_saved_and_removed(staff_desk: StaffDesk) -> None:
-    desk = staff_desk()
-    sent = desk.send(f"{HERE}picture", {"image": (BytesIO(png()), "me.png")}, seen_at=HERE)
-    shown = desk.follow(sent)
+def test_a_picture_is_saved_and_removed(staff_console: StaffConsole) -> None:
+    console = staff_console()
+    sent = console.send(
+        f"{ACCOUNT_URL}picture", {"image": (BytesIO(png()), "me.png")}, seen_at=ACCOUNT_URL
+    )
+    shown = console.follow(sent)
     assert "Your picture was saved" in shown.text
     address = shown.html.split('class="lk-picture" src="')[1].split('"')[0]
-    assert desk.client.get(address).status_code == 200
-    gone = desk.follow(desk.send(f"{HERE}picture/remove", seen_at=HERE))
+    assert console.client.get(address).status_code == 200
+    gone = console.follow(console.send(f"{ACCOUNT_URL}picture/remove", seen_at=ACCOUNT_URL))
     assert "lk-picture" not in gone.html
 
 
-def test_what_is_no_picture_is_refused_with_the_reason(staff_desk: StaffDesk) -> None:
-    desk = staff_desk()
+def test_what_is_no_picture_is_refused_with_the_reason(staff_console: StaffConsole) -> None:
+    console = staff_console()
     for data, reason in (
         ({"image": (BytesIO(b"no picture"), "me.png")}, "picture"),
         ({}, "Choose a file first"),
     ):
-        refused = desk.send(f"{HERE}picture", data, seen_at=HERE)
+        refused = console.send(f"{ACCOUNT_URL}picture", data, seen_at=ACCOUNT_URL)
         assert refused.status == 422
         error = refused.html.split('id="image-error"')[1].split("</div>")[0]
         assert reason in error
 
 
-def test_a_password_is_changed_and_other_sessions_end(staff_desk: StaffDesk, shop: Ports) -> None:
-    desk = staff_desk()
-    sign_in(shop, MYSELF)
+def test_a_password_is_changed_and_other_sessions_end(
+    staff_console: StaffConsole, shop: Ports
+) -> None:
+    console = staff_console()
+    sign_in(shop, OWN_KEY)
     wrong = {"old_password": "not mine", "new_password": NEW}
-    refused = desk.send(f"{HERE}password", wrong, seen_at=HERE)
+    refused = console.send(f"{ACCOUNT_URL}password", wrong, seen_at=ACCOUNT_URL)
     assert refused.status == 422
     assert "Present password: This is not the present password" in refused.text
     weak = {"old_password": PASSWORD, "new_password": "1234"}
-    assert "New password:" in desk.send(f"{HERE}password", weak, seen_at=HERE).text
+    assert (
+        "New password:" in console.send(f"{ACCOUNT_URL}password", weak, seen_at=ACCOUNT_URL).text
+    )
     right = {"old_password": PASSWORD, "new_password": NEW}
-    assert "was changed" in desk.follow(desk.send(f"{HERE}password", right, seen_at=HERE)).text
-    assert len(sessions_of(shop, MYSELF)) == 1
+    assert (
+        "was changed"
+        in console.follow(console.send(f"{ACCOUNT_URL}password", right, seen_at=ACCOUNT_URL)).text
+    )
+    assert len(sessions_of(shop, OWN_KEY)) == 1
 
 
-def test_the_address_moves_by_a_mailed_link(staff_desk: StaffDesk, shop: Ports) -> None:
-    desk = staff_desk()
+def test_the_address_moves_by_a_mailed_link(staff_console: StaffConsole, shop: Ports) -> None:
+    console = staff_console()
     given = {"new_email": "new@example.com", "password": PASSWORD}
-    wrong = desk.send(f"{HERE}email", {**given, "password": "wrong"}, seen_at=HERE)
+    wrong = console.send(
+        f"{ACCOUNT_URL}email", {**given, "password": "wrong"}, seen_at=ACCOUNT_URL
+    )
     assert wrong.status == 422
-    asked = desk.follow(desk.send(f"{HERE}email", given, seen_at=HERE)).text
+    asked = console.follow(console.send(f"{ACCOUNT_URL}email", given, seen_at=ACCOUNT_URL)).text
     assert "Open the link that was mailed to new@example.com" in asked
     (mail,) = mails(shop, MailKind.EMAIL_CHANGE_REQUEST)
-    followed = desk.open(str(mail.values["link"]))
-    assert followed.leads_to == f"{HERE}new-email"
-    assert "Move your account there?" in desk.follow(followed).text
-    assert user_as_stored(shop, MYSELF).email == "staff@example.com"
-    moved = desk.follow(desk.send(f"{HERE}new-email")).text
+    followed = console.open(str(mail.values["link"]))
+    assert followed.leads_to == f"{ACCOUNT_URL}new-email"
+    assert "Move your account there?" in console.follow(followed).text
+    assert user_as_stored(shop, OWN_KEY).email == "staff@example.com"
+    moved = console.follow(console.send(f"{ACCOUNT_URL}new-email")).text
     assert "You sign in as new@example.com from now on" in moved
-    again = desk.send(f"{HERE}new-email", seen_at=HERE)
+    again = console.send(f"{ACCOUNT_URL}new-email", seen_at=ACCOUNT_URL)
     assert again.status == 422
     assert "This link does not work" in again.text
 
 
-def test_email_link_needs_a_session(nobody: Desk, shop: Ports) -> None:
+def test_email_link_needs_a_session(anonymous_console: ConsoleClient, shop: Ports) -> None:
     make_user(shop, "staff@example.com", is_staff=True)
-    followed = nobody.open(f"{HERE}follow?token=secret-of-the-link")
-    assert followed.leads_to == f"{HERE}new-email"
-    door = nobody.follow(followed)
+    followed = anonymous_console.open(f"{ACCOUNT_URL}follow?token=secret-of-the-link")
+    assert followed.leads_to == f"{ACCOUNT_URL}new-email"
+    door = anonymous_console.follow(followed)
     assert "secret-of-the-link" not in door.leads_to
-    nobody.sign_in("staff@example.com")
-    assert "Open the link in the mail again" in nobody.open(f"{HERE}new-email").text
+    anonymous_console.sign_in("staff@example.com")
+    assert (
+        "Open the link in the mail again" in anonymous_console.open(f"{ACCOUNT_URL}new-email").text
+    )
 
 
-def test_end_one_session_then_all_other_sessions(staff_desk: StaffDesk, shop: Ports) -> None:
-    desk = staff_desk()
+def test_end_one_session_then_all_other_sessions(staff_console: StaffConsole, shop: Ports) -> None:
+    console = staff_console()
     for _ in range(3):
-        sign_in(shop, MYSELF)
-    other = sessions_of(shop, MYSELF)[-1].id
-    ended = desk.send(f"{HERE}sessions/{other}/end", seen_at=HERE)
-    assert "The session has ended" in desk.follow(ended).text
-    twice = desk.send(f"{HERE}sessions/{other}/end", seen_at=HERE)
-    assert "You have no such session" in desk.follow(twice).text
-    assert "2 other sessions end at once" in desk.open(f"{HERE}?ask=others").text
-    all_ = desk.follow(desk.send(f"{HERE}sessions/end-others", seen_at=HERE)).text
+        sign_in(shop, OWN_KEY)
+    other = sessions_of(shop, OWN_KEY)[-1].id
+    ended = console.send(f"{ACCOUNT_URL}sessions/{other}/end", seen_at=ACCOUNT_URL)
+    assert "The session has ended" in console.follow(ended).text
+    twice = console.send(f"{ACCOUNT_URL}sessions/{other}/end", seen_at=ACCOUNT_URL)
+    assert "You have no such session" in console.follow(twice).text
+    assert "2 other sessions end at once" in console.open(f"{ACCOUNT_URL}?ask=others").text
+    all_ = console.follow(
+        console.send(f"{ACCOUNT_URL}sessions/end-others", seen_at=ACCOUNT_URL)
+    ).text
     assert "2 other sessions have ended" in all_
-    assert len(sessions_of(shop, MYSELF)) == 1
+    assert len(sessions_of(shop, OWN_KEY)) == 1
 
 
 def test_newest_sessions_are_listed_and_all_are_counted(
-    staff_desk: StaffDesk, shop: Ports
+    staff_console: StaffConsole, shop: Ports
 ) -> None:
-    desk = staff_desk(Permission.MANAGE_STAFF)
+    console = staff_console(Permission.MANAGE_STAFF)
     for _ in range(104):
-        sign_in(shop, MYSELF)
-    assert "These are the newest 100 of 105." in desk.open(HERE).text
-    assert "104 other sessions end at once" in desk.open(f"{HERE}?ask=others").text
-    person = f"/console/staff/{MYSELF}"
-    assert "These are the newest 100 of 105 sessions." in desk.open(person).text
-    asked = desk.open(f"{person}?ask=sign-out").text
+        sign_in(shop, OWN_KEY)
+    assert "These are the newest 100 of 105." in console.open(ACCOUNT_URL).text
+    assert "104 other sessions end at once" in console.open(f"{ACCOUNT_URL}?ask=others").text
+    person = f"/console/staff/{OWN_KEY}"
+    assert "These are the newest 100 of 105 sessions." in console.open(person).text
+    asked = console.open(f"{person}?ask=sign-out").text
     assert "105 sessions end at once" in asked
 
 
-def test_without_a_password_one_is_led_to_a_link(staff_desk: StaffDesk, shop: Ports) -> None:
-    desk = staff_desk()
-    change_user(shop, MYSELF, password_hash=None)
-    page = desk.open(HERE)
+def test_without_a_password_one_is_led_to_a_link(staff_console: StaffConsole, shop: Ports) -> None:
+    console = staff_console()
+    change_user(shop, OWN_KEY, password_hash=None)
+    page = console.open(ACCOUNT_URL)
     assert "Ask for a link to set one" in page.text
     assert "To move to another address takes a password" in page.text
 
 
-def test_the_page_costs_four_statements(staff_desk: StaffDesk, statements: Statements) -> None:
-    desk = staff_desk()
+def test_the_page_costs_four_statements(
+    staff_console: StaffConsole, statements: Statements
+) -> None:
+    console = staff_console()
     with statements() as seen:
-        desk.open(HERE)
+        console.open(ACCOUNT_URL)
     assert len(seen) <= 4

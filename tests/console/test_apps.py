@@ -4,127 +4,131 @@ import re
 
 from app.domain.authorization.permissions import Permission
 from app.ports import Ports
-from tests.console.conftest import StaffDesk, Statements
-from tests.console.staff_client import Desk, Sheet
+from tests.console.conftest import StaffConsole, Statements
+from tests.console.staff_client import ConsoleClient, Page
 
 MAY = (Permission.MANAGE_APPS, Permission.MANAGE_ORDERS)
 
 
-def make_app(desk: Desk, name: str = "Labels", *permissions: Permission) -> Sheet:
-    return desk.send("/console/apps/connect", {"name": name, "permissions": list(permissions)})
+def make_app(console: ConsoleClient, name: str = "Labels", *permissions: Permission) -> Page:
+    return console.send("/console/apps/connect", {"name": name, "permissions": list(permissions)})
 
 
-def secret_in(sheet: Sheet) -> str:
-    found = re.search(r'value="(lkapp_[^"]+)"', sheet.html)
+def secret_in(page: Page) -> str:
+    found = re.search(r'value="(lkapp_[^"]+)"', page.html)
     assert found is not None
     return found[1]
 
 
-def ask(desk: Desk, token: str) -> object:
+def ask(console: ConsoleClient, token: str) -> object:
     headers = {"Authorization": f"Bearer {token}"}
     body = {"query": "{ app { name } }"}
-    answer = desk.client.post("/graphql/", json=body, headers=headers).json
+    answer = console.client.post("/graphql/", json=body, headers=headers).json
     assert answer is not None
     return answer["data"]["app"]
 
 
-def test_an_app_is_made_and_its_token_is_shown_this_once(staff_desk: StaffDesk) -> None:
-    desk = staff_desk(*MAY)
-    made = make_app(desk, "Labels", Permission.MANAGE_ORDERS)
+def test_an_app_is_made_and_its_token_is_shown_this_once(staff_console: StaffConsole) -> None:
+    console = staff_console(*MAY)
+    made = make_app(console, "Labels", Permission.MANAGE_ORDERS)
     assert made.status == 200
     assert made.response.headers["Cache-Control"] == "no-store"
     token = secret_in(made)
-    assert ask(desk, token) == {"name": "Labels"}
-    later = desk.open("/console/apps/1")
+    assert ask(console, token) == {"name": "Labels"}
+    later = console.open("/console/apps/1")
     assert token not in later.html
     assert f"…{token[-4:]}" in later.text
 
 
-def test_nothing_is_given_that_one_does_not_hold(staff_desk: StaffDesk) -> None:
-    desk = staff_desk(*MAY)
-    page = desk.open("/console/apps/connect")
+def test_nothing_is_given_that_one_does_not_hold(staff_console: StaffConsole) -> None:
+    console = staff_console(*MAY)
+    page = console.open("/console/apps/connect")
     assert 'value="MANAGE_PLUGINS" disabled' in page.html
     assert 'value="MANAGE_APPS" disabled' in page.html
-    refused = make_app(desk, "Labels", Permission.MANAGE_PLUGINS)
+    refused = make_app(console, "Labels", Permission.MANAGE_PLUGINS)
     assert refused.status == 422
-    assert "Labels" not in desk.open("/console/apps/").text
+    assert "Labels" not in console.open("/console/apps/").text
 
 
-def test_a_name_is_needed_and_markup_in_it_is_text(staff_desk: StaffDesk) -> None:
-    desk = staff_desk(*MAY)
-    assert "Give the app a name." in make_app(desk, "").text
-    make_app(desk, "<script>alert(1)</script>")
+def test_a_name_is_needed_and_markup_in_it_is_text(staff_console: StaffConsole) -> None:
+    console = staff_console(*MAY)
+    assert "Give the app a name." in make_app(console, "").text
+    make_app(console, "<script>alert(1)</script>")
     for path in ("/console/apps/", "/console/apps/1", "/console/"):
-        page = desk.open(path)
+        page = console.open(path)
         assert "<script>alert" not in page.html
-    assert "<script>alert(1)</script>" in desk.open("/console/apps/").text
+    assert "<script>alert(1)</script>" in console.open("/console/apps/").text
 
 
-def test_app_is_deactivated_and_activated_again(staff_desk: StaffDesk) -> None:
-    desk = staff_desk(*MAY)
-    token = secret_in(make_app(desk))
+def test_app_is_deactivated_and_activated_again(staff_console: StaffConsole) -> None:
+    console = staff_console(*MAY)
+    token = secret_in(make_app(console))
     asked = "/console/apps/1?ask=deactivate"
-    assert "1 token" in desk.open(asked).text
-    done = desk.follow(desk.send("/console/apps/1/deactivate", seen_at=asked))
+    assert "1 token" in console.open(asked).text
+    done = console.follow(console.send("/console/apps/1/deactivate", seen_at=asked))
     assert "Labels is locked out." in done.text
-    assert ask(desk, token) is None
-    desk.send("/console/apps/1/activate", seen_at="/console/apps/1")
-    assert ask(desk, token) == {"name": "Labels"}
+    assert ask(console, token) is None
+    console.send("/console/apps/1/activate", seen_at="/console/apps/1")
+    assert ask(console, token) == {"name": "Labels"}
 
 
-def test_permissions_and_name_are_changed(staff_desk: StaffDesk) -> None:
-    desk = staff_desk(*MAY)
-    make_app(desk)
+def test_permissions_and_name_are_changed(staff_console: StaffConsole) -> None:
+    console = staff_console(*MAY)
+    make_app(console)
     data = {"permissions": ["MANAGE_ORDERS"]}
-    done = desk.send("/console/apps/1/permissions", data, seen_at="/console/apps/1")
-    assert "Labels may: Manage orders." in desk.follow(done).text
-    renamed = desk.send("/console/apps/1/details", {"name": "Till"}, seen_at="/console/apps/1")
-    assert "The app is called Till now." in desk.follow(renamed).text
-    empty = desk.send("/console/apps/1/details", {"name": ""}, seen_at="/console/apps/1")
+    done = console.send("/console/apps/1/permissions", data, seen_at="/console/apps/1")
+    assert "Labels may: Manage orders." in console.follow(done).text
+    renamed = console.send("/console/apps/1/details", {"name": "Till"}, seen_at="/console/apps/1")
+    assert "The app is called Till now." in console.follow(renamed).text
+    empty = console.send("/console/apps/1/details", {"name": ""}, seen_at="/console/apps/1")
     assert empty.status == 422
 
 
-def test_a_token_is_replaced_with_an_overlap_and_revoked_at_once(staff_desk: StaffDesk) -> None:
-    desk = staff_desk(*MAY)
-    old = secret_in(make_app(desk))
+def test_a_token_is_replaced_with_an_overlap_and_revoked_at_once(
+    staff_console: StaffConsole,
+) -> None:
+    console = staff_console(*MAY)
+    old = secret_in(make_app(console))
     asked = "/console/apps/1?ask=rotate&token=1"
-    assert "The old one works on for a while" in desk.open(asked).text
-    new = secret_in(desk.send("/console/apps/1/tokens/1/rotate", {"overlap": "24"}, seen_at=asked))
-    assert ask(desk, old) == ask(desk, new) == {"name": "Labels"}
+    assert "The old one works on for a while" in console.open(asked).text
+    new = secret_in(
+        console.send("/console/apps/1/tokens/1/rotate", {"overlap": "24"}, seen_at=asked)
+    )
+    assert ask(console, old) == ask(console, new) == {"name": "Labels"}
     asked = "/console/apps/1?ask=revoke&token=1"
-    assert "1 other token of Labels goes on" in desk.open(asked).text
-    desk.send("/console/apps/1/tokens/1/revoke", seen_at=asked)
-    assert ask(desk, old) is None
-    assert ask(desk, new) == {"name": "Labels"}
-    last = desk.open("/console/apps/1?ask=revoke&token=2").text
+    assert "1 other token of Labels goes on" in console.open(asked).text
+    console.send("/console/apps/1/tokens/1/revoke", seen_at=asked)
+    assert ask(console, old) is None
+    assert ask(console, new) == {"name": "Labels"}
+    last = console.open("/console/apps/1?ask=revoke&token=2").text
     assert "It is the only token of Labels; without another one" in last
 
 
-def test_a_token_may_end_and_be_narrower_than_its_app(staff_desk: StaffDesk) -> None:
-    desk = staff_desk(*MAY)
-    make_app(desk, "Labels", Permission.MANAGE_ORDERS)
+def test_a_token_may_end_and_be_narrower_than_its_app(staff_console: StaffConsole) -> None:
+    console = staff_console(*MAY)
+    make_app(console, "Labels", Permission.MANAGE_ORDERS)
     data = {"name": "Station", "life": "30", "permissions": ["MANAGE_ORDERS"]}
-    made = desk.send("/console/apps/1/tokens/new", data)
+    made = console.send("/console/apps/1/tokens/new", data)
     assert "Token “Station” is made" in made.text
-    assert "for Manage orders only" in desk.open("/console/apps/1").text
+    assert "for Manage orders only" in console.open("/console/apps/1").text
 
 
-def test_an_app_is_removed_with_all_it_has(staff_desk: StaffDesk) -> None:
-    desk = staff_desk(*MAY)
-    token = secret_in(make_app(desk))
+def test_an_app_is_removed_with_all_it_has(staff_console: StaffConsole) -> None:
+    console = staff_console(*MAY)
+    token = secret_in(make_app(console))
     asked = "/console/apps/1?ask=remove"
-    done = desk.follow(desk.send("/console/apps/1/remove", seen_at=asked))
+    done = console.follow(console.send("/console/apps/1/remove", seen_at=asked))
     assert "Labels was removed" in done.text
     assert "No apps yet" in done.text
-    assert ask(desk, token) is None
-    assert desk.open("/console/apps/1").status == 404
+    assert ask(console, token) is None
+    assert console.open("/console/apps/1").status == 404
 
 
 def test_staff_without_manage_apps_look_and_change_nothing(
-    staff_desk: StaffDesk, shop: Ports
+    staff_console: StaffConsole, shop: Ports
 ) -> None:
-    make_app(staff_desk(*MAY))
-    other = staff_desk(email="other@example.com")
+    make_app(staff_console(*MAY))
+    other = staff_console(email="other@example.com")
     assert "You may look, but not change" in other.open("/console/apps/").text
     assert "New token" not in other.open("/console/apps/1").text
     denied = other.send("/console/apps/1/remove", seen_at="/console/apps/1")
@@ -132,30 +136,30 @@ def test_staff_without_manage_apps_look_and_change_nothing(
     assert "MANAGE_APPS" in denied.text
 
 
-def test_lists_are_narrowed_by_their_address(staff_desk: StaffDesk) -> None:
-    desk = staff_desk(*MAY)
-    make_app(desk, "Labels")
-    make_app(desk, "Till")
-    assert "Till" not in desk.open("/console/apps/?q=lab&status=active&kind=made").text
-    assert "Nothing fits" in desk.open("/console/apps/?kind=installed").text
+def test_lists_are_narrowed_by_their_address(staff_console: StaffConsole) -> None:
+    console = staff_console(*MAY)
+    make_app(console, "Labels")
+    make_app(console, "Till")
+    assert "Till" not in console.open("/console/apps/?q=lab&status=active&kind=made").text
+    assert "Nothing fits" in console.open("/console/apps/?kind=installed").text
 
 
 def test_invalid_manifest_installs_nothing(
-    staff_desk: StaffDesk,
+    staff_console: StaffConsole,
 ) -> None:
-    desk = staff_desk(*MAY)
-    told = desk.open("/console/apps/install/?url=http://10.0.0.1/manifest")
+    console = staff_console(*MAY)
+    told = console.open("/console/apps/install/?url=http://10.0.0.1/manifest")
     assert told.status == 422
-    assert desk.open("/console/apps/install/?url=nonsense").status == 422
-    assert "is being installed" not in desk.open("/console/apps/").text
+    assert console.open("/console/apps/install/?url=nonsense").status == 422
+    assert "is being installed" not in console.open("/console/apps/").text
 
 
 def test_both_pages_cost_six_statements_at_most(
-    staff_desk: StaffDesk, statements: Statements
+    staff_console: StaffConsole, statements: Statements
 ) -> None:
-    desk = staff_desk(*MAY)
-    make_app(desk)
+    console = staff_console(*MAY)
+    make_app(console)
     for path in ("/console/apps/", "/console/apps/1"):
         with statements() as seen:
-            desk.open(path)
+            console.open(path)
         assert len(seen) <= 6, seen

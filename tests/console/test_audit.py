@@ -15,7 +15,7 @@ from app.services.people.customers import NewCustomer, create_customer
 from app.services.shop.settings import update_shop
 from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
 from tests.builders.people import actor_of, make_staff
-from tests.console.conftest import StaffDesk, Statements
+from tests.console.conftest import StaffConsole, Statements
 from tests.fakes.clock import FakeClock
 
 MAY = Permission.MANAGE_STAFF
@@ -23,57 +23,61 @@ MODE = PasswordLoginMode.CUSTOMERS_ONLY
 
 
 def test_the_trail_needs_manage_staff_and_names_who_can_give_it(
-    staff_desk: StaffDesk, shop: Ports
+    staff_console: StaffConsole, shop: Ports
 ) -> None:
-    staff_desk(MAY, email="boss@example.com")
-    told = staff_desk(Permission.MANAGE_APPS).open("/console/audit/")
+    staff_console(MAY, email="boss@example.com")
+    told = staff_console(Permission.MANAGE_APPS).open("/console/audit/")
     assert told.status == 403
     assert "Write to boss@example.com" in told.text
 
 
 def test_changes_are_described_with_before_and_after(
-    staff_desk: StaffDesk, shop: Ports, statements: Statements
+    staff_console: StaffConsole, shop: Ports, statements: Statements
 ) -> None:
-    desk = staff_desk(MAY)
+    console = staff_console(MAY)
     update_shop(shop, OPERATOR, ShopUpdate(name="Harbour <b>Lane</b>"))
     update_shop(shop, OPERATOR, ShopUpdate(allow_storefront_traffic=False))
     with statements() as seen:
-        page = desk.open("/console/audit/")
+        page = console.open("/console/audit/")
     told = "Closed the storefront Allow storefront traffic: on became off"
     assert f"Whoever runs the server at the shell {told}" in page.text
     assert "Harbour &lt;b&gt;Lane&lt;/b&gt;" in page.html
     assert len(seen) <= 6
 
 
-def test_initially_disabled_settings_are_left_out(staff_desk: StaffDesk, shop: Ports) -> None:
-    desk = staff_desk(MAY)
+def test_initially_disabled_settings_are_left_out(
+    staff_console: StaffConsole, shop: Ports
+) -> None:
+    console = staff_console(MAY)
     create_customer(shop, OPERATOR, NewCustomer("kettle@example.com"))
-    told = desk.open("/console/audit/?q=kettle")
+    told = console.open("/console/audit/?q=kettle")
     assert "Is active: on" in told.text
     assert "Is superuser" not in told.text
     [entry] = set(re.findall(r'href="(/console/audit/[0-9]+)"', told.html))
-    assert re.search(r"Is superuser . off", desk.open(entry).text)
+    assert re.search(r"Is superuser . off", console.open(entry).text)
 
 
-def test_each_change_names_its_field_and_no_secret(staff_desk: StaffDesk, shop: Ports) -> None:
-    desk = staff_desk(MAY)
+def test_each_change_names_its_field_and_no_secret(
+    staff_console: StaffConsole, shop: Ports
+) -> None:
+    console = staff_console(MAY)
     for secret in ("a first secret", "a second secret"):
         save_provider(shop, OPERATOR, "default", ProviderUpdate({"client_secret": secret}))
-    page = desk.open("/console/audit/?q=provider")
+    page = console.open("/console/audit/?q=provider")
     assert "Changed the identity provider OpenID Connect Client secret: **** became" in page.text
-    exported = desk.open("/console/audit/export.csv").html
+    exported = console.open("/console/audit/export.csv").html
     assert "provider.update" in exported
-    for told in (page.html, exported, desk.open("/console/audit/export.json").html):
+    for told in (page.html, exported, console.open("/console/audit/export.json").html):
         assert "second secret" not in told
 
 
-def test_the_trail_is_narrowed_by_its_address(staff_desk: StaffDesk, shop: Ports) -> None:
-    desk = staff_desk(MAY)
+def test_the_trail_is_narrowed_by_its_address(staff_console: StaffConsole, shop: Ports) -> None:
+    console = staff_console(MAY)
     update_shop(shop, OPERATOR, ShopUpdate(allow_storefront_traffic=False))
-    assert "Closed the storefront" in desk.open("/console/audit/?kind=doors&who=operator").text
-    told = desk.open("/console/audit/?kind=keys&q=nothing")
+    assert "Closed the storefront" in console.open("/console/audit/?kind=doors&who=operator").text
+    told = console.open("/console/audit/?kind=keys&q=nothing")
     assert "Nothing fits" in told.text
-    assert desk.open("/console/audit/?from=yesterday&after=x&kind=y&on=z").status == 200
+    assert console.open("/console/audit/?from=yesterday&after=x&kind=y&on=z").status == 200
 
 
 @pytest.mark.parametrize(
@@ -99,7 +103,7 @@ def test_the_trail_is_narrowed_by_its_address(staff_desk: StaffDesk, shop: Ports
     ],
 )
 def test_the_address_leaves_exactly_what_it_asks_for(
-    staff_desk: StaffDesk, shop: Ports, clock: FakeClock, asked: str, left: list[str]
+    staff_console: StaffConsole, shop: Ports, clock: FakeClock, asked: str, left: list[str]
 ) -> None:
     boss = actor_of(shop, make_staff(shop, "boss@example.com", Permission.MANAGE_USERS))
     clock.pass_(hours=11.9)
@@ -108,43 +112,43 @@ def test_the_address_leaves_exactly_what_it_asks_for(
     create_customer(shop, boss, NewCustomer("kettle@example.com"))
     clock.pass_(hours=23.9)
     create_app(shop, OPERATOR, NewApp("Warehouse", frozenset()))
-    desk = staff_desk(MAY)
-    found = desk.open(f"/console/audit/export.json?{asked}").response.json
+    console = staff_console(MAY)
+    found = console.open(f"/console/audit/export.json?{asked}").response.json
     assert found is not None
     actions = [entry["action"] for entry in found]
     # Beside the three, the keys that the first request made.
     assert [action for action in actions if action != "keys.create"] == left
 
 
-def test_pages_are_turned_by_their_address(staff_desk: StaffDesk, shop: Ports) -> None:
-    desk = staff_desk(MAY)
+def test_pages_are_turned_by_their_address(staff_console: StaffConsole, shop: Ports) -> None:
+    console = staff_console(MAY)
     for number in range(60):
         update_shop(shop, OPERATOR, ShopUpdate(name=f"Name {number}."))
-    first = desk.open("/console/audit/")
+    first = console.open("/console/audit/")
     assert "Name 59." in first.text
     assert "became Name 34." not in first.text
     older = first.html.split('rel="next"')[0].rsplit('href="', 1)[1].split('"')[0]
-    assert "became Name 34." in desk.open(older.replace("&amp;", "&")).text
+    assert "became Name 34." in console.open(older.replace("&amp;", "&")).text
 
 
-def test_one_entry_is_shown_whole(staff_desk: StaffDesk, shop: Ports) -> None:
-    desk = staff_desk(MAY)
+def test_one_entry_is_shown_whole(staff_console: StaffConsole, shop: Ports) -> None:
+    console = staff_console(MAY)
     update_shop(shop, OPERATOR, ShopUpdate(name="Harbour Lane"))
-    entry = desk.open("/console/audit/1")
+    entry = console.open("/console/audit/1")
     assert entry.status == 200
     assert "Before and after" in entry.text
-    assert desk.open("/console/audit/999999").status == 404
+    assert console.open("/console/audit/999999").status == 404
 
 
-def test_the_trail_is_taken_away_as_csv_and_json(staff_desk: StaffDesk, shop: Ports) -> None:
-    desk = staff_desk(MAY)
+def test_the_trail_is_taken_away_as_csv_and_json(staff_console: StaffConsole, shop: Ports) -> None:
+    console = staff_console(MAY)
     update_shop(shop, OPERATOR, ShopUpdate(name="=cmd|' /C calc'!A0"))
-    sheet = desk.open("/console/audit/export.csv?kind=doors")
-    assert sheet.response.headers["Content-Disposition"] == 'attachment; filename="audit.csv"'
-    rows = list(csv.DictReader(io.StringIO(sheet.html)))
+    page = console.open("/console/audit/export.csv?kind=doors")
+    assert page.response.headers["Content-Disposition"] == 'attachment; filename="audit.csv"'
+    rows = list(csv.DictReader(io.StringIO(page.html)))
     assert rows[0]["action"] == "shop.update"
     assert rows[0]["name"].startswith("'=")
-    found = desk.open("/console/audit/export.json?kind=doors").response.json
+    found = console.open("/console/audit/export.json?kind=doors").response.json
     assert found is not None
     assert [entry["action"] for entry in found] == ["shop.update"]
-    assert desk.open("/console/audit/export.json?q=nothing-like-it").response.json == []
+    assert console.open("/console/audit/export.json?q=nothing-like-it").response.json == []

@@ -6,155 +6,157 @@ from app.ports import Ports
 from tests.builders.orders import make_order
 from tests.builders.outbox import mails
 from tests.builders.people import actor_of, make_user, sessions_of, sign_in, user_as_stored
-from tests.console.conftest import StaffDesk, Statements
-from tests.console.staff_client import Desk
+from tests.console.conftest import StaffConsole, Statements
+from tests.console.staff_client import ConsoleClient
 
 USERS, ORDERS = Permission.MANAGE_USERS, Permission.MANAGE_ORDERS
 LIST = "/console/customers/"
 
 
-def test_customers_page_needs_manage_users_or_orders(staff_desk: StaffDesk, shop: Ports) -> None:
-    desk = staff_desk(Permission.MANAGE_APPS)
-    told = desk.open(LIST)
+def test_customers_page_needs_manage_users_or_orders(
+    staff_console: StaffConsole, shop: Ports
+) -> None:
+    console = staff_console(Permission.MANAGE_APPS)
+    told = console.open(LIST)
     assert told.status == 403
     assert "MANAGE_USERS" in told.text
-    assert desk.open(f"{LIST}{make_user(shop)}").status == 403
+    assert console.open(f"{LIST}{make_user(shop)}").status == 403
 
 
-def test_an_empty_list_says_how_customers_come_about(staff_desk: StaffDesk) -> None:
-    page = staff_desk(USERS).open(LIST).text
+def test_an_empty_list_says_how_customers_come_about(staff_console: StaffConsole) -> None:
+    page = staff_console(USERS).open(LIST).text
     assert "No customers yet" in page
     assert "flask user create" in page
 
 
 def test_customers_are_found_by_the_beginning_of_a_name(
-    staff_desk: StaffDesk, shop: Ports
+    staff_console: StaffConsole, shop: Ports
 ) -> None:
     make_user(shop, "ines@example.com", first_name="Ines", last_name="Duarte")
     make_user(shop, "tom@example.com", first_name="Tom", is_active=False)
-    desk = staff_desk(USERS)
-    found = desk.open(f"{LIST}?q=dua&sort=email").text
+    console = staff_console(USERS)
+    found = console.open(f"{LIST}?q=dua&sort=email").text
     assert "Ines Duarte" in found
     assert "tom@example.com" not in found
-    locked = desk.open(f"{LIST}?status=inactive").text
+    locked = console.open(f"{LIST}?status=inactive").text
     assert "Tom" in locked
     assert "Ines" not in locked
-    assert "Nobody fits" in desk.open(f"{LIST}?q=zzz").text
+    assert "Nobody fits" in console.open(f"{LIST}?q=zzz").text
 
 
-def test_pages_follow_each_other(staff_desk: StaffDesk, shop: Ports) -> None:
+def test_pages_follow_each_other(staff_console: StaffConsole, shop: Ports) -> None:
     for number in range(27):
         make_user(shop, f"c{number:02}@example.com", password=None)
-    desk = staff_desk(USERS)
-    first = desk.open(f"{LIST}?sort=email")
+    console = staff_console(USERS)
+    first = console.open(f"{LIST}?sort=email")
     assert "c24@example.com" in first.text
     assert "c25@example.com" not in first.text
     after = first.html.split('rel="next"')[0].rsplit('href="', 1)[1].split('"')[0]
-    assert "c26@example.com" in desk.open(after.replace("&amp;", "&")).text
+    assert "c26@example.com" in console.open(after.replace("&amp;", "&")).text
 
 
-def test_a_name_with_markup_shows_as_text(staff_desk: StaffDesk, shop: Ports) -> None:
+def test_a_name_with_markup_shows_as_text(staff_console: StaffConsole, shop: Ports) -> None:
     key = make_user(shop, first_name="<script>alert(1)</script>")
-    desk = staff_desk(USERS, ORDERS)
+    console = staff_console(USERS, ORDERS)
     for path in (LIST, f"{LIST}{key}", f"{LIST}{key}?ask=remove"):
-        page = desk.open(path).html
+        page = console.open(path).html
         assert "<script>alert" not in page
         assert "&lt;script&gt;alert(1)" in page
 
 
-def test_customer_page_shows_sessions_and_orders(staff_desk: StaffDesk, shop: Ports) -> None:
+def test_customer_page_shows_sessions_and_orders(staff_console: StaffConsole, shop: Ports) -> None:
     key = make_user(shop)
     order = make_order(shop, actor_of(shop, key))
-    page = staff_desk(USERS, ORDERS).open(f"{LIST}{key}").text
+    page = staff_console(USERS, ORDERS).open(f"{LIST}{key}").text
     assert "Unknown device" in page
     assert f"#{order.number}" in page
-    without = staff_desk(USERS, email="other@example.com").open(f"{LIST}{key}").text
+    without = staff_console(USERS, email="other@example.com").open(f"{LIST}{key}").text
     assert "To see them takes Manage orders" in without
 
 
-def test_manage_orders_gives_read_only_access(staff_desk: StaffDesk, shop: Ports) -> None:
+def test_manage_orders_gives_read_only_access(staff_console: StaffConsole, shop: Ports) -> None:
     key = make_user(shop)
-    desk = staff_desk(ORDERS)
-    page = desk.open(f"{LIST}{key}").text
+    console = staff_console(ORDERS)
+    page = console.open(f"{LIST}{key}").text
     assert "You may look, but not change anything here" in page
     assert "Deactivate" not in page
-    sent = desk.send(f"/console/people/{key}/deactivate", seen_at=LIST)
+    sent = console.send(f"/console/people/{key}/deactivate", seen_at=LIST)
     assert sent.status == 403
     assert user_as_stored(shop, key).is_active
 
 
-def test_end_one_session_then_all_sessions(staff_desk: StaffDesk, shop: Ports) -> None:
+def test_end_one_session_then_all_sessions(staff_console: StaffConsole, shop: Ports) -> None:
     key = make_user(shop)
     for _ in range(3):
         sign_in(shop, key)
     here = f"{LIST}{key}"
-    desk = staff_desk(USERS)
+    console = staff_console(USERS)
     first = sessions_of(shop, key)[0].id
-    ended = desk.send(f"/console/people/{key}/sessions/{first}/end", seen_at=here)
-    assert "The session has ended" in desk.follow(ended).text
-    again = desk.send(f"/console/people/{key}/sessions/{first}/end", seen_at=here)
-    assert "has ended already" in desk.follow(again).text
-    assert "2 sessions end at once" in desk.open(f"{here}?ask=sign-out").text
-    out = desk.send(f"/console/people/{key}/sign-out", seen_at=here)
-    assert "signed out everywhere: 2 sessions have ended" in desk.follow(out).text
+    ended = console.send(f"/console/people/{key}/sessions/{first}/end", seen_at=here)
+    assert "The session has ended" in console.follow(ended).text
+    again = console.send(f"/console/people/{key}/sessions/{first}/end", seen_at=here)
+    assert "has ended already" in console.follow(again).text
+    assert "2 sessions end at once" in console.open(f"{here}?ask=sign-out").text
+    out = console.send(f"/console/people/{key}/sign-out", seen_at=here)
+    assert "signed out everywhere: 2 sessions have ended" in console.follow(out).text
     assert sessions_of(shop, key) == []
 
 
-def test_a_link_is_sent_once_in_a_while(staff_desk: StaffDesk, shop: Ports) -> None:
+def test_a_link_is_sent_once_in_a_while(staff_console: StaffConsole, shop: Ports) -> None:
     key = make_user(shop)
     here = f"{LIST}{key}"
-    desk = staff_desk(USERS)
-    assert "choose a new password" in desk.open(f"{here}?ask=link").text
-    sent = desk.send(f"/console/people/{key}/link", seen_at=here)
-    assert "on its way to customer@example.com" in desk.follow(sent).text
+    console = staff_console(USERS)
+    assert "choose a new password" in console.open(f"{here}?ask=link").text
+    sent = console.send(f"/console/people/{key}/link", seen_at=here)
+    assert "on its way to customer@example.com" in console.follow(sent).text
     (mail,) = mails(shop)
     assert mail.kind is MailKind.PASSWORD_RESET
     assert "/console/set-password?" in str(mail.values["link"])
-    again = desk.follow(desk.send(f"/console/people/{key}/link", seen_at=here)).text
+    again = console.follow(console.send(f"/console/people/{key}/link", seen_at=here)).text
     assert "It still works; wait before you send another" in again
 
 
-def test_customer_is_deactivated_and_activated(staff_desk: StaffDesk, shop: Ports) -> None:
+def test_customer_is_deactivated_and_activated(staff_console: StaffConsole, shop: Ports) -> None:
     key = make_user(shop)
     sign_in(shop, key)
     here = f"{LIST}{key}"
-    desk = staff_desk(USERS)
-    assert "1 session ends at once" in desk.open(f"{here}?ask=deactivate").text
-    desk.send(f"/console/people/{key}/deactivate", seen_at=here)
+    console = staff_console(USERS)
+    assert "1 session ends at once" in console.open(f"{here}?ask=deactivate").text
+    console.send(f"/console/people/{key}/deactivate", seen_at=here)
     assert not user_as_stored(shop, key).is_active
     assert sessions_of(shop, key) == []
-    let_in = desk.send(f"/console/people/{key}/activate", seen_at=here)
-    assert "can sign in again" in desk.follow(let_in).text
+    let_in = console.send(f"/console/people/{key}/activate", seen_at=here)
+    assert "can sign in again" in console.follow(let_in).text
     assert user_as_stored(shop, key).is_active
 
 
-def test_a_customer_is_removed_after_a_question(staff_desk: StaffDesk, shop: Ports) -> None:
+def test_a_customer_is_removed_after_a_question(staff_console: StaffConsole, shop: Ports) -> None:
     key = make_user(shop)
     here = f"{LIST}{key}"
-    desk = staff_desk(USERS)
-    assert "It cannot be undone" in desk.open(f"{here}?ask=remove").text
-    gone = desk.follow(desk.send(f"/console/people/{key}/remove", seen_at=here)).text
+    console = staff_console(USERS)
+    assert "It cannot be undone" in console.open(f"{here}?ask=remove").text
+    gone = console.follow(console.send(f"/console/people/{key}/remove", seen_at=here)).text
     assert "was removed" in gone
-    assert desk.open(here).status == 404
+    assert console.open(here).status == 404
 
 
 def test_details_are_saved_and_errors_are_shown_at_their_fields(
-    staff_desk: StaffDesk, shop: Ports
+    staff_console: StaffConsole, shop: Ports
 ) -> None:
     key = make_user(shop)
     make_user(shop, "taken@example.com")
     here = f"{LIST}{key}"
-    desk = staff_desk(USERS)
+    console = staff_console(USERS)
     given = {"first_name": "Ada", "last_name": "Okafor", "email": "taken@example.com"}
-    refused = desk.send(f"{here}/details", given, seen_at=here)
+    refused = console.send(f"{here}/details", given, seen_at=here)
     assert refused.status == 422
     assert "Email:" in refused.text
-    saved = desk.send(f"{here}/details", {**given, "email": "ada@example.com"}, seen_at=here)
-    assert "The details of Ada Okafor were saved" in desk.follow(saved).text
+    saved = console.send(f"{here}/details", {**given, "email": "ada@example.com"}, seen_at=here)
+    assert "The details of Ada Okafor were saved" in console.follow(saved).text
     assert user_as_stored(shop, key).email == "ada@example.com"
 
 
-def test_staff_are_shown_among_the_staff(admin: Desk, shop: Ports) -> None:
+def test_staff_are_shown_among_the_staff(admin: ConsoleClient, shop: Ports) -> None:
     key = make_user(shop, "clerk@example.com", is_staff=True)
     assert admin.open(f"{LIST}{key}").leads_to == f"/console/staff/{key}"
     assert admin.open(f"/console/people/{key}").leads_to == f"/console/staff/{key}"
@@ -162,12 +164,12 @@ def test_staff_are_shown_among_the_staff(admin: Desk, shop: Ports) -> None:
 
 
 def test_the_pages_cost_six_statements_at_most(
-    staff_desk: StaffDesk, shop: Ports, statements: Statements
+    staff_console: StaffConsole, shop: Ports, statements: Statements
 ) -> None:
     key = make_user(shop)
     make_order(shop, actor_of(shop, key))
-    desk = staff_desk(USERS, ORDERS)
+    console = staff_console(USERS, ORDERS)
     for path in (LIST, f"{LIST}?q=cus", f"{LIST}{key}"):
         with statements() as seen:
-            desk.open(path)
+            console.open(path)
         assert len(seen) <= 6, path

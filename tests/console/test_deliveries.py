@@ -7,7 +7,7 @@ from app.models import DeliveryAttemptRecord, DeliveryRecord
 from app.ports import Ports
 from tests.builders.apps import make_app
 from tests.builders.webhooks import make_delivery, make_webhook
-from tests.console.conftest import StaffDesk, Statements
+from tests.console.conftest import StaffConsole, Statements
 
 MAY = Permission.MANAGE_APPS
 LIST = "/console/deliveries/"
@@ -44,45 +44,45 @@ def status_of(shop: Ports, key: int) -> str:
         return session.get_one(DeliveryRecord, key).status
 
 
-def test_the_page_needs_manage_apps(staff_desk: StaffDesk, shop: Ports) -> None:
+def test_the_page_needs_manage_apps(staff_console: StaffConsole, shop: Ports) -> None:
     key = a_delivery(shop)
-    desk = staff_desk(Permission.MANAGE_ORDERS)
-    assert desk.open(LIST).status == 403
-    assert desk.open(f"{LIST}{key}").status == 403
+    console = staff_console(Permission.MANAGE_ORDERS)
+    assert console.open(LIST).status == 403
+    assert console.open(f"{LIST}{key}").status == 403
 
 
 def test_deliveries_are_listed_and_narrowed_by_the_address(
-    staff_desk: StaffDesk, shop: Ports, statements: Statements
+    staff_console: StaffConsole, shop: Ports, statements: Statements
 ) -> None:
-    desk = staff_desk(MAY)
+    console = staff_console(MAY)
     fail(shop, a_delivery(shop))
     a_delivery(shop, '{"product":{"name":"Kettle"}}', app="Till")
     with statements() as seen:
-        page = desk.open(LIST)
+        page = console.open(LIST)
     assert "Gave up" in page.text
     assert "Waiting" in page.text
     assert len(seen) <= 6
-    assert "Till" not in desk.open(f"{LIST}?status=failed&code=503").text.split("Made")[1]
-    assert "Labels" not in desk.open(f"{LIST}?q=Kettle").text.split("Made")[1]
-    assert "Nothing fits" in desk.open(f"{LIST}?event=ORDER_PAID&from=2026-01-01").text
+    assert "Till" not in console.open(f"{LIST}?status=failed&code=503").text.split("Made")[1]
+    assert "Labels" not in console.open(f"{LIST}?q=Kettle").text.split("Made")[1]
+    assert "Nothing fits" in console.open(f"{LIST}?event=ORDER_PAID&from=2026-01-01").text
 
 
-def test_invalid_filter_is_reported(staff_desk: StaffDesk, shop: Ports) -> None:
+def test_invalid_filter_is_reported(staff_console: StaffConsole, shop: Ports) -> None:
     a_delivery(shop)
-    told = staff_desk(MAY).open(f"{LIST}?object=nonsense&code=abc&webhook=x&from=y")
+    told = staff_console(MAY).open(f"{LIST}?object=nonsense&code=abc&webhook=x&from=y")
     assert told.status == 200
     assert "That filter cannot be used" in told.text
 
 
 def test_one_delivery_is_shown_with_what_was_answered_and_no_markup_in_it_works(
-    staff_desk: StaffDesk, shop: Ports, statements: Statements
+    staff_console: StaffConsole, shop: Ports, statements: Statements
 ) -> None:
-    desk = staff_desk(MAY)
+    console = staff_console(MAY)
     key = a_delivery(shop, '{"name":"<img src=x onerror=alert(1)>"}', app="<script>x</script>")
     fail(shop, key)
-    desk.open(f"{LIST}{key}")  # makes the signing keys, this once
+    console.open(f"{LIST}{key}")  # makes the signing keys, this once
     with statements() as seen:
-        page = desk.open(f"{LIST}{key}")
+        page = console.open(f"{LIST}{key}")
     assert "503 Service Unavailable" in page.text
     assert "31 ms" in page.text
     assert "It was tried often enough." in page.text
@@ -92,43 +92,43 @@ def test_one_delivery_is_shown_with_what_was_answered_and_no_markup_in_it_works(
     assert "<b>edge" not in page.html
     assert "curl -X POST" in page.html
     assert len(seen) <= 6
-    assert desk.open(f"{LIST}999").status == 404
+    assert console.open(f"{LIST}999").status == 404
 
 
-def test_one_is_redelivered(staff_desk: StaffDesk, shop: Ports) -> None:
-    desk = staff_desk(MAY)
+def test_one_is_redelivered(staff_console: StaffConsole, shop: Ports) -> None:
+    console = staff_console(MAY)
     key = a_delivery(shop)
     fail(shop, key)
-    done = desk.send(f"{LIST}{key}/redeliver", seen_at=f"{LIST}{key}")
-    assert "It is sent again now" in desk.follow(done).text
+    done = console.send(f"{LIST}{key}/redeliver", seen_at=f"{LIST}{key}")
+    assert "It is sent again now" in console.follow(done).text
     assert status_of(shop, key) == DeliveryStatus.PENDING
 
 
 def test_those_that_are_ticked_are_redelivered_and_the_list_stays_narrowed(
-    staff_desk: StaffDesk, shop: Ports
+    staff_console: StaffConsole, shop: Ports
 ) -> None:
-    desk = staff_desk(MAY)
+    console = staff_console(MAY)
     keys = [a_delivery(shop), a_delivery(shop)]
     for key in keys:
         fail(shop, key)
-    none = desk.send(f"{LIST}redeliver", seen_at=LIST)
-    assert "Choose a delivery first." in desk.follow(none).text
-    done = desk.send(
+    none = console.send(f"{LIST}redeliver", seen_at=LIST)
+    assert "Choose a delivery first." in console.follow(none).text
+    done = console.send(
         f"{LIST}redeliver?status=failed", {"id": [str(k) for k in keys]}, seen_at=LIST
     )
     assert done.leads_to == f"{LIST}?status=failed"
-    assert "2 deliveries are sent again now." in desk.follow(done).text
+    assert "2 deliveries are sent again now." in console.follow(done).text
 
 
-def test_what_failed_since_a_time_is_replayed(staff_desk: StaffDesk, shop: Ports) -> None:
-    desk = staff_desk(MAY)
+def test_what_failed_since_a_time_is_replayed(staff_console: StaffConsole, shop: Ports) -> None:
+    console = staff_console(MAY)
     key = a_delivery(shop)
     fail(shop, key)
     asked = f"{LIST}?ask=replay-failed"
-    assert "Replay what failed?" in desk.open(asked).text
+    assert "Replay what failed?" in console.open(asked).text
     data = {"what": "failed", "webhook": "1", "since": "24"}
-    done = desk.follow(desk.send(f"{LIST}replay", data, seen_at=asked))
+    done = console.follow(console.send(f"{LIST}replay", data, seen_at=asked))
     assert "1 delivery that had failed is sent now." in done.text
     assert status_of(shop, key) == DeliveryStatus.PENDING
-    gone = desk.send(f"{LIST}replay", {"what": "missing", "webhook": "77"}, seen_at=asked)
+    gone = console.send(f"{LIST}replay", {"what": "missing", "webhook": "77"}, seen_at=asked)
     assert gone.status == 404

@@ -8,23 +8,23 @@ from app.ports import Ports
 from tests.builders.apps import make_app
 from tests.builders.products import make_product
 from tests.builders.webhooks import make_delivery, make_webhook
-from tests.console.conftest import StaffDesk, Statements
-from tests.console.staff_client import Desk, Sheet
+from tests.console.conftest import StaffConsole, Statements
+from tests.console.staff_client import ConsoleClient, Page
 
 MAY = (Permission.MANAGE_APPS, Permission.MANAGE_PRODUCTS)
 QUERY = "subscription { event { ... on ProductUpdated { product { name } } } }"
 PAGE = "/console/dry-run/"
 
 
-def run(desk: Desk, **data: str) -> Sheet:
-    return desk.send(PAGE, {"event": "PRODUCT_UPDATED", "act": "run", **data})
+def run(console: ConsoleClient, **data: str) -> Page:
+    return console.send(PAGE, {"event": "PRODUCT_UPDATED", "act": "run", **data})
 
 
 def test_a_query_runs_on_the_newest_object_and_writes_nothing(
-    staff_desk: StaffDesk, shop: Ports
+    staff_console: StaffConsole, shop: Ports
 ) -> None:
     make_product(shop, "Kettle <script>alert(1)</script>")
-    told = run(staff_desk(*MAY), query=QUERY)
+    told = run(staff_console(*MAY), query=QUERY)
     assert "Runs" in told.text
     assert "Kettle <script>alert(1)</script>" in told.text
     assert "<script>alert" not in told.html
@@ -33,69 +33,71 @@ def test_a_query_runs_on_the_newest_object_and_writes_nothing(
 
 
 def test_without_a_query_the_usual_one_of_the_event_runs(
-    staff_desk: StaffDesk, shop: Ports
+    staff_console: StaffConsole, shop: Ports
 ) -> None:
     product = make_product(shop, "Kettle")
-    desk = staff_desk(*MAY)
-    told = run(desk, query="", object=to_global_id("Product", product))
+    console = staff_console(*MAY)
+    told = run(console, query="", object=to_global_id("Product", product))
     assert "“Kettle”" in told.text or '"Kettle"' in told.text
-    usual = desk.send(PAGE, {"event": "ORDER_PAID", "act": "usual"})
+    usual = console.send(PAGE, {"event": "ORDER_PAID", "act": "usual"})
     assert "... on OrderPaid" in usual.text
 
 
-def test_an_object_is_found_by_its_name(staff_desk: StaffDesk, shop: Ports) -> None:
+def test_an_object_is_found_by_its_name(staff_console: StaffConsole, shop: Ports) -> None:
     make_product(shop, "Kettle")
     kettle = make_product(shop, "Teapot")
-    desk = staff_desk(*MAY)
-    found = desk.send(PAGE, {"event": "PRODUCT_UPDATED", "act": "find", "object": "teap"})
+    console = staff_console(*MAY)
+    found = console.send(PAGE, {"event": "PRODUCT_UPDATED", "act": "find", "object": "teap"})
     assert "Choose one, then run" in found.text
     assert to_global_id("Product", kettle) in found.html
-    assert "Teapot" in run(desk, query=QUERY, object="teap").text
-    chosen = run(desk, query=QUERY, object="e", chosen=to_global_id("Product", kettle))
+    assert "Teapot" in run(console, query=QUERY, object="teap").text
+    chosen = run(console, query=QUERY, object="e", chosen=to_global_id("Product", kettle))
     assert '"Teapot"' in chosen.text
-    nothing = desk.send(PAGE, {"event": "PRODUCT_UPDATED", "act": "find", "object": "zzz"})
+    nothing = console.send(PAGE, {"event": "PRODUCT_UPDATED", "act": "find", "object": "zzz"})
     assert "Nothing fits" in nothing.text
 
 
-def test_query_errors_name_their_lines(staff_desk: StaffDesk, shop: Ports) -> None:
+def test_query_errors_name_their_lines(staff_console: StaffConsole, shop: Ports) -> None:
     make_product(shop)
-    desk = staff_desk(*MAY)
-    told = run(desk, query="subscription {\n event { ... on ProductUpdated { nothing } } }")
+    console = staff_console(*MAY)
+    told = run(console, query="subscription {\n event { ... on ProductUpdated { nothing } } }")
     assert "Nothing: it does not run" in told.text
     assert "Line 2" in told.text
     assert '<li class="is-bad">2</li>' in told.html
-    assert "INVALID_ID" in run(desk, query=QUERY, object=to_global_id("Order", 1)).text
-    assert "NOT_FOUND" in run(desk, query=QUERY, object=to_global_id("Product", 99)).text
+    assert "INVALID_ID" in run(console, query=QUERY, object=to_global_id("Order", 1)).text
+    assert "NOT_FOUND" in run(console, query=QUERY, object=to_global_id("Product", 99)).text
 
 
-def test_missing_app_permission_is_reported(staff_desk: StaffDesk, shop: Ports) -> None:
+def test_missing_app_permission_is_reported(staff_console: StaffConsole, shop: Ports) -> None:
     make_product(shop)
     app_id, _ = make_app(shop, "Labels")
-    told = run(staff_desk(*MAY), query=QUERY, app=str(app_id))
+    told = run(staff_console(*MAY), query=QUERY, app=str(app_id))
     assert "MISSING_PERMISSION" in told.text
     assert "MANAGE_PRODUCTS" in told.text
 
 
-def test_it_is_held_against_the_last_real_delivery(staff_desk: StaffDesk, shop: Ports) -> None:
+def test_it_is_held_against_the_last_real_delivery(
+    staff_console: StaffConsole, shop: Ports
+) -> None:
     product = make_product(shop, "Kettle")
     app_id, _ = make_app(shop, "Labels", Permission.MANAGE_PRODUCTS)
     hook = make_webhook(shop, app_id, AsyncEvent.PRODUCT_UPDATED, query=QUERY)
     key = make_delivery(shop, hook, '{"product":{"name":"Old name"}}')
     with shop.database.transaction() as session:
         session.get_one(DeliveryRecord, key).note_id = 1
-    desk = staff_desk(*MAY)
-    taken = desk.open(f"{PAGE}?webhook={hook}")
+    console = staff_console(*MAY)
+    taken = console.open(f"{PAGE}?webhook={hook}")
     assert "... on ProductUpdated" in taken.text
-    told = run(desk, query=QUERY, webhook=str(hook), object=to_global_id("Product", product))
+    told = run(console, query=QUERY, webhook=str(hook), object=to_global_id("Product", product))
     assert "Against the last real delivery" in told.text
     assert "<del>" in told.html
     assert "Old name" in told.text
 
 
 def test_the_page_costs_six_statements_at_most(
-    staff_desk: StaffDesk, statements: Statements
+    staff_console: StaffConsole, statements: Statements
 ) -> None:
-    desk = staff_desk(*MAY)
+    console = staff_console(*MAY)
     with statements() as seen:
-        assert desk.open(PAGE).status == 200
+        assert console.open(PAGE).status == 200
     assert len(seen) <= 6

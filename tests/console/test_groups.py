@@ -6,103 +6,107 @@ import re
 from app.domain.authorization.permissions import Permission
 from app.ports import Ports
 from tests.builders.people import make_group, make_staff, make_user
-from tests.console.conftest import StaffDesk
+from tests.console.conftest import StaffConsole
 
 STAFF, ORDERS, APPS = Permission.MANAGE_STAFF, Permission.MANAGE_ORDERS, Permission.MANAGE_APPS
 LIST = "/console/staff/groups/"
 
 
-def test_an_empty_list_leads_to_the_first_group(staff_desk: StaffDesk) -> None:
-    desk = staff_desk(STAFF)
-    assert "No groups yet" in desk.open(LIST).text
-    assert "No group has this in its name" in desk.open(f"{LIST}?q=zzz").text
+def test_an_empty_list_leads_to_the_first_group(staff_console: StaffConsole) -> None:
+    console = staff_console(STAFF)
+    assert "No groups yet" in console.open(LIST).text
+    assert "No group has this in its name" in console.open(f"{LIST}?q=zzz").text
 
 
-def test_group_can_only_grant_own_permissions(staff_desk: StaffDesk) -> None:
-    desk = staff_desk(STAFF, ORDERS)
-    assert "because you do not hold them yourself" in desk.open(f"{LIST}new").text
+def test_group_can_only_grant_own_permissions(staff_console: StaffConsole) -> None:
+    console = staff_console(STAFF, ORDERS)
+    assert "because you do not hold them yourself" in console.open(f"{LIST}new").text
     given = {"name": "Support", "permissions": "MANAGE_ORDERS"}
-    made = desk.follow(desk.send(f"{LIST}new", given)).text
+    made = console.follow(console.send(f"{LIST}new", given)).text
     assert "The group Support was made" in made
-    again = desk.send(f"{LIST}new", given)
+    again = console.send(f"{LIST}new", given)
     assert again.status == 422
     assert "Name: Group with this name already exists" in again.text
-    beyond = desk.send(f"{LIST}new", {"name": "More", "permissions": "MANAGE_APPS"})
+    beyond = console.send(f"{LIST}new", {"name": "More", "permissions": "MANAGE_APPS"})
     assert beyond.status == 422
     assert "add permission that you don't have" in beyond.text
-    assert desk.send(f"{LIST}new", {"name": ""}).status == 422
+    assert console.send(f"{LIST}new", {"name": ""}).status == 422
 
 
-def test_a_group_is_renamed_and_gives_something_else(staff_desk: StaffDesk, shop: Ports) -> None:
+def test_a_group_is_renamed_and_gives_something_else(
+    staff_console: StaffConsole, shop: Ports
+) -> None:
     here = f"{LIST}{make_group(shop, 'Support', ORDERS)}"
-    desk = staff_desk(STAFF, ORDERS)
+    console = staff_console(STAFF, ORDERS)
     given = {"name": "Help", "permissions": "MANAGE_STAFF"}
-    saved = desk.follow(desk.send(f"{here}/save", given, seen_at=here)).text
+    saved = console.follow(console.send(f"{here}/save", given, seen_at=here)).text
     assert "The members of Help may: Manage staff." in saved
-    wrong = desk.send(f"{here}/save", {"name": ""}, seen_at=here)
+    wrong = console.send(f"{here}/save", {"name": ""}, seen_at=here)
     assert wrong.status == 422
 
 
-def test_members_come_by_their_address_and_go(staff_desk: StaffDesk, shop: Ports) -> None:
+def test_members_come_by_their_address_and_go(staff_console: StaffConsole, shop: Ports) -> None:
     here = f"{LIST}{make_group(shop, 'Support', ORDERS)}"
     key = make_staff(shop, "tom@example.com")
     make_user(shop)
-    desk = staff_desk(STAFF, ORDERS, Permission.MANAGE_USERS)
-    assert "Nobody is in it" in desk.open(here).text
-    added = desk.send(f"{here}/members", {"email": "tom@example.com"}, seen_at=here)
-    assert "tom@example.com is in Support now" in desk.follow(added).text
-    unknown = desk.send(f"{here}/members", {"email": "who@example.com"}, seen_at=here)
+    console = staff_console(STAFF, ORDERS, Permission.MANAGE_USERS)
+    assert "Nobody is in it" in console.open(here).text
+    added = console.send(f"{here}/members", {"email": "tom@example.com"}, seen_at=here)
+    assert "tom@example.com is in Support now" in console.follow(added).text
+    unknown = console.send(f"{here}/members", {"email": "who@example.com"}, seen_at=here)
     assert unknown.status == 422
     assert "Nobody has the email who@example.com" in unknown.text
-    customer = desk.send(f"{here}/members", {"email": "customer@example.com"}, seen_at=here)
+    customer = console.send(f"{here}/members", {"email": "customer@example.com"}, seen_at=here)
     assert "You can assign only staff members" in customer.text
-    left = desk.send(f"{here}/members/{key}/leave", seen_at=here)
-    assert "They are not in Support any more" in desk.follow(left).text
+    left = console.send(f"{here}/members/{key}/leave", seen_at=here)
+    assert "They are not in Support any more" in console.follow(left).text
 
 
 def test_the_members_of_a_large_group_are_paged_and_all_counted(
-    staff_desk: StaffDesk, shop: Ports
+    staff_console: StaffConsole, shop: Ports
 ) -> None:
     key = make_group(shop, "Support", ORDERS)
     for number in range(27):
         make_user(shop, f"p{number}@example.com", is_staff=True, groups=[key], password=None)
-    desk, here = staff_desk(STAFF, ORDERS), f"{LIST}{key}"
-    page = desk.open(here)
+    console, here = staff_console(STAFF, ORDERS), f"{LIST}{key}"
+    page = console.open(here)
     assert "27 members." in page.text
     assert "p24@example.com" in page.text
     assert "p25@example.com" not in page.text
     assert f'href="/console/staff/?group={key}"' in page.html
     on = re.search(r'href="([^"]*)"[^>]*>More<', page.html)
     assert on is not None
-    rest = desk.open(html.unescape(on[1])).text
+    rest = console.open(html.unescape(on[1])).text
     assert "p26@example.com" in rest
     assert "2 members of 27 on this page" in rest
-    assert "27 members lose 1 permission" in desk.open(f"{here}?ask=delete").text
-    refused = desk.send(f"{here}/members", {"email": "who@example.com"}, seen_at=here)
+    assert "27 members lose 1 permission" in console.open(f"{here}?ask=delete").text
+    refused = console.send(f"{here}/members", {"email": "who@example.com"}, seen_at=here)
     assert ">More<" not in refused.html
 
 
-def test_group_with_more_permissions_is_read_only(staff_desk: StaffDesk, shop: Ports) -> None:
+def test_group_with_more_permissions_is_read_only(
+    staff_console: StaffConsole, shop: Ports
+) -> None:
     here = f"{LIST}{make_group(shop, 'Developers', APPS)}"
-    desk = staff_desk(STAFF)
-    assert "not yours to change" in desk.open(LIST).text
-    page = desk.open(f"{here}?ask=delete")
+    console = staff_console(STAFF)
+    assert "not yours to change" in console.open(LIST).text
+    page = console.open(f"{here}?ask=delete")
     assert "permissions you don't have: MANAGE_APPS" in page.text
     assert '<dialog class="lk-dialog" open' not in page.html
-    refused = desk.follow(desk.send(f"{here}/delete", seen_at=f"{LIST}new")).text
+    refused = console.follow(console.send(f"{here}/delete", seen_at=f"{LIST}new")).text
     assert "Nothing was changed" in refused
-    saved = desk.send(f"{here}/save", {"name": "Mine"}, seen_at=f"{LIST}new")
+    saved = console.send(f"{here}/save", {"name": "Mine"}, seen_at=f"{LIST}new")
     assert saved.status == 422
 
 
 def test_a_group_is_deleted_after_a_question_that_counts(
-    staff_desk: StaffDesk, shop: Ports
+    staff_console: StaffConsole, shop: Ports
 ) -> None:
     key = make_group(shop, "Support", ORDERS)
     make_user(shop, "tom@example.com", is_staff=True, groups=[key])
     here = f"{LIST}{key}"
-    desk = staff_desk(STAFF, ORDERS)
-    assert "1 member loses 1 permission" in desk.open(f"{here}?ask=delete").text
-    gone = desk.follow(desk.send(f"{here}/delete", seen_at=here)).text
+    console = staff_console(STAFF, ORDERS)
+    assert "1 member loses 1 permission" in console.open(f"{here}?ask=delete").text
+    gone = console.follow(console.send(f"{here}/delete", seen_at=here)).text
     assert "The group Support was deleted" in gone
-    assert desk.open(here).status == 404
+    assert console.open(here).status == 404

@@ -21,8 +21,8 @@ from tests.builders.apps import make_app
 from tests.builders.people import make_user
 from tests.builders.provider_records import ISSUER_THERE, link_identity, make_provider
 from tests.builders.webhooks import change_webhook, make_webhook
-from tests.console.conftest import StaffDesk, Statements
-from tests.console.staff_client import Desk
+from tests.console.conftest import StaffConsole, Statements
+from tests.console.staff_client import ConsoleClient
 from tests.fakes.no_database import NoDatabase
 
 
@@ -36,12 +36,14 @@ class AbsentDatabase(NoDatabase):
         raise DatabaseUnavailable("it is down")
 
 
-def test_the_bare_address_leads_to_the_console(nobody: Desk) -> None:
-    assert nobody.open("/").leads_to == "/console/"
+def test_the_bare_address_leads_to_the_console(anonymous_console: ConsoleClient) -> None:
+    assert anonymous_console.open("/").leads_to == "/console/"
 
 
-def test_staff_without_permissions_see_the_doors_and_no_numbers(staff_desk: StaffDesk) -> None:
-    page = staff_desk().open("/console/")
+def test_staff_without_permissions_see_the_doors_and_no_numbers(
+    staff_console: StaffConsole,
+) -> None:
+    page = staff_console().open("/console/")
     assert page.status == 200
     assert "Customers and staff sign in by password." in page.text
     assert "Last 24 hours" not in page.text
@@ -49,7 +51,7 @@ def test_staff_without_permissions_see_the_doors_and_no_numbers(staff_desk: Staf
 
 
 def test_who_may_see_everything_sees_it_with_six_statements(
-    admin: Desk, statements: Statements
+    admin: ConsoleClient, statements: Statements
 ) -> None:
     with statements() as seen:
         page = admin.open("/console/")
@@ -59,12 +61,12 @@ def test_who_may_see_everything_sees_it_with_six_statements(
 
 
 def test_attention_items_are_sorted_by_severity(
-    admin: Desk, shop: Ports, statements: Statements
+    admin: ConsoleClient, shop: Ports, statements: Statements
 ) -> None:
     calm = admin.open("/console/").text
     assert "Nothing wants a look." in calm
     assert "Needs attention" not in calm
-    url = make_trouble(shop)
+    url = make_failures(shop)
     admin.open("/console/")  # this process reads the providers once
     with statements() as seen:
         page = admin.open("/console/").text
@@ -87,7 +89,9 @@ def test_attention_items_are_sorted_by_severity(
     assert "3 things want a look." in admin.open("/console/").text
 
 
-def test_see_who_opens_the_list_of_just_those_who_were_counted(admin: Desk, shop: Ports) -> None:
+def test_see_who_opens_the_list_of_just_those_who_were_counted(
+    admin: ConsoleClient, shop: Ports
+) -> None:
     make_provider(shop)
     make_provider(shop, "resting", issuer="https://resting.invalid", active=False)
     save_provider(shop, OPERATOR, "default", ProviderUpdate({}))
@@ -110,7 +114,7 @@ def test_see_who_opens_the_list_of_just_those_who_were_counted(admin: Desk, shop
     assert "Signs in by: No single sign-on in use , take away" in page.text
 
 
-def make_trouble(shop: Ports) -> str:
+def make_failures(shop: Ports) -> str:
     """Everything that can want a look, once; returns what the provider does not answer at."""
     now = shop.clock.now()
     hook = make_webhook(shop, make_app(shop, "Labels")[0])
@@ -127,16 +131,16 @@ def make_trouble(shop: Ports) -> str:
 
 
 def test_names_are_shown_as_they_are_and_never_as_markup(
-    staff_desk: StaffDesk, shop: Ports
+    staff_console: StaffConsole, shop: Ports
 ) -> None:
-    desk = staff_desk(Permission.MANAGE_STAFF, email="first@example.com")
+    console = staff_console(Permission.MANAGE_STAFF, email="first@example.com")
     make_user(shop, first_name="<script>alert(1)</script>", email="b@example.com", is_staff=True)
-    desk.sign_in("b@example.com")
-    page = desk.open("/console/")
+    console.sign_in("b@example.com")
+    page = console.open("/console/")
     assert "<script>alert(1)" not in page.html
 
 
-def test_unknown_page_is_404_in_the_console_layout(admin: Desk) -> None:
+def test_unknown_page_is_404_in_the_console_layout(admin: ConsoleClient) -> None:
     told = admin.open("/console/nowhere")
     assert told.status == 404
     assert "There is no such page" in told.text
@@ -156,7 +160,7 @@ def test_no_line_breaks_between_a_number_and_its_unit(shown: str, told: str) -> 
     assert shown == told
 
 
-def test_outage_page_does_not_look_up_who_is_signed_in(admin: Desk) -> None:
+def test_outage_page_does_not_look_up_who_is_signed_in(admin: ConsoleClient) -> None:
     """The database is away: a second question to it would turn the page into a fault."""
     application = admin.client.application
     here = installation_of(application)

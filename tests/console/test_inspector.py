@@ -14,17 +14,17 @@ from tests.builders.apps import change_app, make_app
 from tests.builders.people import NOBODY, make_staff, make_user, sign_in
 from tests.builders.shop import set_mode
 from tests.builders.tokens import altered, extension_of
-from tests.console.conftest import StaffDesk, Statements
-from tests.console.staff_client import Desk, Sheet
+from tests.console.conftest import StaffConsole, Statements
+from tests.console.staff_client import ConsoleClient, Page
 from tests.fakes.clock import FakeClock
 
 PAGE = "/console/inspector/"
-HERE = replace(NOBODY, issuer="http://localhost/graphql/")
+CALLER = replace(NOBODY, issuer="http://localhost/graphql/")
 STAFF, ORDERS = Permission.MANAGE_STAFF, Permission.MANAGE_ORDERS
 
 
 def token_of(shop: Ports, user_id: int, origin: SessionOrigin = SessionOrigin.PASSWORD) -> str:
-    return sign_in(shop, user_id, origin, HERE).access
+    return sign_in(shop, user_id, origin, CALLER).access
 
 
 def come_by_sign_on(shop: Ports) -> None:
@@ -34,29 +34,29 @@ def come_by_sign_on(shop: Ports) -> None:
             stored.origin = SessionOrigin.OIDC.value
 
 
-def inspect(desk: Desk, token: str) -> Sheet:
-    return desk.send(PAGE, {"token": token})
+def inspect(console: ConsoleClient, token: str) -> Page:
+    return console.send(PAGE, {"token": token})
 
 
-def test_the_page_asks_by_a_form_that_is_posted(staff_desk: StaffDesk) -> None:
-    page = staff_desk().open(PAGE)
+def test_the_page_asks_by_a_form_that_is_posted(staff_console: StaffConsole) -> None:
+    page = staff_console().open(PAGE)
     assert page.status == 200
     assert '<form method="post" action="/console/inspector/"' in page.html
     assert "Verdict" not in page.text
 
 
-def test_a_token_in_the_address_is_not_looked_at(staff_desk: StaffDesk, shop: Ports) -> None:
+def test_a_token_in_the_address_is_not_looked_at(staff_console: StaffConsole, shop: Ports) -> None:
     token = token_of(shop, make_user(shop))
-    page = staff_desk().open(f"{PAGE}?token={token}")
+    page = staff_console().open(f"{PAGE}?token={token}")
     assert "Verdict" not in page.text
 
 
 def test_token_is_shown_with_claims_key_checks_and_permissions(
-    staff_desk: StaffDesk, shop: Ports
+    staff_console: StaffConsole, shop: Ports
 ) -> None:
-    desk = staff_desk(STAFF)
+    console = staff_console(STAFF)
     tom = make_user(shop, "tom@example.com", is_staff=True, permissions=[ORDERS], first_name="Tom")
-    page = inspect(desk, f"Bearer {token_of(shop, tom)}")
+    page = inspect(console, f"Bearer {token_of(shop, tom)}")
     assert page.status == 200
     assert "Verdict Valid" in page.text
     assert "Signed by us" in page.text
@@ -68,14 +68,14 @@ def test_token_is_shown_with_claims_key_checks_and_permissions(
 
 
 def test_the_token_is_nowhere_in_what_goes_out_and_in_no_log(
-    staff_desk: StaffDesk, shop: Ports, caplog: pytest.LogCaptureFixture
+    staff_console: StaffConsole, shop: Ports, caplog: pytest.LogCaptureFixture
 ) -> None:
-    desk = staff_desk(STAFF)
+    console = staff_console(STAFF)
     token = token_of(shop, make_staff(shop, "tom@example.com"))
     app_token = make_app(shop, "Parcels")[1]
     with caplog.at_level(logging.DEBUG):
         for pasted in (token, f"{token}x", app_token, "no token at all"):
-            page = inspect(desk, pasted)
+            page = inspect(console, pasted)
             everything = f"{page.html}{page.response.headers}"
             assert pasted not in everything
             assert pasted.rpartition(".")[2] not in everything
@@ -84,12 +84,14 @@ def test_the_token_is_nowhere_in_what_goes_out_and_in_no_log(
     assert app_token not in caplog.text
 
 
-def test_login_mode_effect_on_permissions_is_shown(staff_desk: StaffDesk, shop: Ports) -> None:
-    desk = staff_desk(STAFF)
+def test_login_mode_effect_on_permissions_is_shown(
+    staff_console: StaffConsole, shop: Ports
+) -> None:
+    console = staff_console(STAFF)
     come_by_sign_on(shop)
     token = token_of(shop, make_staff(shop, "tom@example.com", ORDERS))
     set_mode(shop, PasswordLoginMode.CUSTOMERS_ONLY)
-    page = inspect(desk, token)
+    page = inspect(console, token)
     assert "Valid, with less than its person holds" in page.text
     assert "Passwords are for customers only" in page.text
     assert "Manage orders holds it No: login mode" in page.text
@@ -97,12 +99,12 @@ def test_login_mode_effect_on_permissions_is_shown(staff_desk: StaffDesk, shop: 
 
 
 def test_an_extension_acts_with_what_person_and_app_both_hold(
-    staff_desk: StaffDesk, shop: Ports
+    staff_console: StaffConsole, shop: Ports
 ) -> None:
-    desk = staff_desk(STAFF)
+    console = staff_console(STAFF)
     tom = make_staff(shop, "tom@example.com", ORDERS)
     app_id, _ = make_app(shop, "<script>alert(1)</script>", Permission.MANAGE_SHIPPING)
-    page = inspect(desk, extension_of(shop, token_of(shop, tom), app_id))
+    page = inspect(console, extension_of(shop, token_of(shop, tom), app_id))
     assert "Extension token" in page.text
     assert "No: not the app" in page.text
     assert "No: not the person" in page.text
@@ -110,59 +112,61 @@ def test_an_extension_acts_with_what_person_and_app_both_hold(
 
 
 def test_reason_for_an_invalid_token_is_shown(
-    staff_desk: StaffDesk, shop: Ports, clock: FakeClock
+    staff_console: StaffConsole, shop: Ports, clock: FakeClock
 ) -> None:
-    desk = staff_desk(STAFF)
+    console = staff_console(STAFF)
     token = token_of(shop, make_user(shop))
-    foreign = inspect(desk, altered(shop, token, iss="https://elsewhere.example/graphql/"))
+    foreign = inspect(console, altered(shop, token, iss="https://elsewhere.example/graphql/"))
     assert "Not valid" in foreign.text
     assert "It was issued for another address" in foreign.text
-    assert "Not a token for here" in inspect(desk, "<b>nothing</b>").text
-    assert "Nothing was pasted" in inspect(desk, " ").text
+    assert "Not a token for here" in inspect(console, "<b>nothing</b>").text
+    assert "Nothing was pasted" in inspect(console, " ").text
     clock.pass_(minutes=6)
-    over = inspect(desk, token)
+    over = inspect(console, token)
     assert "Not valid" in over.text
     assert "It expired at" in over.text
 
 
-def test_claims_of_any_form_are_shown_as_text(staff_desk: StaffDesk, shop: Ports) -> None:
-    desk = staff_desk(STAFF)
+def test_claims_of_any_form_are_shown_as_text(staff_console: StaffConsole, shop: Ports) -> None:
+    console = staff_console(STAFF)
     token = token_of(shop, make_user(shop))
     odd = altered(shop, token, exp=10**30, iat=True, nested={"<i>": [1, None]}, nbf="<u>")
-    page = inspect(desk, odd)
+    page = inspect(console, odd)
     assert page.status == 200
     assert "{&#34;&lt;i&gt;&#34;: [1, null]}" in page.html
     assert "<i>" not in page.html
     assert "<u>" not in page.html
 
 
-def test_app_token_is_shown_with_its_app(staff_desk: StaffDesk, shop: Ports) -> None:
-    desk = staff_desk(STAFF)
+def test_app_token_is_shown_with_its_app(staff_console: StaffConsole, shop: Ports) -> None:
+    console = staff_console(STAFF)
     app_id, token = make_app(shop, "Parcels", ORDERS)
-    page = inspect(desk, token)
+    page = inspect(console, token)
     assert "Parcels" in page.text
     assert "Manage orders holds it Yes" in page.text
     change_app(shop, app_id, is_active=False)
-    off = inspect(desk, token)
+    off = inspect(console, token)
     assert "The app is switched off" in off.text
     assert "No: the token is not valid" in off.text
 
 
-def test_permissions_are_hidden_from_other_managers(staff_desk: StaffDesk, shop: Ports) -> None:
-    desk = staff_desk(ORDERS)
-    page = inspect(desk, token_of(shop, make_staff(shop, "tom@example.com", ORDERS)))
+def test_permissions_are_hidden_from_other_managers(
+    staff_console: StaffConsole, shop: Ports
+) -> None:
+    console = staff_console(ORDERS)
+    page = inspect(console, token_of(shop, make_staff(shop, "tom@example.com", ORDERS)))
     assert "only with Manage staff" in page.text
     assert "Manage orders" not in page.text
 
 
 def test_an_inspection_costs_six_statements_at_most(
-    staff_desk: StaffDesk, shop: Ports, statements: Statements
+    staff_console: StaffConsole, shop: Ports, statements: Statements
 ) -> None:
-    desk = staff_desk(STAFF)
+    console = staff_console(STAFF)
     token = token_of(shop, make_staff(shop, "tom@example.com", ORDERS))
-    inspect(desk, token)
-    csrf = desk.open(PAGE).html.partition('name="csrf_token" value="')[2].partition('"')[0]
+    inspect(console, token)
+    csrf = console.open(PAGE).html.partition('name="csrf_token" value="')[2].partition('"')[0]
     with statements() as seen:
-        answer = desk.client.post(PAGE, data={"token": token, "csrf_token": csrf})
+        answer = console.client.post(PAGE, data={"token": token, "csrf_token": csrf})
     assert answer.status_code == 200
     assert len(seen) <= 6

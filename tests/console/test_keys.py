@@ -2,24 +2,24 @@
 
 from app.domain.authorization.permissions import Permission
 from tests.builders.people import PASSWORD
-from tests.console.conftest import StaffDesk, Statements
+from tests.console.conftest import StaffConsole, Statements
 from tests.fakes.clock import FakeClock
 
 MAY = Permission.MANAGE_SETTINGS
 ASK = "/console/keys/?ask=rotate"
 
 
-def test_the_page_needs_manage_settings(staff_desk: StaffDesk) -> None:
-    assert staff_desk(Permission.MANAGE_APPS).open("/console/keys/").status == 403
+def test_the_page_needs_manage_settings(staff_console: StaffConsole) -> None:
+    assert staff_console(Permission.MANAGE_APPS).open("/console/keys/").status == 403
 
 
 def test_the_ring_is_shown_with_what_verifies(
-    staff_desk: StaffDesk, statements: Statements
+    staff_console: StaffConsole, statements: Statements
 ) -> None:
-    desk = staff_desk(MAY)
-    desk.open("/console/keys/")
+    console = staff_console(MAY)
+    console.open("/console/keys/")
     with statements() as seen:
-        page = desk.open("/console/keys/")
+        page = console.open("/console/keys/")
     assert "Next" in page.text
     assert "Active" in page.text
     assert "http://localhost/.well-known/jwks.json" in page.html
@@ -27,32 +27,32 @@ def test_the_ring_is_shown_with_what_verifies(
 
 
 def test_key_rotation_needs_confirmation_and_keeps_sessions(
-    staff_desk: StaffDesk, clock: FakeClock
+    staff_console: StaffConsole, clock: FakeClock
 ) -> None:
-    desk = staff_desk(MAY)
+    console = staff_console(MAY)
     signing_in = "mutation ($password: String) { tokenCreate(%s) { token } }"
     arguments = 'email: "staff@example.com", password: $password'
     body = {"query": signing_in % arguments, "variables": {"password": PASSWORD}}
-    made = desk.client.post("/graphql/", json=body).json
+    made = console.client.post("/graphql/", json=body).json
     assert made is not None
     token = made["data"]["tokenCreate"]["token"]
     clock.pass_(minutes=4)
-    told = desk.open(ASK)
+    told = console.open(ASK)
     assert "The next key can sign in 1 min" in told.text
     assert "Rotate the signing key?" not in told.text
     assert 'href="/console/keys/?ask=rotate"' not in told.html
-    early = desk.follow(desk.send("/console/keys/rotate", seen_at=ASK))
+    early = console.follow(console.send("/console/keys/rotate", seen_at=ASK))
     assert "was rotated" not in early.text
     clock.pass_(minutes=2)
-    asked = desk.open(ASK).text
+    asked = console.open(ASK).text
     assert "signed verifies until 31 Mar 2026, 12:06:00 UTC" in asked
     query = "{ me { email } }"
     headers = {"Authorization": f"Bearer {token}"}
     confirmed = {"proof_password": PASSWORD}
-    done = desk.follow(desk.send("/console/keys/rotate", confirmed, seen_at=ASK))
+    done = console.follow(console.send("/console/keys/rotate", confirmed, seen_at=ASK))
     assert "The signing key was rotated. New tokens carry" in done.text
     assert "Retired" in done.text
     clock.pass_(minutes=-2)
-    assert desk.client.post("/graphql/", json={"query": query}, headers=headers).json == {
+    assert console.client.post("/graphql/", json={"query": query}, headers=headers).json == {
         "data": {"me": {"email": "staff@example.com"}}
     }

@@ -17,8 +17,8 @@ from tests.builders.apps import make_app
 from tests.builders.people import make_group, make_user
 from tests.builders.provider_records import make_provider
 from tests.builders.webhooks import make_delivery, make_webhook
-from tests.console.conftest import StaffDesk
-from tests.console.staff_client import Sheet
+from tests.console.conftest import StaffConsole
+from tests.console.staff_client import Page
 from tests.fakes.clock import FakeClock
 
 AUDIT, DELIVERIES = "/console/audit/", "/console/deliveries/"
@@ -27,29 +27,29 @@ WEBHOOKS = "/console/webhooks/"
 MAY = (Permission.MANAGE_STAFF, Permission.MANAGE_APPS, Permission.MANAGE_PLUGINS)
 
 
-def order(sheet: Sheet, *words: str) -> list[str]:
+def order(page: Page, *words: str) -> list[str]:
     """``words`` in the order in which the list has them."""
-    rows = sheet.html.split("<tbody>")[1].split("</tbody>")[0]
+    rows = page.html.split("<tbody>")[1].split("</tbody>")[0]
     return sorted(words, key=rows.index)
 
 
-def chosen(sheet: Sheet) -> str:
+def chosen(page: Page) -> str:
     """The order that the page says it has."""
-    select = sheet.html.split('name="sort"')[1].split("</select>")[0]
+    select = page.html.split('name="sort"')[1].split("</select>")[0]
     found = re.search(r"<option [^>]*selected>([^<]*)", select)
     return found[1] if found else ""
 
 
-def next_page(sheet: Sheet, label: str) -> str:
+def next_page(page: Page, label: str) -> str:
     """Where the button ``label`` below the list leads."""
-    pages = sheet.html.split('aria-label="Pages"')[1]
+    pages = page.html.split('aria-label="Pages"')[1]
     found = re.search(rf'href="([^"]*)"[^>]*>{label}<', pages)
     assert found is not None
     return html.unescape(found[1])
 
 
 def test_webhooks_are_sorted_and_stay_so_on_the_next_page(
-    staff_desk: StaffDesk, shop: Ports
+    staff_console: StaffConsole, shop: Ports
 ) -> None:
     app_id, _ = make_app(shop, "Labels")
     other, _ = make_app(shop, "Almanac")
@@ -58,46 +58,46 @@ def test_webhooks_are_sorted_and_stay_so_on_the_next_page(
         with shop.database.transaction() as session:
             named = update(WebhookRecord).where(WebhookRecord.id == key)
             session.execute(named.values(name=f"hook-{99 - number}"))
-    desk = staff_desk(*MAY)
-    assert order(desk.open(WEBHOOKS), "hook-74", "hook-73", "hook-75")[0] == "hook-73"
-    by_name = desk.open(f"{WEBHOOKS}?sort=name&state=on")
+    console = staff_console(*MAY)
+    assert order(console.open(WEBHOOKS), "hook-74", "hook-73", "hook-75")[0] == "hook-73"
+    by_name = console.open(f"{WEBHOOKS}?sort=name&state=on")
     assert chosen(by_name) == "Name"
     assert order(by_name, "hook-75", "hook-73", "hook-74") == ["hook-73", "hook-74", "hook-75"]
     on = next_page(by_name, "More")
     assert "sort=name" in on
     assert "state=on" in on
-    second = desk.open(on)
+    second = console.open(on)
     assert order(second, "hook-99", "hook-98") == ["hook-98", "hook-99"]
     assert "hook-73" not in second.html.split("<tbody>")[1]
-    back = desk.open(next_page(second, "Before"))
+    back = console.open(next_page(second, "Before"))
     assert "sort=name" in next_page(second, "Before")
     assert order(back, "hook-75", "hook-73", "hook-74") == ["hook-73", "hook-74", "hook-75"]
     assert "hook-98" not in back.html.split("<tbody>")[1]
     [without] = re.findall(r'class="lk-tag" href="([^"]*)"', second.html)
     assert html.unescape(without) == f"{WEBHOOKS}?sort=name"
-    assert "hook-98" in desk.open(next_page(back, "More")).html.split("<tbody>")[1]
-    assert order(desk.open(f"{WEBHOOKS}?sort=app"), "hook-99", "hook-73")[0] == "hook-73"
-    assert chosen(desk.open(f"{WEBHOOKS}?sort=nonsense")) == ""
+    assert "hook-98" in console.open(next_page(back, "More")).html.split("<tbody>")[1]
+    assert order(console.open(f"{WEBHOOKS}?sort=app"), "hook-99", "hook-73")[0] == "hook-73"
+    assert chosen(console.open(f"{WEBHOOKS}?sort=nonsense")) == ""
 
 
-def test_active_filters_are_described(staff_desk: StaffDesk, shop: Ports) -> None:
+def test_active_filters_are_described(staff_console: StaffConsole, shop: Ports) -> None:
     app_id, _ = make_app(shop, "Labels")
     hook = make_webhook(shop, app_id)
     make_delivery(shop, hook)
-    desk = staff_desk(*MAY)
-    assert "App: Labels , take away" in desk.open(f"{WEBHOOKS}?app={app_id}").text
-    assert "State: In trouble , take away" in desk.open(f"{WEBHOOKS}?state=trouble").text
-    assert "Status: Waiting , take away" in desk.open(f"{DELIVERIES}?status=waiting").text
-    assert "Webhook: hook , take away" in desk.open(f"{DELIVERIES}?webhook={hook}").text
-    assert "Who: Whoever runs the server , take away" in desk.open(f"{AUDIT}?who=operator").text
-    assert "Tried: passwords of accounts" in desk.open("/console/throttle/?why=accounts").text
-    staff = desk.open("/console/staff/?status=inactive")
+    console = staff_console(*MAY)
+    assert "App: Labels , take away" in console.open(f"{WEBHOOKS}?app={app_id}").text
+    assert "State: In trouble , take away" in console.open(f"{WEBHOOKS}?state=trouble").text
+    assert "Status: Waiting , take away" in console.open(f"{DELIVERIES}?status=waiting").text
+    assert "Webhook: hook , take away" in console.open(f"{DELIVERIES}?webhook={hook}").text
+    assert "Who: Whoever runs the server , take away" in console.open(f"{AUDIT}?who=operator").text
+    assert "Tried: passwords of accounts" in console.open("/console/throttle/?why=accounts").text
+    staff = console.open("/console/staff/?status=inactive")
     assert "Status: Deactivated , take away" in staff.text
 
 
 @pytest.mark.parametrize("path", [AUDIT, DELIVERIES])
 def test_what_goes_by_time_is_turned_round(
-    staff_desk: StaffDesk, shop: Ports, clock: FakeClock, path: str
+    staff_console: StaffConsole, shop: Ports, clock: FakeClock, path: str
 ) -> None:
     app_id, _ = make_app(shop, "Labels")
     hook = make_webhook(shop, app_id)
@@ -105,8 +105,8 @@ def test_what_goes_by_time_is_turned_round(
         update_shop(shop, OPERATOR, ShopUpdate(name=f"name-{number}"))
         make_delivery(shop, hook)
         clock.pass_(seconds=1)
-    desk = staff_desk(*MAY)
-    newest, oldest = desk.open(path), desk.open(f"{path}?sort=oldest")
+    console = staff_console(*MAY)
+    newest, oldest = console.open(path), console.open(f"{path}?sort=oldest")
     rows = [one.html.split("<tbody>")[1].split("</tbody>")[0] for one in (newest, oldest)]
     times = [re.findall(r'<time datetime="([^"]*)"', one) for one in rows]
     assert times[0] == sorted(times[0], reverse=True)
@@ -116,35 +116,35 @@ def test_what_goes_by_time_is_turned_round(
     assert ">Older</a>" not in oldest.html
     on = next_page(oldest, "Newer")
     assert "sort=oldest" in on
-    assert "sort=oldest" in next_page(desk.open(on), "Older")
+    assert "sort=oldest" in next_page(console.open(on), "Older")
 
 
 def test_groups_go_by_how_many_are_in_them_and_lead_to_their_people(
-    staff_desk: StaffDesk, shop: Ports
+    staff_console: StaffConsole, shop: Ports
 ) -> None:
     make_group(shop, "Almonds")
     zebras = make_group(shop, "Zebras")
     make_user(shop, "tom@example.com", is_staff=True, groups=[zebras])
-    desk = staff_desk(*MAY)
-    assert order(desk.open(GROUPS), "Zebras", "Almonds") == ["Almonds", "Zebras"]
-    by_members = desk.open(f"{GROUPS}?sort=members")
+    console = staff_console(*MAY)
+    assert order(console.open(GROUPS), "Zebras", "Almonds") == ["Almonds", "Zebras"]
+    by_members = console.open(f"{GROUPS}?sort=members")
     assert order(by_members, "Zebras", "Almonds") == ["Zebras", "Almonds"]
     assert f'href="/console/staff/?group={zebras}"' in by_members.html
     assert "No groups yet" not in by_members.text
 
 
-def test_providers_go_by_their_names(staff_desk: StaffDesk, shop: Ports) -> None:
+def test_providers_go_by_their_names(staff_console: StaffConsole, shop: Ports) -> None:
     make_provider(shop, name="Northlight")
     make_provider(shop, "acme", name="Acme & more", issuer="https://acme.invalid")
     save_provider(shop, OPERATOR, "default", ProviderUpdate({}))
-    desk = staff_desk(*MAY)
+    console = staff_console(*MAY)
     first, second = "Northlight", "Acme &amp; more"
-    assert order(desk.open(PROVIDERS), first, second) == [first, second]
-    assert order(desk.open(f"{PROVIDERS}?sort=name"), first, second) == [second, first]
+    assert order(console.open(PROVIDERS), first, second) == [first, second]
+    assert order(console.open(f"{PROVIDERS}?sort=name"), first, second) == [second, first]
 
 
 @pytest.mark.parametrize("path", [WEBHOOKS, DELIVERIES, GROUPS, PROVIDERS, AUDIT])
-def test_an_order_alone_narrows_nothing(staff_desk: StaffDesk, path: str) -> None:
-    page = staff_desk(*MAY).open(f"{path}?sort=name")
+def test_an_order_alone_narrows_nothing(staff_console: StaffConsole, path: str) -> None:
+    page = staff_console(*MAY).open(f"{path}?sort=name")
     assert "Nothing fits" not in page.text
     assert "take away" not in page.text

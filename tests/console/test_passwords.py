@@ -6,49 +6,55 @@ from app.ports import Ports
 from app.services.accounts.password_resets import answer_reset_requests
 from tests.builders.links import link_for
 from tests.builders.people import make_staff, make_user
-from tests.console.staff_client import Desk
+from tests.console.staff_client import ConsoleClient
 
 NEW = "a long and rather new sentence"
 
 
-def test_the_answer_is_the_same_for_every_address(nobody: Desk, shop: Ports) -> None:
+def test_the_answer_is_the_same_for_every_address(
+    anonymous_console: ConsoleClient, shop: Ports
+) -> None:
     make_staff(shop)
-    known = nobody.send("/console/forgotten", {"email": "staff@example.com"})
-    unknown = nobody.send("/console/forgotten", {"email": "nobody@example.com"})
+    known = anonymous_console.send("/console/forgotten", {"email": "staff@example.com"})
+    unknown = anonymous_console.send("/console/forgotten", {"email": "nobody@example.com"})
     assert known.status == unknown.status == 200
     assert known.text.replace("staff@", "") == unknown.text.replace("nobody@", "")
     assert answer_reset_requests(shop, WORKER) == 2
 
 
-def test_the_link_leads_staff_to_a_new_password_and_in(nobody: Desk, shop: Ports) -> None:
+def test_the_link_leads_staff_to_a_new_password_and_in(
+    anonymous_console: ConsoleClient, shop: Ports
+) -> None:
     token = link_for(shop, make_staff(shop), LinkPurpose.SET_PASSWORD)
-    led = nobody.open(f"/console/set-password?email=staff%40example.com&token={token}")
+    led = anonymous_console.open(f"/console/set-password?email=staff%40example.com&token={token}")
     assert led.leads_to == "/console/new-password"
-    assert token not in nobody.follow(led).html
-    done = nobody.send("/console/new-password", {"password": NEW})
+    assert token not in anonymous_console.follow(led).html
+    done = anonymous_console.send("/console/new-password", {"password": NEW})
     assert done.leads_to == "/console/"
-    assert "Your password is set, and you are signed in." in nobody.follow(done).text
+    assert "Your password is set, and you are signed in." in anonymous_console.follow(done).text
 
 
 def test_a_weak_password_is_refused_with_the_reason_and_the_link_stays_good(
-    nobody: Desk, shop: Ports
+    anonymous_console: ConsoleClient, shop: Ports
 ) -> None:
     token = link_for(shop, make_staff(shop), LinkPurpose.SET_PASSWORD)
-    nobody.open(f"/console/set-password?email=staff%40example.com&token={token}")
-    assert nobody.send("/console/new-password", {"password": "short"}).status == 422
-    assert nobody.send("/console/new-password", {"password": NEW}).status == 303
+    anonymous_console.open(f"/console/set-password?email=staff%40example.com&token={token}")
+    assert anonymous_console.send("/console/new-password", {"password": "short"}).status == 422
+    assert anonymous_console.send("/console/new-password", {"password": NEW}).status == 303
 
 
-def test_invalid_link_is_refused(nobody: Desk) -> None:
-    nobody.open("/console/set-password?email=staff%40example.com&token=wrong")
-    told = nobody.send("/console/new-password", {"password": NEW})
+def test_invalid_link_is_refused(anonymous_console: ConsoleClient) -> None:
+    anonymous_console.open("/console/set-password?email=staff%40example.com&token=wrong")
+    told = anonymous_console.send("/console/new-password", {"password": NEW})
     assert told.status == 422
     assert "Ask for another one" in told.text
 
 
-def test_a_customer_sets_a_password_and_stays_outside(nobody: Desk, shop: Ports) -> None:
+def test_a_customer_sets_a_password_and_stays_outside(
+    anonymous_console: ConsoleClient, shop: Ports
+) -> None:
     token = link_for(shop, make_user(shop), LinkPurpose.SET_PASSWORD)
-    nobody.open(f"/console/set-password?email=customer%40example.com&token={token}")
-    told = nobody.send("/console/new-password", {"password": NEW})
+    anonymous_console.open(f"/console/set-password?email=customer%40example.com&token={token}")
+    told = anonymous_console.send("/console/new-password", {"password": NEW})
     assert "You can sign in at" in told.text
-    assert nobody.open("/console/").status == 303
+    assert anonymous_console.open("/console/").status == 303

@@ -6,7 +6,7 @@ from app.ports import Ports
 from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
 from tests.builders.people import make_user
 from tests.builders.providers import identities, set_up, user_called
-from tests.console.conftest import StaffDesk
+from tests.console.conftest import StaffConsole
 from tests.servers.http import Reply
 from tests.servers.own_provider import OwnProvider
 from tests.services.provider_bearers import EMAIL
@@ -17,14 +17,14 @@ TEST, PREVIEW = f"{PAGE}test", f"{PAGE}preview"
 
 
 def test_each_check_reports_its_result(
-    staff_desk: StaffDesk, shop: Ports, other_provider: OwnProvider
+    staff_console: StaffConsole, shop: Ports, other_provider: OwnProvider
 ) -> None:
-    desk = staff_desk(MAY)
+    console = staff_console(MAY)
     other_provider.describe()
     set_up(shop, other_provider)
     other_provider.server.answer("/authorize", Reply(400))
     other_provider.server.answer("/logout", Reply(503))
-    page = desk.send(TEST, seen_at=PAGE)
+    page = console.send(TEST, seen_at=PAGE)
     assert page.status == 200
     assert "Its description agrees with the settings" in page.text
     assert "Has 1 usable key: key-1" in page.text
@@ -35,28 +35,28 @@ def test_each_check_reports_its_result(
 
 
 def test_failed_check_is_shown_with_its_remedy(
-    staff_desk: StaffDesk, shop: Ports, other_provider: OwnProvider
+    staff_console: StaffConsole, shop: Ports, other_provider: OwnProvider
 ) -> None:
-    desk = staff_desk(MAY)
+    console = staff_console(MAY)
     set_up(shop, other_provider, client_secret="wrong", issuer="")
     other_provider.server.answer("/keys", Reply(200, b"<script>alert(1)</script>"))
-    page = desk.send(TEST, seen_at=PAGE)
+    page = console.send(TEST, seen_at=PAGE)
     assert "Failed: JSON Web Key Set URL" in page.text
     assert "Set client_id and client_secret as the provider has them" in page.text
     assert "<script>alert(1)" not in page.html
 
 
 def test_mapping_preview_creates_no_account(
-    staff_desk: StaffDesk, shop: Ports, other_provider: OwnProvider
+    staff_console: StaffConsole, shop: Ports, other_provider: OwnProvider
 ) -> None:
-    desk = staff_desk(MAY, Permission.MANAGE_STAFF)
+    console = staff_console(MAY, Permission.MANAGE_STAFF)
     changes = {
         "staff_user_domains": "sso.example",
         "default_group_name_for_new_staff_users": "<b>Newcomers</b>",
     }
     set_up(shop, other_provider, **changes)
     token = other_provider.access_token()
-    page = desk.send(PREVIEW, {"token": token}, seen_at=PAGE)
+    page = console.send(PREVIEW, {"token": token}, seen_at=PAGE)
     assert page.status == 200
     assert f"This token would give a new account, {EMAIL} , Alice Sso" in page.text
     assert "Staff made so by the provider" in page.text
@@ -67,52 +67,52 @@ def test_mapping_preview_creates_no_account(
 
 
 def test_mapping_preview_shows_the_linked_account(
-    staff_desk: StaffDesk, shop: Ports, other_provider: OwnProvider
+    staff_console: StaffConsole, shop: Ports, other_provider: OwnProvider
 ) -> None:
-    desk = staff_desk(MAY, Permission.MANAGE_STAFF, Permission.MANAGE_ORDERS)
+    console = staff_console(MAY, Permission.MANAGE_STAFF, Permission.MANAGE_ORDERS)
     set_up(shop, other_provider)
     make_user(shop, EMAIL, is_staff=True, permissions=[Permission.MANAGE_ORDERS])
-    page = desk.send(PREVIEW, {"token": other_provider.access_token()}, seen_at=PAGE).text
+    page = console.send(PREVIEW, {"token": other_provider.access_token()}, seen_at=PAGE).text
     assert f"This token would give {EMAIL}" in page
     assert "would be linked" in page
     assert "Permissions Manage orders kept here" in page
 
 
 def test_where_the_provider_rules_its_scopes_are_shown(
-    staff_desk: StaffDesk, shop: Ports, other_provider: OwnProvider
+    staff_console: StaffConsole, shop: Ports, other_provider: OwnProvider
 ) -> None:
-    desk = staff_desk(MAY)
+    console = staff_console(MAY)
     set_up(shop, other_provider, use_oauth_scope_permissions="true", audience="shop")
     token = other_provider.access_token(aud="shop", scope="openid latchkey:manage_orders")
-    page = desk.send(PREVIEW, {"token": token}, seen_at=PAGE).text
+    page = console.send(PREVIEW, {"token": token}, seen_at=PAGE).text
     assert "Permissions Manage orders granted by the provider" in page
     told = other_provider.sign(other_provider.id_claims("a nonce"))
-    page = desk.send(PREVIEW, {"token": told}, seen_at=PAGE).text
+    page = console.send(PREVIEW, {"token": told}, seen_at=PAGE).text
     assert "This token does not tell them" in page
 
 
 def test_mapping_preview_explains_a_rejected_token(
-    staff_desk: StaffDesk, shop: Ports, other_provider: OwnProvider
+    staff_console: StaffConsole, shop: Ports, other_provider: OwnProvider
 ) -> None:
-    desk = staff_desk(MAY)
+    console = staff_console(MAY)
     set_up(shop, other_provider)
     broken = f"{other_provider.access_token()}x"
-    page = desk.send(PREVIEW, {"token": broken}, seen_at=PAGE)
+    page = console.send(PREVIEW, {"token": broken}, seen_at=PAGE)
     assert "This token would let nobody in" in page.text
     assert broken not in page.html
-    assert "Paste a token" in desk.send(PREVIEW, {"token": " "}, seen_at=PAGE).text
+    assert "Paste a token" in console.send(PREVIEW, {"token": " "}, seen_at=PAGE).text
 
 
-def test_reloading_an_answer_leads_back_to_the_provider(staff_desk: StaffDesk) -> None:
-    desk = staff_desk(MAY)
-    assert desk.open(TEST).leads_to == PAGE
-    assert desk.open(PREVIEW).leads_to == PAGE
+def test_reloading_an_answer_leads_back_to_the_provider(staff_console: StaffConsole) -> None:
+    console = staff_console(MAY)
+    assert console.open(TEST).leads_to == PAGE
+    assert console.open(PREVIEW).leads_to == PAGE
     missing = "/console/single-sign-on/nobody/preview"
-    assert desk.send(missing, {"token": "x"}, seen_at=PAGE).status == 404
+    assert console.send(missing, {"token": "x"}, seen_at=PAGE).status == 404
 
 
-def test_trying_needs_manage_plugins(staff_desk: StaffDesk, shop: Ports) -> None:
+def test_trying_needs_manage_plugins(staff_console: StaffConsole, shop: Ports) -> None:
     save_provider(shop, OPERATOR, "default", ProviderUpdate({}))
-    desk = staff_desk(Permission.MANAGE_SETTINGS)
-    assert desk.send(TEST, seen_at="/console/").status == 403
-    assert desk.send(PREVIEW, {"token": "x"}, seen_at="/console/").status == 403
+    console = staff_console(Permission.MANAGE_SETTINGS)
+    assert console.send(TEST, seen_at="/console/").status == 403
+    assert console.send(PREVIEW, {"token": "x"}, seen_at="/console/").status == 403

@@ -9,7 +9,7 @@ from app.ports import Ports
 from app.services.identity.providers import client_secret_of, known_providers
 from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
 from tests.builders.providers import set_up
-from tests.console.conftest import StaffDesk
+from tests.console.conftest import StaffConsole
 from tests.fakes.clock import FakeClock
 from tests.servers.own_provider import SECRET, OwnProvider
 
@@ -24,34 +24,34 @@ def stored(shop: Ports, slug: str = "default") -> Provider:
 
 
 def test_a_provider_is_added_from_its_issuer(
-    staff_desk: StaffDesk, shop: Ports, other_provider: OwnProvider
+    staff_console: StaffConsole, shop: Ports, other_provider: OwnProvider
 ) -> None:
-    desk = staff_desk(MAY)
+    console = staff_console(MAY)
     other_provider.describe()
     typed = {"name": "Acme", "provider": "acme", "issuer": other_provider.url}
-    done = desk.send(NEW, typed)
+    done = console.send(NEW, typed)
     assert done.leads_to == "/console/single-sign-on/acme/"
-    assert "Acme is added. It lets nobody in" in desk.follow(done).text
+    assert "Acme is added. It lets nobody in" in console.follow(done).text
     provider = stored(shop, "acme")
     assert (provider.name, provider.active) == ("Acme", False)
     assert provider.json_web_key_set_url == f"{other_provider.url}/keys"
 
 
 def test_the_navigation_shows_where_one_is_on_every_page_of_a_place(
-    staff_desk: StaffDesk,
+    staff_console: StaffConsole,
 ) -> None:
-    desk = staff_desk(MAY)
+    console = staff_console(MAY)
     here = '<a href="/console/single-sign-on/" aria-current="page">'
     for path in ("/console/single-sign-on/", NEW, PAGE, EDIT):
-        page = desk.open(path).html
+        page = console.open(path).html
         assert here in page
         assert page.partition("<main")[0].count('aria-current="page"') == 1
 
 
 def test_a_provider_that_cannot_be_added_is_refused_with_what_was_typed(
-    staff_desk: StaffDesk, shop: Ports, other_provider: OwnProvider
+    staff_console: StaffConsole, shop: Ports, other_provider: OwnProvider
 ) -> None:
-    desk = staff_desk(MAY)
+    console = staff_console(MAY)
     wrong = {
         "a word": "Use small letters",
         "default": "There is a provider of this name already",
@@ -59,32 +59,32 @@ def test_a_provider_that_cannot_be_added_is_refused_with_what_was_typed(
         "": "It needs a short name",
     }
     for word, told in wrong.items():
-        refused = desk.send(NEW, {"name": "Acme <b>", "provider": word, "issuer": ""})
+        refused = console.send(NEW, {"name": "Acme <b>", "provider": word, "issuer": ""})
         assert (refused.status, told in refused.text) == (422, True)
         assert "Acme &lt;b&gt;" in refused.html
     typed = {"name": "Acme", "provider": "acme", "issuer": other_provider.url}
-    assert "Issuer:" in desk.send(NEW, typed).text
+    assert "Issuer:" in console.send(NEW, typed).text
     assert [one.slug for one in known_providers(shop)] == ["default"]
 
 
 def test_discovery_fills_the_addresses_and_leaves_the_rest(
-    staff_desk: StaffDesk, shop: Ports, other_provider: OwnProvider
+    staff_console: StaffConsole, shop: Ports, other_provider: OwnProvider
 ) -> None:
-    desk = staff_desk(MAY)
+    console = staff_console(MAY)
     save_provider(shop, OPERATOR, "default", ProviderUpdate({"client_id": "shop"}))
     there = {"issuer": other_provider.url}
-    refused = desk.send(f"{PAGE}discover", there, seen_at=EDIT)
+    refused = console.send(f"{PAGE}discover", there, seen_at=EDIT)
     assert refused.status == 422
     assert other_provider.url in refused.html
     assert re.search(r'<input [^>]*checked [^>]*name="enable_refresh_token"', refused.html)
     other_provider.describe()
-    done = desk.follow(desk.send(f"{PAGE}discover", there, seen_at=EDIT))
+    done = console.follow(console.send(f"{PAGE}discover", there, seen_at=EDIT))
     assert "are filled from what it tells of itself" in done.text
     assert stored(shop).client_id == "shop"
     assert stored(shop).oauth_token_url == f"{other_provider.url}/token"
 
 
-def typed_of(provider: Provider, **changes: str) -> dict[str, str]:
+def form_values(provider: Provider, **changes: str) -> dict[str, str]:
     """The settings as the form would send them."""
     kept = {
         "name": provider.name,
@@ -103,53 +103,55 @@ def typed_of(provider: Provider, **changes: str) -> dict[str, str]:
 
 
 def test_a_secret_is_never_shown_and_stays_unless_another_is_typed(
-    staff_desk: StaffDesk, shop: Ports, other_provider: OwnProvider
+    staff_console: StaffConsole, shop: Ports, other_provider: OwnProvider
 ) -> None:
-    desk = staff_desk(MAY)
+    console = staff_console(MAY)
     set_up(shop, other_provider)
     for path in (PAGE, EDIT):
-        assert SECRET not in desk.open(path).html
-        assert "****" not in desk.open(path).html
-    assert "A secret is kept" in desk.open(EDIT).text
-    done = desk.send(EDIT, typed_of(stored(shop), name="Northlight", audience="shop"))
-    assert "The settings of Northlight are saved" in desk.follow(done).text
+        assert SECRET not in console.open(path).html
+        assert "****" not in console.open(path).html
+    assert "A secret is kept" in console.open(EDIT).text
+    done = console.send(EDIT, form_values(stored(shop), name="Northlight", audience="shop"))
+    assert "The settings of Northlight are saved" in console.follow(done).text
     assert client_secret_of(shop, stored(shop)) == SECRET
     assert (stored(shop).audience, stored(shop).enable_refresh_token) == ("shop", False)
-    desk.send(EDIT, typed_of(stored(shop), client_secret="another", enable_refresh_token="y"))
+    console.send(
+        EDIT, form_values(stored(shop), client_secret="another", enable_refresh_token="y")
+    )
     assert client_secret_of(shop, stored(shop)) == "another"
     assert stored(shop).enable_refresh_token
-    desk.send(EDIT, typed_of(stored(shop), drops_secret="y"))
+    console.send(EDIT, form_values(stored(shop), drops_secret="y"))
     assert stored(shop).client_secret == ""
-    assert "None is kept" in desk.open(EDIT).text
+    assert "None is kept" in console.open(EDIT).text
 
 
 def test_invalid_value_is_shown_at_its_field_and_changes_nothing(
-    staff_desk: StaffDesk, shop: Ports, other_provider: OwnProvider
+    staff_console: StaffConsole, shop: Ports, other_provider: OwnProvider
 ) -> None:
-    desk = staff_desk(MAY)
+    console = staff_console(MAY)
     set_up(shop, other_provider)
     before = stored(shop)
-    typed = typed_of(before, user_info_url="<nowhere>", client_secret="newly typed")
-    refused = desk.send(EDIT, typed)
+    typed = form_values(before, user_info_url="<nowhere>", client_secret="newly typed")
+    refused = console.send(EDIT, typed)
     assert refused.status == 422
     assert "User info URL: Use a full URL" in refused.text
     assert "&lt;nowhere&gt;" in refused.html
     assert "newly typed" not in refused.html
-    gone = desk.send(EDIT, typed_of(before, json_web_key_set_url=""))
+    gone = console.send(EDIT, form_values(before, json_web_key_set_url=""))
     assert "To take the provider's access tokens, set json_web_key_set_url" in gone.text
     assert stored(shop) == before
 
 
 def test_an_active_provider_is_changed_only_by_who_proves_who_they_are(
-    staff_desk: StaffDesk, shop: Ports, other_provider: OwnProvider, clock: FakeClock
+    staff_console: StaffConsole, shop: Ports, other_provider: OwnProvider, clock: FakeClock
 ) -> None:
-    desk = staff_desk(MAY)
+    console = staff_console(MAY)
     other_provider.describe()
     before = set_up(shop, other_provider)
     clock.pass_(minutes=6)
-    refused = desk.send(EDIT, typed_of(before, audience="typed here"))
+    refused = console.send(EDIT, form_values(before, audience="typed here"))
     assert (refused.status, "Confirm it's you" in refused.text) == (403, True)
     assert "typed here" in refused.html
     there = {"issuer": other_provider.url}
-    assert desk.send(f"{PAGE}discover", there, seen_at=EDIT).status == 403
+    assert console.send(f"{PAGE}discover", there, seen_at=EDIT).status == 403
     assert stored(shop) == before

@@ -13,7 +13,7 @@ from app.ports import Ports
 from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
 from tests.builders.people import make_staff
 from tests.builders.providers import set_up
-from tests.console.staff_client import Desk, Sheet
+from tests.console.staff_client import ConsoleClient, Page
 from tests.fakes.clock import FakeClock
 from tests.servers.own_provider import OwnProvider, own_provider
 
@@ -30,52 +30,54 @@ def provider(shop: Ports, clock: FakeClock) -> Iterator[OwnProvider]:
         yield running
 
 
-def come_in(desk: Desk, provider: OwnProvider, **claims: object) -> Sheet:
+def come_in(console: ConsoleClient, provider: OwnProvider, **claims: object) -> Page:
     """Go to the provider and come back with what it tells at once, asking nothing."""
-    asked = parse_qs(urlsplit(desk.open(f"{WITH}?next={quote(CLOSING)}").leads_to).query)
+    asked = parse_qs(urlsplit(console.open(f"{WITH}?next={quote(CLOSING)}").leads_to).query)
     told = provider.id_claims(asked["nonce"][0], **claims)
     provider.grant("a code", id_token=provider.sign(told))
-    return desk.open(f"{WITH}/callback?code=a+code&state={asked['state'][0]}")
+    return console.open(f"{WITH}/callback?code=a+code&state={asked['state'][0]}")
 
 
 @pytest.mark.parametrize("unclear", [..., None, 0, "yesterday", True, 10**15])
 def test_missing_auth_time_counts_as_fresh(
-    nobody: Desk, provider: OwnProvider, unclear: object
+    anonymous_console: ConsoleClient, provider: OwnProvider, unclear: object
 ) -> None:
-    come_in(nobody, provider, auth_time=unclear)
-    assert nobody.open(CLOSING).status == 200
+    come_in(anonymous_console, provider, auth_time=unclear)
+    assert anonymous_console.open(CLOSING).status == 200
 
 
-def test_fresh_provider_sign_in_is_a_reauthentication(nobody: Desk, provider: OwnProvider) -> None:
-    come_in(nobody, provider, auth_time=provider.now() - 60)
-    assert nobody.open(CLOSING).status == 200
+def test_fresh_provider_sign_in_is_a_reauthentication(
+    anonymous_console: ConsoleClient, provider: OwnProvider
+) -> None:
+    come_in(anonymous_console, provider, auth_time=provider.now() - 60)
+    assert anonymous_console.open(CLOSING).status == 200
 
 
 def test_an_unattended_browser_that_a_provider_knows_proves_nothing(
-    nobody: Desk, provider: OwnProvider
+    anonymous_console: ConsoleClient, provider: OwnProvider
 ) -> None:
     """Neither by signing in anew nor by leaving out what asks the provider to ask."""
     morning = provider.now() - 3600
-    came = come_in(nobody, provider, auth_time=morning)
-    assert nobody.follow(came).leads_to.startswith("/console/prove?next=")
-    again = come_in(nobody, provider, auth_time=morning)
-    proving = nobody.follow(nobody.follow(again))
+    came = come_in(anonymous_console, provider, auth_time=morning)
+    assert anonymous_console.follow(came).leads_to.startswith("/console/prove?next=")
+    again = come_in(anonymous_console, provider, auth_time=morning)
+    proving = anonymous_console.follow(anonymous_console.follow(again))
     assert "Confirm it's you" in proving.text
     assert "did not ask who you are, so nothing is proved" in proving.text
-    come_in(nobody, provider, auth_time=provider.now())
-    assert nobody.open(CLOSING).status == 200
+    come_in(anonymous_console, provider, auth_time=provider.now())
+    assert anonymous_console.open(CLOSING).status == 200
 
 
 def test_whose_provider_is_gone_is_led_out_to_come_in_another_way(
-    nobody: Desk, provider: OwnProvider, shop: Ports
+    anonymous_console: ConsoleClient, provider: OwnProvider, shop: Ports
 ) -> None:
-    come_in(nobody, provider, auth_time=provider.now() - 3600)
+    come_in(anonymous_console, provider, auth_time=provider.now() - 3600)
     save_provider(shop, OPERATOR, "default", ProviderUpdate({}, active=False))
-    asked = nobody.open(CLOSING)
-    proving = nobody.follow(asked)
+    asked = anonymous_console.open(CLOSING)
+    proving = anonymous_console.follow(asked)
     assert "isn't set up anymore" in proving.text
     assert '<button class="btn btn-primary"' in proving.html
     *_, way_out = re.findall(r'action="(/console/sign-out[^"]*)"', proving.html)
-    left = nobody.send(html.unescape(way_out), seen_at=asked.leads_to)
+    left = anonymous_console.send(html.unescape(way_out), seen_at=asked.leads_to)
     # Whoever comes in again is where they wanted to be.
     assert parse_qs(urlsplit(left.leads_to).query) == {"next": [CLOSING]}

@@ -17,7 +17,7 @@ from app.services.shop.settings import show_settings
 from app.settings import Settings
 from tests.builders.people import make_staff
 from tests.builders.providers import user_called
-from tests.console.staff_client import Desk, Sheet
+from tests.console.staff_client import ConsoleClient, Page
 from tests.fakes.offset_clock import Ahead
 from tests.fixtures.ports import fake_ports
 from tests.servers.provider import IdentityProvider, Visitor, identity_provider
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.xdist_group("provider")
 
 PROVIDER = "/console/single-sign-on/northlight/"
 CALLBACK = "http://localhost/console/sign-in/with/northlight.authentication.openidconnect/callback"
-NOBODY = "/console/access/?ask=mode&mode=DISABLED"
+DISABLE_LOGIN = "/console/access/?ask=mode&mode=DISABLED"
 _WITH = re.compile(r'href="(/console/sign-in/with/[^"]+)"')
 
 
@@ -50,31 +50,31 @@ def real_provider(shop: Ports, tmp_path: Path) -> Iterator[IdentityProvider]:
         yield running
 
 
-def desk_of(shop: Ports) -> Desk:
-    return Desk(create_app(shop, Settings()).test_client(), shop)
+def console_of(shop: Ports) -> ConsoleClient:
+    return ConsoleClient(create_app(shop, Settings()).test_client(), shop)
 
 
-def set_up(desk: Desk, provider: IdentityProvider) -> None:
+def set_up(console: ConsoleClient, provider: IdentityProvider) -> None:
     """Add the provider as staff do: from its issuer, then name and secret there, then on."""
     typed = {"name": "Northlight ID", "provider": "northlight", "issuer": provider.issuer}
-    added = desk.follow(desk.send("/console/single-sign-on/new", typed))
+    added = console.follow(console.send("/console/single-sign-on/new", typed))
     assert CALLBACK in added.html
-    form = desk.open(f"{PROVIDER}edit").html
+    form = console.open(f"{PROVIDER}edit").html
     fields = dict(re.findall(r'name="([a-z_]+)"[^>]*type="text"[^>]*value="([^"]*)"', form))
     client = {"client_id": "shop", "client_secret": provider.secret_of("shop")}
-    saved = desk.send(f"{PROVIDER}edit", {**fields, **client})
+    saved = console.send(f"{PROVIDER}edit", {**fields, **client})
     assert saved.status == 303, saved.text
-    assert "Knows this client" in desk.send(f"{PROVIDER}test", seen_at=PROVIDER).text
-    desk.send(f"{PROVIDER}switch", {"to": "on"}, seen_at=f"{PROVIDER}?ask=on")
+    assert "Knows this client" in console.send(f"{PROVIDER}test", seen_at=PROVIDER).text
+    console.send(f"{PROVIDER}switch", {"to": "on"}, seen_at=f"{PROVIDER}?ask=on")
 
 
-def through(desk: Desk, page: Sheet, visitor: Visitor, sub: str) -> Sheet:
+def through(console: ConsoleClient, page: Page, visitor: Visitor, sub: str) -> Page:
     """Take the page's way to the provider, sign in there, and come back."""
     found = _WITH.search(page.html)
     assert found is not None, page.text
-    there = desk.open(unescape(found[1])).leads_to
+    there = console.open(unescape(found[1])).leads_to
     back = visitor.sign_in(there, sub, CALLBACK)
-    return desk.open(f"{CALLBACK}?{urlencode(back)}")
+    return console.open(f"{CALLBACK}?{urlencode(back)}")
 
 
 def test_staff_come_in_by_a_real_provider_and_restrict_password_login(
@@ -83,37 +83,37 @@ def test_staff_come_in_by_a_real_provider_and_restrict_password_login(
     everything = (Permission.MANAGE_SETTINGS, Permission.MANAGE_PLUGINS)
     make_staff(shop, "admin@example.com", *everything)
     make_staff(shop, "ann@sso.example", Permission.MANAGE_SETTINGS)
-    admin, desk, ann = desk_of(shop), desk_of(shop), Visitor()
+    admin, console, ann = console_of(shop), console_of(shop), Visitor()
     assert admin.sign_in("admin@example.com").status == 303
     set_up(admin, real_provider)
 
-    door = desk.open("/console/sign-in?next=/console/access/")
+    door = console.open("/console/sign-in?next=/console/access/")
     assert "Northlight ID" in door.text
-    came = through(desk, door, ann, "ann")
+    came = through(console, door, ann, "ann")
     assert came.leads_to == "/console/access/"
-    access = desk.follow(came)
+    access = console.follow(came)
     assert "You came in by Northlight ID" in access.text
     assert "by Northlight ID" in access.text
 
-    restricted = desk.send(
+    restricted = console.send(
         "/console/access/mode", {"mode": "CUSTOMERS_ONLY"}, seen_at="/console/access/"
     )
-    assert "Passwords are for customers only now" in desk.follow(restricted).text
+    assert "Passwords are for customers only now" in console.follow(restricted).text
     assert admin.open("/console/access/").status == 403
 
     ahead.seconds = 360
-    asked = desk.open(NOBODY)
+    asked = console.open(DISABLE_LOGIN)
     assert asked.leads_to.startswith("/console/prove?next=")
-    proving = desk.follow(asked)
+    proving = console.follow(asked)
     assert "Northlight ID will ask you to sign in again" in proving.text
     begun = _WITH.search(proving.html)
     assert begun is not None
-    assert "prompt=login" in desk.open(unescape(begun[1])).leads_to
-    proved = through(desk, proving, ann, "ann")
-    question = desk.follow(proved)
+    assert "prompt=login" in console.open(unescape(begun[1])).leads_to
+    proved = through(console, proving, ann, "ann")
+    question = console.follow(proved)
     assert "Turn off password login for everybody?" in question.text
     answer = {"mode": "DISABLED", "phrase": "NOBODY"}
-    done = desk.follow(desk.send("/console/access/mode", answer, seen_at=NOBODY))
+    done = console.follow(console.send("/console/access/mode", answer, seen_at=DISABLE_LOGIN))
     assert "Password login is switched off for everybody" in done.text
     assert show_settings(shop, OPERATOR).password_login_mode is PasswordLoginMode.DISABLED
 
@@ -122,11 +122,11 @@ def test_provider_user_without_account_is_refused(
     shop: Ports, real_provider: IdentityProvider
 ) -> None:
     make_staff(shop, "admin@example.com", Permission.MANAGE_PLUGINS)
-    admin, desk = desk_of(shop), desk_of(shop)
+    admin, console = console_of(shop), console_of(shop)
     admin.sign_in("admin@example.com")
     set_up(admin, real_provider)
-    refused = through(desk, desk.open("/console/sign-in"), Visitor(), "zoe")
+    refused = through(console, console.open("/console/sign-in"), Visitor(), "zoe")
     assert refused.status == 422
     assert "staff" in refused.text
     assert user_called(shop, "zoe@sso.example") is None
-    assert desk.open("/console/").status == 303
+    assert console.open("/console/").status == 303

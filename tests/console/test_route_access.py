@@ -24,9 +24,15 @@ from app.models import (
 from app.ports import Ports
 from tests.builders.people import sessions_of, sign_in
 from tests.builders.shop import set_mode
-from tests.console.populated_shop import ADMIN, CUSTOMER, STAFF, at_the_desk
-from tests.console.route_requests import OWN_GROUPS, every_way, go, others_ways, records
-from tests.console.staff_client import Desk
+from tests.console.populated_shop import ADMIN, CUSTOMER, STAFF, open_console
+from tests.console.route_requests import (
+    OWN_GROUPS,
+    all_routes,
+    records,
+    request_route,
+    routes_about_others,
+)
+from tests.console.staff_client import ConsoleClient
 
 FOR_ADMINS = (200, 303, 404, 422)
 
@@ -54,7 +60,7 @@ MARKED: dict[type[Record], tuple[str, ...]] = {
     DeliveryRecord: ("payload", "given_up"),
     DeliveryAttemptRecord: ("response",),
 }
-ASKED = (
+QUERY_NAMES = (
     "q",
     "ask",
     "status",
@@ -83,105 +89,115 @@ ASKED = (
 STRICT = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; "
 
 
-def an_admin(console: Flask, shop: Ports, origin: SessionOrigin) -> Desk:
+def an_admin(console_app: Flask, shop: Ports, origin: SessionOrigin) -> ConsoleClient:
     """A desk with somebody who may do everything, and came in that way."""
-    desk = at_the_desk(console, shop, ADMIN)
+    console = open_console(console_app, shop, ADMIN)
     with shop.database.transaction() as session:
         session.execute(update(SessionRecord).values(origin=origin.value))
-    return desk
+    return console
 
 
-def test_every_page_needs_a_session(console: Flask, lived_in: Ports) -> None:
-    desk = at_the_desk(console, lived_in)
-    before = records(lived_in)
-    for way in every_way(console):
-        answer = go(desk, way)
-        if way.endpoint in OPEN:
-            assert answer.status_code < 500, way
+def test_every_page_needs_a_session(console_app: Flask, populated_shop: Ports) -> None:
+    console = open_console(console_app, populated_shop)
+    before = records(populated_shop)
+    for route in all_routes(console_app):
+        answer = request_route(console, route)
+        if route.endpoint in OPEN:
+            assert answer.status_code < 500, route
         else:
-            assert answer.status_code == 303, way
-            assert answer.headers["Location"].startswith("/console/sign-in"), way
-    assert records(lived_in) == before
+            assert answer.status_code == 303, route
+            assert answer.headers["Location"].startswith("/console/sign-in"), route
+    assert records(populated_shop) == before
 
 
 def test_customers_get_no_cookie_and_none_would_let_them_in(
-    console: Flask, lived_in: Ports
+    console_app: Flask, populated_shop: Ports
 ) -> None:
-    assert at_the_desk(console, lived_in).sign_in(CUSTOMER).status == 422
-    desk = at_the_desk(console, lived_in, ADMIN)
-    customer = _key_of(lived_in, CUSTOMER)
-    sign_in(lived_in, customer)
-    with desk.client.session_transaction("/console/") as kept:
-        kept["user"], kept["_user_id"] = customer, sessions_of(lived_in, customer)[0].token
-    for way in every_way(console):
-        if way.endpoint not in OPEN:
-            assert go(desk, way).status_code == 303, way
+    assert open_console(console_app, populated_shop).sign_in(CUSTOMER).status == 422
+    console = open_console(console_app, populated_shop, ADMIN)
+    customer = _key_of(populated_shop, CUSTOMER)
+    sign_in(populated_shop, customer)
+    with console.client.session_transaction("/console/") as kept:
+        kept["user"], kept["_user_id"] = customer, sessions_of(populated_shop, customer)[0].token
+    for route in all_routes(console_app):
+        if route.endpoint not in OPEN:
+            assert request_route(console, route).status_code == 303, route
 
 
-def test_staff_without_permissions_change_nothing(console: Flask, lived_in: Ports) -> None:
-    desk = at_the_desk(console, lived_in, STAFF)
-    before = records(lived_in)
-    for way in others_ways(console):
-        assert go(desk, way).status_code < 500, way
-    assert records(lived_in) == before
+def test_staff_without_permissions_change_nothing(
+    console_app: Flask, populated_shop: Ports
+) -> None:
+    console = open_console(console_app, populated_shop, STAFF)
+    before = records(populated_shop)
+    for route in routes_about_others(console_app):
+        assert request_route(console, route).status_code < 500, route
+    assert records(populated_shop) == before
 
 
-def test_staff_without_permissions_see_little_and_why(console: Flask, lived_in: Ports) -> None:
-    desk = at_the_desk(console, lived_in, STAFF)
-    let_in = {way.endpoint for way in others_ways(console) if go(desk, way).status_code == 200}
+def test_staff_without_permissions_see_little_and_why(
+    console_app: Flask, populated_shop: Ports
+) -> None:
+    console = open_console(console_app, populated_shop, STAFF)
+    let_in = {
+        route.endpoint
+        for route in routes_about_others(console_app)
+        if request_route(console, route).status_code == 200
+    }
     assert let_in == LOOKED_AT
-    told = at_the_desk(console, lived_in, STAFF).open("/console/deliveries/")
+    told = open_console(console_app, populated_shop, STAFF).open("/console/deliveries/")
     assert told.status == 403
     assert "MANAGE_APPS" in told.text
 
 
-def test_invalid_session_opens_no_page(console: Flask, lived_in: Ports) -> None:
-    desk = at_the_desk(console, lived_in, ADMIN)
-    set_mode(lived_in, PasswordLoginMode.CUSTOMERS_ONLY)
-    before = records(lived_in)
-    for way in every_way(console)[:-1]:
-        answer = go(desk, way)
-        if way.endpoint in WORTHLESS_TOO:
-            assert answer.status_code < 500, way
+def test_invalid_session_opens_no_page(console_app: Flask, populated_shop: Ports) -> None:
+    console = open_console(console_app, populated_shop, ADMIN)
+    set_mode(populated_shop, PasswordLoginMode.CUSTOMERS_ONLY)
+    before = records(populated_shop)
+    for route in all_routes(console_app)[:-1]:
+        answer = request_route(console, route)
+        if route.endpoint in WORTHLESS_TOO:
+            assert answer.status_code < 500, route
         else:
-            assert answer.status_code == 403, way
-    assert records(lived_in) == before
+            assert answer.status_code == 403, route
+    assert records(populated_shop) == before
 
 
 @pytest.mark.parametrize("origin", list(SessionOrigin)[:2])
 def test_no_route_fails_for_a_superuser(
-    console: Flask, lived_in: Ports, origin: SessionOrigin
+    console_app: Flask, populated_shop: Ports, origin: SessionOrigin
 ) -> None:
-    desk = an_admin(console, lived_in, origin)
-    for way in every_way(console):
-        answer = go(desk, way)
-        assert answer.status_code in FOR_ADMINS, way
+    console = an_admin(console_app, populated_shop, origin)
+    for route in all_routes(console_app):
+        answer = request_route(console, route)
+        assert answer.status_code in FOR_ADMINS, route
         if answer.headers.get("Location", "").startswith("/console/sign-in"):
-            assert way.endpoint.split(".")[1] in OWN_GROUPS, way
-            desk = an_admin(console, lived_in, origin)
+            assert route.endpoint.split(".")[1] in OWN_GROUPS, route
+            console = an_admin(console_app, populated_shop, origin)
 
 
 @pytest.mark.parametrize("email", ["", STAFF, ADMIN])
-def test_no_form_is_taken_without_its_token(console: Flask, lived_in: Ports, email: str) -> None:
-    desk = at_the_desk(console, lived_in, email)
-    before = records(lived_in)
-    for way in every_way(console):
-        if way.method == "POST":
-            answer = desk.client.post(way.address, data={"csrf_token": "made up"})
-            refused = 400 if email or way.endpoint in OPEN else 303
-            assert answer.status_code == refused, way
-    assert records(lived_in) == before
+def test_no_form_is_taken_without_its_token(
+    console_app: Flask, populated_shop: Ports, email: str
+) -> None:
+    console = open_console(console_app, populated_shop, email)
+    before = records(populated_shop)
+    for route in all_routes(console_app):
+        if route.method == "POST":
+            answer = console.client.post(route.address, data={"csrf_token": "made up"})
+            refused = 400 if email or route.endpoint in OPEN else 303
+            assert answer.status_code == refused, route
+    assert records(populated_shop) == before
 
 
-def test_no_page_renders_input_as_markup(console: Flask, lived_in: Ports) -> None:
-    _mark_everything(lived_in)
-    desk = at_the_desk(console, lived_in, ADMIN)
-    asked = urlencode(dict.fromkeys(ASKED, MARK))
+def test_no_page_renders_input_as_markup(console_app: Flask, populated_shop: Ports) -> None:
+    _mark_all_texts(populated_shop)
+    console = open_console(console_app, populated_shop, ADMIN)
+    asked = urlencode(dict.fromkeys(QUERY_NAMES, MARK))
     seen = 0
-    for way in every_way(console):
-        if way.method == "GET":
-            for address in (way.address, f"{way.address}?{asked}"):
-                answer = desk.client.get(address)
+    for route in all_routes(console_app):
+        if route.method == "GET":
+            for address in (route.address, f"{route.address}?{asked}"):
+                answer = console.client.get(address)
                 page = answer.get_data(as_text=True)
                 seen += "onerror" in page
                 if answer.mimetype == "text/html":
@@ -190,7 +206,7 @@ def test_no_page_renders_input_as_markup(console: Flask, lived_in: Ports) -> Non
     assert seen > 40
 
 
-def _mark_everything(shop: Ports) -> None:
+def _mark_all_texts(shop: Ports) -> None:
     """Put markup into every text that people or machines can bring in."""
     with shop.database.transaction() as session:
         for table, columns in MARKED.items():

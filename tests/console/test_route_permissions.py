@@ -10,9 +10,9 @@ from werkzeug.test import TestResponse
 from app.domain.authorization.permissions import Permission
 from app.ports import Ports
 from tests.builders.people import make_staff
-from tests.console.populated_shop import at_the_desk
-from tests.console.route_requests import Way, every_way, others_ways, records
-from tests.console.staff_client import Desk
+from tests.console.populated_shop import open_console
+from tests.console.route_requests import Route, all_routes, records, routes_about_others
+from tests.console.staff_client import ConsoleClient
 
 APPS, STAFF, USERS, ORDERS, SETTINGS, PLUGINS = (
     Permission.MANAGE_APPS,
@@ -79,66 +79,70 @@ LEAD_BACK = {"console.provider_checks.preview", "console.provider_checks.test"}
 """Addresses of answers: opened again, they lead anybody to the page, which is guarded."""
 
 
-def take(desk: Desk, way: Way, token: str) -> TestResponse:
+def take(console: ConsoleClient, route: Route, token: str) -> TestResponse:
     """Take a way with the form that it wants, whole."""
-    form = FILLED.get(way.endpoint, {}) if way.method == "POST" else {}
-    return desk.client.open(
-        way.address, method=way.method, data={"csrf_token": token, **form} if token else None
+    form = FILLED.get(route.endpoint, {}) if route.method == "POST" else {}
+    return console.client.open(
+        route.address, method=route.method, data={"csrf_token": token, **form} if token else None
     )
 
 
-def token_at(desk: Desk) -> str:
+def token_at(console: ConsoleClient) -> str:
     """What makes a form this desk's own."""
-    found = re.search(r'name="csrf_token" value="([^"]+)"', desk.open("/console/keyboard").html)
+    found = re.search(r'name="csrf_token" value="([^"]+)"', console.open("/console/keyboard").html)
     assert found is not None
     return found[1]
 
 
-def test_every_route_has_its_row(console: Flask) -> None:
-    assert {way.endpoint for way in others_ways(console)} == set(OPENED_BY)
+def test_every_route_has_its_row(console_app: Flask) -> None:
+    assert {route.endpoint for route in routes_about_others(console_app)} == set(OPENED_BY)
 
 
 @pytest.mark.parametrize("held", EACH, ids=str)
 def test_each_permission_opens_its_own_routes_and_no_other(
-    console: Flask, lived_in: Ports, held: Permission
+    console_app: Flask, populated_shop: Ports, held: Permission
 ) -> None:
-    make_staff(lived_in, "one@example.com", held)
-    desk = at_the_desk(console, lived_in, "one@example.com")
-    token = token_at(desk)
-    closed = [way for way in others_ways(console) if held not in holder_ids(way)]
-    before = records(lived_in)
-    for way in closed:
-        assert take(desk, way, token).status_code == 403, way
-    assert records(lived_in) == before
-    for way in others_ways(console):
-        if way not in closed:
-            assert take(desk, way, token).status_code != 403, way
+    make_staff(populated_shop, "one@example.com", held)
+    console = open_console(console_app, populated_shop, "one@example.com")
+    token = token_at(console)
+    closed = [route for route in routes_about_others(console_app) if held not in holder_ids(route)]
+    before = records(populated_shop)
+    for route in closed:
+        assert take(console, route, token).status_code == 403, route
+    assert records(populated_shop) == before
+    for route in routes_about_others(console_app):
+        if route not in closed:
+            assert take(console, route, token).status_code != 403, route
 
 
 @pytest.mark.parametrize("held", EACH, ids=str)
 def test_customer_routes_need_manage_users(
-    console: Flask, lived_in: Ports, held: Permission
+    console_app: Flask, populated_shop: Ports, held: Permission
 ) -> None:
-    make_staff(lived_in, "one@example.com", held)
-    desk = at_the_desk(console, lived_in, "one@example.com")
-    token = token_at(desk)
-    before = records(lived_in)
-    ways = [way for way in others_ways(console) if "/people/1" in way.address]
+    make_staff(populated_shop, "one@example.com", held)
+    console = open_console(console_app, populated_shop, "one@example.com")
+    token = token_at(console)
+    before = records(populated_shop)
+    ways = [route for route in routes_about_others(console_app) if "/people/1" in route.address]
     assert len(ways) == 7
-    for way in ways:
-        customer = replace(way, address=way.address.replace("/people/1", "/people/2"))
-        refused = take(desk, customer, token).status_code == 403
-        assert refused is (held is not USERS), way
-    assert (records(lived_in) == before) is (held is not USERS)
+    for route in ways:
+        customer = replace(route, address=route.address.replace("/people/1", "/people/2"))
+        refused = take(console, customer, token).status_code == 403
+        assert refused is (held is not USERS), route
+    assert (records(populated_shop) == before) is (held is not USERS)
 
 
-def holder_ids(way: Way) -> tuple[Permission, ...]:
+def holder_ids(route: Route) -> tuple[Permission, ...]:
     """What opens the way; the forms that all may see are sent only by some."""
-    if way.method == "POST" and way.endpoint in FORMS_OF_THE_FEW:
+    if route.method == "POST" and route.endpoint in FORMS_OF_THE_FEW:
         return (APPS,)
-    return EACH if way.method == "GET" and way.endpoint in LEAD_BACK else OPENED_BY[way.endpoint]
+    return (
+        EACH
+        if route.method == "GET" and route.endpoint in LEAD_BACK
+        else OPENED_BY[route.endpoint]
+    )
 
 
-def test_a_row_of_a_route_that_is_gone_is_missed(console: Flask) -> None:
-    endpoints = {way.endpoint for way in every_way(console)}
+def test_a_row_of_a_route_that_is_gone_is_missed(console_app: Flask) -> None:
+    endpoints = {route.endpoint for route in all_routes(console_app)}
     assert set(FILLED) | LEAD_BACK <= endpoints

@@ -4,7 +4,7 @@ from app.domain.authorization.permissions import Permission
 from app.ports import Ports
 from tests.builders.people import make_group, make_user
 from tests.builders.provider_records import make_provider
-from tests.console.conftest import StaffDesk, Statements
+from tests.console.conftest import StaffConsole, Statements
 
 SEARCH = "/console/search/"
 STAFF, USERS, ORDERS = (
@@ -14,53 +14,57 @@ STAFF, USERS, ORDERS = (
 )
 
 
-def test_without_words_it_offers_the_pages(staff_desk: StaffDesk) -> None:
-    page = staff_desk().open(SEARCH)
+def test_without_words_it_offers_the_pages(staff_console: StaffConsole) -> None:
+    page = staff_console().open(SEARCH)
     assert '<section class="lk-card lk-found" id="palette"' in page.html
     assert "data-results" in page.html
     assert 'href="/console/keys/"' in page.html.split("data-results")[1]
 
 
-def test_pages_are_found_by_the_other_words_that_people_use(staff_desk: StaffDesk) -> None:
-    found = staff_desk().open(f"{SEARCH}?q=rotate").html.split("data-results")[1]
+def test_pages_are_found_by_the_other_words_that_people_use(staff_console: StaffConsole) -> None:
+    found = staff_console().open(f"{SEARCH}?q=rotate").html.split("data-results")[1]
     assert 'href="/console/keys/"' in found
     assert 'href="/console/apps/"' not in found
     do = (
-        staff_desk(email="b@example.com").open(f"{SEARCH}?q=new+gro").html.split("data-results")[1]
+        staff_console(email="b@example.com")
+        .open(f"{SEARCH}?q=new+gro")
+        .html.split("data-results")[1]
     )
     assert 'href="/console/staff/groups/new"' in do
 
 
 def test_search_finds_people_and_groups_with_permission_only(
-    staff_desk: StaffDesk, shop: Ports
+    staff_console: StaffConsole, shop: Ports
 ) -> None:
     customer = make_user(shop, "okafor@example.com", first_name="Ines")
     group = make_group(shop, "Okapi keepers", ORDERS)
     clerk = make_user(shop, "clerk@example.com", is_staff=True, last_name="Okafor")
-    page = staff_desk(STAFF, USERS).open(f"{SEARCH}?q=oka").html
+    page = staff_console(STAFF, USERS).open(f"{SEARCH}?q=oka").html
     for address in (
         f"/console/customers/{customer}",
         f"/console/staff/{clerk}",
         f"/console/staff/groups/{group}",
     ):
         assert f'href="{address}"' in page
-    blind = staff_desk(email="blind@example.com").open(f"{SEARCH}?q=oka").text
+    blind = staff_console(email="blind@example.com").open(f"{SEARCH}?q=oka").text
     assert "Nothing begins with that" in blind
     assert "Okafor" not in blind
 
 
-def test_search_finds_providers_with_permission_only(staff_desk: StaffDesk, shop: Ports) -> None:
+def test_search_finds_providers_with_permission_only(
+    staff_console: StaffConsole, shop: Ports
+) -> None:
     make_provider(shop, "northlight", name="Harbour ID")
-    found = staff_desk(Permission.MANAGE_PLUGINS).open(f"{SEARCH}?q=harb").html
+    found = staff_console(Permission.MANAGE_PLUGINS).open(f"{SEARCH}?q=harb").html
     assert 'href="/console/single-sign-on/northlight/"' in found
-    blind = staff_desk(STAFF, email="b@example.com").open(f"{SEARCH}?q=harb").text
+    blind = staff_console(STAFF, email="b@example.com").open(f"{SEARCH}?q=harb").text
     assert "Nothing begins with that" in blind
 
 
 def test_every_place_and_everything_that_is_begun_somewhere_is_found(
-    staff_desk: StaffDesk,
+    staff_console: StaffConsole,
 ) -> None:
-    desk = staff_desk()
+    console = staff_console()
     asked = {
         "invite": "/console/staff/invite/",
         "unblock": "/console/throttle/",
@@ -73,23 +77,25 @@ def test_every_place_and_everything_that_is_begun_somewhere_is_found(
         "decode": "/console/inspector/",
     }
     for words, leads_to in asked.items():
-        found = desk.open(f"{SEARCH}?q={words.replace(' ', '+')}").html.split("data-results")[1]
+        found = console.open(f"{SEARCH}?q={words.replace(' ', '+')}").html.split("data-results")[1]
         assert f'href="{leads_to}"' in found, words
 
 
-def test_markup_is_text(staff_desk: StaffDesk, shop: Ports) -> None:
+def test_markup_is_text(staff_console: StaffConsole, shop: Ports) -> None:
     make_user(shop, first_name="Eve <script>alert(1)</script>")
-    page = staff_desk(USERS).open(f"{SEARCH}?q=eve").html
+    page = staff_console(USERS).open(f"{SEARCH}?q=eve").html
     assert "&lt;script&gt;alert(1)" in page
     assert "<script>alert" not in page
-    asked = staff_desk(email="b@example.com").open(f'{SEARCH}?q="><script>alert(1)</script>').html
+    asked = (
+        staff_console(email="b@example.com").open(f'{SEARCH}?q="><script>alert(1)</script>').html
+    )
     assert "<script>alert" not in asked
 
 
 def test_it_costs_four_statements_at_most(
-    staff_desk: StaffDesk, shop: Ports, statements: Statements
+    staff_console: StaffConsole, shop: Ports, statements: Statements
 ) -> None:
-    desk = staff_desk(STAFF, USERS)
+    console = staff_console(STAFF, USERS)
     with statements() as seen:
-        desk.open(f"{SEARCH}?q=ines+dua")
+        console.open(f"{SEARCH}?q=ines+dua")
     assert len(seen) <= 4

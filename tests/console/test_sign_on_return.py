@@ -11,7 +11,7 @@ from app.ports import Ports
 from app.settings import Settings
 from tests.builders.people import PASSWORD, make_staff, sessions_of
 from tests.builders.providers import set_up
-from tests.console.staff_client import Desk
+from tests.console.staff_client import ConsoleClient
 from tests.fakes.clock import FakeClock
 from tests.servers.own_provider import OwnProvider, own_provider
 
@@ -32,66 +32,78 @@ def provider(shop: Ports, clock: FakeClock, alice: int) -> Iterator[OwnProvider]
         yield running
 
 
-def leave(desk: Desk, provider: OwnProvider, sub: str = "alice", wanted: str = INSIDE) -> str:
+def leave(
+    console: ConsoleClient, provider: OwnProvider, sub: str = "alice", wanted: str = INSIDE
+) -> str:
     """Go to the provider, sign in there, and be sent back to the address that is returned."""
-    asked = parse_qs(urlsplit(desk.open(f"{WITH}?next={quote(wanted)}").leads_to).query)
+    asked = parse_qs(urlsplit(console.open(f"{WITH}?next={quote(wanted)}").leads_to).query)
     provider.grant("a code", id_token=provider.sign(provider.id_claims(asked["nonce"][0], sub)))
     return f"{WITH}/callback?code=a+code&state={asked['state'][0]}"
 
 
-def another_browser(shop: Ports) -> Desk:
-    return Desk(create_app(shop, Settings()).test_client(), shop)
+def another_browser(shop: Ports) -> ConsoleClient:
+    return ConsoleClient(create_app(shop, Settings()).test_client(), shop)
 
 
 @pytest.mark.parametrize("has_begun", [False, True])
 def test_callback_of_another_browser_is_refused(
-    nobody: Desk, shop: Ports, alice: int, provider: OwnProvider, *, has_begun: bool
+    anonymous_console: ConsoleClient,
+    shop: Ports,
+    alice: int,
+    provider: OwnProvider,
+    *,
+    has_begun: bool,
 ) -> None:
     """Whoever follows it would sit in an account that is not theirs."""
     if has_begun:
-        leave(nobody, provider)
-    refused = nobody.open(leave(another_browser(shop), provider))
+        leave(anonymous_console, provider)
+    refused = anonymous_console.open(leave(another_browser(shop), provider))
     assert refused.status == 422
     assert FOREIGN in refused.text
     assert sessions_of(shop, alice) == []
-    assert nobody.open(INSIDE).status == 303
+    assert anonymous_console.open(INSIDE).status == 303
 
 
 def test_signing_in_once_more_ends_the_session_that_was(
-    nobody: Desk, shop: Ports, alice: int, provider: OwnProvider
+    anonymous_console: ConsoleClient, shop: Ports, alice: int, provider: OwnProvider
 ) -> None:
-    nobody.open(leave(nobody, provider))
+    anonymous_console.open(leave(anonymous_console, provider))
     [first] = sessions_of(shop, alice)
-    assert nobody.open(leave(nobody, provider)).leads_to == INSIDE
+    assert anonymous_console.open(leave(anonymous_console, provider)).leads_to == INSIDE
     [second] = sessions_of(shop, alice)
     assert first.id != second.id
-    assert nobody.open(INSIDE).status == 200
+    assert anonymous_console.open(INSIDE).status == 200
 
 
 def test_reauthentication_as_another_user_is_refused(
-    nobody: Desk, shop: Ports, alice: int, provider: OwnProvider
+    anonymous_console: ConsoleClient, shop: Ports, alice: int, provider: OwnProvider
 ) -> None:
     bob = make_staff(shop, "bob@sso.example", Permission.MANAGE_SETTINGS)
-    nobody.open(leave(nobody, provider))
-    assert nobody.open(leave(nobody, provider, "bob")).status == 422
+    anonymous_console.open(leave(anonymous_console, provider))
+    assert anonymous_console.open(leave(anonymous_console, provider, "bob")).status == 422
     assert len(sessions_of(shop, alice)) == 1
     assert sessions_of(shop, bob) == []
-    assert "alice@sso.example" in nobody.open(INSIDE).text
+    assert "alice@sso.example" in anonymous_console.open(INSIDE).text
 
 
 def test_sso_session_reauthenticates_at_the_provider(
-    nobody: Desk, provider: OwnProvider, clock: FakeClock
+    anonymous_console: ConsoleClient, provider: OwnProvider, clock: FakeClock
 ) -> None:
-    nobody.open(leave(nobody, provider))
+    anonymous_console.open(leave(anonymous_console, provider))
     clock.pass_(minutes=6)
-    asked = nobody.open("/console/access/?ask=storefront&open=false").leads_to
+    asked = anonymous_console.open("/console/access/?ask=storefront&open=false").leads_to
     assert asked.startswith("/console/prove?next=")
-    assert nobody.send(asked, {"proof_password": PASSWORD}, seen_at=INSIDE).status == 422
-    assert nobody.open("/console/access/?ask=storefront&open=false").leads_to == asked
+    assert (
+        anonymous_console.send(asked, {"proof_password": PASSWORD}, seen_at=INSIDE).status == 422
+    )
+    assert anonymous_console.open("/console/access/?ask=storefront&open=false").leads_to == asked
 
 
 @pytest.mark.parametrize("elsewhere", ["//evil.example/", "https://evil.example/", "/graphql/"])
 def test_callback_ignores_a_foreign_next_url(
-    nobody: Desk, provider: OwnProvider, elsewhere: str
+    anonymous_console: ConsoleClient, provider: OwnProvider, elsewhere: str
 ) -> None:
-    assert nobody.open(leave(nobody, provider, wanted=elsewhere)).leads_to == "/console/"
+    assert (
+        anonymous_console.open(leave(anonymous_console, provider, wanted=elsewhere)).leads_to
+        == "/console/"
+    )

@@ -15,7 +15,7 @@ from tests.builders.provider_records import (
     sign_in_by_grant,
 )
 from tests.builders.shop import set_mode
-from tests.console.conftest import StaffDesk, Statements
+from tests.console.conftest import StaffConsole, Statements
 from tests.fakes.clock import FakeClock
 
 MAY = Permission.MANAGE_PLUGINS
@@ -35,176 +35,184 @@ def come_by_sign_on(shop: Ports) -> None:
             stored.origin = SessionOrigin.OIDC.value
 
 
-def test_the_pages_need_manage_plugins(staff_desk: StaffDesk) -> None:
-    desk = staff_desk(Permission.MANAGE_SETTINGS)
+def test_the_pages_need_manage_plugins(staff_console: StaffConsole) -> None:
+    console = staff_console(Permission.MANAGE_SETTINGS)
     for path in (LIST, PAGE, f"{LIST}new", f"{PAGE}edit"):
-        told = desk.open(path)
+        told = console.open(path)
         assert told.status == 403
         assert "MANAGE_PLUGINS" in told.text
-    assert desk.send(f"{PAGE}switch", {"to": "on"}, seen_at="/console/").status == 403
+    assert console.send(f"{PAGE}switch", {"to": "on"}, seen_at="/console/").status == 403
 
 
-def test_a_fresh_shop_has_a_provider_that_is_not_set_up(staff_desk: StaffDesk) -> None:
-    desk = staff_desk(MAY)
-    assert "Not set up" in desk.open(LIST).text
-    page = desk.open(PAGE)
+def test_a_fresh_shop_has_a_provider_that_is_not_set_up(staff_console: StaffConsole) -> None:
+    console = staff_console(MAY)
+    assert "Not set up" in console.open(LIST).text
+    page = console.open(PAGE)
     assert "Missing: Client ID, Authorization URL, Token URL, JSON Web Key Set URL" in page.text
     assert "Switch on" not in page.text
 
 
 def test_several_providers_are_listed_and_narrowed_by_name(
-    staff_desk: StaffDesk, shop: Ports
+    staff_console: StaffConsole, shop: Ports
 ) -> None:
-    desk = staff_desk(MAY)
+    console = staff_console(MAY)
     key = make_provider(shop, name="<script>alert(1)</script>")
     make_provider(shop, "acme", issuer="https://acme.example", name="Acme", active=False)
     ann = make_user(shop)
     link_identity(shop, ann)
     sign_in_by_grant(shop, ann, key, "")
     save_provider(shop, OPERATOR, "acme", ProviderUpdate({}))
-    page = desk.open(LIST)
+    page = console.open(LIST)
     assert "<script>alert(1)" not in page.html
     assert "the default one On its access tokens 1 1" in page.text
     assert "Acme acme Off its access tokens 0 0" in page.text
-    narrowed = desk.open(f"{LIST}?q=acme").text
+    narrowed = console.open(f"{LIST}?q=acme").text
     assert "1 provider on this page" in narrowed
-    assert "Nothing fits" in desk.open(f"{LIST}?q=nobody").text
+    assert "Nothing fits" in console.open(f"{LIST}?q=nobody").text
 
 
-def test_provider_page_shows_the_urls_to_register(staff_desk: StaffDesk, shop: Ports) -> None:
-    desk = staff_desk(MAY)
+def test_provider_page_shows_the_urls_to_register(
+    staff_console: StaffConsole, shop: Ports
+) -> None:
+    console = staff_console(MAY)
     make_provider(shop)
     plugin = "latchkey.authentication.openidconnect"
-    page = desk.open(PAGE).html
+    page = console.open(PAGE).html
     assert f"http://localhost/console/sign-in/with/{plugin}/callback" in page
     assert "http://localhost/oidc/default/backchannel-logout" in page
-    assert desk.open(f"{LIST}nobody/").status == 404
+    assert console.open(f"{LIST}nobody/").status == 404
 
 
-def test_a_provider_is_switched_on_after_a_question(staff_desk: StaffDesk, shop: Ports) -> None:
-    desk = staff_desk(MAY)
+def test_a_provider_is_switched_on_after_a_question(
+    staff_console: StaffConsole, shop: Ports
+) -> None:
+    console = staff_console(MAY)
     make_provider(
         shop, active=False, name="Northlight ID", staff_user_domains="northlight.example"
     )
     save_provider(shop, OPERATOR, "default", ProviderUpdate({}))
-    asked = desk.open(ON)
+    asked = console.open(ON)
     assert "Let people in through Northlight ID?" in asked.text
     assert "northlight.example are made staff" in asked.text
-    done = desk.follow(desk.send(f"{PAGE}switch", {"to": "on"}, seen_at=ON))
+    done = console.follow(console.send(f"{PAGE}switch", {"to": "on"}, seen_at=ON))
     assert "Northlight ID lets people in now" in done.text
     assert is_active(shop)
 
 
 def test_a_provider_that_is_not_set_up_cannot_be_switched_on(
-    staff_desk: StaffDesk, shop: Ports
+    staff_console: StaffConsole, shop: Ports
 ) -> None:
-    refused = staff_desk(MAY).send(f"{PAGE}switch", {"to": "on"}, seen_at=PAGE)
+    refused = staff_console(MAY).send(f"{PAGE}switch", {"to": "on"}, seen_at=PAGE)
     assert refused.status == 422
     assert "set json_web_key_set_url" in refused.text
     assert not is_active(shop)
 
 
-def test_disabling_a_provider_lists_affected_users(staff_desk: StaffDesk, shop: Ports) -> None:
-    desk = staff_desk(MAY, Permission.MANAGE_SETTINGS)
+def test_disabling_a_provider_lists_affected_users(
+    staff_console: StaffConsole, shop: Ports
+) -> None:
+    console = staff_console(MAY, Permission.MANAGE_SETTINGS)
     key = make_provider(shop)
     save_provider(shop, OPERATOR, "default", ProviderUpdate({}))
     ann = make_user(shop, "ann@example.com", password=None, is_staff=True)
     link_identity(shop, ann)
     link_identity(shop, make_staff(shop, "carl@example.com"))
     sign_in_by_grant(shop, ann, key, "")
-    asked = desk.open(OFF).text
+    asked = console.open(OFF).text
     assert "2 people came in by it and cannot do so any more" in asked
     assert "1 person would have no way in at all, 1 of them staff: ann@example.com" in asked
     assert "1 open session that began there goes on until it ends" in asked
-    done = desk.follow(desk.send(f"{PAGE}switch", {"to": "off"}, seen_at=OFF))
+    done = console.follow(console.send(f"{PAGE}switch", {"to": "off"}, seen_at=OFF))
     assert "lets nobody in any more" in done.text
     assert not is_active(shop)
 
 
 def test_last_administrators_provider_cannot_be_disabled(
-    staff_desk: StaffDesk, shop: Ports
+    staff_console: StaffConsole, shop: Ports
 ) -> None:
-    desk = staff_desk(MAY, Permission.MANAGE_SETTINGS)
+    console = staff_console(MAY, Permission.MANAGE_SETTINGS)
     make_provider(shop)
     save_provider(shop, OPERATOR, "default", ProviderUpdate({}))
     come_by_sign_on(shop)
     set_mode(shop, PasswordLoginMode.CUSTOMERS_ONLY)
-    told = desk.open(OFF)
+    told = console.open(OFF)
     assert "No identity provider is active" in told.text
     assert '<dialog class="lk-dialog" open' not in told.html
-    refused = desk.send(f"{PAGE}switch", {"to": "off"}, seen_at=PAGE)
+    refused = console.send(f"{PAGE}switch", {"to": "off"}, seen_at=PAGE)
     assert refused.status == 422
     assert is_active(shop)
 
 
 def test_disabling_is_confirmed_when_recovery_was_already_impossible(
-    staff_desk: StaffDesk, shop: Ports
+    staff_console: StaffConsole, shop: Ports
 ) -> None:
-    desk = staff_desk(MAY)
+    console = staff_console(MAY)
     make_provider(shop)
     save_provider(shop, OPERATOR, "default", ProviderUpdate({}))
     come_by_sign_on(shop)
     set_mode(shop, PasswordLoginMode.CUSTOMERS_ONLY)
-    assert '<dialog class="lk-dialog" open' in desk.open(OFF).html
-    assert desk.send(f"{PAGE}switch", {"to": "off"}, seen_at=OFF).status == 303
+    assert '<dialog class="lk-dialog" open' in console.open(OFF).html
+    assert console.send(f"{PAGE}switch", {"to": "off"}, seen_at=OFF).status == 303
     assert not is_active(shop)
 
 
 def test_issuer_change_lists_affected_users_and_keeps_recovery(
-    staff_desk: StaffDesk, shop: Ports
+    staff_console: StaffConsole, shop: Ports
 ) -> None:
-    desk = staff_desk(MAY, Permission.MANAGE_SETTINGS)
+    console = staff_console(MAY, Permission.MANAGE_SETTINGS)
     make_provider(shop, name="Northlight ID")
     save_provider(shop, OPERATOR, "default", ProviderUpdate({}))
     link_identity(shop, make_user(shop))
     come_by_sign_on(shop)
     edit = f"{PAGE}edit"
-    assert "1 person came in by it." in desk.open(edit).text
+    assert "1 person came in by it." in console.open(edit).text
     typed = {"name": "Northlight ID", "issuer": "https://b.invalid"}
     typed |= {"json_web_key_set_url": ISSUER_THERE, "user_info_url": ISSUER_THERE}
     set_mode(shop, PasswordLoginMode.CUSTOMERS_ONLY)
-    refused = desk.send(edit, typed)
+    refused = console.send(edit, typed)
     assert refused.status == 422
     assert "Issuer: 1 person came in by Northlight ID, 0 of them staff" in refused.text
     assert next(iter(known_providers(shop))).issuer == ISSUER_THERE
     set_mode(shop, PasswordLoginMode.ENABLED)
-    assert desk.send(edit, typed).status == 303
+    assert console.send(edit, typed).status == 303
     make_provider(shop, active=False)
     save_provider(shop, OPERATOR, "default", ProviderUpdate({}))
-    assert "came in by it" not in desk.open(edit).text
+    assert "came in by it" not in console.open(edit).text
 
 
 def test_switching_asks_again_who_one_is(
-    staff_desk: StaffDesk, shop: Ports, clock: FakeClock
+    staff_console: StaffConsole, shop: Ports, clock: FakeClock
 ) -> None:
-    desk = staff_desk(MAY)
+    console = staff_console(MAY)
     make_provider(shop)
     save_provider(shop, OPERATOR, "default", ProviderUpdate({}))
     clock.pass_(minutes=6)
-    assert desk.open(OFF).leads_to.startswith("/console/prove?next=")
-    posted = desk.send(f"{PAGE}switch", {"to": "off"}, seen_at=PAGE)
+    assert console.open(OFF).leads_to.startswith("/console/prove?next=")
+    posted = console.send(f"{PAGE}switch", {"to": "off"}, seen_at=PAGE)
     assert (posted.status, "Confirm it's you" in posted.text) == (403, True)
     assert is_active(shop)
 
 
-def test_a_question_that_is_answered_already_says_so(staff_desk: StaffDesk, shop: Ports) -> None:
-    desk = staff_desk(MAY)
+def test_a_question_that_is_answered_already_says_so(
+    staff_console: StaffConsole, shop: Ports
+) -> None:
+    console = staff_console(MAY)
     make_provider(shop)
     save_provider(shop, OPERATOR, "default", ProviderUpdate({}))
-    assert "That is how it is already" in desk.open(ON).text
-    assert '<dialog class="lk-dialog" open' not in desk.open(f"{PAGE}?ask=maybe").html
-    assert desk.send(f"{PAGE}switch", {"to": "maybe"}, seen_at=PAGE).leads_to == PAGE
+    assert "That is how it is already" in console.open(ON).text
+    assert '<dialog class="lk-dialog" open' not in console.open(f"{PAGE}?ask=maybe").html
+    assert console.send(f"{PAGE}switch", {"to": "maybe"}, seen_at=PAGE).leads_to == PAGE
     assert is_active(shop)
 
 
 def test_the_pages_cost_six_statements_at_most(
-    staff_desk: StaffDesk, shop: Ports, statements: Statements
+    staff_console: StaffConsole, shop: Ports, statements: Statements
 ) -> None:
-    desk = staff_desk(MAY, Permission.MANAGE_SETTINGS, Permission.MANAGE_STAFF)
+    console = staff_console(MAY, Permission.MANAGE_SETTINGS, Permission.MANAGE_STAFF)
     make_provider(shop)
     save_provider(shop, OPERATOR, "default", ProviderUpdate({}))
     for path in (LIST, PAGE, OFF, f"{PAGE}edit", f"{LIST}new"):
-        desk.open(path)
+        console.open(path)
         with statements() as seen:
-            desk.open(path)
+            console.open(path)
         assert len(seen) <= 6, path

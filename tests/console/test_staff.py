@@ -16,8 +16,8 @@ from tests.builders.people import (
     user_as_stored,
 )
 from tests.builders.provider_records import link_identity, make_provider
-from tests.console.conftest import StaffDesk, Statements
-from tests.console.staff_client import Desk
+from tests.console.conftest import StaffConsole, Statements
+from tests.console.staff_client import ConsoleClient
 
 STAFF, ORDERS, APPS = Permission.MANAGE_STAFF, Permission.MANAGE_ORDERS, Permission.MANAGE_APPS
 LIST = "/console/staff/"
@@ -29,163 +29,169 @@ def group_id(key: int) -> str:
     return to_global_id("Group", key)
 
 
-def test_the_pages_need_manage_staff_and_say_so(staff_desk: StaffDesk, shop: Ports) -> None:
-    desk = staff_desk(Permission.MANAGE_USERS)
+def test_the_pages_need_manage_staff_and_say_so(staff_console: StaffConsole, shop: Ports) -> None:
+    console = staff_console(Permission.MANAGE_USERS)
     clerk = make_staff(shop, "clerk@example.com")
     for path in (LIST, INVITE, MATRIX, f"{LIST}{clerk}", "/console/staff/groups/new"):
-        told = desk.open(path)
+        told = console.open(path)
         assert told.status == 403, path
         assert "MANAGE_STAFF" in told.text
 
 
-def test_staff_list_shows_sign_in_methods(staff_desk: StaffDesk, shop: Ports) -> None:
+def test_staff_list_shows_sign_in_methods(staff_console: StaffConsole, shop: Ports) -> None:
     support = make_group(shop, "Support", ORDERS)
     make_user(shop, "tom@example.com", is_staff=True, first_name="Tom", groups=[support])
     make_user(shop, "new@example.com", is_staff=True, password=None)
-    desk = staff_desk(STAFF)
-    page = desk.open(LIST).text
+    console = staff_console(STAFF)
+    page = console.open(LIST).text
     assert "Tom tom@example.com Support Password only" in page
     assert "new@example.com none Invited" in page
     assert "staff@example.com You" in page
-    assert "new@example.com" not in desk.open(f"{LIST}?q=tom").text
-    assert "Nobody fits" in desk.open(f"{LIST}?q=zzz&sort=email").text
+    assert "new@example.com" not in console.open(f"{LIST}?q=tom").text
+    assert "Nobody fits" in console.open(f"{LIST}?q=zzz&sort=email").text
 
 
 def test_the_list_is_narrowed_by_group_and_by_the_way_in(
-    staff_desk: StaffDesk, shop: Ports
+    staff_console: StaffConsole, shop: Ports
 ) -> None:
     support = make_group(shop, "Support & more", ORDERS)
     make_provider(shop)
     make_user(shop, "tom@example.com", is_staff=True, groups=[support])
     sofia = make_user(shop, "sofia@example.com", is_staff=True, password=None, groups=[support])
     link_identity(shop, sofia)
-    desk = staff_desk(STAFF)
-    page = desk.open(f"{LIST}?group={support}")
+    console = staff_console(STAFF)
+    page = console.open(f"{LIST}?group={support}")
     assert "Group: Support & more , take away" in page.text
     assert "2 people on this page" in page.text
     assert "staff@example.com You" not in page.text
-    narrowed = desk.open(f"{LIST}?group={support}&by=sso")
+    narrowed = console.open(f"{LIST}?group={support}&by=sso")
     assert "Signs in by: Single sign-on , take away" in narrowed.text
     assert "sofia@example.com" in narrowed.text
     assert "tom@example.com" not in narrowed.text
     assert f'href="{LIST}?group={support}"' in narrowed.html
     for nothing in ("group=999", "by=neither"):
-        assert "Nobody fits" in desk.open(f"{LIST}?{nothing}").text
+        assert "Nobody fits" in console.open(f"{LIST}?{nothing}").text
     for nonsense in ("group=x", f"group={'9' * 40}", "by=magic"):
-        assert "tom@example.com" in desk.open(f"{LIST}?{nonsense}").text
+        assert "tom@example.com" in console.open(f"{LIST}?{nonsense}").text
 
 
 def test_invited_staff_sign_in_by_the_mailed_link(
-    staff_desk: StaffDesk, shop: Ports, nobody: Desk
+    staff_console: StaffConsole, shop: Ports, anonymous_console: ConsoleClient
 ) -> None:
     support = make_group(shop, "Support", ORDERS)
-    desk = staff_desk(STAFF, ORDERS)
+    console = staff_console(STAFF, ORDERS)
     given = {"email": "sofia@example.com", "first_name": "Sofia", "groups": group_id(support)}
-    sent = desk.send(INVITE, given)
-    assert "sofia@example.com belongs to the staff now" in desk.follow(sent).text
+    sent = console.send(INVITE, given)
+    assert "sofia@example.com belongs to the staff now" in console.follow(sent).text
     (mail,) = mails(shop)
     assert mail.kind is MailKind.STAFF_INVITATION
-    followed = nobody.open(str(mail.values["link"]))
-    chosen = nobody.send(followed.leads_to, {"password": "a heron walks at dawn"})
+    followed = anonymous_console.open(str(mail.values["link"]))
+    chosen = anonymous_console.send(followed.leads_to, {"password": "a heron walks at dawn"})
     assert chosen.status == 303
-    assert nobody.open("/console/apps/").status == 200
+    assert anonymous_console.open("/console/apps/").status == 200
 
 
 def test_an_invitation_that_is_refused_says_why_and_keeps_what_was_typed(
-    staff_desk: StaffDesk, shop: Ports
+    staff_console: StaffConsole, shop: Ports
 ) -> None:
     beyond = make_group(shop, "Developers", APPS)
-    desk = staff_desk(STAFF)
-    assert "Dashed: Developers , because it gives what you do not hold" in desk.open(INVITE).text
-    twice = desk.send(INVITE, {"email": "staff@example.com", "first_name": "Again"})
+    console = staff_console(STAFF)
+    assert (
+        "Dashed: Developers , because it gives what you do not hold" in console.open(INVITE).text
+    )
+    twice = console.send(INVITE, {"email": "staff@example.com", "first_name": "Again"})
     assert twice.status == 422
     assert "Email:" in twice.text
     assert 'value="Again"' in twice.html
-    forced = desk.send(INVITE, {"email": "x@example.com", "groups": group_id(beyond)})
+    forced = console.send(INVITE, {"email": "x@example.com", "groups": group_id(beyond)})
     assert forced.status == 422
     assert "group whose permissions you don" in forced.text
-    assert desk.send(INVITE, {"email": ""}).status == 422
+    assert console.send(INVITE, {"email": ""}).status == 422
 
 
-def test_groups_are_ticked_and_unticked(staff_desk: StaffDesk, shop: Ports) -> None:
+def test_groups_are_ticked_and_unticked(staff_console: StaffConsole, shop: Ports) -> None:
     old, new = make_group(shop, "Old", ORDERS), make_group(shop, "New", ORDERS)
     key = make_user(shop, "tom@example.com", is_staff=True, groups=[old])
     here = f"{LIST}{key}"
-    desk = staff_desk(STAFF, ORDERS)
-    page = desk.open(here)
+    console = staff_console(STAFF, ORDERS)
+    page = console.open(here)
     assert "Manage orders Old" in page.text
     assert f'name="had" value="{group_id(old)}"' in page.html
     given = {"had": group_id(old), "groups": group_id(new)}
-    saved = desk.send(f"{here}/groups", given, seen_at=here)
-    assert "is in: New." in desk.follow(saved).text
+    saved = console.send(f"{here}/groups", given, seen_at=here)
+    assert "is in: New." in console.follow(saved).text
 
 
 def test_group_with_more_permissions_cannot_be_assigned(
-    staff_desk: StaffDesk, shop: Ports
+    staff_console: StaffConsole, shop: Ports
 ) -> None:
     beyond = make_group(shop, "Developers", APPS)
     key = make_staff(shop, "tom@example.com")
     here = f"{LIST}{key}"
-    desk = staff_desk(STAFF)
-    assert "only somebody who does can change who is in" in desk.open(here).text
-    sent = desk.send(f"{here}/groups", {"groups": group_id(beyond)}, seen_at=here)
-    assert "Nothing was changed." in desk.follow(sent).text
+    console = staff_console(STAFF)
+    assert "only somebody who does can change who is in" in console.open(here).text
+    sent = console.send(f"{here}/groups", {"groups": group_id(beyond)}, seen_at=here)
+    assert "Nothing was changed." in console.follow(sent).text
 
 
-def test_staff_with_more_permissions_are_read_only(staff_desk: StaffDesk, shop: Ports) -> None:
+def test_staff_with_more_permissions_are_read_only(
+    staff_console: StaffConsole, shop: Ports
+) -> None:
     key = make_staff(shop, "dev@example.com", APPS)
     sign_in(shop, key)
     here = f"{LIST}{key}"
-    desk = staff_desk(STAFF)
-    page = desk.open(here).text
+    console = staff_console(STAFF)
+    page = console.open(here).text
     assert "may do what you may not: Manage apps" in page
     assert "Deactivate …" not in page
     for act in ("deactivate", "remove", "sign-out", "link"):
-        sent = desk.send(f"/console/people/{key}/{act}", seen_at=LIST)
-        assert "they have permissions that you don't have" in desk.follow(sent).text, act
+        sent = console.send(f"/console/people/{key}/{act}", seen_at=LIST)
+        assert "they have permissions that you don't have" in console.follow(sent).text, act
     assert len(sessions_of(shop, key)) == 1
     assert user_as_stored(shop, key).is_active
 
 
-def test_last_staff_manager_cannot_be_removed(nobody: Desk, shop: Ports) -> None:
+def test_last_staff_manager_cannot_be_removed(
+    anonymous_console: ConsoleClient, shop: Ports
+) -> None:
     chiefs, support = make_group(shop, "Chiefs", STAFF), make_group(shop, "Support")
     groups = [chiefs, support]
     key = make_user(shop, "chief@example.com", is_staff=True, groups=groups)
-    nobody.sign_in("chief@example.com")
+    anonymous_console.sign_in("chief@example.com")
     here = f"{LIST}{key}"
     given = {"had": [group_id(one) for one in groups], "groups": group_id(support)}
-    left = nobody.send(f"{here}/groups", given, seen_at=here)
+    left = anonymous_console.send(f"{here}/groups", given, seen_at=here)
     reason = "Nobody would be left who can manage these permissions: MANAGE_STAFF"
-    assert reason in nobody.follow(left).text
+    assert reason in anonymous_console.follow(left).text
     group = f"{LIST}groups/{chiefs}"
-    deleted = nobody.send(f"{group}/delete", seen_at=group)
-    assert reason in nobody.follow(deleted).text
-    assert "nobody deactivates or removes their own account" in nobody.open(here).text
-    locked = nobody.send(f"/console/people/{key}/deactivate", seen_at=here)
-    assert "You cannot deactivate your own account" in nobody.follow(locked).text
+    deleted = anonymous_console.send(f"{group}/delete", seen_at=group)
+    assert reason in anonymous_console.follow(deleted).text
+    assert "nobody deactivates or removes their own account" in anonymous_console.open(here).text
+    locked = anonymous_console.send(f"/console/people/{key}/deactivate", seen_at=here)
+    assert "You cannot deactivate your own account" in anonymous_console.follow(locked).text
 
 
-def test_details_are_saved(staff_desk: StaffDesk, shop: Ports) -> None:
+def test_details_are_saved(staff_console: StaffConsole, shop: Ports) -> None:
     key = make_staff(shop, "tom@example.com")
     here = f"{LIST}{key}"
-    desk = staff_desk(STAFF)
-    wrong = desk.send(f"{here}/details", {"email": "no address"}, seen_at=here)
+    console = staff_console(STAFF)
+    wrong = console.send(f"{here}/details", {"email": "no address"}, seen_at=here)
     assert wrong.status == 422
     given = {"first_name": "Tom", "last_name": "Okafor", "email": "tom@example.com"}
-    saved = desk.send(f"{here}/details", given, seen_at=here)
-    assert "The details of Tom Okafor were saved" in desk.follow(saved).text
+    saved = console.send(f"{here}/details", given, seen_at=here)
+    assert "The details of Tom Okafor were saved" in console.follow(saved).text
 
 
-def test_staff_removal_needs_confirmation(staff_desk: StaffDesk, shop: Ports) -> None:
+def test_staff_removal_needs_confirmation(staff_console: StaffConsole, shop: Ports) -> None:
     key = make_staff(shop, "tom@example.com")
-    desk = staff_desk(STAFF)
-    assert "It cannot be undone" in desk.open(f"{LIST}{key}?ask=remove").text
-    gone = desk.follow(desk.send(f"/console/people/{key}/remove", seen_at=LIST)).text
+    console = staff_console(STAFF)
+    assert "It cannot be undone" in console.open(f"{LIST}{key}?ask=remove").text
+    gone = console.follow(console.send(f"/console/people/{key}/remove", seen_at=LIST)).text
     assert "was removed" in gone
-    assert desk.open(f"{LIST}{key}").status == 404
+    assert console.open(f"{LIST}{key}").status == 404
 
 
-def test_a_superuser_is_left_to_the_shell(admin: Desk, shop: Ports) -> None:
+def test_a_superuser_is_left_to_the_shell(admin: ConsoleClient, shop: Ports) -> None:
     key = make_user(shop, "root@example.com", is_superuser=True)
     page = admin.open(f"{LIST}{key}").text
     assert "flask user deactivate root@example.com" in page
@@ -193,45 +199,45 @@ def test_a_superuser_is_left_to_the_shell(admin: Desk, shop: Ports) -> None:
     assert "Cannot delete superuser's account" in refused
 
 
-def test_the_matrix_shows_groups_and_people(staff_desk: StaffDesk, shop: Ports) -> None:
+def test_the_matrix_shows_groups_and_people(staff_console: StaffConsole, shop: Ports) -> None:
     make_group(shop, "Support", ORDERS)
-    desk = staff_desk(STAFF)
-    by_group = desk.open(MATRIX).text
+    console = staff_console(STAFF)
+    by_group = console.open(MATRIX).text
     assert "Permission Support" in by_group
     assert "Manage orders MANAGE_ ORDERS · not yours to give yes" in by_group
     assert re.search("Manage staff MANAGE_ STAFF . no", by_group)
-    by_person = desk.open(f"{MATRIX}?by=people").text
+    by_person = console.open(f"{MATRIX}?by=people").text
     assert "Manage staff MANAGE_ STAFF yes" in by_person
 
 
-def test_markup_in_names_shows_as_text(staff_desk: StaffDesk, shop: Ports) -> None:
+def test_markup_in_names_shows_as_text(staff_console: StaffConsole, shop: Ports) -> None:
     wild = "<script>alert(1)</script>"
     group = make_group(shop, wild, ORDERS)
     key = make_user(shop, "x@example.com", is_staff=True, first_name=wild, groups=[group])
-    desk = staff_desk(STAFF, ORDERS)
+    console = staff_console(STAFF, ORDERS)
     groups = f"{LIST}groups/"
     for path in (LIST, f"{LIST}{key}", f"{LIST}{key}?ask=link", MATRIX, groups, INVITE):
-        page = desk.open(path).html
+        page = console.open(path).html
         assert "<script>alert" not in page, path
         assert "&lt;script&gt;alert(1)" in page, path
-    page = desk.open(f"{groups}{group}?ask=delete").html
+    page = console.open(f"{groups}{group}?ask=delete").html
     assert "<script>alert" not in page
 
 
-def test_customers_are_shown_among_the_customers(admin: Desk, shop: Ports) -> None:
+def test_customers_are_shown_among_the_customers(admin: ConsoleClient, shop: Ports) -> None:
     key = make_user(shop)
     assert admin.open(f"{LIST}{key}").leads_to == f"/console/customers/{key}"
 
 
 def test_the_pages_cost_six_statements_at_most(
-    staff_desk: StaffDesk, shop: Ports, statements: Statements
+    staff_console: StaffConsole, shop: Ports, statements: Statements
 ) -> None:
     group = make_group(shop, "Support", ORDERS)
     key = make_user(shop, "tom@example.com", is_staff=True, groups=[group])
-    desk = staff_desk(STAFF, ORDERS)
+    console = staff_console(STAFF, ORDERS)
     groups = f"{LIST}groups/"
     paths = (LIST, f"{LIST}?q=tom", f"{LIST}{key}", MATRIX, f"{MATRIX}?by=people", INVITE)
     for path in (*paths, groups, f"{groups}{group}"):
         with statements() as seen:
-            desk.open(path)
+            console.open(path)
         assert len(seen) <= 6, path

@@ -14,8 +14,8 @@ from app.ports import Ports
 from app.settings import Settings
 from app.web.installation import install, installation_of
 from tests.builders.people import make_staff, make_user
-from tests.console.conftest import StaffDesk, Statements
-from tests.console.staff_client import Desk
+from tests.console.conftest import StaffConsole, Statements
+from tests.console.staff_client import ConsoleClient
 
 MAY = Permission.MANAGE_STAFF
 PAGE = "/console/throttle/"
@@ -28,24 +28,26 @@ def fail(shop: Ports, address: str = GUESSER, user_id: int | None = None, times:
         shop.throttle.fail(address, "", user_id, shop.clock.timestamp())
 
 
-def test_the_page_needs_manage_staff(staff_desk: StaffDesk) -> None:
-    told = staff_desk(Permission.MANAGE_APPS).open(PAGE)
+def test_the_page_needs_manage_staff(staff_console: StaffConsole) -> None:
+    told = staff_console(Permission.MANAGE_APPS).open(PAGE)
     assert told.status == 403
     assert "MANAGE_STAFF" in told.text
 
 
-def test_empty_list_explains_how_ips_are_blocked(staff_desk: StaffDesk) -> None:
-    page = staff_desk(MAY).open(PAGE)
+def test_empty_list_explains_how_ips_are_blocked(
+    staff_console: StaffConsole,
+) -> None:
+    page = staff_console(MAY).open(PAGE)
     assert "No address has to wait" in page.text
     assert "twice as long with every wrong password" in page.text
 
 
-def test_block_reason_is_shown_and_escaped(staff_desk: StaffDesk, shop: Ports) -> None:
-    desk = staff_desk(MAY)
+def test_block_reason_is_shown_and_escaped(staff_console: StaffConsole, shop: Ports) -> None:
+    console = staff_console(MAY)
     nasty = "<script>alert(1)</script>@example.com"
     fail(shop, user_id=make_user(shop, nasty))
     fail(shop, times=2)
-    page = desk.open(PAGE)
+    page = console.open(PAGE)
     assert GUESSER in page.text
     assert "5 failed logins" in page.text
     assert f"3 wrong passwords for 1 account: {nasty} (3)" in page.text
@@ -54,48 +56,48 @@ def test_block_reason_is_shown_and_escaped(staff_desk: StaffDesk, shop: Ports) -
 
 
 def test_the_list_is_narrowed_and_sorted_by_its_address(
-    staff_desk: StaffDesk, shop: Ports
+    staff_console: StaffConsole, shop: Ports
 ) -> None:
-    desk = staff_desk(MAY)
+    console = staff_console(MAY)
     fail(shop, user_id=make_user(shop), times=6)
     fail(shop, "2001:db8::7", times=9)
-    everything = desk.open(PAGE).text
+    everything = console.open(PAGE).text
     assert everything.index(GUESSER) < everything.index("2001:db8::7")
-    by_failures = desk.open(f"{PAGE}?sort=failures").text
+    by_failures = console.open(f"{PAGE}?sort=failures").text
     assert by_failures.index("2001:db8::7") < by_failures.index(GUESSER)
-    assert GUESSER not in desk.open(f"{PAGE}?q=2001").text
-    narrowed = desk.open(f"{PAGE}?why=accounts")
+    assert GUESSER not in console.open(f"{PAGE}?q=2001").text
+    narrowed = console.open(f"{PAGE}?why=accounts")
     assert "2001:db8::7" not in narrowed.text
     assert "1 address here" in narrowed.text
     assert "with the longest wait" not in narrowed.text
-    assert "Nothing fits" in desk.open(f"{PAGE}?q=10.9").text
+    assert "Nothing fits" in console.open(f"{PAGE}?q=10.9").text
 
 
 def test_past_the_longest_waits_an_address_is_found_by_itself(
-    staff_desk: StaffDesk, shop: Ports, monkeypatch: pytest.MonkeyPatch
+    staff_console: StaffConsole, shop: Ports, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(throttle, "LISTED", 1)
-    desk = staff_desk(MAY)
+    console = staff_console(MAY)
     fail(shop, user_id=make_user(shop), times=6)
     fail(shop, "2001:db8::7", user_id=2, times=2)
-    longest = desk.open(PAGE).text
+    longest = console.open(PAGE).text
     assert "2001:db8::7" not in longest
     assert "1 address, the 1 with the longest wait" in longest
-    found = desk.open(f"{PAGE}?q=2001:DB8:0::7").text
+    found = console.open(f"{PAGE}?q=2001:DB8:0::7").text
     assert "2001:db8::7" in found
     assert "2 wrong passwords" in found
-    asked = desk.open(f"{PAGE}?ask=unblock&address=2001:db8::7").text
+    asked = console.open(f"{PAGE}?ask=unblock&address=2001:db8::7").text
     assert "after 2 failed logins" in asked
-    assert "Nothing fits" in desk.open(f"{PAGE}?q=203.0.113.99").text
+    assert "Nothing fits" in console.open(f"{PAGE}?q=203.0.113.99").text
 
 
-def test_an_address_is_let_go_after_a_question(staff_desk: StaffDesk, shop: Ports) -> None:
-    desk = staff_desk(MAY)
+def test_an_address_is_let_go_after_a_question(staff_console: StaffConsole, shop: Ports) -> None:
+    console = staff_console(MAY)
     fail(shop, user_id=make_user(shop), times=12)
-    asked = desk.open(ASK)
+    asked = console.open(ASK)
     assert f"Unblock {GUESSER}?" in asked.text
     assert "12 wrong passwords so far, for 1 account" in asked.text
-    done = desk.follow(desk.send(f"{PAGE}unblock", {"address": GUESSER}, seen_at=ASK))
+    done = console.follow(console.send(f"{PAGE}unblock", {"address": GUESSER}, seen_at=ASK))
     assert f"{GUESSER} is let go" in done.text
     assert "No address has to wait" in done.text
     assert shop.throttle.find(GUESSER, shop.clock.timestamp()) is None
@@ -105,48 +107,48 @@ def test_an_address_is_let_go_after_a_question(staff_desk: StaffDesk, shop: Port
     ("address", "told"),
     [("198.51.100.1", "Nothing is held against this address"), ("x<b>", "This is no IP address")],
 )
-def test_failed_unblock_is_reported(staff_desk: StaffDesk, address: str, told: str) -> None:
-    desk = staff_desk(MAY)
-    done = desk.follow(desk.send(f"{PAGE}unblock", {"address": address}, seen_at=PAGE))
+def test_failed_unblock_is_reported(staff_console: StaffConsole, address: str, told: str) -> None:
+    console = staff_console(MAY)
+    done = console.follow(console.send(f"{PAGE}unblock", {"address": address}, seen_at=PAGE))
     assert told in done.text
 
 
 def test_machines_that_forward_without_being_trusted_are_warned_of(
-    staff_desk: StaffDesk, shop: Ports
+    staff_console: StaffConsole, shop: Ports
 ) -> None:
-    desk = staff_desk(MAY)
-    assert "TRUSTED_PROXIES" in desk.open(PAGE).text
+    console = staff_console(MAY)
+    assert "TRUSTED_PROXIES" in console.open(PAGE).text
     with shop.database.transaction() as session:
         seen = shop.clock.now()
         session.add(ForwardingRecord(peer="10.1.2.3", requests=40, last_seen_at=seen))
-    page = desk.open(PAGE).text
+    page = console.open(PAGE).text
     assert "1 machine that nobody named as a proxy passes on requests" in page
     assert "10.1.2.3 , 40 requests this week, last just now" in page
 
 
 def test_the_page_costs_six_statements_at_most(
-    staff_desk: StaffDesk, shop: Ports, statements: Statements
+    staff_console: StaffConsole, shop: Ports, statements: Statements
 ) -> None:
-    desk = staff_desk(MAY)
+    console = staff_console(MAY)
     fail(shop, user_id=make_user(shop))
     with statements() as seen:
-        desk.open(PAGE)
+        console.open(PAGE)
     assert len(seen) <= 6
 
 
 @pytest.fixture
-def silent(shop: Ports, tmp_path: Path) -> Desk:
+def silent(shop: Ports, tmp_path: Path) -> ConsoleClient:
     """A desk of a shop whose store of login attempts stopped answering after signing in."""
     make_staff(shop, "staff@example.com", MAY)
-    desk = Desk(create_app(shop, Settings()).test_client(), shop)
-    assert desk.sign_in("staff@example.com").status == 303
+    console = ConsoleClient(create_app(shop, Settings()).test_client(), shop)
+    assert console.sign_in("staff@example.com").status == 303
     throttle = connect_redis_throttle(f"unix://{tmp_path}/nobody.sock")
-    app = desk.client.application
+    app = console.client.application
     install(app, replace(installation_of(app), ports=replace(shop, throttle=throttle)))
-    return desk
+    return console
 
 
-def test_unavailable_throttle_store_is_reported(silent: Desk) -> None:
+def test_unavailable_throttle_store_is_reported(silent: ConsoleClient) -> None:
     page = silent.open(PAGE)
     assert page.status == 200
     assert "The store of the login attempts does not answer" in page.text

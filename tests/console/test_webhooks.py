@@ -15,22 +15,24 @@ from app.services.webhooks.disabling import disable_webhook
 from tests.builders.apps import make_app
 from tests.builders.products import make_product
 from tests.builders.webhooks import change_webhook, make_webhook
-from tests.console.conftest import StaffDesk, Statements
+from tests.console.conftest import StaffConsole, Statements
 
 MAY = (Permission.MANAGE_APPS, Permission.MANAGE_PRODUCTS)
 QUERY = "subscription {\r\n  event { ... on ProductUpdated { product { name } } }\r\n}"
 TARGET = "https://labels.example.com/hooks"
 
 
-def test_the_page_needs_manage_apps(staff_desk: StaffDesk) -> None:
-    desk = staff_desk()
-    assert desk.open("/console/webhooks/").status == 403
-    assert desk.open("/console/webhooks/new").status == 403
+def test_the_page_needs_manage_apps(staff_console: StaffConsole) -> None:
+    console = staff_console()
+    assert console.open("/console/webhooks/").status == 403
+    assert console.open("/console/webhooks/new").status == 403
 
 
-def test_a_webhook_is_made_with_a_query_and_changed(staff_desk: StaffDesk, shop: Ports) -> None:
+def test_a_webhook_is_made_with_a_query_and_changed(
+    staff_console: StaffConsole, shop: Ports
+) -> None:
     app_id, _ = make_app(shop, "Labels", Permission.MANAGE_PRODUCTS)
-    desk = staff_desk(*MAY)
+    console = staff_console(*MAY)
     data = {
         "app": str(app_id),
         "name": "Stock feed",
@@ -40,32 +42,38 @@ def test_a_webhook_is_made_with_a_query_and_changed(staff_desk: StaffDesk, shop:
         "secret_key": "a secret of theirs",
         "is_active": "y",
     }
-    done = desk.follow(desk.send("/console/webhooks/new", data))
+    done = console.follow(console.send("/console/webhooks/new", data))
     assert "“Stock feed” is made." in done.text
     assert "PRODUCT_UPDATED" in done.text
-    edited = desk.open("/console/webhooks/1/edit")
+    edited = console.open("/console/webhooks/1/edit")
     assert "a secret of theirs" not in edited.html
     assert "X-Shop: harbour" in edited.text
     data = {"app": str(app_id), "name": "Stock", "target_url": TARGET, "query": QUERY}
-    desk.send("/console/webhooks/1/edit", data)
+    console.send("/console/webhooks/1/edit", data)
     stored = show_webhook(shop, OPERATOR, 1)
     assert stored is not None
     assert (stored.name, stored.is_active) == ("Stock", False)
     assert stored.reveal() == "a secret of theirs"
 
 
-def test_what_is_wrong_with_a_query_is_marked_by_line(staff_desk: StaffDesk, shop: Ports) -> None:
+def test_what_is_wrong_with_a_query_is_marked_by_line(
+    staff_console: StaffConsole, shop: Ports
+) -> None:
     make_app(shop, "Labels", Permission.MANAGE_PRODUCTS)
-    desk = staff_desk(*MAY)
+    console = staff_console(*MAY)
     bad = "subscription {\n  event { ... on ProductUpdated {\n    nothing\n  } } }"
-    told = desk.send("/console/webhooks/new", {"app": "1", "target_url": TARGET, "query": bad})
+    told = console.send("/console/webhooks/new", {"app": "1", "target_url": TARGET, "query": bad})
     assert told.status == 422
     assert '<li class="is-bad">3</li>' in told.html
     assert "nothing" in told.text
-    found = desk.send("/console/webhooks/check", {"query": bad}, seen_at="/console/webhooks/new")
+    found = console.send(
+        "/console/webhooks/check", {"query": bad}, seen_at="/console/webhooks/new"
+    )
     assert found.response.json is not None
     assert [mark["line"] for mark in found.response.json["marks"]] == [3]
-    found = desk.send("/console/webhooks/check", {"query": QUERY}, seen_at="/console/webhooks/new")
+    found = console.send(
+        "/console/webhooks/check", {"query": QUERY}, seen_at="/console/webhooks/new"
+    )
     assert found.response.json == {
         "marks": [],
         "message": "It can be run; it hears of PRODUCT_UPDATED.",
@@ -73,10 +81,10 @@ def test_what_is_wrong_with_a_query_is_marked_by_line(staff_desk: StaffDesk, sho
 
 
 def test_internal_targets_bad_headers_and_nothing_at_all_are_refused(
-    staff_desk: StaffDesk, shop: Ports
+    staff_console: StaffConsole, shop: Ports
 ) -> None:
     make_app(shop, "Labels")
-    desk = staff_desk(*MAY)
+    console = staff_console(*MAY)
     for data in (
         {"app": "1", "target_url": ""},
         {"app": "1", "target_url": "ftp://x"},
@@ -85,81 +93,85 @@ def test_internal_targets_bad_headers_and_nothing_at_all_are_refused(
         {"app": "99", "target_url": TARGET},
         {"app": "", "target_url": TARGET},
     ):
-        told = desk.send("/console/webhooks/new", data)
+        told = console.send("/console/webhooks/new", data)
         assert told.status in (404, 422), data
-    assert "No webhooks yet" in desk.open("/console/webhooks/").text
+    assert "No webhooks yet" in console.open("/console/webhooks/").text
 
 
 def test_all_webhooks_are_listed_with_their_health(
-    staff_desk: StaffDesk, shop: Ports, statements: Statements
+    staff_console: StaffConsole, shop: Ports, statements: Statements
 ) -> None:
     app_id, _ = make_app(shop, "<script>alert(1)</script>")
     make_webhook(shop, app_id, AsyncEvent.PRODUCT_UPDATED)
     failing = make_webhook(shop, app_id, AsyncEvent.ORDER_PAID)
     change_webhook(shop, failing, failing_since=shop.clock.now(), name="Broken")
-    desk = staff_desk(*MAY)
+    console = staff_console(*MAY)
     with statements() as seen:
-        page = desk.open("/console/webhooks/")
+        page = console.open("/console/webhooks/")
     assert "Failing" in page.text
     assert "<script>alert" not in page.html
     assert len(seen) <= 6
-    assert "Broken" in desk.open("/console/webhooks/?state=trouble").text
-    assert "Broken" not in desk.open("/console/webhooks/?event=PRODUCT_UPDATED").text
+    assert "Broken" in console.open("/console/webhooks/?state=trouble").text
+    assert "Broken" not in console.open("/console/webhooks/?event=PRODUCT_UPDATED").text
     with statements() as seen:
-        assert desk.open(f"/console/webhooks/{failing}").status == 200
+        assert console.open(f"/console/webhooks/{failing}").status == 200
     assert len(seen) <= 6
 
 
-def test_a_webhook_is_stopped_switched_on_and_deleted(staff_desk: StaffDesk, shop: Ports) -> None:
+def test_a_webhook_is_stopped_switched_on_and_deleted(
+    staff_console: StaffConsole, shop: Ports
+) -> None:
     app_id, _ = make_app(shop, "Labels")
     make_webhook(shop, app_id, AsyncEvent.PRODUCT_UPDATED)
-    desk = staff_desk(*MAY)
+    console = staff_console(*MAY)
     asked = "/console/webhooks/1?ask=pause"
-    assert "Switch off hook?" in desk.open(asked).text
-    done = desk.follow(desk.send("/console/webhooks/1/pause", seen_at=asked))
+    assert "Switch off hook?" in console.open(asked).text
+    done = console.follow(console.send("/console/webhooks/1/pause", seen_at=asked))
     assert "is off: nothing is sent to it." in done.text
-    assert "is on." in desk.follow(desk.send("/console/webhooks/1/resume", seen_at=asked)).text
-    gone = desk.send("/console/webhooks/1/delete", seen_at="/console/webhooks/1?ask=delete")
-    assert "was deleted." in desk.follow(gone).text
-    assert desk.open("/console/webhooks/1").status == 404
+    assert (
+        "is on." in console.follow(console.send("/console/webhooks/1/resume", seen_at=asked)).text
+    )
+    gone = console.send("/console/webhooks/1/delete", seen_at="/console/webhooks/1?ask=delete")
+    assert "was deleted." in console.follow(gone).text
+    assert console.open("/console/webhooks/1").status == 404
 
 
-def test_a_test_is_a_delivery_like_any_other(staff_desk: StaffDesk, shop: Ports) -> None:
+def test_a_test_is_a_delivery_like_any_other(staff_console: StaffConsole, shop: Ports) -> None:
     app_id, _ = make_app(shop, "Labels", Permission.MANAGE_PRODUCTS)
     make_webhook(shop, app_id, AsyncEvent.PRODUCT_UPDATED)
     product = make_product(shop)
-    desk = staff_desk(*MAY)
+    console = staff_console(*MAY)
     asked = "/console/webhooks/1?ask=test"
-    wrong = desk.send("/console/webhooks/1/test", {"object": "nonsense"}, seen_at=asked)
-    assert "That is no id of an object" in desk.follow(wrong).text
+    wrong = console.send("/console/webhooks/1/test", {"object": "nonsense"}, seen_at=asked)
+    assert "That is no id of an object" in console.follow(wrong).text
     data = {"object": to_global_id("Product", product)}
-    sent = desk.send("/console/webhooks/1/test", data, seen_at=asked)
+    sent = console.send("/console/webhooks/1/test", data, seen_at=asked)
     assert sent.leads_to == "/console/deliveries/1"
     with shop.database.transaction() as session:
         assert session.get_one(DeliveryRecord, 1).webhook_id == 1
 
 
 def test_a_webhook_that_the_installation_switched_off_says_why_until_it_is_switched_on(
-    staff_desk: StaffDesk, shop: Ports
+    staff_console: StaffConsole, shop: Ports
 ) -> None:
     key = make_webhook(shop, make_app(shop, "Labels", Permission.MANAGE_PRODUCTS)[0])
     with shop.database.transaction() as session:
         disable_webhook(shop, session, session.get_one(WebhookRecord, key), FAILING_REASON)
-    desk = staff_desk(*MAY)
+    console = staff_console(*MAY)
     for path in ("/console/", f"/console/webhooks/{key}"):
-        assert FAILING_REASON in desk.open(path).text
-    desk.send(f"/console/webhooks/{key}/resume", {}, seen_at=f"/console/webhooks/{key}")
+        assert FAILING_REASON in console.open(path).text
+    console.send(f"/console/webhooks/{key}/resume", {}, seen_at=f"/console/webhooks/{key}")
     for path in ("/console/", f"/console/webhooks/{key}"):
-        assert FAILING_REASON not in desk.open(path).text
+        assert FAILING_REASON not in console.open(path).text
 
 
 def test_events_stand_by_what_they_are_about_and_those_chosen_stand_open(
-    staff_desk: StaffDesk, shop: Ports
+    staff_console: StaffConsole, shop: Ports
 ) -> None:
     app_id, _ = make_app(shop, "Labels", Permission.MANAGE_PRODUCTS)
     make_webhook(shop, app_id, AsyncEvent.PRODUCT_UPDATED)
-    desk = staff_desk(*MAY)
-    page = desk.open("/console/webhooks/1/edit")
+    console = staff_console(*MAY)
+    page = console.open("/console/webhooks/1/edit")
     nouns = re.findall(
         r'<details class="lk-fold"( open)?>\s*<summary>\s*<span>(.*?)</span>', page.html
     )
@@ -171,4 +183,4 @@ def test_events_stand_by_what_they_are_about_and_those_chosen_stand_open(
     )
     offered = re.findall(r'name="events"\s+id="[^"]+"\s+value="(\w+)"', page.html)
     assert sorted(offered) == sorted(event.value for event in AsyncEvent)
-    assert " open>" not in desk.open("/console/webhooks/new").html
+    assert " open>" not in console.open("/console/webhooks/new").html

@@ -6,12 +6,12 @@ import pytest
 
 from app.settings import Settings
 from app.web.installation import Installation
-from app.wiring import connect
+from app.wiring import connect, make_installation
 from tests.fakes.activity import FakeActivity
 from tests.fakes.clock import FakeClock
 from tests.fakes.keys import SECRET
 from tests.fakes.no_database import NoDatabase
-from tests.graphql.endpoint_client import Desk
+from tests.graphql.endpoint_client import EndpointClient
 from tests.graphql.fake_identity import Callers
 
 
@@ -26,7 +26,7 @@ def installation(clock: FakeClock) -> Installation:
     """An installation whose endpoint never needs its database."""
     ports = connect(Settings(database_url="sqlite://", secret_key=SECRET))
     quiet = replace(ports, clock=clock, database=NoDatabase(), activity=FakeActivity())
-    return Installation(quiet)
+    return make_installation(quiet, Settings())
 
 
 @pytest.fixture
@@ -40,6 +40,6 @@ def production(installation: Installation) -> Installation:
 
 
 @pytest.fixture
-def desk(installation: Installation, callers: Callers) -> Desk:
+def client(installation: Installation, callers: Callers) -> EndpointClient:
     """Sends requests to the endpoint, development's defaults."""
-    return Desk(installation, callers)
+    return EndpointClient(installation, callers)

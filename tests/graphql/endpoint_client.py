@@ -24,7 +24,7 @@ class Reply(TestResponse):
         return orjson.loads(self.data)
 
 
-class Desk:
+class EndpointClient:
     """One endpoint and a client of it."""
 
     def __init__(

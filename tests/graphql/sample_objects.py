@@ -25,69 +25,71 @@ from tests.builders.webhooks import make_webhook
 
 
 @dataclass(frozen=True, slots=True)
-class Specimen:
+class SampleObject:
     """An object, by key and by global id."""
 
     key: int
     id: str
 
 
-def make_specimen(ports: Ports, kind: type[Event]) -> Specimen:
+def make_sample_object(ports: Ports, kind: type[Event]) -> SampleObject:
     """An object that ``kind`` can be about, with all that may belong to one."""
     return _MAKERS[kind.subject](ports, kind)
 
 
-def delete_specimen(ports: Ports, actor: Actor, kind: EventType, specimen: Specimen) -> None:
+def delete_sample_object(
+    ports: Ports, actor: Actor, kind: EventType, sample: SampleObject
+) -> None:
     """Let ``actor`` delete it, so that such an event is told."""
     if kind is EventType.ACCOUNT_DELETED:
-        link = link_for(ports, specimen.key, LinkPurpose.DELETE_ACCOUNT)
-        delete_account(ports, actor_of(ports, specimen.key), token=link)
+        link = link_for(ports, sample.key, LinkPurpose.DELETE_ACCOUNT)
+        delete_account(ports, actor_of(ports, sample.key), token=link)
     elif kind is EventType.APP_DELETED:
-        delete_app(ports, actor, specimen.key)
+        delete_app(ports, actor, sample.key)
     else:
-        _DELETIONS[kind](ports, actor, specimen.id)
+        _DELETIONS[kind](ports, actor, sample.id)
 
 
-def _person(ports: Ports, kind: type[Event]) -> Specimen:
+def _person(ports: Ports, kind: type[Event]) -> SampleObject:
     group = make_group(ports, "Packers", Permission.MANAGE_ORDERS)
     key = make_user(
         ports, "ann@example.com", first_name="Ann", groups=[group], is_staff=bool(kind.of_staff)
     )
     make_order(ports, actor_of(ports, key))
     make_cart(ports, actor_of(ports, key))
-    return Specimen(key, to_global_id("User", key))
+    return SampleObject(key, to_global_id("User", key))
 
 
-def _group(ports: Ports, _kind: type[Event]) -> Specimen:
+def _group(ports: Ports, _kind: type[Event]) -> SampleObject:
     key = make_group(ports, "Packers", Permission.MANAGE_ORDERS, Permission.MANAGE_APPS)
     member = make_user(ports, "ann@example.com", is_staff=True)
     with ports.database.transaction() as session:
         session.add(GroupMemberRecord(user_id=member, group_id=key))
-    return Specimen(key, to_global_id("Group", key))
+    return SampleObject(key, to_global_id("Group", key))
 
 
-def _app(ports: Ports, _kind: type[Event]) -> Specimen:
+def _app(ports: Ports, _kind: type[Event]) -> SampleObject:
     key, _ = make_app(ports, "Ships", Permission.MANAGE_ORDERS)
     make_webhook(ports, key)
-    return Specimen(key, to_global_id("App", key))
+    return SampleObject(key, to_global_id("App", key))
 
 
-def _product(ports: Ports, _kind: type[Event]) -> Specimen:
+def _product(ports: Ports, _kind: type[Event]) -> SampleObject:
     key = make_product(ports, "Crème bowl", "12.50", is_published=False)
-    return Specimen(key, product_id(key))
+    return SampleObject(key, product_id(key))
 
 
-def _cart(ports: Ports, _kind: type[Event]) -> Specimen:
+def _cart(ports: Ports, _kind: type[Event]) -> SampleObject:
     cart = make_cart(ports)
-    return Specimen(cart.id, checkout_id(cart))
+    return SampleObject(cart.id, checkout_id(cart))
 
 
-def _order(ports: Ports, _kind: type[Event]) -> Specimen:
+def _order(ports: Ports, _kind: type[Event]) -> SampleObject:
     order = make_order(ports)
-    return Specimen(order.id, order_id(order))
+    return SampleObject(order.id, order_id(order))
 
 
-_MAKERS: dict[str, Callable[[Ports, type[Event]], Specimen]] = {
+_MAKERS: dict[str, Callable[[Ports, type[Event]], SampleObject]] = {
     "User": _person,
     "Group": _group,
     "App": _app,

@@ -8,16 +8,19 @@ from werkzeug.test import Client
 
 from app.graphql.view import create_endpoint
 from app.ports import Ports
-from app.web.installation import Installation
+from app.settings import Settings
+from app.wiring import make_installation
 from tests.builders.people import ADDRESS
 from tests.graphql.endpoint_client import Reply
 
 
-class Front:
+class ApiClient:
     """Sends operations as a client does; ``credential`` goes into the header."""
 
     def __init__(self, ports: Ports) -> None:
-        self._client = Client(create_endpoint(Installation(ports)), response_wrapper=Reply)
+        self._client = Client(
+            create_endpoint(make_installation(ports, Settings())), response_wrapper=Reply
+        )
 
     def post(self, value: Any, credential: str | None = None, user_agent: str = "") -> Reply:
         """Send ``value`` as JSON."""

@@ -13,7 +13,7 @@ from tests.builders.links import link_for
 from tests.builders.outbox import mails, token_in
 from tests.builders.people import PASSWORD, make_staff, make_user, sign_in, user_as_stored
 from tests.builders.shop import configure_shop
-from tests.graphql.shop_client import Front
+from tests.graphql.shop_client import ApiClient
 
 EMAIL = "customer@example.com"
 SHOP = "http://localhost:3000/account"
@@ -60,8 +60,8 @@ LEFT = f"""
 
 
 @pytest.fixture
-def front(ports: Ports) -> Front:
-    return Front(ports)
+def api(ports: Ports) -> ApiClient:
+    return ApiClient(ports)
 
 
 def fine(**values: object) -> dict[str, object]:
@@ -83,24 +83,24 @@ def newcomer(**changes: object) -> dict[str, Any]:
     } | changes
 
 
-def test_register_and_confirm(front: Front, ports: Ports) -> None:
-    assert front.run(REGISTER, i=newcomer()) == fine(requiresConfirmation=True)
+def test_register_and_confirm(api: ApiClient, ports: Ports) -> None:
+    assert api.run(REGISTER, i=newcomer()) == fine(requiresConfirmation=True)
     token = token_in(mails(ports)[0])
-    answer = front.run(CONFIRM, e="ann@example.com", t=token)
+    answer = api.run(CONFIRM, e="ann@example.com", t=token)
     assert answer == fine(user={"email": "ann@example.com", "isConfirmed": True})
 
 
-def test_where_nothing_is_confirmed_the_answer_says_so(front: Front, ports: Ports) -> None:
+def test_where_nothing_is_confirmed_the_answer_says_so(api: ApiClient, ports: Ports) -> None:
     configure_shop(ports, enable_account_confirmation_by_email=False)
     new = {"email": "ann@example.com", "password": PASSWORD, "lastName": None}
-    assert front.run(REGISTER, i=new) == fine(requiresConfirmation=False)
+    assert api.run(REGISTER, i=new) == fine(requiresConfirmation=False)
 
 
-def test_registration_does_not_reveal_existing_emails(front: Front, ports: Ports) -> None:
+def test_registration_does_not_reveal_existing_emails(api: ApiClient, ports: Ports) -> None:
     make_user(ports, "ann@example.com")
     make_user(ports, "bob@example.com", is_active=False)
     bodies = {
-        front.post({"query": REGISTER, "variables": {"i": newcomer(email=email)}}).data
+        api.post({"query": REGISTER, "variables": {"i": newcomer(email=email)}}).data
         for email in ("ann@example.com", "bob@example.com", "cyd@example.com")
     }
     assert len(bodies) == 1
@@ -119,58 +119,58 @@ def test_registration_does_not_reveal_existing_emails(front: Front, ports: Ports
     ],
 )
 def test_a_refused_registration_names_the_field(
-    front: Front, changes: dict[str, object], field: str, code: str
+    api: ApiClient, changes: dict[str, object], field: str, code: str
 ) -> None:
-    answer = front.run(REGISTER, i=newcomer(**changes))
+    answer = api.run(REGISTER, i=newcomer(**changes))
     assert answer == refused(field, code, requiresConfirmation=None)
 
 
-def test_a_bad_link_confirms_nothing(front: Front, ports: Ports) -> None:
+def test_a_bad_link_confirms_nothing(api: ApiClient, ports: Ports) -> None:
     make_user(ports, is_confirmed=False)
-    assert front.run(CONFIRM, e=EMAIL, t="bad") == refused("token", "INVALID", user=None)
+    assert api.run(CONFIRM, e=EMAIL, t="bad") == refused("token", "INVALID", user=None)
 
 
-def test_people_change_their_names(front: Front, ports: Ports) -> None:
+def test_people_change_their_names(api: ApiClient, ports: Ports) -> None:
     access = sign_in(ports, make_user(ports, first_name="Ann", last_name="Lee")).access
     names = {"firstName": "Änn", "lastName": "Lee"}
-    assert front.run(UPDATE, access, i={"firstName": "Änn"}) == fine(user=names)
+    assert api.run(UPDATE, access, i={"firstName": "Änn"}) == fine(user=names)
     names = {"firstName": "Änn", "lastName": ""}
-    assert front.run(UPDATE, access, i={"lastName": None}) == fine(user=names)
-    answer = front.run(UPDATE, access, i={"firstName": "a\rb"})
+    assert api.run(UPDATE, access, i={"lastName": None}) == fine(user=names)
+    answer = api.run(UPDATE, access, i={"firstName": "a\rb"})
     assert answer == refused("firstName", "INVALID", user=None)
 
 
-def test_manage_users_updates_customers(front: Front, ports: Ports) -> None:
+def test_manage_users_updates_customers(api: ApiClient, ports: Ports) -> None:
     customer = to_global_id("User", make_user(ports))
     _, app = make_app(ports, "an app", Permission.MANAGE_USERS)
-    answer = front.run(UPDATE, app, c=customer, i={"firstName": "Bea"})
+    answer = api.run(UPDATE, app, c=customer, i={"firstName": "Bea"})
     assert answer == fine(user={"firstName": "Bea", "lastName": ""})
-    answer = front.run(UPDATE, app, c="garbage", i={})
+    answer = api.run(UPDATE, app, c="garbage", i={})
     assert answer == refused("customerId", "NOT_FOUND", user=None)
 
 
-def test_account_update_changes_the_caller_only(front: Front, ports: Ports) -> None:
+def test_account_update_changes_the_caller_only(api: ApiClient, ports: Ports) -> None:
     customer = make_user(ports)
     _, app = make_app(ports, "an app")
     staff = sign_in(ports, make_staff(ports)).access
     wanted = to_global_id("User", customer)
     for credential in (None, app, staff, sign_in(ports, customer).access):
-        assert front.code(UPDATE, credential, c=wanted, i={}) == "PermissionDenied"
-    assert front.code(UPDATE, None, i={}) == "PermissionDenied"
-    assert front.code(UPDATE, app, i={}) == "PermissionDenied"
-    assert front.code(UPDATE, "garbage", i={}) == "InvalidTokenError"
+        assert api.code(UPDATE, credential, c=wanted, i={}) == "PermissionDenied"
+    assert api.code(UPDATE, None, i={}) == "PermissionDenied"
+    assert api.code(UPDATE, app, i={}) == "PermissionDenied"
+    assert api.code(UPDATE, "garbage", i={}) == "InvalidTokenError"
 
 
-def test_an_account_moves_to_another_address(front: Front, ports: Ports) -> None:
+def test_an_account_moves_to_another_address(api: ApiClient, ports: Ports) -> None:
     access = sign_in(ports, make_user(ports)).access
-    answer = front.run(MOVE, access, n="new@example.com", p=PASSWORD, u=SHOP)
+    answer = api.run(MOVE, access, n="new@example.com", p=PASSWORD, u=SHOP)
     assert answer == fine(user={"email": EMAIL})
-    answer = front.run(MOVED, access, t=token_in(mails(ports)[0]))
+    answer = api.run(MOVED, access, t=token_in(mails(ports)[0]))
     assert answer == fine(user={"email": "new@example.com"})
-    assert front.run("{ me { email } }", access) == {"email": "new@example.com"}
+    assert api.run("{ me { email } }", access) == {"email": "new@example.com"}
 
 
-def test_a_refused_move_names_the_field(front: Front, ports: Ports) -> None:
+def test_a_refused_move_names_the_field(api: ApiClient, ports: Ports) -> None:
     access = sign_in(ports, make_user(ports)).access
     for variables, field, code in (
         ({"n": "nobody", "p": PASSWORD, "u": SHOP}, "newEmail", "INVALID"),
@@ -178,33 +178,33 @@ def test_a_refused_move_names_the_field(front: Front, ports: Ports) -> None:
         ({"n": "new@example.com", "p": "wrong", "u": SHOP}, "password", "INVALID_CREDENTIALS"),
         ({"n": "new@example.com", "p": PASSWORD, "u": "x"}, "redirectUrl", "INVALID"),
     ):
-        assert front.run(MOVE, access, **variables) == refused(field, code, user=None)
-    assert front.run(MOVED, access, t="bad") == refused("token", "INVALID", user=None)
+        assert api.run(MOVE, access, **variables) == refused(field, code, user=None)
+    assert api.run(MOVED, access, t="bad") == refused("token", "INVALID", user=None)
 
 
-def test_an_account_is_deleted(front: Front, ports: Ports) -> None:
+def test_an_account_is_deleted(api: ApiClient, ports: Ports) -> None:
     user_id = make_user(ports)
     access = sign_in(ports, user_id).access
-    assert front.run(LEAVE, access, u=SHOP) == fine()
-    answer = front.run(LEFT, access, t=token_in(mails(ports)[0]))
+    assert api.run(LEAVE, access, u=SHOP) == fine()
+    answer = api.run(LEFT, access, t=token_in(mails(ports)[0]))
     assert answer == fine(user={"id": to_global_id("User", user_id), "email": EMAIL})
-    assert front.code("{ me { email } }", access) == "InvalidTokenError"
+    assert api.code("{ me { email } }", access) == "InvalidTokenError"
 
 
-def test_staff_are_not_deleted_like_this(front: Front, ports: Ports) -> None:
+def test_staff_are_not_deleted_like_this(api: ApiClient, ports: Ports) -> None:
     staff = make_staff(ports)
     access = sign_in(ports, staff).access
-    assert front.run(LEAVE, access, u=SHOP) == refused(None, "DELETE_STAFF_ACCOUNT")
-    answer = front.run(LEFT, access, t="bad")
+    assert api.run(LEAVE, access, u=SHOP) == refused(None, "DELETE_STAFF_ACCOUNT")
+    answer = api.run(LEFT, access, t="bad")
     assert answer == refused(None, "DELETE_STAFF_ACCOUNT", user=None)
     assert user_as_stored(ports, staff).is_staff
 
 
-def test_invalid_or_foreign_link_deletes_no_account(front: Front, ports: Ports) -> None:
+def test_invalid_or_foreign_link_deletes_no_account(api: ApiClient, ports: Ports) -> None:
     access = sign_in(ports, make_user(ports)).access
     other = link_for(ports, make_user(ports, "o@example.com"), LinkPurpose.DELETE_ACCOUNT)
     for token in ("bad", "", other):
-        assert front.run(LEFT, access, t=token) == refused("token", "INVALID", user=None)
+        assert api.run(LEFT, access, t=token) == refused("token", "INVALID", user=None)
 
 
 @pytest.mark.parametrize(
@@ -217,9 +217,9 @@ def test_invalid_or_foreign_link_deletes_no_account(front: Front, ports: Ports) 
     ],
 )
 def test_only_people_do_this(
-    front: Front, ports: Ports, query: str, variables: dict[str, str]
+    api: ApiClient, ports: Ports, query: str, variables: dict[str, str]
 ) -> None:
     _, app = make_app(ports, "an app", *Permission)
     for credential in (None, app):
-        assert front.code(query, credential, **variables) == "PermissionDenied"
-    assert front.code(query, "garbage", **variables) == "InvalidTokenError"
+        assert api.code(query, credential, **variables) == "PermissionDenied"
+    assert api.code(query, "garbage", **variables) == "InvalidTokenError"

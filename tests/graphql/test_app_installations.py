@@ -12,7 +12,7 @@ from app.services.apps.app_status import deactivate_app
 from app.services.apps.installation_worker import install_next_app
 from app.services.identity.identify import identify
 from tests.builders.people import make_staff, make_user, sign_in, visit
-from tests.graphql.shop_client import Front
+from tests.graphql.shop_client import ApiClient
 from tests.servers.apps import accept, app_server, refuse
 
 INSTALL = """
@@ -55,71 +55,71 @@ query ($filter: AppExtensionFilterInput) {
 
 
 @pytest.fixture
-def front(ports: Ports) -> Front:
-    return Front(ports)
+def api(ports: Ports) -> ApiClient:
+    return ApiClient(ports)
 
 
 @pytest.fixture
-def boss(ports: Ports) -> str:
+def manager(ports: Ports) -> str:
     permissions = (Permission.MANAGE_APPS, Permission.MANAGE_PRODUCTS)
     return sign_in(ports, make_staff(ports, "boss@example.com", *permissions)).access
 
 
-def wanted(url: str, **more: object) -> dict[str, object]:
+def install_input(url: str, **more: object) -> dict[str, object]:
     given = {"appName": "My app", "manifestUrl": url, "permissions": ["MANAGE_PRODUCTS"]}
     return given | more
 
 
-def install(ports: Ports, front: Front, boss: str, **manifest: object) -> str:
+def install(ports: Ports, api: ApiClient, manager: str, **manifest: object) -> str:
     """Install an app; returns the token it was given."""
     with app_server("Latchkey", **manifest) as app:
-        assert front.run(INSTALL, boss, input=wanted(app.manifest_url))["errors"] == []
+        assert api.run(INSTALL, manager, input=install_input(app.manifest_url))["errors"] == []
         assert install_next_app(ports, WORKER) == 1
         return app.told[0].token
 
 
-def shown(page: dict[str, Any]) -> list[dict[str, Any]]:
+def nodes(page: dict[str, Any]) -> list[dict[str, Any]]:
     return [edge["node"] for edge in page["edges"]]
 
 
 def test_an_installation_is_shown_until_it_has_ended(
-    front: Front, boss: str, ports: Ports
+    api: ApiClient, manager: str, ports: Ports
 ) -> None:
     with app_server() as app:
-        begun = front.run(INSTALL, boss, input=wanted(app.manifest_url))["appInstallation"]
+        begun = api.run(INSTALL, manager, input=install_input(app.manifest_url))["appInstallation"]
         assert (begun["status"], begun["message"]) == ("PENDING", None)
-        assert [one["id"] for one in front.run(WAITING, boss)] == [begun["id"]]
+        assert [one["id"] for one in api.run(WAITING, manager)] == [begun["id"]]
         install_next_app(ports, WORKER)
-    assert front.run(WAITING, boss) == []
-    found = front.run("{ apps(first: 9) { edges { node { name type isActive } } } }", boss)
-    assert shown(found) == [{"name": "My app", "type": "THIRDPARTY", "isActive": True}]
+    assert api.run(WAITING, manager) == []
+    found = api.run("{ apps(first: 9) { edges { node { name type isActive } } } }", manager)
+    assert nodes(found) == [{"name": "My app", "type": "THIRDPARTY", "isActive": True}]
 
 
 def test_a_failure_is_shown_in_the_apps_own_words_and_can_be_mended(
-    front: Front, boss: str, ports: Ports
+    api: ApiClient, manager: str, ports: Ports
 ) -> None:
     with app_server() as app:
         app.decide = lambda _told: refuse("Not this shop.")
-        begun = front.run(INSTALL, boss, input=wanted(app.manifest_url))["appInstallation"]
+        begun = api.run(INSTALL, manager, input=install_input(app.manifest_url))["appInstallation"]
         key = begun["id"]
         for query in (RETRY, FORGET):
-            [problem] = front.run(query, boss, id=key)["errors"]
+            [problem] = api.run(query, manager, id=key)["errors"]
             assert problem == {"field": "id", "code": "INVALID_STATUS"}
         install_next_app(ports, WORKER)
-        [failed] = front.run(WAITING, boss)
+        [failed] = api.run(WAITING, manager)
         assert (failed["status"], failed["message"]) == ("FAILED", "Not this shop.")
         app.decide = accept
-        assert front.run(RETRY, boss, id=key)["appInstallation"] == {"status": "PENDING"}
+        assert api.run(RETRY, manager, id=key)["appInstallation"] == {"status": "PENDING"}
         install_next_app(ports, WORKER)
-    assert front.run(WAITING, boss) == []
+    assert api.run(WAITING, manager) == []
 
 
-def test_a_failure_can_be_forgotten(front: Front, boss: str, ports: Ports) -> None:
-    begun = front.run(INSTALL, boss, input=wanted("http://127.0.0.1:9/manifest"))
+def test_a_failure_can_be_forgotten(api: ApiClient, manager: str, ports: Ports) -> None:
+    begun = api.run(INSTALL, manager, input=install_input("http://127.0.0.1:9/manifest"))
     install_next_app(ports, WORKER)
-    deleted_object = front.run(FORGET, boss, id=begun["appInstallation"]["id"])
+    deleted_object = api.run(FORGET, manager, id=begun["appInstallation"]["id"])
     assert deleted_object == {"appInstallation": {"appName": "My app"}, "errors": []}
-    assert front.run(WAITING, boss) == []
+    assert api.run(WAITING, manager) == []
 
 
 @pytest.mark.parametrize(
@@ -134,26 +134,26 @@ def test_a_failure_can_be_forgotten(front: Front, boss: str, ports: Ports) -> No
     ],
 )
 def test_invalid_input_is_reported_at_once(
-    front: Front, boss: str, changed: dict[str, object], expected: tuple[str, str]
+    api: ApiClient, manager: str, changed: dict[str, object], expected: tuple[str, str]
 ) -> None:
-    given = wanted("https://app.example/manifest", **changed)
-    answer = front.run(INSTALL, boss, input=given)
+    given = install_input("https://app.example/manifest", **changed)
+    answer = api.run(INSTALL, manager, input=given)
     assert answer["appInstallation"] is None
     assert [(one["field"], one["code"]) for one in answer["errors"]] == [expected]
-    assert front.run(WAITING, boss) == []
+    assert api.run(WAITING, manager) == []
 
 
-def test_retry_needs_the_granted_permissions(front: Front, boss: str, ports: Ports) -> None:
-    begun = front.run(INSTALL, boss, input=wanted("http://127.0.0.1:9/manifest"))
+def test_retry_needs_the_granted_permissions(api: ApiClient, manager: str, ports: Ports) -> None:
+    begun = api.run(INSTALL, manager, input=install_input("http://127.0.0.1:9/manifest"))
     install_next_app(ports, WORKER)
     other = make_staff(ports, "other@example.com", Permission.MANAGE_APPS)
-    retried = front.run(RETRY, sign_in(ports, other).access, id=begun["appInstallation"]["id"])
+    retried = api.run(RETRY, sign_in(ports, other).access, id=begun["appInstallation"]["id"])
     assert retried["errors"] == [{"field": "id", "code": "OUT_OF_SCOPE_PERMISSION"}]
 
 
-def test_a_manifest_is_shown_before_anything_is_installed(front: Front, boss: str) -> None:
+def test_a_manifest_is_shown_before_anything_is_installed(api: ApiClient, manager: str) -> None:
     with app_server(about="Does things.", author="Somebody", audience="a.b") as app:
-        answer = front.run(FETCH, boss, url=app.manifest_url)
+        answer = api.run(FETCH, manager, url=app.manifest_url)
     assert answer["errors"] == []
     manifest = answer["manifest"]
     assert (manifest["identifier"], manifest["about"]) == ("example.app", "Does things.")
@@ -168,9 +168,9 @@ def test_a_manifest_is_shown_before_anything_is_installed(front: Front, boss: st
     assert (webhook["asyncEvents"], webhook["syncEvents"]) == (["STAFF_CREATED"], [])
 
 
-def test_manifest_error_names_its_key(front: Front, boss: str) -> None:
+def test_manifest_error_names_its_key(api: ApiClient, manager: str) -> None:
     with app_server(appUrl="/dashboard", permissions=["MANAGE_NOTHING"]) as app:
-        answer = front.run(FETCH, boss, url=app.manifest_url)
+        answer = api.run(FETCH, manager, url=app.manifest_url)
     assert answer["manifest"] is None
     assert {(one["field"], one["code"]) for one in answer["errors"]} == {
         ("appUrl", "INVALID_URL_FORMAT"),
@@ -178,12 +178,14 @@ def test_manifest_error_names_its_key(front: Front, boss: str) -> None:
     }
 
 
-def test_the_dashboard_is_shown_what_apps_add_to_it(front: Front, boss: str, ports: Ports) -> None:
-    install(ports, front, boss)
+def test_the_dashboard_is_shown_what_apps_add_to_it(
+    api: ApiClient, manager: str, ports: Ports
+) -> None:
+    install(ports, api, manager)
     staff = sign_in(ports, make_staff(ports, "s@example.com", Permission.MANAGE_PRODUCTS)).access
-    page = front.run(EXTENSIONS, staff)
+    page = api.run(EXTENSIONS, staff)
     assert page["totalCount"] == 1
-    [extension] = shown(page)
+    [extension] = nodes(page)
     assert extension["url"].endswith("/dashboard/edit")
     assert extension["permissions"] == [{"code": "MANAGE_PRODUCTS"}]
     assert extension["accessToken"] == extension["app"]["accessToken"]
@@ -191,7 +193,7 @@ def test_the_dashboard_is_shown_what_apps_add_to_it(front: Front, boss: str, por
     assert actor.is_user
     assert actor.permissions == {Permission.MANAGE_PRODUCTS}
     query = "query ($id: ID!) { appExtension(id: $id) { label identifier app { name } } }"
-    one = front.run(query, staff, id=extension["id"])
+    one = api.run(query, staff, id=extension["id"])
     assert one == {"label": "Edit", "identifier": None, "app": {"name": "My app"}}
 
 
@@ -207,37 +209,37 @@ def test_the_dashboard_is_shown_what_apps_add_to_it(front: Front, boss: str, por
     ],
 )
 def test_extensions_are_found_by_where_and_how_they_open(
-    front: Front, boss: str, ports: Ports, wanted_extensions: dict[str, object], count: int
+    api: ApiClient, manager: str, ports: Ports, wanted_extensions: dict[str, object], count: int
 ) -> None:
-    install(ports, front, boss)
-    assert front.run(EXTENSIONS, boss, filter=wanted_extensions)["totalCount"] == count
+    install(ports, api, manager)
+    assert api.run(EXTENSIONS, manager, filter=wanted_extensions)["totalCount"] == count
 
 
 def test_an_app_sees_extensions_and_gets_no_token_for_them(
-    front: Front, boss: str, ports: Ports
+    api: ApiClient, manager: str, ports: Ports
 ) -> None:
-    token = install(ports, front, boss)
-    [extension] = shown(front.run(EXTENSIONS, token))
+    token = install(ports, api, manager)
+    [extension] = nodes(api.run(EXTENSIONS, token))
     assert extension["accessToken"] is None
 
 
 def test_the_extensions_of_an_app_that_is_switched_off_are_gone(
-    front: Front, boss: str, ports: Ports
+    api: ApiClient, manager: str, ports: Ports
 ) -> None:
-    install(ports, front, boss)
-    [extension] = shown(front.run(EXTENSIONS, boss))
+    install(ports, api, manager)
+    [extension] = nodes(api.run(EXTENSIONS, manager))
     app = identify(ports, visit(extension["accessToken"])).actor.app_id
     assert app is not None
     deactivate_app(ports, WORKER, app)
-    assert shown(front.run(EXTENSIONS, boss)) == []
+    assert nodes(api.run(EXTENSIONS, manager)) == []
     query = "query ($id: ID!) { appExtension(id: $id) { label } }"
-    assert front.run(query, boss, id=extension["id"]) is None
+    assert api.run(query, manager, id=extension["id"]) is None
     of_app = (
         f'{{ app(id: "{to_global_id("App", app)}") {{ accessToken extensions {{ label }} }} }}'
     )
-    assert front.run(of_app, boss) == {"accessToken": None, "extensions": [{"label": "Edit"}]}
+    assert api.run(of_app, manager) == {"accessToken": None, "extensions": [{"label": "Edit"}]}
 
 
-def test_customers_see_nothing_of_it(front: Front, ports: Ports) -> None:
+def test_customers_see_nothing_of_it(api: ApiClient, ports: Ports) -> None:
     customer = sign_in(ports, make_user(ports)).access
-    assert front.code(EXTENSIONS, customer) == front.code(EXTENSIONS) == "PermissionDenied"
+    assert api.code(EXTENSIONS, customer) == api.code(EXTENSIONS) == "PermissionDenied"

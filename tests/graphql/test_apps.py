@@ -14,7 +14,7 @@ from tests.builders.people import make_staff, make_user, sign_in, visit
 from tests.builders.webhooks import make_webhook
 from tests.fakes.clock import FakeClock
 from tests.fixtures.statements import recorded_statements
-from tests.graphql.shop_client import Front
+from tests.graphql.shop_client import ApiClient
 
 APPS, ORDERS = Permission.MANAGE_APPS, Permission.MANAGE_ORDERS
 CREATE = """
@@ -52,12 +52,12 @@ query ($filter: AppFilterInput, $sortBy: AppSortingInput, $first: Int, $after: S
 
 
 @pytest.fixture
-def front(ports: Ports) -> Front:
-    return Front(ports)
+def api(ports: Ports) -> ApiClient:
+    return ApiClient(ports)
 
 
 @pytest.fixture
-def boss(ports: Ports) -> str:
+def manager(ports: Ports) -> str:
     return sign_in(ports, make_staff(ports, "boss@example.com", APPS, ORDERS)).access
 
 
@@ -65,9 +65,9 @@ def names(page: Mapping[str, Any]) -> list[str]:
     return [edge["node"]["name"] for edge in page["edges"]]
 
 
-def test_an_app_is_made_and_its_token_shown(front: Front, boss: str, ports: Ports) -> None:
+def test_an_app_is_made_and_its_token_shown(api: ApiClient, manager: str, ports: Ports) -> None:
     given = {"name": "Warehouse", "identifier": "a.b", "permissions": ["MANAGE_ORDERS"]}
-    made = front.run(CREATE, boss, input=given)
+    made = api.run(CREATE, manager, input=given)
     assert made["errors"] == []
     assert made["app"] | {"id": None} == {
         "id": None,
@@ -81,23 +81,23 @@ def test_an_app_is_made_and_its_token_shown(front: Front, boss: str, ports: Port
 
 
 @pytest.mark.parametrize("given", [{}, {"name": None}, {"name": " "}])
-def test_a_name_is_required(front: Front, boss: str, given: dict[str, object]) -> None:
-    made = front.run(CREATE, boss, input=given)
+def test_a_name_is_required(api: ApiClient, manager: str, given: dict[str, object]) -> None:
+    made = api.run(CREATE, manager, input=given)
     assert [(one["field"], one["code"]) for one in made["errors"]] == [("name", "REQUIRED")]
     assert made["app"] is made["authToken"] is None
 
 
-def test_what_one_does_not_hold_is_named(front: Front, boss: str) -> None:
+def test_what_one_does_not_hold_is_named(api: ApiClient, manager: str) -> None:
     given = {"name": "x", "permissions": ["MANAGE_ORDERS", "MANAGE_TAXES", "MANAGE_APPS"]}
-    [beyond, never] = front.run(CREATE, boss, input=given)["errors"]
+    [beyond, never] = api.run(CREATE, manager, input=given)["errors"]
     assert (beyond["code"], beyond["permissions"]) == ("OUT_OF_SCOPE_PERMISSION", ["MANAGE_TAXES"])
     assert (never["code"], never["permissions"]) == ("INVALID_PERMISSION", ["MANAGE_APPS"])
 
 
-def test_null_leaves_a_field_unchanged(front: Front, boss: str, ports: Ports) -> None:
+def test_null_leaves_a_field_unchanged(api: ApiClient, manager: str, ports: Ports) -> None:
     key, _ = make_app(ports, "Warehouse", ORDERS)
     given = {"name": None, "permissions": None, "identifier": "new"}
-    updated = front.run(UPDATE, boss, id=to_global_id("App", key), input=given)
+    updated = api.run(UPDATE, manager, id=to_global_id("App", key), input=given)
     assert updated["app"] == {
         "name": "Warehouse",
         "identifier": "new",
@@ -107,14 +107,16 @@ def test_null_leaves_a_field_unchanged(front: Front, boss: str, ports: Ports) ->
 
 @pytest.mark.parametrize("wrong", ["", "garbage", to_global_id("User", 1), to_global_id("App", 9)])
 @pytest.mark.parametrize("name", ["appDelete", "appActivate", "appDeactivate"])
-def test_an_id_of_nothing_finds_nothing(front: Front, boss: str, name: str, wrong: str) -> None:
+def test_an_id_of_nothing_finds_nothing(
+    api: ApiClient, manager: str, name: str, wrong: str
+) -> None:
     query = f"mutation ($id: ID!) {{ {name}(id: $id) {{ app {{ id }} errors {{ field code }} }} }}"
-    answer = front.run(query, boss, id=wrong)
+    answer = api.run(query, manager, id=wrong)
     assert answer == {"app": None, "errors": [{"field": "id", "code": "NOT_FOUND"}]}
-    assert front.code(query, id=wrong) == "PermissionDenied"
+    assert api.code(query, id=wrong) == "PermissionDenied"
 
 
-def test_a_token_may_end_and_be_narrower(front: Front, boss: str, ports: Ports) -> None:
+def test_a_token_may_end_and_be_narrower(api: ApiClient, manager: str, ports: Ports) -> None:
     key, _ = make_app(ports, "Warehouse", ORDERS)
     given = {
         "app": to_global_id("App", key),
@@ -122,7 +124,7 @@ def test_a_token_may_end_and_be_narrower(front: Front, boss: str, ports: Ports) 
         "expiresAt": "2026-04-01T00:00:00+00:00",
         "permissions": [],
     }
-    made = front.run(TOKEN, boss, input=given)
+    made = api.run(TOKEN, manager, input=given)
     assert made["errors"] == []
     assert made["appToken"]["authToken"] == made["authToken"][-4:]
     assert made["appToken"]["expiresAt"] == "2026-04-01T00:00:00+00:00"
@@ -131,41 +133,41 @@ def test_a_token_may_end_and_be_narrower(front: Front, boss: str, ports: Ports) 
 
 
 def test_a_token_is_replaced_with_an_overlap(
-    front: Front, boss: str, ports: Ports, clock: FakeClock
+    api: ApiClient, manager: str, ports: Ports, clock: FakeClock
 ) -> None:
     key, old = make_app(ports, "Warehouse")
-    made = front.run(TOKEN, boss, input={"app": to_global_id("App", key), "name": "nightly"})
-    new = front.run(ROTATE, boss, id=made["appToken"]["id"], overlap=60)
+    made = api.run(TOKEN, manager, input={"app": to_global_id("App", key), "name": "nightly"})
+    new = api.run(ROTATE, manager, id=made["appToken"]["id"], overlap=60)
     assert (new["errors"], new["appToken"]["name"]) == ([], "nightly")
     clock.pass_(seconds=60)
     opened = [made["authToken"], new["authToken"], old]
     assert [identify(ports, visit(token)).actor.is_app for token in opened] == [False, True, True]
 
 
-def test_token_verification_needs_no_permission(front: Front, ports: Ports) -> None:
+def test_token_verification_needs_no_permission(api: ApiClient, ports: Ports) -> None:
     query = "mutation ($t: String!) { appTokenVerify(token: $t) { valid errors { code } } }"
-    assert front.run(query, t=make_app(ports)[1]) == {"valid": True, "errors": []}
-    assert front.run(query, t="garbage") == {"valid": False, "errors": []}
+    assert api.run(query, t=make_app(ports)[1]) == {"valid": True, "errors": []}
+    assert api.run(query, t="garbage") == {"valid": False, "errors": []}
 
 
 def test_apps_are_listed_by_name_unless_sorted_otherwise(
-    front: Front, boss: str, ports: Ports, clock: FakeClock
+    api: ApiClient, manager: str, ports: Ports, clock: FakeClock
 ) -> None:
     for name in ("Berta", "Caesar", "Anton"):
         make_app(ports, name)
         clock.pass_(minutes=1)
-    assert names(front.run(LIST, boss, first=5)) == ["Anton", "Berta", "Caesar"]
+    assert names(api.run(LIST, manager, first=5)) == ["Anton", "Berta", "Caesar"]
     for field, direction, expected in (
         ("NAME", "DESC", ["Caesar", "Berta", "Anton"]),
         ("CREATION_DATE", "ASC", ["Berta", "Caesar", "Anton"]),
         ("CREATION_DATE", "DESC", ["Anton", "Caesar", "Berta"]),
     ):
         sort = {"field": field, "direction": direction}
-        assert names(front.run(LIST, boss, first=5, sortBy=sort)) == expected
-        first = front.run(LIST, boss, first=2, sortBy=sort)
+        assert names(api.run(LIST, manager, first=5, sortBy=sort)) == expected
+        first = api.run(LIST, manager, first=2, sortBy=sort)
         assert (names(first), first["totalCount"]) == (expected[:2], 3)
         after = first["pageInfo"]["endCursor"]
-        assert names(front.run(LIST, boss, first=2, sortBy=sort, after=after)) == expected[2:]
+        assert names(api.run(LIST, manager, first=2, sortBy=sort, after=after)) == expected[2:]
 
 
 @pytest.mark.parametrize(
@@ -188,69 +190,69 @@ def test_apps_are_listed_by_name_unless_sorted_otherwise(
     ],
 )
 def test_apps_are_found_by_what_they_are(
-    front: Front, boss: str, ports: Ports, wanted: dict[str, object], expected: list[str]
+    api: ApiClient, manager: str, ports: Ports, wanted: dict[str, object], expected: list[str]
 ) -> None:
     change_app(ports, make_app(ports, "Warehouse")[0], type="THIRDPARTY")
     make_app(ports, "house_keeper", is_active=False)
     make_app(ports, "50% off")
     change_app(ports, make_app(ports, "house under construction")[0], is_installed=False)
-    assert sorted(names(front.run(LIST, boss, first=9, filter=wanted))) == expected
+    assert sorted(names(api.run(LIST, manager, first=9, filter=wanted))) == expected
 
 
 def test_what_belongs_to_the_apps_of_a_page_is_read_for_all_at_once(
-    front: Front, boss: str, ports: Ports
+    api: ApiClient, manager: str, ports: Ports
 ) -> None:
     query = """{ apps(first: 9) { edges { node {
       tokens { authToken } webhooks { name secretKey } extensions { label app { name } }
     } } } }"""
     for number in range(2):
         make_webhook(ports, make_app(ports, f"app {number}")[0], secret="sesame")
-    front.run(query, boss)
+    api.run(query, manager)
     with recorded_statements() as few:
-        front.run(query, boss)
+        api.run(query, manager)
     for number in range(5):
         make_webhook(ports, make_app(ports, f"more {number}")[0])
     with recorded_statements() as many:
-        page = front.run(query, boss)
+        page = api.run(query, manager)
     assert len(few) == len(many)
     assert page["edges"][0]["node"]["webhooks"] == [{"name": "hook", "secretKey": "sesame"}]
 
 
-def test_app_sees_only_itself_and_its_webhooks(front: Front, ports: Ports) -> None:
+def test_app_sees_only_itself_and_its_webhooks(api: ApiClient, ports: Ports) -> None:
     key, token = make_app(ports, "Warehouse", *(ALL_PERMISSIONS - {APPS}))
     other, _ = make_app(ports, "Other")
     make_webhook(ports, key, secret="sesame")
-    itself = front.run("{ app { id name webhooks { secretKey } } }", token)
+    itself = api.run("{ app { id name webhooks { secretKey } } }", token)
     assert itself["id"] == to_global_id("App", key)
     assert itself["webhooks"] == [{"secretKey": "sesame"}]
     by_id = "query ($id: ID) { app(id: $id) { name } }"
-    assert front.run(by_id, token, id=to_global_id("App", key)) == {"name": "Warehouse"}
-    assert front.code(by_id, token, id=to_global_id("App", other)) == "PermissionDenied"
-    assert front.code("{ app { tokens { id } } }", token) == "PermissionDenied"
+    assert api.run(by_id, token, id=to_global_id("App", key)) == {"name": "Warehouse"}
+    assert api.code(by_id, token, id=to_global_id("App", other)) == "PermissionDenied"
+    assert api.code("{ app { tokens { id } } }", token) == "PermissionDenied"
 
 
-def test_staff_see_an_app_but_not_its_secrets(front: Front, ports: Ports) -> None:
+def test_staff_see_an_app_but_not_its_secrets(api: ApiClient, ports: Ports) -> None:
     key, _ = make_app(ports, "Warehouse", ORDERS)
     make_webhook(ports, key, secret="sesame")
     staff = sign_in(ports, make_staff(ports)).access
     one = f'{{ app(id: "{to_global_id("App", key)}") {{ %s }} }}'
-    assert front.run(one % "name permissions { code }", staff)["name"] == "Warehouse"
+    assert api.run(one % "name permissions { code }", staff)["name"] == "Warehouse"
     for hidden in ("tokens { id }", "webhooks { secretKey }"):
-        answer = front.ask(one % hidden, staff)
+        answer = api.ask(one % hidden, staff)
         assert answer["errors"][0]["extensions"]["requiredPermissions"] == ["MANAGE_APPS"]
         assert "sesame" not in str(answer)
 
 
 @pytest.mark.parametrize("wrong", ["garbage", to_global_id("User", 1), to_global_id("App", 4711)])
-def test_an_app_that_is_not_there_is_null(front: Front, boss: str, wrong: str) -> None:
-    assert front.run("query ($id: ID) { app(id: $id) { name } }", boss, id=wrong) is None
+def test_an_app_that_is_not_there_is_null(api: ApiClient, manager: str, wrong: str) -> None:
+    assert api.run("query ($id: ID) { app(id: $id) { name } }", manager, id=wrong) is None
 
 
-def test_only_an_app_is_the_calling_app(front: Front, ports: Ports) -> None:
+def test_only_an_app_is_the_calling_app(api: ApiClient, ports: Ports) -> None:
     customer = sign_in(ports, make_user(ports)).access
     staff = sign_in(ports, make_staff(ports, "s@example.com", APPS)).access
     for credential in (None, customer, staff):
-        answer = front.ask("{ app { id } }", credential)
+        answer = api.ask("{ app { id } }", credential)
         assert answer["data"] == {"app": None}
         assert answer["errors"][0]["extensions"] == {
             "exception": {"code": "PermissionDenied"},

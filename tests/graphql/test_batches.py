@@ -6,7 +6,7 @@ import pytest
 
 from app.web.installation import Installation
 from tests.fakes.clock import START, FakeClock
-from tests.graphql.endpoint_client import Desk, messages
+from tests.graphql.endpoint_client import EndpointClient, messages
 from tests.graphql.fake_identity import STAFF, Callers
 
 GREETING = {"query": "{ greeting }"}
@@ -14,29 +14,29 @@ WHO = {"query": "{ caller }"}
 WAIT = {"query": "mutation { wait }"}
 
 
-def test_a_batch_answers_in_the_order_of_its_entries(desk: Desk) -> None:
+def test_a_batch_answers_in_the_order_of_its_entries(client: EndpointClient) -> None:
     query = "query($n: String) { greeting(name: $n) }"
     batch = [{"query": query, "variables": {"n": str(number)}} for number in range(10)]
-    answer = desk.post(batch)
+    answer = client.post(batch)
     assert answer.status_code == 200
     assert answer.json == [{"data": {"greeting": f"Hello, {number}"}} for number in range(10)]
 
 
-def test_a_batch_of_one_answers_with_a_list(desk: Desk) -> None:
-    assert desk.post([GREETING]).json == [{"data": {"greeting": "Hello, you"}}]
+def test_a_batch_of_one_answers_with_a_list(client: EndpointClient) -> None:
+    assert client.post([GREETING]).json == [{"data": {"greeting": "Hello, you"}}]
 
 
-def test_an_empty_batch_answers_with_an_empty_list(desk: Desk) -> None:
-    answer = desk.post([])
+def test_an_empty_batch_answers_with_an_empty_list(client: EndpointClient) -> None:
+    answer = client.post([])
     assert (answer.status_code, answer.json) == (200, [])
 
 
 def test_a_batch_beyond_its_limit_answers_400_and_nothing_runs(
     installation: Installation, callers: Callers, clock: FakeClock
 ) -> None:
-    desk = Desk(replace(installation, graphql_batch_max=2), callers)
-    assert desk.post([WAIT, WAIT]).status_code == 200
-    answer = desk.post([WAIT, WAIT, WAIT])
+    client = EndpointClient(replace(installation, graphql_batch_max=2), callers)
+    assert client.post([WAIT, WAIT]).status_code == 200
+    answer = client.post([WAIT, WAIT, WAIT])
     assert answer.status_code == 400
     assert messages(answer) == ["A batch may hold 2 operations; this one holds 3."]
     assert clock.timestamp() - START.timestamp() == 2
@@ -44,9 +44,9 @@ def test_a_batch_beyond_its_limit_answers_400_and_nothing_runs(
 
 @pytest.mark.parametrize("entry", [5, None, "{ greeting }", [], True])
 def test_an_entry_that_is_no_object_answers_400_and_nothing_runs(
-    desk: Desk, clock: FakeClock, entry: object
+    client: EndpointClient, clock: FakeClock, entry: object
 ) -> None:
-    answer = desk.post([WAIT, entry])
+    answer = client.post([WAIT, entry])
     assert answer.status_code == 400
     assert answer.json.keys() == {"errors"}
     assert clock.now() == START
@@ -64,41 +64,43 @@ def test_an_entry_that_is_no_object_answers_400_and_nothing_runs(
     ],
 )
 def test_a_bad_entry_fails_by_itself_and_gives_the_batch_its_status(
-    desk: Desk, bad: object
+    client: EndpointClient, bad: object
 ) -> None:
-    answer = desk.post([GREETING, bad, GREETING])
+    answer = client.post([GREETING, bad, GREETING])
     assert answer.status_code == 400
     assert [sorted(entry) for entry in answer.json] == [["data"], ["errors"], ["data"]]
 
 
-def test_the_caller_is_identified_once_for_queries(desk: Desk, callers: Callers) -> None:
-    desk.post([WHO, WHO, WHO], credential=STAFF)
+def test_the_caller_is_identified_once_for_queries(
+    client: EndpointClient, callers: Callers
+) -> None:
+    client.post([WHO, WHO, WHO], credential=STAFF)
     assert callers.asked == 1
 
 
 def test_what_a_mutation_changed_about_the_caller_holds_for_the_entries_behind_it(
-    desk: Desk, callers: Callers
+    client: EndpointClient, callers: Callers
 ) -> None:
     callers.good_for[STAFF] = 1
-    answer = desk.post([WHO, WAIT, WHO, WHO], credential=STAFF)
+    answer = client.post([WHO, WAIT, WHO, WHO], credential=STAFF)
     callers_seen = [entry["data"].get("caller") for entry in answer.json]
     assert callers_seen == [STAFF, None, "anonymous", "anonymous"]
     assert callers.asked == 2
 
 
 def test_a_mutation_that_takes_the_callers_way_in_closes_the_storefront_to_the_rest(
-    desk: Desk, callers: Callers
+    client: EndpointClient, callers: Callers
 ) -> None:
     callers.traffic_allowed = False
     callers.good_for[STAFF] = 1
-    answer = desk.post([WAIT, WHO], credential=STAFF)
+    answer = client.post([WAIT, WHO], credential=STAFF)
     assert answer.status_code == 401
     assert answer.json[0] == {"data": {"wait": 1}}
     assert messages_of(answer.json[1]) == ["Storefront traffic is not allowed."]
 
 
-def test_entries_behind_a_fault_are_answered(desk: Desk) -> None:
-    answer = desk.post([{"query": "{ brokenAlways }"}, GREETING])
+def test_entries_behind_a_fault_are_answered(client: EndpointClient) -> None:
+    answer = client.post([{"query": "{ brokenAlways }"}, GREETING])
     assert answer.status_code == 200
     assert answer.json[0]["data"] is None
     assert answer.json[1] == {"data": {"greeting": "Hello, you"}}
@@ -116,9 +118,9 @@ def messages_of(entry: dict[str, list[dict[str, str]]]) -> list[str]:
     ],
 )
 def test_an_entry_that_is_too_large_by_itself_is_found_behind_one_that_is_not(
-    desk: Desk, large: str, name: str
+    client: EndpointClient, large: str, name: str
 ) -> None:
-    answer = desk.post([GREETING, {"query": large}])
+    answer = client.post([GREETING, {"query": large}])
     assert answer.status_code == 400
     told = answer.json[1]["errors"][0]["extensions"]["limit"]["name"]
     assert told == name

@@ -11,7 +11,7 @@ from tests.builders.apps import make_app
 from tests.builders.people import make_staff, make_user, sign_in
 from tests.builders.products import make_product, product_id
 from tests.fixtures.statements import recorded_statements, selects
-from tests.graphql.shop_client import Front
+from tests.graphql.shop_client import ApiClient
 
 MONEY = "{ currency gross { amount currency } net { amount } tax { amount } }"
 LINES = (
@@ -52,8 +52,8 @@ OWN = f"{{ me {{ checkouts(first: 20) {{ edges {{ node {{ {CART} }} }} totalCoun
 
 
 @pytest.fixture
-def front(ports: Ports) -> Front:
-    return Front(ports)
+def api(ports: Ports) -> ApiClient:
+    return ApiClient(ports)
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def line(product: str, quantity: int = 1) -> dict[str, Any]:
     return {"productId": product, "quantity": quantity}
 
 
-def told(payload: Any) -> list[tuple[str | None, str]]:
+def error_codes(payload: Any) -> list[tuple[str | None, str]]:
     """Field and code of what was wrong, with nothing done."""
     assert payload.get("checkout") is None
     assert payload.get("order") is None
@@ -82,9 +82,9 @@ def money(amount: float) -> dict[str, Any]:
     }
 
 
-def test_guest_completes_a_checkout(front: Front, ports: Ports, bowl: str) -> None:
+def test_guest_completes_a_checkout(api: ApiClient, ports: Ports, bowl: str) -> None:
     cup = product_id(make_product(ports, "Cup", "5"))
-    made = front.run(CREATE, input={"lines": [line(bowl, 2)]})
+    made = api.run(CREATE, input={"lines": [line(bowl, 2)]})
     assert made["errors"] == []
     cart = made["checkout"]
     (held,) = cart["lines"]
@@ -108,63 +108,65 @@ def test_guest_completes_a_checkout(front: Front, ports: Ports, bowl: str) -> No
         ],
     }
     id_ = cart["id"]
-    assert front.run(ADD, id=id_, lines=[line(cup, 3)])["checkout"]["quantity"] == 5
-    assert front.run(UPDATE, id=id_, lines=[line(cup, 1)])["checkout"]["quantity"] == 3
-    left = front.run(DELETE, id=id_, lines=[held["id"]])["checkout"]
+    assert api.run(ADD, id=id_, lines=[line(cup, 3)])["checkout"]["quantity"] == 5
+    assert api.run(UPDATE, id=id_, lines=[line(cup, 1)])["checkout"]["quantity"] == 3
+    left = api.run(DELETE, id=id_, lines=[held["id"]])["checkout"]
     assert [one["productName"] for one in left["lines"]] == ["Cup"]
-    assert told(front.run(COMPLETE, id=id_)) == [("email", "EMAIL_NOT_SET")]
-    assert front.run(EMAIL, id=id_, email="Ann@Example.com")["errors"] == []
-    assert front.run(ONE, id=id_)["email"] == "ann@example.com"
-    done = front.run(COMPLETE, id=id_)
+    assert error_codes(api.run(COMPLETE, id=id_)) == [("email", "EMAIL_NOT_SET")]
+    assert api.run(EMAIL, id=id_, email="Ann@Example.com")["errors"] == []
+    assert api.run(ONE, id=id_)["email"] == "ann@example.com"
+    done = api.run(COMPLETE, id=id_)
     assert done["errors"] == []
     order = done["order"]
     assert (order["status"], order["isPaid"]) == ("UNCONFIRMED", False)
     assert (order["userEmail"], order["user"]) == ("ann@example.com", None)
     assert order["total"] == money(5.0)
-    assert front.run(COMPLETE, id=id_) == done
-    assert front.run(ONE, id=id_) is None
-    assert told(front.run(ADD, id=id_, lines=[line(cup)])) == [("id", "NOT_FOUND")]
+    assert api.run(COMPLETE, id=id_) == done
+    assert api.run(ONE, id=id_) is None
+    assert error_codes(api.run(ADD, id=id_, lines=[line(cup)])) == [("id", "NOT_FOUND")]
 
 
 def test_a_person_sees_their_own_carts_and_orders_from_them(
-    front: Front, ports: Ports, bowl: str
+    api: ApiClient, ports: Ports, bowl: str
 ) -> None:
     token = sign_in(ports, make_user(ports, "ann@example.com")).access
-    free = front.run(CREATE, input={"lines": [line(bowl)], "email": ""})["checkout"]
-    own = front.run(CREATE, token, input={"lines": [line(bowl)], "channel": "web"})["checkout"]
+    free = api.run(CREATE, input={"lines": [line(bowl)], "email": ""})["checkout"]
+    own = api.run(CREATE, token, input={"lines": [line(bowl)], "channel": "web"})["checkout"]
     assert own["email"] == "ann@example.com"
-    attached = front.run(ATTACH, token, id=free["id"])["checkout"]
-    listed = front.run(OWN, token)["checkouts"]
+    attached = api.run(ATTACH, token, id=free["id"])["checkout"]
+    listed = api.run(OWN, token)["checkouts"]
     assert [edge["node"] for edge in listed["edges"]] == [own, attached]
     assert listed["totalCount"] == 2
     for id_ in (own["id"], free["id"]):
-        assert front.run(ONE, id=id_) is None
-        assert told(front.run(EMAIL, id=id_, email="eve@example.com")) == [("id", "NOT_FOUND")]
-        assert told(front.run(COMPLETE, id=id_)) == [("id", "NOT_FOUND")]
-    done = front.run(COMPLETE, token, id=own["id"])["order"]
+        assert api.run(ONE, id=id_) is None
+        assert error_codes(api.run(EMAIL, id=id_, email="eve@example.com")) == [
+            ("id", "NOT_FOUND")
+        ]
+        assert error_codes(api.run(COMPLETE, id=id_)) == [("id", "NOT_FOUND")]
+    done = api.run(COMPLETE, token, id=own["id"])["order"]
     assert done["user"] == {"email": "ann@example.com"}
-    assert front.run(OWN, token)["checkouts"]["totalCount"] == 1
+    assert api.run(OWN, token)["checkouts"]["totalCount"] == 1
 
 
-def test_anonymous_caller_has_no_carts(front: Front, ports: Ports) -> None:
-    id_ = front.run(CREATE, input={})["checkout"]["id"]
-    assert front.code(ATTACH, id=id_) == "PermissionDenied"
-    assert front.code(ATTACH, make_app(ports)[1], id=id_) == "PermissionDenied"
-    assert front.code(ATTACH, "garbage", id=id_) == "InvalidTokenError"
+def test_anonymous_caller_has_no_carts(api: ApiClient, ports: Ports) -> None:
+    id_ = api.run(CREATE, input={})["checkout"]["id"]
+    assert api.code(ATTACH, id=id_) == "PermissionDenied"
+    assert api.code(ATTACH, make_app(ports)[1], id=id_) == "PermissionDenied"
+    assert api.code(ATTACH, "garbage", id=id_) == "InvalidTokenError"
 
 
 def test_staff_sees_carts_with_the_permission_for_it(
-    front: Front, ports: Ports, bowl: str
+    api: ApiClient, ports: Ports, bowl: str
 ) -> None:
     ann = sign_in(ports, make_user(ports, "ann@example.com")).access
-    id_ = front.run(CREATE, ann, input={"lines": [line(bowl)]})["checkout"]["id"]
+    id_ = api.run(CREATE, ann, input={"lines": [line(bowl)]})["checkout"]["id"]
     clerk = sign_in(ports, make_staff(ports, "c@example.com", Permission.MANAGE_CHECKOUTS)).access
     other = sign_in(ports, make_staff(ports, "o@example.com", Permission.MANAGE_ORDERS)).access
     app = make_app(ports, "carts", Permission.HANDLE_CHECKOUTS)[1]
     for credential in (clerk, app):
-        assert front.run(ONE, credential, id=id_)["id"] == id_
-        assert front.run(ADD, credential, id=id_, lines=[line(bowl)])["errors"] == []
-    assert front.run(ONE, other, id=id_) is None
+        assert api.run(ONE, credential, id=id_)["id"] == id_
+        assert api.run(ADD, credential, id=id_, lines=[line(bowl)])["errors"] == []
+    assert api.run(ONE, other, id=id_) is None
 
 
 @pytest.mark.parametrize(
@@ -180,20 +182,20 @@ def test_staff_sees_carts_with_the_permission_for_it(
     ],
 )
 def test_invalid_line_names_its_field(
-    front: Front, bowl: str, lines: list[dict[str, Any]], errors: list[tuple[str, str]]
+    api: ApiClient, bowl: str, lines: list[dict[str, Any]], errors: list[tuple[str, str]]
 ) -> None:
-    assert told(front.run(CREATE, input={"lines": lines})) == errors
-    id_ = front.run(CREATE, input={"lines": [line(bowl)]})["checkout"]["id"]
-    assert told(front.run(ADD, id=id_, lines=lines)) == errors
-    assert told(front.run(UPDATE, id=id_, lines=lines)) == errors
-    assert front.run(ONE, id=id_)["quantity"] == 1
+    assert error_codes(api.run(CREATE, input={"lines": lines})) == errors
+    id_ = api.run(CREATE, input={"lines": [line(bowl)]})["checkout"]["id"]
+    assert error_codes(api.run(ADD, id=id_, lines=lines)) == errors
+    assert error_codes(api.run(UPDATE, id=id_, lines=lines)) == errors
+    assert api.run(ONE, id=id_)["quantity"] == 1
 
 
 @pytest.mark.parametrize(
     "id_",
     ["", "nonsense", "Q2hlY2tvdXQ6", to_global_id("Checkout", 1), to_global_id("Checkout", "\0")],
 )
-def test_what_is_no_cart_cannot_be_found(front: Front, bowl: str, id_: str) -> None:
+def test_what_is_no_cart_cannot_be_found(api: ApiClient, bowl: str, id_: str) -> None:
     token = {"id": id_}
     for query, variables in (
         (ADD, {"lines": [line(bowl)]}),
@@ -202,8 +204,8 @@ def test_what_is_no_cart_cannot_be_found(front: Front, bowl: str, id_: str) -> N
         (EMAIL, {"email": "a@example.com"}),
         (COMPLETE, {}),
     ):
-        assert told(front.run(query, **token, **variables)) == [("id", "NOT_FOUND")]
-    assert front.run(ONE, **token) is None
+        assert error_codes(api.run(query, **token, **variables)) == [("id", "NOT_FOUND")]
+    assert api.run(ONE, **token) is None
 
 
 @pytest.mark.parametrize(
@@ -220,21 +222,21 @@ def test_what_is_no_cart_cannot_be_found(front: Front, bowl: str, id_: str) -> N
     ],
 )
 def test_what_is_of_another_type_is_refused_before_anything_is_done(
-    front: Front, lines: Any
+    api: ApiClient, lines: Any
 ) -> None:
-    answer = front.post({"query": CREATE, "variables": {"input": {"lines": lines}}})
+    answer = api.post({"query": CREATE, "variables": {"input": {"lines": lines}}})
     assert answer.status_code == 400
     assert "data" not in answer.json
 
 
 def test_a_page_of_carts_costs_the_caller_and_two_statements(
-    front: Front, ports: Ports, bowl: str
+    api: ApiClient, ports: Ports, bowl: str
 ) -> None:
     token = sign_in(ports, make_user(ports, "ann@example.com")).access
     for _ in range(20):
-        front.run(CREATE, token, input={"lines": [line(bowl)]})
+        api.run(CREATE, token, input={"lines": [line(bowl)]})
     query = OWN.replace("totalCount", "")
-    front.run(query, token)
+    api.run(query, token)
     with recorded_statements() as statements:
-        assert len(front.run(query, token)["checkouts"]["edges"]) == 20
+        assert len(api.run(query, token)["checkouts"]["edges"]) == 20
     assert len(selects(statements)) == 3

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.fakes.clock import START, FakeClock
-from tests.graphql.endpoint_client import Desk, codes, messages
+from tests.graphql.endpoint_client import EndpointClient, codes, messages
 from tests.graphql.fake_identity import APP, CUSTOMER, EXPIRED, FORGED, STAFF, Callers
 
 CLOSED = {
@@ -22,27 +22,27 @@ STRICT = "application/graphql-response+json"
     "query", ["{ greeting }", "{ greeting", "{ nothing }", "{ __schema { queryType { name } } }"]
 )
 def test_a_closed_storefront_answers_401_whatever_the_document_says(
-    desk: Desk, callers: Callers, credential: str | None, query: str
+    client: EndpointClient, callers: Callers, credential: str | None, query: str
 ) -> None:
     callers.traffic_allowed = False
-    answer = desk.run(query, credential=credential)
+    answer = client.run(query, credential=credential)
     assert (answer.status_code, answer.json) == (401, CLOSED)
-    assert desk.documents_read == 0
+    assert client.documents_read == 0
 
 
 @pytest.mark.parametrize("credential", [STAFF, APP])
 def test_closed_storefront_admits_staff_and_apps(
-    desk: Desk, callers: Callers, credential: str
+    client: EndpointClient, callers: Callers, credential: str
 ) -> None:
     callers.traffic_allowed = False
-    assert desk.run("{ caller }", credential=credential).json == {"data": {"caller": credential}}
+    assert client.run("{ caller }", credential=credential).json == {"data": {"caller": credential}}
 
 
 def test_a_closed_storefront_answers_a_batch_once_for_every_entry(
-    desk: Desk, callers: Callers
+    client: EndpointClient, callers: Callers
 ) -> None:
     callers.traffic_allowed = False
-    answer = desk.post([{"query": "{ greeting }"}, {"query": "{"}, {"query": None}])
+    answer = client.post([{"query": "{ greeting }"}, {"query": "{"}, {"query": None}])
     assert (answer.status_code, answer.json) == (401, [CLOSED] * 3)
 
 
@@ -58,20 +58,22 @@ def test_a_closed_storefront_answers_a_batch_once_for_every_entry(
     ],
 )
 def test_malformed_request_is_refused_before_the_storefront_check(
-    desk: Desk, callers: Callers, body: bytes, content_type: str, status: int
+    client: EndpointClient, callers: Callers, body: bytes, content_type: str, status: int
 ) -> None:
     callers.traffic_allowed = False
-    assert desk.send(body, content_type=content_type).status_code == status
+    assert client.send(body, content_type=content_type).status_code == status
     assert callers.asked == 0
 
 
-def test_a_closed_storefront_still_shows_the_playground(desk: Desk, callers: Callers) -> None:
+def test_a_closed_storefront_still_shows_the_playground(
+    client: EndpointClient, callers: Callers
+) -> None:
     callers.traffic_allowed = False
-    assert desk.client.get("/graphql/").status_code == 200
+    assert client.client.get("/graphql/").status_code == 200
 
 
-def test_an_expired_token_fails_every_field_at_the_root(desk: Desk) -> None:
-    answer = desk.run(
+def test_an_expired_token_fails_every_field_at_the_root(client: EndpointClient) -> None:
+    answer = client.run(
         "{ greeting\n  again: greeting ...F }\nfragment F on Query { caller }", credential=EXPIRED
     )
     assert answer.status_code == 200
@@ -95,16 +97,16 @@ def test_an_expired_token_fails_every_field_at_the_root(desk: Desk) -> None:
     "query", ["{ caller always }", "{ __typename }", "{ __schema { queryType { name } } }"]
 )
 def test_an_expired_token_leaves_no_data_where_a_field_is_never_null(
-    desk: Desk, query: str
+    client: EndpointClient, query: str
 ) -> None:
-    answer = desk.run(query, credential=EXPIRED)
+    answer = client.run(query, credential=EXPIRED)
     assert answer.status_code == 200
     assert answer.json["data"] is None
     assert set(codes(answer)) == {"ExpiredSignatureError"}
 
 
-def test_expired_token_is_reported_without_fields(desk: Desk) -> None:
-    answer = desk.run("{ caller @skip(if: true) }", credential=EXPIRED)
+def test_expired_token_is_reported_without_fields(client: EndpointClient) -> None:
+    answer = client.run("{ caller @skip(if: true) }", credential=EXPIRED)
     assert answer.json == {
         "errors": [
             {
@@ -116,37 +118,41 @@ def test_expired_token_is_reported_without_fields(desk: Desk) -> None:
     }
 
 
-def test_an_expired_token_executes_nothing(desk: Desk, clock: FakeClock) -> None:
-    answer = desk.run("mutation { wait }", credential=EXPIRED)
+def test_an_expired_token_executes_nothing(client: EndpointClient, clock: FakeClock) -> None:
+    answer = client.run("mutation { wait }", credential=EXPIRED)
     assert answer.json["data"] == {"wait": None}
     assert clock.now() == START
 
 
 def test_an_introspection_that_is_remembered_still_fails_with_an_expired_token(
-    desk: Desk,
+    client: EndpointClient,
 ) -> None:
     query = '{ __type(name: "Book") { name } }'
-    assert desk.run(query).json == {"data": {"__type": {"name": "Book"}}}
-    answer = desk.run(query, credential=EXPIRED)
+    assert client.run(query).json == {"data": {"__type": {"name": "Book"}}}
+    answer = client.run(query, credential=EXPIRED)
     assert answer.json["data"] == {"__type": None}
     assert codes(answer) == ["ExpiredSignatureError"]
 
 
 @pytest.mark.parametrize("query", ["{ greeting", "{ nothing }", "query($n: Int!) { greeting }"])
-def test_an_expired_token_changes_nothing_about_a_bad_request(desk: Desk, query: str) -> None:
-    with_it, without = desk.run(query, credential=EXPIRED), desk.run(query)
+def test_an_expired_token_changes_nothing_about_a_bad_request(
+    client: EndpointClient, query: str
+) -> None:
+    with_it, without = client.run(query, credential=EXPIRED), client.run(query)
     assert with_it.status_code == 400
     assert with_it.json == without.json
 
 
-def test_another_broken_credential_is_an_anonymous_caller_of_public_fields(desk: Desk) -> None:
-    answer = desk.run("{ caller }", credential=FORGED)
+def test_another_broken_credential_is_an_anonymous_caller_of_public_fields(
+    client: EndpointClient,
+) -> None:
+    answer = client.run("{ caller }", credential=FORGED)
     assert answer.json == {"data": {"caller": "anonymous"}}
 
 
-def test_a_credential_is_found_in_either_header(desk: Desk) -> None:
-    assert desk.run("{ caller }", Authorization_Bearer=APP).json == {"data": {"caller": APP}}
-    both = desk.run("{ caller }", credential=STAFF, Authorization_Bearer=APP)
+def test_a_credential_is_found_in_either_header(client: EndpointClient) -> None:
+    assert client.run("{ caller }", Authorization_Bearer=APP).json == {"data": {"caller": APP}}
+    both = client.run("{ caller }", credential=STAFF, Authorization_Bearer=APP)
     assert both.json == {"data": {"caller": APP}}
 
 
@@ -161,8 +167,8 @@ def test_a_credential_is_found_in_either_header(desk: Desk) -> None:
         f"text/html, {STRICT};q=0.1",
     ],
 )
-def test_graphql_response_json_is_sent_when_preferred(desk: Desk, accept: str) -> None:
-    answer = desk.run("{ greeting }", Accept=accept)
+def test_graphql_response_json_is_sent_when_preferred(client: EndpointClient, accept: str) -> None:
+    answer = client.run("{ greeting }", Accept=accept)
     assert answer.content_type == STRICT
     assert answer.json == {"data": {"greeting": "Hello, you"}}
 
@@ -181,8 +187,8 @@ def test_graphql_response_json_is_sent_when_preferred(desk: Desk, accept: str) -
         ";;q=,,",
     ],
 )
-def test_everybody_else_gets_plain_json(desk: Desk, accept: str) -> None:
-    answer = desk.run("{ greeting }", Accept=accept)
+def test_everybody_else_gets_plain_json(client: EndpointClient, accept: str) -> None:
+    answer = client.run("{ greeting }", Accept=accept)
     assert answer.content_type == "application/json"
     assert answer.status_code == 200
 
@@ -201,23 +207,23 @@ def test_everybody_else_gets_plain_json(desk: Desk, accept: str) -> None:
     ],
 )
 def test_graphql_response_json_uses_status_codes(
-    desk: Desk, query: str, credential: str | None, status: int
+    client: EndpointClient, query: str, credential: str | None, status: int
 ) -> None:
-    answer = desk.run(query, credential=credential, Accept=STRICT)
+    answer = client.run(query, credential=credential, Accept=STRICT)
     assert (answer.status_code, answer.content_type) == (status, STRICT)
     assert ("WWW-Authenticate" in answer.headers) is (status == 401)
 
 
-def test_a_batch_in_graphql_response_json_is_401_when_one_entry_is(desk: Desk) -> None:
+def test_a_batch_in_graphql_response_json_is_401_when_one_entry_is(client: EndpointClient) -> None:
     batch = [{"query": "{ greeting }"}, {"query": "{ rejected }"}]
-    assert desk.post(batch, credential=FORGED, Accept=STRICT).status_code == 401
-    assert desk.post(batch, credential=FORGED).status_code == 200
+    assert client.post(batch, credential=FORGED, Accept=STRICT).status_code == 401
+    assert client.post(batch, credential=FORGED).status_code == 200
 
 
 def test_a_closed_storefront_answers_in_the_media_type_asked_for(
-    desk: Desk, callers: Callers
+    client: EndpointClient, callers: Callers
 ) -> None:
     callers.traffic_allowed = False
-    answer = desk.run("{ greeting }", Accept=STRICT)
+    answer = client.run("{ greeting }", Accept=STRICT)
     assert (answer.status_code, answer.content_type) == (401, STRICT)
     assert messages(answer) == ["Storefront traffic is not allowed."]

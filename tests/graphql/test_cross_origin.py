@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from app.web.installation import Installation
-from tests.graphql.endpoint_client import Desk
+from tests.graphql.endpoint_client import EndpointClient
 from tests.graphql.fake_identity import Callers
 
 SHOP = "https://shop.example.com"
@@ -13,9 +13,9 @@ PREFLIGHT = {"Origin": SHOP, "Access_Control_Request_Method": "POST"}
 
 
 @pytest.fixture
-def choosy(installation: Installation, callers: Callers) -> Desk:
+def choosy(installation: Installation, callers: Callers) -> EndpointClient:
     """An endpoint that one origin may use."""
-    return Desk(replace(installation, allowed_graphql_origins=(SHOP,)), callers)
+    return EndpointClient(replace(installation, allowed_graphql_origins=(SHOP,)), callers)
 
 
 def words(header: str) -> set[str]:
@@ -24,28 +24,30 @@ def words(header: str) -> set[str]:
 
 @pytest.mark.parametrize("query", ["{ greeting }", "{ nothing }", "{"])
 def test_every_page_may_read_answers_and_errors_without_credentials(
-    desk: Desk, query: str
+    client: EndpointClient, query: str
 ) -> None:
-    answer = desk.run(query, Origin=SHOP)
+    answer = client.run(query, Origin=SHOP)
     assert answer.headers["Access-Control-Allow-Origin"] == "*"
     assert "Access-Control-Allow-Credentials" not in answer.headers
 
 
-def test_a_page_may_read_what_a_closed_storefront_answers(desk: Desk, callers: Callers) -> None:
+def test_a_page_may_read_what_a_closed_storefront_answers(
+    client: EndpointClient, callers: Callers
+) -> None:
     callers.traffic_allowed = False
-    answer = desk.run("{ greeting }", Origin=SHOP)
+    answer = client.run("{ greeting }", Origin=SHOP)
     assert (answer.status_code, answer.headers["Access-Control-Allow-Origin"]) == (401, "*")
 
 
-def test_only_allowed_origins_can_read_responses(choosy: Desk) -> None:
+def test_only_allowed_origins_can_read_responses(choosy: EndpointClient) -> None:
     own, other = (choosy.run("{ greeting }", Origin=origin) for origin in (SHOP, "https://a.b"))
     assert own.headers["Access-Control-Allow-Origin"] == SHOP
     assert "Access-Control-Allow-Origin" not in other.headers
     assert own.headers["Vary"] == other.headers["Vary"] == "Origin"
 
 
-def test_a_preflight_is_answered_without_a_body(desk: Desk) -> None:
-    answer = desk.send(
+def test_a_preflight_is_answered_without_a_body(client: EndpointClient) -> None:
+    answer = client.send(
         method="OPTIONS",
         content_type=None,
         **PREFLIGHT,
@@ -64,22 +66,22 @@ def test_a_preflight_is_answered_without_a_body(desk: Desk) -> None:
     }
 
 
-def test_a_preflight_of_another_origin_gets_no_permission(choosy: Desk) -> None:
+def test_a_preflight_of_another_origin_gets_no_permission(choosy: EndpointClient) -> None:
     answer = choosy.send(method="OPTIONS", **(PREFLIGHT | {"Origin": "https://a.b"}))
     assert answer.status_code == 200
     assert not [name for name, _ in answer.headers if name.startswith("Access-Control-Allow")]
 
 
-def test_what_is_no_header_name_is_not_repeated_in_a_preflight(desk: Desk) -> None:
+def test_what_is_no_header_name_is_not_repeated_in_a_preflight(client: EndpointClient) -> None:
     hostile = ", ".join(["x y", "a\x00b", "é", "a" * 101, '"q"', *(f"h{n}" for n in range(99))])
-    answer = desk.send(method="OPTIONS", **PREFLIGHT, Access_Control_Request_Headers=hostile)
+    answer = client.send(method="OPTIONS", **PREFLIGHT, Access_Control_Request_Headers=hostile)
     allowed = words(answer.headers["Access-Control-Allow-Headers"])
     assert len(allowed) == 5 + 50
     assert {"x", "y", "h0"} <= allowed
     assert not any(set(name) & set('\x00é"') for name in allowed)
 
 
-def test_options_lists_the_methods(desk: Desk) -> None:
-    answer = desk.send(method="OPTIONS", content_type=None)
+def test_options_lists_the_methods(client: EndpointClient) -> None:
+    answer = client.send(method="OPTIONS", content_type=None)
     assert (answer.status_code, answer.data) == (200, b"")
     assert answer.headers["Allow"] == "GET, HEAD, OPTIONS, POST"

@@ -31,12 +31,12 @@ def fields() -> dict[str, GraphQLField]:
     return {**SCHEMA.query_type.fields, **SCHEMA.mutation_type.fields}
 
 
-def said_of(name: str) -> str:
+def description_of(name: str) -> str:
     """What the operation of a row says; behind its name may stand which case the row is."""
     return fields()[name.partition(" ")[0]].description or ""
 
 
-def wanted_by(row: Row) -> set[str]:
+def required_permissions(row: Row) -> set[str]:
     if row.rule is EVENT_HOLDERS:
         return set()  # the permission is that of whichever event is tried
     return {
@@ -78,14 +78,14 @@ def test_every_enum_that_describes_a_value_describes_them_all() -> None:
 
 @pytest.mark.parametrize("name", ROWS)
 def test_an_operation_names_the_permissions_that_admit_to_it(name: str) -> None:
-    assert wanted_by(ROWS[name]) <= set(NAMED.findall(said_of(name)))
+    assert required_permissions(ROWS[name]) <= set(NAMED.findall(description_of(name)))
 
 
 @pytest.mark.parametrize("operation", sorted(fields().keys() - open_to_all_staff()))
 def test_an_operation_names_no_permission_that_does_not_admit_to_it(operation: str) -> None:
     rows = [row for name, row in ROWS.items() if name.partition(" ")[0] == operation]
-    admitting = set().union(*map(wanted_by, rows))
-    assert set(NAMED.findall(said_of(operation))) <= admitting
+    admitting = set().union(*map(required_permissions, rows))
+    assert set(NAMED.findall(description_of(operation))) <= admitting
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_an_operation_names_no_permission_that_does_not_admit_to_it(operation: s
     ],
 )
 def test_an_operation_that_no_app_may_call_says_that_it_is_for_people(name: str) -> None:
-    assert re.search(r"people with MANAGE_\w+", said_of(name))
+    assert re.search(r"people with MANAGE_\w+", description_of(name))
 
 
 @pytest.mark.parametrize(
@@ -110,4 +110,4 @@ def test_an_operation_that_no_app_may_call_says_that_it_is_for_people(name: str)
     ],
 )
 def test_an_operation_for_people_that_no_extension_may_call_says_so(name: str) -> None:
-    assert "through no dashboard extension" in said_of(name)
+    assert "through no dashboard extension" in description_of(name)

@@ -8,69 +8,73 @@ from graphql import get_introspection_query
 from app.graphql.server.cache import Cache
 from app.graphql.server.documents import Documents
 from app.graphql.server.limits import Allowance
-from tests.graphql.endpoint_client import Desk
+from tests.graphql.endpoint_client import EndpointClient
 from tests.graphql.sample_schema import LIBRARY
 
 
-def test_a_document_is_read_once(desk: Desk) -> None:
+def test_a_document_is_read_once(client: EndpointClient) -> None:
     query = "query($n: String) { greeting(name: $n) }"
     for name in ("a", "b", "c"):
-        assert desk.run(query, {"n": name}).json == {"data": {"greeting": f"Hello, {name}"}}
-    assert desk.documents_read == 1
+        assert client.run(query, {"n": name}).json == {"data": {"greeting": f"Hello, {name}"}}
+    assert client.documents_read == 1
 
 
-def test_an_invalid_document_is_read_once(desk: Desk) -> None:
-    answers = [desk.run("{ nothing }").json for _ in range(3)]
+def test_an_invalid_document_is_read_once(client: EndpointClient) -> None:
+    answers = [client.run("{ nothing }").json for _ in range(3)]
     assert answers[0] == answers[1] == answers[2]
-    assert desk.documents_read == 1
+    assert client.documents_read == 1
 
 
-def test_documents_that_differ_in_anything_are_read_by_themselves(desk: Desk) -> None:
+def test_documents_that_differ_in_anything_are_read_by_themselves(client: EndpointClient) -> None:
     for query in ("{ always }", "{ always } ", "{always}"):
-        desk.run(query)
-    assert desk.documents_read == 3
+        client.run(query)
+    assert client.documents_read == 3
 
 
-def test_the_operations_of_one_document_are_kept_apart(desk: Desk) -> None:
+def test_the_operations_of_one_document_are_kept_apart(client: EndpointClient) -> None:
     query = "query A { always } mutation B { wait }"
     for _ in range(2):
-        assert desk.post({"query": query, "operationName": "A"}).json["data"] == {
+        assert client.post({"query": query, "operationName": "A"}).json["data"] == {
             "always": "always"
         }
-        assert desk.post({"query": query, "operationName": "B"}).json["data"] == {"wait": 1}
-    assert desk.documents_read == 1
+        assert client.post({"query": query, "operationName": "B"}).json["data"] == {"wait": 1}
+    assert client.documents_read == 1
 
 
-def test_an_introspection_is_executed_once_for_each_set_of_variables(desk: Desk) -> None:
+def test_an_introspection_is_executed_once_for_each_set_of_variables(
+    client: EndpointClient,
+) -> None:
     query = "query($n: String!) { __type(name: $n) { name } }"
     for name in ("Book", "Author", "Book"):
-        assert desk.run(query, {"n": name}).json == {"data": {"__type": {"name": name}}}
-    introspections = desk.endpoint.exchange.introspections
+        assert client.run(query, {"n": name}).json == {"data": {"__type": {"name": name}}}
+    introspections = client.endpoint.exchange.introspections
     assert (len(introspections), introspections.hits) == (2, 1)
 
 
-def test_an_introspection_that_failed_is_not_kept(desk: Desk) -> None:
-    assert desk.run("query($n: String!) { __type(name: $n) { name } }").status_code == 400
-    assert len(desk.endpoint.exchange.introspections) == 0
+def test_an_introspection_that_failed_is_not_kept(client: EndpointClient) -> None:
+    assert client.run("query($n: String!) { __type(name: $n) { name } }").status_code == 400
+    assert len(client.endpoint.exchange.introspections) == 0
 
 
-def test_an_introspection_is_kept_by_its_operation(desk: Desk) -> None:
+def test_an_introspection_is_kept_by_its_operation(client: EndpointClient) -> None:
     query = 'query A { __type(name: "Book") { name } } query B { __typename }'
     for name, data in (("A", {"__type": {"name": "Book"}}), ("B", {"__typename": "Query"})) * 2:
-        assert desk.post({"query": query, "operationName": name}).json == {"data": data}
+        assert client.post({"query": query, "operationName": name}).json == {"data": data}
 
 
 @pytest.mark.parametrize(
     "query", ["{ __typename caller }", "{ __typename ...F } fragment F on Query { caller }"]
 )
-def test_an_answer_that_depends_on_the_caller_is_never_kept(desk: Desk, query: str) -> None:
+def test_an_answer_that_depends_on_the_caller_is_never_kept(
+    client: EndpointClient, query: str
+) -> None:
     for credential, name in (("staff", "staff"), ("customer", "customer"), (None, "anonymous")):
-        answer = desk.run(query, credential=credential)
+        answer = client.run(query, credential=credential)
         assert answer.json["data"] == {"__typename": "Query", "caller": name}
 
 
-def test_a_mutation_that_asks_for_its_type_alone_is_executed(desk: Desk) -> None:
-    assert desk.run("mutation { __typename }").json == {"data": {"__typename": "Mutation"}}
+def test_a_mutation_that_asks_for_its_type_alone_is_executed(client: EndpointClient) -> None:
+    assert client.run("mutation { __typename }").json == {"data": {"__typename": "Mutation"}}
 
 
 def test_what_documents_are_taken_for_is_about_what_they_take() -> None:

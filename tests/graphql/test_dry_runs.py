@@ -39,7 +39,7 @@ from tests.builders.people import actor_of, make_staff, make_user
 from tests.builders.products import make_product, product_id
 from tests.builders.webhooks import make_webhook
 from tests.fixtures.statements import recorded_statements
-from tests.graphql.sample_objects import Specimen, delete_specimen, make_specimen
+from tests.graphql.sample_objects import SampleObject, delete_sample_object, make_sample_object
 from tests.services.error_codes import codes
 
 _BELONGING = {
@@ -54,7 +54,7 @@ EVERY = pytest.mark.parametrize("kind", EVENTS.values(), ids=lambda kind: kind._
 
 
 @pytest.fixture
-def boss(ports: Ports) -> Actor:
+def manager(ports: Ports) -> Actor:
     return actor_of(ports, make_user(ports, "boss@example.com", is_superuser=True))
 
 
@@ -74,12 +74,12 @@ def query_of(kind: type[Event]) -> str:
     )
 
 
-def happen(ports: Ports, boss: Actor, kind: type[Event], specimen: Specimen) -> None:
+def happen(ports: Ports, manager: Actor, kind: type[Event], sample: SampleObject) -> None:
     if issubclass(kind, Deletion):
-        delete_specimen(ports, boss, kind.type, specimen)
+        delete_sample_object(ports, manager, kind.type, sample)
         return
     with ports.database.transaction() as session:
-        add_event(ports, boss, session, kind(specimen.key))
+        add_event(ports, manager, session, kind(sample.key))
 
 
 def bodies(ports: Ports) -> Sequence[str]:
@@ -98,28 +98,28 @@ def rows(ports: Ports) -> list[int | None]:
 
 @EVERY
 def test_a_dry_run_shows_the_bytes_of_the_later_delivery_and_writes_nothing(
-    ports: Ports, boss: Actor, listener: int, kind: type[Event]
+    ports: Ports, manager: Actor, listener: int, kind: type[Event]
 ) -> None:
-    specimen = make_specimen(ports, kind)
+    sample = make_sample_object(ports, kind)
     query, app = query_of(kind), to_global_id("App", listener)
     with ports.database.transaction() as session:
         session.execute(delete(OutboxEventRecord))
     before = rows(ports)
     with recorded_statements() as statements:
-        both = dry_run_webhook(ports, boss, query=query, object_id=specimen.id, app=app)
-        newest = dry_run_webhook(ports, boss, query=query, app=app)
+        both = dry_run_webhook(ports, manager, query=query, object_id=sample.id, app=app)
+        newest = dry_run_webhook(ports, manager, query=query, app=app)
     assert rows(ports) == before
     assert statements
     assert not [one for one in statements if one.startswith(("INSERT", "UPDATE", "DELETE"))]
 
     make_webhook(ports, listener, AsyncEvent(kind.type.value), query=query)
-    happen(ports, boss, kind, specimen)
+    happen(ports, manager, kind, sample)
     fan_out_events(ports, WORKER)
 
     assert bodies(ports) == [both.payload]
     assert both.event is kind.type
     assert newest == both
-    assert specimen.id in both.payload
+    assert sample.id in both.payload
 
 
 @pytest.mark.parametrize(
@@ -128,13 +128,13 @@ def test_a_dry_run_shows_the_bytes_of_the_later_delivery_and_writes_nothing(
     ids=lambda kind: kind.__name__,
 )
 def test_id_without_query_uses_the_default_query(
-    ports: Ports, boss: Actor, kind: type[Event]
+    ports: Ports, manager: Actor, kind: type[Event]
 ) -> None:
-    specimen = make_specimen(ports, kind)
+    sample = make_sample_object(ports, kind)
 
-    by_id = dry_run_webhook(ports, boss, object_id=specimen.id)
+    by_id = dry_run_webhook(ports, manager, object_id=sample.id)
 
-    assert by_id == dry_run_webhook(ports, boss, query=default_query(kind), object_id=specimen.id)
+    assert by_id == dry_run_webhook(ports, manager, query=default_query(kind), object_id=sample.id)
 
 
 @pytest.mark.parametrize(
@@ -150,30 +150,32 @@ def test_id_without_query_uses_the_default_query(
     ids=lambda kind: kind.__name__,
 )
 def test_what_is_triggered_by_hand_is_what_was_shown(
-    ports: Ports, boss: Actor, listener: int, kind: type[Event]
+    ports: Ports, manager: Actor, listener: int, kind: type[Event]
 ) -> None:
-    specimen = make_specimen(ports, kind)
+    sample = make_sample_object(ports, kind)
     query, app = default_query(kind), to_global_id("App", listener)
-    shown = dry_run_webhook(ports, boss, query=query, object_id=specimen.id, app=app)
+    shown = dry_run_webhook(ports, manager, query=query, object_id=sample.id, app=app)
     asked = make_webhook(ports, listener, query=query)
     by_events = make_webhook(ports, listener, AsyncEvent(kind.type.value))
 
     for webhook in (asked, by_events):
-        sent = trigger_webhook(ports, boss, to_global_id("Webhook", webhook), specimen.id)
+        sent = trigger_webhook(ports, manager, to_global_id("Webhook", webhook), sample.id)
         assert (sent.payload, sent.event) == (shown.payload, kind.type.value)
 
 
-def test_query_without_id_uses_the_newest_object(ports: Ports, boss: Actor, listener: int) -> None:
+def test_query_without_id_uses_the_newest_object(
+    ports: Ports, manager: Actor, listener: int
+) -> None:
     by_query = make_webhook(ports, listener, query=default_query(ProductDeleted))
     by_events = make_webhook(ports, listener, AsyncEvent.PRODUCT_DELETED)
     with pytest.raises(Refused) as refused:
-        trigger_webhook(ports, boss, to_global_id("Webhook", by_query))
+        trigger_webhook(ports, manager, to_global_id("Webhook", by_query))
     assert codes(refused) == [("objectId", "NOT_FOUND")]
 
     make_product(ports, "Ash tray")
     newest = product_id(make_product(ports, "Birch spoon"))
     for webhook in (by_query, by_events):
-        sent = trigger_webhook(ports, boss, to_global_id("Webhook", webhook))
+        sent = trigger_webhook(ports, manager, to_global_id("Webhook", webhook))
         assert json.loads(sent.payload)["product"]["id"] == newest
 
 
@@ -185,10 +187,10 @@ def test_where_there_is_nothing_to_try_an_event_with_that_is_said(ports: Ports) 
         assert "yet to try this with: create one first." in str(refused.value)
 
 
-def test_dry_run_of_a_link_event_has_no_token(ports: Ports, boss: Actor) -> None:
-    specimen = make_specimen(ports, StaffSetPasswordRequested)
+def test_dry_run_of_a_link_event_has_no_token(ports: Ports, manager: Actor) -> None:
+    sample = make_sample_object(ports, StaffSetPasswordRequested)
     ran = dry_run_webhook(
-        ports, boss, query=default_query(StaffSetPasswordRequested), object_id=specimen.id
+        ports, manager, query=default_query(StaffSetPasswordRequested), object_id=sample.id
     )
     assert json.loads(ran.payload)["token"] == ""
 
@@ -196,56 +198,56 @@ def test_dry_run_of_a_link_event_has_no_token(ports: Ports, boss: Actor) -> None
 def test_people_are_shown_only_to_those_who_manage_such_people(ports: Ports) -> None:
     customer = to_global_id("User", make_user(ports, "ann@example.com"))
     staff = to_global_id("User", make_staff(ports, "bob@example.com"))
-    desk = actor_of(ports, make_staff(ports, "desk@example.com", Permission.MANAGE_USERS))
+    client = actor_of(ports, make_staff(ports, "desk@example.com", Permission.MANAGE_USERS))
     chief = actor_of(ports, make_staff(ports, "chief@example.com", Permission.MANAGE_STAFF))
 
     for actor, kind, id_ in (
-        (desk, CustomerUpdated, staff),
-        (desk, AccountConfirmed, staff),
+        (client, CustomerUpdated, staff),
+        (client, AccountConfirmed, staff),
         (chief, StaffUpdated, customer),
     ):
         with pytest.raises(Refused) as refused:
             dry_run_webhook(ports, actor, query=default_query(kind), object_id=id_)
         assert codes(refused) == [("objectId", "NOT_FOUND")]
-    newest = dry_run_webhook(ports, desk, query=default_query(AccountConfirmed))
+    newest = dry_run_webhook(ports, client, query=default_query(AccountConfirmed))
     assert customer in newest.payload
 
 
-def test_dry_run_picks_the_event_of_the_object(ports: Ports, boss: Actor) -> None:
+def test_dry_run_picks_the_event_of_the_object(ports: Ports, manager: Actor) -> None:
     query = """subscription { event {
         ... on StaffUpdated { user { id } } ... on ProductDeleted { product { id } }
         ... on CustomerUpdated { user { id } } } }"""
-    product = make_specimen(ports, ProductDeleted)
+    product = make_sample_object(ports, ProductDeleted)
     customer = to_global_id("User", make_user(ports, "ann@example.com"))
 
     for id_, event in (
         (product.id, EventType.PRODUCT_DELETED),
         (customer, EventType.CUSTOMER_UPDATED),
     ):
-        assert dry_run_webhook(ports, boss, query=query, object_id=id_).event is event
+        assert dry_run_webhook(ports, manager, query=query, object_id=id_).event is event
 
 
-def test_dry_run_names_the_missing_permission(ports: Ports, boss: Actor) -> None:
-    product = make_specimen(ports, ProductDeleted)
+def test_dry_run_names_the_missing_permission(ports: Ports, manager: Actor) -> None:
+    product = make_sample_object(ports, ProductDeleted)
     key, _ = make_app(ports, "till")
     webhook = to_global_id("Webhook", make_webhook(ports, key, AsyncEvent.PRODUCT_DELETED))
 
     with pytest.raises(Refused) as refused:
-        dry_run_webhook(ports, boss, object_id=product.id, app=to_global_id("App", key))
+        dry_run_webhook(ports, manager, object_id=product.id, app=to_global_id("App", key))
     assert codes(refused) == [(None, "MISSING_PERMISSION")]
     assert "The app 'till' lacks MANAGE_PRODUCTS" in str(refused.value)
     with pytest.raises(Refused) as refused:
-        trigger_webhook(ports, boss, webhook, product.id)
+        trigger_webhook(ports, manager, webhook, product.id)
     assert codes(refused) == [(None, "MISSING_PERMISSION")]
 
 
 def test_any_events_webhook_can_be_triggered_with_any_object(
-    ports: Ports, boss: Actor, listener: int
+    ports: Ports, manager: Actor, listener: int
 ) -> None:
     webhook = to_global_id("Webhook", make_webhook(ports, listener, AsyncEvent.ANY_EVENTS))
-    order = make_specimen(ports, OrderPaid)
-    assert trigger_webhook(ports, boss, webhook, order.id).event == "ORDER_CREATED"
+    order = make_sample_object(ports, OrderPaid)
+    assert trigger_webhook(ports, manager, webhook, order.id).event == "ORDER_CREATED"
     deaf = to_global_id("Webhook", make_webhook(ports, listener))
     with pytest.raises(Refused) as refused:
-        trigger_webhook(ports, boss, deaf, order.id)
+        trigger_webhook(ports, manager, deaf, order.id)
     assert codes(refused) == [("webhookId", "MISSING_QUERY")]

@@ -9,13 +9,13 @@ from app.graphql.errors import PayloadProblem, payload_problems
 from app.ports import Ports
 from app.services.identity.identify import Identity, Visitor
 from app.web.installation import Installation
-from tests.graphql.endpoint_client import Desk
+from tests.graphql.endpoint_client import EndpointClient
 from tests.graphql.fake_identity import Callers
 from tests.graphql.sample_schema import SECRET
 
 
-def test_a_denied_field_names_what_is_missing(desk: Desk) -> None:
-    answer = desk.run("{ denied }")
+def test_a_denied_field_names_what_is_missing(client: EndpointClient) -> None:
+    answer = client.run("{ denied }")
     assert answer.json == {
         "errors": [
             {
@@ -42,16 +42,16 @@ def test_a_denied_field_names_what_is_missing(desk: Desk) -> None:
     ],
 )
 def test_a_field_that_a_rule_refused_says_so(
-    desk: Desk, field: str, code: str, message: str
+    client: EndpointClient, field: str, code: str, message: str
 ) -> None:
-    (error,) = desk.run(f"{{ {field} }}").json["errors"]
+    (error,) = client.run(f"{{ {field} }}").json["errors"]
     assert error["message"] == message
     assert error["path"] == [field]
     assert error["extensions"] == {"exception": {"code": code}}
 
 
-def test_rate_limited_field_has_retry_after(desk: Desk) -> None:
-    answer = desk.run("{ limited always }")
+def test_rate_limited_field_has_retry_after(client: EndpointClient) -> None:
+    answer = client.run("{ limited always }")
     assert answer.status_code == 200
     assert answer.json["data"] == {"limited": None, "always": "always"}
     (error,) = answer.json["errors"]
@@ -64,17 +64,19 @@ def test_rate_limited_field_has_retry_after(desk: Desk) -> None:
     }
 
 
-def test_a_syntax_error_has_its_location_and_no_path(desk: Desk) -> None:
-    (error,) = desk.run("{ greeting ").json["errors"]
+def test_a_syntax_error_has_its_location_and_no_path(client: EndpointClient) -> None:
+    (error,) = client.run("{ greeting ").json["errors"]
     assert error["locations"] == [{"line": 1, "column": 12}]
     assert "path" not in error
     assert error["extensions"] == {"exception": {"code": "GraphQLSyntaxError"}}
 
 
 @pytest.mark.parametrize("field", ["broken", "brokenAlways", "misfit", "endless"])
-def test_a_fault_of_ours_is_masked_and_its_id_leads_to_the_log(desk: Desk, field: str) -> None:
+def test_a_fault_of_ours_is_masked_and_its_id_leads_to_the_log(
+    client: EndpointClient, field: str
+) -> None:
     with capture_logs() as logs:
-        answer = desk.run(f"{{ {field} }}")
+        answer = client.run(f"{{ {field} }}")
     (error,) = answer.json["errors"]
     assert answer.status_code == 200
     assert error.keys() == {"message", "locations", "path", "extensions"}
@@ -87,15 +89,15 @@ def test_a_fault_of_ours_is_masked_and_its_id_leads_to_the_log(desk: Desk, field
     assert isinstance(entry["exc_info"], Exception)
 
 
-def test_two_faults_have_ids_of_their_own(desk: Desk) -> None:
-    first, second = desk.run("{ broken again: broken }").json["errors"]
+def test_two_faults_have_ids_of_their_own(client: EndpointClient) -> None:
+    first, second = client.run("{ broken again: broken }").json["errors"]
     assert first["extensions"] != second["extensions"]
 
 
 def test_a_fault_outside_any_field_answers_500_and_is_masked(installation: Installation) -> None:
-    desk = Desk(installation, _FailingCallers())
+    client = EndpointClient(installation, _FailingCallers())
     with capture_logs() as logs:
-        answer = desk.run("{ greeting }")
+        answer = client.run("{ greeting }")
     (error,) = answer.json["errors"]
     assert answer.status_code == 500
     assert error["message"] == "Internal Server Error"
@@ -109,16 +111,18 @@ class _FailingCallers(Callers):
         raise ConnectionError(SECRET)
 
 
-def test_an_answer_that_cannot_be_written_down_fails_by_itself(desk: Desk) -> None:
-    answer = desk.post([{"query": "{ unwritable }"}, {"query": "{ always }"}])
+def test_an_answer_that_cannot_be_written_down_fails_by_itself(client: EndpointClient) -> None:
+    answer = client.post([{"query": "{ unwritable }"}, {"query": "{ always }"}])
     assert answer.status_code == 500
     assert [error["message"] for error in answer.json[0]["errors"]] == ["Internal Server Error"]
     assert answer.json[1] == {"data": {"always": "always"}}
     assert SECRET not in answer.text
 
 
-def test_closed_traffic_at_a_field_has_the_same_error(desk: Desk) -> None:
-    (error,) = desk.run("{ closed }").json["errors"]
+def test_closed_traffic_at_a_field_has_the_same_error(
+    client: EndpointClient,
+) -> None:
+    (error,) = client.run("{ closed }").json["errors"]
     assert error["message"] == "Storefront traffic is not allowed."
     assert error["extensions"] == {"code": "STOREFRONT_TRAFFIC_NOT_ALLOWED"}
 
@@ -127,8 +131,8 @@ def test_names_of_the_schema_are_suggested_in_development_alone(
     installation: Installation, callers: Callers, production: Installation
 ) -> None:
     query = "query($n: Strng) { greetin(name: $n) }"
-    assert "greeting" in Desk(installation, callers).run(query).text
-    assert "greeting" not in Desk(production, callers).run(query).text
+    assert "greeting" in EndpointClient(installation, callers).run(query).text
+    assert "greeting" not in EndpointClient(production, callers).run(query).text
 
 
 def test_problems_of_a_payload_say_null_where_nothing_applies() -> None:

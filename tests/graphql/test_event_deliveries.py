@@ -25,7 +25,7 @@ from tests.builders.people import make_staff, sign_in
 from tests.builders.webhooks import make_delivery, make_webhook
 from tests.fakes.clock import FakeClock
 from tests.fakes.fake_http import FakeHttp
-from tests.graphql.shop_client import Front
+from tests.graphql.shop_client import ApiClient
 
 QUERY = "subscription { event { ...on AppUpdated { app { id name } } } }"
 LIST = """
@@ -62,8 +62,8 @@ def http(ports: Ports) -> FakeHttp:
 
 
 @pytest.fixture
-def front(ports: Ports) -> Front:
-    return Front(ports)
+def api(ports: Ports) -> ApiClient:
+    return ApiClient(ports)
 
 
 @pytest.fixture
@@ -101,28 +101,28 @@ def rows(ports: Ports) -> list[int | None]:
 
 
 def test_an_app_reads_its_deliveries_and_every_attempt(
-    front: Front, ports: Ports, owner: tuple[int, str], http: FakeHttp
+    api: ApiClient, ports: Ports, owner: tuple[int, str], http: FakeHttp
 ) -> None:
     key = make_webhook(ports, owner[0])
     make_delivery(ports, key)
     work(replace(ports, http=http))
 
-    shown = front.run(LIST, owner[1], id=to_global_id("Webhook", key))["eventDeliveries"]
+    shown = api.run(LIST, owner[1], id=to_global_id("Webhook", key))["eventDeliveries"]
     (edge,) = shown["edges"]
     assert (edge["node"]["status"], edge["node"]["eventType"]) == ("PENDING", "PRODUCT_UPDATED")
     attempts = [one["node"] for one in edge["node"]["attempts"]["edges"]]
     assert attempts == [{"status": "FAILED", "responseStatusCode": 500, "response": "no"}]
-    good = front.run(LIST, owner[1], id=to_global_id("Webhook", key), filter={"status": "SUCCESS"})
+    good = api.run(LIST, owner[1], id=to_global_id("Webhook", key), filter={"status": "SUCCESS"})
     assert good["eventDeliveries"]["edges"] == []
 
 
 def test_a_delivery_is_made_again_at_once_with_the_same_id(
-    front: Front, ports: Ports, owner: tuple[int, str], http: FakeHttp
+    api: ApiClient, ports: Ports, owner: tuple[int, str], http: FakeHttp
 ) -> None:
     key = make_delivery(ports, make_webhook(ports, owner[0]))
     trying = replace(ports, http=http)
     work(trying)
-    again = front.run(RETRY, owner[1], id=to_global_id("EventDelivery", key))
+    again = api.run(RETRY, owner[1], id=to_global_id("EventDelivery", key))
     assert again == {"delivery": {"status": "PENDING"}, "errors": []}
     work(trying)
 
@@ -131,22 +131,22 @@ def test_a_delivery_is_made_again_at_once_with_the_same_id(
 
 
 def test_the_delivery_of_another_app_is_not_there(
-    front: Front, ports: Ports, owner: tuple[int, str]
+    api: ApiClient, ports: Ports, owner: tuple[int, str]
 ) -> None:
     key = to_global_id("EventDelivery", make_delivery(ports, make_webhook(ports, owner[0])))
     other = make_app(ports, "other")[1]
 
     for one in (key, to_global_id("EventDelivery", 99999), to_global_id("App", 1), "garbage"):
-        assert problems(front.run(RETRY, other, id=one)) == [("id", "NOT_FOUND")]
+        assert problems(api.run(RETRY, other, id=one)) == [("id", "NOT_FOUND")]
 
 
 def test_a_dry_run_shows_the_bytes_of_a_later_delivery_and_writes_nothing(
-    front: Front, ports: Ports, owner: tuple[int, str], manager: str, http: FakeHttp
+    api: ApiClient, ports: Ports, owner: tuple[int, str], manager: str, http: FakeHttp
 ) -> None:
     make_webhook(ports, owner[0], AsyncEvent.APP_UPDATED, query=QUERY)
     before = rows(ports)
     ids = {"id": to_global_id("App", owner[0]), "app": to_global_id("App", owner[0])}
-    ran = front.run(DRY_RUN, manager, told=QUERY, **ids)
+    ran = api.run(DRY_RUN, manager, told=QUERY, **ids)
     assert ran["errors"] == []
     assert rows(ports) == before
 
@@ -158,12 +158,12 @@ def test_a_dry_run_shows_the_bytes_of_a_later_delivery_and_writes_nothing(
 
 
 def test_a_dry_run_takes_a_query_or_an_id(
-    front: Front, owner: tuple[int, str], manager: str
+    api: ApiClient, owner: tuple[int, str], manager: str
 ) -> None:
-    assert '"name": "owner"' in front.run(DRY_RUN, manager, told=QUERY)["payload"]
-    by_id = front.run(DRY_RUN, manager, id=to_global_id("App", owner[0]))
+    assert '"name": "owner"' in api.run(DRY_RUN, manager, told=QUERY)["payload"]
+    by_id = api.run(DRY_RUN, manager, id=to_global_id("App", owner[0]))
     assert '"name": "owner"' in by_id["payload"]
-    assert problems(front.run(DRY_RUN, manager)) == [("query", "GRAPHQL_ERROR")]
+    assert problems(api.run(DRY_RUN, manager)) == [("query", "GRAPHQL_ERROR")]
 
 
 @pytest.mark.parametrize(
@@ -181,40 +181,38 @@ def test_a_dry_run_takes_a_query_or_an_id(
     ],
 )
 def test_a_dry_run_says_what_makes_no_sense(
-    front: Front, owner: tuple[int, str], manager: str, said: dict[str, str], problem: object
+    api: ApiClient, owner: tuple[int, str], manager: str, said: dict[str, str], problem: object
 ) -> None:
-    ran = front.run(DRY_RUN, manager, **said)
+    ran = api.run(DRY_RUN, manager, **said)
     assert (ran["payload"], problems(ran)) == (None, [problem])
 
 
 def test_dry_run_and_trigger_need_the_events_permission(
-    front: Front, ports: Ports, owner: tuple[int, str]
+    api: ApiClient, ports: Ports, owner: tuple[int, str]
 ) -> None:
     staff = sign_in(ports, make_staff(ports, "other@example.com")).access
     key = to_global_id("App", owner[0])
     webhook = to_global_id("Webhook", make_webhook(ports, owner[0], query=QUERY))
 
-    assert problems(front.run(DRY_RUN, staff, told=QUERY, id=key)) == [
-        (None, "MISSING_PERMISSION")
-    ]
-    assert problems(front.run(TRIGGER, staff, webhook=webhook, id=key)) == [
+    assert problems(api.run(DRY_RUN, staff, told=QUERY, id=key)) == [(None, "MISSING_PERMISSION")]
+    assert problems(api.run(TRIGGER, staff, webhook=webhook, id=key)) == [
         (None, "MISSING_PERMISSION")
     ]
 
 
 def test_a_webhook_is_sent_its_payload_by_hand(
-    front: Front, ports: Ports, owner: tuple[int, str], manager: str, http: FakeHttp
+    api: ApiClient, ports: Ports, owner: tuple[int, str], manager: str, http: FakeHttp
 ) -> None:
     webhook = to_global_id("Webhook", make_webhook(ports, owner[0], query=QUERY))
     key = to_global_id("App", owner[0])
-    sent = front.run(TRIGGER, manager, webhook=webhook, id=key)
+    sent = api.run(TRIGGER, manager, webhook=webhook, id=key)
     assert sent["errors"] == []
     assert sent["delivery"]["eventType"] == "APP_UPDATED"
     work(replace(ports, http=http))
 
     assert [request.body for request in http.requests] == [sent["delivery"]["payload"].encode()]
     unknown = to_global_id("Webhook", 9999)
-    nowhere = front.run(TRIGGER, manager, webhook=unknown, id=key)
+    nowhere = api.run(TRIGGER, manager, webhook=unknown, id=key)
     assert problems(nowhere) == [("webhookId", "NOT_FOUND")]
 
 
@@ -257,7 +255,7 @@ mutation ($id: ID!, $since: DateTime!, $missing: Boolean) {
 
 
 def test_a_replay_can_be_asked_for_by_staff_and_leave_a_part_out(
-    front: Front, ports: Ports, owner: tuple[int, str], manager: str, clock: FakeClock
+    api: ApiClient, ports: Ports, owner: tuple[int, str], manager: str, clock: FakeClock
 ) -> None:
     with ports.database.transaction() as session:
         add_event(ports, OPERATOR, session, AppUpdated(owner[0]))
@@ -265,12 +263,12 @@ def test_a_replay_can_be_asked_for_by_staff_and_leave_a_part_out(
     key = to_global_id("Webhook", make_webhook(ports, owner[0], AsyncEvent.APP_UPDATED))
     given = {"id": key, "since": clock.now().isoformat()}
 
-    assert front.run(REPLAY, manager, **given, missing=False)["missing"] == 0
+    assert api.run(REPLAY, manager, **given, missing=False)["missing"] == 0
     once = {"failed": 0, "missing": 1, "hasMore": False, "errors": []}
-    assert front.run(REPLAY, manager, **given) == once
+    assert api.run(REPLAY, manager, **given) == once
     for absurd in ("0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"):
-        ever = front.run(REPLAY, manager, **{**given, "since": absurd})
+        ever = api.run(REPLAY, manager, **{**given, "since": absurd})
         assert ever == once | {"missing": 0}
-    unknown = front.run(REPLAY, manager, **{**given, "id": to_global_id("Webhook", 9999)})
+    unknown = api.run(REPLAY, manager, **{**given, "id": to_global_id("Webhook", 9999)})
     assert problems(unknown) == [("id", "NOT_FOUND")]
-    assert front.code(REPLAY, owner[1], **given) == "PermissionDenied"
+    assert api.code(REPLAY, owner[1], **given) == "PermissionDenied"

@@ -17,8 +17,8 @@ from tests.builders.people import make_user, sign_in
 from tests.fakes.clock import FakeClock
 from tests.fixtures.ports import fake_ports
 from tests.graphql.matrix.mutations import MUTATIONS
-from tests.graphql.matrix.sample_shop import World
-from tests.graphql.shop_client import Front
+from tests.graphql.matrix.sample_shop import SampleShop
+from tests.graphql.shop_client import ApiClient
 from tests.graphql.test_permission_matrix import field
 
 pytestmark = pytest.mark.xdist_group("matrix")
@@ -82,35 +82,35 @@ def file(_migrated_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Path
 
 
 @pytest.fixture(scope="module")
-def shared_world(file: Path) -> Iterator[World]:
+def shared_shop(file: Path) -> Iterator[SampleShop]:
     ports = fake_ports(f"sqlite:///{file}", FakeClock())
-    made = World(ports, file)
+    made = SampleShop(ports, file)
     yield made
     made.close()
     ports.database.close()
 
 
 @pytest.fixture(scope="module")
-def boss(shared_world: World) -> str:
+def manager(shared_shop: SampleShop) -> str:
     """Whoever may do everything."""
-    ports = shared_world.ports
+    ports = shared_shop.ports
     return sign_in(ports, make_user(ports, "boss@example.com", is_superuser=True)).access
 
 
 @pytest.fixture
-def world(shared_world: World, boss: str) -> Iterator[World]:
-    shared_world.keep()
-    yield shared_world
-    shared_world.put_back()
+def shop(shared_shop: SampleShop, manager: str) -> Iterator[SampleShop]:
+    shared_shop.keep()
+    yield shared_shop
+    shared_shop.put_back()
 
 
-def ask(world: World, credential: str, name: str) -> Any:
+def ask(shop: SampleShop, credential: str, name: str) -> Any:
     """What a mutation answers, errors and all."""
-    call = world.call(MUTATIONS[name])
+    call = shop.call(MUTATIONS[name])
     parameters = "($file: Upload!)" if "$file" in call else ""
     query = f"mutation{parameters} {{ {field(name, call)} {{ errors {{ code }} }} }}"
-    front = Front(world.ports)
-    return front.upload(query, png(), credential) if parameters else front.ask(query, credential)
+    api = ApiClient(shop.ports)
+    return api.upload(query, png(), credential) if parameters else api.ask(query, credential)
 
 
 def test_every_mutation_is_in_one_of_the_tables() -> None:
@@ -122,11 +122,11 @@ def test_every_mutation_is_in_one_of_the_tables() -> None:
 
 
 @pytest.mark.parametrize("name", MUTATIONS)
-def test_mutation_publishes_exactly_its_events(world: World, boss: str, name: str) -> None:
-    before = len(events(world.ports))
-    ask(world, boss, name)
+def test_mutation_publishes_exactly_its_events(shop: SampleShop, manager: str, name: str) -> None:
+    before = len(events(shop.ports))
+    ask(shop, manager, name)
 
-    found = events(world.ports)[before:]
+    found = events(shop.ports)[before:]
     assert [one.type for one in found] == TOLD.get(name, "").split()
     for one in found:
         if issubclass(EVENTS[EventType(one.type)], Deletion):
@@ -137,16 +137,16 @@ def test_mutation_publishes_exactly_its_events(world: World, boss: str, name: st
 
 @pytest.mark.parametrize("name", TOLD)
 def test_failed_event_rolls_back_the_mutation(
-    world: World, boss: str, file: Path, name: str
+    shop: SampleShop, manager: str, file: Path, name: str
 ) -> None:
     connection = sqlite3.connect(file)
     connection.execute("ALTER TABLE outbox_events RENAME TO out_of_reach")
     connection.close()
-    before = world.content()
+    before = shop.content()
 
     with capture_logs() as logs:
-        answer = ask(world, boss, name)
+        answer = ask(shop, manager, name)
 
     assert answer["errors"][0]["message"] == "Internal Server Error"
     assert [one["event"] for one in logs if one["log_level"] == "error"] == ["graphql.fault"]
-    assert world.content() == before, "something was changed, and nobody is told"
+    assert shop.content() == before, "something was changed, and nobody is told"

@@ -24,12 +24,12 @@ from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
 from app.graphql.payloads import SchemaPayloads
 from app.graphql.schema import schema
-from app.graphql.server.limits import Limits
 from app.models import OutboxEventRecord
 from app.ports import Ports
 from app.services.deliveries.dry_runs import dry_run_webhook
 from app.services.outbox.stored_events import read_event
 from tests.builders.apps import make_app
+from tests.builders.limits import default_limits
 from tests.builders.orders import checkout_id, make_cart, make_order, order_id
 from tests.builders.people import actor_of, make_user
 from tests.builders.products import make_product, product_id
@@ -37,7 +37,7 @@ from tests.graphql import event_scenarios
 from tests.services.error_codes import codes
 from tests.spec.floor import floor
 
-SCENES: dict[Callable[[Ports], None], str] = {
+SCENARIOS: dict[Callable[[Ports], None], str] = {
     event_scenarios.accounts: """
         ACCOUNT_CONFIRMATION_REQUESTED ACCOUNT_CHANGE_EMAIL_REQUESTED ACCOUNT_EMAIL_CHANGED
         ACCOUNT_SET_PASSWORD_REQUESTED ACCOUNT_CONFIRMED ACCOUNT_DELETED
@@ -58,7 +58,7 @@ SCENES: dict[Callable[[Ports], None], str] = {
 """Which events each scene tells, and no others."""
 
 
-def told(ports: Ports) -> list[Event]:
+def outbox_events(ports: Ports) -> list[Event]:
     """The events in the outbox, the oldest first."""
     with ports.database.reading() as session:
         notes = session.scalars(select(OutboxEventRecord).order_by(OutboxEventRecord.id)).all()
@@ -81,23 +81,23 @@ def test_every_event_has_a_type_with_the_fields_of_every_event(event: type[Event
 
 @pytest.mark.parametrize("event", EVENTS.values(), ids=lambda event: event.__name__)
 def test_every_events_default_selection_is_a_query_of_that_event(event: type[Event]) -> None:
-    checked = SchemaPayloads(schema.graphql_schema, Limits()).check(default_query(event))
+    checked = SchemaPayloads(schema.graphql_schema, default_limits()).check(default_query(event))
     assert [one.value for one in checked.events] == [event.type.value]
 
 
 def test_every_event_is_published_by_a_use_case() -> None:
-    assert {name for names in SCENES.values() for name in names.split()} == set(EventType)
+    assert {name for names in SCENARIOS.values() for name in names.split()} == set(EventType)
 
 
-@pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.__name__)
+@pytest.mark.parametrize("scene", SCENARIOS, ids=lambda scene: scene.__name__)
 def test_every_published_event_renders_a_payload(
     ports: Ports, scene: Callable[[Ports], None]
 ) -> None:
     key, _ = make_app(ports, "listener", *ALL_PERMISSIONS)
     listener = Actor(ActorKind.APP, app_id=key, permissions=ALL_PERMISSIONS)
     scene(ports)
-    events = told(ports)
-    assert {event.type.value for event in events} == set(SCENES[scene].split())
+    events = outbox_events(ports)
+    assert {event.type.value for event in events} == set(SCENARIOS[scene].split())
     shown = set()
     for event in events:
         happened = Occurrence(event, ports.clock.now(), recipient_id=key)
@@ -109,11 +109,11 @@ def test_every_published_event_renders_a_payload(
             assert subject["id"]
         if isinstance(event, Deletion):
             assert subject is not None, "there is nothing left to read but the snapshot"
-    assert shown == set(SCENES[scene].split())
+    assert shown == set(SCENARIOS[scene].split())
 
 
 def test_a_dry_run_finds_products_carts_and_orders(ports: Ports) -> None:
-    boss = actor_of(ports, make_user(ports, "boss@example.com", is_superuser=True))
+    manager = actor_of(ports, make_user(ports, "boss@example.com", is_superuser=True))
     order, cart = make_order(ports), make_cart(ports)
     product = product_id(make_product(ports, "Bowl", is_published=False))
     for id_, kind, field in (
@@ -121,10 +121,10 @@ def test_a_dry_run_finds_products_carts_and_orders(ports: Ports) -> None:
         (checkout_id(cart), CheckoutUpdated, "checkout"),
         (order_id(order), OrderPaid, "order"),
     ):
-        by_id = dry_run_webhook(ports, boss, object_id=id_)
+        by_id = dry_run_webhook(ports, manager, object_id=id_)
         assert json.loads(by_id.payload)[field]["id"] == id_
-        newest = dry_run_webhook(ports, boss, query=default_query(kind))
-        both = dry_run_webhook(ports, boss, object_id=id_, query=default_query(kind))
+        newest = dry_run_webhook(ports, manager, query=default_query(kind))
+        both = dry_run_webhook(ports, manager, object_id=id_, query=default_query(kind))
         assert json.loads(newest.payload)[field]["id"] == id_
         assert newest == both
 
@@ -139,8 +139,8 @@ def test_a_dry_run_finds_products_carts_and_orders(ports: Ports) -> None:
     ],
 )
 def test_a_dry_run_of_what_is_not_there_is_refused(ports: Ports, id_: str) -> None:
-    boss = actor_of(ports, make_user(ports, "boss@example.com", is_superuser=True))
+    manager = actor_of(ports, make_user(ports, "boss@example.com", is_superuser=True))
     make_cart(ports)
     with pytest.raises(Refused) as refused:
-        dry_run_webhook(ports, boss, object_id=id_)
+        dry_run_webhook(ports, manager, object_id=id_)
     assert codes(refused) == [("objectId", "NOT_FOUND")]

@@ -14,7 +14,7 @@ from tests.builders.people import make_user, sign_in
 from tests.graphql.matrix.invalid_values import arguments_in
 from tests.graphql.matrix.mutations import MUTATIONS
 from tests.graphql.matrix.sample_shop import one_of_everything
-from tests.graphql.shop_client import Front
+from tests.graphql.shop_client import ApiClient
 
 MUTATION = schema.graphql_schema.mutation_type
 FOREIGN = (
@@ -60,7 +60,7 @@ def test_mails_lead_to_no_foreign_host(ports: Ports, name: str) -> None:
     given = ", ".join(f"{argument}: ${argument}" for argument in field.args)
     query = f"mutation({declared}) {{ {name}({given}) {{ errors {{ field code }} }} }}"
     for url in FOREIGN:
-        answer = Front(ports).run(
+        answer = ApiClient(ports).run(
             query,
             by_staff if name in staff_only else by_customer,
             **leading_to(arguments_in(call), url),

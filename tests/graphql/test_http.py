@@ -10,21 +10,23 @@ from werkzeug.test import EnvironBuilder, run_wsgi_app
 
 from app.graphql.server.bodies import DEEPEST_JSON
 from app.web.installation import Installation
-from tests.graphql.endpoint_client import JSON, Desk, codes, messages
+from tests.graphql.endpoint_client import JSON, EndpointClient, codes, messages
 from tests.graphql.fake_identity import Callers
 
 GREETING = b'{"query": "{ greeting }"}'
 
 
-def test_an_executed_operation_answers_200_with_data_alone(desk: Desk) -> None:
-    answer = desk.run("{ greeting }")
+def test_an_executed_operation_answers_200_with_data_alone(client: EndpointClient) -> None:
+    answer = client.run("{ greeting }")
     assert answer.status_code == 200
     assert answer.content_type == JSON
     assert answer.json == {"data": {"greeting": "Hello, you"}}
 
 
-def test_an_executed_operation_with_failed_fields_answers_200_with_both(desk: Desk) -> None:
-    answer = desk.run("{ greeting denied }")
+def test_an_executed_operation_with_failed_fields_answers_200_with_both(
+    client: EndpointClient,
+) -> None:
+    answer = client.run("{ greeting denied }")
     assert answer.status_code == 200
     assert answer.json["data"] == {"greeting": "Hello, you", "denied": None}
     assert codes(answer) == ["PermissionDenied"]
@@ -70,68 +72,72 @@ def test_an_executed_operation_with_failed_fields_answers_200_with_both(desk: De
     ],
 )
 def test_a_request_that_cannot_be_executed_answers_400_with_errors_alone(
-    desk: Desk, body: bytes, code: str
+    client: EndpointClient, body: bytes, code: str
 ) -> None:
-    answer = desk.send(body)
+    answer = client.send(body)
     assert answer.status_code == 400
     assert answer.json.keys() == {"errors"}
     assert set(codes(answer)) == {code}
 
 
-def test_operation_name_picks_one_of_several(desk: Desk) -> None:
+def test_operation_name_picks_one_of_several(client: EndpointClient) -> None:
     query = "query A { greeting } query B { always }"
-    answer = desk.post({"query": query, "operationName": "B"})
+    answer = client.post({"query": query, "operationName": "B"})
     assert answer.json == {"data": {"always": "always"}}
 
 
 @pytest.mark.parametrize("name", [None, ""])
-def test_no_operation_name_picks_the_only_one(desk: Desk, name: str | None) -> None:
-    answer = desk.post({"query": "query A { always }", "operationName": name})
+def test_no_operation_name_picks_the_only_one(client: EndpointClient, name: str | None) -> None:
+    answer = client.post({"query": "query A { always }", "operationName": name})
     assert answer.json == {"data": {"always": "always"}}
 
 
-def test_unknown_members_are_ignored(desk: Desk) -> None:
-    answer = desk.post({"query": "{ always }", "id": 5, "extensions": {"x": 1}})
+def test_unknown_members_are_ignored(client: EndpointClient) -> None:
+    answer = client.post({"query": "{ always }", "id": 5, "extensions": {"x": 1}})
     assert answer.status_code == 200
 
 
-def test_text_in_variables_comes_through_unchanged(desk: Desk) -> None:
+def test_text_in_variables_comes_through_unchanged(client: EndpointClient) -> None:
     name = "NUL\x00 \U0001f600 é\u2028"
-    answer = desk.run("query($n: String) { greeting(name: $n) }", {"n": name})
+    answer = client.run("query($n: String) { greeting(name: $n) }", {"n": name})
     assert answer.json == {"data": {"greeting": f"Hello, {name}"}}
 
 
 @pytest.mark.parametrize("nested", [b'{"a":%b}', b"[%b]"], ids=["objects", "lists"])
 @pytest.mark.parametrize("depth", [DEEPEST_JSON + 1, 5_000, 200_000])
-def test_json_that_nests_without_end_answers_400(desk: Desk, nested: bytes, depth: int) -> None:
+def test_json_that_nests_without_end_answers_400(
+    client: EndpointClient, nested: bytes, depth: int
+) -> None:
     opening, closing = nested.split(b"%b")
     bomb = opening * depth + b"1" + closing * depth
-    answer = desk.send(b'{"query": "{ always }", "variables": {"a": ' + bomb + b"}}")
+    answer = client.send(b'{"query": "{ always }", "variables": {"a": ' + bomb + b"}}")
     assert answer.status_code in (400, 413)
     assert codes(answer) == ["GraphQLError"]
 
 
-def test_json_may_be_wide(desk: Desk) -> None:
+def test_json_may_be_wide(client: EndpointClient) -> None:
     wide = [{"a": [1]}] * 5_000
-    assert desk.run("{ always }", {"a": wide}).status_code == 200
+    assert client.run("{ always }", {"a": wide}).status_code == 200
 
 
 @pytest.mark.parametrize(
     "content_type",
     ["application/json", "application/json; charset=utf-8", "Application/JSON;charset=UTF-8"],
 )
-def test_json_is_recognised_however_it_is_spelled(desk: Desk, content_type: str) -> None:
-    assert desk.send(GREETING, content_type=content_type).status_code == 200
+def test_json_is_recognised_however_it_is_spelled(
+    client: EndpointClient, content_type: str
+) -> None:
+    assert client.send(GREETING, content_type=content_type).status_code == 200
 
 
-def test_a_bare_document_is_application_graphql(desk: Desk) -> None:
-    answer = desk.send("{ greeting }", content_type="application/graphql")
+def test_a_bare_document_is_application_graphql(client: EndpointClient) -> None:
+    answer = client.send("{ greeting }", content_type="application/graphql")
     assert answer.json == {"data": {"greeting": "Hello, you"}}
 
 
 @pytest.mark.parametrize("body", [b"", b"\xff"])
-def test_a_bare_document_must_be_text(desk: Desk, body: bytes) -> None:
-    answer = desk.send(body, content_type="application/graphql")
+def test_a_bare_document_must_be_text(client: EndpointClient, body: bytes) -> None:
+    answer = client.send(body, content_type="application/graphql")
     assert (answer.status_code, codes(answer)) == (400, ["GraphQLError"])
 
 
@@ -151,13 +157,13 @@ def test_a_bare_document_must_be_text(desk: Desk, body: bytes) -> None:
     ],
 )
 def test_any_other_content_type_answers_415_and_nothing_runs(
-    desk: Desk, content_type: str | None
+    client: EndpointClient, content_type: str | None
 ) -> None:
-    answer = desk.send(GREETING, content_type=content_type)
+    answer = client.send(GREETING, content_type=content_type)
     assert answer.status_code == 415
     assert codes(answer) == ["GraphQLError"]
     assert "application/json" in answer.headers["Accept-Post"]
-    assert desk.documents_read == 0
+    assert client.documents_read == 0
 
 
 def _padded(size: int) -> bytes:
@@ -165,12 +171,14 @@ def _padded(size: int) -> bytes:
     return frame.replace(b'""', b'"' + b"x" * (size - len(frame)) + b'"')
 
 
-def test_a_body_may_be_as_large_as_the_limit(desk: Desk, installation: Installation) -> None:
-    assert desk.send(_padded(installation.graphql_body_max)).status_code == 200
+def test_a_body_may_be_as_large_as_the_limit(
+    client: EndpointClient, installation: Installation
+) -> None:
+    assert client.send(_padded(installation.graphql_body_max)).status_code == 200
 
 
-def test_a_larger_body_answers_413(desk: Desk, installation: Installation) -> None:
-    answer = desk.send(_padded(installation.graphql_body_max + 1))
+def test_a_larger_body_answers_413(client: EndpointClient, installation: Installation) -> None:
+    answer = client.send(_padded(installation.graphql_body_max + 1))
     assert (answer.status_code, codes(answer)) == (413, ["GraphQLError"])
     assert messages(answer) == ["The body is larger than 1 MiB."]
 
@@ -187,64 +195,64 @@ class _Stream(BytesIO):
         return found
 
 
-def _raw(desk: Desk, stream: BytesIO, **environ: object) -> tuple[int, bytes]:
+def _raw(client: EndpointClient, stream: BytesIO, **environ: object) -> tuple[int, bytes]:
     built = EnvironBuilder("/graphql/", method="POST", content_type=JSON).get_environ()
     built |= {"wsgi.input": stream, "CONTENT_LENGTH": ""} | environ
-    body, status, _ = run_wsgi_app(desk.endpoint, built)
+    body, status, _ = run_wsgi_app(client.endpoint, built)
     return int(status.split()[0]), b"".join(body)
 
 
-def test_an_announced_length_is_judged_before_anything_is_read(desk: Desk) -> None:
+def test_an_announced_length_is_judged_before_anything_is_read(client: EndpointClient) -> None:
     stream = _Stream(GREETING)
     for announced in ("1048577", "9" * 30):
-        assert _raw(desk, stream, CONTENT_LENGTH=announced)[0] == 413
+        assert _raw(client, stream, CONTENT_LENGTH=announced)[0] == 413
     assert stream.taken == 0
 
 
-def test_a_body_without_a_length_is_read_no_further_than_the_limit(desk: Desk) -> None:
+def test_a_body_without_a_length_is_read_no_further_than_the_limit(client: EndpointClient) -> None:
     stream = _Stream(b" " * 5_000_000)
-    assert _raw(desk, stream, **{"wsgi.input_terminated": True})[0] == 413
+    assert _raw(client, stream, **{"wsgi.input_terminated": True})[0] == 413
     assert stream.taken == 1024 * 1024 + 1
 
 
-def test_a_chunked_body_is_read_to_its_end(desk: Desk) -> None:
-    status, body = _raw(desk, BytesIO(GREETING), **{"wsgi.input_terminated": True})
+def test_a_chunked_body_is_read_to_its_end(client: EndpointClient) -> None:
+    status, body = _raw(client, BytesIO(GREETING), **{"wsgi.input_terminated": True})
     assert (status, orjson.loads(body)) == (200, {"data": {"greeting": "Hello, you"}})
 
 
-def test_a_stream_without_an_end_is_not_read_without_a_length(desk: Desk) -> None:
+def test_a_stream_without_an_end_is_not_read_without_a_length(client: EndpointClient) -> None:
     stream = _Stream(GREETING)
-    assert _raw(desk, stream)[0] == 400
+    assert _raw(client, stream)[0] == 400
     assert stream.taken == 0
 
 
 @pytest.mark.parametrize("announced", ["-1", "1e3", "x", "+5", "٣", str(len(GREETING) + 1)])
-def test_a_length_that_lies_answers_400(desk: Desk, announced: str) -> None:
-    assert _raw(desk, BytesIO(GREETING), CONTENT_LENGTH=announced)[0] == 400
+def test_a_length_that_lies_answers_400(client: EndpointClient, announced: str) -> None:
+    assert _raw(client, BytesIO(GREETING), CONTENT_LENGTH=announced)[0] == 400
 
 
-def test_no_more_is_read_than_was_announced(desk: Desk) -> None:
+def test_no_more_is_read_than_was_announced(client: EndpointClient) -> None:
     stream = _Stream(GREETING + b"x" * 5_000_000)
-    assert _raw(desk, stream, CONTENT_LENGTH=str(len(GREETING)))[0] == 200
+    assert _raw(client, stream, CONTENT_LENGTH=str(len(GREETING)))[0] == 200
     assert stream.taken == len(GREETING)
 
 
 @pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE", "TRACE", "PROPFIND"])
-def test_any_other_method_answers_405_with_allow(desk: Desk, method: str) -> None:
-    answer = desk.send(GREETING, method=method)
+def test_any_other_method_answers_405_with_allow(client: EndpointClient, method: str) -> None:
+    answer = client.send(GREETING, method=method)
     assert (answer.status_code, answer.data) == (405, b"")
     assert answer.headers["Allow"] == "GET, HEAD, OPTIONS, POST"
 
 
-def test_get_never_executes(desk: Desk) -> None:
-    answer = desk.client.get("/graphql/?query={greeting}", headers={"Accept": JSON})
+def test_get_never_executes(client: EndpointClient) -> None:
+    answer = client.client.get("/graphql/?query={greeting}", headers={"Accept": JSON})
     assert answer.status_code == 200
     assert answer.mimetype == "text/html"
-    assert desk.documents_read == 0
+    assert client.documents_read == 0
 
 
-def test_head_answers_as_get_without_a_body(desk: Desk) -> None:
-    page, answer = desk.client.get("/graphql/"), desk.client.head("/graphql/")
+def test_head_answers_as_get_without_a_body(client: EndpointClient) -> None:
+    page, answer = client.client.get("/graphql/"), client.client.head("/graphql/")
     assert (answer.status_code, answer.data) == (200, b"")
     assert answer.headers["Content-Length"] == str(len(page.data))
 
@@ -252,20 +260,20 @@ def test_head_answers_as_get_without_a_body(desk: Desk) -> None:
 def test_without_the_playground_get_answers_405(
     installation: Installation, callers: Callers
 ) -> None:
-    desk = Desk(replace(installation, playground_enabled=False), callers)
+    client = EndpointClient(replace(installation, playground_enabled=False), callers)
     for method in ("GET", "HEAD"):
-        answer = desk.client.open("/graphql/", method=method)
+        answer = client.client.open("/graphql/", method=method)
         assert answer.status_code == 405
         assert answer.headers["Allow"] == "OPTIONS, POST"
 
 
 @pytest.mark.parametrize("method", ["POST", "GET", "PUT", "OPTIONS"])
-def test_every_response_has_security_headers(desk: Desk, method: str) -> None:
-    answer = desk.send(GREETING, method=method)
+def test_every_response_has_security_headers(client: EndpointClient, method: str) -> None:
+    answer = client.send(GREETING, method=method)
     assert answer.headers["X-Content-Type-Options"] == "nosniff"
     assert answer.headers["X-Frame-Options"] == "DENY"
     assert "frame-ancestors 'none'" in answer.headers["Content-Security-Policy"]
 
 
-def test_answers_are_kept_by_no_cache(desk: Desk) -> None:
-    assert desk.run("{ greeting }").headers["Cache-Control"] == "no-store"
+def test_answers_are_kept_by_no_cache(client: EndpointClient) -> None:
+    assert client.run("{ greeting }").headers["Cache-Control"] == "no-store"

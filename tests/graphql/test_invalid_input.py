@@ -23,7 +23,7 @@ from tests.graphql.matrix.invalid_values import absurd_calls, arguments_in
 from tests.graphql.matrix.queries import QUERIES
 from tests.graphql.matrix.rules import Row
 from tests.graphql.matrix.sample_shop import one_of_everything
-from tests.graphql.shop_client import Front
+from tests.graphql.shop_client import ApiClient
 
 SCHEMA = schema.graphql_schema
 TABLES = {
@@ -42,14 +42,14 @@ COUNT_FAILURES = {"tokenCreate", "passwordChange", "requestEmailChange"}
 
 @pytest.mark.parametrize("table", TABLES)
 def test_nothing_that_a_client_sends_is_a_fault_of_ours(ports: Ports, table: str) -> None:
-    front, names = Front(ports), one_of_everything(ports)
-    boss = make_user(ports, "boss@example.com", is_superuser=True)
+    api, names = ApiClient(ports), one_of_everything(ports)
+    manager = make_user(ports, "boss@example.com", is_superuser=True)
     faults = []
     for name, row in TABLES[table].items():
-        credential = sign_in(ports, boss).access
+        credential = sign_in(ports, manager).access
         for body in bodies(name, row, names):
-            answer = front.send(body, credential)
-            if is_our_fault(answer):
+            answer = api.send(body, credential)
+            if is_internal_error(answer):
                 faults.append(f"{body[:400]!r}: {answer.text[:400]}")
     assert faults == []
 
@@ -57,15 +57,15 @@ def test_nothing_that_a_client_sends_is_a_fault_of_ours(ports: Ports, table: str
 @pytest.mark.parametrize("table", TABLES)
 def test_what_is_refused_changes_nothing(sqlite_url: str, clock: FakeClock, table: str) -> None:
     ports = fake_ports(sqlite_url, clock)
-    front, names = Front(ports), one_of_everything(ports)
-    boss = make_user(ports, "boss@example.com", is_superuser=True)
+    api, names = ApiClient(ports), one_of_everything(ports)
+    manager = make_user(ports, "boss@example.com", is_superuser=True)
     changed = []
     with closing(sqlite3.connect(sqlite_url.removeprefix("sqlite:///"))) as file:
         for name in sorted(TABLES[table].keys() - COUNT_FAILURES):
-            credential = sign_in(ports, boss).access
+            credential = sign_in(ports, manager).access
             for body in bodies(name, TABLES[table][name], names):
                 before = file.execute("PRAGMA data_version").fetchone()
-                answer = front.send(body, credential)
+                answer = api.send(body, credential)
                 after = file.execute("PRAGMA data_version").fetchone()
                 if is_refusal(answer) and before != after:
                     changed.append(f"{body[:400]!r}: {answer.text[:400]}")
@@ -97,7 +97,7 @@ def document(kind: str, name: str, field: GraphQLField) -> str:
     return f"{kind}({declared}) {{ {name}({given}) {{ {shown} }} }}"
 
 
-def is_our_fault(answer: Reply) -> bool:
+def is_internal_error(answer: Reply) -> bool:
     return answer.status_code not in (200, 400) or "Internal Server Error" in answer.text
 
 

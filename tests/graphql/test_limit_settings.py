@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from app.web.installation import Installation
-from tests.graphql.endpoint_client import Desk, messages
+from tests.graphql.endpoint_client import EndpointClient, messages
 from tests.graphql.fake_identity import Callers
 from tests.graphql.test_limits import LIMITS, aliases, limit_of
 
@@ -22,8 +22,8 @@ from tests.graphql.test_limits import LIMITS, aliases, limit_of
 def test_limits_of_documents_are_settings(
     installation: Installation, callers: Callers, setting: str, query: str, name: str
 ) -> None:
-    assert limit_of(Desk(installation, callers), query) is None
-    told = limit_of(Desk(replace(installation, **{setting: 3}), callers), query)  # type: ignore[arg-type]
+    assert limit_of(EndpointClient(installation, callers), query) is None
+    told = limit_of(EndpointClient(replace(installation, **{setting: 3}), callers), query)  # type: ignore[arg-type]
     assert told is not None
     assert (told["name"], told["limit"]) == (name, 3)
 
@@ -31,14 +31,14 @@ def test_limits_of_documents_are_settings(
 def test_values_of_a_body_are_limited_by_a_setting(
     installation: Installation, callers: Callers
 ) -> None:
-    desk = Desk(replace(installation, graphql_values_max=20), callers)
-    assert desk.run("{ always }", {"a": list(range(14))}).status_code == 200
-    assert desk.run("{ always }", {"a": ", [[{" * 100}).status_code == 200
-    answer = desk.run("{ always }", {"a": list(range(30))})
+    client = EndpointClient(replace(installation, graphql_values_max=20), callers)
+    assert client.run("{ always }", {"a": list(range(14))}).status_code == 200
+    assert client.run("{ always }", {"a": ", [[{" * 100}).status_code == 200
+    answer = client.run("{ always }", {"a": list(range(30))})
     assert answer.status_code == 400
     assert messages(answer) == ["The body contains more than 20 values; the limit is 20."]
 
 
-def test_each_operation_of_a_batch_can_use_all_aliases(desk: Desk) -> None:
-    answer = desk.post([{"query": aliases(LIMITS.aliases)}] * 10)
+def test_each_operation_of_a_batch_can_use_all_aliases(client: EndpointClient) -> None:
+    answer = client.post([{"query": aliases(LIMITS.aliases)}] * 10)
     assert answer.status_code == 200

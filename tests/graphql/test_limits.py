@@ -6,14 +6,14 @@ from itertools import chain, cycle, islice
 import pytest
 from graphql import get_introspection_query
 
-from app.graphql.server.limits import Limits
 from app.graphql.server.query_cost import PAGE
 from app.web.installation import Installation
+from tests.builders.limits import default_limits
 from tests.fakes.clock import START, FakeClock
-from tests.graphql.endpoint_client import Desk
+from tests.graphql.endpoint_client import EndpointClient
 from tests.graphql.fake_identity import Callers
 
-LIMITS = Limits()
+LIMITS = default_limits()
 PAGES = (
     "{ books(first: 100) { edges { node { author {"
     " books(first: 60) { edges { node { title } } } } } } } }"
@@ -21,9 +21,11 @@ PAGES = (
 BOOKS = "query($n: Int) { books(first: $n) { totalCount } }"
 
 
-def limit_of(desk: Desk, query: str, variables: object = None) -> dict[str, object] | None:
+def limit_of(
+    client: EndpointClient, query: str, variables: object = None
+) -> dict[str, object] | None:
     """Which limit refused the operation, by its extension; ``None`` when it was executed."""
-    answer = desk.run(query, variables)
+    answer = client.run(query, variables)
     if answer.status_code == 200:
         return None
     assert answer.status_code == 400
@@ -42,49 +44,53 @@ def nested(depth: int) -> str:
     return " { ".join(["", *fields, "__typename"]) + " }" * depth
 
 
-def test_a_query_may_nest_as_deep_as_the_limit(desk: Desk) -> None:
-    assert limit_of(desk, nested(LIMITS.depth)) is None
+def test_a_query_may_nest_as_deep_as_the_limit(client: EndpointClient) -> None:
+    assert limit_of(client, nested(LIMITS.depth)) is None
 
 
 @pytest.mark.parametrize("depth", [LIMITS.depth + 1, 100])
-def test_a_deeper_query_is_refused(desk: Desk, depth: int) -> None:
-    assert limit_of(desk, nested(depth)) == {
+def test_a_deeper_query_is_refused(client: EndpointClient, depth: int) -> None:
+    assert limit_of(client, nested(depth)) == {
         "name": "depth",
         "limit": LIMITS.depth,
         "actual": depth,
     }
 
 
-def test_depth_is_counted_through_fragments(desk: Desk) -> None:
+def test_depth_is_counted_through_fragments(client: EndpointClient) -> None:
     links = "".join(
         f"fragment f{number} on Book {{ author {{ favourite {{ ...f{number + 1} }} }} }} "
         for number in range(LIMITS.depth)
     )
     query = f"{{ book {{ ...f0 }} }} {links} fragment f{LIMITS.depth} on Book {{ title }}"
-    told = limit_of(desk, query)
+    told = limit_of(client, query)
     assert told == {"name": "depth", "limit": LIMITS.depth, "actual": 2 * LIMITS.depth + 2}
 
 
 @pytest.mark.parametrize("depth", [250, 600])
-def test_a_query_that_nests_beyond_what_can_be_parsed_is_refused(desk: Desk, depth: int) -> None:
-    told = limit_of(desk, nested(depth))
+def test_a_query_that_nests_beyond_what_can_be_parsed_is_refused(
+    client: EndpointClient, depth: int
+) -> None:
+    told = limit_of(client, nested(depth))
     assert told is not None
     assert told["name"] == "depth"
 
 
-def test_fragments_that_nest_beyond_what_can_be_validated_are_refused(desk: Desk) -> None:
+def test_fragments_that_nest_beyond_what_can_be_validated_are_refused(
+    client: EndpointClient,
+) -> None:
     step = "author { favourite { " * 4
     links = "".join(
         f"fragment f{number} on Book {{ {step} ...f{number + 1} {'} }' * 4} }} "
         for number in range(40)
     )
-    told = limit_of(desk, f"{{ book {{ ...f0 }} }} {links} fragment f40 on Book {{ title }}")
+    told = limit_of(client, f"{{ book {{ ...f0 }} }} {links} fragment f40 on Book {{ title }}")
     assert told is not None
     assert told["name"] == "depth"
 
 
 @pytest.mark.parametrize("descriptions", [False, True])
-def test_the_standard_introspection_runs(desk: Desk, descriptions: bool) -> None:
+def test_the_standard_introspection_runs(client: EndpointClient, descriptions: bool) -> None:
     query = get_introspection_query(
         descriptions=descriptions,
         specified_by_url=descriptions,
@@ -92,20 +98,20 @@ def test_the_standard_introspection_runs(desk: Desk, descriptions: bool) -> None
         schema_description=descriptions,
         input_value_deprecation=descriptions,
     )
-    assert limit_of(desk, query) is None
+    assert limit_of(client, query) is None
 
 
-def test_introspection_that_runs_in_circles_is_refused(desk: Desk) -> None:
+def test_introspection_that_runs_in_circles_is_refused(client: EndpointClient) -> None:
     circle = "{ __schema { types { fields { type { fields { type { fields { name } } } } } } } }"
-    assert desk.run(circle).status_code == 400
+    assert client.run(circle).status_code == 400
 
 
-def test_introspection_asked_for_many_times_at_once_is_refused(desk: Desk) -> None:
+def test_introspection_asked_for_many_times_at_once_is_refused(client: EndpointClient) -> None:
     types = " ".join(
         f"s{number}: __schema {{ types {{ fields {{ name args {{ name type {{ name }} }} }} }} }}"
         for number in range(20)
     )
-    told = limit_of(desk, f"{{ {types} }}")
+    told = limit_of(client, f"{{ {types} }}")
     assert told is not None
     assert told["name"] == "cost"
 
@@ -114,30 +120,30 @@ def aliases(count: int) -> str:
     return "{" + " ".join(f"a{number}: always" for number in range(count)) + "}"
 
 
-def test_as_many_aliases_as_the_limit_run(desk: Desk) -> None:
-    assert limit_of(desk, aliases(LIMITS.aliases)) is None
+def test_as_many_aliases_as_the_limit_run(client: EndpointClient) -> None:
+    assert limit_of(client, aliases(LIMITS.aliases)) is None
 
 
 @pytest.mark.parametrize("count", [LIMITS.aliases + 1, 600])
-def test_a_flood_of_aliases_is_refused(desk: Desk, count: int) -> None:
-    told = limit_of(desk, aliases(count))
+def test_a_flood_of_aliases_is_refused(client: EndpointClient, count: int) -> None:
+    told = limit_of(client, aliases(count))
     assert told == {"name": "aliases", "limit": LIMITS.aliases, "actual": count}
 
 
-def test_aliases_count_wherever_their_fragment_is_spread(desk: Desk) -> None:
+def test_aliases_count_wherever_their_fragment_is_spread(client: EndpointClient) -> None:
     spread = "...F " * 26
     fragment = "fragment F on Book { a: title b: title c: title d: title }"
-    assert limit_of(desk, f"{{ book {{ {spread} }} }} {fragment}") == {
+    assert limit_of(client, f"{{ book {{ {spread} }} }} {fragment}") == {
         "name": "aliases",
         "limit": LIMITS.aliases,
         "actual": 104,
     }
 
 
-def test_as_many_tokens_as_the_limit_run(desk: Desk) -> None:
+def test_as_many_tokens_as_the_limit_run(client: EndpointClient) -> None:
     fields = " ".join(["always"] * 100)
     comments = "\n#" * (LIMITS.tokens - 102)
-    assert limit_of(desk, f"{{ {fields} {comments}\n }}") is None
+    assert limit_of(client, f"{{ {fields} {comments}\n }}") is None
 
 
 @pytest.mark.parametrize(
@@ -150,19 +156,19 @@ def test_as_many_tokens_as_the_limit_run(desk: Desk) -> None:
     ],
     ids=["fields", "comments", "variables", "values"],
 )
-def test_more_tokens_are_refused(desk: Desk, query: str) -> None:
-    assert limit_of(desk, query) == {"name": "tokens", "limit": LIMITS.tokens}
+def test_more_tokens_are_refused(client: EndpointClient, query: str) -> None:
+    assert limit_of(client, query) == {"name": "tokens", "limit": LIMITS.tokens}
 
 
 @pytest.mark.parametrize("fields", ["always " * 1900, "book { title } " * 480])
-def test_fields_repeated_without_end_are_refused(desk: Desk, fields: str) -> None:
-    told = limit_of(desk, f"{{ {fields} }}")
+def test_fields_repeated_without_end_are_refused(client: EndpointClient, fields: str) -> None:
+    told = limit_of(client, f"{{ {fields} }}")
     assert told is not None
     assert told["name"] == "comparisons"
 
 
-def test_a_page_may_be_as_large_as_the_limit(desk: Desk) -> None:
-    assert limit_of(desk, BOOKS, {"n": LIMITS.page_size}) is None
+def test_a_page_may_be_as_large_as_the_limit(client: EndpointClient) -> None:
+    assert limit_of(client, BOOKS, {"n": LIMITS.page_size}) is None
 
 
 @pytest.mark.parametrize(
@@ -182,53 +188,53 @@ def test_a_page_may_be_as_large_as_the_limit(desk: Desk) -> None:
     ],
 )
 def test_a_larger_page_is_refused_however_it_is_asked_for(
-    desk: Desk, query: str, variables: object
+    client: EndpointClient, query: str, variables: object
 ) -> None:
-    assert limit_of(desk, query, variables) == {"name": "page_size", "limit": 100, "actual": 101}
+    assert limit_of(client, query, variables) == {"name": "page_size", "limit": 100, "actual": 101}
 
 
-def test_page_size_is_checked_in_every_request(desk: Desk) -> None:
+def test_page_size_is_checked_in_every_request(client: EndpointClient) -> None:
     for size, refused in ((100, False), (101, True), (100, False), (None, False)):
-        assert (limit_of(desk, BOOKS, {"n": size}) is not None) is refused
-    assert desk.documents_read == 1
+        assert (limit_of(client, BOOKS, {"n": size}) is not None) is refused
+    assert client.documents_read == 1
 
 
-def test_pages_within_pages_cost_their_product(desk: Desk) -> None:
+def test_pages_within_pages_cost_their_product(client: EndpointClient) -> None:
     query = (
         "query($a: Int, $b: Int) { books(first: $a) { edges { node { author {"
         " books(first: $b) { edges { node { title tags __typename author { name } } } } } } } } }"
     )
-    assert limit_of(desk, query, {"a": 100, "b": 10}) is None
+    assert limit_of(client, query, {"a": 100, "b": 10}) is None
     each = 1 + 1 + (1 + 1 + 100 * 6)  # node, author, and the page of books below
-    assert limit_of(desk, query, {"a": 100, "b": 100}) == {
+    assert limit_of(client, query, {"a": 100, "b": 100}) == {
         "name": "cost",
         "limit": LIMITS.cost,
         "actual": PAGE + 1 + 1 + 100 * each,
     }
-    assert limit_of(desk, query, {"a": 10, "b": 100}) is None
+    assert limit_of(client, query, {"a": 10, "b": 100}) is None
 
 
-def test_a_bomb_of_fragments_is_refused_without_being_unfolded(desk: Desk) -> None:
+def test_a_bomb_of_fragments_is_refused_without_being_unfolded(client: EndpointClient) -> None:
     links = "".join(
         f"fragment f{number} on Author {{ friends {{ ...f{number + 1} }}"
         f" more: friends {{ ...f{number + 1} }} }} "
         for number in range(60)
     )
     query = f"{{ book {{ author {{ ...f0 }} }} }} {links} fragment f60 on Author {{ name }}"
-    told = limit_of(desk, query)
+    told = limit_of(client, query)
     assert told is not None
     assert told["name"] == "depth"
 
 
 def test_fragments_that_spread_one_another_twice_are_refused_without_being_unfolded(
-    desk: Desk,
+    client: EndpointClient,
 ) -> None:
     links = "".join(
         f"fragment f{number} on Author {{ name ...f{number + 1} ...f{number + 1} }} "
         for number in range(60)
     )
     query = f"{{ book {{ author {{ ...f0 }} }} }} {links} fragment f60 on Author {{ name }}"
-    told = limit_of(desk, query)
+    told = limit_of(client, query)
     assert told is not None
     assert (told["name"], told["actual"]) == ("cost", 1_000_000_000)
 
@@ -240,26 +246,26 @@ def waits(count: int) -> str:
 def test_as_many_mutations_as_the_limit_run_and_more_do_not(
     installation: Installation, callers: Callers, clock: FakeClock
 ) -> None:
-    desk = Desk(replace(installation, graphql_mutations_max=3), callers)
-    told = limit_of(desk, waits(4))
+    client = EndpointClient(replace(installation, graphql_mutations_max=3), callers)
+    told = limit_of(client, waits(4))
     assert told == {"name": "mutations", "limit": 3, "actual": 4}
     assert clock.now() == START
-    assert limit_of(desk, waits(3)) is None
+    assert limit_of(client, waits(3)) is None
 
 
-def test_mutations_are_counted_through_fragments(desk: Desk) -> None:
+def test_mutations_are_counted_through_fragments(client: EndpointClient) -> None:
     spread = " ".join(f"...f{number}" for number in range(11))
     fragments = " ".join(
         f"fragment f{number} on Mutation {{ m{number}: wait }}" for number in range(11)
     )
-    told = limit_of(desk, f"mutation {{ {spread} }} {fragments}")
+    told = limit_of(client, f"mutation {{ {spread} }} {fragments}")
     assert told == {"name": "mutations", "limit": 10, "actual": 11}
 
 
-def test_only_the_operation_that_is_picked_counts(desk: Desk) -> None:
+def test_only_the_operation_that_is_picked_counts(client: EndpointClient) -> None:
     query = f"{waits(11).replace('mutation', 'mutation A')} query B {{ always }}"
-    assert desk.post({"query": query, "operationName": "B"}).status_code == 200
-    assert desk.post({"query": query, "operationName": "A"}).status_code == 400
+    assert client.post({"query": query, "operationName": "B"}).status_code == 200
+    assert client.post({"query": query, "operationName": "A"}).status_code == 400
 
 
 @pytest.mark.parametrize(
@@ -272,11 +278,11 @@ def test_only_the_operation_that_is_picked_counts(desk: Desk) -> None:
     ],
 )
 def test_limits_are_summed_over_a_batch_and_nothing_of_it_runs(
-    desk: Desk, clock: FakeClock, entry: str, entries: int, name: str
+    client: EndpointClient, clock: FakeClock, entry: str, entries: int, name: str
 ) -> None:
-    assert desk.run(entry).status_code == 200
+    assert client.run(entry).status_code == 200
     before = clock.now()
-    answer = desk.post([{"query": entry}] * entries)
+    answer = client.post([{"query": entry}] * entries)
     assert answer.status_code == 400
     assert [told["errors"][0]["extensions"]["limit"]["name"] for told in answer.json] == [
         name
@@ -285,14 +291,16 @@ def test_limits_are_summed_over_a_batch_and_nothing_of_it_runs(
 
 
 def test_entries_that_fail_by_themselves_keep_their_own_errors_in_such_a_batch(
-    desk: Desk,
+    client: EndpointClient,
 ) -> None:
-    answer = desk.post([{"query": "{"}, {"query": waits(6)}, {"query": waits(6)}])
+    answer = client.post([{"query": "{"}, {"query": waits(6)}, {"query": waits(6)}])
     codes = [told["errors"][0]["extensions"]["exception"]["code"] for told in answer.json]
     assert codes == ["GraphQLSyntaxError", "GraphQLError", "GraphQLError"]
 
 
-def test_documents_behind_the_one_that_exceeds_a_limit_are_not_even_read(desk: Desk) -> None:
+def test_documents_behind_the_one_that_exceeds_a_limit_are_not_even_read(
+    client: EndpointClient,
+) -> None:
     batch = [{"query": waits(11)}, *({"query": f"{{ a{number} }}"} for number in range(5))]
-    assert desk.post(batch).status_code == 400
-    assert desk.documents_read == 1
+    assert client.post(batch).status_code == 400
+    assert client.documents_read == 1

@@ -19,7 +19,7 @@ from app.services.operations.mail_sending import send_due_mail
 from app.services.shop.settings import update_shop
 from tests.builders.people import PASSWORD, make_user, sign_in
 from tests.fakes.clock import FakeClock
-from tests.graphql.shop_client import Front
+from tests.graphql.shop_client import ApiClient
 from tests.servers.smtp import Mailbox, smtp_server
 
 NEW = "nine lazy Störche by the sea"
@@ -40,14 +40,14 @@ SET = f"""
 mutation ($e: String!, $p: String!, $t: String!) {{
   setPassword(email: $e, password: $p, token: $t) {{ token user {{ email }} {ERRORS} }}
 }}"""
-WORTHLESS = [{"field": "token", "code": "INVALID"}]
+INVALID_TOKEN = [{"field": "token", "code": "INVALID"}]
 
 
 @dataclass(frozen=True)
 class Office:
     """The shop, its worker and the mail server."""
 
-    front: Front
+    api: ApiClient
     ports: Ports
     mailbox: Mailbox
 
@@ -63,7 +63,7 @@ def office(ports: Ports) -> Iterator[Office]:
     update_shop(ports, OPERATOR, ShopUpdate(name="Töpferei, Köln"))
     with smtp_server() as (mailbox, host):
         posting = replace(ports, mailer=SmtpMailer(f"smtp://{host}", "noreply@shop.example.com"))
-        yield Office(Front(posting), posting, mailbox)
+        yield Office(ApiClient(posting), posting, mailbox)
 
 
 def link_in(message: EmailMessage) -> str:
@@ -86,24 +86,24 @@ def named_in(link: str) -> dict[str, str]:
 
 def set_password(office: Office, link: str, password: str = NEW) -> Any:
     told = named_in(link)
-    return office.front.run(SET, e=told["email"], p=password, t=told["token"])
+    return office.api.run(SET, e=told["email"], p=password, t=told["token"])
 
 
 @pytest.mark.parametrize("email", ["ann@example.com", "jörg@töpferei.example", "用户@例子.广告"])
 def test_a_password_is_reset_by_following_the_link_in_the_mail(ports: Ports, email: str) -> None:
     before = sign_in(ports, make_user(ports, email))
     with office(ports) as shop:
-        shop.front.run(RESET, e=email, u=PAGE)
+        shop.api.run(RESET, e=email, u=PAGE)
         [mail] = shop.delivered()
         assert mail["From"].addresses[0].domain == "shop.example.com"
         link = link_in(mail)
         assert named_in(link)["email"] == email
         signed_in = set_password(shop, link)
         assert (signed_in["user"], signed_in["errors"]) == ({"email": email}, [])
-        assert shop.front.run("{ me { email } }", signed_in["token"]) == {"email": email}
-        assert shop.front.code("{ me { email } }", before.access) == "InvalidTokenError"
-        assert shop.front.run(LOGIN, e=email, p=NEW)["errors"] == []
-        assert set_password(shop, link, f"{NEW} again")["errors"] == WORTHLESS
+        assert shop.api.run("{ me { email } }", signed_in["token"]) == {"email": email}
+        assert shop.api.code("{ me { email } }", before.access) == "InvalidTokenError"
+        assert shop.api.run(LOGIN, e=email, p=NEW)["errors"] == []
+        assert set_password(shop, link, f"{NEW} again")["errors"] == INVALID_TOKEN
         [notice] = shop.delivered()
         assert shop.mailbox.recipients[0] == shop.mailbox.recipients[1]
         assert "password" in notice["Subject"]
@@ -114,29 +114,29 @@ def test_a_link_that_has_lain_about_too_long_opens_nothing(ports: Ports, clock: 
     make_user(ports, "bob@example.com")
     with office(ports) as shop:
         for email in ("ann@example.com", "bob@example.com"):
-            shop.front.run(RESET, e=email, u=PAGE)
+            shop.api.run(RESET, e=email, u=PAGE)
         anns, bobs = sorted(map(link_in, shop.delivered()))
         swapped = named_in(anns)["token"]
-        refused = shop.front.run(SET, e=named_in(bobs)["email"], p=NEW, t=swapped)
-        assert refused["errors"] == WORTHLESS
+        refused = shop.api.run(SET, e=named_in(bobs)["email"], p=NEW, t=swapped)
+        assert refused["errors"] == INVALID_TOKEN
         clock.pass_(minutes=59)
         assert set_password(shop, anns)["errors"] == []
         clock.pass_(minutes=2)
-        assert set_password(shop, bobs)["errors"] == WORTHLESS
+        assert set_password(shop, bobs)["errors"] == INVALID_TOKEN
 
 
 @pytest.mark.parametrize("email", ["jörg@töpferei.example", "用户@例子.广告"])
 def test_internationalised_email_registers_confirms_and_signs_in(ports: Ports, email: str) -> None:
     with office(ports) as shop:
         new = {"email": email, "password": PASSWORD, "redirectUrl": PAGE, "firstName": "Jörg"}
-        assert shop.front.run(REGISTER, i=new)["errors"] == []
-        refused = shop.front.run(LOGIN, e=email, p=PASSWORD)
+        assert shop.api.run(REGISTER, i=new)["errors"] == []
+        refused = shop.api.run(LOGIN, e=email, p=PASSWORD)
         assert [one["code"] for one in refused["errors"]] == ["ACCOUNT_NOT_CONFIRMED"]
         [mail] = shop.delivered()
         told = named_in(link_in(mail))
-        assert shop.front.run(CONFIRM, e=told["email"], t=told["token"])["errors"] == []
+        assert shop.api.run(CONFIRM, e=told["email"], t=told["token"])["errors"] == []
         for spelling in (email, email.upper()):
-            signed_in = shop.front.run(LOGIN, e=spelling, p=PASSWORD)
+            signed_in = shop.api.run(LOGIN, e=spelling, p=PASSWORD)
             assert signed_in["user"] == {"email": email}
 
 
@@ -149,9 +149,9 @@ def test_a_mail_server_that_is_down_delays_mail_and_loses_none(
     with smtp_server() as (_mailbox, host):
         port = int(host.rpartition(":")[2])
     posting = replace(ports, mailer=SmtpMailer(f"smtp://{host}", "noreply@shop.example.com"))
-    front = Front(posting)
+    api = ApiClient(posting)
     for email in people:
-        assert front.run(RESET, e=email, u=PAGE)["errors"] == []
+        assert api.run(RESET, e=email, u=PAGE)["errors"] == []
     for _ in range(3):
         assert send_due_mail(posting, WORKER) == 0
         clock.pass_(minutes=15)

@@ -12,7 +12,7 @@ from tests.builders.orders import make_order, order_id
 from tests.builders.people import NOBODY, actor_of, make_staff, make_user, sign_in
 from tests.builders.products import make_product
 from tests.fixtures.statements import recorded_statements, selects
-from tests.graphql.shop_client import Front
+from tests.graphql.shop_client import ApiClient
 
 LINES = "lines { id product { slug } productName quantity unitPrice { gross { amount } } }"
 ORDER = (
@@ -37,8 +37,8 @@ STEPS = {
 
 
 @pytest.fixture
-def front(ports: Ports) -> Front:
-    return Front(ports)
+def api(ports: Ports) -> ApiClient:
+    return ApiClient(ports)
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def step(name: str) -> str:
     return f"mutation ($id: ID!) {{ {name}({field}: $id) {{ order {{ {ORDER} }} {ERRORS} }} }}"
 
 
-def told(payload: Any) -> list[tuple[str | None, str]]:
+def error_codes(payload: Any) -> list[tuple[str | None, str]]:
     """Field and code of what was wrong, with nothing done."""
     assert payload["order"] is None
     assert all(error["message"] for error in payload["errors"])
@@ -63,32 +63,38 @@ def numbers(page: Any) -> list[str]:
     return [edge["node"]["number"] for edge in page["edges"]]
 
 
-def test_an_order_is_confirmed_paid_and_fulfilled(front: Front, ports: Ports, token: str) -> None:
+def test_an_order_is_confirmed_paid_and_fulfilled(
+    api: ApiClient, ports: Ports, token: str
+) -> None:
     id_ = order_id(make_order(ports))
     for name, status, paid in (
         ("orderConfirm", "UNFULFILLED", "NOT_CHARGED"),
         ("orderMarkAsPaid", "UNFULFILLED", "FULLY_CHARGED"),
         ("orderFulfill", "FULFILLED", "FULLY_CHARGED"),
     ):
-        done = front.run(step(name), token, id=id_)
+        done = api.run(step(name), token, id=id_)
         assert done["errors"] == []
         assert (done["order"]["status"], done["order"]["paymentStatus"]) == (status, paid)
-        assert done["order"] == front.run(ONE, token, id=id_)
-    assert told(front.run(step("orderCancel"), token, id=id_)) == [("id", "CANNOT_CANCEL_ORDER")]
+        assert done["order"] == api.run(ONE, token, id=id_)
+    assert error_codes(api.run(step("orderCancel"), token, id=id_)) == [
+        ("id", "CANNOT_CANCEL_ORDER")
+    ]
 
 
 @pytest.mark.parametrize("name", STEPS)
-def test_invalid_transition_is_refused(front: Front, ports: Ports, token: str, name: str) -> None:
+def test_invalid_transition_is_refused(
+    api: ApiClient, ports: Ports, token: str, name: str
+) -> None:
     field, code = STEPS[name]
     id_ = order_id(make_order(ports))
-    assert front.run(step("orderCancel"), token, id=id_)["order"]["status"] == "CANCELED"
-    assert told(front.run(step(name), token, id=id_)) == [(field, code)]
+    assert api.run(step("orderCancel"), token, id=id_)["order"]["status"] == "CANCELED"
+    assert error_codes(api.run(step(name), token, id=id_)) == [(field, code)]
     for unknown in ("", "nonsense", order_id(4711), to_global_id("Product", 1)):
-        assert told(front.run(step(name), token, id=unknown)) == [(field, "NOT_FOUND")]
+        assert error_codes(api.run(step(name), token, id=unknown)) == [(field, "NOT_FOUND")]
 
 
 @pytest.mark.parametrize("name", STEPS)
-def test_who_does_not_manage_orders_takes_no_step(front: Front, ports: Ports, name: str) -> None:
+def test_who_does_not_manage_orders_takes_no_step(api: ApiClient, ports: Ports, name: str) -> None:
     ann = make_user(ports, "ann@example.com")
     id_ = order_id(make_order(ports, actor_of(ports, ann)))
     for credential in (
@@ -97,17 +103,17 @@ def test_who_does_not_manage_orders_takes_no_step(front: Front, ports: Ports, na
         sign_in(ports, make_staff(ports, "s@example.com", Permission.MANAGE_PRODUCTS)).access,
         make_app(ports, "other", Permission.MANAGE_CHECKOUTS)[1],
     ):
-        (error,) = front.ask(step(name), credential, id=id_)["errors"]
+        (error,) = api.ask(step(name), credential, id=id_)["errors"]
         assert error["extensions"]["requiredPermissions"] == ["MANAGE_ORDERS"]
-    assert front.code(step(name), "garbage", id=id_) == "InvalidTokenError"
+    assert api.code(step(name), "garbage", id=id_) == "InvalidTokenError"
 
 
-def test_people_see_their_own_orders_alone(front: Front, ports: Ports, token: str) -> None:
+def test_people_see_their_own_orders_alone(api: ApiClient, ports: Ports, token: str) -> None:
     ann, bob = make_user(ports, "ann@example.com"), make_user(ports, "bob@example.com")
     own = make_order(ports, actor_of(ports, ann), make_product(ports, "Ash bowl", "12.50"))
     other = make_order(ports, actor_of(ports, bob))
     access = sign_in(ports, ann).access
-    (edge,) = front.run(OWN, access)["orders"]["edges"]
+    (edge,) = api.run(OWN, access)["orders"]["edges"]
     node = edge["node"]
     assert node == {
         "id": order_id(own),
@@ -130,24 +136,24 @@ def test_people_see_their_own_orders_alone(front: Front, ports: Ports, token: st
             }
         ],
     }
-    assert front.run(ONE, access, id=order_id(own)) == node
-    assert front.run(ONE, token, id=order_id(own)) == node
-    assert front.run(ONE, access, id=order_id(other)) is None
-    assert front.run(ONE, access, id=order_id(4711)) is None
-    assert front.code(ONE, access, id="nonsense") == "GraphQLError"
-    assert front.code(ONE, id=order_id(own)) == "PermissionDenied"
-    assert front.code(LIST, access, first=1) == "PermissionDenied"
+    assert api.run(ONE, access, id=order_id(own)) == node
+    assert api.run(ONE, token, id=order_id(own)) == node
+    assert api.run(ONE, access, id=order_id(other)) is None
+    assert api.run(ONE, access, id=order_id(4711)) is None
+    assert api.code(ONE, access, id="nonsense") == "GraphQLError"
+    assert api.code(ONE, id=order_id(own)) == "PermissionDenied"
+    assert api.code(LIST, access, first=1) == "PermissionDenied"
 
 
-def test_orders_are_filtered_sorted_and_paged(front: Front, ports: Ports, token: str) -> None:
+def test_orders_are_filtered_sorted_and_paged(api: ApiClient, ports: Ports, token: str) -> None:
     ann = actor_of(ports, make_user(ports, "ann@example.com"))
     first, second, third = (make_order(ports, who) for who in (ann, ann, NOBODY))
-    front.run(step("orderMarkAsPaid"), token, id=order_id(second))
-    assert numbers(front.run(LIST, token, first=5)) == [third.number, second.number, first.number]
+    api.run(step("orderMarkAsPaid"), token, id=order_id(second))
+    assert numbers(api.run(LIST, token, first=5)) == [third.number, second.number, first.number]
     up = {"sortBy": {"field": "NUMBER", "direction": "ASC"}, "filter": {"customer": "ann@"}}
-    page = front.run(LIST, token, first=1, **up)
+    page = api.run(LIST, token, first=1, **up)
     assert (numbers(page), page["totalCount"]) == ([first.number], 2)
-    rest = front.run(LIST, token, first=5, after=page["pageInfo"]["endCursor"], **up)
+    rest = api.run(LIST, token, first=5, after=page["pageInfo"]["endCursor"], **up)
     assert numbers(rest) == [second.number]
     for filter_, found in (
         ({"paymentStatus": ["FULLY_CHARGED"]}, [second]),
@@ -162,7 +168,7 @@ def test_orders_are_filtered_sorted_and_paged(front: Front, ports: Ports, token:
         ({"updatedAt": {"gte": "2026-03-01T12:00:01Z"}}, []),
         ({"created": {"gte": "0001-01-01", "lte": "9999-12-31"}}, [third, second, first]),
     ):
-        answer = front.run(LIST, token, first=5, filter=filter_)
+        answer = api.run(LIST, token, first=5, filter=filter_)
         assert numbers(answer) == [order.number for order in found], filter_
 
 
@@ -176,22 +182,22 @@ def test_orders_are_filtered_sorted_and_paged(front: Front, ports: Ports, token:
     ],
 )
 def test_a_list_that_makes_no_sense_is_refused(
-    front: Front, token: str, variables: dict[str, Any]
+    api: ApiClient, token: str, variables: dict[str, Any]
 ) -> None:
-    assert "errors" in front.ask(LIST, token, **variables)
+    assert "errors" in api.ask(LIST, token, **variables)
 
 
 def test_a_page_of_orders_costs_the_caller_and_three_statements(
-    front: Front, ports: Ports, token: str
+    api: ApiClient, ports: Ports, token: str
 ) -> None:
     products = [make_product(ports, f"Bowl {number}") for number in range(3)]
     people = [actor_of(ports, make_user(ports, f"{number}@example.com")) for number in range(4)]
     for number in range(20):
         make_order(ports, people[number % 4], *products)
     query = LIST.replace("totalCount", "")
-    front.run(query, token, first=20)
+    api.run(query, token, first=20)
     with recorded_statements() as statements:
-        page = front.run(query, token, first=20)
+        page = api.run(query, token, first=20)
     assert all(len(edge["node"]["lines"]) == 3 for edge in page["edges"])
     assert len(page["edges"]) == 20
     assert len(selects(statements)) == 4

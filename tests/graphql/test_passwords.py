@@ -13,7 +13,7 @@ from tests.builders.apps import make_app
 from tests.builders.outbox import mails, token_in
 from tests.builders.people import PASSWORD, make_user, sign_in
 from tests.builders.shop import set_mode
-from tests.graphql.shop_client import Front
+from tests.graphql.shop_client import ApiClient
 
 EMAIL = "customer@example.com"
 NEW = "nine lazy Störche by the sea"
@@ -42,46 +42,46 @@ CHANGE = """
 
 
 @pytest.fixture
-def front(ports: Ports) -> Front:
-    return Front(ports)
+def api(ports: Ports) -> ApiClient:
+    return ApiClient(ports)
 
 
 def problem(field: str | None, code: str) -> list[dict[str, str | None]]:
     return [{"field": field, "code": code}]
 
 
-def test_the_whole_way_from_the_request_to_being_signed_in(front: Front, ports: Ports) -> None:
+def test_the_whole_way_from_the_request_to_being_signed_in(api: ApiClient, ports: Ports) -> None:
     make_user(ports)
-    assert front.run(REQUEST, e=EMAIL, u=SHOP) == {"errors": [], "accountErrors": []}
+    assert api.run(REQUEST, e=EMAIL, u=SHOP) == {"errors": [], "accountErrors": []}
     answer_reset_requests(ports, WORKER)
     token = token_in(mails(ports)[0])
-    answer = front.run(SET, e=EMAIL, p=NEW, t=token)
+    answer = api.run(SET, e=EMAIL, p=NEW, t=token)
     assert (answer["user"], answer["errors"]) == ({"email": EMAIL}, [])
-    assert front.run("{ me { email } }", answer["token"]) == {"email": EMAIL}
-    refreshed = front.run(
+    assert api.run("{ me { email } }", answer["token"]) == {"email": EMAIL}
+    refreshed = api.run(
         "mutation ($t: String) { tokenRefresh(refreshToken: $t) { token } }",
         t=answer["refreshToken"],
     )
     assert refreshed["token"]
 
 
-def test_a_request_answers_the_same_for_everybody(front: Front, ports: Ports) -> None:
+def test_a_request_answers_the_same_for_everybody(api: ApiClient, ports: Ports) -> None:
     make_user(ports)
     make_user(ports, "inactive@example.com", is_active=False)
     bodies = {
-        front.post({"query": REQUEST, "variables": {"e": email, "u": SHOP}}).data
+        api.post({"query": REQUEST, "variables": {"e": email, "u": SHOP}}).data
         for email in (EMAIL, EMAIL, "inactive@example.com", "nobody@example.com", "no address")
     }
     assert len(bodies) == 1
 
 
-def test_a_foreign_host_is_an_error_on_its_field(front: Front) -> None:
-    answer = front.run(REQUEST, e=EMAIL, u="https://evil.example/")
+def test_a_foreign_host_is_an_error_on_its_field(api: ApiClient) -> None:
+    answer = api.run(REQUEST, e=EMAIL, u="https://evil.example/")
     assert answer["accountErrors"] == problem("redirectUrl", "INVALID")
     assert answer["errors"][0]["message"]
 
 
-def test_a_refused_setting_is_an_object_with_errors(front: Front, ports: Ports) -> None:
+def test_a_refused_setting_is_an_object_with_errors(api: ApiClient, ports: Ports) -> None:
     make_user(ports)
     for password, refused in (
         (NEW, problem("token", "INVALID")),
@@ -90,7 +90,7 @@ def test_a_refused_setting_is_an_object_with_errors(front: Front, ports: Ports) 
         ("customer@example", problem("password", "PASSWORD_TOO_SIMILAR")),
         ("8203461957", problem("password", "PASSWORD_ENTIRELY_NUMERIC")),
     ):
-        assert front.run(SET, e=EMAIL, p=password, t="bad-token") == {
+        assert api.run(SET, e=EMAIL, p=password, t="bad-token") == {
             "token": None,
             "refreshToken": None,
             "user": None,
@@ -99,11 +99,11 @@ def test_a_refused_setting_is_an_object_with_errors(front: Front, ports: Ports) 
         }
 
 
-def test_a_password_is_changed(front: Front, ports: Ports) -> None:
+def test_a_password_is_changed(api: ApiClient, ports: Ports) -> None:
     access = sign_in(ports, make_user(ports)).access
-    answer = front.run(CHANGE, access, o=PASSWORD, n=NEW)
+    answer = api.run(CHANGE, access, o=PASSWORD, n=NEW)
     assert answer == {"user": {"email": EMAIL}, "errors": [], "accountErrors": []}
-    assert front.run("{ me { email } }", access) == {"email": EMAIL}
+    assert api.run("{ me { email } }", access) == {"email": EMAIL}
 
 
 @pytest.mark.parametrize(
@@ -116,21 +116,23 @@ def test_a_password_is_changed(front: Front, ports: Ports) -> None:
     ],
 )
 def test_a_refused_change_names_the_field(
-    front: Front, ports: Ports, variables: dict[str, str | None], refused: object
+    api: ApiClient, ports: Ports, variables: dict[str, str | None], refused: object
 ) -> None:
     access = sign_in(ports, make_user(ports)).access
-    answer = front.run(CHANGE, access, **variables)
+    answer = api.run(CHANGE, access, **variables)
     assert answer == {"user": None, "errors": refused, "accountErrors": refused}
 
 
-def test_a_password_is_changed_by_its_owner_alone(front: Front, ports: Ports) -> None:
+def test_a_password_is_changed_by_its_owner_alone(api: ApiClient, ports: Ports) -> None:
     _, app = make_app(ports, "an app", *Permission)
-    assert front.code(CHANGE, None, o=PASSWORD, n=NEW) == "PermissionDenied"
-    assert front.code(CHANGE, app, o=PASSWORD, n=NEW) == "PermissionDenied"
-    assert front.code(CHANGE, "garbage", o=PASSWORD, n=NEW) == "InvalidTokenError"
+    assert api.code(CHANGE, None, o=PASSWORD, n=NEW) == "PermissionDenied"
+    assert api.code(CHANGE, app, o=PASSWORD, n=NEW) == "PermissionDenied"
+    assert api.code(CHANGE, "garbage", o=PASSWORD, n=NEW) == "InvalidTokenError"
 
 
-def test_while_passwords_are_off_all_three_say_so_to_everybody(front: Front, ports: Ports) -> None:
+def test_while_passwords_are_off_all_three_say_so_to_everybody(
+    api: ApiClient, ports: Ports
+) -> None:
     access = sign_in(ports, make_user(ports)).access
     set_mode(ports, PasswordLoginMode.DISABLED)
     for credential in (None, access, "garbage"):
@@ -139,7 +141,7 @@ def test_while_passwords_are_off_all_three_say_so_to_everybody(front: Front, por
             (SET, {"e": EMAIL, "p": "123", "t": "bad"}),
             (CHANGE, {"o": PASSWORD, "n": NEW}),
         ):
-            answer = front.run(query, credential, **variables)
+            answer = api.run(query, credential, **variables)
             assert answer["accountErrors"] == problem(None, "DISABLED_AUTHENTICATION_METHOD")
 
 
@@ -151,8 +153,8 @@ def test_while_passwords_are_off_all_three_say_so_to_everybody(front: Front, por
         'mutation { passwordChange(oldPassword: "x") { errors { code } } }',
     ],
 )
-def test_what_the_schema_needs_is_needed(front: Front, query: str) -> None:
-    assert front.post({"query": query}).status_code == 400
+def test_what_the_schema_needs_is_needed(api: ApiClient, query: str) -> None:
+    assert api.post({"query": query}).status_code == 400
 
 
 def test_outside_development_a_link_leads_to_listed_hosts_alone(ports: Ports) -> None:
@@ -161,8 +163,8 @@ def test_outside_development_a_link_leads_to_listed_hosts_alone(ports: Ports) ->
         development=False,
         allowed_client_hosts=("shop.example.com",),
     )
-    front = Front(replace(ports, configuration=configuration))
-    answer = front.run(REQUEST, e=EMAIL, u="https://shop.example.com/reset")
+    api = ApiClient(replace(ports, configuration=configuration))
+    answer = api.run(REQUEST, e=EMAIL, u="https://shop.example.com/reset")
     assert answer["accountErrors"] == []
-    answer = front.run(REQUEST, e=EMAIL, u=SHOP)
+    answer = api.run(REQUEST, e=EMAIL, u=SHOP)
     assert answer["accountErrors"] == problem("redirectUrl", "INVALID")

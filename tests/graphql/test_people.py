@@ -14,7 +14,7 @@ from app.ports import Ports
 from tests.builders.apps import make_app
 from tests.builders.people import make_group, make_staff, make_user, sign_in
 from tests.fixtures.statements import recorded_statements, selects
-from tests.graphql.shop_client import Front
+from tests.graphql.shop_client import ApiClient
 
 STAFF = Permission.MANAGE_STAFF
 USERS = Permission.MANAGE_USERS
@@ -52,8 +52,8 @@ EVERYTHING = """{
 
 
 @pytest.fixture
-def front(ports: Ports) -> Front:
-    return Front(ports)
+def api(ports: Ports) -> ApiClient:
+    return ApiClient(ports)
 
 
 def token_of(ports: Ports, key: int, origin: SessionOrigin = SessionOrigin.PASSWORD) -> str:
@@ -61,7 +61,7 @@ def token_of(ports: Ports, key: int, origin: SessionOrigin = SessionOrigin.PASSW
 
 
 @pytest.fixture
-def boss(ports: Ports) -> str:
+def manager(ports: Ports) -> str:
     """The token of somebody who manages staff, customers and orders."""
     return token_of(ports, make_staff(ports, "boss@example.com", STAFF, USERS, ORDERS))
 
@@ -74,28 +74,28 @@ def names(connection: Any) -> list[str]:
     return [edge["node"]["name"] for edge in connection["edges"]]
 
 
-def test_customers_are_paged_both_ways(ports: Ports, front: Front, boss: str) -> None:
+def test_customers_are_paged_both_ways(ports: Ports, api: ApiClient, manager: str) -> None:
     for name in "abcde":
         make_user(ports, f"{name}@example.com")
-    page = front.run(CUSTOMERS, boss, first=2)
+    page = api.run(CUSTOMERS, manager, first=2)
     assert (emails(page), page["totalCount"]) == (["a", "b"], 5)
     assert page["pageInfo"]["hasNextPage"]
     assert not page["pageInfo"]["hasPreviousPage"]
-    page = front.run(CUSTOMERS, boss, first=2, after=page["pageInfo"]["endCursor"])
+    page = api.run(CUSTOMERS, manager, first=2, after=page["pageInfo"]["endCursor"])
     assert emails(page) == ["c", "d"]
-    page = front.run(CUSTOMERS, boss, last=1, before=page["pageInfo"]["startCursor"])
+    page = api.run(CUSTOMERS, manager, last=1, before=page["pageInfo"]["startCursor"])
     assert emails(page) == ["b"]
     assert page["edges"][0]["cursor"] == page["pageInfo"]["endCursor"]
 
 
-def test_customers_are_searched_and_sorted(ports: Ports, front: Front, boss: str) -> None:
+def test_customers_are_searched_and_sorted(ports: Ports, api: ApiClient, manager: str) -> None:
     make_user(ports, "zoe@example.com", first_name="Änne")
     make_user(ports, "bob@example.com", first_name="Bob")
-    assert emails(front.run(CUSTOMERS, boss, first=5, search="ANN")) == ["zoe"]
+    assert emails(api.run(CUSTOMERS, manager, first=5, search="ANN")) == ["zoe"]
     by_email = {"field": "EMAIL", "direction": "ASC"}
-    assert emails(front.run(CUSTOMERS, boss, first=5, sortBy=by_email)) == ["bob", "zoe"]
+    assert emails(api.run(CUSTOMERS, manager, first=5, sortBy=by_email)) == ["bob", "zoe"]
     by_email["direction"] = "DESC"
-    assert emails(front.run(CUSTOMERS, boss, first=5, sortBy=by_email)) == ["zoe", "bob"]
+    assert emails(api.run(CUSTOMERS, manager, first=5, sortBy=by_email)) == ["zoe", "bob"]
 
 
 @pytest.mark.parametrize(
@@ -112,14 +112,14 @@ def test_customers_are_searched_and_sorted(ports: Ports, front: Front, boss: str
     ids=str,
 )
 def test_a_page_that_makes_no_sense_is_an_error_that_a_client_can_read(
-    front: Front, boss: str, arguments: dict[str, Any]
+    api: ApiClient, manager: str, arguments: dict[str, Any]
 ) -> None:
-    assert front.code(CUSTOMERS, boss, **arguments) == "GraphQLError"
+    assert api.code(CUSTOMERS, manager, **arguments) == "GraphQLError"
 
 
-def test_the_staff_is_filtered(ports: Ports, front: Front, boss: str) -> None:
+def test_the_staff_is_filtered(ports: Ports, api: ApiClient, manager: str) -> None:
     eve = make_user(ports, "eve@example.com", is_staff=True, is_active=False, first_name="Eve")
-    assert emails(front.run(STAFF_USERS, boss)) == ["boss", "eve"]
+    assert emails(api.run(STAFF_USERS, manager)) == ["boss", "eve"]
     for given, found in (
         ({"status": "ACTIVE"}, ["boss"]),
         ({"status": "DEACTIVATED"}, ["eve"]),
@@ -128,52 +128,52 @@ def test_the_staff_is_filtered(ports: Ports, front: Front, boss: str) -> None:
         ({"ids": [to_global_id("User", eve)]}, ["eve"]),
         ({"ids": []}, []),
     ):
-        assert emails(front.run(STAFF_USERS, boss, filter=given)) == found
+        assert emails(api.run(STAFF_USERS, manager, filter=given)) == found
 
 
 def test_groups_are_filtered_sorted_and_shown_one_by_one(
-    ports: Ports, front: Front, boss: str
+    ports: Ports, api: ApiClient, manager: str
 ) -> None:
     support = make_group(ports, "Support", ORDERS)
     make_group(ports, "Editors")
-    assert names(front.run(GROUPS, boss)) == ["Editors", "Support"]
+    assert names(api.run(GROUPS, manager)) == ["Editors", "Support"]
     descending = {"field": "NAME", "direction": "DESC"}
-    assert names(front.run(GROUPS, boss, sortBy=descending)) == ["Support", "Editors"]
-    assert names(front.run(GROUPS, boss, filter={"search": "sup"})) == ["Support"]
+    assert names(api.run(GROUPS, manager, sortBy=descending)) == ["Support", "Editors"]
+    assert names(api.run(GROUPS, manager, filter={"search": "sup"})) == ["Support"]
     ids = {"ids": [to_global_id("Group", support)]}
-    assert names(front.run(GROUPS, boss, filter=ids)) == ["Support"]
+    assert names(api.run(GROUPS, manager, filter=ids)) == ["Support"]
     one = "query ($id: ID!) { permissionGroup(id: $id) { name permissions { code name } } }"
-    assert front.run(one, boss, id=to_global_id("Group", support)) == {
+    assert api.run(one, manager, id=to_global_id("Group", support)) == {
         "name": "Support",
         "permissions": [{"code": "MANAGE_ORDERS", "name": "Manage orders"}],
     }
-    assert front.run(one, boss, id=to_global_id("Group", 4711)) is None
-    assert front.code(one, boss, id="garbage") == "GraphQLError"
+    assert api.run(one, manager, id=to_global_id("Group", 4711)) is None
+    assert api.code(one, manager, id="garbage") == "GraphQLError"
 
 
 def test_user_is_found_by_id_or_email_with_permission(
-    ports: Ports, front: Front, boss: str
+    ports: Ports, api: ApiClient, manager: str
 ) -> None:
     ann = to_global_id("User", make_user(ports, "ann@example.com"))
     _, orders = make_app(ports, "orders", ORDERS)
-    assert front.run(USER, boss, id=ann)["email"] == "ann@example.com"
-    assert front.run(USER, orders, email="ANN@example.com")["id"] == ann
-    assert front.run(USER, orders, email="boss@example.com") is None
-    assert front.run(USER, boss, email="boss@example.com")["isStaff"]
-    assert front.code(USER, boss) == "GraphQLError"
-    assert front.code(USER, boss, id=ann, email="ann@example.com") == "GraphQLError"
-    assert front.code(USER, boss, id="garbage") == "GraphQLError"
-    assert front.code(USER) == "PermissionDenied"
+    assert api.run(USER, manager, id=ann)["email"] == "ann@example.com"
+    assert api.run(USER, orders, email="ANN@example.com")["id"] == ann
+    assert api.run(USER, orders, email="boss@example.com") is None
+    assert api.run(USER, manager, email="boss@example.com")["isStaff"]
+    assert api.code(USER, manager) == "GraphQLError"
+    assert api.code(USER, manager, id=ann, email="ann@example.com") == "GraphQLError"
+    assert api.code(USER, manager, id="garbage") == "GraphQLError"
+    assert api.code(USER) == "PermissionDenied"
 
 
 def test_everything_nested_is_read_in_a_few_statements_however_many_there_are(
-    ports: Ports, front: Front
+    ports: Ports, api: ApiClient
 ) -> None:
     root = token_of(ports, make_user(ports, "root@example.com", is_superuser=True))
 
     def statements() -> int:
         with recorded_statements() as recorded:
-            answer = front.run(EVERYTHING, root)
+            answer = api.run(EVERYTHING, root)
         assert answer["edges"]
         return len(selects(recorded))
 
@@ -188,30 +188,30 @@ def test_everything_nested_is_read_in_a_few_statements_however_many_there_are(
     assert statements() == few <= 6
 
 
-def test_groups_list_members_and_user_can_manage(ports: Ports, front: Front) -> None:
+def test_groups_list_members_and_user_can_manage(ports: Ports, api: ApiClient) -> None:
     within, beyond = make_group(ports, "A", STAFF), make_group(ports, "B", STAFF, ORDERS)
-    boss = make_user(ports, "boss@example.com", is_staff=True, groups=[within])
+    manager = make_user(ports, "boss@example.com", is_staff=True, groups=[within])
     make_user(ports, "eve@example.com", is_staff=True, groups=[within, beyond])
     query = """{ permissionGroups(first: 5) { edges { node {
       name userCanManage users { email }
     } } } }"""
-    found = front.run(query, token_of(ports, boss))
+    found = api.run(query, token_of(ports, manager))
     a, b = (edge["node"] for edge in found["edges"])
     assert (a["userCanManage"], b["userCanManage"]) == (True, False)
     assert [user["email"] for user in a["users"]] == ["boss@example.com", "eve@example.com"]
     assert [user["email"] for user in b["users"]] == ["eve@example.com"]
     _, app = make_app(ports, "reader", *ALL_PERMISSIONS)
-    found = front.run(query, app)
+    found = api.run(query, app)
     assert [edge["node"]["userCanManage"] for edge in found["edges"]] == [False, False]
 
 
-def test_who_is_in_a_group_is_for_those_who_manage_staff(ports: Ports, front: Front) -> None:
+def test_who_is_in_a_group_is_for_those_who_manage_staff(ports: Ports, api: ApiClient) -> None:
     group = make_group(ports, "Support", ORDERS)
     eve = make_user(ports, "eve@example.com", is_staff=True, groups=[group])
     query = (
         "{ me { permissionGroups { name userCanManage permissions { code } users { email } } } }"
     )
-    answer = front.ask(query, token_of(ports, eve))
+    answer = api.ask(query, token_of(ports, eve))
     assert answer["data"]["me"]["permissionGroups"] == [
         {
             "name": "Support",
@@ -225,7 +225,7 @@ def test_who_is_in_a_group_is_for_those_who_manage_staff(ports: Ports, front: Fr
     assert error["extensions"]["requiredPermissions"] == ["MANAGE_STAFF"]
 
 
-def test_permission_lists_its_source_groups(ports: Ports, front: Front) -> None:
+def test_permission_lists_its_source_groups(ports: Ports, api: ApiClient) -> None:
     both, one = make_group(ports, "Both", STAFF, ORDERS), make_group(ports, "One", ORDERS)
     eve = make_user(
         ports, "eve@example.com", is_staff=True, groups=[both, one], permissions=[USERS]
@@ -234,7 +234,7 @@ def test_permission_lists_its_source_groups(ports: Ports, front: Front) -> None:
       me { userPermissions { code name sourcePermissionGroups(userId: $id) { name } } }
     }"""
     token = token_of(ports, eve)
-    me = front.run(query, token, id=to_global_id("User", eve))
+    me = api.run(query, token, id=to_global_id("User", eve))
     sources = {
         one["code"]: [group["name"] for group in one["sourcePermissionGroups"]]
         for one in me["userPermissions"]
@@ -244,7 +244,7 @@ def test_permission_lists_its_source_groups(ports: Ports, front: Front) -> None:
         "MANAGE_STAFF": ["Both"],
         "MANAGE_USERS": [],
     }
-    answer = front.ask(query, token, id=to_global_id("User", eve + 1))
+    answer = api.ask(query, token, id=to_global_id("User", eve + 1))
     assert all(one["sourcePermissionGroups"] is None for one in _permissions(answer))
     assert len(answer["errors"]) == 3
 
@@ -254,13 +254,13 @@ def _permissions(answer: Any) -> list[Any]:
     return found
 
 
-def test_editable_groups_have_only_own_permissions(ports: Ports, front: Front) -> None:
+def test_editable_groups_have_only_own_permissions(ports: Ports, api: ApiClient) -> None:
     for name, permissions in (("A", [STAFF]), ("B", [ORDERS]), ("C", [])):
         make_group(ports, name, *permissions)
     query = "{ me { editableGroups { name } } }"
 
     def editable(key: int) -> list[str]:
-        found = front.run(query, token_of(ports, key))["editableGroups"]
+        found = api.run(query, token_of(ports, key))["editableGroups"]
         return [group["name"] for group in found]
 
     assert editable(make_staff(ports, "boss@example.com", STAFF)) == ["A", "C"]
@@ -270,15 +270,15 @@ def test_editable_groups_have_only_own_permissions(ports: Ports, front: Front) -
 
 
 def test_staff_password_session_sees_no_users_in_customers_only(
-    ports: Ports, front: Front
+    ports: Ports, api: ApiClient
 ) -> None:
-    boss = make_staff(ports, "boss@example.com", STAFF, USERS)
-    by_password = token_of(ports, boss)
-    by_provider = token_of(ports, boss, SessionOrigin.OIDC)
+    manager = make_staff(ports, "boss@example.com", STAFF, USERS)
+    by_password = token_of(ports, manager)
+    by_provider = token_of(ports, manager, SessionOrigin.OIDC)
     with ports.database.transaction() as session:
         shop = session.get_one(ShopRecord, SHOP_ID)
         shop.password_login_mode = PasswordLoginMode.CUSTOMERS_ONLY.value
     for query, variables in ((CUSTOMERS, {"first": 1}), (STAFF_USERS, {}), (GROUPS, {})):
-        assert front.code(query, by_password, **variables) == "PermissionDenied"
-        assert "errors" not in front.ask(query, by_provider, **variables)
-    assert front.run("{ me { editableGroups { name } } }", by_password) == {"editableGroups": []}
+        assert api.code(query, by_password, **variables) == "PermissionDenied"
+        assert "errors" not in api.ask(query, by_provider, **variables)
+    assert api.run("{ me { editableGroups { name } } }", by_password) == {"editableGroups": []}

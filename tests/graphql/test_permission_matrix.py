@@ -14,9 +14,9 @@ from tests.fakes.clock import FakeClock
 from tests.fixtures.ports import fake_ports
 from tests.graphql.matrix.mutations import MUTATIONS, UNTRACED
 from tests.graphql.matrix.queries import FIELDS, QUERIES
-from tests.graphql.matrix.rules import DENIED, FINE, NONE, TOLD, Row
-from tests.graphql.matrix.sample_shop import World
-from tests.graphql.shop_client import Front
+from tests.graphql.matrix.rules import DENIED, FINE, NONE, SPECIAL, Row
+from tests.graphql.matrix.sample_shop import SampleShop
+from tests.graphql.shop_client import ApiClient
 
 pytestmark = pytest.mark.xdist_group("matrix")
 SCHEMA = schema.graphql_schema
@@ -24,11 +24,11 @@ ROOTS = (SCHEMA.query_type, SCHEMA.mutation_type, SCHEMA.subscription_type)
 
 
 @pytest.fixture(scope="module")
-def world(_migrated_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+def shop(_migrated_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SampleShop]:
     """One for all rows: whoever changes it puts it back."""
     file = Path(shutil.copy(_migrated_file, tmp_path_factory.mktemp("matrix") / "shop.sqlite3"))
     ports = fake_ports(f"sqlite:///{file}", FakeClock())
-    made = World(ports, file)
+    made = SampleShop(ports, file)
     yield made
     made.close()
     ports.database.close()
@@ -52,31 +52,31 @@ def test_every_field_that_asks_who_is_calling_has_a_rule() -> None:
         for kind in SCHEMA.type_map.values()
         if isinstance(kind, GraphQLObjectType) and _is_shown(kind)
         for name, shown in kind.fields.items()
-        if _asks_who_is_calling(shown)
+        if _reads_caller(shown)
     }
     assert named(FIELDS) == asking
 
 
 @pytest.mark.parametrize("name", MUTATIONS)
-def test_mutation_admits_exactly_its_callers(world: World, name: str) -> None:
+def test_mutation_admits_exactly_its_callers(shop: SampleShop, name: str) -> None:
     row = MUTATIONS[name]
-    call = world.call(row)
+    call = shop.call(row)
     parameters = "($file: Upload!)" if "$file" in call else ""
     query = f"mutation{parameters} {{ {field(name, call)} {{ errors {{ code }} }} }}"
-    assert outcomes(world, row, query, is_traced=name not in UNTRACED) == row.rule.outcomes
+    assert outcomes(shop, row, query, is_traced=name not in UNTRACED) == row.rule.outcomes
 
 
 @pytest.mark.parametrize("name", QUERIES)
-def test_query_admits_exactly_its_callers(world: World, name: str) -> None:
+def test_query_admits_exactly_its_callers(shop: SampleShop, name: str) -> None:
     row = QUERIES[name]
-    query = f"{{ {field(name, world.call(row))} {{ __typename }} }}"
-    assert outcomes(world, row, query) == row.rule.outcomes
+    query = f"{{ {field(name, shop.call(row))} {{ __typename }} }}"
+    assert outcomes(shop, row, query) == row.rule.outcomes
 
 
 @pytest.mark.parametrize("name", FIELDS)
-def test_field_is_visible_to_exactly_its_callers(world: World, name: str) -> None:
+def test_field_is_visible_to_exactly_its_callers(shop: SampleShop, name: str) -> None:
     row = FIELDS[name]
-    assert outcomes(world, row, f"{{ {world.call(row)} }}") == row.rule.outcomes
+    assert outcomes(shop, row, f"{{ {shop.call(row)} }}") == row.rule.outcomes
 
 
 def field(name: str, arguments: str) -> str:
@@ -84,25 +84,27 @@ def field(name: str, arguments: str) -> str:
     return name.partition(" ")[0] + (f"({arguments})" if arguments else "")
 
 
-def outcomes(world: World, row: Row, query: str, *, is_traced: bool = False) -> dict[str, str]:
+def outcomes(shop: SampleShop, row: Row, query: str, *, is_traced: bool = False) -> dict[str, str]:
     """What becomes of the query for each kind of caller; several marks where callers differ.
 
     Whoever is refused changes nothing, and what the others change stands in the audit trail.
     """
-    callers, front = list(world.callers(row)), Front(world.ports)
-    world.keep()
+    callers, api = list(shop.callers(row)), ApiClient(shop.ports)
+    shop.keep()
     found: dict[str, str] = {}
     for who, credential in callers:
-        before, traces = world.version(), world.traces()
+        before, audit_row_count = shop.version(), shop.audit_row_count()
         if "$file" in query:
-            answer = front.upload(query, png(), credential)
+            answer = api.upload(query, png(), credential)
         else:
-            answer = front.ask(query, credential)
+            answer = api.ask(query, credential)
         mark = outcome(row, answer)
-        changed = world.version() != before
+        changed = shop.version() != before
         if changed:
-            assert (world.traces() > traces) is is_traced, f"{who} left a trace, or none"
-            world.put_back()
+            assert (shop.audit_row_count() > audit_row_count) is is_traced, (
+                f"{who} left a trace, or none"
+            )
+            shop.put_back()
         assert mark == FINE or not changed, f"{who} was refused, and changed something"
         if mark not in found.get(who, ""):
             found[who] = found.get(who, "") + mark
@@ -125,7 +127,7 @@ def outcome(row: Row, answer: Any) -> str:
     problems = value.get("errors", ()) if isinstance(value, dict) else ()
     codes = tuple(one["code"] for one in problems)
     if codes:
-        marks = {row.told: FINE, (row.rule.told,): TOLD, ("NOT_FOUND",): NONE}
+        marks = {row.told: FINE, (row.rule.told,): SPECIAL, ("NOT_FOUND",): NONE}
         return marks.get(codes, str(codes))
     return NONE if _deepest(value) is None else FINE
 
@@ -148,7 +150,7 @@ def _is_shown(kind: GraphQLObjectType) -> bool:
     return kind not in ROOTS and not kind.name.startswith("__") and not is_event
 
 
-def _asks_who_is_calling(field: GraphQLField) -> bool:
+def _reads_caller(field: GraphQLField) -> bool:
     """Whether its resolver looks at the request, or at a shelf that does.
 
     All others show what they were given by what they are fields of.

@@ -9,7 +9,7 @@ from typing_extensions import override
 
 import app
 from app.graphql.server import playground
-from tests.graphql.endpoint_client import Desk
+from tests.graphql.endpoint_client import EndpointClient
 
 STATIC = Path(app.__file__).parent / "static"
 
@@ -46,44 +46,50 @@ def kind(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_pa
     return str(request.param)
 
 
-def test_the_page_loads_everything_from_here_and_holds_no_script(desk: Desk, kind: str) -> None:
-    page = desk.client.get("/graphql/")
+def test_the_page_loads_everything_from_here_and_holds_no_script(
+    client: EndpointClient, kind: str
+) -> None:
+    page = client.client.get("/graphql/")
     assets = _Assets(page.text)
     assert assets.inline == []
     assert len(assets.loaded) == (2 if kind == "plain" else 6)
     assert all(address.startswith("/static/") for address in assets.loaded)
 
 
-def test_what_the_page_loads_of_ours_exists(desk: Desk, kind: str) -> None:
-    page = desk.client.get("/graphql/")
+def test_what_the_page_loads_of_ours_exists(client: EndpointClient, kind: str) -> None:
+    page = client.client.get("/graphql/")
     ours = [address for address in _Assets(page.text).loaded if "/vendor/" not in address]
     assert ours
     assert all((STATIC / address.removeprefix("/static/")).is_file() for address in ours)
 
 
-def test_the_policy_allows_this_host_alone(desk: Desk, kind: str) -> None:
-    policy = desk.client.get("/graphql/").headers["Content-Security-Policy"]
+def test_the_policy_allows_this_host_alone(client: EndpointClient, kind: str) -> None:
+    policy = client.client.get("/graphql/").headers["Content-Security-Policy"]
     assert "default-src 'none'" in policy
     assert "script-src 'self';" in policy
     assert ("'unsafe-inline'" in policy) is (kind == "editor")
     assert not re.search(r"https?:|\*", policy)
 
 
-def test_the_headers_pane_begins_with_a_place_for_a_token(desk: Desk, kind: str) -> None:
-    page = desk.client.get("/graphql/").text
+def test_the_headers_pane_begins_with_a_place_for_a_token(
+    client: EndpointClient, kind: str
+) -> None:
+    page = client.client.get("/graphql/").text
     if kind == "editor":
         page = (STATIC / "playground-editor.js").read_text()
     assert "Authorization" in page
     assert "Bearer " in page
 
 
-def test_behind_a_path_of_its_own_the_page_finds_its_parts(desk: Desk, kind: str) -> None:
-    page = desk.client.get("/graphql/", environ_overrides={"SCRIPT_NAME": "/shop"})
+def test_behind_a_path_of_its_own_the_page_finds_its_parts(
+    client: EndpointClient, kind: str
+) -> None:
+    page = client.client.get("/graphql/", environ_overrides={"SCRIPT_NAME": "/shop"})
     assert all(address.startswith("/shop/static/") for address in _Assets(page.text).loaded)
     assert 'data-endpoint="/shop/graphql/"' in page.text
 
 
-def test_a_hostile_path_stays_text(desk: Desk, kind: str) -> None:
+def test_a_hostile_path_stays_text(client: EndpointClient, kind: str) -> None:
     hostile = '"><script>alert(1)</script>'
-    page = desk.client.get("/graphql/", environ_overrides={"SCRIPT_NAME": hostile})
+    page = client.client.get("/graphql/", environ_overrides={"SCRIPT_NAME": hostile})
     assert "<script>alert" not in page.text

@@ -15,7 +15,7 @@ from tests.builders.apps import make_app
 from tests.builders.people import make_staff, make_user, sign_in
 from tests.builders.provider_records import link_identity, make_provider
 from tests.builders.shop import set_mode
-from tests.graphql.shop_client import Front
+from tests.graphql.shop_client import ApiClient
 
 PLUGIN = "latchkey.authentication.openidconnect"
 FIELDS = """
@@ -43,39 +43,39 @@ SSO = {
 
 
 @pytest.fixture
-def front(ports: Ports) -> Front:
-    return Front(ports)
+def api(ports: Ports) -> ApiClient:
+    return ApiClient(ports)
 
 
 @pytest.fixture
-def boss(ports: Ports) -> str:
+def manager(ports: Ports) -> str:
     manager = make_staff(ports, "boss@example.com", Permission.MANAGE_PLUGINS)
     return sign_in(ports, manager).access
 
 
-def change(front: Front, boss: str, active: bool | None = None, /, **settings: object) -> Any:
+def change(api: ApiClient, manager: str, active: bool | None = None, /, **settings: object) -> Any:
     items = [{"name": name, "value": value} for name, value in settings.items()]
     given = {"configuration": items} | ({} if active is None else {"active": active})
-    return front.run(UPDATE, boss, id=PLUGIN, input=given)
+    return api.run(UPDATE, manager, id=PLUGIN, input=given)
 
 
 def values(plugin: dict[str, Any]) -> dict[str, str | None]:
     return {item["name"]: item["value"] for item in plugin["globalConfiguration"]["configuration"]}
 
 
-def test_a_provider_is_set_up_and_offered_for_signing_in(front: Front, boss: str) -> None:
-    assert front.run(LOGINS)["availableExternalAuthentications"] == []
-    changed = change(front, boss, ACTIVE, **SSO)
+def test_a_provider_is_set_up_and_offered_for_signing_in(api: ApiClient, manager: str) -> None:
+    assert api.run(LOGINS)["availableExternalAuthentications"] == []
+    changed = change(api, manager, ACTIVE, **SSO)
     assert changed["errors"] == []
     assert changed["plugin"]["globalConfiguration"]["active"] is True
-    assert front.run(SHOW, boss, id=PLUGIN) == changed["plugin"]
-    assert front.run(LOGINS)["availableExternalAuthentications"] == [
+    assert api.run(SHOW, manager, id=PLUGIN) == changed["plugin"]
+    assert api.run(LOGINS)["availableExternalAuthentications"] == [
         {"id": PLUGIN, "name": "OpenID Connect"}
     ]
 
 
-def test_every_setting_is_shown_with_what_it_is(front: Front, boss: str) -> None:
-    plugin = front.run(SHOW, boss, id=PLUGIN)
+def test_every_setting_is_shown_with_what_it_is(api: ApiClient, manager: str) -> None:
+    plugin = api.run(SHOW, manager, id=PLUGIN)
     shown = plugin["globalConfiguration"]["configuration"]
     assert [(one["name"], one["type"], one["label"], one["helpText"]) for one in shown] == [
         (one.name, one.type.value, one.label, one.help) for one in SETTINGS
@@ -83,35 +83,37 @@ def test_every_setting_is_shown_with_what_it_is(front: Front, boss: str) -> None
     assert plugin["channelConfigurations"] == []
 
 
-def test_a_secret_is_never_read_back(front: Front, boss: str, ports: Ports) -> None:
-    changed = change(front, boss, **SSO)
+def test_a_secret_is_never_read_back(api: ApiClient, manager: str, ports: Ports) -> None:
+    changed = change(api, manager, **SSO)
     assert values(changed["plugin"])["client_secret"] == MASK
-    answers = (changed, front.ask(SHOW, boss, id=PLUGIN), front.ask(LIST, boss))
+    answers = (changed, api.ask(SHOW, manager, id=PLUGIN), api.ask(LIST, manager))
     assert "hunter2" not in json.dumps(answers)
-    change(front, boss, client_secret=MASK, client_id="other")
+    change(api, manager, client_secret=MASK, client_id="other")
     assert client_secret_of(ports, known_providers(ports)[0]) == "hunter2"
 
 
-def test_what_is_left_out_stays_and_null_and_an_empty_text_clear(front: Front, boss: str) -> None:
-    change(front, boss, audience="one", **SSO)
-    changed = values(change(front, boss, client_id=None, user_info_url="")["plugin"])
+def test_what_is_left_out_stays_and_null_and_an_empty_text_clear(
+    api: ApiClient, manager: str
+) -> None:
+    change(api, manager, audience="one", **SSO)
+    changed = values(change(api, manager, client_id=None, user_info_url="")["plugin"])
     assert (changed["client_id"], changed["user_info_url"]) == (None, None)
     assert changed["audience"] == "one"
-    assert values(front.run(UPDATE, boss, id=PLUGIN, input={})["plugin"]) == changed
+    assert values(api.run(UPDATE, manager, id=PLUGIN, input={})["plugin"]) == changed
 
 
-def test_invalid_setting_is_named_and_changes_nothing(front: Front, boss: str) -> None:
-    refused = change(front, boss, ACTIVE, client_id="x", colour="green", user_info_url="nope")
+def test_invalid_setting_is_named_and_changes_nothing(api: ApiClient, manager: str) -> None:
+    refused = change(api, manager, ACTIVE, client_id="x", colour="green", user_info_url="nope")
     assert refused["plugin"] is None
     told = [(one["field"], one["code"]) for one in refused["errors"]]
     assert told == [("colour", "INVALID"), ("user_info_url", "INVALID")]
-    refused = change(front, boss, ACTIVE, client_id="x")
+    refused = change(api, manager, ACTIVE, client_id="x")
     assert [one["code"] for one in refused["errors"]] == ["PLUGIN_MISCONFIGURED"]
-    assert values(front.run(SHOW, boss, id=PLUGIN))["client_id"] is None
+    assert values(api.run(SHOW, manager, id=PLUGIN))["client_id"] is None
 
 
 def test_the_console_s_guard_of_the_last_way_back_changes_no_answer(
-    front: Front, boss: str, ports: Ports
+    api: ApiClient, manager: str, ports: Ports
 ) -> None:
     make_provider(ports)
     chief = make_staff(ports, "chief@example.com", Permission.MANAGE_SETTINGS)
@@ -119,8 +121,8 @@ def test_the_console_s_guard_of_the_last_way_back_changes_no_answer(
     set_mode(ports, PasswordLoginMode.CUSTOMERS_ONLY)
     root = make_user(ports, "root@example.com", is_superuser=True)
     by_sign_on = sign_in(ports, root, SessionOrigin.OIDC).access
-    assert change(front, by_sign_on, None, issuer="https://b.invalid")["errors"] == []
-    assert change(front, by_sign_on, not ACTIVE)["errors"] == []
+    assert change(api, by_sign_on, None, issuer="https://b.invalid")["errors"] == []
+    assert change(api, by_sign_on, not ACTIVE)["errors"] == []
     assert not known_providers(ports)[0].active
 
 
@@ -138,24 +140,24 @@ def test_the_console_s_guard_of_the_last_way_back_changes_no_answer(
     ids=["all", "unsaid", "name", "another name", "giant", "global", "by channel"],
 )
 def test_providers_are_listed(
-    front: Front, boss: str, wanted: dict[str, str] | None, found: int
+    api: ApiClient, manager: str, wanted: dict[str, str] | None, found: int
 ) -> None:
-    listed = front.run(LIST, boss, filter=wanted)
+    listed = api.run(LIST, manager, filter=wanted)
     assert (listed["totalCount"], len(listed["edges"])) == (found, found)
 
 
 @pytest.mark.parametrize("plugin", ["nothing", "", "mirumee.payments.dummy"])
-def test_unknown_plugin_is_null(front: Front, boss: str, plugin: str) -> None:
-    assert front.run(SHOW, boss, id=plugin) is None
-    refused = front.run(UPDATE, boss, id=plugin, input={"active": False})
+def test_unknown_plugin_is_null(api: ApiClient, manager: str, plugin: str) -> None:
+    assert api.run(SHOW, manager, id=plugin) is None
+    refused = api.run(UPDATE, manager, id=plugin, input={"active": False})
     assert [(one["field"], one["code"]) for one in refused["errors"]] == [("id", "NOT_FOUND")]
 
 
-def test_only_those_who_manage_plugins_see_or_change_them(front: Front, ports: Ports) -> None:
+def test_only_those_who_manage_plugins_see_or_change_them(api: ApiClient, ports: Ports) -> None:
     others = ALL_PERMISSIONS - {Permission.MANAGE_PLUGINS}
     _, app = make_app(ports, "app", *others)
     people = [make_staff(ports, "staff@example.com", *others), make_user(ports)]
     for credential in (None, app, *(sign_in(ports, one).access for one in people)):
-        assert front.code(SHOW, credential, id=PLUGIN) == "PermissionDenied"
-        assert front.code(LIST, credential) == "PermissionDenied"
-        assert front.code(UPDATE, credential, id=PLUGIN, input={}) == "PermissionDenied"
+        assert api.code(SHOW, credential, id=PLUGIN) == "PermissionDenied"
+        assert api.code(LIST, credential) == "PermissionDenied"
+        assert api.code(UPDATE, credential, id=PLUGIN, input={}) == "PermissionDenied"

@@ -10,7 +10,7 @@ from tests.builders.apps import make_app
 from tests.builders.people import make_staff, make_user, sign_in
 from tests.builders.products import make_product, product_id
 from tests.fixtures.statements import recorded_statements, selects
-from tests.graphql.shop_client import Front
+from tests.graphql.shop_client import ApiClient
 
 FIELDS = "id name slug description price { amount currency } isPublished created updatedAt"
 ERRORS = "errors { field message code }"
@@ -35,8 +35,8 @@ DELETE = f"mutation ($id: ID!) {{ productDelete(id: $id) {{ product {{ {FIELDS} 
 
 
 @pytest.fixture
-def front(ports: Ports) -> Front:
-    return Front(ports)
+def api(ports: Ports) -> ApiClient:
+    return ApiClient(ports)
 
 
 @pytest.fixture
@@ -45,15 +45,15 @@ def token(ports: Ports) -> str:
     return make_app(ports, "warehouse", Permission.MANAGE_PRODUCTS)[1]
 
 
-def told(payload: Any) -> list[tuple[str | None, str]]:
+def error_codes(payload: Any) -> list[tuple[str | None, str]]:
     """Field and code of what was wrong, with nothing done."""
     assert payload["product"] is None
     assert all(error["message"] for error in payload["errors"])
     return [(error["field"], error["code"]) for error in payload["errors"]]
 
 
-def test_a_product_goes_from_its_making_to_its_end(front: Front, token: str) -> None:
-    made = front.run(CREATE, token, input={"name": "Ash bowl", "price": 12.5})
+def test_a_product_goes_from_its_making_to_its_end(api: ApiClient, token: str) -> None:
+    made = api.run(CREATE, token, input={"name": "Ash bowl", "price": 12.5})
     assert made["errors"] == []
     product = made["product"]
     assert product == {
@@ -66,14 +66,14 @@ def test_a_product_goes_from_its_making_to_its_end(front: Front, token: str) -> 
         "created": "2026-03-01T12:00:00+00:00",
         "updatedAt": "2026-03-01T12:00:00+00:00",
     }
-    assert front.run(ONE, id=product["id"]) is None
-    changed = front.run(UPDATE, token, id=product["id"], input={"isPublished": True})
+    assert api.run(ONE, id=product["id"]) is None
+    changed = api.run(UPDATE, token, id=product["id"], input={"isPublished": True})
     assert changed == {"product": product | {"isPublished": True}, "errors": []}
-    assert front.run(ONE, id=product["id"]) == changed["product"]
-    assert front.run(ONE, slug="ash-bowl") == changed["product"]
-    deleted_object = front.run(DELETE, token, id=product["id"])
+    assert api.run(ONE, id=product["id"]) == changed["product"]
+    assert api.run(ONE, slug="ash-bowl") == changed["product"]
+    deleted_object = api.run(DELETE, token, id=product["id"])
     assert deleted_object == changed
-    assert front.run(ONE, token, id=product["id"]) is None
+    assert api.run(ONE, token, id=product["id"]) is None
 
 
 @pytest.mark.parametrize(
@@ -81,13 +81,13 @@ def test_a_product_goes_from_its_making_to_its_end(front: Front, token: str) -> 
     [("12", 12.0), ("12.5", 12.5), ('"12.50"', 12.5), ("1e2", 100.0), ("null", None)],
 )
 def test_a_price_is_written_as_a_number_or_as_text(
-    front: Front, token: str, literal: str, amount: float | None
+    api: ApiClient, token: str, literal: str, amount: float | None
 ) -> None:
     query = (
         f'mutation {{ productCreate(input: {{name: "a", price: {literal}}})'
         f" {{ product {{ price {{ amount }} }} {ERRORS} }} }}"
     )
-    made = front.run(query, token)
+    made = api.run(query, token)
     assert made["errors"] == []
     assert made["product"]["price"] == (None if amount is None else {"amount": amount})
 
@@ -107,9 +107,9 @@ def test_a_price_is_written_as_a_number_or_as_text(
     ],
 )
 def test_invalid_value_names_its_field(
-    front: Front, token: str, input_: dict[str, Any], errors: list[tuple[str, str]]
+    api: ApiClient, token: str, input_: dict[str, Any], errors: list[tuple[str, str]]
 ) -> None:
-    assert told(front.run(CREATE, token, input=input_)) == errors
+    assert error_codes(api.run(CREATE, token, input=input_)) == errors
 
 
 @pytest.mark.parametrize(
@@ -130,27 +130,27 @@ def test_invalid_value_names_its_field(
     ],
 )
 def test_what_is_of_another_type_is_refused_before_anything_is_done(
-    front: Front, token: str, input_: dict[str, Any]
+    api: ApiClient, token: str, input_: dict[str, Any]
 ) -> None:
-    answer = front.post({"query": CREATE, "variables": {"input": input_}}, token)
+    answer = api.post({"query": CREATE, "variables": {"input": input_}}, token)
     assert answer.status_code == 400
     assert "data" not in answer.json
 
 
-def test_invalid_slugs_and_ids_are_refused(front: Front, ports: Ports, token: str) -> None:
+def test_invalid_slugs_and_ids_are_refused(api: ApiClient, ports: Ports, token: str) -> None:
     make_product(ports, "Cup")
-    assert told(front.run(CREATE, token, input={"name": "a", "slug": "cup"})) == [
+    assert error_codes(api.run(CREATE, token, input={"name": "a", "slug": "cup"})) == [
         ("slug", "UNIQUE")
     ]
     for id_ in ("", "nonsense", "UHJvZHVjdDo=", "VXNlcjox", product_id(4711)):
-        assert told(front.run(UPDATE, token, id=id_, input={})) == [("id", "NOT_FOUND")]
-        assert told(front.run(DELETE, token, id=id_)) == [("id", "NOT_FOUND")]
-    assert front.run(ONE, id=product_id(4711)) is None
-    assert front.code(ONE, id="nonsense") == "GraphQLError"
-    assert front.code(ONE) == "GraphQLError"
+        assert error_codes(api.run(UPDATE, token, id=id_, input={})) == [("id", "NOT_FOUND")]
+        assert error_codes(api.run(DELETE, token, id=id_)) == [("id", "NOT_FOUND")]
+    assert api.run(ONE, id=product_id(4711)) is None
+    assert api.code(ONE, id="nonsense") == "GraphQLError"
+    assert api.code(ONE) == "GraphQLError"
 
 
-def test_products_need_manage_products(front: Front, ports: Ports) -> None:
+def test_products_need_manage_products(api: ApiClient, ports: Ports) -> None:
     callers = [
         None,
         sign_in(ports, make_user(ports)).access,
@@ -164,16 +164,16 @@ def test_products_need_manage_products(front: Front, ports: Ports) -> None:
             (UPDATE, {"id": id_, "input": {"name": "a"}}),
             (DELETE, {"id": id_}),
         ):
-            (error,) = front.ask(query, caller, **variables)["errors"]
+            (error,) = api.ask(query, caller, **variables)["errors"]
             assert error["extensions"] == {
                 "exception": {"code": "PermissionDenied"},
                 "requiredPermissions": ["MANAGE_PRODUCTS"],
             }
     for query, variables in ((CREATE, {"input": {"name": "a"}}), (DELETE, {"id": id_})):
-        assert front.code(query, "garbage", **variables) == "InvalidTokenError"
+        assert api.code(query, "garbage", **variables) == "InvalidTokenError"
 
 
-def test_a_list_is_filtered_sorted_and_paged(front: Front, ports: Ports) -> None:
+def test_a_list_is_filtered_sorted_and_paged(api: ApiClient, ports: Ports) -> None:
     for name, cost in (("Cup", "5"), ("Bowl", "9"), ("Cup for two", "12"), ("Jug", None)):
         make_product(ports, name, cost)
     make_product(ports, "Cup of gold", is_published=False)
@@ -181,10 +181,10 @@ def test_a_list_is_filtered_sorted_and_paged(front: Front, ports: Ports) -> None
         "filter": {"search": "CUP", "price": {"gte": 1, "lte": 12.0}},
         "sortBy": {"field": "PRICE", "direction": "DESC"},
     }
-    first = front.run(LIST, first=1, **asked)
+    first = api.run(LIST, first=1, **asked)
     assert [edge["node"]["name"] for edge in first["edges"]] == ["Cup for two"]
     assert (first["totalCount"], first["pageInfo"]["hasNextPage"]) == (2, True)
-    rest = front.run(LIST, first=10, after=first["pageInfo"]["endCursor"], **asked)
+    rest = api.run(LIST, first=10, after=first["pageInfo"]["endCursor"], **asked)
     assert [edge["node"]["name"] for edge in rest["edges"]] == ["Cup"]
     assert rest["pageInfo"]["hasNextPage"] is False
 
@@ -200,8 +200,8 @@ def test_a_list_is_filtered_sorted_and_paged(front: Front, ports: Ports) -> None
         {"first": 1, "filter": {"slugs": ["a"] * 2000}},
     ],
 )
-def test_a_list_that_makes_no_sense_is_refused(front: Front, variables: dict[str, Any]) -> None:
-    assert front.code(LIST, **variables) == "GraphQLError"
+def test_a_list_that_makes_no_sense_is_refused(api: ApiClient, variables: dict[str, Any]) -> None:
+    assert api.code(LIST, **variables) == "GraphQLError"
 
 
 @pytest.mark.parametrize(
@@ -218,20 +218,20 @@ def test_a_list_that_makes_no_sense_is_refused(front: Front, variables: dict[str
     ],
 )
 def test_a_filter_may_reach_as_far_as_it_likes(
-    front: Front, ports: Ports, filter_: dict[str, Any], found: int
+    api: ApiClient, ports: Ports, filter_: dict[str, Any], found: int
 ) -> None:
     make_product(ports)
-    assert front.run(LIST, first=1, filter=filter_)["totalCount"] == found
+    assert api.run(LIST, first=1, filter=filter_)["totalCount"] == found
 
 
 def test_a_page_of_twenty_costs_the_caller_and_one_statement(
-    front: Front, ports: Ports, token: str
+    api: ApiClient, ports: Ports, token: str
 ) -> None:
     for number in range(25):
         make_product(ports, f"Bowl {number}")
     query = f"{{ products(first: 20) {{ edges {{ node {{ {FIELDS} }} }} }} }}"
-    front.run(query, token)
+    api.run(query, token)
     with recorded_statements() as statements:
-        page = front.run(query, token)
+        page = api.run(query, token)
     assert len(page["edges"]) == 20
     assert len(selects(statements)) == 2

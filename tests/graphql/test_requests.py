@@ -6,7 +6,7 @@ import orjson
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.graphql.endpoint_client import Desk
+from tests.graphql.endpoint_client import EndpointClient
 
 ANY_JSON = st.recursive(
     st.none()
@@ -35,35 +35,37 @@ def _encode(value: Any) -> bytes:
 
 @SHARED
 @given(body=st.binary(max_size=200))
-def test_any_bytes_are_answered(desk: Desk, body: bytes) -> None:
-    assert desk.send(body).status_code in (200, 400)
+def test_any_bytes_are_answered(client: EndpointClient, body: bytes) -> None:
+    assert client.send(body).status_code in (200, 400)
 
 
 @SHARED
 @given(value=st.one_of(ANY_JSON, MEMBERS, st.lists(MEMBERS, max_size=11)))
-def test_any_json_is_answered(desk: Desk, value: Any) -> None:
-    answer = desk.send(_encode(value))
+def test_any_json_is_answered(client: EndpointClient, value: Any) -> None:
+    answer = client.send(_encode(value))
     assert answer.status_code in (200, 400)
     assert answer.json is not None
 
 
 @SHARED
 @given(name=st.text(), variable=ANY_JSON)
-def test_any_text_and_any_variable_is_answered(desk: Desk, name: str, variable: Any) -> None:
+def test_any_text_and_any_variable_is_answered(
+    client: EndpointClient, name: str, variable: Any
+) -> None:
     query = "query($n: String) { greeting(name: $n) }"
-    answer = desk.send(_encode({"query": query, "variables": {"n": variable}}))
+    answer = client.send(_encode({"query": query, "variables": {"n": variable}}))
     expected = 200 if variable is None or isinstance(variable, str) else 400
     assert answer.status_code == expected
 
 
 @SHARED
 @given(accept=st.text(st.characters(max_codepoint=255, exclude_categories=["Cc"])))
-def test_any_accept_header_is_answered(desk: Desk, accept: str) -> None:
-    assert desk.run("{ always }", Accept=accept).status_code == 200
+def test_any_accept_header_is_answered(client: EndpointClient, accept: str) -> None:
+    assert client.run("{ always }", Accept=accept).status_code == 200
 
 
 @SHARED
 @given(content_type=st.text(st.characters(max_codepoint=255, exclude_categories=["Cc"])))
-def test_any_content_type_is_answered(desk: Desk, content_type: str) -> None:
-    answer = desk.send(b'{"query": "{ always }"}', content_type=content_type)
+def test_any_content_type_is_answered(client: EndpointClient, content_type: str) -> None:
+    answer = client.send(b'{"query": "{ always }"}', content_type=content_type)
     assert answer.status_code in (200, 400, 415)

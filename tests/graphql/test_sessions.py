@@ -12,7 +12,7 @@ from tests.builders.apps import make_app
 from tests.builders.people import ADDRESS, NOBODY, make_staff, make_user, sessions_of, sign_in
 from tests.builders.shop import close_storefront
 from tests.fakes.activity import FakeActivity
-from tests.graphql.shop_client import Front
+from tests.graphql.shop_client import ApiClient
 
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0"
 LIST = """{
@@ -30,15 +30,15 @@ def activity() -> FakeActivity:
 
 
 @pytest.fixture
-def front(ports: Ports, activity: FakeActivity) -> Front:
-    return Front(replace(ports, activity=activity))
+def api(ports: Ports, activity: FakeActivity) -> ApiClient:
+    return ApiClient(replace(ports, activity=activity))
 
 
-def test_people_see_where_they_are_signed_in(front: Front, ports: Ports) -> None:
+def test_people_see_where_they_are_signed_in(api: ApiClient, ports: Ports) -> None:
     user_id = make_user(ports)
     sign_in(ports, user_id, SessionOrigin.OIDC, replace(NOBODY, user_agent=FIREFOX))
     access = sign_in(ports, user_id, caller=replace(NOBODY, address=None)).access
-    here, there = front.run(LIST, access)["sessions"]
+    here, there = api.run(LIST, access)["sessions"]
     assert (here["current"], here["origin"], here["address"]) == (True, "PASSWORD", None)
     assert there == {
         "id": there["id"],
@@ -51,38 +51,38 @@ def test_people_see_where_they_are_signed_in(front: Front, ports: Ports) -> None
     }
 
 
-def test_a_session_is_ended_by_its_id(front: Front, ports: Ports) -> None:
+def test_a_session_is_ended_by_its_id(api: ApiClient, ports: Ports) -> None:
     user_id = make_user(ports)
     lost = sign_in(ports, user_id).access
     access = sign_in(ports, user_id).access
-    there = front.run(LIST, access)["sessions"][1]
-    assert front.run(END, access, id=there["id"]) == {"errors": [], "accountErrors": []}
-    assert front.code("{ me { email } }", lost) == "InvalidTokenError"
-    again = front.run(END, access, id=there["id"])
+    there = api.run(LIST, access)["sessions"][1]
+    assert api.run(END, access, id=there["id"]) == {"errors": [], "accountErrors": []}
+    assert api.code("{ me { email } }", lost) == "InvalidTokenError"
+    again = api.run(END, access, id=there["id"])
     assert again["errors"] == [{"field": "id", "code": "NOT_FOUND"}]
     assert again["accountErrors"] == [{"code": "NOT_FOUND"}]
 
 
-def test_all_other_sessions_are_ended(front: Front, ports: Ports) -> None:
+def test_all_other_sessions_are_ended(api: ApiClient, ports: Ports) -> None:
     user_id = make_user(ports)
     sign_in(ports, user_id)
     sign_in(ports, user_id)
     access = sign_in(ports, user_id).access
-    assert front.run(END_OTHERS, access) == {"count": 2, "errors": [], "accountErrors": []}
-    assert len(front.run(LIST, access)["sessions"]) == 1
+    assert api.run(END_OTHERS, access) == {"count": 2, "errors": [], "accountErrors": []}
+    assert len(api.run(LIST, access)["sessions"]) == 1
 
 
-def test_only_people_have_sessions(front: Front, ports: Ports) -> None:
+def test_only_people_have_sessions(api: ApiClient, ports: Ports) -> None:
     _, app = make_app(ports, "an app", *Permission)
     for credential in (None, app):
-        assert front.code(END, credential, id="x") == "PermissionDenied"
-        assert front.code(END_OTHERS, credential) == "PermissionDenied"
-        assert front.run(LIST, credential) is None
-    assert front.code(END, "garbage", id="x") == "InvalidTokenError"
+        assert api.code(END, credential, id="x") == "PermissionDenied"
+        assert api.code(END_OTHERS, credential) == "PermissionDenied"
+        assert api.run(LIST, credential) is None
+    assert api.code(END, "garbage", id="x") == "InvalidTokenError"
 
 
 def test_every_request_notices_who_sent_it(
-    front: Front, ports: Ports, activity: FakeActivity
+    api: ApiClient, ports: Ports, activity: FakeActivity
 ) -> None:
     customer, staff = make_user(ports), make_staff(ports)
     _, app = make_app(ports, "an app")
@@ -93,7 +93,7 @@ def test_every_request_notices_who_sent_it(
         sign_in(ports, staff).access,
         app,
     ):
-        front.ask("{ shop { name } }", credential)
+        api.ask("{ shop { name } }", credential)
     assert activity.requests == dict.fromkeys(TrafficKind, 1)
     seen = [*sessions_of(ports, customer), *sessions_of(ports, staff)]
     assert activity.sessions == [session.id for session in seen]
@@ -101,15 +101,15 @@ def test_every_request_notices_who_sent_it(
 
 
 def test_what_the_closed_storefront_turns_away_is_counted_too(
-    front: Front, ports: Ports, activity: FakeActivity
+    api: ApiClient, ports: Ports, activity: FakeActivity
 ) -> None:
     close_storefront(ports)
-    assert front.post({"query": "{ shop { name } }"}).status_code == 401
+    assert api.post({"query": "{ shop { name } }"}).status_code == 401
     assert activity.requests == {TrafficKind.ANONYMOUS: 1}
 
 
-def test_a_batch_is_one_request(front: Front, ports: Ports, activity: FakeActivity) -> None:
+def test_a_batch_is_one_request(api: ApiClient, ports: Ports, activity: FakeActivity) -> None:
     access = sign_in(ports, make_user(ports)).access
-    front.post([{"query": END_OTHERS}, {"query": LIST}, {"query": "{"}], access)
+    api.post([{"query": END_OTHERS}, {"query": LIST}, {"query": "{"}], access)
     assert activity.requests == {TrafficKind.CUSTOMER: 1}
     assert len(activity.sessions) == 1

@@ -11,7 +11,7 @@ from app.ports import Ports
 from tests.builders.apps import make_app
 from tests.builders.outbox import mails
 from tests.builders.people import make_group, make_staff, make_user, sign_in
-from tests.graphql.shop_client import Front
+from tests.graphql.shop_client import ApiClient
 
 STAFF = Permission.MANAGE_STAFF
 USERS = Permission.MANAGE_USERS
@@ -49,12 +49,12 @@ GROUP_DELETE = f"""mutation ($id: ID!) {{
 
 
 @pytest.fixture
-def front(ports: Ports) -> Front:
-    return Front(ports)
+def api(ports: Ports) -> ApiClient:
+    return ApiClient(ports)
 
 
 @pytest.fixture
-def boss(ports: Ports) -> str:
+def manager(ports: Ports) -> str:
     """The token of somebody who manages staff, customers and orders."""
     return sign_in(ports, make_staff(ports, "boss@example.com", STAFF, USERS, ORDERS)).access
 
@@ -67,7 +67,7 @@ def group_id(key: int) -> str:
     return to_global_id("Group", key)
 
 
-def told(payload: Any) -> list[tuple[str | None, str]]:
+def error_codes(payload: Any) -> list[tuple[str | None, str]]:
     """Field and code of what was wrong, with nothing done."""
     assert payload.get("user") is payload.get("group") is None
     assert all(error["message"] for error in payload["errors"])
@@ -77,7 +77,7 @@ def told(payload: Any) -> list[tuple[str | None, str]]:
     return found
 
 
-def test_staff_are_invited_updated_and_deleted(ports: Ports, front: Front, boss: str) -> None:
+def test_staff_are_invited_updated_and_deleted(ports: Ports, api: ApiClient, manager: str) -> None:
     support = group_id(make_group(ports, "Support", ORDERS))
     new = {
         "email": "Eve@example.com",
@@ -85,7 +85,7 @@ def test_staff_are_invited_updated_and_deleted(ports: Ports, front: Front, boss:
         "addGroups": [support],
         "redirectUrl": "http://localhost:3000/",
     }
-    made = front.run(STAFF_CREATE, boss, input=new)
+    made = api.run(STAFF_CREATE, manager, input=new)
     assert made == {
         "user": {
             "email": "eve@example.com",
@@ -98,49 +98,51 @@ def test_staff_are_invited_updated_and_deleted(ports: Ports, front: Front, boss:
         "errors": [],
     }
     assert [mail.kind for mail in mails(ports)] == [MailKind.STAFF_INVITATION]
-    eve = front.run('{ user(email: "eve@example.com") { id } }', boss)["id"]
+    eve = api.run('{ user(email: "eve@example.com") { id } }', manager)["id"]
     changes = {"lastName": "Lee", "isActive": False, "removeGroups": [support], "addGroups": None}
-    changed = front.run(STAFF_UPDATE, boss, id=eve, input=changes)["user"]
+    changed = api.run(STAFF_UPDATE, manager, id=eve, input=changes)["user"]
     assert (changed["firstName"], changed["lastName"]) == ("Eve", "Lee")
     assert (changed["isActive"], changed["permissionGroups"]) == (False, [])
-    assert front.run(STAFF_DELETE, boss, id=eve)["user"]["email"] == "eve@example.com"
-    assert told(front.run(STAFF_DELETE, boss, id=eve)) == [("id", "NOT_FOUND")]
+    assert api.run(STAFF_DELETE, manager, id=eve)["user"]["email"] == "eve@example.com"
+    assert error_codes(api.run(STAFF_DELETE, manager, id=eve)) == [("id", "NOT_FOUND")]
 
 
-def test_what_is_out_of_scope_is_listed(ports: Ports, front: Front, boss: str) -> None:
+def test_what_is_out_of_scope_is_listed(ports: Ports, api: ApiClient, manager: str) -> None:
     above = make_staff(ports, "above@example.com", PAGES)
     editors = group_id(make_group(ports, "Editors", PAGES))
-    payload = front.run(STAFF_CREATE, boss, input={"email": "e@x.example", "addGroups": [editors]})
-    assert told(payload) == [("addGroups", "OUT_OF_SCOPE_GROUP")]
+    payload = api.run(
+        STAFF_CREATE, manager, input={"email": "e@x.example", "addGroups": [editors]}
+    )
+    assert error_codes(payload) == [("addGroups", "OUT_OF_SCOPE_GROUP")]
     assert payload["errors"][0]["groups"] == [editors]
-    payload = front.run(STAFF_UPDATE, boss, id=user_id(above), input={"firstName": "x"})
-    assert told(payload) == [("id", "OUT_OF_SCOPE_USER")]
+    payload = api.run(STAFF_UPDATE, manager, id=user_id(above), input={"firstName": "x"})
+    assert error_codes(payload) == [("id", "OUT_OF_SCOPE_USER")]
     assert payload["errors"][0]["users"] == [user_id(above)]
     wanted = {"name": "G", "addPermissions": ["MANAGE_PAGES", "MANAGE_ORDERS"]}
-    payload = front.run(GROUP_CREATE, boss, input=wanted)
-    assert told(payload) == [("addPermissions", "OUT_OF_SCOPE_PERMISSION")]
+    payload = api.run(GROUP_CREATE, manager, input=wanted)
+    assert error_codes(payload) == [("addPermissions", "OUT_OF_SCOPE_PERMISSION")]
     assert payload["errors"][0]["permissions"] == ["MANAGE_PAGES"]
     assert (payload["errors"][0]["users"], payload["errors"][0]["channels"]) == (None, None)
 
 
-def test_a_customer_is_invited_changed_and_deleted(ports: Ports, front: Front) -> None:
+def test_a_customer_is_invited_changed_and_deleted(ports: Ports, api: ApiClient) -> None:
     _, crm = make_app(ports, "crm", USERS)
     new = {
         "email": "ann@example.com",
         "channel": "default",
         "redirectUrl": "http://localhost:3000/",
     }
-    made = front.run(CUSTOMER_CREATE, crm, input=new)
+    made = api.run(CUSTOMER_CREATE, crm, input=new)
     assert made["errors"] == made["accountErrors"] == []
     assert [mail.kind for mail in mails(ports)] == [MailKind.CUSTOMER_INVITATION]
-    ann = front.run('{ user(email: "ann@example.com") { id } }', crm)["id"]
+    ann = api.run('{ user(email: "ann@example.com") { id } }', crm)["id"]
     changes = {"firstName": "Ann", "isConfirmed": False, "isActive": False}
-    changed = front.run(CUSTOMER_UPDATE, crm, id=ann, input=changes)["user"]
+    changed = api.run(CUSTOMER_UPDATE, crm, id=ann, input=changes)["user"]
     assert (changed["firstName"], changed["isConfirmed"], changed["isActive"]) == (
         *("Ann", False, False),
     )
-    assert front.run(CUSTOMER_DELETE, crm, id=ann)["user"]["firstName"] == "Ann"
-    assert told(front.run(CUSTOMER_UPDATE, crm, id=ann, input={})) == [("id", "NOT_FOUND")]
+    assert api.run(CUSTOMER_DELETE, crm, id=ann)["user"]["firstName"] == "Ann"
+    assert error_codes(api.run(CUSTOMER_UPDATE, crm, id=ann, input={})) == [("id", "NOT_FOUND")]
 
 
 @pytest.mark.parametrize(
@@ -201,21 +203,21 @@ def test_a_customer_is_invited_changed_and_deleted(ports: Ports, front: Front) -
 )
 def test_what_cannot_be_is_a_problem_of_the_payload(
     ports: Ports,
-    front: Front,
-    boss: str,
+    api: ApiClient,
+    manager: str,
     query: str,
     variables: dict[str, Any],
     problems: list[tuple[str, str]],
 ) -> None:
     make_user(ports, "ann@example.com")
     make_group(ports, "Support", ORDERS)
-    assert told(front.run(query, boss, **variables)) == problems
+    assert error_codes(api.run(query, manager, **variables)) == problems
 
 
-def test_a_group_is_made_changed_and_deleted(ports: Ports, front: Front, boss: str) -> None:
+def test_a_group_is_made_changed_and_deleted(ports: Ports, api: ApiClient, manager: str) -> None:
     bob = user_id(make_staff(ports, "bob@example.com"))
     new = {"name": "Support", "addPermissions": ["MANAGE_ORDERS"], "addUsers": [bob]}
-    made = front.run(GROUP_CREATE, boss, input=new)
+    made = api.run(GROUP_CREATE, manager, input=new)
     assert made == {
         "group": {
             "name": "Support",
@@ -225,16 +227,16 @@ def test_a_group_is_made_changed_and_deleted(ports: Ports, front: Front, boss: s
         },
         "errors": [],
     }
-    support = front.run("{ permissionGroups(first: 1) { edges { node { id } } } }", boss)
+    support = api.run("{ permissionGroups(first: 1) { edges { node { id } } } }", manager)
     support = support["edges"][0]["node"]["id"]
     changes = {"name": "Care", "removeUsers": [bob], "removePermissions": ["MANAGE_ORDERS"]}
-    changed = front.run(GROUP_UPDATE, boss, id=support, input=changes)["group"]
+    changed = api.run(GROUP_UPDATE, manager, id=support, input=changes)["group"]
     assert (changed["name"], changed["permissions"], changed["users"]) == ("Care", [], [])
-    assert front.run(GROUP_DELETE, boss, id=support)["group"]["name"] == "Care"
+    assert api.run(GROUP_DELETE, manager, id=support)["group"]["name"] == "Care"
 
 
 def test_each_mutation_of_a_request_sees_what_the_one_before_has_done(
-    ports: Ports, front: Front, boss: str
+    ports: Ports, api: ApiClient, manager: str
 ) -> None:
     group = group_id(make_group(ports, "Support"))
     bob, eve = (user_id(make_staff(ports, f"{name}@example.com")) for name in ("bob", "eve"))
@@ -246,16 +248,16 @@ def test_each_mutation_of_a_request_sees_what_the_one_before_has_done(
         group { users { email } }
       }
     }"""
-    answer = front.ask(query, boss, group=group, bob=bob, eve=eve)
+    answer = api.ask(query, manager, group=group, bob=bob, eve=eve)
     assert "errors" not in answer
     assert answer["data"]["a"]["group"]["users"] == [{"email": "bob@example.com"}]
     assert answer["data"]["b"]["group"]["users"] == [{"email": "eve@example.com"}]
 
 
-def test_what_is_deleted_is_shown_as_it_was(ports: Ports, front: Front, boss: str) -> None:
+def test_what_is_deleted_is_shown_as_it_was(ports: Ports, api: ApiClient, manager: str) -> None:
     group = make_group(ports, "Support", ORDERS)
     bob = make_user(ports, "bob@example.com", is_staff=True, groups=[group])
-    user = front.run(STAFF_DELETE, boss, id=user_id(bob))["user"]
+    user = api.run(STAFF_DELETE, manager, id=user_id(bob))["user"]
     assert user["permissionGroups"] == [{"name": "Support"}]
-    payload = front.run(GROUP_DELETE, boss, id=group_id(group))
+    payload = api.run(GROUP_DELETE, manager, id=group_id(group))
     assert payload["group"]["permissions"] == [{"code": "MANAGE_ORDERS"}]

@@ -9,7 +9,7 @@ import pytest
 
 from app.graphql.server.multipart import MAX_FILE_PATHS, MAX_PARTS
 from app.web.installation import Installation
-from tests.graphql.endpoint_client import Desk, Reply, messages
+from tests.graphql.endpoint_client import EndpointClient, Reply, messages
 from tests.graphql.fake_identity import CUSTOMER, Callers
 
 SEND = {"query": "mutation($f: Upload!) { send(file: $f) }", "variables": {"f": None}}
@@ -20,7 +20,7 @@ PICTURE: File = ("cat.png", b"12345", "image/png")
 
 
 def upload(
-    desk: Desk,
+    client: EndpointClient,
     operations: object = SEND,
     places: object = PLACE,
     files: dict[str, File] | None = None,
@@ -33,25 +33,27 @@ def upload(
     ).items():
         form[name] = (BytesIO(data), filename, content_type)
     given = PREFLIGHT if headers is None else headers
-    answer = desk.client.post("/graphql/", data=form, headers=given)
+    answer = client.client.post("/graphql/", data=form, headers=given)
     assert isinstance(answer, Reply)
     return answer
 
 
-def test_a_file_arrives_with_its_name_and_type(desk: Desk) -> None:
-    answer = upload(desk)
+def test_a_file_arrives_with_its_name_and_type(client: EndpointClient) -> None:
+    answer = upload(client)
     assert answer.status_code == 200, answer.text
     assert answer.json == {"data": {"send": "cat.png image/png 5 None"}}
 
 
-def test_a_file_may_go_to_several_places_and_several_files_to_a_list(desk: Desk) -> None:
+def test_a_file_may_go_to_several_places_and_several_files_to_a_list(
+    client: EndpointClient,
+) -> None:
     operations = {
         "query": "mutation($f: Upload!, $m: [Upload]) { send(file: $f) sendMany(files: $m) }",
         "variables": {"f": None, "m": [None, None]},
     }
     places = {"a": ["variables.f", "variables.m.1"], "b": ["variables.m.0"]}
     files = {"a": PICTURE, "b": ("dog.gif", b"", "image/gif")}
-    answer = upload(desk, operations, places, files)
+    answer = upload(client, operations, places, files)
     assert answer.json["data"]["sendMany"] == "dog.gif cat.png"
 
 
@@ -59,19 +61,21 @@ def test_a_file_may_go_to_several_places_and_several_files_to_a_list(desk: Desk)
     ("filename", "kept"),
     [("../../etc/passwd", "passwd"), ("C:\\\\temp\\\\cat.png", "cat.png"), ("кот.png", "кот.png")],
 )
-def test_of_a_files_name_only_the_last_part_is_kept(desk: Desk, filename: str, kept: str) -> None:
-    answer = upload(desk, files={"0": (filename, b"1", "image/png")})
+def test_of_a_files_name_only_the_last_part_is_kept(
+    client: EndpointClient, filename: str, kept: str
+) -> None:
+    answer = upload(client, files={"0": (filename, b"1", "image/png")})
     assert answer.json["data"]["send"].startswith(f"{kept} ")
 
 
-def test_a_form_comes_with_a_credential_or_the_preflight_header(desk: Desk) -> None:
-    assert upload(desk, headers={"Authorization": f"Bearer {CUSTOMER}"}).status_code == 200
-    assert upload(desk, headers={"Authorization-Bearer": CUSTOMER}).status_code == 200
+def test_a_form_comes_with_a_credential_or_the_preflight_header(client: EndpointClient) -> None:
+    assert upload(client, headers={"Authorization": f"Bearer {CUSTOMER}"}).status_code == 200
+    assert upload(client, headers={"Authorization-Bearer": CUSTOMER}).status_code == 200
     for headers in ({}, {"Authorization": "Basic c2hvcDpwYXNz"}, {"Cookie": "a=b"}):
-        answer = upload(desk, headers=headers)
+        answer = upload(client, headers=headers)
         assert answer.status_code == 400
         assert "GraphQL-Require-Preflight" in messages(answer)[0]
-    assert desk.documents_read == 1
+    assert client.documents_read == 1
 
 
 @pytest.mark.parametrize(
@@ -102,9 +106,9 @@ def test_a_form_comes_with_a_credential_or_the_preflight_header(desk: Desk) -> N
     ],
 )
 def test_a_form_that_does_not_fit_together_answers_400(
-    desk: Desk, operations: object, places: object
+    client: EndpointClient, operations: object, places: object
 ) -> None:
-    answer = upload(desk, operations, places)
+    answer = upload(client, operations, places)
     assert answer.status_code == 400
     assert answer.json.keys() == {"errors"}
 
@@ -134,8 +138,8 @@ def form(*parts: tuple[str, str]) -> bytes:
         (form(("operations", "{}"))[:20], "multipart/form-data; boundary=edge"),
     ],
 )
-def test_a_broken_form_answers_400(desk: Desk, body: bytes, content_type: str) -> None:
-    answer = desk.send(body, content_type=content_type, credential=CUSTOMER)
+def test_a_broken_form_answers_400(client: EndpointClient, body: bytes, content_type: str) -> None:
+    answer = client.send(body, content_type=content_type, credential=CUSTOMER)
     assert answer.status_code == 400
     assert answer.json.keys() == {"errors"}
 
@@ -143,10 +147,10 @@ def test_a_broken_form_answers_400(desk: Desk, body: bytes, content_type: str) -
 def test_files_may_be_as_large_as_their_limit_together(
     installation: Installation, callers: Callers
 ) -> None:
-    desk = Desk(replace(installation, upload_max=1000), callers)
+    client = EndpointClient(replace(installation, upload_max=1000), callers)
     half = ("a", b"x" * 500, "b/c")
-    assert upload(desk, files={"0": half, "1": half}).status_code == 200
-    answer = upload(desk, files={"0": half, "1": ("a", b"x" * 501, "b/c")})
+    assert upload(client, files={"0": half, "1": half}).status_code == 200
+    answer = upload(client, files={"0": half, "1": ("a", b"x" * 501, "b/c")})
     assert answer.status_code == 413
     assert messages(answer) == ["The files together are larger than 1000 bytes."]
 
@@ -154,37 +158,37 @@ def test_files_may_be_as_large_as_their_limit_together(
 def test_text_in_a_form_is_no_larger_than_any_body(
     installation: Installation, callers: Callers
 ) -> None:
-    desk = Desk(replace(installation, graphql_body_max=2000), callers)
-    assert upload(desk).status_code == 200
+    client = EndpointClient(replace(installation, graphql_body_max=2000), callers)
+    assert upload(client).status_code == 200
     padded = {**SEND, "extensions": {"x": "x" * 2000}}
-    assert upload(desk, padded).status_code == 413
+    assert upload(client, padded).status_code == 413
 
 
 def test_a_form_larger_than_both_limits_is_not_read(
     installation: Installation, callers: Callers
 ) -> None:
-    desk = Desk(replace(installation, graphql_body_max=1000, upload_max=1000), callers)
-    answer = upload(desk, files={"0": ("a", b"x" * 3000, "b/c")})
+    client = EndpointClient(replace(installation, graphql_body_max=1000, upload_max=1000), callers)
+    answer = upload(client, files={"0": ("a", b"x" * 3000, "b/c")})
     assert answer.status_code == 413
 
 
-def test_a_form_of_too_many_parts_answers_413(desk: Desk) -> None:
+def test_a_form_of_too_many_parts_answers_413(client: EndpointClient) -> None:
     parts = [(str(number), "") for number in range(MAX_PARTS)]
     body = form(("operations", "{}"), ("map", "{}"), *parts)
     content_type = "multipart/form-data; boundary=edge"
-    assert desk.send(body, content_type=content_type, credential=CUSTOMER).status_code == 413
+    assert client.send(body, content_type=content_type, credential=CUSTOMER).status_code == 413
 
 
-def test_a_text_is_no_file(desk: Desk) -> None:
-    answer = desk.post({**SEND, "variables": {"f": "cat.png"}})
+def test_a_text_is_no_file(client: EndpointClient) -> None:
+    answer = client.post({**SEND, "variables": {"f": "cat.png"}})
     assert answer.status_code == 400
 
 
-def test_a_file_in_an_introspection_does_no_harm(desk: Desk) -> None:
+def test_a_file_in_an_introspection_does_no_harm(client: EndpointClient) -> None:
     operations = {
         "query": "query($f: Upload) { __typename greeting(files: [$f]) }",
         "variables": {"f": None},
     }
-    assert upload(desk, operations).json["data"]["greeting"] == "Hello, you cat.png:5"
+    assert upload(client, operations).json["data"]["greeting"] == "Hello, you cat.png:5"
     operations = {"query": "{ __typename }", "variables": {"f": None}}
-    assert upload(desk, operations).json == {"data": {"__typename": "Query"}}
+    assert upload(client, operations).json == {"data": {"__typename": "Query"}}

@@ -25,7 +25,7 @@ from tests.builders.products import make_product, product_id
 from tests.builders.webhooks import TARGET, make_delivery, make_webhook
 from tests.domain.urls.test_delivery_targets import INTERNAL, NO_ADDRESSES
 from tests.fixtures.network import take_attempts
-from tests.graphql.shop_client import Front
+from tests.graphql.shop_client import ApiClient
 from tests.graphql.test_event_deliveries import DRY_RUN, TRIGGER
 from tests.graphql.test_webhooks import CREATE, UPDATE
 from tests.services.deliveries.test_fanout import happen
@@ -86,8 +86,8 @@ IDS = [
 
 
 @pytest.fixture
-def front(ports: Ports) -> Front:
-    return Front(ports)
+def api(ports: Ports) -> ApiClient:
+    return ApiClient(ports)
 
 
 @pytest.fixture
@@ -96,7 +96,7 @@ def owner(ports: Ports) -> tuple[int, str]:
 
 
 @pytest.fixture
-def boss(ports: Ports) -> str:
+def manager(ports: Ports) -> str:
     return sign_in(ports, make_user(ports, "boss@example.com", is_superuser=True)).access
 
 
@@ -116,16 +116,16 @@ def deliveries(ports: Ports) -> Sequence[DeliveryRecord]:
 
 
 def test_a_target_is_refused_in_every_internal_spelling_when_made_and_when_changed(
-    front: Front, ports: Ports, owner: tuple[int, str]
+    api: ApiClient, ports: Ports, owner: tuple[int, str]
 ) -> None:
     key = to_global_id("Webhook", make_webhook(ports, owner[0]))
     # Blanks around an address are taken off: no fault in itself.
     wrong = [url for url in (*SPELLINGS, *NO_ADDRESSES) if url == url.strip()]
     for url in wrong:
         refused = [("targetUrl", "INVALID")]
-        made = front.run(CREATE, owner[1], input={"targetUrl": url})
+        made = api.run(CREATE, owner[1], input={"targetUrl": url})
         assert problems(made) == refused, url
-        changed = front.run(UPDATE, owner[1], id=key, input={"targetUrl": url})
+        changed = api.run(UPDATE, owner[1], id=key, input={"targetUrl": url})
         assert problems(changed) == refused, url
     assert stored(ports) == [(TARGET, "")]
 
@@ -152,13 +152,13 @@ def test_a_target_is_looked_at_again_before_each_attempt(
 
 @pytest.mark.parametrize(("query", "code"), QUERIES)
 def test_query_without_payload_is_refused(
-    front: Front, ports: Ports, owner: tuple[int, str], boss: str, query: str, code: str
+    api: ApiClient, ports: Ports, owner: tuple[int, str], manager: str, query: str, code: str
 ) -> None:
     key = to_global_id("Webhook", make_webhook(ports, owner[0], query=GOOD))
     refused = [("query", code)]
-    made = front.run(CREATE, owner[1], input={"targetUrl": TARGET, "query": query})
-    changed = front.run(UPDATE, owner[1], id=key, input={"query": query})
-    tried = front.run(DRY_RUN, boss, told=query)
+    made = api.run(CREATE, owner[1], input={"targetUrl": TARGET, "query": query})
+    changed = api.run(UPDATE, owner[1], id=key, input={"query": query})
+    tried = api.run(DRY_RUN, manager, told=query)
 
     assert [problems(one) for one in (made, changed)] == [refused, refused]
     assert stored(ports) == [(TARGET, GOOD)]
@@ -167,25 +167,25 @@ def test_query_without_payload_is_refused(
 
 
 def test_an_object_is_refused_by_an_id_of_no_such_thing(
-    front: Front, ports: Ports, owner: tuple[int, str], boss: str
+    api: ApiClient, ports: Ports, owner: tuple[int, str], manager: str
 ) -> None:
     make_product(ports)
     webhook = to_global_id("Webhook", make_webhook(ports, owner[0], query=GOOD))
     for id_, code in IDS:
-        tried = front.run(DRY_RUN, boss, told=GOOD, id=id_)
+        tried = api.run(DRY_RUN, manager, told=GOOD, id=id_)
         assert problems(tried) == [("objectId", code)], id_
-        sent = front.run(TRIGGER, boss, webhook=webhook, id=id_)
+        sent = api.run(TRIGGER, manager, webhook=webhook, id=id_)
         assert problems(sent) == [("objectId", code)], id_
     assert deliveries(ports) == []
 
 
 def test_payload_without_permission_fails_with_the_reason(
-    front: Front, ports: Ports, owner: tuple[int, str], boss: str
+    api: ApiClient, ports: Ports, owner: tuple[int, str], manager: str
 ) -> None:
     query = """subscription { event { ... on CustomerUpdated {
         user { email orders(first: 1) { edges { node { id } } } } } } }"""
     customer = make_user(ports, "ann@example.com")
-    made = front.run(CREATE, owner[1], input={"targetUrl": TARGET, "query": query})
+    made = api.run(CREATE, owner[1], input={"targetUrl": TARGET, "query": query})
     assert made["errors"] == []
     happen(ports, CustomerUpdated(customer))
     fan_out_events(ports, WORKER)
@@ -194,18 +194,18 @@ def test_payload_without_permission_fails_with_the_reason(
     assert (failed.status, failed.payload) == ("FAILED", "")
     assert "MANAGE_ORDERS" in failed.given_up
     app = to_global_id("App", owner[0])
-    tried = front.run(DRY_RUN, boss, told=query, id=to_global_id("User", customer), app=app)
+    tried = api.run(DRY_RUN, manager, told=query, id=to_global_id("User", customer), app=app)
     assert (tried["payload"], problems(tried)) == (None, [("query", "GRAPHQL_ERROR")])
 
 
 def test_event_is_not_sent_after_losing_its_permission(
-    front: Front, ports: Ports, boss: str
+    api: ApiClient, ports: Ports, manager: str
 ) -> None:
     app, _ = make_app(ports, "till")
     webhook = make_webhook(ports, app, AsyncEvent.PRODUCT_UPDATED, query=GOOD)
     product = product_id(make_product(ports))
 
-    sent = front.run(TRIGGER, boss, webhook=to_global_id("Webhook", webhook), id=product)
+    sent = api.run(TRIGGER, manager, webhook=to_global_id("Webhook", webhook), id=product)
 
     assert problems(sent) == [(None, "MISSING_PERMISSION")]
     assert deliveries(ports) == []

@@ -17,7 +17,7 @@ from tests.builders.apps import make_app
 from tests.builders.people import make_staff, sign_in
 from tests.builders.webhooks import make_webhook
 from tests.fakes.clock import FakeClock
-from tests.graphql.shop_client import Front
+from tests.graphql.shop_client import ApiClient
 
 QUERY = "subscription { event { ...on AppUpdated { app { id } } } }"
 FIELDS = "id name identifier targetUrl isActive subscriptionQuery customHeaders secretKey"
@@ -40,8 +40,8 @@ TARGET = "https://app.example.com/hook"
 
 
 @pytest.fixture
-def front(ports: Ports) -> Front:
-    return Front(ports)
+def api(ports: Ports) -> ApiClient:
+    return ApiClient(ports)
 
 
 @pytest.fixture
@@ -66,31 +66,33 @@ def stored(ports: Ports) -> WebhookRecord:
 
 
 def test_an_app_makes_a_webhook_of_its_own_without_a_permission(
-    front: Front, owner: tuple[int, str]
+    api: ApiClient, owner: tuple[int, str]
 ) -> None:
-    made = front.run(CREATE, owner[1], input={"targetUrl": TARGET, "query": QUERY, "name": "a"})
+    made = api.run(CREATE, owner[1], input={"targetUrl": TARGET, "query": QUERY, "name": "a"})
 
     assert made["errors"] == []
     assert made["webhook"]["app"] == {"id": to_global_id("App", owner[0])}
     assert made["webhook"]["asyncEvents"] == [{"eventType": "APP_UPDATED"}]
-    assert front.run(ONE, owner[1], id=made["webhook"]["id"])["subscriptionQuery"] == QUERY
+    assert api.run(ONE, owner[1], id=made["webhook"]["id"])["subscriptionQuery"] == QUERY
 
 
 def test_staff_say_which_app_a_webhook_is_for(
-    front: Front, manager: str, owner: tuple[int, str]
+    api: ApiClient, manager: str, owner: tuple[int, str]
 ) -> None:
     said = {"targetUrl": TARGET, "asyncEvents": ["ANY_EVENTS"]}
-    assert problems(front.run(CREATE, manager, input=said)) == [("app", "REQUIRED")]
+    assert problems(api.run(CREATE, manager, input=said)) == [("app", "REQUIRED")]
     unknown = said | {"app": to_global_id("App", 99999)}
-    assert problems(front.run(CREATE, manager, input=unknown)) == [("app", "NOT_FOUND")]
-    made = front.run(CREATE, manager, input=said | {"app": to_global_id("App", owner[0])})
+    assert problems(api.run(CREATE, manager, input=unknown)) == [("app", "NOT_FOUND")]
+    made = api.run(CREATE, manager, input=said | {"app": to_global_id("App", owner[0])})
     assert made["errors"] == []
 
 
-def test_the_names_of_headers_may_be_in_any_capitals(front: Front, owner: tuple[int, str]) -> None:
+def test_the_names_of_headers_may_be_in_any_capitals(
+    api: ApiClient, owner: tuple[int, str]
+) -> None:
     headers = {"x-key": "1", "AUTHORIZATION-b": "2"}
     said = {"targetUrl": TARGET, "query": QUERY, "customHeaders": json.dumps(headers)}
-    made = front.run(CREATE, owner[1], input=said)
+    made = api.run(CREATE, owner[1], input=said)
     assert json.loads(made["webhook"]["customHeaders"]) == headers
 
 
@@ -112,70 +114,70 @@ def test_the_names_of_headers_may_be_in_any_capitals(front: Front, owner: tuple[
     ],
 )
 def test_what_makes_no_sense_is_refused_and_changes_nothing(
-    front: Front,
+    api: ApiClient,
     ports: Ports,
     owner: tuple[int, str],
     said: dict[str, object],
     problem: tuple[str, str],
 ) -> None:
-    assert problems(front.run(CREATE, owner[1], input={"targetUrl": TARGET} | said)) == [problem]
+    assert problems(api.run(CREATE, owner[1], input={"targetUrl": TARGET} | said)) == [problem]
     key = make_webhook(ports, owner[0])
     before = stored(ports).target_url
     if said != {"targetUrl": None}:
-        update = front.run(UPDATE, owner[1], id=to_global_id("Webhook", key), input=said)
+        update = api.run(UPDATE, owner[1], id=to_global_id("Webhook", key), input=said)
         assert problems(update) == [problem]
     assert stored(ports).target_url == before
 
 
-def test_empty_texts_count_as_none(front: Front, owner: tuple[int, str]) -> None:
+def test_empty_texts_count_as_none(api: ApiClient, owner: tuple[int, str]) -> None:
     said = {"targetUrl": TARGET, "name": "", "query": "", "secretKey": "", "identifier": ""}
-    webhook = front.run(CREATE, owner[1], input=said)["webhook"]
+    webhook = api.run(CREATE, owner[1], input=said)["webhook"]
 
     assert [webhook[name] for name in ("name", "subscriptionQuery", "secretKey")] == [None] * 3
 
 
 def test_what_is_left_out_of_a_change_stays(
-    front: Front, ports: Ports, owner: tuple[int, str]
+    api: ApiClient, ports: Ports, owner: tuple[int, str]
 ) -> None:
     said = {"targetUrl": TARGET, "query": QUERY, "name": "a", "secretKey": "sesame"}
-    made = front.run(CREATE, owner[1], input=said)["webhook"]
+    made = api.run(CREATE, owner[1], input=said)["webhook"]
     target = "https://other.example.com/hook"
     update = {"targetUrl": target, "query": ""}
-    changed = front.run(UPDATE, owner[1], id=made["id"], input=update)["webhook"]
+    changed = api.run(UPDATE, owner[1], id=made["id"], input=update)["webhook"]
 
     kept = {name: value for name, value in made.items() if name != "app"}
     assert changed == kept | {"targetUrl": target}
 
 
 def test_the_webhook_of_another_app_is_not_there(
-    front: Front, ports: Ports, owner: tuple[int, str]
+    api: ApiClient, ports: Ports, owner: tuple[int, str]
 ) -> None:
     other = make_app(ports, "other", Permission.MANAGE_PRODUCTS)[1]
     key = to_global_id("Webhook", make_webhook(ports, owner[0]))
 
-    changed = front.run(UPDATE, other, id=key, input={"name": "mine"})
+    changed = api.run(UPDATE, other, id=key, input={"name": "mine"})
     assert problems(changed) == [("id", "NOT_FOUND")]
-    assert problems(front.run(DELETE, other, id=key)) == [("id", "NOT_FOUND")]
-    assert front.run(ONE, other, id=key) is None
+    assert problems(api.run(DELETE, other, id=key)) == [("id", "NOT_FOUND")]
+    assert api.run(ONE, other, id=key) is None
     assert stored(ports).name == "hook"
 
 
 def test_an_app_finds_its_webhook_by_its_own_name_for_it(
-    front: Front, owner: tuple[int, str]
+    api: ApiClient, owner: tuple[int, str]
 ) -> None:
     said = {"targetUrl": TARGET, "identifier": "orders"}
-    front.run(CREATE, owner[1], input=said)
+    api.run(CREATE, owner[1], input=said)
 
-    assert problems(front.run(CREATE, owner[1], input=said)) == [("identifier", "UNIQUE")]
-    changed = front.run(UPDATE, owner[1], identifier="orders", input={"name": "b"})
+    assert problems(api.run(CREATE, owner[1], input=said)) == [("identifier", "UNIQUE")]
+    changed = api.run(UPDATE, owner[1], identifier="orders", input={"name": "b"})
     assert changed["webhook"]["name"] == "b"
 
 
 def test_replaced_secret_signs_for_one_more_day(
-    front: Front, ports: Ports, owner: tuple[int, str], clock: FakeClock
+    api: ApiClient, ports: Ports, owner: tuple[int, str], clock: FakeClock
 ) -> None:
     key = to_global_id("Webhook", make_webhook(ports, owner[0], secret="old"))
-    changed = front.run(UPDATE, owner[1], id=key, input={"secretKey": "new"})
+    changed = api.run(UPDATE, owner[1], id=key, input={"secretKey": "new"})
     assert changed["webhook"]["secretKey"] == "new"
 
     assert endpoint_of(ports, stored(ports)).secrets == ("new", "old")
@@ -184,35 +186,35 @@ def test_replaced_secret_signs_for_one_more_day(
 
 
 def test_a_secret_that_was_taken_away_signs_no_more(
-    front: Front, ports: Ports, owner: tuple[int, str]
+    api: ApiClient, ports: Ports, owner: tuple[int, str]
 ) -> None:
     key = to_global_id("Webhook", make_webhook(ports, owner[0], secret="old"))
-    front.run(UPDATE, owner[1], id=key, input={"secretKey": ""})
+    api.run(UPDATE, owner[1], id=key, input={"secretKey": ""})
 
     assert endpoint_of(ports, stored(ports)).secrets == ()
 
 
 def test_enabling_a_webhook_clears_the_disable_reason(
-    front: Front, ports: Ports, owner: tuple[int, str]
+    api: ApiClient, ports: Ports, owner: tuple[int, str]
 ) -> None:
     key = make_webhook(ports, owner[0])
     with ports.database.transaction() as session:
         webhook = session.get_one(WebhookRecord, key)
         webhook.is_active, webhook.disabled_reason = False, "It failed."
         webhook.failing_since = ports.clock.now()
-    front.run(UPDATE, owner[1], id=to_global_id("Webhook", key), input={"isActive": True})
+    api.run(UPDATE, owner[1], id=to_global_id("Webhook", key), input={"isActive": True})
 
     now = stored(ports)
     assert (now.is_active, now.disabled_reason, now.failing_since) == (True, "", None)
 
 
 def test_every_change_leaves_a_row_without_the_secret(
-    front: Front, ports: Ports, owner: tuple[int, str]
+    api: ApiClient, ports: Ports, owner: tuple[int, str]
 ) -> None:
     said = {"targetUrl": TARGET, "secretKey": "sesame", "customHeaders": '{"X-Key": "sesame"}'}
-    made = front.run(CREATE, owner[1], input=said)["webhook"]
-    front.run(UPDATE, owner[1], id=made["id"], input={"name": "b"})
-    front.run(DELETE, owner[1], id=made["id"])
+    made = api.run(CREATE, owner[1], input=said)["webhook"]
+    api.run(UPDATE, owner[1], id=made["id"], input={"name": "b"})
+    api.run(DELETE, owner[1], id=made["id"])
 
     with ports.database.reading() as session:
         rows = session.scalars(select(AuditRecord).order_by(AuditRecord.id)).all()
@@ -222,11 +224,13 @@ def test_every_change_leaves_a_row_without_the_secret(
 
 
 def test_a_secret_that_was_lost_is_said_to_be_and_the_rest_is_answered(
-    ports: Ports, front: Front, owner: tuple[int, str]
+    ports: Ports, api: ApiClient, owner: tuple[int, str]
 ) -> None:
     app_id, token = owner
     key = make_webhook(ports, app_id, secret="whsec_of_yesterday")
-    after = Front(replace(ports, encryption=AesEncryption("another secret of this installation")))
+    after = ApiClient(
+        replace(ports, encryption=AesEncryption("another secret of this installation"))
+    )
     answer = after.ask(ONE, token, id=to_global_id("Webhook", key))
     assert answer["data"]["webhook"]["name"] == "hook"
     (error,) = answer["errors"]

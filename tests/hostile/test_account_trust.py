@@ -69,10 +69,12 @@ def _confirm(ports: Ports, user_id: int) -> None:
 
 
 SQLITE = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
-WAYS = pytest.mark.parametrize("trust", [_promote, _confirm], ids=["promoted", "confirmed"])
+TRUST_CHANGES = pytest.mark.parametrize(
+    "trust", [_promote, _confirm], ids=["promoted", "confirmed"]
+)
 
 
-@WAYS
+@TRUST_CHANGES
 def test_trusted_account_drops_unverified_identity(
     ports: Ports, elsewhere: Ports, clock: FakeClock, provider: OwnProvider, trust: Trust
 ) -> None:
@@ -95,7 +97,7 @@ def test_trusted_account_drops_unverified_identity(
 
 
 @SQLITE
-@WAYS
+@TRUST_CHANGES
 def test_trusted_account_keeps_verified_identity(
     ports: Ports, clock: FakeClock, provider: OwnProvider, trust: Trust
 ) -> None:
@@ -109,7 +111,7 @@ def test_trusted_account_keeps_verified_identity(
 
 
 @SQLITE
-@WAYS
+@TRUST_CHANGES
 def test_trusted_account_keeps_identity_of_provider_whose_emails_are_trusted(
     ports: Ports, clock: FakeClock, provider: OwnProvider, trust: Trust
 ) -> None:

@@ -28,9 +28,9 @@ from tests.builders.deliveries import work_off
 from tests.builders.people import actor_of, make_staff, make_user, sign_in
 from tests.builders.webhooks import make_webhook
 from tests.commands.shell import run
-from tests.console.staff_client import Desk
+from tests.console.staff_client import ConsoleClient
 from tests.fakes.fake_http import FakeHttp
-from tests.graphql.shop_client import Front
+from tests.graphql.shop_client import ApiClient
 from tests.servers.apps import app_server
 from tests.services.installation_helpers import boss, want, work
 
@@ -61,8 +61,8 @@ def plant(
     ports: Ports, app: int, *held: Permission, events: tuple[AsyncEvent, ...] = LINKS
 ) -> None:
     """Save a webhook on ``app`` as somebody who manages apps and holds ``held``."""
-    desk = actor_of(ports, make_staff(ports, "desk@example.com", APPS, *held))
-    create_webhook(ports, desk, WebhookInput(name="Trap", target_url=MINE, events=events), app)
+    console = actor_of(ports, make_staff(ports, "desk@example.com", APPS, *held))
+    create_webhook(ports, console, WebhookInput(name="Trap", target_url=MINE, events=events), app)
 
 
 def granter(ports: Ports) -> int:
@@ -72,7 +72,7 @@ def granter(ports: Ports) -> int:
 def grant(ports: Ports, app: int, *permissions: Permission) -> Any:
     chief = sign_in(ports, granter(ports)).access
     said = {"permissions": [one.value for one in permissions]}
-    return Front(ports).run(UPDATE, chief, id=to_global_id("App", app), input=said)
+    return ApiClient(ports).run(UPDATE, chief, id=to_global_id("App", app), input=said)
 
 
 @pytest.mark.parametrize("events", [LINKS, (AsyncEvent.ANY_EVENTS,)])
@@ -189,11 +189,11 @@ def test_console_asks_first(ports: Ports) -> None:
     app, _ = make_app(ports, "harmless")
     plant(ports, app)
     granter(ports)
-    desk = Desk(create_app(ports, Settings()).test_client(), ports)
-    desk.sign_in("chief@example.com")
+    console = ConsoleClient(create_app(ports, Settings()).test_client(), ports)
+    console.sign_in("chief@example.com")
     page = f"/console/apps/{app}"
     wanted: dict[str, Any] = {"permissions": ["MANAGE_USERS", "MANAGE_ORDERS"]}
-    asked = desk.send(f"{page}/permissions", wanted, seen_at=page)
+    asked = console.send(f"{page}/permissions", wanted, seen_at=page)
     assert asked.status == 422
     assert "Grant these permissions to harmless?" in asked.text
     for part in ("Trap", "desk@example.com", "Manage users", MINE):
@@ -202,7 +202,7 @@ def test_console_asks_first(ports: Ports) -> None:
     assert len(inputs) == 2
     assert app_as_stored(ports, app).permissions == frozenset()
 
-    done = desk.send(f"{page}/permissions", {**wanted, "confirmed": "yes"}, seen_at=page)
+    done = console.send(f"{page}/permissions", {**wanted, "confirmed": "yes"}, seen_at=page)
     assert done.status == 303
     assert app_as_stored(ports, app).permissions == {USERS, ORDERS}
     (confirmed,) = trail(ports, "webhook.confirm")
@@ -214,9 +214,9 @@ def test_confirming_does_not_grant_what_one_does_not_hold(ports: Ports) -> None:
     app, _ = make_app(ports, "harmless")
     plant(ports, app)
     make_staff(ports, "chief@example.com", APPS, ORDERS)
-    desk = Desk(create_app(ports, Settings()).test_client(), ports)
-    desk.sign_in("chief@example.com")
+    console = ConsoleClient(create_app(ports, Settings()).test_client(), ports)
+    console.sign_in("chief@example.com")
     page = f"/console/apps/{app}"
     wanted: dict[str, Any] = {"permissions": ["MANAGE_USERS"], "confirmed": "yes"}
-    assert desk.send(f"{page}/permissions", wanted, seen_at=page).status == 422
+    assert console.send(f"{page}/permissions", wanted, seen_at=page).status == 422
     assert app_as_stored(ports, app).permissions == frozenset()

@@ -27,7 +27,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, _migrated_file: Path) -> It
     copied.write_bytes(_migrated_file.read_bytes())
     with running(folder, f"sqlite:///{copied}") as started:
         yield started
-        assert not started.new_faults()
+        assert not started.new_errors()
 
 
 def test_form_that_breaks_off_is_not_processed(server: Server) -> None:

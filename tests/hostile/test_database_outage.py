@@ -66,7 +66,7 @@ def test_server_outlasts_a_stopped_database(lodging: Lodging, tmp_path: Path) ->
             wait_until_back(server)
             assert get(server, "/.well-known/jwks.json").content == keys
             assert server.log.read_text().count("database.unavailable: over") == 1
-            assert not server.new_faults()
+            assert not server.new_errors()
     finally:
         stop(database)
 
@@ -135,7 +135,7 @@ def test_lock_from_outside_stops_no_read(sqlite_url: str, tmp_path: Path) -> Non
         assert all("errors" not in one.json() for one in waited)
         assert post(server, LOGIN, address="198.51.100.99").status_code == 200
         assert server.log.read_text().count("database.busy: too many") == 1
-        assert not server.new_faults()
+        assert not server.new_errors()
 
 
 def test_lock_of_another_client_ends_a_wait_on_postgresql(postgresql_url: str) -> None:

@@ -17,7 +17,7 @@ from tests.builders.apps import make_app
 from tests.builders.people import make_staff
 from tests.builders.products import make_product
 from tests.builders.webhooks import make_delivery, make_webhook
-from tests.console.staff_client import Desk
+from tests.console.staff_client import ConsoleClient
 from tests.fakes.clock import FakeClock
 from tests.fixtures.ports import fake_ports
 from tests.hostile.cpu import bound, cpu_seconds
@@ -35,15 +35,15 @@ def shop(sqlite_url: str, clock: FakeClock) -> Iterator[Ports]:
 
 
 @pytest.fixture
-def desk(shop: Ports) -> Desk:
-    desk = Desk(create_app(shop, Settings()).test_client(), shop)
+def console(shop: Ports) -> ConsoleClient:
+    console = ConsoleClient(create_app(shop, Settings()).test_client(), shop)
     make_staff(shop, "staff@example.com", *Permission)
-    assert desk.sign_in("staff@example.com").status == 303
-    return desk
+    assert console.sign_in("staff@example.com").status == 303
+    return console
 
 
 def test_dry_run_is_compared_with_similar_lines_within_the_allowed_cpu(
-    shop: Ports, desk: Desk
+    shop: Ports, console: ConsoleClient
 ) -> None:
     product = make_product(shop, "K" * 250)
     app_id, _ = make_app(shop, "Labels", Permission.MANAGE_PRODUCTS)
@@ -60,9 +60,9 @@ def test_dry_run_is_compared_with_similar_lines_within_the_allowed_cpu(
         "object": to_global_id("Product", product),
     }
     pages: list[str] = []
-    desk.send(PAGE, {**form, "webhook": ""})  # loads what a first request loads
+    console.send(PAGE, {**form, "webhook": ""})  # loads what a first request loads
 
-    taken = cpu_seconds(lambda: pages.append(desk.send(PAGE, form).html))
+    taken = cpu_seconds(lambda: pages.append(console.send(PAGE, form).html))
 
     assert "Against the last real delivery" in pages[0]
     assert "<del>" in pages[0]

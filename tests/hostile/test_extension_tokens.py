@@ -12,7 +12,7 @@ from app.services.sign_in.own_sessions import end_other_sessions, end_session, l
 from app.services.sign_in.tokens import deactivate_all_tokens
 from app.services.single_sign_on.provider_sessions import log_out_external
 from tests.builders.people import PASSWORD, sessions_of
-from tests.graphql.shop_client import Front
+from tests.graphql.shop_client import ApiClient
 from tests.services.extension_setup import Scene, acts, set_scene
 
 pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
@@ -22,7 +22,7 @@ _SIGN_OUT = "mutation { tokensDeactivateAll { errors { code } } }"
 def test_extension_token_cannot_sign_its_user_out_everywhere(ports: Ports) -> None:
     scene = set_scene(ports)
 
-    answer = Front(ports).ask(_SIGN_OUT, scene.token)
+    answer = ApiClient(ports).ask(_SIGN_OUT, scene.token)
 
     assert answer["errors"][0]["extensions"]["exception"]["code"] == "PermissionDenied"
     assert len(sessions_of(ports, scene.user)) == 1

@@ -8,7 +8,8 @@ from werkzeug.test import EnvironBuilder, run_wsgi_app
 
 from app.graphql.view import create_endpoint
 from app.ports import Ports
-from app.web.installation import Installation
+from app.settings import Settings
+from app.wiring import make_installation
 from tests.builders.people import ADDRESS
 from tests.builders.products import make_product
 from tests.fakes.clock import FakeClock
@@ -68,7 +69,9 @@ def send(ports: Ports, body: bytes) -> bytes:
         content_type="application/json",
         environ_overrides={"REMOTE_ADDR": ADDRESS},
     )
-    answer, status, _ = run_wsgi_app(create_endpoint(Installation(ports)), builder.get_environ())
+    answer, status, _ = run_wsgi_app(
+        create_endpoint(make_installation(ports, Settings())), builder.get_environ()
+    )
     assert status[:3] in ("200", "400"), status
     return b"".join(answer)
 

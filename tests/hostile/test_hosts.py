@@ -20,7 +20,7 @@ from tests.servers.own_provider import OwnProvider
 PLUGIN = "latchkey.authentication.openidconnect"
 ALLOWED = ("shop.business.com", "shop.busineß.de", "strasse.example:8443", "*.fussball.example")
 
-ELSEWHERE = [
+OTHER_HOSTS = [
     "https://shop.busineß.com/reset",
     "https://shop.BUSINEẞ.com/reset",
     "https://shop.xn--busine-gta.com/reset",
@@ -82,7 +82,7 @@ def _ask(ports: Ports, url: str) -> str:
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 def test_reset_link_never_leads_to_a_host_that_only_looks_allowed(ports: Ports) -> None:
     production = _production(ports)
-    assert [url for url in ELSEWHERE if _ask(production, url) != "INVALID"] == []
+    assert [url for url in OTHER_HOSTS if _ask(production, url) != "INVALID"] == []
 
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
@@ -114,7 +114,7 @@ def test_sign_in_with_a_provider_returns_to_allowed_hosts_only(
             return True
         return False
 
-    assert [url for url in ELSEWHERE if not is_refused(url)] == []
+    assert [url for url in OTHER_HOSTS if not is_refused(url)] == []
     assert [url for url in LISTED if is_refused(url)] == []
 
 

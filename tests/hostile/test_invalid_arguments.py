@@ -10,7 +10,7 @@ from app.commands.terminal.exit_codes import Exit
 from app.ports import Ports
 from docs.commands import Entry, entries
 from tests.commands.shell import run
-from tests.console.populated_shop import live_in
+from tests.console.populated_shop import populate
 
 NUMBERS = (str(2**63), str(2**200), "-1", "0", "\u0663", "1e9", "5" * 5000, "9999-12-31", "")
 TEXTS = (str(2**63), "9999-12-31", "a\udcff")
@@ -51,7 +51,7 @@ def _calls(path: tuple[str, ...], command: click.Command) -> Iterator[list[str]]
 
 
 def test_no_argument_makes_a_command_fail(ports: Ports) -> None:
-    live_in(ports)
+    populate(ports)
     faults, codes = [], Counter[int]()
     for entry in _commands():
         for words in _calls(entry.path, entry.command):
@@ -66,6 +66,6 @@ def test_no_argument_makes_a_command_fail(ports: Ports) -> None:
 
 
 def test_status_code_that_exists_is_accepted(ports: Ports) -> None:
-    live_in(ports)
+    populate(ports)
     assert run(ports, "webhook", "deliveries", "--code", "200").exit_code == Exit.DONE
     assert run(ports, "webhook", "deliveries", "--code", "2000").exit_code == Exit.USAGE

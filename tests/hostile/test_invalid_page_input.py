@@ -22,7 +22,7 @@ from app.ports import Ports
 from app.settings import Settings
 from tests.browser.pages import SAMPLES
 from tests.builders.people import PASSWORD
-from tests.console.populated_shop import ADMIN, at_the_desk, live_in
+from tests.console.populated_shop import ADMIN, open_console, populate
 from tests.console.route_requests import KEYS
 from tests.fakes.clock import FakeClock
 from tests.fixtures.ports import fake_ports
@@ -95,10 +95,10 @@ class Walker:
     """
 
     def __init__(self, ports: Ports, file: Path | None = None) -> None:
-        live_in(ports)
+        populate(ports)
         self._app = create_app(ports, Settings())
         self._app.request_class = NotingRequest
-        self._desk = at_the_desk(self._app, ports, ADMIN)
+        self._desk = open_console(self._app, ports, ADMIN)
         shown = self._desk.open("/console/keyboard").html
         found = re.search(r'name="csrf_token" value="([^"]+)"', shown)
         assert found is not None

@@ -25,7 +25,7 @@ from tests.builders.people import make_staff, make_user
 from tests.builders.products import make_product, product_id
 from tests.builders.webhooks import change_delivery, make_delivery, make_webhook
 from tests.fakes.fake_http import FakeHttp
-from tests.graphql.shop_client import Front
+from tests.graphql.shop_client import ApiClient
 
 PRODUCTS, STAFF, USERS = (
     Permission.MANAGE_PRODUCTS,
@@ -65,11 +65,11 @@ subscription { event { ... on ProductUpdated {
 
 
 @dataclass
-class Scene:
+class Scenario:
     """An app that holds more than one of its tokens, and what its endpoints were sent."""
 
     ports: Ports
-    front: Front
+    api: ApiClient
     http: FakeHttp
     app: int
     whole: str
@@ -86,7 +86,7 @@ class Scene:
         work_off(replace(self.ports, http=self.http))
 
     def create(self, token: str, **said: object) -> Any:
-        return self.front.run(CREATE, token, input={"targetUrl": MINE, **said})
+        return self.api.run(CREATE, token, input={"targetUrl": MINE, **said})
 
     @property
     def sent(self) -> list[str]:
@@ -100,10 +100,10 @@ def database_url(sqlite_url: str) -> str:
 
 
 @pytest.fixture
-def scene(ports: Ports) -> Scene:
+def scenario(ports: Ports) -> Scenario:
     app, whole = make_app(ports, "warehouse", PRODUCTS, STAFF, USERS)
     http = FakeHttp(ports.database, lambda _request: HttpResponse(200))
-    return Scene(ports, Front(ports), http, app, whole)
+    return Scenario(ports, ApiClient(ports), http, app, whole)
 
 
 def everything(ports: Ports) -> tuple[Event, ...]:
@@ -128,25 +128,25 @@ def everything(ports: Ports) -> tuple[Event, ...]:
     ],
 )
 def test_limited_token_subscribes_to_nothing_it_lacks(
-    scene: Scene, said: dict[str, object], field: str
+    scenario: Scenario, said: dict[str, object], field: str
 ) -> None:
-    for token in (scene.token(PRODUCTS), scene.token()):
-        created = scene.create(token, **said)
+    for token in (scenario.token(PRODUCTS), scenario.token()):
+        created = scenario.create(token, **said)
         assert (created["webhook"], created["errors"]) == (
             None,
             [{"field": field, "code": "INVALID"}],
         )
-    scene.happen(*everything(scene.ports))
-    assert scene.sent == []
+    scenario.happen(*everything(scenario.ports))
+    assert scenario.sent == []
 
 
-def test_limited_token_adds_no_event_it_lacks(scene: Scene) -> None:
-    token = scene.token(PRODUCTS)
-    mine = scene.create(token, asyncEvents=["PRODUCT_UPDATED"])["webhook"]["id"]
+def test_limited_token_adds_no_event_it_lacks(scenario: Scenario) -> None:
+    token = scenario.token(PRODUCTS)
+    mine = scenario.create(token, asyncEvents=["PRODUCT_UPDATED"])["webhook"]["id"]
     for said in ({"asyncEvents": ["ANY_EVENTS"]}, {"query": HEARS_STAFF}):
-        assert scene.front.run(UPDATE, token, id=mine, input=said)["errors"]
-    scene.happen(*everything(scene.ports))
-    (payload,) = scene.sent
+        assert scenario.api.run(UPDATE, token, id=mine, input=said)["errors"]
+    scenario.happen(*everything(scenario.ports))
+    (payload,) = scenario.sent
     assert "product" in payload
 
 
@@ -162,117 +162,123 @@ def test_limited_token_adds_no_event_it_lacks(scene: Scene) -> None:
     ],
 )
 def test_limited_token_changes_no_webhook_that_was_saved_with_more(
-    scene: Scene, said: dict[str, object]
+    scenario: Scenario, said: dict[str, object]
 ) -> None:
     """Earlier deliveries would go to its own URL, and the secret would be its own."""
-    key = make_webhook(scene.ports, scene.app, AsyncEvent.CUSTOMER_UPDATED, secret=SIGNING)
-    webhook, token = to_global_id("Webhook", key), scene.token(PRODUCTS)
+    key = make_webhook(scenario.ports, scenario.app, AsyncEvent.CUSTOMER_UPDATED, secret=SIGNING)
+    webhook, token = to_global_id("Webhook", key), scenario.token(PRODUCTS)
     refused = [{"field": "id", "code": "INVALID"}]
-    assert scene.front.run(UPDATE, token, id=webhook, input=said)["errors"] == refused
-    assert scene.front.run(DELETE, token, id=webhook)["errors"] == refused
-    scene.happen(*everything(scene.ports))
-    assert scene.sent == []
+    assert scenario.api.run(UPDATE, token, id=webhook, input=said)["errors"] == refused
+    assert scenario.api.run(DELETE, token, id=webhook)["errors"] == refused
+    scenario.happen(*everything(scenario.ports))
+    assert scenario.sent == []
 
 
-def test_limited_token_reads_no_secret_payload_or_answer_of_such_a_webhook(scene: Scene) -> None:
+def test_limited_token_reads_no_secret_payload_or_answer_of_such_a_webhook(
+    scenario: Scenario,
+) -> None:
     key = make_webhook(
-        scene.ports,
-        scene.app,
+        scenario.ports,
+        scenario.app,
         AsyncEvent.CUSTOMER_UPDATED,
         secret=SIGNING,
         custom_headers={"Authorization": "Bearer sesame"},
     )
-    scene.http.answer = lambda request: HttpResponse(200, {}, request.body or b"")
-    scene.happen(*everything(scene.ports))
-    delivery = make_delivery(scene.ports, key)
+    scenario.http.answer = lambda request: HttpResponse(200, {}, request.body or b"")
+    scenario.happen(*everything(scenario.ports))
+    delivery = make_delivery(scenario.ports, key)
 
-    token, webhook = scene.token(PRODUCTS), to_global_id("Webhook", key)
-    shown = scene.front.run(READ, token, id=webhook)
+    token, webhook = scenario.token(PRODUCTS), to_global_id("Webhook", key)
+    shown = scenario.api.run(READ, token, id=webhook)
     assert (shown["name"], shown["secretKey"]) == ("hook", None)
     assert shown["eventDeliveries"]["edges"] == []
-    listed = json.dumps(scene.front.run(LIST, token))
+    listed = json.dumps(scenario.api.run(LIST, token))
     assert "hook" in listed
     for secret in (SIGNING, "sesame", "ann@example.com", '"id"'):
         assert secret not in json.dumps(shown) + listed
-    retried = scene.front.run(RETRY, token, id=to_global_id("EventDelivery", delivery))
+    retried = scenario.api.run(RETRY, token, id=to_global_id("EventDelivery", delivery))
     assert retried["errors"] == [{"field": "id", "code": "NOT_FOUND"}]
 
-    whole = json.dumps(scene.front.run(READ, scene.whole, id=webhook))
+    whole = json.dumps(scenario.api.run(READ, scenario.whole, id=webhook))
     for secret in (SIGNING, "sesame", "ann@example.com"):
         assert secret in whole
 
 
-def test_query_of_a_limited_token_reads_with_the_rights_of_the_token(scene: Scene) -> None:
+def test_query_of_a_limited_token_reads_with_the_rights_of_the_token(scenario: Scenario) -> None:
     make_webhook(
-        scene.ports,
-        scene.app,
+        scenario.ports,
+        scenario.app,
         AsyncEvent.CUSTOMER_UPDATED,
         secret=SIGNING,
         target_url="https://app.example/",
     )
-    customer, clerk, product = everything(scene.ports)
-    scene.happen(customer, clerk)
-    assert scene.create(scene.token(PRODUCTS), query=PRODUCT_AND_SECRETS)["errors"] == []
-    scene.happen(product)
-    (payload,) = scene.sent
+    customer, clerk, product = everything(scenario.ports)
+    scenario.happen(customer, clerk)
+    assert scenario.create(scenario.token(PRODUCTS), query=PRODUCT_AND_SECRETS)["errors"] == []
+    scenario.happen(product)
+    (payload,) = scenario.sent
     assert "product" in payload
     assert SIGNING not in payload
     assert "ann@example.com" not in payload
 
 
-def test_webhook_of_a_limited_token_gains_nothing_by_a_later_grant(scene: Scene) -> None:
-    token = scene.token(PRODUCTS)
-    key = scene.create(token, asyncEvents=["PRODUCT_UPDATED"])["webhook"]["id"]
-    with scene.ports.database.transaction() as session:  # whatever else let it in
+def test_webhook_of_a_limited_token_gains_nothing_by_a_later_grant(scenario: Scenario) -> None:
+    token = scenario.token(PRODUCTS)
+    key = scenario.create(token, asyncEvents=["PRODUCT_UPDATED"])["webhook"]["id"]
+    with scenario.ports.database.transaction() as session:  # whatever else let it in
         added = WebhookEventRecord(event="ANY_EVENTS", webhook_id=key_of(key, "Webhook"))
         session.add(added)
     taxes = frozenset({PRODUCTS, STAFF, USERS, Permission.MANAGE_TAXES})
-    update_app(scene.ports, OPERATOR, scene.app, AppChange(permissions=taxes))
-    scene.happen(*everything(scene.ports))
-    (payload,) = scene.sent
+    update_app(scenario.ports, OPERATOR, scenario.app, AppChange(permissions=taxes))
+    scenario.happen(*everything(scenario.ports))
+    (payload,) = scenario.sent
     assert "product" in payload
 
 
-def test_delivery_of_an_event_that_the_limit_excludes_is_not_sent(scene: Scene) -> None:
-    token = scene.token(PRODUCTS)
-    key = key_of(scene.create(token, asyncEvents=["PRODUCT_UPDATED"])["webhook"]["id"], "Webhook")
-    change_delivery(scene.ports, make_delivery(scene.ports, key), event="CUSTOMER_UPDATED")
-    scene.happen()
-    assert scene.sent == []
+def test_delivery_of_an_event_that_the_limit_excludes_is_not_sent(scenario: Scenario) -> None:
+    token = scenario.token(PRODUCTS)
+    key = key_of(
+        scenario.create(token, asyncEvents=["PRODUCT_UPDATED"])["webhook"]["id"], "Webhook"
+    )
+    change_delivery(scenario.ports, make_delivery(scenario.ports, key), event="CUSTOMER_UPDATED")
+    scenario.happen()
+    assert scenario.sent == []
 
 
-def test_triggered_delivery_is_limited_too(scene: Scene) -> None:
-    token = scene.token(PRODUCTS)
-    make_webhook(scene.ports, scene.app, secret=SIGNING, target_url="https://app.example/")
-    created = scene.create(token, query=PRODUCT_AND_SECRETS)["webhook"]["id"]
-    cup = make_product(scene.ports, "Cup")
-    sent = trigger_webhook(scene.ports, OPERATOR, created, product_id(cup))
+def test_triggered_delivery_is_limited_too(scenario: Scenario) -> None:
+    token = scenario.token(PRODUCTS)
+    make_webhook(scenario.ports, scenario.app, secret=SIGNING, target_url="https://app.example/")
+    created = scenario.create(token, query=PRODUCT_AND_SECRETS)["webhook"]["id"]
+    cup = make_product(scenario.ports, "Cup")
+    sent = trigger_webhook(scenario.ports, OPERATOR, created, product_id(cup))
     assert SIGNING not in sent.payload
 
 
-def test_limited_token_manages_webhooks_within_its_limit(scene: Scene) -> None:
-    token = scene.token(PRODUCTS)
-    created = scene.create(
+def test_limited_token_manages_webhooks_within_its_limit(scenario: Scenario) -> None:
+    token = scenario.token(PRODUCTS)
+    created = scenario.create(
         token, asyncEvents=["PRODUCT_UPDATED"], secretKey="mine", customHeaders='{"X-Key": "k1"}'
     )
     mine = created["webhook"]["id"]
     said = {"name": "Products", "asyncEvents": ["PRODUCT_UPDATED", "PRODUCT_DELETED"]}
-    assert scene.front.run(UPDATE, token, id=mine, input=said)["webhook"]["name"] == "Products"
-    scene.happen(*everything(scene.ports))
-    assert [json.loads(one)["product"]["name"] for one in scene.sent] == ["Cup"]
+    assert scenario.api.run(UPDATE, token, id=mine, input=said)["webhook"]["name"] == "Products"
+    scenario.happen(*everything(scenario.ports))
+    assert [json.loads(one)["product"]["name"] for one in scenario.sent] == ["Cup"]
 
-    shown = scene.front.run(READ, token, id=mine)
+    shown = scenario.api.run(READ, token, id=mine)
     assert shown["secretKey"] == "mine"
     assert shown["customHeaders"] == '{"X-Key": "k1"}'
     assert "Cup" in json.dumps(shown["eventDeliveries"])
-    narrower = scene.token()
-    assert scene.front.run(READ, narrower, id=mine)["secretKey"] is None
-    assert scene.front.run(DELETE, token, id=mine)["errors"] == []
+    narrower = scenario.token()
+    assert scenario.api.run(READ, narrower, id=mine)["secretKey"] is None
+    assert scenario.api.run(DELETE, token, id=mine)["errors"] == []
 
 
-def test_token_without_a_limit_manages_all_webhooks_of_its_app(scene: Scene) -> None:
-    limited = scene.create(scene.token(PRODUCTS), asyncEvents=["PRODUCT_UPDATED"])["webhook"]["id"]
+def test_token_without_a_limit_manages_all_webhooks_of_its_app(scenario: Scenario) -> None:
+    limited = scenario.create(scenario.token(PRODUCTS), asyncEvents=["PRODUCT_UPDATED"])[
+        "webhook"
+    ]["id"]
     said = {"asyncEvents": ["CUSTOMER_UPDATED", "PRODUCT_UPDATED"]}
-    assert scene.front.run(UPDATE, scene.whole, id=limited, input=said)["errors"] == []
-    scene.happen(*everything(scene.ports))
-    assert sorted("product" in payload for payload in scene.sent) == [False, True]
+    assert scenario.api.run(UPDATE, scenario.whole, id=limited, input=said)["errors"] == []
+    scenario.happen(*everything(scenario.ports))
+    assert sorted("product" in payload for payload in scenario.sent) == [False, True]

@@ -13,14 +13,14 @@ from tests.builders.apps import make_app
 from tests.builders.products import make_product
 from tests.builders.webhooks import make_webhook
 from tests.fakes.fake_http import FakeHttp
-from tests.graphql.shop_client import Front
+from tests.graphql.shop_client import ApiClient
 from tests.hostile.test_limited_tokens import (
     MINE,
     PRODUCT_AND_SECRETS,
     PRODUCTS,
     SIGNING,
     USERS,
-    Scene,
+    Scenario,
 )
 
 
@@ -31,44 +31,46 @@ def database_url(sqlite_url: str) -> str:
 
 
 @pytest.fixture
-def scene(ports: Ports) -> Scene:
+def scenario(ports: Ports) -> Scenario:
     app, whole = make_app(ports, "warehouse", PRODUCTS, USERS)
     http = FakeHttp(ports.database, lambda _request: HttpResponse(200))
-    return Scene(ports, Front(ports), http, app, whole)
+    return Scenario(ports, ApiClient(ports), http, app, whole)
 
 
 @pytest.mark.parametrize("said", [WebhookInput(is_active=True), WebhookInput(name="Cups")])
 def test_person_who_switches_a_webhook_on_or_renames_it_keeps_its_limit(
-    scene: Scene, said: WebhookInput
+    scenario: Scenario, said: WebhookInput
 ) -> None:
-    key = webhook_of_a_limited_token(scene)
-    update_webhook(scene.ports, OPERATOR, key, "", replace(said, is_active=True))
-    scene.happen(ProductUpdated(make_product(scene.ports, "Cup")))
-    (payload,) = scene.sent
+    key = webhook_of_a_limited_token(scenario)
+    update_webhook(scenario.ports, OPERATOR, key, "", replace(said, is_active=True))
+    scenario.happen(ProductUpdated(make_product(scenario.ports, "Cup")))
+    (payload,) = scenario.sent
     assert "product" in payload
     assert SIGNING not in payload
 
 
-def test_person_who_saves_the_same_query_and_target_again_keeps_the_limit(scene: Scene) -> None:
-    key = webhook_of_a_limited_token(scene)
+def test_person_who_saves_the_same_query_and_target_again_keeps_the_limit(
+    scenario: Scenario,
+) -> None:
+    key = webhook_of_a_limited_token(scenario)
     said = WebhookInput(target_url=MINE, query=PRODUCT_AND_SECRETS, is_active=True)
-    update_webhook(scene.ports, OPERATOR, key, "", said)
-    scene.happen(ProductUpdated(make_product(scene.ports, "Cup")))
-    assert SIGNING not in scene.sent[0]
+    update_webhook(scenario.ports, OPERATOR, key, "", said)
+    scenario.happen(ProductUpdated(make_product(scenario.ports, "Cup")))
+    assert SIGNING not in scenario.sent[0]
 
 
-def test_person_who_chooses_the_target_lifts_the_limit(scene: Scene) -> None:
-    key = webhook_of_a_limited_token(scene)
+def test_person_who_chooses_the_target_lifts_the_limit(scenario: Scenario) -> None:
+    key = webhook_of_a_limited_token(scenario)
     said = WebhookInput(target_url="https://theirs.example/", is_active=True)
-    update_webhook(scene.ports, OPERATOR, key, "", said)
-    update_webhook(scene.ports, OPERATOR, key, "", WebhookInput(target_url=MINE))
-    scene.happen(ProductUpdated(make_product(scene.ports, "Cup")))
-    assert SIGNING in scene.sent[0]
+    update_webhook(scenario.ports, OPERATOR, key, "", said)
+    update_webhook(scenario.ports, OPERATOR, key, "", WebhookInput(target_url=MINE))
+    scenario.happen(ProductUpdated(make_product(scenario.ports, "Cup")))
+    assert SIGNING in scenario.sent[0]
 
 
-def webhook_of_a_limited_token(scene: Scene) -> str:
+def webhook_of_a_limited_token(scenario: Scenario) -> str:
     """A webhook that is off, and whose query asks for more than its token can read."""
-    make_webhook(scene.ports, scene.app, secret=SIGNING, target_url="https://app.example/")
+    make_webhook(scenario.ports, scenario.app, secret=SIGNING, target_url="https://app.example/")
     said = {"query": PRODUCT_AND_SECRETS, "isActive": False}
-    created: str = scene.create(scene.token(PRODUCTS), **said)["webhook"]["id"]
+    created: str = scenario.create(scenario.token(PRODUCTS), **said)["webhook"]["id"]
     return created

@@ -61,7 +61,7 @@ NOT_SENT = "Not sent: this link gives access to an account with permissions that
 
 
 @dataclass
-class Scene:
+class Scenario:
     """A shop, and what its webhooks were sent."""
 
     ports: Ports
@@ -97,8 +97,8 @@ def database_url(sqlite_url: str) -> str:
 
 
 @pytest.fixture
-def scene(ports: Ports) -> Scene:
-    return Scene(ports, FakeHttp(ports.database, lambda _request: HttpResponse(200)))
+def scenario(ports: Ports) -> Scenario:
+    return Scenario(ports, FakeHttp(ports.database, lambda _request: HttpResponse(200)))
 
 
 def superuser(ports: Ports) -> int:
@@ -114,8 +114,8 @@ def directly(ports: Ports) -> int:
     return make_staff(ports, "boss@example.com", ORDERS)
 
 
-def test_manager_of_apps_and_staff_does_not_become_superuser(scene: Scene) -> None:
-    ports = scene.ports
+def test_manager_of_apps_and_staff_does_not_become_superuser(scenario: Scenario) -> None:
+    ports = scenario.ports
     attacker = actor_of(ports, make_staff(ports, "desk@example.com", APPS, STAFF))
     app, _ = make_app(ports, "mine", STAFF)
     said = WebhookInput(target_url=MINE, events=RESETS)
@@ -124,68 +124,72 @@ def test_manager_of_apps_and_staff_does_not_become_superuser(scene: Scene) -> No
     address = "http://localhost:3000/reset"
     request_password_reset(ports, NOBODY, email="boss@example.com", redirect_url=address)
     answer_reset_requests(ports, WORKER)
-    scene.work()
+    scenario.work()
 
     (mail,) = mails(ports)
-    assert json.loads(scene.sent)["user"]["email"] == "boss@example.com"
-    assert json.loads(scene.sent)["token"] is None
-    assert token_in(mail) not in scene.sent
+    assert json.loads(scenario.sent)["user"]["email"] == "boss@example.com"
+    assert json.loads(scenario.sent)["token"] is None
+    assert token_in(mail) not in scenario.sent
 
 
 @pytest.mark.parametrize("subject", [superuser, in_group, directly])
 def test_app_with_manage_staff_gets_no_link_of_people_with_more(
-    scene: Scene, subject: Callable[[Ports], int]
+    scenario: Scenario, subject: Callable[[Ports], int]
 ) -> None:
-    scene.listener(STAFF, USERS)
-    person = subject(scene.ports)
+    scenario.listener(STAFF, USERS)
+    person = subject(scenario.ports)
     for kind in (StaffSetPasswordRequested, AccountChangeEmailRequested):
-        scene.ask(kind(person, token=SECRET))
-    scene.work()
-    assert scene.sent.count('"token": null') == 2
-    assert SECRET not in scene.sent
+        scenario.ask(kind(person, token=SECRET))
+    scenario.work()
+    assert scenario.sent.count('"token": null') == 2
+    assert SECRET not in scenario.sent
 
 
-def test_superusers_link_goes_to_no_app_whatever_it_holds(scene: Scene) -> None:
-    scene.listener(*(ALL_PERMISSIONS - {APPS}))
-    scene.ask(StaffSetPasswordRequested(superuser(scene.ports), token=SECRET))
-    scene.work()
-    assert SECRET not in scene.sent
+def test_superusers_link_goes_to_no_app_whatever_it_holds(scenario: Scenario) -> None:
+    scenario.listener(*(ALL_PERMISSIONS - {APPS}))
+    scenario.ask(StaffSetPasswordRequested(superuser(scenario.ports), token=SECRET))
+    scenario.work()
+    assert SECRET not in scenario.sent
 
 
-def test_links_of_staff_go_to_no_app_that_manages_customers_alone(scene: Scene) -> None:
-    scene.listener(USERS)
-    person = make_staff(scene.ports, "clerk@example.com")
-    scene.ask(AccountChangeEmailRequested(person, token=SECRET))
-    scene.work()
-    assert '"token": null' in scene.sent
+def test_links_of_staff_go_to_no_app_that_manages_customers_alone(scenario: Scenario) -> None:
+    scenario.listener(USERS)
+    person = make_staff(scenario.ports, "clerk@example.com")
+    scenario.ask(AccountChangeEmailRequested(person, token=SECRET))
+    scenario.work()
+    assert '"token": null' in scenario.sent
 
 
-def test_person_who_saved_the_webhook_gains_nothing_by_the_rights_of_the_app(scene: Scene) -> None:
-    ports = scene.ports
+def test_person_who_saved_the_webhook_gains_nothing_by_the_rights_of_the_app(
+    scenario: Scenario,
+) -> None:
+    ports = scenario.ports
     attacker = actor_of(ports, make_staff(ports, "desk@example.com", APPS, STAFF))
     app, _ = make_app(ports, "wide", STAFF, ORDERS)
     create_webhook(ports, attacker, WebhookInput(target_url=MINE, events=RESETS), app)
-    scene.ask(StaffSetPasswordRequested(directly(ports), token=SECRET))
-    scene.work()
-    assert '"token": null' in scene.sent
+    scenario.ask(StaffSetPasswordRequested(directly(ports), token=SECRET))
+    scenario.work()
+    assert '"token": null' in scenario.sent
 
 
-def test_webhook_saved_before_the_app_was_granted_the_right_gets_no_link(scene: Scene) -> None:
+def test_webhook_saved_before_the_app_was_granted_the_right_gets_no_link(
+    scenario: Scenario,
+) -> None:
     """However the grant came about: also past the question that is asked at granting."""
-    ports = scene.ports
+    ports = scenario.ports
     attacker = actor_of(ports, make_staff(ports, "desk@example.com", APPS))
     app, _ = make_app(ports, "harmless")
     create_webhook(ports, attacker, WebhookInput(target_url=MINE, events=RESETS), app)
-    from_elsewhere(ports, app, STAFF, USERS)
+    from_other_provider(ports, app, STAFF, USERS)
     customer = make_user(ports, "ann@example.com")
-    scene.ask(AccountSetPasswordRequested(customer, token=SECRET))
-    scene.ask(StaffSetPasswordRequested(make_staff(ports, "clerk@example.com"), token=SECRET))
-    scene.work()
-    assert scene.sent.count('"token": null') == 2
-    assert SECRET not in scene.sent
+    scenario.ask(AccountSetPasswordRequested(customer, token=SECRET))
+    scenario.ask(StaffSetPasswordRequested(make_staff(ports, "clerk@example.com"), token=SECRET))
+    scenario.work()
+    assert scenario.sent.count('"token": null') == 2
+    assert SECRET not in scenario.sent
 
 
-def from_elsewhere(ports: Ports, app: int, *permissions: Permission) -> None:
+def from_other_provider(ports: Ports, app: int, *permissions: Permission) -> None:
     with ports.database.transaction() as session:
         session.add_all(
             AppPermissionRecord(app_id=app, permission=one.value) for one in permissions
@@ -194,105 +198,109 @@ def from_elsewhere(ports: Ports, app: int, *permissions: Permission) -> None:
 
 @pytest.mark.parametrize("query", ["", RENAMED])
 def test_no_link_is_sent_after_the_subject_is_promoted(
-    scene: Scene, clock: FakeClock, query: str
+    scenario: Scenario, clock: FakeClock, query: str
 ) -> None:
-    ports = scene.ports
+    ports = scenario.ports
     app, _ = make_app(ports, "listener", STAFF)
     make_webhook(ports, app, AsyncEvent.STAFF_SET_PASSWORD_REQUESTED, query=query)
     person = make_staff(ports, "clerk@example.com")
-    scene.http.answer = lambda _request: HttpResponse(500)
-    scene.ask(StaffSetPasswordRequested(person, token=SECRET))
-    scene.work()
-    assert SECRET in scene.sent
-    scene.http.requests.clear()
+    scenario.http.answer = lambda _request: HttpResponse(500)
+    scenario.ask(StaffSetPasswordRequested(person, token=SECRET))
+    scenario.work()
+    assert SECRET in scenario.sent
+    scenario.http.requests.clear()
     change_user(ports, person, is_superuser=True)
 
     clock.pass_(minutes=5)
-    scene.work()
-    assert scene.sent == ""
-    assert scene.delivery.status == "FAILED"
-    assert scene.delivery.given_up.startswith(NOT_SENT)
+    scenario.work()
+    assert scenario.sent == ""
+    assert scenario.delivery.status == "FAILED"
+    assert scenario.delivery.given_up.startswith(NOT_SENT)
 
-    retry_delivery(ports, OPERATOR, to_global_id("EventDelivery", scene.delivery.id))
-    scene.work()
+    retry_delivery(ports, OPERATOR, to_global_id("EventDelivery", scenario.delivery.id))
+    scenario.work()
     replay_deliveries(ports, OPERATOR, 1, clock.now().replace(year=2020))
-    scene.work()
-    assert scene.sent == ""
+    scenario.work()
+    assert scenario.sent == ""
 
 
-def test_no_link_is_sent_after_the_app_lost_a_permission(scene: Scene, clock: FakeClock) -> None:
-    ports = scene.ports
-    app = scene.listener(STAFF, ORDERS)
-    scene.http.answer = lambda _request: HttpResponse(500)
-    scene.ask(StaffSetPasswordRequested(directly(ports), token=SECRET))
-    scene.work()
-    scene.http.requests.clear()
+def test_no_link_is_sent_after_the_app_lost_a_permission(
+    scenario: Scenario, clock: FakeClock
+) -> None:
+    ports = scenario.ports
+    app = scenario.listener(STAFF, ORDERS)
+    scenario.http.answer = lambda _request: HttpResponse(500)
+    scenario.ask(StaffSetPasswordRequested(directly(ports), token=SECRET))
+    scenario.work()
+    scenario.http.requests.clear()
     update_app(ports, OPERATOR, app, AppChange(permissions=frozenset({STAFF})))
     clock.pass_(minutes=5)
-    scene.work()
-    assert scene.sent == ""
+    scenario.work()
+    assert scenario.sent == ""
 
     itself = Actor(ActorKind.APP, app_id=app)
-    shown = show_delivery(ports, itself, scene.delivery.id)
+    shown = show_delivery(ports, itself, scenario.delivery.id)
     assert shown is not None
     assert SECRET not in shown.payload
 
 
-def test_missing_deliveries_are_made_by_the_rights_of_now(scene: Scene, clock: FakeClock) -> None:
-    ports = scene.ports
+def test_missing_deliveries_are_made_by_the_rights_of_now(
+    scenario: Scenario, clock: FakeClock
+) -> None:
+    ports = scenario.ports
     person = make_staff(ports, "clerk@example.com")
-    scene.ask(StaffSetPasswordRequested(person, token=SECRET))
-    scene.work()
-    scene.listener(STAFF)
+    scenario.ask(StaffSetPasswordRequested(person, token=SECRET))
+    scenario.work()
+    scenario.listener(STAFF)
     change_user(ports, person, is_superuser=True)
     replayed = replay_deliveries(ports, OPERATOR, 1, clock.now().replace(year=2020))
     assert replayed.missing == 1
-    scene.work()
-    assert json.loads(scene.sent)["token"] is None
+    scenario.work()
+    assert json.loads(scenario.sent)["token"] is None
 
 
 def test_delivery_whose_event_is_forgotten_is_sent_only_within_reach(
-    scene: Scene, clock: FakeClock
+    scenario: Scenario, clock: FakeClock
 ) -> None:
     """Nobody can tell any more whether its payload holds the secret."""
-    ports = scene.ports
-    scene.listener(STAFF)
+    ports = scenario.ports
+    scenario.listener(STAFF)
     person = make_staff(ports, "clerk@example.com")
-    scene.http.answer = lambda _request: HttpResponse(500)
-    scene.ask(StaffSetPasswordRequested(person, token=SECRET))
-    scene.work()
-    scene.http.requests.clear()
+    scenario.http.answer = lambda _request: HttpResponse(500)
+    scenario.ask(StaffSetPasswordRequested(person, token=SECRET))
+    scenario.work()
+    scenario.http.requests.clear()
     with ports.database.transaction() as session:
         session.delete(session.get_one(OutboxEventRecord, 1))
         session.add(UserPermissionRecord(user_id=person, permission=ORDERS.value))
     clock.pass_(minutes=5)
-    scene.work()
-    assert scene.sent == ""
+    scenario.work()
+    assert scenario.sent == ""
 
 
 def test_link_goes_to_webhooks_that_hold_all_that_its_subject_holds(
-    scene: Scene, clock: FakeClock
+    scenario: Scenario, clock: FakeClock
 ) -> None:
-    ports = scene.ports
+    ports = scenario.ports
     chief = actor_of(ports, make_staff(ports, "chief@example.com", APPS, STAFF, USERS, ORDERS))
     app, _ = make_app(ports, "mailer", STAFF, USERS, ORDERS)
     create_webhook(ports, chief, WebhookInput(target_url=MINE, events=RESETS), app)
     make_webhook(ports, app, *RESETS)  # from before it was recorded who saved it
     customer = make_user(ports, "ann@example.com")
-    scene.http.answer = lambda _request: HttpResponse(500)
-    scene.ask(AccountSetPasswordRequested(customer, token=SECRET))
-    scene.ask(StaffSetPasswordRequested(directly(ports), token=SECRET))
-    scene.work()
-    assert scene.sent.count(f'"token": "{SECRET}"') == 4
-    scene.http.requests.clear()
+    scenario.http.answer = lambda _request: HttpResponse(500)
+    scenario.ask(AccountSetPasswordRequested(customer, token=SECRET))
+    scenario.ask(StaffSetPasswordRequested(directly(ports), token=SECRET))
+    scenario.work()
+    assert scenario.sent.count(f'"token": "{SECRET}"') == 4
+    scenario.http.requests.clear()
     clock.pass_(minutes=5)
-    scene.work()
-    assert scene.sent.count(f'"token": "{SECRET}"') == 2  # one for each endpoint that fails
+    scenario.work()
+    assert scenario.sent.count(f'"token": "{SECRET}"') == 2  # one for each endpoint that fails
 
 
-def test_saving_a_link_webhook_needs_the_permission_of_its_events(scene: Scene) -> None:
-    ports = scene.ports
-    desk = actor_of(ports, make_staff(ports, "desk@example.com", APPS))
+def test_saving_a_link_webhook_needs_the_permission_of_its_events(scenario: Scenario) -> None:
+    ports = scenario.ports
+    client = actor_of(ports, make_staff(ports, "desk@example.com", APPS))
     app, _ = make_app(ports, "mailer", STAFF)
     with pytest.raises(Refused):
-        create_webhook(ports, desk, WebhookInput(target_url=MINE, events=RESETS), app)
+        create_webhook(ports, client, WebhookInput(target_url=MINE, events=RESETS), app)

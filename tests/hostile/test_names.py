@@ -19,7 +19,7 @@ from tests.builders.people import make_user, sign_in
 from tests.graphql.matrix.invalid_values import arguments_in
 from tests.graphql.matrix.queries import QUERIES
 from tests.graphql.matrix.sample_shop import one_of_everything
-from tests.graphql.shop_client import Front
+from tests.graphql.shop_client import ApiClient
 from tests.graphql.test_invalid_input import SCHEMA, TABLES, document
 
 DISGUISES = {
@@ -91,7 +91,7 @@ def _named_fields() -> list[tuple[str, tuple[str, ...]]]:
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 def test_no_mutation_stores_a_name_with_invisible_characters(ports: Ports) -> None:
-    front, names = Front(ports), one_of_everything(ports)
+    api, names = ApiClient(ports), one_of_everything(ports)
     credential = sign_in(ports, make_user(ports, "boss@example.com", is_superuser=True)).access
     root = SCHEMA.mutation_type
     assert root is not None
@@ -102,7 +102,7 @@ def test_no_mutation_stores_a_name_with_invisible_characters(ports: Ports) -> No
         good = arguments_in(Template(call).substitute(names))
         query = document("mutation", mutation, root.fields[mutation])
         body = json.dumps({"query": query, "variables": _with(good, path, text)}).encode()
-        answer = front.send(body, credential).json
+        answer = api.send(body, credential).json
         assert "errors" not in answer, (mutation, path, answer)
         found: list[dict[str, str]] = answer["data"][mutation]["errors"]
         return [one for one in found if one["field"] == path[-1]]

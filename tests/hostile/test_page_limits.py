@@ -12,7 +12,7 @@ from app.factory import create_app
 from app.ports import Ports
 from app.settings import Settings
 from tests.builders.people import make_staff
-from tests.console.staff_client import Desk
+from tests.console.staff_client import ConsoleClient
 from tests.fakes.clock import FakeClock
 
 ATTACKER, VISITOR = "203.0.113.7", "198.51.100.1"
@@ -42,7 +42,7 @@ def client_at(app: Flask, address: str) -> FlaskClient:
 
 def test_flood_of_reset_forms_is_refused(ports: Ports, clock: FakeClock) -> None:
     app = app_of(ports, console__passwords__forgotten="3/minute")
-    attacker = Desk(client_at(app, ATTACKER), ports)
+    attacker = ConsoleClient(client_at(app, ATTACKER), ports)
     form = {"email": "a@example.com"}
     statuses = [attacker.send(FORGOTTEN, form).status for _ in range(3)]
     assert 429 not in statuses
@@ -51,7 +51,7 @@ def test_flood_of_reset_forms_is_refused(ports: Ports, clock: FakeClock) -> None
     assert 55 <= int(refused.response.headers["Retry-After"]) <= 60
     assert "Too many requests. Try again in" in refused.text
     assert attacker.open(FORGOTTEN).status == 200
-    visitor = Desk(client_at(app, VISITOR), ports)
+    visitor = ConsoleClient(client_at(app, VISITOR), ports)
     assert visitor.send(FORGOTTEN, form).status == statuses[0]
     clock.pass_(minutes=1)
     assert attacker.send(FORGOTTEN, form).status == statuses[0]
@@ -78,12 +78,12 @@ def test_flood_of_logout_tokens_is_refused(ports: Ports) -> None:
 def test_forms_without_a_limit_of_their_own_share_one(ports: Ports) -> None:
     make_staff(ports, "staff@example.com")
     app = app_of(ports, console__form="3/minute")
-    desk = Desk(client_at(app, VISITOR), ports)
-    assert desk.sign_in("staff@example.com").status == 303
+    console = ConsoleClient(client_at(app, VISITOR), ports)
+    assert console.sign_in("staff@example.com").status == 303
     forms = ("/console/theme", "/console/account/name", "/console/theme", "/console/account/name")
-    statuses = [desk.send(path, seen_at="/console/account/").status for path in forms]
+    statuses = [console.send(path, seen_at="/console/account/").status for path in forms]
     assert [status == 429 for status in statuses] == [False] * 3 + [True]
-    assert desk.open("/console/account/").status == 200
+    assert console.open("/console/account/").status == 200
 
 
 def test_key_set_and_ordinary_pages_are_not_limited(ports: Ports) -> None:

@@ -27,7 +27,7 @@ from tests.builders.people import (
 )
 from tests.fakes.clock import FakeClock
 from tests.fakes.passwords import FakeHasher
-from tests.graphql.shop_client import Front
+from tests.graphql.shop_client import ApiClient
 from tests.services.logins import EMAIL, log_in
 
 WRONG_PASSWORD = "wrong"
@@ -149,10 +149,10 @@ def _change(ports: Ports, actor: Actor) -> object:
 
 
 def test_aliases_give_no_more_guesses(ports: Ports, hasher: FakeHasher, user: int) -> None:
-    front, token = Front(ports), sign_in(ports, user).access
+    api, token = ApiClient(ports), sign_in(ports, user).access
     field = f'passwordChange(oldPassword: "wrong", newPassword: "{NEW}") {{ errors {{ code }} }}'
     aliased = " ".join(f"a{number}: {field}" for number in range(10))
-    front.ask(f"mutation {{ {aliased} }}", token)
+    api.ask(f"mutation {{ {aliased} }}", token)
     assert hasher.verifications <= MAX_GUESSES
     assert sessions_of(ports, user) == [] or hasher.verifications < MAX_GUESSES
 

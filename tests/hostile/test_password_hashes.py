@@ -7,7 +7,7 @@ import pytest
 from app.ports import Ports
 from tests.builders.people import PASSWORD, make_user, sign_in
 from tests.fakes.passwords import FakeHasher
-from tests.graphql.shop_client import Front
+from tests.graphql.shop_client import ApiClient
 
 NEW = "nine lazy Störche by the sea"
 REGISTER = """accountRegister(input: {email: "p%d@example.com", password: "%s",
@@ -23,8 +23,8 @@ def database_url(sqlite_url: str) -> str:
 
 
 @pytest.fixture
-def front(ports: Ports) -> Front:
-    return Front(ports)
+def api(ports: Ports) -> ApiClient:
+    return ApiClient(ports)
 
 
 def aliased(fields: list[str]) -> str:
@@ -39,10 +39,12 @@ def codes(payloads: list[Any]) -> list[list[str]]:
     return [[error["code"] for error in payload["errors"]] for payload in payloads]
 
 
-def test_aliases_beyond_two_hashes_fail_at_their_fields(front: Front, hasher: FakeHasher) -> None:
+def test_aliases_beyond_two_hashes_fail_at_their_fields(
+    api: ApiClient, hasher: FakeHasher
+) -> None:
     fields = [REGISTER % (number, NEW) for number in range(4)]
 
-    answer = front.ask(aliased(fields))
+    answer = api.ask(aliased(fields))
 
     assert hashed_by(hasher) == 2
     assert codes(list(answer["data"].values())) == [[], *[["TOO_MANY_REQUESTS"]] * 3]
@@ -52,35 +54,35 @@ def test_aliases_beyond_two_hashes_fail_at_their_fields(front: Front, hasher: Fa
         assert error["extensions"]["retryAfter"] == 1
 
 
-def test_entries_of_a_batch_share_the_two_hashes(front: Front, hasher: FakeHasher) -> None:
+def test_entries_of_a_batch_share_the_two_hashes(api: ApiClient, hasher: FakeHasher) -> None:
     batch = [{"query": aliased([REGISTER % (number, NEW)])} for number in range(4)]
 
-    answers = front.post(batch).json
+    answers = api.post(batch).json
 
     assert hashed_by(hasher) == 2
     payloads = [answer["data"]["m0"] for answer in answers]
     assert codes(payloads) == [[], *[["TOO_MANY_REQUESTS"]] * 3]
 
 
-def test_refused_hash_changes_nothing(front: Front, ports: Ports, hasher: FakeHasher) -> None:
+def test_refused_hash_changes_nothing(api: ApiClient, ports: Ports, hasher: FakeHasher) -> None:
     user = make_user(ports)
     token = sign_in(ports, user).access
     before = hashed_by(hasher)
 
-    answer = front.ask(aliased([CHANGE % (PASSWORD, NEW), CHANGE % (NEW, PASSWORD)]), token)
+    answer = api.ask(aliased([CHANGE % (PASSWORD, NEW), CHANGE % (NEW, PASSWORD)]), token)
 
     assert hashed_by(hasher) == before + 2
     assert codes(list(answer["data"].values())) == [[], ["TOO_MANY_REQUESTS"]]
-    assert front.run(aliased([LOGIN % NEW]))["errors"] == []
+    assert api.run(aliased([LOGIN % NEW]))["errors"] == []
 
 
-def test_two_logins_in_one_request_succeed(front: Front, ports: Ports) -> None:
+def test_two_logins_in_one_request_succeed(api: ApiClient, ports: Ports) -> None:
     make_user(ports)
-    answer = front.ask(aliased([LOGIN % PASSWORD] * 3))
+    answer = api.ask(aliased([LOGIN % PASSWORD] * 3))
     assert codes(list(answer["data"].values())) == [[], [], ["TOO_MANY_REQUESTS"]]
     assert "errors" not in answer
 
 
-def test_each_request_has_two_hashes_of_its_own(front: Front) -> None:
+def test_each_request_has_two_hashes_of_its_own(api: ApiClient) -> None:
     for number in range(3):
-        assert front.run(aliased([REGISTER % (number, NEW)]))["errors"] == []
+        assert api.run(aliased([REGISTER % (number, NEW)]))["errors"] == []

@@ -10,13 +10,14 @@ from app.domain.sign_in.rate_limits import API_LIMITS
 from app.graphql.schema import schema
 from app.graphql.view import create_endpoint
 from app.ports import Ports
-from app.web.installation import Installation
+from app.settings import Settings
+from app.wiring import make_installation
 from tests.builders.images import png
 from tests.builders.people import ADDRESS, make_staff, sign_in
 from tests.fakes.clock import FakeClock
 from tests.graphql.endpoint_client import Reply
 from tests.graphql.matrix.mutations import MUTATIONS
-from tests.graphql.shop_client import Front
+from tests.graphql.shop_client import ApiClient
 
 WITHOUT_LIMIT = {"tokenCreate", "tokenRefresh", "tokenVerify", "externalVerify", "appTokenVerify"}
 """The login throttle has the first; the others check a token and store nothing for strangers."""
@@ -35,7 +36,7 @@ class Visitors:
     """Sends operations from whatever address a test names."""
 
     def __init__(self, ports: Ports) -> None:
-        endpoint = create_endpoint(Installation(ports))
+        endpoint = create_endpoint(make_installation(ports, Settings()))
         self._client = Client(endpoint, response_wrapper=Reply)
 
     def ask(self, query: str, address: str, credential: str = "", **variables: Any) -> Any:
@@ -58,8 +59,8 @@ def database_url(sqlite_url: str) -> str:
 
 
 @pytest.fixture
-def front(ports: Ports) -> Front:
-    return Front(ports)
+def api(ports: Ports) -> ApiClient:
+    return ApiClient(ports)
 
 
 @pytest.fixture
@@ -136,7 +137,7 @@ def test_staff_are_not_counted(visitors: Visitors, ports: Ports) -> None:
 
 @pytest.mark.parametrize("name", API_LIMITS)
 def test_each_limited_mutation_is_refused_over_its_limit(
-    front: Front, ports: Ports, name: str
+    api: ApiClient, ports: Ports, name: str
 ) -> None:
     rates = ports.configuration.rate_limits.rates(name, ADDRESS)
     for _ in range(burst(name)):
@@ -144,7 +145,7 @@ def test_each_limited_mutation_is_refused_over_its_limit(
     call = MUTATIONS[name].call.replace("$$file", "$file")
     parameters = "($file: Upload!)" if "$file" in call else ""
     query = f"mutation{parameters} {{ {name}({call}) {{ errors {{ code }} }} }}"
-    answer = front.upload(query, png()) if parameters else front.ask(query)
+    answer = api.upload(query, png()) if parameters else api.ask(query)
     payload = answer["data"][name]
     assert payload is None or payload["errors"] == [{"code": "TOO_MANY_REQUESTS"}]
     assert is_limited(answer) is (name != "setPassword")

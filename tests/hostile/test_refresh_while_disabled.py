@@ -10,7 +10,7 @@ from app.services.shop.settings import update_shop
 from tests.builders.people import make_user, sign_in
 from tests.builders.shop import set_mode
 from tests.fakes.clock import FakeClock
-from tests.graphql.shop_client import Front
+from tests.graphql.shop_client import ApiClient
 from tests.services.invalid_tokens import BROKEN, break_token
 
 REFRESH = """mutation ($token: String) {
@@ -23,8 +23,8 @@ DISABLED = {
 
 
 @pytest.fixture
-def front(ports: Ports) -> Front:
-    return Front(ports)
+def api(ports: Ports) -> ApiClient:
+    return ApiClient(ports)
 
 
 @pytest.fixture(params=[SessionOrigin.PASSWORD, SessionOrigin.OIDC])
@@ -33,7 +33,7 @@ def origin(request: pytest.FixtureRequest) -> SessionOrigin:
 
 
 def test_whatever_is_wrong_with_a_token_the_answer_is_the_same(
-    ports: Ports, front: Front, origin: SessionOrigin
+    ports: Ports, api: ApiClient, origin: SessionOrigin
 ) -> None:
     pair = sign_in(ports, make_user(ports), origin)
     set_mode(ports, PasswordLoginMode.DISABLED)
@@ -44,13 +44,13 @@ def test_whatever_is_wrong_with_a_token_the_answer_is_the_same(
     }
     sent |= {"empty": "", "missing": None, "access token": pair.access, "garbage": "x.y.z"}
 
-    answers = {name: front.run(REFRESH, token=token) for name, token in sent.items()}
+    answers = {name: api.run(REFRESH, token=token) for name, token in sent.items()}
 
     assert {name for name, answer in answers.items() if answer != DISABLED} == set()
 
 
 def test_tokens_of_sessions_that_ended_get_the_same_answer(
-    ports: Ports, front: Front, clock: FakeClock
+    ports: Ports, api: ApiClient, clock: FakeClock
 ) -> None:
     user = make_user(ports)
     ended = sign_in(ports, user, SessionOrigin.OIDC).refresh
@@ -58,39 +58,39 @@ def test_tokens_of_sessions_that_ended_get_the_same_answer(
     old = sign_in(ports, make_user(ports, "old@example.com"), SessionOrigin.OIDC).refresh
     set_mode(ports, PasswordLoginMode.DISABLED)
 
-    assert front.run(REFRESH, token=ended) == DISABLED
+    assert api.run(REFRESH, token=ended) == DISABLED
     clock.pass_(hours=31 * 24)
-    assert front.run(REFRESH, token=old) == DISABLED
+    assert api.run(REFRESH, token=old) == DISABLED
 
 
-def test_a_missing_argument_gets_the_same_answer(ports: Ports, front: Front) -> None:
+def test_a_missing_argument_gets_the_same_answer(ports: Ports, api: ApiClient) -> None:
     set_mode(ports, PasswordLoginMode.DISABLED)
 
-    assert front.run("mutation { tokenRefresh { token errors { field code } } }") == DISABLED
+    assert api.run("mutation { tokenRefresh { token errors { field code } } }") == DISABLED
 
 
 def test_an_expired_token_in_the_header_comes_first(
-    ports: Ports, front: Front, clock: FakeClock
+    ports: Ports, api: ApiClient, clock: FakeClock
 ) -> None:
     pair = sign_in(ports, make_user(ports), SessionOrigin.OIDC)
     set_mode(ports, PasswordLoginMode.DISABLED)
     clock.pass_(seconds=ports.configuration.jwt_ttl_access)
 
-    assert front.code(REFRESH, pair.access, token="garbage") == "ExpiredSignatureError"
+    assert api.code(REFRESH, pair.access, token="garbage") == "ExpiredSignatureError"
 
 
-def test_a_closed_storefront_comes_first(ports: Ports, front: Front) -> None:
+def test_a_closed_storefront_comes_first(ports: Ports, api: ApiClient) -> None:
     set_mode(ports, PasswordLoginMode.DISABLED)
     update_shop(ports, OPERATOR, ShopUpdate(allow_storefront_traffic=False))
 
-    assert front.post({"query": REFRESH, "variables": {"token": "x"}}).status_code == 401
+    assert api.post({"query": REFRESH, "variables": {"token": "x"}}).status_code == 401
 
 
-def test_a_live_single_sign_on_session_is_refreshed(ports: Ports, front: Front) -> None:
+def test_a_live_single_sign_on_session_is_refreshed(ports: Ports, api: ApiClient) -> None:
     pair = sign_in(ports, make_user(ports), SessionOrigin.OIDC)
     set_mode(ports, PasswordLoginMode.DISABLED)
 
-    refreshed = front.run(REFRESH, token=pair.refresh)
+    refreshed = api.run(REFRESH, token=pair.refresh)
 
     assert refreshed["errors"] == []
     assert refreshed["token"]
@@ -98,10 +98,10 @@ def test_a_live_single_sign_on_session_is_refreshed(ports: Ports, front: Front) 
 
 @pytest.mark.parametrize("mode", [PasswordLoginMode.ENABLED, PasswordLoginMode.CUSTOMERS_ONLY])
 def test_other_modes_report_the_token_error(
-    ports: Ports, front: Front, mode: PasswordLoginMode
+    ports: Ports, api: ApiClient, mode: PasswordLoginMode
 ) -> None:
     set_mode(ports, mode)
 
-    [error] = front.run(REFRESH, token="garbage")["errors"]
+    [error] = api.run(REFRESH, token="garbage")["errors"]
 
     assert error == {"field": "refreshToken", "code": "JWT_DECODE_ERROR"}

@@ -15,9 +15,9 @@ from app.services.accounts.password_resets import answer_reset_requests, request
 from app.settings import Settings
 from tests.builders.outbox import mails
 from tests.builders.people import NOBODY, make_user
-from tests.console.staff_client import Desk
+from tests.console.staff_client import ConsoleClient
 from tests.fakes.clock import FakeClock
-from tests.graphql.shop_client import Front
+from tests.graphql.shop_client import ApiClient
 
 CUSTOMER, STRANGER = "customer@example.com", "stranger@example.com"
 SHOP = "http://localhost:3000/"
@@ -80,8 +80,8 @@ def test_known_and_unknown_emails_get_one_answer_however_often_they_are_asked_fo
     for email in (CUSTOMER, STRANGER):
         for client in range(20):
             ask(ports, email, client)
-    front = Front(ports)
-    known, unknown = (front.ask(ASK, email=email) for email in (CUSTOMER, STRANGER))
+    api = ApiClient(ports)
+    known, unknown = (api.ask(ASK, email=email) for email in (CUSTOMER, STRANGER))
     assert known == unknown == {"data": {"requestPasswordReset": {"errors": []}}}
     assert waiting(ports, CUSTOMER) == waiting(ports, STRANGER) == 20
 
@@ -105,8 +105,8 @@ def test_a_table_that_is_full_takes_no_more_until_the_worker_has_answered(
     for email in (CUSTOMER, STRANGER):
         with pytest.raises(TooManyRequests):
             ask(ports, email)
-    desk = Desk(create_app(ports, Settings()).test_client(), ports)
-    refused = desk.send("/console/forgotten", {"email": CUSTOMER})
+    console = ConsoleClient(create_app(ports, Settings()).test_client(), ports)
+    refused = console.send("/console/forgotten", {"email": CUSTOMER})
     assert refused.status == 429
     assert refused.response.headers["Retry-After"] == "60"
     answer_reset_requests(ports, WORKER)

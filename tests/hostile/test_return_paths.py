@@ -7,9 +7,9 @@ from app.factory import create_app
 from app.ports import Ports
 from app.settings import Settings
 from tests.builders.people import PASSWORD, make_staff
-from tests.console.staff_client import Desk
+from tests.console.staff_client import ConsoleClient
 
-ELSEWHERE = [
+FOREIGN_PATHS = [
     "/console/../..",
     "/console/../graphql/",
     "/console/..",
@@ -49,7 +49,7 @@ pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 
 def test_path_outside_the_console_is_replaced_by_its_first_page(ports: Ports) -> None:
     with create_app(ports, Settings()).test_request_context():
-        assert [path for path in ELSEWHERE if own_path(path) != "/console/"] == []
+        assert [path for path in FOREIGN_PATHS if own_path(path) != "/console/"] == []
 
 
 def test_path_inside_the_console_is_kept(ports: Ports) -> None:
@@ -61,5 +61,5 @@ def test_sign_in_leads_to_no_path_outside_the_console(ports: Ports) -> None:
     make_staff(ports)
     form = {"email": "staff@example.com", "password": PASSWORD}
     for wanted, led in (("/console/../../x", "/console/"), ("/console/./apps/", "/console/apps/")):
-        desk = Desk(create_app(ports, Settings()).test_client(), ports)
-        assert desk.send(f"/console/sign-in?next={wanted}", form).leads_to == led
+        console = ConsoleClient(create_app(ports, Settings()).test_client(), ports)
+        assert console.send(f"/console/sign-in?next={wanted}", form).leads_to == led

@@ -60,7 +60,7 @@ def database(ports: Ports) -> InterruptedDatabase:
 
 
 @pytest.fixture
-def here(ports: Ports, database: InterruptedDatabase) -> Ports:
+def interrupted_ports(ports: Ports, database: InterruptedDatabase) -> Ports:
     """The ports of the process whose work is interrupted; ``elsewhere`` revokes."""
     return replace(ports, database=database)
 
@@ -75,7 +75,7 @@ def manager(ports: Ports) -> Actor:
 
 @pytest.mark.parametrize(("revoke", "refusal"), OF_PEOPLE)
 def test_nothing_is_written_for_a_manager_who_lost_rights_after_the_check(
-    here: Ports,
+    interrupted_ports: Ports,
     elsewhere: Ports,
     database: InterruptedDatabase,
     manager: Actor,
@@ -84,17 +84,17 @@ def test_nothing_is_written_for_a_manager_who_lost_rights_after_the_check(
 ) -> None:
     database.before[1] = lambda: revoke(elsewhere, manager)
 
-    assert refusal_of(lambda: create_product(here, manager, BOWL)) == refusal
+    assert refusal_of(lambda: create_product(interrupted_ports, manager, BOWL)) == refusal
     assert products(elsewhere) == 0
 
 
 def test_no_app_token_is_issued_for_a_manager_who_was_deactivated_meanwhile(
-    here: Ports, elsewhere: Ports, database: InterruptedDatabase, manager: Actor
+    interrupted_ports: Ports, elsewhere: Ports, database: InterruptedDatabase, manager: Actor
 ) -> None:
     app_id, _ = make_app(elsewhere, "Stock")
     database.before[1] = lambda: deactivate(elsewhere, manager)
 
-    assert refusal_of(lambda: create_app_token(here, manager, app_id)) == INVALID
+    assert refusal_of(lambda: create_app_token(interrupted_ports, manager, app_id)) == INVALID
     assert app_tokens(elsewhere, app_id) == 1
 
 
@@ -109,13 +109,17 @@ def test_no_app_token_is_issued_for_a_manager_who_was_deactivated_meanwhile(
     ],
 )
 def test_nothing_is_written_for_an_app_whose_token_lost_rights_after_the_check(
-    here: Ports, elsewhere: Ports, database: InterruptedDatabase, revoke: Revoke, refusal: str
+    interrupted_ports: Ports,
+    elsewhere: Ports,
+    database: InterruptedDatabase,
+    revoke: Revoke,
+    refusal: str,
 ) -> None:
     _, token = make_app(elsewhere, "Stock", PRODUCTS)
-    app = identify(here, visit(token)).actor
+    app = identify(interrupted_ports, visit(token)).actor
     database.before[1] = lambda: revoke(elsewhere, app)
 
-    assert refusal_of(lambda: create_product(here, app, BOWL)) == refusal
+    assert refusal_of(lambda: create_product(interrupted_ports, app, BOWL)) == refusal
     assert products(elsewhere) == 0
 
 
@@ -129,7 +133,7 @@ def test_nothing_is_written_for_an_app_whose_token_lost_rights_after_the_check(
     ],
 )
 def test_nothing_is_written_by_an_extension_when_either_side_lost_rights(
-    here: Ports,
+    interrupted_ports: Ports,
     elsewhere: Ports,
     database: InterruptedDatabase,
     manager: Actor,
@@ -137,10 +141,10 @@ def test_nothing_is_written_by_an_extension_when_either_side_lost_rights(
     refusal: str,
 ) -> None:
     extension = make_extension_app(elsewhere, "extension", PRODUCTS)
-    actor = acts(here, token_for(here, manager, extension))
+    actor = acts(interrupted_ports, token_for(interrupted_ports, manager, extension))
     database.before[1] = lambda: revoke(elsewhere, actor)
 
-    assert refusal_of(lambda: create_product(here, actor, BOWL)) == refusal
+    assert refusal_of(lambda: create_product(interrupted_ports, actor, BOWL)) == refusal
     assert products(elsewhere) == 0
 
 
@@ -150,7 +154,7 @@ def sign_out_provider_tokens(ports: Ports, actor: Actor) -> None:
 
 @pytest.mark.parametrize("revoke", [deactivate, sign_out_provider_tokens])
 def test_nothing_is_written_with_a_provider_token_that_was_ended_after_the_check(
-    here: Ports,
+    interrupted_ports: Ports,
     elsewhere: Ports,
     database: InterruptedDatabase,
     provider: OwnProvider,
@@ -161,11 +165,11 @@ def test_nothing_is_written_with_a_provider_token_that_was_ended_after_the_check
     change_user(elsewhere, key, is_staff=True)
     with elsewhere.database.transaction() as session:
         session.add(UserPermissionRecord(user_id=key, permission=PRODUCTS.value))
-    actor = identify(here, visit(token)).actor
-    create_product(here, actor, BOWL)
+    actor = identify(interrupted_ports, visit(token)).actor
+    create_product(interrupted_ports, actor, BOWL)
     database.before[database.begun + 1] = lambda: revoke(elsewhere, actor)
 
-    assert refusal_of(lambda: create_product(here, actor, BOWL)) == INVALID
+    assert refusal_of(lambda: create_product(interrupted_ports, actor, BOWL)) == INVALID
     assert products(elsewhere) == 1
 
 
@@ -179,7 +183,7 @@ class TestOnPostgresql:
     @pytest.mark.parametrize(("revoke", "refusal"), OF_PEOPLE)
     def test_a_revocation_that_commits_while_the_transaction_is_open_wins(
         self,
-        here: Ports,
+        interrupted_ports: Ports,
         elsewhere: Ports,
         database: InterruptedDatabase,
         manager: Actor,
@@ -188,56 +192,61 @@ class TestOnPostgresql:
     ) -> None:
         database.during[1] = lambda: revoke(elsewhere, manager)
 
-        assert refusal_of(lambda: create_product(here, manager, BOWL)) == refusal
+        assert refusal_of(lambda: create_product(interrupted_ports, manager, BOWL)) == refusal
         assert products(elsewhere) == 0
 
 
 def test_a_replay_in_steps_stops_when_its_caller_is_deactivated(
-    here: Ports, elsewhere: Ports, database: InterruptedDatabase, manager: Actor
+    interrupted_ports: Ports, elsewhere: Ports, database: InterruptedDatabase, manager: Actor
 ) -> None:
     app_id, _ = make_app(elsewhere, "Stock")
     webhook = make_webhook(elsewhere, app_id)
     database.after[1] = lambda: deactivate(elsewhere, manager)
     since = elsewhere.clock.now() - timedelta(days=1)
 
-    assert refusal_of(lambda: replay_deliveries(here, manager, webhook, since)) == INVALID
+    assert (
+        refusal_of(lambda: replay_deliveries(interrupted_ports, manager, webhook, since))
+        == INVALID
+    )
 
 
 def test_revocation_of_others_has_no_effect(
-    here: Ports, elsewhere: Ports, database: InterruptedDatabase, manager: Actor
+    interrupted_ports: Ports, elsewhere: Ports, database: InterruptedDatabase, manager: Actor
 ) -> None:
     other = actor_of(elsewhere, make_staff(elsewhere, "other@example.com", PRODUCTS))
     database.before[1] = lambda: deactivate(elsewhere, other)
 
-    assert create_product(here, manager, BOWL).id
+    assert create_product(interrupted_ports, manager, BOWL).id
     assert products(elsewhere) == 1
 
 
-def test_people_can_still_take_their_own_rights_away(here: Ports, manager: Actor) -> None:
-    end_other_sessions(here, manager)
-    deactivate_all_tokens(here, manager)
+def test_people_can_still_take_their_own_rights_away(
+    interrupted_ports: Ports, manager: Actor
+) -> None:
+    end_other_sessions(interrupted_ports, manager)
+    deactivate_all_tokens(interrupted_ports, manager)
 
-    assert sessions_of(here, manager.user_id or 0) == []
+    assert sessions_of(interrupted_ports, manager.user_id or 0) == []
 
 
 def test_one_who_gains_rights_meanwhile_is_not_refused(
-    here: Ports, elsewhere: Ports, database: InterruptedDatabase, manager: Actor
+    interrupted_ports: Ports, elsewhere: Ports, database: InterruptedDatabase, manager: Actor
 ) -> None:
     database.before[1] = lambda: change_user(elsewhere, manager.user_id or 0, is_superuser=True)
 
-    assert create_product(here, manager, BOWL).id
+    assert create_product(interrupted_ports, manager, BOWL).id
 
 
 def test_a_refresh_is_answered_although_the_session_in_the_header_ended(
-    here: Ports, elsewhere: Ports, database: InterruptedDatabase, manager: Actor
+    interrupted_ports: Ports, elsewhere: Ports, database: InterruptedDatabase, manager: Actor
 ) -> None:
     """`tokenRefresh` goes by its argument, and never fails at the top."""
-    configuration = replace(here.configuration, single_use_refresh_tokens=True)
+    configuration = replace(interrupted_ports.configuration, single_use_refresh_tokens=True)
     other = sign_in(elsewhere, manager.user_id or 0, SessionOrigin.PASSWORD)
     database.before[1] = lambda: end_session(elsewhere, manager)
 
     refreshed = refresh_token(
-        replace(here, configuration=configuration), manager, token=other.refresh
+        replace(interrupted_ports, configuration=configuration), manager, token=other.refresh
     )
 
     assert refreshed.access
@@ -257,15 +266,17 @@ def test_every_caller_of_a_request_names_a_credential_that_can_be_read_again(
 
 
 @pytest.mark.parametrize("trusted", [OPERATOR, WORKER])
-def test_the_operator_and_the_worker_are_not_read_again(here: Ports, trusted: Actor) -> None:
+def test_the_operator_and_the_worker_are_not_read_again(
+    interrupted_ports: Ports, trusted: Actor
+) -> None:
     with recorded_statements() as statements:
-        create_product(here, trusted, BOWL)
+        create_product(interrupted_ports, trusted, BOWL)
 
     assert not [one for one in statements if "FROM shop LEFT OUTER JOIN" in one]
 
 
-def test_a_transaction_reads_its_caller_once(here: Ports, manager: Actor) -> None:
+def test_a_transaction_reads_its_caller_once(interrupted_ports: Ports, manager: Actor) -> None:
     with recorded_statements() as statements:
-        create_product(here, manager, BOWL)
+        create_product(interrupted_ports, manager, BOWL)
 
     assert len([one for one in statements if "FROM shop LEFT OUTER JOIN" in one]) == 1

@@ -19,7 +19,7 @@ from tests.builders.people import make_staff, make_user, sign_in
 from tests.fakes.clock import FakeClock
 from tests.fakes.interrupted_database import InterruptedDatabase
 from tests.fixtures.statements import recorded_statements
-from tests.graphql.shop_client import Front
+from tests.graphql.shop_client import ApiClient
 
 APPS, PRODUCTS = Permission.MANAGE_APPS, Permission.MANAGE_PRODUCTS
 WRITTEN = 3
@@ -54,8 +54,8 @@ def database(ports: Ports) -> InterruptedDatabase:
 
 
 @pytest.fixture
-def front(ports: Ports, database: InterruptedDatabase) -> Front:
-    return Front(replace(ports, database=database))
+def api(ports: Ports, database: InterruptedDatabase) -> ApiClient:
+    return ApiClient(replace(ports, database=database))
 
 
 def _delete(ports: Ports, what: Any) -> None:
@@ -121,7 +121,7 @@ def from_fourth(code: str) -> dict[str, str]:
 def test_mutations_of_a_manager_stop_at_the_field_after_the_revocation(
     ports: Ports,
     elsewhere: Ports,
-    front: Front,
+    api: ApiClient,
     database: InterruptedDatabase,
     revoke: Revoke,
     code: str,
@@ -130,7 +130,7 @@ def test_mutations_of_a_manager_stop_at_the_field_after_the_revocation(
     token = sign_in(ports, manager).access
     database.after[WRITTEN] = lambda: revoke(elsewhere, manager)
 
-    answer = front.ask(TEN_PRODUCTS, token)
+    answer = api.ask(TEN_PRODUCTS, token)
 
     assert codes(answer) == from_fourth(code)
     assert products(ports) == WRITTEN
@@ -146,73 +146,73 @@ def deactivate_app(ports: Ports, app_id: int) -> None:
 
 @pytest.mark.parametrize("revoke", [revoke_token, deactivate_app])
 def test_mutations_of_an_app_stop_when_its_token_is_revoked(
-    ports: Ports, elsewhere: Ports, front: Front, database: InterruptedDatabase, revoke: Revoke
+    ports: Ports, elsewhere: Ports, api: ApiClient, database: InterruptedDatabase, revoke: Revoke
 ) -> None:
     app_id, token = make_app(ports, "Stock", PRODUCTS)
     database.after[WRITTEN] = lambda: revoke(elsewhere, app_id)
 
-    assert codes(front.ask(TEN_PRODUCTS, token)) == from_fourth(INVALID)
+    assert codes(api.ask(TEN_PRODUCTS, token)) == from_fourth(INVALID)
     assert products(ports) == WRITTEN
 
 
 def test_a_token_that_expires_in_the_middle_fails_the_fields_that_are_left(
-    ports: Ports, front: Front, database: InterruptedDatabase, clock: FakeClock
+    ports: Ports, api: ApiClient, database: InterruptedDatabase, clock: FakeClock
 ) -> None:
     token = sign_in(ports, make_staff(ports, "manager@example.com", PRODUCTS)).access
     lifetime = ports.configuration.jwt_ttl_access
     database.after[WRITTEN] = lambda: clock.pass_(seconds=lifetime)
 
-    assert codes(front.ask(TEN_PRODUCTS, token)) == from_fourth(EXPIRED)
+    assert codes(api.ask(TEN_PRODUCTS, token)) == from_fourth(EXPIRED)
 
 
 @pytest.mark.parametrize("is_signed_in", [True, False])
 def test_a_storefront_that_closes_in_the_middle_stops_customers(
     ports: Ports,
     elsewhere: Ports,
-    front: Front,
+    api: ApiClient,
     database: InterruptedDatabase,
     is_signed_in: bool,
 ) -> None:
     token = sign_in(ports, make_user(ports)).access if is_signed_in else None
     database.after[WRITTEN] = lambda: close_storefront(elsewhere)
 
-    assert codes(front.ask(TEN_CARTS, token)) == from_fourth(CLOSED)
+    assert codes(api.ask(TEN_CARTS, token)) == from_fourth(CLOSED)
 
 
 def test_a_closed_storefront_stops_no_manager_and_no_app(
-    ports: Ports, elsewhere: Ports, front: Front, database: InterruptedDatabase
+    ports: Ports, elsewhere: Ports, api: ApiClient, database: InterruptedDatabase
 ) -> None:
     token = sign_in(ports, make_staff(ports, "manager@example.com", PRODUCTS)).access
     database.after[WRITTEN] = lambda: close_storefront(elsewhere)
     _, app_token = make_app(ports, "Stock", PRODUCTS)
 
     for credential in (token, app_token):
-        assert codes(front.ask(TEN_PRODUCTS, credential)) == {}
+        assert codes(api.ask(TEN_PRODUCTS, credential)) == {}
     assert products(ports) == 2 * FIELDS
 
 
-def test_ending_own_sessions_stops_later_fields(ports: Ports, front: Front) -> None:
+def test_ending_own_sessions_stops_later_fields(ports: Ports, api: ApiClient) -> None:
     token = sign_in(ports, make_staff(ports, "manager@example.com", PRODUCTS)).access
     end = "e: tokensDeactivateAll { errors { code } }"
     create = 'p: productCreate(input: {name: "Bowl"}) { errors { code } }'
 
-    answer = front.ask(f"mutation {{ {end} {create} }}", token)
+    answer = api.ask(f"mutation {{ {end} {create} }}", token)
 
     assert answer["data"]["e"] == {"errors": []}
     assert codes(answer) == {"p": INVALID}
 
 
-def test_an_undisturbed_operation_writes_all_its_fields(ports: Ports, front: Front) -> None:
+def test_an_undisturbed_operation_writes_all_its_fields(ports: Ports, api: ApiClient) -> None:
     token = sign_in(ports, make_staff(ports, "manager@example.com", PRODUCTS)).access
 
-    assert codes(front.ask(TEN_PRODUCTS, token)) == {}
+    assert codes(api.ask(TEN_PRODUCTS, token)) == {}
     assert products(ports) == FIELDS
 
 
-def test_a_single_mutation_reads_its_caller_once(ports: Ports, front: Front) -> None:
+def test_a_single_mutation_reads_its_caller_once(ports: Ports, api: ApiClient) -> None:
     token = sign_in(ports, make_user(ports)).access
-    front.ask("{ me { email } }", token)
+    api.ask("{ me { email } }", token)
     with recorded_statements() as statements:
-        front.ask('mutation { tokenVerify(token: "x") { isValid } }', token)
+        api.ask('mutation { tokenVerify(token: "x") { isValid } }', token)
 
     assert len([one for one in statements if "FROM shop LEFT OUTER JOIN sessions" in one]) == 1

@@ -36,27 +36,27 @@ def server(tmp_path_factory: pytest.TempPathFactory, _migrated_file: Path) -> It
     copied.write_bytes(_migrated_file.read_bytes())
     with running(folder, f"sqlite:///{copied}") as started:
         yield started
-        assert not started.new_faults()
+        assert not started.new_errors()
 
 
 def test_silent_bodies_do_not_delay_others(server: Server) -> None:
-    with crowd(server, post("/graphql/", length=100) + b"{"):
+    with idle_connections(server, post("/graphql/", length=100) + b"{"):
         assert slowest_answer(server) < SECONDS
 
 
 def test_silent_chunked_bodies_do_not_delay_others(server: Server) -> None:
     head = post("/graphql/", length=0).replace(b"Content-Length: 0", b"Transfer-Encoding: chunked")
-    with crowd(server, head + b"5\r\n{"):
+    with idle_connections(server, head + b"5\r\n{"):
         assert slowest_answer(server) < SECONDS
 
 
 def test_silent_forms_do_not_delay_others(server: Server) -> None:
-    with crowd(server, post("/console/sign-in", length=100) + b"e"):
+    with idle_connections(server, post("/console/sign-in", length=100) + b"e"):
         assert slowest_answer(server) < SECONDS
 
 
 def test_dripping_headers_do_not_delay_others(server: Server) -> None:
-    with crowd(server, b"POST /graphql/ HTTP/1.1\r\nHost: shop\r\nX-Long: ") as sockets:
+    with idle_connections(server, b"POST /graphql/ HTTP/1.1\r\nHost: shop\r\nX-Long: ") as sockets:
         for one in sockets:
             one.sendall(b"a")
         assert slowest_answer(server) < SECONDS
@@ -64,7 +64,7 @@ def test_dripping_headers_do_not_delay_others(server: Server) -> None:
 
 def test_slow_readers_of_large_responses_do_not_delay_others(server: Server) -> None:
     request = post("/graphql/", length=len(LARGE)) + LARGE
-    with crowd(server, request, receives=4096) as sockets:
+    with idle_connections(server, request, receives=4096) as sockets:
         for one in sockets:
             assert one.recv(12) == b"HTTP/1.1 200"
         assert slowest_answer(server) < SECONDS
@@ -123,7 +123,9 @@ def test_large_body_without_credential_is_not_kept(server: Server) -> None:
 
 
 @contextmanager
-def crowd(server: Server, sent: bytes, *, receives: int = 0) -> Iterator[list[socket.socket]]:
+def idle_connections(
+    server: Server, sent: bytes, *, receives: int = 0
+) -> Iterator[list[socket.socket]]:
     """``CLIENTS`` connections that have each sent that, and then neither send nor read."""
     with ExitStack() as stack:
         sockets = []

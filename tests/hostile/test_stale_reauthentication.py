@@ -24,9 +24,9 @@ from app.services.authorization.register import REGISTER
 from app.settings import Settings
 from tests.builders.people import PASSWORD
 from tests.builders.webhooks import make_webhook
-from tests.console.populated_shop import ADMIN, CUSTOMER, at_the_desk, live_in
+from tests.console.populated_shop import ADMIN, CUSTOMER, open_console, populate
 from tests.console.route_requests import records
-from tests.console.staff_client import Desk
+from tests.console.staff_client import ConsoleClient
 from tests.fakes.clock import FakeClock
 from tests.fixtures.ports import fake_ports
 from tests.servers.apps import AppServer, app_server
@@ -77,7 +77,7 @@ WITHOUT_EFFECT = {
 def shop(sqlite_url: str, clock: FakeClock) -> Iterator[Ports]:
     """A shop with one of everything, a webhook for links, and an installation that failed."""
     made = fake_ports(sqlite_url, clock)
-    live_in(made)
+    populate(made)
     make_webhook(made, 1, AsyncEvent.STAFF_SET_PASSWORD_REQUESTED)
     install_app(made, OPERATOR, WantedApp("Failed", "https://apps.example.com/manifest"))
     with made.database.transaction() as session:
@@ -87,20 +87,20 @@ def shop(sqlite_url: str, clock: FakeClock) -> Iterator[Ports]:
 
 
 @pytest.fixture
-def console(shop: Ports) -> Flask:
+def console_app(shop: Ports) -> Flask:
     return create_app(shop, Settings())
 
 
 @pytest.fixture
-def served_app(console: Flask) -> Iterator[AppServer]:
+def served_app(console_app: Flask) -> Iterator[AppServer]:
     with app_server() as served:
         yield served
 
 
 def test_a_stale_proof_does_nothing_that_is_declared_and_a_fresh_one_does(
-    console: Flask, shop: Ports, clock: FakeClock, served_app: AppServer
+    console_app: Flask, shop: Ports, clock: FakeClock, served_app: AppServer
 ) -> None:
-    desk = at_the_desk(console, shop, ADMIN)
+    console = open_console(console_app, shop, ADMIN)
     for endpoint, (path, form) in FORMS.items():
         if endpoint == "access.set_mode":
             _come_by_sign_on(shop)
@@ -108,46 +108,46 @@ def test_a_stale_proof_does_nothing_that_is_declared_and_a_fresh_one_does(
         clock.pass_(minutes=6)
         before = records(shop)
 
-        attack = _send(desk, path, sent)
+        attack = _send(console, path, sent)
         assert (attack.status, attack.title.split(" ·")[0]) == (403, "Confirm it's you"), endpoint
         assert records(shop) == before, endpoint
 
-        control = _send(desk, path, {**sent, "proof_password": PASSWORD})
+        control = _send(console, path, {**sent, "proof_password": PASSWORD})
         assert control.status in (200, 303, 422), endpoint
         assert "Confirm it's you" not in control.text, endpoint
 
 
 def test_what_was_typed_is_sent_again_with_the_password(
-    console: Flask, shop: Ports, clock: FakeClock
+    console_app: Flask, shop: Ports, clock: FakeClock
 ) -> None:
-    desk = at_the_desk(console, shop, ADMIN)
+    console = open_console(console_app, shop, ADMIN)
     clock.pass_(minutes=6)
-    asked = _send(desk, *FORMS["staff.groups.new"])
+    asked = _send(console, *FORMS["staff.groups.new"])
     assert '<input type="hidden" name="name" value="Tills">' in asked.html
     assert f'<input type="hidden" name="permissions" value="{ORDERS}">' in asked.html
 
-    wrong = _send(desk, *_with("staff.groups.new", "not mine"))
+    wrong = _send(console, *_with("staff.groups.new", "not mine"))
     assert (wrong.status, "Confirm it's you" in wrong.text) == (422, True)
-    right = _send(desk, *_with("staff.groups.new", PASSWORD))
+    right = _send(console, *_with("staff.groups.new", PASSWORD))
     assert right.leads_to.startswith("/console/staff/groups/")
 
 
-def test_every_page_that_calls_a_declared_use_case_is_walked(console: Flask) -> None:
+def test_every_page_that_calls_a_declared_use_case_is_walked(console_app: Flask) -> None:
     found = {
         rule.endpoint.removeprefix("console.")
-        for rule in console.url_map.iter_rules()
+        for rule in console_app.url_map.iter_rules()
         if rule.rule.startswith("/console/")
         and "POST" in (rule.methods or ())
-        and _calls_declared(console.view_functions[rule.endpoint])
+        and _calls_declared(console_app.view_functions[rule.endpoint])
     }
 
     assert found == {*FORMS, *WITHOUT_EFFECT}
 
 
 def test_input_that_gives_nothing_needs_no_proof(
-    console: Flask, shop: Ports, clock: FakeClock
+    console_app: Flask, shop: Ports, clock: FakeClock
 ) -> None:
-    desk = at_the_desk(console, shop, ADMIN)
+    console = open_console(console_app, shop, ADMIN)
     clock.pass_(minutes=6)
     for path, form in (
         ("apps/connect", {"name": "Till"}),
@@ -157,7 +157,7 @@ def test_input_that_gives_nothing_needs_no_proof(
         ("webhooks/2/pause", {}),
         ("access/storefront", {"open": "true"}),
     ):
-        answer = _send(desk, path, form)
+        answer = _send(console, path, form)
         assert answer.status in (200, 303), path
         assert "Confirm it's you" not in answer.text, path
 
@@ -167,8 +167,8 @@ def _with(endpoint: str, password: str) -> tuple[str, dict[str, Any]]:
     return path, {**form, "proof_password": password}
 
 
-def _send(desk: Desk, path: str, form: dict[str, Any]) -> Any:
-    return desk.send(f"/console/{path}", form, seen_at="/console/account/")
+def _send(console: ConsoleClient, path: str, form: dict[str, Any]) -> Any:
+    return console.send(f"/console/{path}", form, seen_at="/console/account/")
 
 
 def _come_by_sign_on(shop: Ports) -> None:

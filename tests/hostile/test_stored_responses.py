@@ -27,7 +27,7 @@ from tests.builders.people import make_staff, sign_in
 from tests.builders.products import make_product
 from tests.builders.webhooks import make_webhook
 from tests.fakes.fake_http import FakeHttp
-from tests.graphql.shop_client import Front
+from tests.graphql.shop_client import ApiClient
 
 LINK = "9f8e7d6c5b4a39281706f5e4d3c2b1a0sesame"
 SIGNING = 'whsec_+/"<b>&secret'
@@ -88,8 +88,8 @@ def test_echoed_link_token_is_not_readable_in_attempts(ports: Ports) -> None:
     subject = make_staff(ports, "clerk@example.com")
     deliver(ports, echo, StaffSetPasswordRequested(subject, token=LINK))
 
-    desk = sign_in(ports, make_staff(ports, "desk@example.com", Permission.MANAGE_APPS)).access
-    shown = Front(ports).run(ATTEMPTS, desk, id=to_global_id("Webhook", webhook))
+    client = sign_in(ports, make_staff(ports, "desk@example.com", Permission.MANAGE_APPS)).access
+    shown = ApiClient(ports).run(ATTEMPTS, client, id=to_global_id("Webhook", webhook))
 
     assert '"responseStatusCode": 200' in json.dumps(shown)
     assert LINK not in json.dumps(shown)
@@ -165,8 +165,8 @@ def test_ordinary_answers_stay_readable(ports: Ports) -> None:
         )
 
     deliver(ports, reply, ProductUpdated(make_product(ports, "Cup")))
-    desk = sign_in(ports, make_staff(ports, "desk@example.com", Permission.MANAGE_APPS)).access
-    shown = Front(ports).run(ATTEMPTS, desk, id=to_global_id("Webhook", webhook))
+    client = sign_in(ports, make_staff(ports, "desk@example.com", Permission.MANAGE_APPS)).access
+    shown = ApiClient(ports).run(ATTEMPTS, client, id=to_global_id("Webhook", webhook))
     (delivery,) = shown["eventDeliveries"]["edges"]
     (attempt,) = delivery["node"]["attempts"]["edges"]
     assert attempt["node"]["response"] == '{"error": "Unknown product", "on": 1}'

@@ -10,14 +10,14 @@ from app.services.identity.identify import identify
 from tests.builders.people import make_user, sign_in, visit
 from tests.builders.tokens import altered
 from tests.fakes.clock import FakeClock
-from tests.graphql.shop_client import Front
+from tests.graphql.shop_client import ApiClient
 from tests.servers.own_provider import OwnProvider
 
 ME = "{ me { email } }"
 NO_TIMES: list[Any] = [True, False, "1772366400", None, 1772366400.5, [1], {}, 10**300, -(10**300)]
 
 
-def fault(ports: Ports, credential: str) -> TokenFault | None:
+def token_fault(ports: Ports, credential: str) -> TokenFault | None:
     return identify(ports, visit(credential)).actor.fault
 
 
@@ -27,15 +27,17 @@ def test_token_is_refused_until_its_time_comes(ports: Ports, clock: FakeClock, c
     start = int(clock.timestamp()) + 61
     early = altered(ports, token, **{claim: start})
 
-    assert Front(ports).code(ME, early) == "ImmatureSignatureError"
+    assert ApiClient(ports).code(ME, early) == "ImmatureSignatureError"
     clock.pass_(seconds=1)
-    assert Front(ports).run(ME, early) == {"email": "customer@example.com"}
+    assert ApiClient(ports).run(ME, early) == {"email": "customer@example.com"}
 
 
 @pytest.mark.parametrize("claim", ["nbf", "iat", "exp"])
 def test_token_with_a_time_of_a_wrong_type_is_invalid(ports: Ports, claim: str) -> None:
     token = sign_in(ports, make_user(ports)).access
-    found = {repr(one): fault(ports, altered(ports, token, **{claim: one})) for one in NO_TIMES}
+    found = {
+        repr(one): token_fault(ports, altered(ports, token, **{claim: one})) for one in NO_TIMES
+    }
 
     assert set(found.values()) == {TokenFault.INVALID}, found
 
@@ -43,25 +45,25 @@ def test_token_with_a_time_of_a_wrong_type_is_invalid(ports: Ports, claim: str) 
 def test_exp_has_no_leeway(ports: Ports, clock: FakeClock) -> None:
     token = sign_in(ports, make_user(ports)).access
     clock.pass_(seconds=ports.configuration.jwt_ttl_access - 1)
-    assert fault(ports, token) is None
+    assert token_fault(ports, token) is None
     clock.pass_(seconds=1)
-    assert fault(ports, token) is TokenFault.EXPIRED
+    assert token_fault(ports, token) is TokenFault.EXPIRED
 
 
 def test_remembered_token_is_checked_by_the_clock_again(ports: Ports, clock: FakeClock) -> None:
     now = int(clock.timestamp())
     token = altered(ports, sign_in(ports, make_user(ports)).access, nbf=now, iat=now - 3600)
-    assert fault(ports, token) is None
+    assert token_fault(ports, token) is None
 
     clock.pass_(minutes=-2)
-    assert fault(ports, token) is TokenFault.IMMATURE
+    assert token_fault(ports, token) is TokenFault.IMMATURE
 
 
 def test_remembered_provider_token_is_checked_by_the_clock_again(
     ports: Ports, provider: OwnProvider, clock: FakeClock
 ) -> None:
     token = provider.access_token(nbf=int(clock.timestamp()))
-    assert fault(ports, token) is None
+    assert token_fault(ports, token) is None
 
     clock.pass_(minutes=-2)
-    assert fault(ports, token) is TokenFault.IMMATURE
+    assert token_fault(ports, token) is TokenFault.IMMATURE

@@ -9,7 +9,7 @@ from tests.house.sources import application, python_sources
 LONGEST = 400
 MEDIAN = 100
 LONG_FUNCTION = 40
-NAMES_THAT_SAY_NOTHING = {
+VAGUE_NAMES = {
     *("utils", "util", "helpers", "helper", "common", "base", "core"),
     *("manager", "managers", "handler", "handlers", "misc"),
 }
@@ -45,7 +45,7 @@ def test_no_module_is_named_for_nothing_in_particular() -> None:
     nameless = [
         source.path
         for source in python_sources()
-        if NAMES_THAT_SAY_NOTHING & set(PurePosixPath(source.path).with_suffix("").parts)
+        if VAGUE_NAMES & set(PurePosixPath(source.path).with_suffix("").parts)
     ]
     assert nameless == []
 

@@ -20,7 +20,7 @@ def unreachable(_request: HttpRequest) -> HttpResponse:
     raise CallFailed(CallFault.TIMEOUT, "shop.example.com did not answer within 30 seconds.")
 
 
-def nobody(_request: HttpRequest) -> HttpResponse:
+def no_response(_request: HttpRequest) -> HttpResponse:
     raise CallFailed(CallFault.UNREACHABLE, "shop.example.com cannot be reached.")
 
 
@@ -32,7 +32,7 @@ def remote_access(_request: HttpRequest) -> HttpResponse:
     ("answer", "kind", "told"),
     [
         (unreachable, Unreachable, "within 30 seconds"),
-        (nobody, Unreachable, "nobody answers there"),
+        (no_response, Unreachable, "nobody answers there"),
         (remote_access, Unreachable, "https://other.example.com/graphql/"),
         (raw(200, b"<html>Welcome</html>", "text/html; charset=utf-8"), Unreachable, "a web page"),
         (

@@ -9,27 +9,27 @@ import requests
 from app.adapters.clock import SystemClock
 from tests.servers.own_provider import own_provider
 from tests.spec.client import Client
-from tests.spec.recorded_shop import World, make_world
+from tests.spec.recorded_shop import RecordedShop, make_recorded_shop
 from tests.spec.server import Server, running
 
 
 @pytest.fixture(scope="session")
-def _shared_world(
+def _shared_shop(
     tmp_path_factory: pytest.TempPathFactory, _migrated_file: Path
-) -> Iterator[World]:
+) -> Iterator[RecordedShop]:
     copied = tmp_path_factory.mktemp("spec") / "shop.sqlite3"
     copied.write_bytes(_migrated_file.read_bytes())
     with own_provider(SystemClock()) as provider:
-        made = make_world(f"sqlite:///{copied}", provider)
+        made = make_recorded_shop(f"sqlite:///{copied}", provider)
         yield made
         made.close()
 
 
 @pytest.fixture(scope="session")
 def _shared_server(
-    tmp_path_factory: pytest.TempPathFactory, _shared_world: World
+    tmp_path_factory: pytest.TempPathFactory, _shared_shop: RecordedShop
 ) -> Iterator[Server]:
-    with running(tmp_path_factory.mktemp("server"), _shared_world.database_url) as server:
+    with running(tmp_path_factory.mktemp("server"), _shared_shop.database_url) as server:
         yield server
 
 
@@ -37,17 +37,17 @@ def _shared_server(
 def server(_shared_server: Server) -> Iterator[Server]:
     """The running server; the test fails when it logs a traceback meanwhile."""
     yield _shared_server
-    faults = _shared_server.new_faults()
+    faults = _shared_server.new_errors()
     if faults:
         pytest.fail(f"The server logged a fault:\n{faults}", pytrace=False)
 
 
 @pytest.fixture
-def world(server: Server, _shared_world: World) -> World:
+def shop(server: Server, _shared_shop: RecordedShop) -> RecordedShop:
     """Who lives there, and nobody signed in yet."""
-    _shared_world.put_back()
-    _shared_world.issuer = server.issuer
-    return _shared_world
+    _shared_shop.put_back()
+    _shared_shop.issuer = server.issuer
+    return _shared_shop
 
 
 @pytest.fixture(scope="session")
@@ -57,6 +57,6 @@ def _http() -> Iterator[requests.Session]:
 
 
 @pytest.fixture
-def client(server: Server, world: World, _http: requests.Session) -> Client:
+def client(server: Server, shop: RecordedShop, _http: requests.Session) -> Client:
     """A client at an address that nobody has called from yet."""
     return Client(server, _http)

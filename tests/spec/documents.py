@@ -48,7 +48,7 @@ mutation ($email: String!, $redirectUrl: String!) {
   }
 }"""
 
-WHO = "{ me { email } }"
+ME_QUERY = "{ me { email } }"
 
 SHOP = "{ shop { name passwordLoginMode allowStorefrontTraffic } }"
 

@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from app.domain.sign_in.tokens import CSRF_TOKEN_LENGTH, TokenType
 from app.domain.values.ids import to_global_id
-from tests.spec.recorded_shop import DOMAIN, World
+from tests.spec.recorded_shop import DOMAIN, RecordedShop
 
 Claims = dict[str, object]
 _ACCESS_SECONDS = 300
@@ -24,9 +24,9 @@ _LONG_AGO = 3600
 class Forger:
     """Makes the tokens that the recordings call ``<JWT:x>``, and any other."""
 
-    def __init__(self, world: World) -> None:
-        self._world = world
-        pair, self.key = world.signer()
+    def __init__(self, shop: RecordedShop) -> None:
+        self._shop = shop
+        pair, self.key = shop.signer()
         self.kid = pair.public.kid
 
     def make(self, name: str) -> str:
@@ -35,12 +35,12 @@ class Forger:
 
     def claims(self, name: str = "customer", /, **changed: object) -> Claims:
         """The claims of that person's access token, some of them changed; ``None`` leaves out."""
-        token = self._world.access(name)
+        token = self._shop.access(name)
         return _without_none({**_read(token), **changed})
 
     def refresh_claims(self, name: str = "customer", /, **changed: object) -> Claims:
         """The same of a refresh token."""
-        return _without_none({**_read(self._world.refresh(name)), **changed})
+        return _without_none({**_read(self._shop.refresh(name)), **changed})
 
     def header(self, **changed: object) -> Claims:
         """The header of our tokens, some members changed; ``None`` leaves out."""
@@ -72,9 +72,9 @@ class Forger:
         """A token of the session that the inactive user had before."""
         made = self.refresh_claims() if token_type is TokenType.REFRESH else self.claims()
         about = {
-            "token": self._world.session_of_inactive(),
+            "token": self._shop.session_of_inactive(),
             "email": f"inactive@{DOMAIN}",
-            "user_id": to_global_id("User", self._world.people["inactive"]),
+            "user_id": to_global_id("User", self._shop.people["inactive"]),
         }
         return self.sign({**made, **about})
 
@@ -108,7 +108,7 @@ class Forger:
         return f"{signed}.{encode(hmac.digest(pem, signed.encode(), 'sha256'))}"
 
     def _seconds_ago(self, seconds: int) -> int:
-        return int(self._world.ports.clock.timestamp()) - seconds
+        return int(self._shop.ports.clock.timestamp()) - seconds
 
 
 def encode(data: bytes) -> str:
@@ -117,7 +117,7 @@ def encode(data: bytes) -> str:
 
 
 @cache
-def stranger() -> rsa.RSAPrivateKey:
+def foreign_key() -> rsa.RSAPrivateKey:
     """A key that is none of ours."""
     return rsa.generate_private_key(65537, 2048)
 
@@ -158,5 +158,5 @@ _MAKERS: Mapping[str, Callable[[Forger], str]] = {
     "no_type": lambda forger: forger.sign(forger.claims(type=None)),
     "unknown_email": lambda forger: forger.sign(forger.claims(email=f"nobody@{DOMAIN}")),
     "wrong_jti": lambda forger: forger.sign(forger.claims(token="x" * CSRF_TOKEN_LENGTH)),
-    "wrongsig": lambda forger: forger.sign(forger.claims(), key=stranger()),
+    "wrongsig": lambda forger: forger.sign(forger.claims(), key=foreign_key()),
 }

@@ -41,11 +41,11 @@ def arrange(replay: Replay, exchange: Exchange) -> None:
 def _in_its_mode(replay: Replay, exchange: Exchange) -> None:
     """The tokens are older than the mode, unless the line itself fetches new ones."""
     who = (person for word, person in _PEOPLE.items() if f"_{word}" in exchange.name)
-    session = replay.world.session(next(who, "customer"))
+    session = replay.shop.session(next(who, "customer"))
     replay.given |= {"ACCESS": session.access, "REFRESH": session.refresh}
     if "extension_token" in exchange.name:
         add_apps(replay, exchange)
-    replay.world.set_switches(
+    replay.shop.set_switches(
         next(mode for mode in PasswordLoginMode if exchange.name.startswith(mode))
     )
 
@@ -54,25 +54,25 @@ def _closed(replay: Replay, exchange: Exchange) -> None:
     if exchange.name.startswith(("set_", "after_")):
         return
     if exchange.name.startswith(PasswordLoginMode.CUSTOMERS_ONLY):
-        replay.world.access("staff")  # from before the mode
-        replay.world.set_switches(PasswordLoginMode.CUSTOMERS_ONLY, allow_storefront_traffic=False)
+        replay.shop.access("staff")  # from before the mode
+        replay.shop.set_switches(PasswordLoginMode.CUSTOMERS_ONLY, allow_storefront_traffic=False)
     else:
-        replay.world.set_switches(allow_storefront_traffic=False)
+        replay.shop.set_switches(allow_storefront_traffic=False)
 
 
 def _signed_in_twice(replay: Replay, exchange: Exchange) -> None:
     """The lines of a person who signs out everywhere; all but one come after that."""
-    first = replay.world.session("customer2")
+    first = replay.shop.session("customer2")
     replay.given |= {"ACCESS": first.access, "REFRESH": first.refresh}
     if exchange.name not in ("ok", "app"):
-        second = replay.world.sign_in("customer2")
+        second = replay.shop.sign_in("customer2")
         replay.play(recorded()["deactivate/ok"])
         if exchange.name == "me_with_the_users_other_token":
             replay.given |= {"ACCESS": second.access}
 
 
 def _with_a_session(replay: Replay, _exchange: Exchange) -> None:
-    replay.given["ACCESS"] = replay.world.access("customer2")
+    replay.given["ACCESS"] = replay.shop.access("customer2")
 
 
 def _password_changed(replay: Replay) -> None:
@@ -83,11 +83,11 @@ def _password_changed(replay: Replay) -> None:
 
 
 def _with_a_link(replay: Replay, _exchange: Exchange) -> None:
-    replay.given["RESET_TOKEN"] = replay.world.reset_link("reset")
+    replay.given["RESET_TOKEN"] = replay.shop.reset_link("reset")
 
 
 def _password_set(replay: Replay) -> None:
-    before = replay.world.refresh("reset")
+    before = replay.shop.refresh("reset")
     replay.play(recorded()["reset/set_ok"])
     replay.given["REFRESH"] = before
 
@@ -100,15 +100,15 @@ def _after(name: str) -> Callable[[Replay], None]:
 
 
 def _blocked_here(replay: Replay) -> None:
-    replay.world.fail_logins(replay.client.address, 2, "throttle")
+    replay.shop.fail_logins(replay.client.address, 2, "throttle")
 
 
 def _blocked_elsewhere(replay: Replay) -> None:
-    replay.world.fail_logins(new_address(), 2, "throttle")
+    replay.shop.fail_logins(new_address(), 2, "throttle")
 
 
 def _thirteen_strangers(replay: Replay) -> None:
-    replay.world.fail_logins(replay.client.address, 13, None)
+    replay.shop.fail_logins(replay.client.address, 13, None)
 
 
 def _one_login_from_each_of_two_addresses(replay: Replay) -> None:
@@ -134,32 +134,32 @@ def _at_once(replay: Replay, addresses: list[str]) -> list[list[str]]:
 
 
 def _inactive_refresh(replay: Replay) -> None:
-    replay.given["JWT"] = Forger(replay.world).make("inactive_refresh")
+    replay.given["JWT"] = Forger(replay.shop).make("inactive_refresh")
 
 
 def _manager_of_staff(replay: Replay) -> None:
     """Whoever does not manage staff is refused before it is asked what a group is to give."""
-    replay.world.grant("manager", Permission.MANAGE_STAFF)
+    replay.shop.grant("manager", Permission.MANAGE_STAFF)
 
 
 def _thirty_customers(replay: Replay) -> None:
-    ports = replay.world.ports
+    ports = replay.shop.ports
     there = list_customers(ports, OPERATOR, PageRequest(1)).count()
     for number in range(there, 30):
         make_user(ports, f"shopper{number}@{DOMAIN}")
 
 
 def _at_its_provider(replay: Replay, exchange: Exchange) -> None:
-    world, provider = replay.world, replay.world.provider
-    set_up_provider(world, provider, exchange)
+    shop, provider = replay.shop, replay.shop.provider
+    set_up_provider(shop, provider, exchange)
     for earlier in before(exchange):
         replay.play(earlier)
     if exchange.name.endswith(("after_reset", "after_second_oidc")):
-        set_password_by_link(world)
+        set_password_by_link(shop)
     if exchange.name.startswith("client_"):
         replay.given["ACCESS"] = sign_in_as_client(replay.client, provider)
     if exchange.name == "client_mode_DISABLED_me":
-        world.set_switches(PasswordLoginMode.DISABLED)
+        shop.set_switches(PasswordLoginMode.DISABLED)
 
 
 _GROUPS: Mapping[str, Callable[[Replay, Exchange], None]] = {

@@ -26,10 +26,10 @@ _EXTENSION_OF = re.compile(r"extension_token_of_([a-z]+)_")
 
 def add_apps(replay: Replay, exchange: Exchange) -> None:
     """Two more apps under the ids that were recorded, and the token of an extension."""
-    world = replay.world
-    now = world.ports.clock.now()
+    shop = replay.shop
+    now = shop.ports.clock.now()
     page, local = AppType.THIRDPARTY.value, AppType.LOCAL.value
-    with world.ports.database.transaction() as session:
+    with shop.ports.database.transaction() as session:
         session.add(AppRecord(id=_PAGE_APP, name="thirdparty", type=page, created_at=now))
         session.add(AppRecord(id=_LOCAL_APP, name="rec-app", type=local, created_at=now))
         session.flush()
@@ -48,7 +48,7 @@ def add_apps(replay: Replay, exchange: Exchange) -> None:
                 created_at=now,
             )
         )
-    replay.given["APP_TOKEN"] = world.app_token("INACTIVE")
+    replay.given["APP_TOKEN"] = shop.app_token("INACTIVE")
     who = _EXTENSION_OF.search(exchange.name)
     if who is not None:
         token = _extension_token(replay, who[1])
@@ -56,7 +56,7 @@ def add_apps(replay: Replay, exchange: Exchange) -> None:
 
 
 def _extension_token(replay: Replay, who: str) -> str:
-    answer = replay.client.run(_ACCESS_TOKEN, replay.world.access(who))
+    answer = replay.client.run(_ACCESS_TOKEN, replay.shop.access(who))
     token: str = answer.data["app"]["accessToken"]
     return token
 
@@ -64,4 +64,4 @@ def _extension_token(replay: Replay, who: str) -> str:
 def _expired(replay: Replay, token: str) -> str:
     claims = jwt.decode(token, options={"verify_signature": False})
     past = {"iat": claims["iat"] - _LONG_AGO, "exp": claims["exp"] - _LONG_AGO}
-    return Forger(replay.world).sign(claims | past)
+    return Forger(replay.shop).sign(claims | past)

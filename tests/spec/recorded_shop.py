@@ -79,7 +79,7 @@ class Mailbox:
 
 
 @dataclass(slots=True)
-class World:
+class RecordedShop:
     """The people (by the word before the ``@``), the apps' tokens, and what they did so far.
 
     ``issuer`` is the address of the server that the sessions are for.
@@ -244,7 +244,7 @@ class World:
         self.ports.database.close()
 
 
-def make_world(database_url: str, provider: OwnProvider | None = None) -> World:
+def make_recorded_shop(database_url: str, provider: OwnProvider | None = None) -> RecordedShop:
     """Fill a migrated database; the keys are made at once, for it is they that take long."""
     settings = Settings(
         database_url=database_url,
@@ -276,7 +276,9 @@ def make_world(database_url: str, provider: OwnProvider | None = None) -> World:
         name: make_app(ports, name.lower(), *permissions, is_active=name != "INACTIVE")
         for name, permissions in APPS.items()
     }
-    return World(database_url, ports, people, apps, own_provider=provider, _origin=_rows(ports))
+    return RecordedShop(
+        database_url, ports, people, apps, own_provider=provider, _origin=_rows(ports)
+    )
 
 
 def _rows(ports: Ports) -> dict[str, list[dict[str, object]]]:

@@ -17,9 +17,9 @@ _RENAMED = ("delete_app_owner_ok",)
 
 def add_webhooks(replay: Replay, exchange: Exchange) -> None:
     """The webhooks of the app that manages products, as far as the recording had come."""
-    ports = replay.world.ports
+    ports = replay.shop.ports
     now = ports.clock.now()
-    owner = replay.world.apps["PRODUCTS"][0]
+    owner = replay.shop.apps["PRODUCTS"][0]
     last = "upd" if exchange.name in _RENAMED else "rec2"
     key, name = _PRODUCT
     with ports.database.transaction() as session:

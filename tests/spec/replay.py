@@ -6,7 +6,7 @@ from tests.builders.people import PASSWORD
 from tests.spec.client import Answer, Client
 from tests.spec.exchanges import Exchange, fill
 from tests.spec.forged_tokens import Forger
-from tests.spec.recorded_shop import World
+from tests.spec.recorded_shop import RecordedShop
 from tests.spec.single_sign_on import token_of
 
 WRONG_PASSWORD = "not the password"
@@ -26,7 +26,7 @@ class Replay:
     """``given`` holds what ``<ACCESS>``, ``<REFRESH>`` and ``<JWT>`` stand for at the moment."""
 
     client: Client
-    world: World
+    shop: RecordedShop
     given: dict[str, str] = field(default_factory=dict)
 
     def play(self, exchange: Exchange) -> Answer:
@@ -44,11 +44,11 @@ class Replay:
         if placeholder in self.given:
             return self.given[placeholder]
         if kind == "ACCESS":
-            return self.world.access(who)
+            return self.shop.access(who)
         if kind == "REFRESH":
-            return self.world.refresh(who)
+            return self.shop.refresh(who)
         if kind.startswith("APP_"):
-            return self.world.app_token(kind.removeprefix("APP_").removesuffix("_TOKEN"))
+            return self.shop.app_token(kind.removeprefix("APP_").removesuffix("_TOKEN"))
         if kind in ("OIDC", "JWT"):
             return self._foreign(kind, who)
         return _PASSWORDS[placeholder]
@@ -56,8 +56,8 @@ class Replay:
     def _foreign(self, kind: str, who: str) -> str:
         """A token that this installation has not given out."""
         if kind == "OIDC":
-            return token_of(self.world.provider, who)
-        return Forger(self.world).make(who)
+            return token_of(self.shop.provider, who)
+        return Forger(self.shop).make(who)
 
     def _remember(self, told: object, actual: object) -> None:
         if isinstance(told, dict) and isinstance(actual, dict):

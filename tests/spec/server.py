@@ -47,7 +47,7 @@ class Server:
         """The ``iss`` of the tokens it gives out: its own address of the API."""
         return f"{self.url}/graphql/"
 
-    def new_faults(self) -> str:
+    def new_errors(self) -> str:
         """What the log has gained since the last call, if there is a traceback or a secret in it.
 
         So every test on a running server searches its log for tokens and password hashes.

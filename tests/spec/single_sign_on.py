@@ -17,7 +17,7 @@ from tests.builders.providers import set_up
 from tests.servers.own_provider import AUDIENCE, OwnProvider
 from tests.spec.client import Client
 from tests.spec.exchanges import Exchange, recorded
-from tests.spec.recorded_shop import DOMAIN, World
+from tests.spec.recorded_shop import DOMAIN, RecordedShop
 
 PLUGIN = "mirumee.authentication.openidconnect"
 LOGOUT = "http://127.0.0.1:8898/logout"
@@ -75,23 +75,23 @@ def token_of(provider: OwnProvider, who: str) -> str:
     return token
 
 
-def set_up_provider(world: World, provider: OwnProvider, exchange: Exchange) -> None:
+def set_up_provider(shop: RecordedShop, provider: OwnProvider, exchange: Exchange) -> None:
     """The provider as it was set up when ``exchange`` was recorded, and whom it is about."""
     provider.known(OPAQUE, "opaque", email=f"opaque{_STAMP}@sso.example", given_name="Sso")
     if exchange.name.startswith("config_"):
         return
     rules = exchange.name.startswith(("scope_", "mode_", "traffic_"))
     set_up(
-        world.ports,
+        shop.ports,
         provider,
         audience=AUDIENCE if rules else "",
         use_oauth_scope_permissions="true" if rules else "false",
         oauth_logout_url=LOGOUT,
     )
     if exchange.name.startswith("sso_link_"):
-        make_user(world.ports, f"link@{DOMAIN}")
+        make_user(shop.ports, f"link@{DOMAIN}")
     if exchange.name == "scope_existing_staff_without_groups":
-        make_user(world.ports, f"link-staff@{DOMAIN}", is_staff=True)
+        make_user(shop.ports, f"link-staff@{DOMAIN}", is_staff=True)
 
 
 def sign_in_as_client(client: Client, provider: OwnProvider) -> str:
@@ -109,14 +109,14 @@ def sign_in_as_client(client: Client, provider: OwnProvider) -> str:
     return token
 
 
-def set_password_by_link(world: World) -> None:
+def set_password_by_link(shop: RecordedShop) -> None:
     """What the owner of the linked account did with a link from a mail."""
-    with world.ports.database.transaction() as session:
+    with shop.ports.database.transaction() as session:
         email = f"link@{DOMAIN}"
         user = session.scalars(select(UserRecord).where(UserRecord.email == email)).one()
-        link = make_link(world.ports, session, user, LinkPurpose.SET_PASSWORD)
-    caller = anonymous(issuer=world.issuer)
-    set_password(world.ports, caller, email=email, password=PASSWORD, token=link)
+        link = make_link(shop.ports, session, user, LinkPurpose.SET_PASSWORD)
+    caller = anonymous(issuer=shop.issuer)
+    set_password(shop.ports, caller, email=email, password=PASSWORD, token=link)
 
 
 BEFORE = {

@@ -18,11 +18,11 @@ from app.domain.shop.settings import PasswordLoginMode
 from tests.servers.apps import AppServer, Told, app_server, ask_api, fetch_key_set, refuse
 from tests.servers.http import Reply
 from tests.spec.client import Client
-from tests.spec.documents import DEACTIVATE_ALL, VERIFY, WHO
-from tests.spec.recorded_shop import World
+from tests.spec.documents import DEACTIVATE_ALL, ME_QUERY, VERIFY
+from tests.spec.recorded_shop import RecordedShop
 from tests.spec.server import VENDOR, Server, environment, flask
 
-PATIENCE = 60
+TIMEOUT_SECONDS = 60
 INSTALL = """
 mutation ($input: AppInstallInput!) {
   appInstall(input: $input) { appInstallation { id status } errors { field code } }
@@ -39,7 +39,9 @@ def crm() -> Iterator[AppServer]:
 
 
 @pytest.fixture
-def background(server: Server, world: World, tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
+def background(
+    server: Server, shop: RecordedShop, tmp_path: Path
+) -> Iterator[subprocess.Popen[bytes]]:
     """``flask worker`` on the server's database."""
     with _worker(server, tmp_path) as process:
         yield process
@@ -60,28 +62,28 @@ def _worker(server: Server, folder: Path) -> Iterator[subprocess.Popen[bytes]]:
         yield process
     finally:
         process.send_signal(signal.SIGTERM)
-        process.wait(PATIENCE)
+        process.wait(TIMEOUT_SECONDS)
 
 
-def install(client: Client, world: World, running: AppServer) -> str:
+def install(client: Client, shop: RecordedShop, running: AppServer) -> str:
     """Ask for the app in the name of the manager; the installation's id."""
     given = {
         "appName": "My app",
         "manifestUrl": running.manifest_url,
         "permissions": ["MANAGE_PRODUCTS"],
     }
-    begun = client.run(INSTALL, world.access("manager"), input=given).data["appInstall"]
+    begun = client.run(INSTALL, shop.access("manager"), input=given).data["appInstall"]
     assert begun["errors"] == []
     assert begun["appInstallation"]["status"] == "PENDING"
     key: str = begun["appInstallation"]["id"]
     return key
 
 
-def wait_until_ended(client: Client, world: World) -> list[dict[str, Any]]:
+def wait_until_ended(client: Client, shop: RecordedShop) -> list[dict[str, Any]]:
     """The installations that are left once none is under way."""
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + TIMEOUT_SECONDS
     while time.monotonic() < deadline:
-        left: list[dict[str, Any]] = client.run(WAITING, world.access("manager")).data[
+        left: list[dict[str, Any]] = client.run(WAITING, shop.access("manager")).data[
             "appsInstallations"
         ]
         if all(one["status"] != "PENDING" for one in left):
@@ -92,7 +94,7 @@ def wait_until_ended(client: Client, world: World) -> list[dict[str, Any]]:
 
 @pytest.mark.usefixtures("background")
 def test_while_our_post_is_open_the_app_calls_back_with_its_token(
-    client: Client, world: World, crm: AppServer
+    client: Client, shop: RecordedShop, crm: AppServer
 ) -> None:
     seen: dict[str, Any] = {}
 
@@ -102,13 +104,13 @@ def test_while_our_post_is_open_the_app_calls_back_with_its_token(
         return Reply(body=b'{"success": true}')
 
     crm.decide = call_back
-    install(client, world, crm)
-    assert wait_until_ended(client, world) == []
+    install(client, shop, crm)
+    assert wait_until_ended(client, shop) == []
     [told] = crm.told
     assert seen["app"]["data"]["app"]["name"] == "My app"
     assert {key["kid"] for key in seen["keys"]} == client.kids()
-    assert told.api_url == world.issuer
-    assert told.headers["saleor-domain"] == urlsplit(world.issuer).netloc
+    assert told.api_url == shop.issuer
+    assert told.headers["saleor-domain"] == urlsplit(shop.issuer).netloc
     assert told.headers["saleor-schema-version"] == "3.23"
     after = ask_api(told, "{ app { id isActive permissions { code } } }")["data"]["app"]
     assert after == {
@@ -120,29 +122,29 @@ def test_while_our_post_is_open_the_app_calls_back_with_its_token(
 
 @pytest.mark.usefixtures("background")
 def test_a_handshake_that_fails_leaves_no_app_no_token_and_its_message(
-    client: Client, world: World, crm: AppServer
+    client: Client, shop: RecordedShop, crm: AppServer
 ) -> None:
     crm.decide = lambda _told: refuse("Allow us first.", 401)
-    key = install(client, world, crm)
-    [failed] = wait_until_ended(client, world)
+    key = install(client, shop, crm)
+    [failed] = wait_until_ended(client, shop)
     assert failed == {"id": key, "status": "FAILED", "message": "Allow us first."}
     answer = ask_api(crm.told[0], "{ app { id } }")
     assert answer["data"] == {"app": None}
     assert answer["errors"][0]["extensions"]["exception"]["code"] == "InvalidTokenError"
-    names = client.run("{ apps(first: 50) { edges { node { name } } } }", world.access("staff"))
+    names = client.run("{ apps(first: 50) { edges { node { name } } } }", shop.access("staff"))
     assert "My app" not in str(names.data)
 
 
 def test_a_worker_that_is_killed_in_the_handshake_leaves_no_app_that_is_there(
-    client: Client, world: World, server: Server, crm: AppServer, tmp_path: Path
+    client: Client, shop: RecordedShop, server: Server, crm: AppServer, tmp_path: Path
 ) -> None:
     with _worker(server, tmp_path) as process:
         crm.decide = lambda _told: _kill(process)
-        install(client, world, crm)
-        assert process.wait(PATIENCE) == -signal.SIGKILL
-    apps = client.run("{ apps(first: 50) { edges { node { name } } } }", world.access("staff"))
+        install(client, shop, crm)
+        assert process.wait(TIMEOUT_SECONDS) == -signal.SIGKILL
+    apps = client.run("{ apps(first: 50) { edges { node { name } } } }", shop.access("staff"))
     assert "My app" not in str(apps.data)
-    [waiting] = client.run(WAITING, world.access("manager")).data["appsInstallations"]
+    [waiting] = client.run(WAITING, shop.access("manager")).data["appsInstallations"]
     assert waiting["status"] == "PENDING"
 
 
@@ -152,22 +154,22 @@ def _kill(process: "subprocess.Popen[bytes]") -> Reply:
 
 
 @pytest.fixture
-def extension(client: Client, world: World, background: object, crm: AppServer) -> str:
+def extension(client: Client, shop: RecordedShop, background: object, crm: AppServer) -> str:
     """The token that the manager's dashboard gets for the installed app."""
-    install(client, world, crm)
-    assert wait_until_ended(client, world) == []
-    [edge] = client.run(EXTENSIONS, world.access("manager")).data["appExtensions"]["edges"]
+    install(client, shop, crm)
+    assert wait_until_ended(client, shop) == []
+    [edge] = client.run(EXTENSIONS, shop.access("manager")).data["appExtensions"]["edges"]
     token: str = edge["node"]["accessToken"]
     return token
 
 
 def test_the_apps_own_back_end_can_verify_an_extension_token(
-    client: Client, world: World, extension: str
+    client: Client, shop: RecordedShop, extension: str
 ) -> None:
     kid = jwt.get_unverified_header(extension)["kid"]
     [entry] = [key for key in client.key_set() if key["kid"] == kid]
     key: Any = RSAAlgorithm.from_jwk(dict(entry))
-    claims = jwt.decode(extension, key, ["RS256"], issuer=world.issuer)
+    claims = jwt.decode(extension, key, ["RS256"], issuer=shop.issuer)
     assert claims["type"] == "thirdparty"
     assert claims["permissions"] == ["MANAGE_PRODUCTS"]
     assert claims["user_permissions"] == ["MANAGE_APPS", "MANAGE_PRODUCTS", "MANAGE_SETTINGS"]
@@ -187,28 +189,28 @@ def test_an_extension_token_acts_for_the_user_with_what_both_hold(
 
 
 def test_an_extension_token_dies_with_the_users_session(
-    client: Client, world: World, extension: str
+    client: Client, shop: RecordedShop, extension: str
 ) -> None:
-    client.run(DEACTIVATE_ALL, world.access("manager"))
-    assert client.run(WHO, extension).code == "InvalidTokenError"
+    client.run(DEACTIVATE_ALL, shop.access("manager"))
+    assert client.run(ME_QUERY, extension).code == "InvalidTokenError"
     verified = client.run(VERIFY, token=extension).data["tokenVerify"]
     assert verified["errors"] == [{"field": "token", "code": "JWT_INVALID_TOKEN"}]
 
 
 def test_an_extension_token_follows_the_login_mode_of_its_session(
-    client: Client, world: World, extension: str
+    client: Client, shop: RecordedShop, extension: str
 ) -> None:
-    world.set_switches(PasswordLoginMode.CUSTOMERS_ONLY)
+    shop.set_switches(PasswordLoginMode.CUSTOMERS_ONLY)
     stripped = client.run(RIGHTS, extension).data["me"]
     assert (stripped["isStaff"], stripped["userPermissions"]) == (False, [])
-    world.set_switches(PasswordLoginMode.DISABLED)
-    assert client.run(WHO, extension).code == "InvalidTokenError"
+    shop.set_switches(PasswordLoginMode.DISABLED)
+    assert client.run(ME_QUERY, extension).code == "InvalidTokenError"
 
 
 def test_closed_storefront_admits_apps_and_staff_extensions(
-    client: Client, world: World, extension: str, crm: AppServer
+    client: Client, shop: RecordedShop, extension: str, crm: AppServer
 ) -> None:
-    world.set_switches(allow_storefront_traffic=False)
-    assert client.run(WHO, extension).data == {"me": {"email": "manager@example.com"}}
+    shop.set_switches(allow_storefront_traffic=False)
+    assert client.run(ME_QUERY, extension).data == {"me": {"email": "manager@example.com"}}
     assert ask_api(crm.told[0], "{ app { name } }")["data"] == {"app": {"name": "My app"}}
-    assert client.run(WHO).status == 401
+    assert client.run(ME_QUERY).status == 401

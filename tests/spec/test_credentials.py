@@ -3,60 +3,60 @@
 import pytest
 
 from tests.spec.client import Client
-from tests.spec.documents import DEACTIVATE_ALL, ME, REFRESH, UPDATE_SHOP, WHO
-from tests.spec.forged_tokens import Forger, stranger
-from tests.spec.recorded_shop import World
+from tests.spec.documents import DEACTIVATE_ALL, ME, ME_QUERY, REFRESH, UPDATE_SHOP
+from tests.spec.forged_tokens import Forger, foreign_key
+from tests.spec.recorded_shop import RecordedShop
 
 CUSTOMER = {"email": "customer@example.com"}
 
 
 @pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER", "JWT", "jwt"])
 def test_the_schemes_bearer_and_jwt_in_any_case_announce_a_token(
-    client: Client, world: World, scheme: str
+    client: Client, shop: RecordedShop, scheme: str
 ) -> None:
-    headers = {"Authorization": f"{scheme} {world.access('customer')}"}
-    assert client.post({"query": WHO}, headers=headers).data["me"] == CUSTOMER
+    headers = {"Authorization": f"{scheme} {shop.access('customer')}"}
+    assert client.post({"query": ME_QUERY}, headers=headers).data["me"] == CUSTOMER
 
 
 @pytest.mark.parametrize("value", ["Token {}", "Basic {}", "Bearer", "{}"])
-def test_another_scheme_is_no_credential(client: Client, world: World, value: str) -> None:
-    headers = {"Authorization": value.format(world.access("customer"))}
-    assert client.post({"query": WHO}, headers=headers).data["me"] is None
+def test_another_scheme_is_no_credential(client: Client, shop: RecordedShop, value: str) -> None:
+    headers = {"Authorization": value.format(shop.access("customer"))}
+    assert client.post({"query": ME_QUERY}, headers=headers).data["me"] is None
 
 
-def test_authorization_bearer_wins_over_authorization(client: Client, world: World) -> None:
+def test_authorization_bearer_wins_over_authorization(client: Client, shop: RecordedShop) -> None:
     headers = {
-        "Authorization": f"Bearer {world.access('staff')}",
-        "Authorization-Bearer": world.access("customer"),
+        "Authorization": f"Bearer {shop.access('staff')}",
+        "Authorization-Bearer": shop.access("customer"),
     }
-    assert client.post({"query": WHO}, headers=headers).data["me"] == CUSTOMER
+    assert client.post({"query": ME_QUERY}, headers=headers).data["me"] == CUSTOMER
     headers["Authorization-Bearer"] = "garbage"
-    assert client.post({"query": WHO}, headers=headers).code == "InvalidTokenError"
+    assert client.post({"query": ME_QUERY}, headers=headers).code == "InvalidTokenError"
 
 
-def test_our_own_refresh_token_is_no_credential(client: Client, world: World) -> None:
-    assert client.run(WHO, world.refresh("customer")).code == "InvalidTokenError"
+def test_our_own_refresh_token_is_no_credential(client: Client, shop: RecordedShop) -> None:
+    assert client.run(ME_QUERY, shop.refresh("customer")).code == "InvalidTokenError"
 
 
 def test_the_user_is_found_by_user_id_whatever_the_email_says(
-    client: Client, world: World
+    client: Client, shop: RecordedShop
 ) -> None:
-    forger = Forger(world)
+    forger = Forger(shop)
     token = forger.sign(forger.claims(email="staff@example.com", is_staff=True))
     me = client.run(ME, token).data["me"]
     assert (me["email"], me["isStaff"]) == ("customer@example.com", False)
 
 
-def test_the_session_of_another_user_does_not_count(client: Client, world: World) -> None:
-    forger = Forger(world)
+def test_the_session_of_another_user_does_not_count(client: Client, shop: RecordedShop) -> None:
+    forger = Forger(shop)
     token = forger.sign(forger.claims(user_id=forger.claims("staff")["user_id"]))
-    assert client.run(WHO, token).code == "InvalidTokenError"
+    assert client.run(ME_QUERY, token).code == "InvalidTokenError"
 
 
 def test_an_expired_token_fails_every_root_field_and_nothing_is_executed(
-    client: Client, world: World
+    client: Client, shop: RecordedShop
 ) -> None:
-    expired = Forger(world).expired()
+    expired = Forger(shop).expired()
     answer = client.run("{ me { email } again: me { id } }", expired)
     assert answer.status == 200
     assert answer.body["data"] == {"me": None, "again": None}
@@ -67,9 +67,9 @@ def test_an_expired_token_fails_every_root_field_and_nothing_is_executed(
 
 
 def test_an_expired_token_leaves_no_data_where_a_root_field_cannot_be_null(
-    client: Client, world: World
+    client: Client, shop: RecordedShop
 ) -> None:
-    answer = client.run("{ shop { name } me { id } }", Forger(world).expired())
+    answer = client.run("{ shop { name } me { id } }", Forger(shop).expired())
     assert answer.status == 200
     assert answer.body["data"] is None
     assert {error["path"][0] for error in answer.errors} == {"shop", "me"}
@@ -89,26 +89,28 @@ def test_an_expired_token_leaves_no_data_where_a_root_field_cannot_be_null(
     ],
 )
 def test_an_expired_token_fails_whatever_is_asked_and_however(
-    client: Client, world: World, document: str
+    client: Client, shop: RecordedShop, document: str
 ) -> None:
-    answer = client.run(document, Forger(world).expired())
+    answer = client.run(document, Forger(shop).expired())
     assert answer.status == 200
     codes = [error["extensions"]["exception"]["code"] for error in answer.errors]
     assert set(codes) == {"ExpiredSignatureError"}
     assert not any((answer.body["data"] or {}).values())
 
 
-def test_an_expired_token_fails_every_entry_of_a_batch(client: Client, world: World) -> None:
+def test_an_expired_token_fails_every_entry_of_a_batch(client: Client, shop: RecordedShop) -> None:
     batch = [{"query": "{ shop { name } }"}, {"query": "{ me { id } }"}]
-    answer = client.post(batch, Forger(world).expired())
+    answer = client.post(batch, Forger(shop).expired())
     assert answer.status == 200
     for entry in answer.body:
         [error] = entry["errors"]
         assert error["extensions"]["exception"]["code"] == "ExpiredSignatureError"
 
 
-def test_an_expired_token_keeps_a_mutation_from_running(client: Client, world: World) -> None:
-    expired = Forger(world).expired("staff")
+def test_an_expired_token_keeps_a_mutation_from_running(
+    client: Client, shop: RecordedShop
+) -> None:
+    expired = Forger(shop).expired("staff")
     answer = client.run(UPDATE_SHOP, expired, input={"name": "Another name"})
     assert answer.body["data"] == {"shopSettingsUpdate": None}
     assert answer.code == "ExpiredSignatureError"
@@ -116,9 +118,9 @@ def test_an_expired_token_keeps_a_mutation_from_running(client: Client, world: W
 
 
 def test_token_refresh_with_an_expired_token_in_the_header_fails_too(
-    client: Client, world: World
+    client: Client, shop: RecordedShop
 ) -> None:
-    answer = client.run(REFRESH, Forger(world).expired(), token=world.refresh("customer"))
+    answer = client.run(REFRESH, Forger(shop).expired(), token=shop.refresh("customer"))
     assert answer.body["data"] == {"tokenRefresh": None}
     assert answer.code == "ExpiredSignatureError"
 
@@ -135,9 +137,9 @@ def test_token_refresh_with_an_expired_token_in_the_header_fails_too(
     ],
 )
 def test_with_another_broken_credential_public_fields_answer_and_the_rest_names_the_fault(
-    client: Client, world: World, name: str, code: str
+    client: Client, shop: RecordedShop, name: str, code: str
 ) -> None:
-    token = name if name == "garbage" else Forger(world).make(name)
+    token = name if name == "garbage" else Forger(shop).make(name)
     answer = client.run("{ shop { allowStorefrontTraffic } me { id } }", token)
     assert answer.body["data"] == {"shop": {"allowStorefrontTraffic": True}, "me": None}
     assert (answer.code, answer.errors[0]["path"]) == (code, ["me"])
@@ -146,27 +148,27 @@ def test_with_another_broken_credential_public_fields_answer_and_the_rest_names_
 
 
 def test_an_expired_token_with_a_wrong_signature_is_not_taken_for_an_expired_one(
-    client: Client, world: World
+    client: Client, shop: RecordedShop
 ) -> None:
-    forger = Forger(world)
-    token = forger.sign(forger.claims(iat=1_600_000_000, exp=1_600_000_300), key=stranger())
+    forger = Forger(shop)
+    token = forger.sign(forger.claims(iat=1_600_000_000, exp=1_600_000_300), key=foreign_key())
     assert client.run("{ shop { name } }", token).data["shop"]["name"]
 
 
 @pytest.mark.parametrize("name", ["customer", "noperm"])
 def test_a_denied_operation_names_the_permission_that_was_missing(
-    client: Client, world: World, name: str
+    client: Client, shop: RecordedShop, name: str
 ) -> None:
-    answer = client.run(UPDATE_SHOP, world.access(name), input={})
+    answer = client.run(UPDATE_SHOP, shop.access(name), input={})
     assert answer.code == "PermissionDenied"
     assert "MANAGE_SETTINGS" in answer.errors[0]["message"]
     assert answer.errors[0]["extensions"]["requiredPermissions"] == ["MANAGE_SETTINGS"]
 
 
 def test_a_denied_operation_names_the_kind_of_caller_that_was_missing(
-    client: Client, world: World
+    client: Client, shop: RecordedShop
 ) -> None:
-    for credential in (None, world.app_token("PRODUCTS")):
+    for credential in (None, shop.app_token("PRODUCTS")):
         answer = client.run(DEACTIVATE_ALL, credential)
         assert answer.code == "PermissionDenied"
         assert "AUTHENTICATED_USER" in answer.errors[0]["message"]
@@ -174,19 +176,19 @@ def test_a_denied_operation_names_the_kind_of_caller_that_was_missing(
 
 
 def test_me_is_null_without_a_credential_or_with_an_app_token(
-    client: Client, world: World
+    client: Client, shop: RecordedShop
 ) -> None:
-    assert client.run(WHO).data == {"me": None}
-    assert client.run(WHO, world.app_token("PRODUCTS")).data == {"me": None}
+    assert client.run(ME_QUERY).data == {"me": None}
+    assert client.run(ME_QUERY, shop.app_token("PRODUCTS")).data == {"me": None}
 
 
-def test_token_of_a_deactivated_app_is_rejected(client: Client, world: World) -> None:
-    assert client.run(WHO, world.app_token("INACTIVE")).code == "InvalidTokenError"
+def test_token_of_a_deactivated_app_is_rejected(client: Client, shop: RecordedShop) -> None:
+    assert client.run(ME_QUERY, shop.app_token("INACTIVE")).code == "InvalidTokenError"
 
 
 @pytest.mark.parametrize("declared", ["String", "String!"])
 def test_variables_may_be_declared_nullable_or_not(
-    client: Client, world: World, declared: str
+    client: Client, shop: RecordedShop, declared: str
 ) -> None:
     for field, argument, selection in (
         ("tokenVerify", "token", "isValid"),
@@ -194,7 +196,7 @@ def test_variables_may_be_declared_nullable_or_not(
         ("tokenCreate", "email", "token"),
     ):
         query = f"mutation($v: {declared}) {{ {field}({argument}: $v) {{ {selection} }} }}"
-        assert client.run(query, v=world.refresh("customer")).data.keys() == {field}
+        assert client.run(query, v=shop.refresh("customer")).data.keys() == {field}
 
 
 def test_the_schema_is_of_the_interfaces_level(client: Client) -> None:

@@ -4,24 +4,26 @@ import pytest
 
 from tests.builders.people import PASSWORD
 from tests.spec.client import JSON, Client
-from tests.spec.documents import LOGIN, REFRESH, SHOP, WHO
+from tests.spec.documents import LOGIN, ME_QUERY, REFRESH, SHOP
 from tests.spec.forged_tokens import Forger
-from tests.spec.recorded_shop import World
+from tests.spec.recorded_shop import RecordedShop
 
 ACCOUNT_MUTATIONS = ("tokenCreate", "tokenRefresh", "tokenVerify", "tokensDeactivateAll")
 
 
-@pytest.mark.parametrize("query", [WHO, SHOP, "{ __typename }", "{ __schema { types { name } } }"])
+@pytest.mark.parametrize(
+    "query", [ME_QUERY, SHOP, "{ __typename }", "{ __schema { types { name } } }"]
+)
 def test_any_request_with_an_expired_token_gets_expired_signature_error(
-    client: Client, world: World, query: str
+    client: Client, shop: RecordedShop, query: str
 ) -> None:
-    answer = client.run(query, Forger(world).expired())
+    answer = client.run(query, Forger(shop).expired())
     assert (answer.status, answer.code) == (200, "ExpiredSignatureError")
     assert answer.errors[0]["message"] == "Signature has expired"
 
 
 def test_me_with_an_invalid_token_is_an_error(client: Client) -> None:
-    answer = client.run(WHO, "garbage")
+    answer = client.run(ME_QUERY, "garbage")
     assert answer.status == 200
     assert answer.body["data"] == {"me": None}
     assert answer.code == "InvalidTokenError"
@@ -64,7 +66,7 @@ def test_errors_and_account_errors_are_equal(client: Client) -> None:
 
 
 def test_a_refused_mutation_is_200_with_an_object_and_a_list_of_errors(
-    client: Client, world: World
+    client: Client, shop: RecordedShop
 ) -> None:
     refused = (
         client.run(LOGIN, email="nobody@example.com", password="x").data["tokenCreate"],
@@ -78,17 +80,17 @@ def test_a_refused_mutation_is_200_with_an_object_and_a_list_of_errors(
 
 def test_after_a_refused_refresh_a_client_may_ask_me_without_a_token(client: Client) -> None:
     assert client.run(REFRESH, token="x").data["tokenRefresh"]["errors"]
-    assert client.run(WHO).body == {"data": {"me": None}}
+    assert client.run(ME_QUERY).body == {"data": {"me": None}}
 
 
-def test_answers_are_json_whatever_the_status(client: Client, world: World) -> None:
-    world.set_switches(allow_storefront_traffic=False)
+def test_answers_are_json_whatever_the_status(client: Client, shop: RecordedShop) -> None:
+    shop.set_switches(allow_storefront_traffic=False)
     statuses = set()
     for answer in (
         client.send(body=b"{not json", headers=JSON),
         client.post([5]),
         client.run("{ __typename }"),
-        client.run("{ nothing }", world.app_token("NOPERM")),
+        client.run("{ nothing }", shop.app_token("NOPERM")),
         client.post({"query": "x" * 1024 * 1024}),
         client.send(body=b"x", headers={"Content-Type": "text/plain"}),
     ):
@@ -97,9 +99,9 @@ def test_answers_are_json_whatever_the_status(client: Client, world: World) -> N
     assert statuses == {400, 401, 413, 415}
 
 
-def test_the_command_line_client_finds_its_way(client: Client, world: World) -> None:
+def test_the_command_line_client_finds_its_way(client: Client, shop: RecordedShop) -> None:
     assert client.run("{__schema{__typename}}").data == {"__schema": {"__typename": "__Schema"}}
-    headers = {"Authorization-Bearer": world.app_token("PRODUCTS")}
+    headers = {"Authorization-Bearer": shop.app_token("PRODUCTS")}
     assert client.post({"query": "{ shop { name } }"}, headers=headers).data["shop"]["name"]
 
 
@@ -115,10 +117,12 @@ def test_a_client_reads_nothing_of_what_is_inside(client: Client) -> None:
             assert word not in str(answer.body)
 
 
-def test_responses_and_logs_contain_no_password_or_token(client: Client, world: World) -> None:
-    secrets = (PASSWORD, "a-wrong-password", world.refresh("customer"))
+def test_responses_and_logs_contain_no_password_or_token(
+    client: Client, shop: RecordedShop
+) -> None:
+    secrets = (PASSWORD, "a-wrong-password", shop.refresh("customer"))
     answers = [client.run(LOGIN, email="nobody@example.com", password=word) for word in secrets]
-    answers.append(client.run(REFRESH, token=world.access("customer")))
-    answers.append(client.run(WHO, world.refresh("customer")))
+    answers.append(client.run(REFRESH, token=shop.access("customer")))
+    answers.append(client.run(ME_QUERY, shop.refresh("customer")))
     told = str([answer.body for answer in answers]) + client.server.log.read_text()
-    assert not [secret for secret in (*secrets, world.access("customer")) if secret in told]
+    assert not [secret for secret in (*secrets, shop.access("customer")) if secret in told]

@@ -8,9 +8,9 @@ import pytest
 
 from app.domain.values.ids import to_global_id
 from tests.spec.client import Answer, Client
-from tests.spec.documents import REFRESH, VERIFY, WHO
-from tests.spec.forged_tokens import Forger, broken_signature, encode, stranger
-from tests.spec.recorded_shop import World
+from tests.spec.documents import ME_QUERY, REFRESH, VERIFY
+from tests.spec.forged_tokens import Forger, broken_signature, encode, foreign_key
+from tests.spec.recorded_shop import RecordedShop
 
 CODES = {
     "InvalidTokenError": {"JWT_DECODE_ERROR", "JWT_INVALID_TOKEN"},
@@ -24,9 +24,9 @@ Make = Callable[[Forger], str]
 
 def _check(client: Client, token: str, code: str) -> None:
     """Everywhere where a token can stand, this one is refused for what it is."""
-    assert _refusal(client.run(WHO, token)) == code
+    assert _refusal(client.run(ME_QUERY, token)) == code
     headers = {"Authorization-Bearer": token}
-    assert _refusal(client.post({"query": WHO}, headers=headers)) == code
+    assert _refusal(client.post({"query": ME_QUERY}, headers=headers)) == code
     verified = client.run(VERIFY, token=token).data["tokenVerify"]
     assert verified["isValid"] is False
     assert {error["code"] for error in verified["errors"]} <= CODES[code]
@@ -76,7 +76,7 @@ SIGNATURES: dict[str, Make] = {
 
 HEADERS: dict[str, Make] = {
     "embedded jwk": lambda forger: forger.sign(
-        forger.claims(), forger.header(jwk=_public_jwk()), stranger()
+        forger.claims(), forger.header(jwk=_public_jwk()), foreign_key()
     ),
     "embedded jwk, signed right": lambda forger: _with_header(forger, jwk=_public_jwk()),
     "jku": lambda forger: _with_header(forger, jku="http://127.0.0.1:1/keys"),
@@ -144,39 +144,39 @@ TEXTS: dict[str, Make] = {
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)
-def test_no_algorithm_but_ours_is_believed(client: Client, world: World, name: str) -> None:
-    _check(client, ALGORITHMS[name](Forger(world)), "InvalidAlgorithmError")
+def test_no_algorithm_but_ours_is_believed(client: Client, shop: RecordedShop, name: str) -> None:
+    _check(client, ALGORITHMS[name](Forger(shop)), "InvalidAlgorithmError")
 
 
 @pytest.mark.parametrize("name", SIGNATURES)
-def test_no_signature_but_ours_is_believed(client: Client, world: World, name: str) -> None:
-    _check(client, SIGNATURES[name](Forger(world)), "InvalidSignatureError")
+def test_no_signature_but_ours_is_believed(client: Client, shop: RecordedShop, name: str) -> None:
+    _check(client, SIGNATURES[name](Forger(shop)), "InvalidSignatureError")
 
 
 @pytest.mark.parametrize("name", HEADERS)
 def test_a_header_that_says_more_than_ours_is_not_believed(
-    client: Client, world: World, name: str
+    client: Client, shop: RecordedShop, name: str
 ) -> None:
-    _check(client, HEADERS[name](Forger(world)), "InvalidTokenError")
+    _check(client, HEADERS[name](Forger(shop)), "InvalidTokenError")
 
 
 @pytest.mark.parametrize("name", CLAIMS)
 def test_claims_that_we_do_not_write_are_not_believed_however_well_signed(
-    client: Client, world: World, name: str
+    client: Client, shop: RecordedShop, name: str
 ) -> None:
-    forger = Forger(world)
+    forger = Forger(shop)
     _check(client, forger.sign(forger.claims(**CLAIMS[name])), "InvalidTokenError")
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_a_text_that_is_no_token_is_refused(client: Client, world: World, name: str) -> None:
-    _check(client, TEXTS[name](Forger(world)), "InvalidTokenError")
+def test_a_text_that_is_no_token_is_refused(client: Client, shop: RecordedShop, name: str) -> None:
+    _check(client, TEXTS[name](Forger(shop)), "InvalidTokenError")
 
 
 def test_a_token_expired_a_second_ago_is_expired_and_one_of_tomorrow_too_early(
-    client: Client, world: World
+    client: Client, shop: RecordedShop
 ) -> None:
-    forger, now = Forger(world), int(world.ports.clock.timestamp())
+    forger, now = Forger(shop), int(shop.ports.clock.timestamp())
     _check_kind(client, forger.sign(forger.claims(exp=now - 1)), "ExpiredSignatureError")
     tomorrow = forger.claims(iat=now + 86_400, exp=now + 90_000)
     _check_kind(client, forger.sign(tomorrow), "ImmatureSignatureError")
@@ -185,18 +185,18 @@ def test_a_token_expired_a_second_ago_is_expired_and_one_of_tomorrow_too_early(
 
 
 def _check_kind(client: Client, token: str, code: str) -> None:
-    assert client.run(WHO, token).code == code
+    assert client.run(ME_QUERY, token).code == code
     (error,) = client.run(VERIFY, token=token).data["tokenVerify"]["errors"]
     assert error["code"] in CODES[code]
 
 
 def test_access_refresh_and_app_tokens_never_stand_in_for_one_another(
-    client: Client, world: World
+    client: Client, shop: RecordedShop
 ) -> None:
-    assert client.run(WHO, world.refresh("customer")).code == "InvalidTokenError"
-    for token in (world.access("customer"), world.app_token("PRODUCTS")):
+    assert client.run(ME_QUERY, shop.refresh("customer")).code == "InvalidTokenError"
+    for token in (shop.access("customer"), shop.app_token("PRODUCTS")):
         assert client.run(REFRESH, token=token).data["tokenRefresh"]["token"] is None
-    verified = client.run(VERIFY, token=world.app_token("PRODUCTS")).data["tokenVerify"]
+    verified = client.run(VERIFY, token=shop.app_token("PRODUCTS")).data["tokenVerify"]
     assert verified["isValid"] is False
 
 
@@ -205,7 +205,7 @@ def test_access_refresh_and_app_tokens_never_stand_in_for_one_another(
     ["Bearer \x01", "Bearer é", "Bearer a b", "Bearer " + "a" * 6000, "Bearer \t", "Bearer ,"],
 )
 def test_a_strange_header_is_no_fault(client: Client, value: str) -> None:
-    answer = client.post({"query": WHO}, headers={"Authorization": value})
+    answer = client.post({"query": ME_QUERY}, headers={"Authorization": value})
     assert answer.status in (200, 400, 431)
     if answer.status == 200:
         assert answer.body["data"] == {"me": None}
@@ -242,5 +242,5 @@ def _with_spare_bits(payload: str) -> str:
 
 
 def _public_jwk() -> dict[str, str]:
-    numbers = stranger().public_key().public_numbers()
+    numbers = foreign_key().public_key().public_numbers()
     return {"kty": "RSA", "n": encode(numbers.n.to_bytes(256)), "e": "AQAB"}

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from tests.spec.client import JSON, Answer, Client
-from tests.spec.documents import LOGIN, WHO
+from tests.spec.documents import LOGIN, ME_QUERY
 from tests.spec.forged_tokens import Forger
-from tests.spec.recorded_shop import World
+from tests.spec.recorded_shop import RecordedShop
 
 SHOP = {"query": "{ shop { id } }"}
 RESPONSE_JSON = "application/graphql-response+json"
@@ -66,7 +66,7 @@ def test_a_syntax_error_has_a_code_of_its_own(client: Client) -> None:
 
 
 def test_a_batch_is_answered_in_its_order_with_the_highest_status(client: Client) -> None:
-    answer = client.post([SHOP, {"query": "{ nothing }"}, {"query": WHO}])
+    answer = client.post([SHOP, {"query": "{ nothing }"}, {"query": ME_QUERY}])
     assert answer.status == 400
     assert [sorted(entry) for entry in answer.body] == [["data"], ["errors"], ["data"]]
     assert answer.body[2] == {"data": {"me": None}}
@@ -113,11 +113,13 @@ def _part(head: str, text: str) -> str:
 
 
 def test_a_form_with_files_needs_a_credential_or_the_preflight_header(
-    client: Client, world: World
+    client: Client, shop: RecordedShop
 ) -> None:
     assert _upload(client, SHOP, {"GraphQL-Require-Preflight": "1"}).data.keys() == {"shop"}
-    bearer = {"Authorization": f"Bearer {world.access('customer')}"}
-    assert _upload(client, {"query": WHO}, bearer).data["me"] == {"email": "customer@example.com"}
+    bearer = {"Authorization": f"Bearer {shop.access('customer')}"}
+    assert _upload(client, {"query": ME_QUERY}, bearer).data["me"] == {
+        "email": "customer@example.com"
+    }
     refused = _upload(client, SHOP)
     assert 400 <= refused.status < 500
     assert "data" not in refused.body
@@ -214,14 +216,14 @@ def _asking(client: Client, body: object, credential: str | None = None) -> Answ
     return client.post(body, credential, {"Accept": RESPONSE_JSON})
 
 
-def test_graphql_response_json_has_status_codes(client: Client, world: World) -> None:
+def test_graphql_response_json_has_status_codes(client: Client, shop: RecordedShop) -> None:
     good = _asking(client, SHOP)
     assert good.status == 200
     assert good.headers["Content-Type"].startswith(RESPONSE_JSON)
     bad = _asking(client, {"query": "{ nothing }"})
     assert bad.status == 400
     assert bad.headers["Content-Type"].startswith(RESPONSE_JSON)
-    assert _asking(client, SHOP, Forger(world).expired()).status == 401
+    assert _asking(client, SHOP, Forger(shop).expired()).status == 401
 
 
 def test_graphql_response_json_refused_mutation_is_200(client: Client) -> None:

@@ -8,8 +8,8 @@ from sqlalchemy import select, update
 from app.models import ThrottleAddressRecord
 from tests.builders.people import PASSWORD
 from tests.spec.client import Answer, Client, new_address
-from tests.spec.documents import LOGIN, REFRESH, WHO
-from tests.spec.recorded_shop import World
+from tests.spec.documents import LOGIN, ME_QUERY, REFRESH
+from tests.spec.recorded_shop import RecordedShop
 from tests.spec.replay import WRONG_PASSWORD
 
 WRONG = ("email", "INVALID_CREDENTIALS")
@@ -26,32 +26,32 @@ def _try(
     return (errors[0]["field"], errors[0]["code"]) if errors else None
 
 
-def _blocks(world: World, client: Client, names: list[str]) -> list[int]:
+def _blocks(shop: RecordedShop, client: Client, names: list[str]) -> list[int]:
     """For how many seconds each of these failures blocks; each block has gone by at the next."""
-    return [_block_after(world, client, name) for name in names]
+    return [_block_after(shop, client, name) for name in names]
 
 
-def _block_after(world: World, client: Client, name: str) -> int:
-    _let_it_pass(world, client)
+def _block_after(shop: RecordedShop, client: Client, name: str) -> int:
+    _let_it_pass(shop, client)
     assert _try(client, name) == WRONG
-    with world.ports.database.reading() as session:
+    with shop.ports.database.reading() as session:
         row = session.scalars(select(_of).where(_of.address == client.address)).one()
     return round(row.blocked_until - row.updated_at)
 
 
-def _let_it_pass(world: World, client: Client) -> None:
+def _let_it_pass(shop: RecordedShop, client: Client) -> None:
     """Let the block be over, as if its time had gone by."""
-    with world.ports.database.transaction() as session:
+    with shop.ports.database.transaction() as session:
         session.execute(update(_of).where(_of.address == client.address).values(blocked_until=0))
 
 
 def test_concurrent_attempts_from_one_address_are_blocked_while_one_runs(
-    client: Client, world: World
+    client: Client, shop: RecordedShop
 ) -> None:
-    attempt = world.ports.throttle.begin(client.address, world.ports.clock.timestamp())
+    attempt = shop.ports.throttle.begin(client.address, shop.ports.clock.timestamp())
     assert _try(client, "customer", PASSWORD) == DELAYED
     assert _try(Client(client.server, client.http), "customer", PASSWORD) is None
-    world.ports.throttle.release(client.address, attempt.lease)
+    shop.ports.throttle.release(client.address, attempt.lease)
     assert _try(client, "customer", PASSWORD) is None
 
 
@@ -64,95 +64,101 @@ def test_of_attempts_that_arrive_together_each_succeeds_alone_or_is_delayed(
     assert set(outcomes) <= {None, DELAYED}
 
 
-def test_a_wrong_password_doubles_the_block(client: Client, world: World) -> None:
-    assert _blocks(world, client, ["customer"] * 4) == [1, 2, 4, 8]
+def test_a_wrong_password_doubles_the_block(client: Client, shop: RecordedShop) -> None:
+    assert _blocks(shop, client, ["customer"] * 4) == [1, 2, 4, 8]
 
 
 @pytest.mark.parametrize(
     ("failures", "block"), [(11, 1024), (12, 2048), (13, 3600), (40, 3600), (200, 3600)]
 )
 def test_no_block_is_longer_than_sixty_minutes(
-    client: Client, world: World, failures: int, block: int
+    client: Client, shop: RecordedShop, failures: int, block: int
 ) -> None:
-    world.count_failures(client.address, failures - 1, "customer")
-    assert _block_after(world, client, "customer") == block
+    shop.count_failures(client.address, failures - 1, "customer")
+    assert _block_after(shop, client, "customer") == block
 
 
-def test_wrong_passwords_of_several_users_count_together(client: Client, world: World) -> None:
+def test_wrong_passwords_of_several_users_count_together(
+    client: Client, shop: RecordedShop
+) -> None:
     names = ["customer", "customer2", "manager", "noperm"]
-    assert _blocks(world, client, names) == [1, 2, 4, 8]
+    assert _blocks(shop, client, names) == [1, 2, 4, 8]
 
 
 @pytest.mark.parametrize(
     ("failures", "block"), [(1, 1), (10, 1), (11, 2), (20, 2), (21, 4), (200, 3600)]
 )
 def test_for_unknown_emails_the_delay_grows_only_after_every_ten(
-    client: Client, world: World, failures: int, block: int
+    client: Client, shop: RecordedShop, failures: int, block: int
 ) -> None:
-    world.count_failures(client.address, failures - 1, None)
-    assert _block_after(world, client, "ghost") == block
+    shop.count_failures(client.address, failures - 1, None)
+    assert _block_after(shop, client, "ghost") == block
 
 
 def test_an_attempt_during_a_block_is_refused_and_extends_nothing(
-    client: Client, world: World
+    client: Client, shop: RecordedShop
 ) -> None:
-    world.fail_logins(client.address, 3, "customer")
-    before = world.ports.throttle.find(client.address, world.ports.clock.timestamp())
+    shop.fail_logins(client.address, 3, "customer")
+    before = shop.ports.throttle.find(client.address, shop.ports.clock.timestamp())
     assert _try(client, "customer", PASSWORD) == DELAYED
     assert _try(client, "customer") == DELAYED
-    after = world.ports.throttle.find(client.address, world.ports.clock.timestamp())
+    after = shop.ports.throttle.find(client.address, shop.ports.clock.timestamp())
     assert after is not None
     assert after == before
 
 
-def test_delayed_attempt_says_how_long_to_wait(client: Client, world: World) -> None:
-    world.ports.throttle.begin(client.address, world.ports.clock.timestamp())
+def test_delayed_attempt_says_how_long_to_wait(client: Client, shop: RecordedShop) -> None:
+    shop.ports.throttle.begin(client.address, shop.ports.clock.timestamp())
     answer = client.run(LOGIN, email="customer@example.com", password=PASSWORD)
     (error,) = answer.data["tokenCreate"]["errors"]
     assert any(character.isdigit() for character in error["message"])
 
 
-def test_another_address_is_not_blocked(client: Client, world: World) -> None:
-    world.fail_logins(client.address, 3, "throttle")
+def test_another_address_is_not_blocked(client: Client, shop: RecordedShop) -> None:
+    shop.fail_logins(client.address, 3, "throttle")
     other = Client(client.server, client.http)
     assert _try(other, "throttle", PASSWORD) is None
 
 
-def test_a_success_resets_the_throttling(client: Client, world: World) -> None:
-    assert _blocks(world, client, ["customer"] * 4) == [1, 2, 4, 8]
-    _let_it_pass(world, client)
+def test_a_success_resets_the_throttling(client: Client, shop: RecordedShop) -> None:
+    assert _blocks(shop, client, ["customer"] * 4) == [1, 2, 4, 8]
+    _let_it_pass(shop, client)
     assert _try(client, "customer", PASSWORD) is None
-    assert _blocks(world, client, ["customer"]) == [1]
+    assert _blocks(shop, client, ["customer"]) == [1]
 
 
 def test_the_success_of_another_user_does_not_reset_failures_against_one(
-    client: Client, world: World
+    client: Client, shop: RecordedShop
 ) -> None:
-    assert _blocks(world, client, ["customer"] * 3) == [1, 2, 4]
-    _let_it_pass(world, client)
+    assert _blocks(shop, client, ["customer"] * 3) == [1, 2, 4]
+    _let_it_pass(shop, client)
     assert _try(client, "throttle", PASSWORD) is None
-    assert _blocks(world, client, ["customer"]) == [8]
-    _let_it_pass(world, client)
+    assert _blocks(shop, client, ["customer"]) == [8]
+    _let_it_pass(shop, client)
     assert _try(client, "throttle", PASSWORD) is None
-    assert _blocks(world, client, ["throttle"]) == [1]
+    assert _blocks(shop, client, ["throttle"]) == [1]
 
 
-def test_token_refresh_and_me_are_not_throttled(client: Client, world: World) -> None:
-    world.fail_logins(client.address, 3, "throttle")
-    session = world.session("customer")
+def test_token_refresh_and_me_are_not_throttled(client: Client, shop: RecordedShop) -> None:
+    shop.fail_logins(client.address, 3, "throttle")
+    session = shop.session("customer")
     assert client.run(REFRESH, token=session.refresh).data["tokenRefresh"]["errors"] == []
-    assert client.run(WHO, session.access).data["me"]["email"] == "customer@example.com"
+    assert client.run(ME_QUERY, session.access).data["me"]["email"] == "customer@example.com"
 
 
-def test_the_address_cannot_be_spoofed_past_a_trusted_proxy(client: Client, world: World) -> None:
-    world.fail_logins(client.address, 3, "throttle")
+def test_the_address_cannot_be_spoofed_past_a_trusted_proxy(
+    client: Client, shop: RecordedShop
+) -> None:
+    shop.fail_logins(client.address, 3, "throttle")
     address = client.address
     client.address = f"{new_address()}, {address}"
     assert _try(client, "customer", PASSWORD) == DELAYED
 
 
 @pytest.mark.parametrize("aliased", [True, False], ids=["aliases", "batch"])
-def test_attempts_in_one_request_count_each(client: Client, world: World, aliased: bool) -> None:
+def test_attempts_in_one_request_count_each(
+    client: Client, shop: RecordedShop, aliased: bool
+) -> None:
     attempt = 'tokenCreate(email: "customer@example.com", password: "wrong") { errors { code } }'
     if aliased:
         answer = client.run(f"mutation {{ a: {attempt} b: {attempt} c: {attempt} }}")

@@ -5,9 +5,18 @@ import pytest
 from app.models import UserRecord
 from tests.builders.people import PASSWORD
 from tests.spec.client import Client
-from tests.spec.documents import DEACTIVATE_ALL, LOGIN, ME, REFRESH, SHOP, UPDATE_SHOP, VERIFY, WHO
+from tests.spec.documents import (
+    DEACTIVATE_ALL,
+    LOGIN,
+    ME,
+    ME_QUERY,
+    REFRESH,
+    SHOP,
+    UPDATE_SHOP,
+    VERIFY,
+)
 from tests.spec.forged_tokens import Forger, broken_signature
-from tests.spec.recorded_shop import World
+from tests.spec.recorded_shop import RecordedShop
 
 INVALID_CREDENTIALS = ("email", "INVALID_CREDENTIALS")
 
@@ -32,7 +41,10 @@ def test_token_create_answers_the_same_shape_for_customers_and_staff(client: Cli
         payload = _log_in(client, f"{name}@example.com")
         assert payload.keys() == {"token", "refreshToken", "errors"}
         assert payload["errors"] == []
-        assert client.run(WHO, str(payload["token"])).data["me"]["email"] == f"{name}@example.com"
+        assert (
+            client.run(ME_QUERY, str(payload["token"])).data["me"]["email"]
+            == f"{name}@example.com"
+        )
 
 
 def test_an_email_is_the_same_in_any_case(client: Client) -> None:
@@ -68,9 +80,11 @@ def test_right_password_of_an_inactive_user_is_reported(client: Client) -> None:
     assert _code(_log_in(client, "inactive@example.com")) == ("email", "INACTIVE")
 
 
-def test_right_password_of_an_unconfirmed_user_is_reported(client: Client, world: World) -> None:
-    with world.ports.database.transaction() as session:
-        session.get_one(UserRecord, world.people["customer"]).is_confirmed = False
+def test_right_password_of_an_unconfirmed_user_is_reported(
+    client: Client, shop: RecordedShop
+) -> None:
+    with shop.ports.database.transaction() as session:
+        session.get_one(UserRecord, shop.people["customer"]).is_confirmed = False
     payload = _log_in(client, "customer@example.com")
     assert _code(payload) == ("email", "ACCOUNT_NOT_CONFIRMED")
 
@@ -86,21 +100,21 @@ def test_a_missing_argument_is_a_field_error(client: Client, missing: str) -> No
 
 
 def test_token_refresh_gives_only_an_access_token_again_and_again(
-    client: Client, world: World
+    client: Client, shop: RecordedShop
 ) -> None:
-    refresh = world.refresh("customer")
+    refresh = shop.refresh("customer")
     for _ in range(3):
         payload = client.run(REFRESH, token=refresh).data["tokenRefresh"]
         assert payload["errors"] == []
-        assert client.run(WHO, payload["token"]).data["me"]["email"] == "customer@example.com"
+        assert client.run(ME_QUERY, payload["token"]).data["me"]["email"] == "customer@example.com"
     query = f'mutation {{ tokenRefresh(refreshToken: "{refresh}") {{ refreshToken }} }}'
     assert client.run(query).data["tokenRefresh"] == {"refreshToken": None}
 
 
-def test_an_access_token_outlives_no_refresh(client: Client, world: World) -> None:
-    before = world.access("customer")
-    assert client.run(REFRESH, token=world.refresh("customer")).data["tokenRefresh"]["token"]
-    assert client.run(WHO, before).data["me"]["email"] == "customer@example.com"
+def test_an_access_token_outlives_no_refresh(client: Client, shop: RecordedShop) -> None:
+    before = shop.access("customer")
+    assert client.run(REFRESH, token=shop.refresh("customer")).data["tokenRefresh"]["token"]
+    assert client.run(ME_QUERY, before).data["me"]["email"] == "customer@example.com"
 
 
 def test_token_refresh_without_a_token_says_that_it_is_missing(client: Client) -> None:
@@ -113,33 +127,33 @@ def test_token_refresh_without_a_token_says_that_it_is_missing(client: Client) -
         assert payload["token"] is None
 
 
-def test_token_refresh_reports_the_token_error(client: Client, world: World) -> None:
-    forger = Forger(world)
+def test_token_refresh_reports_the_token_error(client: Client, shop: RecordedShop) -> None:
+    forger = Forger(shop)
     for token, wanted in (
         (forger.expired_refresh(), ("refreshToken", "JWT_SIGNATURE_EXPIRED")),
         ("", ("refreshToken", "JWT_DECODE_ERROR")),
         ("garbage", ("refreshToken", "JWT_DECODE_ERROR")),
-        (world.access("customer"), ("refreshToken", "JWT_INVALID_TOKEN")),
-        (world.app_token("PRODUCTS"), ("refreshToken", "JWT_DECODE_ERROR")),
+        (shop.access("customer"), ("refreshToken", "JWT_INVALID_TOKEN")),
+        (shop.app_token("PRODUCTS"), ("refreshToken", "JWT_DECODE_ERROR")),
         (forger.make("inactive_refresh"), (None, "JWT_INVALID_TOKEN")),
     ):
         payload = client.run(REFRESH, token=token).data["tokenRefresh"]
         assert (_code(payload), payload["token"]) == (wanted, None)
 
 
-def test_token_verify_says_whether_a_token_is_good(client: Client, world: World) -> None:
-    for token in (world.access("customer"), world.refresh("customer")):
+def test_token_verify_says_whether_a_token_is_good(client: Client, shop: RecordedShop) -> None:
+    for token in (shop.access("customer"), shop.refresh("customer")):
         assert client.run(VERIFY, token=token).data == {
             "tokenVerify": {"isValid": True, "errors": []}
         }
 
 
-def test_token_verify_reports_the_token_error(client: Client, world: World) -> None:
-    forger = Forger(world)
+def test_token_verify_reports_the_token_error(client: Client, shop: RecordedShop) -> None:
+    forger = Forger(shop)
     for token, code in (
         (forger.expired(), "JWT_SIGNATURE_EXPIRED"),
         ("garbage", "JWT_DECODE_ERROR"),
-        (broken_signature(world.access("customer")), "JWT_DECODE_ERROR"),
+        (broken_signature(shop.access("customer")), "JWT_DECODE_ERROR"),
         (forger.make("wrongsig"), "JWT_DECODE_ERROR"),
         (forger.make("inactive"), "JWT_INVALID_TOKEN"),
         (forger.make("foreign_owner"), "JWT_INVALID_TOKEN"),
@@ -153,39 +167,39 @@ def test_token_verify_reports_the_token_error(client: Client, world: World) -> N
         assert (payload["isValid"], _code(payload)) == (False, ("token", code))
 
 
-def test_token_verify_returns_user_and_payload(client: Client, world: World) -> None:
+def test_token_verify_returns_user_and_payload(client: Client, shop: RecordedShop) -> None:
     query = "mutation($t: String!) { tokenVerify(token: $t) { user { email } payload } }"
-    verified = client.run(query, t=world.access("manager")).data["tokenVerify"]
+    verified = client.run(query, t=shop.access("manager")).data["tokenVerify"]
     assert verified["user"] == {"email": "manager@example.com"}
     assert verified["payload"]["email"] == "manager@example.com"
     assert verified["payload"]["type"] == "access"
 
 
 def test_tokens_deactivate_all_ends_every_token_of_the_user_the_one_in_use_included(
-    client: Client, world: World
+    client: Client, shop: RecordedShop
 ) -> None:
-    sessions = [world.sign_in("customer") for _ in range(2)]
-    other = world.session("customer2")
+    sessions = [shop.sign_in("customer") for _ in range(2)]
+    other = shop.session("customer2")
     payload = client.run(DEACTIVATE_ALL, sessions[0].access).data["tokensDeactivateAll"]
     assert payload == {"errors": []}
     for session in sessions:
-        assert client.run(WHO, session.access).code == "InvalidTokenError"
+        assert client.run(ME_QUERY, session.access).code == "InvalidTokenError"
         refused = client.run(REFRESH, token=session.refresh).data["tokenRefresh"]
         assert _code(refused) == (None, "JWT_INVALID_TOKEN")
         for token in (session.access, session.refresh):
             verified = client.run(VERIFY, token=token).data["tokenVerify"]
             assert _code(verified) == ("token", "JWT_INVALID_TOKEN")
-    assert client.run(WHO, other.access).data["me"]["email"] == "customer2@example.com"
+    assert client.run(ME_QUERY, other.access).data["me"]["email"] == "customer2@example.com"
 
 
-def test_sign_in_works_after_signing_out_everywhere(client: Client, world: World) -> None:
-    client.run(DEACTIVATE_ALL, world.access("customer"))
+def test_sign_in_works_after_signing_out_everywhere(client: Client, shop: RecordedShop) -> None:
+    client.run(DEACTIVATE_ALL, shop.access("customer"))
     token = str(_log_in(client, "customer@example.com")["token"])
-    assert client.run(WHO, token).data["me"]["email"] == "customer@example.com"
+    assert client.run(ME_QUERY, token).data["me"]["email"] == "customer@example.com"
 
 
-def test_me_returns_the_caller(client: Client, world: World) -> None:
-    me = client.run(ME, world.access("manager")).data["me"]
+def test_me_returns_the_caller(client: Client, shop: RecordedShop) -> None:
+    me = client.run(ME, shop.access("manager")).data["me"]
     identifier = me.pop("id")
     assert identifier
     assert me == {
@@ -204,9 +218,9 @@ def test_me_returns_the_caller(client: Client, world: World) -> None:
 
 
 def test_shop_settings_update_changes_what_is_given_and_nothing_else(
-    client: Client, world: World
+    client: Client, shop: RecordedShop
 ) -> None:
-    token = world.access("manager")
+    token = shop.access("manager")
     name = client.run(SHOP).data["shop"]["name"]
     for given, wanted in (
         ({}, {"passwordLoginMode": "ENABLED", "allowStorefrontTraffic": True}),
@@ -227,20 +241,20 @@ def test_shop_settings_update_changes_what_is_given_and_nothing_else(
     ("switch", "code"), [("passwordLoginMode", "REQUIRED"), ("allowStorefrontTraffic", "INVALID")]
 )
 def test_null_for_a_switch_is_an_error_on_it_and_changes_nothing(
-    client: Client, world: World, switch: str, code: str
+    client: Client, shop: RecordedShop, switch: str, code: str
 ) -> None:
     given = {"name": "Another name", switch: None}
-    payload = client.run(UPDATE_SHOP, world.access("manager"), input=given).data
+    payload = client.run(UPDATE_SHOP, shop.access("manager"), input=given).data
     assert payload["shopSettingsUpdate"]["shop"] is None
     assert _code(payload["shopSettingsUpdate"]) == (switch, code)
     assert client.run(SHOP).data["shop"]["name"] != "Another name"
 
 
 def test_shop_settings_update_without_an_input_changes_nothing(
-    client: Client, world: World
+    client: Client, shop: RecordedShop
 ) -> None:
     query = "mutation { shopSettingsUpdate { shop { passwordLoginMode } errors { code } } }"
-    assert client.run(query, world.access("manager")).data["shopSettingsUpdate"] == {
+    assert client.run(query, shop.access("manager")).data["shopSettingsUpdate"] == {
         "shop": {"passwordLoginMode": "ENABLED"},
         "errors": [],
     }

@@ -8,8 +8,17 @@ from app.domain.authorization.actor import SessionOrigin
 from app.domain.shop.settings import PasswordLoginMode
 from tests.builders.people import PASSWORD
 from tests.spec.client import Answer, Client
-from tests.spec.documents import DEACTIVATE_ALL, LOGIN, ME, REFRESH, SHOP, UPDATE_SHOP, VERIFY, WHO
-from tests.spec.recorded_shop import World
+from tests.spec.documents import (
+    DEACTIVATE_ALL,
+    LOGIN,
+    ME,
+    ME_QUERY,
+    REFRESH,
+    SHOP,
+    UPDATE_SHOP,
+    VERIFY,
+)
+from tests.spec.recorded_shop import RecordedShop
 
 ENABLED, CUSTOMERS_ONLY, DISABLED = PasswordLoginMode
 OIDC = SessionOrigin.OIDC
@@ -33,10 +42,10 @@ def test_the_mode_is_enabled_by_default(client: Client) -> None:
 
 @pytest.mark.parametrize(("before", "after"), list(product(PasswordLoginMode, repeat=2)))
 def test_a_caller_authenticated_by_oidc_sets_any_mode_from_any_mode(
-    client: Client, world: World, before: PasswordLoginMode, after: PasswordLoginMode
+    client: Client, shop: RecordedShop, before: PasswordLoginMode, after: PasswordLoginMode
 ) -> None:
-    token = world.sign_in("manager", OIDC).access
-    world.set_switches(before)
+    token = shop.sign_in("manager", OIDC).access
+    shop.set_switches(before)
     payload = _set(client, token, after).data["shopSettingsUpdate"]
     assert (payload["shop"]["passwordLoginMode"], payload["errors"]) == (after, [])
     assert client.run(SHOP).data["shop"]["passwordLoginMode"] == after
@@ -45,9 +54,9 @@ def test_a_caller_authenticated_by_oidc_sets_any_mode_from_any_mode(
 @pytest.mark.parametrize("mode", RESTRICTED)
 @pytest.mark.parametrize("name", ["manager", "staff"])
 def test_a_password_session_cannot_restrict_password_login(
-    client: Client, world: World, name: str, mode: PasswordLoginMode
+    client: Client, shop: RecordedShop, name: str, mode: PasswordLoginMode
 ) -> None:
-    payload = _set(client, world.access(name), mode).data["shopSettingsUpdate"]
+    payload = _set(client, shop.access(name), mode).data["shopSettingsUpdate"]
     assert payload["shop"] is None
     (error,) = payload["errors"]
     assert (error["field"], error["code"]) == ("passwordLoginMode", "PASSWORD_AUTH_RESTRICTION")
@@ -55,33 +64,33 @@ def test_a_password_session_cannot_restrict_password_login(
 
 
 def test_a_refused_mode_leaves_every_other_field_of_the_input_unchanged(
-    client: Client, world: World
+    client: Client, shop: RecordedShop
 ) -> None:
     before = client.run(SHOP).data
     more = {"name": "Another name", "allowStorefrontTraffic": False}
-    _set(client, world.access("manager"), DISABLED, **more)
+    _set(client, shop.access("manager"), DISABLED, **more)
     assert client.run(SHOP).data == before
 
 
-def test_a_password_session_may_set_enabled(client: Client, world: World) -> None:
-    payload = _set(client, world.access("manager"), ENABLED).data["shopSettingsUpdate"]
+def test_a_password_session_may_set_enabled(client: Client, shop: RecordedShop) -> None:
+    payload = _set(client, shop.access("manager"), ENABLED).data["shopSettingsUpdate"]
     assert payload["errors"] == []
 
 
 @pytest.mark.parametrize("mode", PasswordLoginMode)
 def test_an_app_with_manage_settings_may_set_any_mode(
-    client: Client, world: World, mode: PasswordLoginMode
+    client: Client, shop: RecordedShop, mode: PasswordLoginMode
 ) -> None:
-    payload = _set(client, world.app_token("SETTINGS"), mode).data["shopSettingsUpdate"]
+    payload = _set(client, shop.app_token("SETTINGS"), mode).data["shopSettingsUpdate"]
     assert (payload["shop"]["passwordLoginMode"], payload["errors"]) == (mode, [])
 
 
 @pytest.mark.parametrize("mode", PasswordLoginMode)
 def test_setting_the_mode_needs_manage_settings(
-    client: Client, world: World, mode: PasswordLoginMode
+    client: Client, shop: RecordedShop, mode: PasswordLoginMode
 ) -> None:
-    credentials = [None, world.access("customer"), world.app_token("PRODUCTS")]
-    credentials += [world.access("noperm"), world.sign_in("noperm", OIDC).access]
+    credentials = [None, shop.access("customer"), shop.app_token("PRODUCTS")]
+    credentials += [shop.access("noperm"), shop.sign_in("noperm", OIDC).access]
     for credential in credentials:
         answer = client.run(UPDATE_SHOP, credential, input={"passwordLoginMode": mode})
         assert answer.body["data"] == {"shopSettingsUpdate": None}
@@ -89,19 +98,21 @@ def test_setting_the_mode_needs_manage_settings(
     assert client.run(SHOP).data["shop"]["passwordLoginMode"] == "ENABLED"
 
 
-def test_in_customers_only_customers_sign_in_as_usual(client: Client, world: World) -> None:
-    world.set_switches(CUSTOMERS_ONLY)
+def test_in_customers_only_customers_sign_in_as_usual(client: Client, shop: RecordedShop) -> None:
+    shop.set_switches(CUSTOMERS_ONLY)
     payload = _log_in(client, "customer")
-    assert client.run(WHO, str(payload["token"])).data["me"]["email"] == "customer@example.com"
+    assert (
+        client.run(ME_QUERY, str(payload["token"])).data["me"]["email"] == "customer@example.com"
+    )
     refreshed = client.run(REFRESH, token=payload["refreshToken"]).data["tokenRefresh"]
     assert refreshed["errors"] == []
 
 
 @pytest.mark.parametrize("name", ["manager", "staff"])
 def test_in_customers_only_staff_log_in_and_refresh_by_password_without_any_permission(
-    client: Client, world: World, name: str
+    client: Client, shop: RecordedShop, name: str
 ) -> None:
-    world.set_switches(CUSTOMERS_ONLY)
+    shop.set_switches(CUSTOMERS_ONLY)
     payload = _log_in(client, name)
     refreshed = client.run(REFRESH, token=payload["refreshToken"]).data["tokenRefresh"]
     assert refreshed["errors"] == []
@@ -113,31 +124,31 @@ def test_in_customers_only_staff_log_in_and_refresh_by_password_without_any_perm
 
 @pytest.mark.parametrize("name", ["manager", "staff"])
 def test_customers_only_holds_for_tokens_from_before_and_for_superusers(
-    client: Client, world: World, name: str
+    client: Client, shop: RecordedShop, name: str
 ) -> None:
-    token = world.access(name)
+    token = shop.access(name)
     assert client.run(NEEDS_A_PERMISSION, token).data
-    world.set_switches(CUSTOMERS_ONLY)
+    shop.set_switches(CUSTOMERS_ONLY)
     assert client.run(NEEDS_A_PERMISSION, token).code == "PermissionDenied"
-    world.set_switches(ENABLED)
+    shop.set_switches(ENABLED)
     assert client.run(NEEDS_A_PERMISSION, token).data
 
 
 def test_in_customers_only_a_password_session_of_staff_works_as_a_customers(
-    client: Client, world: World
+    client: Client, shop: RecordedShop
 ) -> None:
-    token = world.access("manager")
-    world.set_switches(CUSTOMERS_ONLY)
+    token = shop.access("manager")
+    shop.set_switches(CUSTOMERS_ONLY)
     me = client.run(ME, token).data["me"]
     assert (me["isStaff"], me["userPermissions"]) == (False, [])
     assert me["permissionGroups"] == [{"name": "Peer managers"}]
 
 
 def test_in_customers_only_every_answer_shows_the_permissions_that_the_token_really_has(
-    client: Client, world: World
+    client: Client, shop: RecordedShop
 ) -> None:
-    session = world.session("manager")
-    world.set_switches(CUSTOMERS_ONLY)
+    session = shop.session("manager")
+    shop.set_switches(CUSTOMERS_ONLY)
     shown = "{ user { isStaff userPermissions { code } } }"
     create = 'tokenCreate(email: "manager@example.com", password: $value)'
     for field, value in (
@@ -152,32 +163,32 @@ def test_in_customers_only_every_answer_shows_the_permissions_that_the_token_rea
 
 @pytest.mark.parametrize("mode", RESTRICTED)
 def test_staff_who_came_in_through_oidc_keep_their_rights(
-    client: Client, world: World, mode: PasswordLoginMode
+    client: Client, shop: RecordedShop, mode: PasswordLoginMode
 ) -> None:
-    session = world.sign_in("manager", OIDC)
-    world.set_switches(mode)
+    session = shop.sign_in("manager", OIDC)
+    shop.set_switches(mode)
     assert client.run(NEEDS_A_PERMISSION, session.access).data
     me = client.run(ME, session.access).data["me"]
     assert (me["isStaff"], len(me["userPermissions"])) == (True, 3)
 
 
-def test_refreshing_never_changes_how_a_session_began(client: Client, world: World) -> None:
-    by_oidc, by_password = world.sign_in("manager", OIDC), world.sign_in("manager")
+def test_refreshing_never_changes_how_a_session_began(client: Client, shop: RecordedShop) -> None:
+    by_oidc, by_password = shop.sign_in("manager", OIDC), shop.sign_in("manager")
     tokens = [
         client.run(REFRESH, token=session.refresh).data["tokenRefresh"]["token"]
         for session in (by_oidc, by_password)
     ]
-    world.set_switches(CUSTOMERS_ONLY)
+    shop.set_switches(CUSTOMERS_ONLY)
     assert client.run(NEEDS_A_PERMISSION, tokens[0]).data
     assert client.run(NEEDS_A_PERMISSION, tokens[1]).code == "PermissionDenied"
 
 
 @pytest.mark.parametrize("name", ["customer", "manager", "staff"])
 def test_disabled_blocks_customers_and_staff_at_token_create_and_token_refresh(
-    client: Client, world: World, name: str
+    client: Client, shop: RecordedShop, name: str
 ) -> None:
-    refresh = world.refresh(name)
-    world.set_switches(DISABLED)
+    refresh = shop.refresh(name)
+    shop.set_switches(DISABLED)
     refused = _log_in(client, name), client.run(REFRESH, token=refresh).data["tokenRefresh"]
     for payload in refused:
         assert payload["token"] is None
@@ -186,28 +197,30 @@ def test_disabled_blocks_customers_and_staff_at_token_create_and_token_refresh(
         assert error["code"] == "DISABLED_AUTHENTICATION_METHOD"
 
 
-def test_disabled_is_looked_at_before_the_password(client: Client, world: World) -> None:
-    world.set_switches(DISABLED)
+def test_disabled_is_looked_at_before_the_password(client: Client, shop: RecordedShop) -> None:
+    shop.set_switches(DISABLED)
     for password in ("wrong", PASSWORD):
         answer = client.run(LOGIN, email="nobody@example.com", password=password)
         (error,) = answer.data["tokenCreate"]["errors"]
         assert error["code"] == "DISABLED_AUTHENTICATION_METHOD"
 
 
-def test_open_password_sessions_are_rejected_while_disabled(client: Client, world: World) -> None:
+def test_open_password_sessions_are_rejected_while_disabled(
+    client: Client, shop: RecordedShop
+) -> None:
     for name in ("customer", "manager", "staff"):
-        token = world.access(name)
-        world.set_switches(DISABLED)
-        for query in (WHO, DEACTIVATE_ALL):
+        token = shop.access(name)
+        shop.set_switches(DISABLED)
+        for query in (ME_QUERY, DEACTIVATE_ALL):
             assert client.run(query, token).code == "InvalidTokenError"
         assert client.run(VERIFY, token=token).data["tokenVerify"]["isValid"] is True
-        world.set_switches(ENABLED)
-        assert client.run(WHO, token).data["me"]["email"] == f"{name}@example.com"
+        shop.set_switches(ENABLED)
+        assert client.run(ME_QUERY, token).data["me"]["email"] == f"{name}@example.com"
 
 
-def test_oidc_sessions_and_apps_go_on_in_disabled(client: Client, world: World) -> None:
-    session = world.sign_in("customer", OIDC)
-    world.set_switches(DISABLED)
-    assert client.run(WHO, session.access).data["me"]["email"] == "customer@example.com"
+def test_oidc_sessions_and_apps_go_on_in_disabled(client: Client, shop: RecordedShop) -> None:
+    session = shop.sign_in("customer", OIDC)
+    shop.set_switches(DISABLED)
+    assert client.run(ME_QUERY, session.access).data["me"]["email"] == "customer@example.com"
     assert client.run(REFRESH, token=session.refresh).data["tokenRefresh"]["errors"] == []
-    assert client.run(NEEDS_A_PERMISSION, world.app_token("SETTINGS")).data
+    assert client.run(NEEDS_A_PERMISSION, shop.app_token("SETTINGS")).data

@@ -11,12 +11,12 @@ from tests.spec.client import Client
 from tests.spec.documents import (
     CHANGE_PASSWORD,
     LOGIN,
+    ME_QUERY,
     REFRESH,
     REQUEST_RESET,
     SET_PASSWORD,
-    WHO,
 )
-from tests.spec.recorded_shop import World
+from tests.spec.recorded_shop import RecordedShop
 from tests.spec.replay import NEW_PASSWORD, WRONG_PASSWORD
 
 CUSTOMER = "customer@example.com"
@@ -57,13 +57,13 @@ def _can_log_in(client: Client, password: str) -> bool:
 
 
 def test_set_password_signs_in_and_ends_every_earlier_session(
-    client: Client, world: World
+    client: Client, shop: RecordedShop
 ) -> None:
-    before = world.session("customer")
-    problems, access = _set(client, CUSTOMER, NEW_PASSWORD, world.reset_link("customer"))
+    before = shop.session("customer")
+    problems, access = _set(client, CUSTOMER, NEW_PASSWORD, shop.reset_link("customer"))
     assert problems == []
-    assert client.run(WHO, access).data["me"] == {"email": CUSTOMER}
-    assert client.run(WHO, before.access).code == "InvalidTokenError"
+    assert client.run(ME_QUERY, access).data["me"] == {"email": CUSTOMER}
+    assert client.run(ME_QUERY, before.access).code == "InvalidTokenError"
     refused = client.run(REFRESH, token=before.refresh).data["tokenRefresh"]
     assert refused["errors"][0]["code"] == "JWT_INVALID_TOKEN"
     assert not _can_log_in(client, PASSWORD)
@@ -72,70 +72,72 @@ def test_set_password_signs_in_and_ends_every_earlier_session(
 
 
 def test_a_bad_a_used_and_a_foreign_token_and_an_unknown_email_are_refused_alike(
-    client: Client, world: World
+    client: Client, shop: RecordedShop
 ) -> None:
-    token = world.reset_link("customer")
+    token = shop.reset_link("customer")
     wanted: tuple[list[Problem], None] = ([("token", "INVALID")], None)
     assert _set(client, CUSTOMER, NEW_PASSWORD, "bad") == wanted
     assert _set(client, "customer2@example.com", NEW_PASSWORD, token) == wanted
     assert _set(client, "nobody@example.com", NEW_PASSWORD, token) == wanted
-    assert _set(client, CUSTOMER, NEW_PASSWORD, world.access("customer")) == wanted
+    assert _set(client, CUSTOMER, NEW_PASSWORD, shop.access("customer")) == wanted
     assert _set(client, CUSTOMER, NEW_PASSWORD, token)[0] == []
     assert _set(client, CUSTOMER, f"{NEW_PASSWORD} again", token) == wanted
 
 
 @pytest.mark.parametrize("password", WEAK)
 def test_weak_password_is_refused_with_a_reason(
-    client: Client, world: World, password: str
+    client: Client, shop: RecordedShop, password: str
 ) -> None:
-    token = world.reset_link("customer")
+    token = shop.reset_link("customer")
     problems, access = _set(client, CUSTOMER, password, token)
     assert ("password", WEAK[password]) in problems
     assert access is None
     assert ("newPassword", WEAK[password]) in _change(
-        client, world.access("customer"), PASSWORD, password
+        client, shop.access("customer"), PASSWORD, password
     )
     assert _set(client, CUSTOMER, NEW_PASSWORD, token)[0] == []
 
 
 @pytest.mark.parametrize("old", [WRONG_PASSWORD, "", None])
 def test_a_wrong_or_missing_old_password_is_refused(
-    client: Client, world: World, old: str | None
+    client: Client, shop: RecordedShop, old: str | None
 ) -> None:
     wanted = [("oldPassword", "INVALID_CREDENTIALS")]
-    assert _change(client, world.access("customer"), old, NEW_PASSWORD) == wanted
+    assert _change(client, shop.access("customer"), old, NEW_PASSWORD) == wanted
 
 
-def test_a_password_change_ends_all_other_sessions(client: Client, world: World) -> None:
-    mine, other = world.sign_in("customer"), world.sign_in("customer")
+def test_a_password_change_ends_all_other_sessions(client: Client, shop: RecordedShop) -> None:
+    mine, other = shop.sign_in("customer"), shop.sign_in("customer")
     assert _change(client, mine.access, PASSWORD, NEW_PASSWORD) == []
-    assert client.run(WHO, mine.access).data["me"] == {"email": CUSTOMER}
+    assert client.run(ME_QUERY, mine.access).data["me"] == {"email": CUSTOMER}
     assert client.run(REFRESH, token=mine.refresh).data["tokenRefresh"]["errors"] == []
-    assert client.run(WHO, other.access).code == "InvalidTokenError"
+    assert client.run(ME_QUERY, other.access).code == "InvalidTokenError"
     assert _can_log_in(client, NEW_PASSWORD)
 
 
-def test_a_password_is_taken_exactly_as_it_is_typed(client: Client, world: World) -> None:
+def test_a_password_is_taken_exactly_as_it_is_typed(client: Client, shop: RecordedShop) -> None:
     odd = "  Ünïcödé 密码 with spaces at both ends and " + "x" * 100 + "  "
-    assert _change(client, world.access("customer"), PASSWORD, odd) == []
+    assert _change(client, shop.access("customer"), PASSWORD, odd) == []
     assert _can_log_in(client, odd)
     for other in (odd.strip(), odd.lower()):
         assert not _can_log_in(Client(client.server, client.http), other)
 
 
-def test_reset_response_does_not_reveal_existing_emails(client: Client, world: World) -> None:
+def test_reset_response_does_not_reveal_existing_emails(
+    client: Client, shop: RecordedShop
+) -> None:
     for name in ("customer", "nobody", "inactive", "sso", "manager"):
         assert _request(client, f"{name}@example.com") == []
     assert _request(client, CUSTOMER) == []
-    recipients = sorted(letter.recipient for letter in world.work())
+    recipients = sorted(letter.recipient for letter in shop.work())
     assert recipients == ["customer@example.com", "manager@example.com", "sso@example.com"]
 
 
 def test_the_mailed_link_is_the_redirect_url_with_email_and_token_added(
-    client: Client, world: World
+    client: Client, shop: RecordedShop
 ) -> None:
     _request(client, CUSTOMER)
-    (letter,) = world.work()
+    (letter,) = shop.work()
     found = re.search(r"http://localhost:3000/reset\S+", letter.text)
     assert found is not None
     query = parse_qs(urlsplit(found[0]).query)
@@ -143,47 +145,47 @@ def test_the_mailed_link_is_the_redirect_url_with_email_and_token_added(
     assert _set(client, CUSTOMER, NEW_PASSWORD, query["token"][0])[0] == []
 
 
-def test_one_link_per_user_is_made_in_fifteen_minutes(client: Client, world: World) -> None:
+def test_one_link_per_user_is_made_in_fifteen_minutes(client: Client, shop: RecordedShop) -> None:
     for _ in range(3):
         _request(client, CUSTOMER)
-    assert len(world.work()) == 1
+    assert len(shop.work()) == 1
     _request(client, CUSTOMER)
-    assert world.work() == []
+    assert shop.work() == []
     _request(client, "customer2@example.com")
-    assert len(world.work()) == 1
+    assert len(shop.work()) == 1
 
 
 @pytest.mark.parametrize(
     "url", ["https://evil.example/reset", "//evil.example", "javascript:alert(1)", "reset", ""]
 )
-def test_a_link_leads_to_allowed_hosts_only(client: Client, world: World, url: str) -> None:
+def test_a_link_leads_to_allowed_hosts_only(client: Client, shop: RecordedShop, url: str) -> None:
     ((field, code),) = _request(client, CUSTOMER, url)
     assert field == "redirectUrl"
     assert code in ("INVALID", "REQUIRED")
-    assert world.work() == []
+    assert shop.work() == []
 
 
 def test_disabled_blocks_all_three_before_it_looks_at_the_caller(
-    client: Client, world: World
+    client: Client, shop: RecordedShop
 ) -> None:
-    token = world.reset_link("customer")
-    world.set_switches(PasswordLoginMode.DISABLED)
+    token = shop.reset_link("customer")
+    shop.set_switches(PasswordLoginMode.DISABLED)
     wanted = "DISABLED_AUTHENTICATION_METHOD"
     assert [code for _, code in _set(client, CUSTOMER, NEW_PASSWORD, token)[0]] == [wanted]
     assert [code for _, code in _request(client, CUSTOMER)] == [wanted]
-    for credential in (None, world.app_token("PRODUCTS"), "garbage"):
+    for credential in (None, shop.app_token("PRODUCTS"), "garbage"):
         variables = {"old": PASSWORD, "new": NEW_PASSWORD}
         payload = client.run(CHANGE_PASSWORD, credential, **variables).data["passwordChange"]
         assert [error["code"] for error in payload["errors"]] == [wanted]
-    assert world.work() == []
-    world.set_switches()
+    assert shop.work() == []
+    shop.set_switches()
     assert _can_log_in(client, PASSWORD)
 
 
 def test_a_person_without_a_password_gets_one_by_a_reset_and_then_both_ways_work(
-    client: Client, world: World
+    client: Client, shop: RecordedShop
 ) -> None:
-    token = world.reset_link("sso")
+    token = shop.reset_link("sso")
     assert _set(client, "sso@example.com", NEW_PASSWORD, token)[0] == []
     payload = client.run(LOGIN, email="sso@example.com", password=NEW_PASSWORD).data
     assert payload["tokenCreate"]["errors"] == []

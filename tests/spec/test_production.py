@@ -11,9 +11,9 @@ from sqlalchemy import text
 from app.adapters.migrations import upgrade
 from tests.builders.people import PASSWORD
 from tests.spec.client import Client
-from tests.spec.documents import LOGIN, REFRESH, SHOP, WHO
+from tests.spec.documents import LOGIN, ME_QUERY, REFRESH, SHOP
 from tests.spec.forged_tokens import Forger
-from tests.spec.recorded_shop import World, make_world
+from tests.spec.recorded_shop import RecordedShop, make_recorded_shop
 from tests.spec.server import running
 
 pytestmark = pytest.mark.xdist_group("production")
@@ -23,12 +23,12 @@ ISSUER = f"{PUBLIC_URL}/graphql/"
 
 
 @pytest.fixture(scope="module")
-def standing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Client, World]]:
+def standing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Client, RecordedShop]]:
     folder = tmp_path_factory.mktemp("production")
     url = f"sqlite:///{folder / 'shop.sqlite3'}"
     upgrade(url)
-    world = make_world(url)
-    world.issuer = ISSUER
+    shop = make_recorded_shop(url)
+    shop.issuer = ISSUER
     settings = {
         "APP_ENV": "production",
         "MAIL_URL": f"file:{folder / 'mails.txt'}",
@@ -42,18 +42,18 @@ def standing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Client,
         "SINGLE_USE_REFRESH_TOKENS": "true",
     }
     with running(folder, url, **settings) as server, requests.Session() as http:
-        yield Client(server, http), world
-    world.close()
+        yield Client(server, http), shop
+    shop.close()
 
 
 @pytest.fixture
-def public(standing: tuple[Client, World]) -> Client:
+def public(standing: tuple[Client, RecordedShop]) -> Client:
     standing[1].put_back()
     return standing[0]
 
 
 @pytest.fixture
-def people(standing: tuple[Client, World]) -> World:
+def people(standing: tuple[Client, RecordedShop]) -> RecordedShop:
     return standing[1]
 
 
@@ -66,13 +66,13 @@ def test_the_issuer_is_the_public_address_whatever_the_request_says(public: Clie
 
 
 def test_no_other_issuer_is_accepted_not_even_of_this_machine(
-    public: Client, people: World
+    public: Client, people: RecordedShop
 ) -> None:
     forger = Forger(people)
-    assert public.run(WHO, forger.sign(forger.claims())).data["me"]
+    assert public.run(ME_QUERY, forger.sign(forger.claims())).data["me"]
     others = (public.server.issuer, "http://localhost:8000/graphql/", f"{PUBLIC_URL}/graphql")
     for issuer in others:
-        answer = public.run(WHO, forger.sign(forger.claims(iss=issuer)))
+        answer = public.run(ME_QUERY, forger.sign(forger.claims(iss=issuer)))
         assert answer.code == "InvalidTokenError"
 
 
@@ -86,11 +86,13 @@ def test_the_lifetimes_are_settings(public: Client) -> None:
     assert lifetimes == [60, 600]
 
 
-def test_refresh_tokens_become_single_use_by_one_setting(public: Client, people: World) -> None:
+def test_refresh_tokens_become_single_use_by_one_setting(
+    public: Client, people: RecordedShop
+) -> None:
     first = people.refresh("customer")
     query = "mutation ($t: String) { tokenRefresh(refreshToken: $t) { token refreshToken } }"
     payload = public.run(query, t=first).data["tokenRefresh"]
-    assert public.run(WHO, payload["token"]).data["me"] == {"email": "customer@example.com"}
+    assert public.run(ME_QUERY, payload["token"]).data["me"] == {"email": "customer@example.com"}
     assert payload["refreshToken"] not in (None, first)
     assert public.run(query, t=payload["refreshToken"]).data["tokenRefresh"]["token"]
     assert public.run(query, t=first).data["tokenRefresh"]["token"] is None
@@ -123,7 +125,7 @@ def test_only_the_origins_that_are_allowed_may_read_the_answers(
 
 
 @contextmanager
-def _broken_database(people: World) -> Iterator[None]:
+def _broken_database(people: RecordedShop) -> Iterator[None]:
     with people.ports.database.transaction() as session:
         session.execute(text("ALTER TABLE sessions RENAME TO elsewhere"))
     yield
@@ -131,27 +133,27 @@ def _broken_database(people: World) -> Iterator[None]:
         session.execute(text("ALTER TABLE elsewhere RENAME TO sessions"))
 
 
-def test_unexpected_error_shows_only_a_request_id(public: Client, people: World) -> None:
+def test_unexpected_error_shows_only_a_request_id(public: Client, people: RecordedShop) -> None:
     token = people.access("customer")
     with _broken_database(people):
-        answer = public.run(WHO, token)
+        answer = public.run(ME_QUERY, token)
     (error,) = answer.errors
     assert error["message"] == "Internal Server Error"
     assert error["extensions"].keys() == {"requestId"}
     for word in ("Traceback", "sqlite", "elsewhere", "sessions", ".py"):
         assert word not in str(answer.body)
-    assert error["extensions"]["requestId"] in public.server.new_faults()
-    assert public.run(WHO, token).data["me"] == {"email": "customer@example.com"}
+    assert error["extensions"]["requestId"] in public.server.new_errors()
+    assert public.run(ME_QUERY, token).data["me"] == {"email": "customer@example.com"}
 
 
-def test_error_log_has_the_traceback_without_secrets(public: Client, people: World) -> None:
+def test_error_log_has_the_traceback_without_secrets(public: Client, people: RecordedShop) -> None:
     refresh = people.refresh("customer")
     with _broken_database(people):
         login = public.run(LOGIN, email="customer@example.com", password=PASSWORD)
         refreshed = public.run(REFRESH, token=refresh)
     for answer in (login, refreshed):
         assert answer.errors[0]["message"] == "Internal Server Error"
-    log = public.server.new_faults()
+    log = public.server.new_errors()
     assert "/app/services/sign_in/password_login.py" in log
     session = jwt.decode(refresh, options={"verify_signature": False})
     for secret in (PASSWORD, "$argon2", refresh, session["token"], session["csrf_token"]):

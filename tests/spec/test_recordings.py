@@ -7,22 +7,22 @@ from tests.spec.comparison import differences, token_differences
 from tests.spec.differences import DIFFERENCES, expected
 from tests.spec.exchanges import Exchange, recorded
 from tests.spec.preconditions import ARRANGED, arrange
-from tests.spec.recorded_shop import World
+from tests.spec.recorded_shop import RecordedShop
 from tests.spec.replay import Replay
 
 
 @pytest.mark.parametrize("exchange", recorded().values(), ids=lambda exchange: exchange.id)
 def test_an_exchange_is_answered_as_it_was_recorded(
-    exchange: Exchange, client: Client, world: World
+    exchange: Exchange, client: Client, shop: RecordedShop
 ) -> None:
-    replay = Replay(client, world)
+    replay = Replay(client, shop)
     arrange(replay, exchange)
     wanted = expected(exchange)
     answer = replay.play(wanted)
-    assert differences(wanted, answer, world.issuer) == []
+    assert differences(wanted, answer, shop.issuer) == []
     for placeholder, told in wanted.tokens.items():
         token = replay.given[placeholder.strip("<>")]
-        assert list(token_differences(told, token, world.issuer, client.kids())) == []
+        assert list(token_differences(told, token, shop.issuer, client.kids())) == []
 
 
 def test_there_are_340_exchanges() -> None:

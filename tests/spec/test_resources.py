@@ -6,7 +6,7 @@ import pytest
 
 from app.domain.authorization.permissions import Permission
 from tests.spec.client import Client
-from tests.spec.recorded_shop import World
+from tests.spec.recorded_shop import RecordedShop
 
 MAKE = """
 mutation ($input: ProductCreateInput!) {
@@ -46,10 +46,10 @@ def step(name: str, field: str = "id") -> str:
 
 
 @pytest.fixture
-def bowl(client: Client, world: World) -> str:
+def bowl(client: Client, shop: RecordedShop) -> str:
     """The id of a product that anybody can buy."""
     said = {"name": "Ash bowl", "price": "12.50", "isPublished": True}
-    made = client.run(MAKE, world.app_token("PRODUCTS"), input=said).data["productCreate"]
+    made = client.run(MAKE, shop.app_token("PRODUCTS"), input=said).data["productCreate"]
     return str(made["product"]["id"])
 
 
@@ -57,8 +57,8 @@ def cart(client: Client, product: str, credential: str | None = None) -> Any:
     return client.run(CART, credential, product=product).data["checkoutCreate"]["checkout"]
 
 
-def test_of_a_product_only_the_name_is_required(client: Client, world: World) -> None:
-    manager = world.access("manager")
+def test_of_a_product_only_the_name_is_required(client: Client, shop: RecordedShop) -> None:
+    manager = shop.access("manager")
     made = client.run(MAKE, manager, input={"name": "Ash bowl"}).data["productCreate"]
     assert made["errors"] == []
     assert (made["product"]["slug"], made["product"]["price"]) == ("ash-bowl", None)
@@ -67,13 +67,13 @@ def test_of_a_product_only_the_name_is_required(client: Client, world: World) ->
 
 
 def test_products_are_read_by_anybody_once_published_and_written_with_manage_products(
-    client: Client, world: World, bowl: str
+    client: Client, shop: RecordedShop, bowl: str
 ) -> None:
     assert client.run(PRODUCT, id=bowl).data["product"] == {"name": "Ash bowl"}
     for name in ("customer", "noperm"):
-        denied = client.run(MAKE, world.access(name), input={"name": "x"})
+        denied = client.run(MAKE, shop.access(name), input={"name": "x"})
         assert denied.errors[0]["extensions"]["requiredPermissions"] == ["MANAGE_PRODUCTS"]
-    draft = client.run(MAKE, world.access("manager"), input={"name": "Draft"})
+    draft = client.run(MAKE, shop.access("manager"), input={"name": "Draft"})
     draft_id = draft.data["productCreate"]["product"]["id"]
     assert client.run(PRODUCT, id=draft_id).data["product"] is None
 
@@ -103,9 +103,9 @@ def test_a_cart_becomes_one_order_however_often_it_is_asked(client: Client, bowl
 
 
 def test_people_see_their_own_carts_and_orders_under_me(
-    client: Client, world: World, bowl: str
+    client: Client, shop: RecordedShop, bowl: str
 ) -> None:
-    customer, other = world.access("customer"), world.access("customer2")
+    customer, other = shop.access("customer"), shop.access("customer2")
     kept, ordered = cart(client, bowl, customer), cart(client, bowl, customer)
     order = client.run(ORDER, customer, id=ordered["id"]).data["checkoutComplete"]["order"]
 
@@ -119,14 +119,14 @@ def test_people_see_their_own_carts_and_orders_under_me(
 
 
 def test_orders_are_listed_confirmed_paid_and_fulfilled_with_manage_orders(
-    client: Client, world: World, bowl: str
+    client: Client, shop: RecordedShop, bowl: str
 ) -> None:
     made = cart(client, bowl)
     order = client.run(ORDER, id=made["id"]).data["checkoutComplete"]["order"]
-    denied = client.run(ORDERS, world.access("manager"))
+    denied = client.run(ORDERS, shop.access("manager"))
     assert denied.errors[0]["extensions"]["requiredPermissions"] == ["MANAGE_ORDERS"]
-    world.grant("noperm", Permission.MANAGE_ORDERS)
-    staff = world.access("noperm")
+    shop.grant("noperm", Permission.MANAGE_ORDERS)
+    staff = shop.access("noperm")
     assert client.run(ORDERS, staff).data["orders"]["totalCount"] == 1
 
     found = [
@@ -148,8 +148,8 @@ def test_orders_are_listed_confirmed_paid_and_fulfilled_with_manage_orders(
 
 
 def test_an_order_can_be_cancelled_until_it_is_fulfilled(
-    client: Client, world: World, bowl: str
+    client: Client, shop: RecordedShop, bowl: str
 ) -> None:
     order = client.run(ORDER, id=cart(client, bowl)["id"]).data["checkoutComplete"]["order"]
-    cancelled = client.run(step("orderCancel"), world.access("staff"), id=order["id"])
+    cancelled = client.run(step("orderCancel"), shop.access("staff"), id=order["id"])
     assert cancelled.data["orderCancel"]["order"]["status"] == "CANCELED"

@@ -14,8 +14,8 @@ from app.services.single_sign_on.provider_checks import discover_provider
 from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
 from tests.servers.provider import CALLBACK, RESOURCE, IdentityProvider, Visitor, identity_provider
 from tests.spec.client import Client
-from tests.spec.documents import DEACTIVATE_ALL, REFRESH, UPDATE_SHOP, WHO
-from tests.spec.recorded_shop import World
+from tests.spec.documents import DEACTIVATE_ALL, ME_QUERY, REFRESH, UPDATE_SHOP
+from tests.spec.recorded_shop import RecordedShop
 from tests.spec.server import OWNER
 from tests.spec.single_sign_on import BEGIN, OBTAIN
 
@@ -50,11 +50,13 @@ def real_provider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Identity
         yield running
 
 
-def _set_up(world: World, provider: IdentityProvider, client: str, **more: str | None) -> None:
+def _set_up(
+    shop: RecordedShop, provider: IdentityProvider, client: str, **more: str | None
+) -> None:
     """Set the provider up as an operator does: discovered, then the rest."""
-    discover_provider(world.ports, OPERATOR, "default", provider.issuer)
+    discover_provider(shop.ports, OPERATOR, "default", provider.issuer)
     settings = {"client_id": client, "client_secret": provider.secret_of(client), **more}
-    save_provider(world.ports, OPERATOR, "default", ProviderUpdate(settings, active=True))
+    save_provider(shop.ports, OPERATOR, "default", ProviderUpdate(settings, active=True))
 
 
 def _run(
@@ -84,16 +86,16 @@ def _codes(payload: dict[str, Any]) -> list[tuple[str | None, str]]:
 
 
 def test_a_code_flow_with_pkce_gives_tokens_of_ours(
-    client: Client, world: World, real_provider: IdentityProvider
+    client: Client, shop: RecordedShop, real_provider: IdentityProvider
 ) -> None:
     real_provider.tell("ann", email="ann@sso.example", email_verified=True, given_name="Ann")
-    _set_up(world, real_provider, "shop")
+    _set_up(shop, real_provider, "shop")
 
     signed_in = _sign_in(client, "ann")
 
     assert signed_in["accountErrors"] == []
     assert signed_in["user"]["email"] == "ann@sso.example"
-    assert client.run(WHO, signed_in["token"]).data["me"] == {"email": "ann@sso.example"}
+    assert client.run(ME_QUERY, signed_in["token"]).data["me"] == {"email": "ann@sso.example"}
     refreshed = client.run(REFRESH, token=signed_in["refreshToken"]).data["tokenRefresh"]
     assert refreshed["errors"] == []
     verified = _run(client, EXTERNAL_VERIFY, token=signed_in["token"])
@@ -101,9 +103,9 @@ def test_a_code_flow_with_pkce_gives_tokens_of_ours(
 
 
 def test_the_login_is_asked_for_what_the_settings_say(
-    client: Client, world: World, real_provider: IdentityProvider
+    client: Client, shop: RecordedShop, real_provider: IdentityProvider
 ) -> None:
-    _set_up(world, real_provider, "api", audience=RESOURCE, use_oauth_scope_permissions="true")
+    _set_up(shop, real_provider, "api", audience=RESOURCE, use_oauth_scope_permissions="true")
 
     asked = {name: values[0] for name, values in parse_qs(urlsplit(_begin(client)).query).items()}
 
@@ -116,9 +118,9 @@ def test_the_login_is_asked_for_what_the_settings_say(
 
 
 def test_a_session_is_refreshed_twice_while_the_provider_rotates_its_tokens(
-    client: Client, world: World, real_provider: IdentityProvider
+    client: Client, shop: RecordedShop, real_provider: IdentityProvider
 ) -> None:
-    _set_up(world, real_provider, "shop")
+    _set_up(shop, real_provider, "shop")
     tokens = _sign_in(client, "bob")
     before = len(real_provider.refreshes())
 
@@ -126,7 +128,7 @@ def test_a_session_is_refreshed_twice_while_the_provider_rotates_its_tokens(
         refreshed = _run(client, EXTERNAL_REFRESH, refreshToken=tokens["refreshToken"])
         assert refreshed["accountErrors"] == []
         assert refreshed["refreshToken"] != tokens["refreshToken"]
-        assert client.run(WHO, refreshed["token"]).data["me"]["email"] == "bob@sso.example"
+        assert client.run(ME_QUERY, refreshed["token"]).data["me"]["email"] == "bob@sso.example"
         tokens = refreshed
 
     # No scope is named: the one that was granted is meant.
@@ -134,9 +136,9 @@ def test_a_session_is_refreshed_twice_while_the_provider_rotates_its_tokens(
 
 
 def test_a_state_and_a_code_work_once(
-    client: Client, world: World, real_provider: IdentityProvider
+    client: Client, shop: RecordedShop, real_provider: IdentityProvider
 ) -> None:
-    _set_up(world, real_provider, "shop")
+    _set_up(shop, real_provider, "shop")
     back = Visitor().sign_in(_begin(client), "cleo")
     given = {"code": back["code"], "state": back["state"]}
     assert _run(client, OBTAIN, **given)["token"]
@@ -147,9 +149,9 @@ def test_a_state_and_a_code_work_once(
 
 
 def test_logging_out_ends_our_session_and_leads_to_the_providers_logout(
-    client: Client, world: World, real_provider: IdentityProvider
+    client: Client, shop: RecordedShop, real_provider: IdentityProvider
 ) -> None:
-    _set_up(world, real_provider, "shop")
+    _set_up(shop, real_provider, "shop")
     visitor = Visitor()
     tokens = _sign_in(client, "dora", visitor)
 
@@ -157,7 +159,7 @@ def test_logging_out_ends_our_session_and_leads_to_the_providers_logout(
 
     url = json.loads(out["logoutData"])["logoutUrl"]
     assert url.startswith(f"{real_provider.issuer}/session/end?returnTo=http%3A%2F%2Flocalhost")
-    assert client.run(WHO, tokens["token"]).code == "InvalidTokenError"
+    assert client.run(ME_QUERY, tokens["token"]).code == "InvalidTokenError"
     refused = _run(client, EXTERNAL_REFRESH, refreshToken=tokens["refreshToken"])
     assert _codes(refused) == [(None, "JWT_INVALID_TOKEN")]
     assert _sign_in(client, "erna", visitor)["user"]["email"] == "dora@sso.example"
@@ -166,18 +168,18 @@ def test_logging_out_ends_our_session_and_leads_to_the_providers_logout(
 
 
 def test_logout_at_the_provider_ends_sessions(
-    client: Client, world: World, real_provider: IdentityProvider
+    client: Client, shop: RecordedShop, real_provider: IdentityProvider
 ) -> None:
     real_provider.send_logouts_to(f"{client.server.url}/oidc/default/backchannel-logout")
-    _set_up(world, real_provider, "shop")
+    _set_up(shop, real_provider, "shop")
     visitor = Visitor()
     ended, other = _sign_in(client, "emil", visitor), _sign_in(client, "emil")
-    assert client.run(WHO, ended["token"]).data["me"]
+    assert client.run(ME_QUERY, ended["token"]).data["me"]
 
     visitor.sign_out(f"{real_provider.issuer}/session/end?client_id=shop")
 
-    assert client.run(WHO, ended["token"]).code == "InvalidTokenError"
-    assert client.run(WHO, other["token"]).data["me"]["email"] == "emil@sso.example"
+    assert client.run(ME_QUERY, ended["token"]).code == "InvalidTokenError"
+    assert client.run(ME_QUERY, other["token"]).data["me"]["email"] == "emil@sso.example"
 
 
 def _provider_token(client: Client, provider: IdentityProvider, sub: str, scope: str) -> str:
@@ -186,9 +188,9 @@ def _provider_token(client: Client, provider: IdentityProvider, sub: str, scope:
     return token
 
 
-def _takes_scoped_tokens(world: World, provider: IdentityProvider) -> None:
+def _takes_scoped_tokens(shop: RecordedShop, provider: IdentityProvider) -> None:
     _set_up(
-        world,
+        shop,
         provider,
         "api",
         audience=RESOURCE,
@@ -198,9 +200,9 @@ def _takes_scoped_tokens(world: World, provider: IdentityProvider) -> None:
 
 
 def test_provider_access_token_has_the_granted_permissions(
-    client: Client, world: World, real_provider: IdentityProvider
+    client: Client, shop: RecordedShop, real_provider: IdentityProvider
 ) -> None:
-    _takes_scoped_tokens(world, real_provider)
+    _takes_scoped_tokens(shop, real_provider)
     scope = f"{OWNER}:manage_products"
     token = _provider_token(client, real_provider, "fred", scope)
 
@@ -214,41 +216,41 @@ def test_provider_access_token_has_the_granted_permissions(
 
 
 def test_token_for_another_audience_is_rejected(
-    client: Client, world: World, real_provider: IdentityProvider
+    client: Client, shop: RecordedShop, real_provider: IdentityProvider
 ) -> None:
-    _takes_scoped_tokens(world, real_provider)
+    _takes_scoped_tokens(shop, real_provider)
     token = _provider_token(client, real_provider, "gus", "")
-    assert client.run(WHO, token).data["me"]
+    assert client.run(ME_QUERY, token).data["me"]
     settings = {"audience": "https://another.example/api"}
-    save_provider(world.ports, OPERATOR, "default", ProviderUpdate(settings))
+    save_provider(shop.ports, OPERATOR, "default", ProviderUpdate(settings))
 
-    assert client.run(WHO, token).code == "InvalidTokenError"
+    assert client.run(ME_QUERY, token).code == "InvalidTokenError"
 
 
 def test_signing_out_everywhere_reaches_the_providers_own_tokens(
-    client: Client, world: World, real_provider: IdentityProvider
+    client: Client, shop: RecordedShop, real_provider: IdentityProvider
 ) -> None:
-    _takes_scoped_tokens(world, real_provider)
+    _takes_scoped_tokens(shop, real_provider)
     theirs = _provider_token(client, real_provider, "hana", "")
     ours = _sign_in(client, "hana")
-    assert client.run(WHO, ours["token"]).data == client.run(WHO, theirs).data
+    assert client.run(ME_QUERY, ours["token"]).data == client.run(ME_QUERY, theirs).data
 
     client.run(DEACTIVATE_ALL, theirs)
 
     for token in (theirs, ours["token"]):
-        assert client.run(WHO, token).code == "InvalidTokenError"
+        assert client.run(ME_QUERY, token).code == "InvalidTokenError"
 
 
 @pytest.mark.parametrize("mode", list(PasswordLoginMode))
 @pytest.mark.parametrize("way", ["a session of ours", "a token of theirs"])
 def test_sso_session_sets_any_mode_and_keeps_its_permissions(
     client: Client,
-    world: World,
+    shop: RecordedShop,
     real_provider: IdentityProvider,
     mode: PasswordLoginMode,
     way: str,
 ) -> None:
-    _takes_scoped_tokens(world, real_provider)
+    _takes_scoped_tokens(shop, real_provider)
     scope = f"{OWNER}:manage_settings"
     if way == "a session of ours":
         token = _sign_in(client, "ida")["token"]
@@ -258,7 +260,7 @@ def test_sso_session_sets_any_mode_and_keeps_its_permissions(
     changed = client.run(UPDATE_SHOP, token, input={"passwordLoginMode": mode.value}).data
 
     assert changed["shopSettingsUpdate"]["errors"] == []
-    assert world.mode() == mode.value
+    assert shop.mode() == mode.value
     me = client.run(RIGHTS, token).data["me"]
     assert me["isStaff"] is True
     assert {"code": "MANAGE_SETTINGS"} in me["userPermissions"]

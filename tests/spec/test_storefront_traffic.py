@@ -12,7 +12,7 @@ from tests.builders.people import PASSWORD
 from tests.spec.client import JSON, Answer, Client
 from tests.spec.documents import LOGIN, SHOP, UPDATE_SHOP
 from tests.spec.forged_tokens import Forger
-from tests.spec.recorded_shop import World
+from tests.spec.recorded_shop import RecordedShop
 
 CLOSED = {
     "errors": [
@@ -28,9 +28,9 @@ ASKING = "{ shop { allowStorefrontTraffic } }"
 
 
 @pytest.fixture
-def closed(world: World) -> World:
-    world.set_switches(allow_storefront_traffic=False)
-    return world
+def closed(shop: RecordedShop) -> RecordedShop:
+    shop.set_switches(allow_storefront_traffic=False)
+    return shop
 
 
 def _is_refused(answer: Answer) -> bool:
@@ -42,18 +42,20 @@ def test_traffic_is_allowed_by_default(client: Client) -> None:
 
 
 @pytest.mark.parametrize("allowed", [True, False])
-def test_changing_it_needs_manage_settings(client: Client, world: World, allowed: bool) -> None:
+def test_changing_it_needs_manage_settings(
+    client: Client, shop: RecordedShop, allowed: bool
+) -> None:
     given = {"allowStorefrontTraffic": allowed}
-    for credential in (None, world.access("customer"), world.access("noperm")):
+    for credential in (None, shop.access("customer"), shop.access("noperm")):
         assert client.run(UPDATE_SHOP, credential, input=given).code == "PermissionDenied"
     assert client.run(SHOP).data["shop"]["allowStorefrontTraffic"] is True
-    for credential in (world.access("manager"), world.app_token("SETTINGS")):
+    for credential in (shop.access("manager"), shop.app_token("SETTINGS")):
         payload = client.run(UPDATE_SHOP, credential, input=given).data["shopSettingsUpdate"]
         assert payload["shop"]["allowStorefrontTraffic"] is allowed
-        world.set_switches()
+        shop.set_switches()
 
 
-def test_while_it_is_closed_apps_and_staff_pass(client: Client, closed: World) -> None:
+def test_while_it_is_closed_apps_and_staff_pass(client: Client, closed: RecordedShop) -> None:
     for name in ("staff", "manager", "noperm"):
         assert client.run(ASKING, closed.access(name)).body == PASSING
         oidc = closed.sign_in(name, SessionOrigin.OIDC).access
@@ -62,16 +64,18 @@ def test_while_it_is_closed_apps_and_staff_pass(client: Client, closed: World) -
         assert client.run(ASKING, closed.app_token(name)).body == PASSING
 
 
-def test_the_credential_may_stand_in_authorization_bearer(client: Client, closed: World) -> None:
+def test_the_credential_may_stand_in_authorization_bearer(
+    client: Client, closed: RecordedShop
+) -> None:
     headers = {"Authorization-Bearer": closed.access("staff")}
     assert client.post({"query": ASKING}, headers=headers).body == PASSING
 
 
-def test_anonymous_callers_get_the_401(client: Client, closed: World) -> None:
+def test_anonymous_callers_get_the_401(client: Client, closed: RecordedShop) -> None:
     assert _is_refused(client.run(ASKING))
 
 
-def test_customers_get_the_401_however_they_came_in(client: Client, closed: World) -> None:
+def test_customers_get_the_401_however_they_came_in(client: Client, closed: RecordedShop) -> None:
     for origin in (SessionOrigin.PASSWORD, SessionOrigin.OIDC):
         assert _is_refused(client.run(ASKING, closed.sign_in("customer", origin).access))
 
@@ -79,20 +83,20 @@ def test_customers_get_the_401_however_they_came_in(client: Client, closed: Worl
 @pytest.mark.parametrize(
     "name", ["expired", "expired_staff", "wrongsig", "badsig", "alg_none", "no_exp", "inactive"]
 )
-def test_invalid_tokens_get_the_401(client: Client, closed: World, name: str) -> None:
+def test_invalid_tokens_get_the_401(client: Client, closed: RecordedShop, name: str) -> None:
     assert _is_refused(client.run(ASKING, Forger(closed).make(name)))
 
 
-def test_other_worthless_credentials_get_the_401(client: Client, closed: World) -> None:
+def test_other_worthless_credentials_get_the_401(client: Client, closed: RecordedShop) -> None:
     ended = closed.access("staff")
     closed.end_sessions("staff")
     for token in ("garbage", ended, closed.refresh("manager"), closed.app_token("INACTIVE")):
         assert _is_refused(client.run(ASKING, token))
 
 
-def test_password_staff_get_the_401_in_customers_only(client: Client, world: World) -> None:
-    by_password, by_oidc = world.access("staff"), world.sign_in("staff", SessionOrigin.OIDC).access
-    world.set_switches(PasswordLoginMode.CUSTOMERS_ONLY, allow_storefront_traffic=False)
+def test_password_staff_get_the_401_in_customers_only(client: Client, shop: RecordedShop) -> None:
+    by_password, by_oidc = shop.access("staff"), shop.sign_in("staff", SessionOrigin.OIDC).access
+    shop.set_switches(PasswordLoginMode.CUSTOMERS_ONLY, allow_storefront_traffic=False)
     assert _is_refused(client.run(ASKING, by_password))
     assert client.run(ASKING, by_oidc).body == PASSING
 
@@ -111,7 +115,7 @@ def test_password_staff_get_the_401_in_customers_only(client: Client, world: Wor
     ],
 )
 def test_every_operation_is_refused_while_closed(
-    client: Client, closed: World, query: str
+    client: Client, closed: RecordedShop, query: str
 ) -> None:
     assert _is_refused(client.run(query))
     assert _is_refused(client.run(query, closed.access("customer")))
@@ -132,12 +136,12 @@ def test_every_operation_is_refused_while_closed(
     ids=range(8),
 )
 def test_the_check_comes_before_the_document_is_inspected(
-    client: Client, closed: World, body: dict[str, object]
+    client: Client, closed: RecordedShop, body: dict[str, object]
 ) -> None:
     assert _is_refused(client.post(body))
 
 
-def test_malformed_request_is_reported_first(client: Client, closed: World) -> None:
+def test_malformed_request_is_reported_first(client: Client, closed: RecordedShop) -> None:
     for raw in (b"", b"{not json", b"5", b"{}", b'{"query": null}', b'{"query": 5}'):
         assert client.send(body=raw, headers=JSON).status == 400
     assert client.post([{"query": ASKING}] * 11).status == 400
@@ -146,7 +150,7 @@ def test_malformed_request_is_reported_first(client: Client, closed: World) -> N
     assert client.send(body="{__typename}", headers={"Content-Type": "text/plain"}).status == 415
 
 
-def test_a_refused_request_is_never_executed(client: Client, closed: World) -> None:
+def test_a_refused_request_is_never_executed(client: Client, closed: RecordedShop) -> None:
     assert _is_refused(client.run(LOGIN, **CUSTOMER))
     assert _is_refused(client.run(UPDATE_SHOP, input={"allowStorefrontTraffic": True}))
     with closed.ports.database.reading() as session:
@@ -155,12 +159,14 @@ def test_a_refused_request_is_never_executed(client: Client, closed: World) -> N
 
 
 def test_staff_without_a_valid_token_are_refused_their_own_login_too(
-    client: Client, closed: World
+    client: Client, closed: RecordedShop
 ) -> None:
     assert _is_refused(client.run(LOGIN, email="staff@example.com", password=PASSWORD))
 
 
-def test_token_create_sent_with_a_staff_or_app_token_works(client: Client, closed: World) -> None:
+def test_token_create_sent_with_a_staff_or_app_token_works(
+    client: Client, closed: RecordedShop
+) -> None:
     for credential in (closed.access("noperm"), closed.app_token("NOPERM")):
         payload = client.run(LOGIN, credential, **CUSTOMER).data["tokenCreate"]
         assert payload["errors"] == []
@@ -178,32 +184,32 @@ def test_token_create_sent_with_a_staff_or_app_token_works(client: Client, close
     ids=len,
 )
 def test_a_batch_is_refused_as_a_whole_with_one_error_object_per_entry(
-    client: Client, closed: World, batch: list[dict[str, Any]]
+    client: Client, closed: RecordedShop, batch: list[dict[str, Any]]
 ) -> None:
     answer = client.post(batch)
     assert (answer.status, answer.body) == (401, [CLOSED] * len(batch))
 
 
-def test_batch_of_an_admitted_caller_is_executed(client: Client, closed: World) -> None:
+def test_batch_of_an_admitted_caller_is_executed(client: Client, closed: RecordedShop) -> None:
     answer = client.post([{"query": ASKING}] * 2, closed.app_token("NOPERM"))
     assert (answer.status, answer.body) == (200, [PASSING] * 2)
 
 
-def test_browsers_may_read_the_refusal(client: Client, closed: World) -> None:
+def test_browsers_may_read_the_refusal(client: Client, closed: RecordedShop) -> None:
     answer = client.post({"query": ASKING}, headers={"Origin": "https://shop.example.com"})
     assert _is_refused(answer)
     assert answer.headers["Access-Control-Allow-Origin"] == "*"
 
 
 def test_the_playground_page_and_the_key_set_are_no_storefront_traffic(
-    client: Client, closed: World
+    client: Client, closed: RecordedShop
 ) -> None:
     assert client.send("GET", headers={"Accept": "text/html"}).status == 200
     assert client.send("GET", "/.well-known/jwks.json").status == 200
     assert client.send("OPTIONS").status < 300
 
 
-def test_reopening_applies_to_the_next_request(client: Client, closed: World) -> None:
+def test_reopening_applies_to_the_next_request(client: Client, closed: RecordedShop) -> None:
     assert _is_refused(client.run(ASKING))
     client.run(UPDATE_SHOP, closed.access("manager"), input={"allowStorefrontTraffic": True})
     assert client.run(ASKING).data == {"shop": {"allowStorefrontTraffic": True}}

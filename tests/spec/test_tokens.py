@@ -11,7 +11,7 @@ from app.domain.authorization.permissions import Permission
 from tests.builders.people import PASSWORD
 from tests.spec.client import Client
 from tests.spec.documents import LOGIN, ME, REFRESH
-from tests.spec.recorded_shop import World
+from tests.spec.recorded_shop import RecordedShop
 from tests.spec.server import OWNER
 
 CLAIMS = {
@@ -70,9 +70,9 @@ def test_the_header_names_the_algorithm_the_type_and_a_key_of_the_key_set(client
 
 
 def test_access_tokens_live_five_minutes_and_refresh_tokens_thirty_days(
-    client: Client, world: World
+    client: Client, shop: RecordedShop
 ) -> None:
-    now = world.ports.clock.timestamp()
+    now = shop.ports.clock.timestamp()
     for token, lifetime in zip(_log_in(client), (300, 30 * 24 * 3600), strict=True):
         claims = _verified(client, token)
         assert claims["exp"] - claims["iat"] == lifetime
@@ -91,10 +91,12 @@ def test_type_claim_separates_access_and_refresh(client: Client) -> None:
     assert [_verified(client, token)["type"] for token in _log_in(client)] == ["access", "refresh"]
 
 
-def test_the_user_is_named_by_email_and_by_an_opaque_id(client: Client, world: World) -> None:
+def test_the_user_is_named_by_email_and_by_an_opaque_id(
+    client: Client, shop: RecordedShop
+) -> None:
     claims = _verified(client, _log_in(client)[0])
     assert claims["email"] == "customer@example.com"
-    wanted = f"User:{world.people['customer']}".encode()
+    wanted = f"User:{shop.people['customer']}".encode()
     assert base64.b64decode(claims["user_id"], validate=True) == wanted
 
 
@@ -120,7 +122,7 @@ def test_no_permission_is_ever_embedded(client: Client) -> None:
         assert "MANAGE" not in str(_verified(client, token))
 
 
-def test_permissions_are_resolved_on_every_request(client: Client, world: World) -> None:
+def test_permissions_are_resolved_on_every_request(client: Client, shop: RecordedShop) -> None:
     access, _ = _log_in(client, "manager")
     before = client.run(ME, access).data["me"]["userPermissions"]
     assert [permission["code"] for permission in before] == [
@@ -128,29 +130,31 @@ def test_permissions_are_resolved_on_every_request(client: Client, world: World)
         "MANAGE_PRODUCTS",
         "MANAGE_SETTINGS",
     ]
-    world.take_from_groups(Permission.MANAGE_APPS)
+    shop.take_from_groups(Permission.MANAGE_APPS)
     after = client.run(ME, access).data["me"]["userPermissions"]
     assert [permission["code"] for permission in after] == ["MANAGE_PRODUCTS", "MANAGE_SETTINGS"]
 
 
-def test_permissions_come_from_groups_and_from_direct_grants(client: Client, world: World) -> None:
-    world.grant("manager", Permission.MANAGE_PAGES)
-    held = client.run(ME, world.access("manager")).data["me"]["userPermissions"]
+def test_permissions_come_from_groups_and_from_direct_grants(
+    client: Client, shop: RecordedShop
+) -> None:
+    shop.grant("manager", Permission.MANAGE_PAGES)
+    held = client.run(ME, shop.access("manager")).data["me"]["userPermissions"]
     assert {"code": "MANAGE_PAGES", "name": "Manage pages"} in held
     assert len(held) == 4
 
 
-def test_token_of_an_ended_session_is_rejected(client: Client, world: World) -> None:
+def test_token_of_an_ended_session_is_rejected(client: Client, shop: RecordedShop) -> None:
     access, refresh = _log_in(client)
-    world.end_sessions("customer")
+    shop.end_sessions("customer")
     assert client.run(ME, access).code == "InvalidTokenError"
     (error,) = client.run(REFRESH, token=refresh).data["tokenRefresh"]["errors"]
     assert (error["field"], error["code"]) == (None, "JWT_INVALID_TOKEN")
 
 
-def test_token_of_an_inactive_user_is_rejected(client: Client, world: World) -> None:
+def test_token_of_an_inactive_user_is_rejected(client: Client, shop: RecordedShop) -> None:
     access, refresh = _log_in(client)
-    world.deactivate("customer")
+    shop.deactivate("customer")
     assert client.run(ME, access).code == "InvalidTokenError"
     (error,) = client.run(REFRESH, token=refresh).data["tokenRefresh"]["errors"]
     assert (error["field"], error["code"]) == (None, "JWT_INVALID_TOKEN")

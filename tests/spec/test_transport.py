@@ -3,8 +3,8 @@
 import pytest
 
 from tests.spec.client import JSON, Client
-from tests.spec.documents import ME, WHO
-from tests.spec.recorded_shop import World
+from tests.spec.documents import ME, ME_QUERY
+from tests.spec.recorded_shop import RecordedShop
 
 
 def test_a_json_body_carries_the_document_and_perhaps_variables_and_a_name(
@@ -34,10 +34,10 @@ def test_the_key_set_is_fetched_without_a_body(client: Client) -> None:
     "header", ["Authorization: Bearer {}", "Authorization-Bearer: {}"], ids=["usual", "proxied"]
 )
 def test_the_same_shape_carries_the_tokens_of_users_and_of_apps(
-    client: Client, world: World, header: str
+    client: Client, shop: RecordedShop, header: str
 ) -> None:
     name, _, value = header.partition(": ")
-    for token in (world.access("manager"), world.app_token("SETTINGS")):
+    for token in (shop.access("manager"), shop.app_token("SETTINGS")):
         answer = client.post(
             {"query": "{ shop { defaultMailSenderName } }"}, headers={name: value.format(token)}
         )
@@ -45,13 +45,13 @@ def test_the_same_shape_carries_the_tokens_of_users_and_of_apps(
 
 
 def test_authorization_bearer_serves_where_a_proxy_takes_authorization(
-    client: Client, world: World
+    client: Client, shop: RecordedShop
 ) -> None:
     headers = {
         "Authorization": "Basic cHJveHk6cHJveHk=",
-        "Authorization-Bearer": world.access("customer"),
+        "Authorization-Bearer": shop.access("customer"),
     }
-    answer = client.post({"query": WHO}, headers=headers)
+    answer = client.post({"query": ME_QUERY}, headers=headers)
     assert answer.data["me"] == {"email": "customer@example.com"}
 
 
@@ -59,9 +59,9 @@ def test_some_operations_are_public(client: Client) -> None:
     assert client.run("{ shop { name } }").data["shop"]["name"]
 
 
-def test_users_and_apps_are_two_kinds_of_actors(client: Client, world: World) -> None:
-    assert client.run(ME, world.access("customer")).data["me"]["email"]
-    assert client.run(ME, world.app_token("PRODUCTS")).data["me"] is None
+def test_users_and_apps_are_two_kinds_of_actors(client: Client, shop: RecordedShop) -> None:
+    assert client.run(ME, shop.access("customer")).data["me"]["email"]
+    assert client.run(ME, shop.app_token("PRODUCTS")).data["me"] is None
 
 
 def test_the_playground_is_a_page_at_the_address_of_the_api(client: Client) -> None:

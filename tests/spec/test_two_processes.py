@@ -18,8 +18,8 @@ from app.models import AppTokenRecord
 from tests.builders.people import PASSWORD
 from tests.servers.run import server_url
 from tests.spec.client import Client, new_address
-from tests.spec.documents import DEACTIVATE_ALL, LOGIN, REFRESH, UPDATE_SHOP, WHO
-from tests.spec.recorded_shop import World, make_world
+from tests.spec.documents import DEACTIVATE_ALL, LOGIN, ME_QUERY, REFRESH, UPDATE_SHOP
+from tests.spec.recorded_shop import RecordedShop, make_recorded_shop
 from tests.spec.replay import WRONG_PASSWORD
 from tests.spec.server import environment, flask, running
 
@@ -32,7 +32,7 @@ CUSTOMER = {"email": "customer@example.com"}
 class Pair:
     """A client of each process; the first and the second never talk to one another."""
 
-    world: World
+    shop: RecordedShop
     first: Client
     second: Client
 
@@ -60,21 +60,21 @@ def shared_url(
 @pytest.fixture(scope="module")
 def running_pair(shared_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
     folder: Path = tmp_path_factory.mktemp("servers")
-    world = make_world(shared_url)
+    shop = make_recorded_shop(shared_url)
     with (
         running(folder, shared_url) as first,
         running(folder, shared_url) as second,
         requests.Session() as http,
     ):
-        world.issuer = first.issuer
-        yield Pair(world, Client(first, http), Client(second, http))
-        assert first.new_faults() + second.new_faults() == ""
-    world.close()
+        shop.issuer = first.issuer
+        yield Pair(shop, Client(first, http), Client(second, http))
+        assert first.new_errors() + second.new_errors() == ""
+    shop.close()
 
 
 @pytest.fixture
 def pair(running_pair: Pair) -> Pair:
-    running_pair.world.put_back()
+    running_pair.shop.put_back()
     for client in (running_pair.first, running_pair.second):
         client.address = new_address()
     return running_pair
@@ -84,55 +84,55 @@ def test_a_closed_storefront_is_closed_everywhere_at_once(pair: Pair) -> None:
     for _ in range(3):
         for allowed, status in ((False, 401), (True, 200)):
             given = {"allowStorefrontTraffic": allowed}
-            pair.first.run(UPDATE_SHOP, pair.world.access("manager"), input=given)
+            pair.first.run(UPDATE_SHOP, pair.shop.access("manager"), input=given)
             assert pair.second.run("{ shop { name } }").status == status
 
 
 def test_a_login_mode_holds_everywhere_at_once(pair: Pair) -> None:
-    manager = pair.world.access("manager")
-    oidc = pair.world.sign_in("staff", SessionOrigin.OIDC).access
-    assert pair.second.run(WHO, manager).data["me"]
+    manager = pair.shop.access("manager")
+    oidc = pair.shop.sign_in("staff", SessionOrigin.OIDC).access
+    assert pair.second.run(ME_QUERY, manager).data["me"]
     pair.first.run(UPDATE_SHOP, oidc, input={"passwordLoginMode": "DISABLED"})
-    assert pair.second.run(WHO, manager).code == "InvalidTokenError"
+    assert pair.second.run(ME_QUERY, manager).code == "InvalidTokenError"
     pair.second.run(UPDATE_SHOP, oidc, input={"passwordLoginMode": "ENABLED"})
-    assert pair.first.run(WHO, manager).data["me"]
+    assert pair.first.run(ME_QUERY, manager).data["me"]
 
 
 def test_an_ended_session_has_ended_everywhere_at_once(pair: Pair) -> None:
-    session = pair.world.session("customer")
+    session = pair.shop.session("customer")
     for client in (pair.first, pair.second):
-        assert client.run(WHO, session.access).data["me"] == CUSTOMER
+        assert client.run(ME_QUERY, session.access).data["me"] == CUSTOMER
     pair.first.run(DEACTIVATE_ALL, session.access)
-    assert pair.second.run(WHO, session.access).code == "InvalidTokenError"
+    assert pair.second.run(ME_QUERY, session.access).code == "InvalidTokenError"
     refused = pair.second.run(REFRESH, token=session.refresh).data["tokenRefresh"]
     assert refused["errors"][0]["code"] == "JWT_INVALID_TOKEN"
 
 
 def test_a_login_in_one_process_is_known_in_the_other(pair: Pair) -> None:
     payload = pair.first.run(LOGIN, **CUSTOMER, password=PASSWORD).data["tokenCreate"]
-    assert pair.second.run(WHO, payload["token"]).data["me"] == CUSTOMER
+    assert pair.second.run(ME_QUERY, payload["token"]).data["me"] == CUSTOMER
     refreshed = pair.second.run(REFRESH, token=payload["refreshToken"]).data["tokenRefresh"]
-    assert pair.first.run(WHO, refreshed["token"]).data["me"] == CUSTOMER
+    assert pair.first.run(ME_QUERY, refreshed["token"]).data["me"] == CUSTOMER
 
 
 def test_a_user_deactivated_at_the_shell_is_out_everywhere_at_once(pair: Pair) -> None:
-    session = pair.world.session("customer")
+    session = pair.shop.session("customer")
     for client in (pair.first, pair.second):
-        assert client.run(WHO, session.access).data["me"] == CUSTOMER
-    _shell(pair.world, "user", "deactivate", CUSTOMER["email"])
+        assert client.run(ME_QUERY, session.access).data["me"] == CUSTOMER
+    _shell(pair.shop, "user", "deactivate", CUSTOMER["email"])
     for client in (pair.first, pair.second):
-        assert client.run(WHO, session.access).code == "InvalidTokenError"
+        assert client.run(ME_QUERY, session.access).code == "InvalidTokenError"
         refused = client.run(REFRESH, token=session.refresh).data["tokenRefresh"]
         assert refused["errors"][0]["code"] == "JWT_INVALID_TOKEN"
 
 
 def test_revoked_app_token_is_rejected_by_every_process(pair: Pair) -> None:
-    token = pair.world.app_token("SETTINGS")
+    token = pair.shop.app_token("SETTINGS")
     asking = "{ shop { defaultMailSenderName } }"
     for client in (pair.first, pair.second):
         assert client.run(asking, token).data
-    with pair.world.ports.database.transaction() as session:
-        app_id = pair.world.apps["SETTINGS"][0]
+    with pair.shop.ports.database.transaction() as session:
+        app_id = pair.shop.apps["SETTINGS"][0]
         session.execute(delete(AppTokenRecord).where(AppTokenRecord.app_id == app_id))
     for client in (pair.first, pair.second):
         assert client.run(asking, token).code == "InvalidTokenError"
@@ -140,27 +140,27 @@ def test_revoked_app_token_is_rejected_by_every_process(pair: Pair) -> None:
 
 def test_failures_at_one_process_block_the_address_at_the_other(pair: Pair) -> None:
     pair.second.address = pair.first.address
-    pair.world.count_failures(pair.first.address, 6, "customer")
-    pair.world.count_failures(pair.first.address, 1, "customer")
+    pair.shop.count_failures(pair.first.address, 6, "customer")
+    pair.shop.count_failures(pair.first.address, 1, "customer")
     for client in (pair.first, pair.second):
         payload = client.run(LOGIN, **CUSTOMER, password=WRONG_PASSWORD).data["tokenCreate"]
         assert payload["errors"][0]["code"] == "LOGIN_ATTEMPT_DELAYED"
 
 
 def test_rotation_is_seen_everywhere_at_once_and_old_tokens_stay_good(pair: Pair) -> None:
-    old = pair.world.session("customer")
-    assert pair.second.run(WHO, old.access).data["me"] == CUSTOMER
+    old = pair.shop.session("customer")
+    assert pair.second.run(ME_QUERY, old.access).data["me"] == CUSTOMER
     published = pair.first.kids()
     assert published == pair.second.kids()
-    pair.world.age_keys()
-    _shell(pair.world, "keys", "rotate")
+    pair.shop.age_keys()
+    _shell(pair.shop, "keys", "rotate")
     after = _kid(_refreshed(pair.first, old.refresh))
     assert after == _kid(_refreshed(pair.second, old.refresh))
     assert after != _kid(old.access)
     assert after in published, "whoever remembered the key set cannot verify the new tokens"
     for client in (pair.first, pair.second):
-        assert client.run(WHO, old.access).data["me"] == CUSTOMER
-        assert client.run(WHO, _refreshed(client, old.refresh)).data["me"] == CUSTOMER
+        assert client.run(ME_QUERY, old.access).data["me"] == CUSTOMER
+        assert client.run(ME_QUERY, _refreshed(client, old.refresh)).data["me"] == CUSTOMER
         assert published < client.kids()
 
 
@@ -177,16 +177,16 @@ def _kid(token: str) -> str:
 def test_a_switch_set_at_the_shell_holds_everywhere_at_once(pair: Pair) -> None:
     for client in (pair.first, pair.second):
         assert client.run("{ shop { name } }").status == 200
-    _shell(pair.world, "shop", "set", "allow-storefront-traffic", "false")
+    _shell(pair.shop, "shop", "set", "allow-storefront-traffic", "false")
     for client in (pair.first, pair.second):
         assert client.run("{ shop { name } }").status == 401
 
 
-def _shell(world: World, *words: str) -> str:
+def _shell(shop: RecordedShop, *words: str) -> str:
     """What the operator's command prints, run in a process of its own."""
     done = subprocess.run(
         flask(*words),
-        env=environment(world.database_url),
+        env=environment(shop.database_url),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

@@ -25,7 +25,7 @@ from app.services.deliveries.sending import send_deliveries
 from tests.fakes.clock import FakeClock
 from tests.servers.http import HttpServer, Received, Reply, http_server
 from tests.spec.client import Client
-from tests.spec.recorded_shop import World
+from tests.spec.recorded_shop import RecordedShop
 
 QUERY = "subscription { event { ... on ProductCreated { product { id name } } } }"
 CREATE = """
@@ -60,12 +60,12 @@ def receiver() -> Iterator[HttpServer]:
 
 
 @pytest.fixture
-def hook(client: Client, world: World, receiver: HttpServer) -> Callable[..., str]:
+def hook(client: Client, shop: RecordedShop, receiver: HttpServer) -> Callable[..., str]:
     """Makes a webhook of the app that manages products; returns its id."""
 
     def make(**said: object) -> str:
         given = {"targetUrl": f"{receiver.url}/hook", "query": QUERY} | said
-        made = client.run(CREATE, world.app_token("PRODUCTS"), input=given).data["webhookCreate"]
+        made = client.run(CREATE, shop.app_token("PRODUCTS"), input=given).data["webhookCreate"]
         assert made["errors"] == []
         return str(made["webhook"]["id"])
 
@@ -73,21 +73,21 @@ def hook(client: Client, world: World, receiver: HttpServer) -> Callable[..., st
 
 
 @pytest.fixture
-def product(client: Client, world: World) -> Callable[..., str]:
+def product(client: Client, shop: RecordedShop) -> Callable[..., str]:
     """Makes a product as the manager; returns its id."""
 
     def make(name: str = "Ash bowl") -> str:
-        made = client.run(MAKE, world.access("manager"), name=name).data["productCreate"]
+        made = client.run(MAKE, shop.access("manager"), name=name).data["productCreate"]
         return str(made["product"]["id"])
 
     return make
 
 
-def delivered(world: World, receiver: HttpServer) -> list[Received]:
+def delivered(shop: RecordedShop, receiver: HttpServer) -> list[Received]:
     """What the receiver has got once the worker has been round."""
-    fan_out_events(world.ports, WORKER)
-    for batch in lease_due_deliveries(world.ports, WORKER):
-        send_deliveries(world.ports, WORKER, batch)
+    fan_out_events(shop.ports, WORKER)
+    for batch in lease_due_deliveries(shop.ports, WORKER):
+        send_deliveries(shop.ports, WORKER, batch)
     return receiver.calls("/hook")
 
 
@@ -96,28 +96,28 @@ def problems(payload: Any) -> list[tuple[str | None, str]]:
 
 
 def test_the_payload_is_the_selection_of_the_event_as_its_own_fields(
-    world: World, receiver: HttpServer, hook: Callable[..., str], product: Callable[..., str]
+    shop: RecordedShop, receiver: HttpServer, hook: Callable[..., str], product: Callable[..., str]
 ) -> None:
     hook()
     made = product()
 
-    (request,) = delivered(world, receiver)
+    (request,) = delivered(shop, receiver)
     assert json.loads(request.body) == {"product": {"id": made, "name": "Ash bowl"}}
     assert request.headers["content-type"] == "application/json"
 
 
 def test_delivery_headers_use_the_vendor_prefix_and_issuer_url(
-    world: World, receiver: HttpServer, hook: Callable[..., str], product: Callable[..., str]
+    shop: RecordedShop, receiver: HttpServer, hook: Callable[..., str], product: Callable[..., str]
 ) -> None:
     hook()
     product()
 
-    (request,) = delivered(world, receiver)
+    (request,) = delivered(shop, receiver)
     told = {name: request.headers[f"saleor-{name}"] for name in ("event", "domain", "api-url")}
     assert told == {
         "event": "product_created",
-        "domain": urlsplit(world.issuer).netloc,
-        "api-url": world.issuer,
+        "domain": urlsplit(shop.issuer).netloc,
+        "api-url": shop.issuer,
     }
     assert request.headers["saleor-schema-version"] == "3.23"
     assert request.headers["webhook-id"]
@@ -126,7 +126,7 @@ def test_delivery_headers_use_the_vendor_prefix_and_issuer_url(
 
 def test_without_a_secret_the_signature_is_a_detached_jws_by_a_key_of_the_key_set(
     client: Client,
-    world: World,
+    shop: RecordedShop,
     receiver: HttpServer,
     hook: Callable[..., str],
     product: Callable[..., str],
@@ -134,7 +134,7 @@ def test_without_a_secret_the_signature_is_a_detached_jws_by_a_key_of_the_key_se
     hook()
     product()
 
-    (request,) = delivered(world, receiver)
+    (request,) = delivered(shop, receiver)
     assert "webhook-signature" not in request.headers
     token = jws.JWS()
     token.deserialize(request.headers["saleor-signature"])
@@ -145,124 +145,124 @@ def test_without_a_secret_the_signature_is_a_detached_jws_by_a_key_of_the_key_se
 
 
 def test_secret_adds_a_hex_hmac_and_a_standard_signature(
-    world: World, receiver: HttpServer, hook: Callable[..., str], product: Callable[..., str]
+    shop: RecordedShop, receiver: HttpServer, hook: Callable[..., str], product: Callable[..., str]
 ) -> None:
     hook(secretKey="sesame")
     product()
 
-    (request,) = delivered(world, receiver)
+    (request,) = delivered(shop, receiver)
     expected = hmac.new(b"sesame", request.body, hashlib.sha256).hexdigest()
     assert request.headers["saleor-signature"] == expected
     assert request.headers["webhook-signature"].startswith("v1,")
 
 
 def test_with_events_and_no_query_the_catalogues_default_selection_is_sent(
-    world: World, receiver: HttpServer, hook: Callable[..., str], product: Callable[..., str]
+    shop: RecordedShop, receiver: HttpServer, hook: Callable[..., str], product: Callable[..., str]
 ) -> None:
     hook(query="", asyncEvents=["PRODUCT_CREATED"])
     product()
 
-    (request,) = delivered(world, receiver)
+    (request,) = delivered(shop, receiver)
     assert json.loads(request.body)["product"]["slug"] == "ash-bowl"
 
 
 def test_an_event_is_delivered_only_while_the_app_holds_its_permission(
-    world: World, receiver: HttpServer, hook: Callable[..., str], product: Callable[..., str]
+    shop: RecordedShop, receiver: HttpServer, hook: Callable[..., str], product: Callable[..., str]
 ) -> None:
     hook()
-    with world.ports.database.transaction() as session:
-        key = (world.apps["PRODUCTS"][0], Permission.MANAGE_PRODUCTS.value)
+    with shop.ports.database.transaction() as session:
+        key = (shop.apps["PRODUCTS"][0], Permission.MANAGE_PRODUCTS.value)
         session.delete(session.get_one(AppPermissionRecord, key))
     product()
 
-    assert delivered(world, receiver) == []
+    assert delivered(shop, receiver) == []
 
 
 def test_deletion_payload_has_the_deleted_object(
     client: Client,
-    world: World,
+    shop: RecordedShop,
     receiver: HttpServer,
     hook: Callable[..., str],
     product: Callable[..., str],
 ) -> None:
     hook(query="subscription { event { ... on ProductDeleted { product { id name } } } }")
     gone = product()
-    client.run(REMOVE, world.access("manager"), id=gone)
+    client.run(REMOVE, shop.access("manager"), id=gone)
 
-    (request,) = delivered(world, receiver)
+    (request,) = delivered(shop, receiver)
     assert json.loads(request.body) == {"product": {"id": gone, "name": "Ash bowl"}}
 
 
-def test_subscribing_to_a_synchronous_event_is_invalid(client: Client, world: World) -> None:
+def test_subscribing_to_a_synchronous_event_is_invalid(client: Client, shop: RecordedShop) -> None:
     said = {"targetUrl": "https://app.example.com/", "syncEvents": ["ORDER_CALCULATE_TAXES"]}
-    made = client.run(CREATE, world.app_token("PRODUCTS"), input=said).data["webhookCreate"]
+    made = client.run(CREATE, shop.app_token("PRODUCTS"), input=said).data["webhookCreate"]
     assert problems(made) == [("syncEvents", "INVALID")]
 
 
 def test_another_apps_webhook_is_not_found_on_id(
-    client: Client, world: World, hook: Callable[..., str]
+    client: Client, shop: RecordedShop, hook: Callable[..., str]
 ) -> None:
     key = hook()
-    changed = client.run(UPDATE, world.app_token("NOPERM"), id=key, input={"name": "mine"})
+    changed = client.run(UPDATE, shop.app_token("NOPERM"), id=key, input={"name": "mine"})
     assert problems(changed.data["webhookUpdate"]) == [("id", "NOT_FOUND")]
 
 
 def test_what_edit_shows_can_be_sent_back_and_empty_counts_as_none(
-    client: Client, world: World, hook: Callable[..., str]
+    client: Client, shop: RecordedShop, hook: Callable[..., str]
 ) -> None:
     key = hook(secretKey="sesame", name="one")
-    shown = client.run(SHOWN, world.access("manager"), id=key).data["webhook"]
+    shown = client.run(SHOWN, shop.access("manager"), id=key).data["webhook"]
     assert shown["secretKey"] == "sesame"
 
-    same = client.run(UPDATE, world.access("manager"), id=key, input=shown | {"query": ""})
+    same = client.run(UPDATE, shop.access("manager"), id=key, input=shown | {"query": ""})
     assert same.data["webhookUpdate"]["webhook"] == {"id": key, **shown}
-    without = client.run(UPDATE, world.access("manager"), id=key, input={"secretKey": ""})
+    without = client.run(UPDATE, shop.access("manager"), id=key, input={"secretKey": ""})
     assert without.data["webhookUpdate"]["webhook"]["secretKey"] is None
 
 
 def test_a_dry_run_takes_a_query_or_an_id_or_both_and_sends_nothing(
     client: Client,
-    world: World,
+    shop: RecordedShop,
     receiver: HttpServer,
     hook: Callable[..., str],
     product: Callable[..., str],
 ) -> None:
     hook()
-    made, manager = product(), world.access("manager")
-    delivered(world, receiver)
+    made, manager = product(), shop.access("manager")
+    delivered(shop, receiver)
 
     newest = client.run(DRY_RUN, manager, told=QUERY).data["webhookDryRun"]
     both = client.run(DRY_RUN, manager, told=QUERY, id=made).data["webhookDryRun"]
     by_id = client.run(DRY_RUN, manager, id=made).data["webhookDryRun"]
 
-    (request,) = delivered(world, receiver)
+    (request,) = delivered(shop, receiver)
     assert newest == both == {"payload": request.body.decode(), "errors": []}
     assert json.loads(by_id["payload"])["product"]["slug"] == "ash-bowl"
 
 
 def test_a_dry_run_is_for_staff_with_the_events_permission(
-    client: Client, world: World, product: Callable[..., str]
+    client: Client, shop: RecordedShop, product: Callable[..., str]
 ) -> None:
     made = product()
-    denied = client.run(DRY_RUN, world.access("noperm"), told=QUERY, id=made)
+    denied = client.run(DRY_RUN, shop.access("noperm"), told=QUERY, id=made)
     assert problems(denied.data["webhookDryRun"]) == [(None, "MISSING_PERMISSION")]
-    app = to_global_id("App", world.apps["NOPERM"][0])
-    as_app = client.run(DRY_RUN, world.access("manager"), told=QUERY, id=made, app=app)
+    app = to_global_id("App", shop.apps["NOPERM"][0])
+    as_app = client.run(DRY_RUN, shop.access("manager"), told=QUERY, id=made, app=app)
     assert problems(as_app.data["webhookDryRun"]) == [(None, "MISSING_PERMISSION")]
-    for credential in (None, world.app_token("PRODUCTS"), world.access("customer")):
+    for credential in (None, shop.app_token("PRODUCTS"), shop.access("customer")):
         assert client.run(DRY_RUN, credential, told=QUERY).code == "PermissionDenied"
 
 
 def test_a_failure_is_tried_again_with_the_same_webhook_id_and_410_stops(
-    world: World, receiver: HttpServer, hook: Callable[..., str], product: Callable[..., str]
+    shop: RecordedShop, receiver: HttpServer, hook: Callable[..., str], product: Callable[..., str]
 ) -> None:
     hook()
     product()
     receiver.answer("/hook", Reply(500))
-    delivered(world, receiver)
+    delivered(shop, receiver)
     receiver.answer("/hook", Reply(410))
-    in_a_minute = FakeClock(world.ports.clock.now() + timedelta(minutes=1))
-    later = replace(world, ports=replace(world.ports, clock=in_a_minute))
+    in_a_minute = FakeClock(shop.ports.clock.now() + timedelta(minutes=1))
+    later = replace(shop, ports=replace(shop.ports, clock=in_a_minute))
     first, second = delivered(later, receiver)
 
     assert first.headers["webhook-id"] == second.headers["webhook-id"]

@@ -9,7 +9,7 @@ import pytest
 from app.settings import Settings
 from app.web.caller import credential_in, visitor_from
 from app.web.installation import Installation
-from app.wiring import connect
+from app.wiring import connect, make_installation
 from tests.fakes.activity import FakeActivity
 
 
@@ -28,7 +28,7 @@ def environ(**more: str) -> dict[str, Any]:
 @pytest.fixture
 def installation() -> Installation:
     ports = connect(Settings(database_url="sqlite://"))
-    return Installation(replace(ports, activity=FakeActivity()))
+    return make_installation(replace(ports, activity=FakeActivity()), Settings())
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_missing_host_header_falls_back_to_server_name(
 
 def test_a_public_url_is_the_issuer_whatever_the_request_says() -> None:
     ports = connect(Settings(database_url="sqlite://", public_url="https://shop.example.com"))
-    visitor = visitor_from(environ(HTTP_HOST="evil.example"), Installation(ports))
+    visitor = visitor_from(environ(HTTP_HOST="evil.example"), make_installation(ports, Settings()))
     assert visitor.issuer == "https://shop.example.com/graphql/"
 
 

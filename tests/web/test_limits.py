@@ -14,7 +14,7 @@ def counts(settings: Settings) -> CountStore:
     return page_counts(connect(settings), settings)
 
 
-def told_of(redis_url: str) -> str:
+def configured_limits(redis_url: str) -> str:
     """What ``flask limiter config`` prints, on a page wide enough for all of it."""
     app = Flask("limited")
     set_up_limits(app, counts(Settings(database_url="sqlite://", redis_url=redis_url)))
@@ -33,7 +33,7 @@ def told_of(redis_url: str) -> str:
     ],
 )
 def test_limiter_command_hides_the_redis_password(url: str) -> None:
-    told = told_of(url)
+    told = configured_limits(url)
     assert "Counts" in told
     assert "not-to-be-told" not in told
 

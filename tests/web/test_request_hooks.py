@@ -18,9 +18,9 @@ from app.factory import create_app
 from app.ports import Ports
 from app.settings import Settings
 from app.web.dispatch import Application, StartResponse
-from app.web.installation import Installation
 from app.web.logs import set_up_logs
 from app.web.request_hooks import HttpRequest, RequestHooks, add_request_hook, request_hooks
+from app.wiring import make_installation
 from tests.fakes.clock import FakeClock
 from tests.fixtures.ports import fake_ports
 
@@ -201,6 +201,6 @@ def test_access_log_has_a_line_for_each_request(
 
 
 def _hooks_around(application: Application, ports: Ports) -> tuple[RequestHooks, Recorder]:
-    hooks, recorder = RequestHooks(application, Installation(ports)), Recorder()
+    hooks, recorder = RequestHooks(application, make_installation(ports, Settings())), Recorder()
     hooks.hooks.append(recorder)
     return hooks, recorder

@@ -1,11 +1,12 @@
 """Installing an app from its manifest: preview first, install after confirmation."""
 
-from flask import Blueprint, request
+from flask import request
 from werkzeug.wrappers import Response as BaseResponse
 from wtforms import BooleanField, URLField
 from wtforms.validators import InputRequired
 
 from app.console.forms import ConsoleForm
+from app.console.navigation import Entry, PageGroup
 from app.console.page_layout import done, page, refused_page
 from app.console.permissions import PermissionsField, chips
 from app.console.session import actor, ports
@@ -19,7 +20,12 @@ from app.services.apps.installation_requests import (
 )
 from app.services.apps.manifests import fetch_manifest
 
-blueprint = Blueprint("app_installation", __name__, url_prefix="/apps/install")
+blueprint = PageGroup(
+    "app_installation",
+    __name__,
+    Entry("Install an app", "link-45deg", "manifest new add"),
+    url_prefix="/apps/install",
+)
 
 
 class ManifestForm(ConsoleForm):

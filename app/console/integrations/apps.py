@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 
-from flask import Blueprint, Response, abort, request
+from flask import Response, abort, request
 from werkzeug.wrappers import Response as BaseResponse
 from wtforms import StringField
 from wtforms.validators import InputRequired
 
 from app.console.forms import ConsoleForm
 from app.console.lists import asked_key, asked_page, tags, told, turns
+from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import done, page, refused_page
 from app.console.permissions import PermissionsField, chips
 from app.console.session import actor, ports
@@ -39,7 +40,13 @@ _KINDS = {"made": AppType.LOCAL, "installed": AppType.THIRDPARTY}
 _SORTS = {"name": (AppSortField.NAME, False), "newest": (AppSortField.CREATION_DATE, True)}
 _ASKED = ("deactivate", "remove", "rotate", "revoke")
 
-blueprint = Blueprint("apps", __name__, url_prefix="/apps")
+blueprint = PageGroup(
+    "apps",
+    __name__,
+    Entry("Apps", "grid", "tokens install manifest extensions", Heading.INTEGRATIONS),
+    Entry("Create an app", "plus-lg", "new token add", view="connect"),
+    url_prefix="/apps",
+)
 
 
 class AppForm(ConsoleForm):

@@ -2,12 +2,13 @@
 
 from datetime import timedelta
 
-from flask import Blueprint, abort, flash, request
+from flask import abort, flash, request
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.forms import sent_key, sent_keys
 from app.console.integrations.delivery_attempts import curl_of, size_of, status_words
 from app.console.lists import asked_days, asked_key, asked_page, tags, time_turns, told
+from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import done, go, page
 from app.console.session import actor, now, ports
 from app.domain.deliveries.deliveries import RETENTION, SCHEDULE, DeliveryStatus
@@ -42,7 +43,12 @@ _SINCE = {
 }
 _ASKED = ("replay-failed", "replay-missing")
 
-blueprint = Blueprint("deliveries", __name__, url_prefix="/deliveries")
+blueprint = PageGroup(
+    "deliveries",
+    __name__,
+    Entry("Deliveries", "send", "attempts redeliver replay", Heading.INTEGRATIONS),
+    url_prefix="/deliveries",
+)
 
 
 @blueprint.get("/")

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from flask import Blueprint, Response, request
+from flask import Response, request
 from werkzeug.wrappers import Response as BaseResponse
 from wtforms import SelectField, StringField, TextAreaField
 from wtforms.fields.choices import SelectChoice
@@ -12,6 +12,7 @@ from app.console.forms import ConsoleForm, KeyField
 from app.console.integrations.delivery_attempts import size_of
 from app.console.integrations.sample_objects import FoundObject, find_objects
 from app.console.lists import asked_key
+from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import page
 from app.console.session import actor, ports
 from app.domain.apps.apps import App
@@ -29,7 +30,12 @@ from app.services.webhooks.queries import check_query
 
 _MAX_APPS = 100
 
-blueprint = Blueprint("dry_run", __name__, url_prefix="/dry-run")
+blueprint = PageGroup(
+    "dry_run",
+    __name__,
+    Entry("Dry run", "play-circle", "payload test query", Heading.INTEGRATIONS),
+    url_prefix="/dry-run",
+)
 
 
 class DryRunForm(ConsoleForm):

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from flask import Blueprint, Response, abort, jsonify, request
+from flask import Response, abort, jsonify, request
 from werkzeug.wrappers import Response as BaseResponse
 from wtforms import (
     BooleanField,
@@ -18,6 +18,7 @@ from wtforms.validators import InputRequired
 from app.console.forms import ConsoleForm, KeyField, sent_key
 from app.console.integrations.event_catalog import catalogue
 from app.console.lists import asked_key
+from app.console.navigation import Entry, PageGroup
 from app.console.page_layout import done, page, refused_page
 from app.console.session import actor, ports, require
 from app.domain.apps.apps import App
@@ -34,7 +35,12 @@ from app.services.webhooks.queries import check_query
 
 _MAX_APPS = 100
 
-blueprint = Blueprint("webhook_editing", __name__, url_prefix="/webhooks")
+blueprint = PageGroup(
+    "webhook_editing",
+    __name__,
+    Entry("Create a webhook", "plus-lg", "new subscription add", view="new"),
+    url_prefix="/webhooks",
+)
 
 
 class WebhookForm(ConsoleForm):

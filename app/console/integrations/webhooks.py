@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping
 
-from flask import Blueprint, Response, abort, flash, request
+from flask import Response, abort, flash, request
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.lists import asked_key, asked_page, asked_word, tags, told, turns
+from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import done, go, page
 from app.console.session import actor, ports
 from app.domain.values.errors import Refused
@@ -28,7 +29,12 @@ _SORTS: Mapping[str, str] = {WebhookSort.NAME: "Name", WebhookSort.APP: "App"}
 _ASKED = ("delete", "pause", "test")
 _LATEST = 8
 
-blueprint = Blueprint("webhooks", __name__, url_prefix="/webhooks")
+blueprint = PageGroup(
+    "webhooks",
+    __name__,
+    Entry("Webhooks", "broadcast", "events subscription", Heading.INTEGRATIONS),
+    url_prefix="/webhooks",
+)
 
 
 @blueprint.get("/")

@@ -1,11 +1,12 @@
 """The caller's account: profile, password, email, sessions and sign-in methods."""
 
-from flask import Blueprint, flash, request, session, url_for
+from flask import flash, request, session, url_for
 from werkzeug.wrappers import Response as BaseResponse
 from wtforms import EmailField, PasswordField, StringField
 from wtforms.validators import InputRequired
 
 from app.console.forms import ConsoleForm
+from app.console.navigation import Entry, PageGroup
 from app.console.page_layout import done, go, page, refused_page
 from app.console.session import actor, caller, ports
 from app.domain.accounts.avatars import MAX_FILE_SIZE, avatar_path
@@ -32,7 +33,12 @@ _MOST = 100
 _SHOWN = 128
 """Pixels of the picture's side, for sharp screens."""
 
-blueprint = Blueprint("account", __name__, url_prefix="/account")
+blueprint = PageGroup(
+    "account",
+    __name__,
+    Entry("Your account", "person", "own profile password sessions email"),
+    url_prefix="/account",
+)
 
 
 class NameForm(ConsoleForm):

@@ -1,9 +1,10 @@
 """Customers: the list, and a customer's page with sessions and orders."""
 
-from flask import Blueprint, request
+from flask import request
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.lists import asked_page, tags, told, turns
+from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import done, go, page, refused_page
 from app.console.people.account_actions import name_of
 from app.console.people.directory import NAMES, WORDS, PersonForm, asked_people, form_of
@@ -29,7 +30,12 @@ _ORDERS = 10
 _ASKED = ("deactivate", "remove", "sign-out", "link")
 _NOBODY = Refused(Problem("NOT_FOUND", "There is no such customer. They may have been removed."))
 
-blueprint = Blueprint("customers", __name__, url_prefix="/customers")
+blueprint = PageGroup(
+    "customers",
+    __name__,
+    Entry("Customers", "people", "accounts buyers reset link", Heading.PEOPLE),
+    url_prefix="/customers",
+)
 
 
 @blueprint.get("/")

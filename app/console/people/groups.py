@@ -3,13 +3,14 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from flask import Blueprint, flash, request
+from flask import flash, request
 from werkzeug.wrappers import Response as BaseResponse
 from wtforms import EmailField, StringField
 from wtforms.validators import InputRequired
 
 from app.console.forms import ConsoleForm
 from app.console.lists import Turns, asked_page, asked_word, tags, told, turns
+from app.console.navigation import Entry, PageGroup
 from app.console.page_layout import done, go, page, refused_page
 from app.console.people.account_actions import name_of
 from app.console.permissions import PermissionsField, chips
@@ -35,7 +36,13 @@ _NAMES = {"q": "Name"}
 _SORTS = {"members": "Most members"}
 _MISSING = Refused(Problem("NOT_FOUND", "There is no such group. It may have been deleted."))
 
-blueprint = Blueprint("groups", __name__, url_prefix="/groups")
+blueprint = PageGroup(
+    "groups",
+    __name__,
+    Entry("Make a group", "plus-lg", "new permissions add", view="new"),
+    Entry("Groups", "people", "permissions members roles"),
+    url_prefix="/groups",
+)
 
 
 @dataclass(frozen=True, slots=True)

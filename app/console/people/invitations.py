@@ -1,11 +1,12 @@
 """Inviting staff by mail; they choose a password themselves."""
 
-from flask import Blueprint, request
+from flask import request
 from werkzeug.wrappers import Response as BaseResponse
 from wtforms import EmailField, StringField
 from wtforms.validators import InputRequired
 
 from app.console.forms import ConsoleForm
+from app.console.navigation import Entry, PageGroup
 from app.console.page_layout import done, page, refused_page, set_password_address
 from app.console.people.groups import every_group, group_chips
 from app.console.session import actor, ports, require
@@ -14,7 +15,12 @@ from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
 from app.services.people.staff import NewStaff, create_staff
 
-blueprint = Blueprint("invitations", __name__, url_prefix="/invite")
+blueprint = PageGroup(
+    "invitations",
+    __name__,
+    Entry("Invite someone", "envelope", "new staff add person"),
+    url_prefix="/invite",
+)
 
 
 class InvitationForm(ConsoleForm):

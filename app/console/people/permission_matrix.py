@@ -1,9 +1,10 @@
 """The permission matrix: which group, or who of the staff, holds what."""
 
-from flask import Blueprint, request
+from flask import request
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.lists import asked_page, turns
+from app.console.navigation import Entry, PageGroup
 from app.console.page_layout import page
 from app.console.people.account_actions import name_of
 from app.console.session import actor, ports
@@ -16,7 +17,12 @@ from app.services.people.group_lists import list_groups
 COLUMNS = 6
 """Columns that fit on a page."""
 
-blueprint = Blueprint("permission_matrix", __name__, url_prefix="/matrix")
+blueprint = PageGroup(
+    "permission_matrix",
+    __name__,
+    Entry("Permission matrix", "person-badge", "who may what"),
+    url_prefix="/matrix",
+)
 
 
 @blueprint.get("/")

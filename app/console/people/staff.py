@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from flask import Blueprint, flash, request
+from flask import flash, request
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.lists import asked_key, asked_page, asked_word, tags, told, turns
+from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import done, go, page, refused_page
 from app.console.people import groups, invitations, permission_matrix
 from app.console.people.account_actions import name_of
@@ -40,7 +41,17 @@ _SORTS = {
 }
 _ASKED = ("deactivate", "remove", "sign-out", "link")
 
-blueprint = Blueprint("staff", __name__, url_prefix="/staff")
+blueprint = PageGroup(
+    "staff",
+    __name__,
+    Entry(
+        "Staff and groups",
+        "person-badge",
+        "people permissions invite members matrix",
+        Heading.PEOPLE,
+    ),
+    url_prefix="/staff",
+)
 for part in (groups, invitations, permission_matrix):
     blueprint.register_blueprint(part.blueprint)
 

@@ -5,11 +5,12 @@ import io
 from collections.abc import Iterator, Mapping
 
 import orjson
-from flask import Blueprint, Response, abort, request, stream_with_context
+from flask import Response, abort, request, stream_with_context
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.formatting import setting_text
 from app.console.lists import asked_days, asked_page, tags, time_turns, told
+from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import page
 from app.console.security.audit_sentences import done_to, what_was_done, who_did
 from app.console.session import actor, ports
@@ -30,7 +31,12 @@ _LABELS = {setting.name: setting.label for setting in SETTINGS}
 _COLUMNS = ("at", "who", "kind", "address", "action", "subject", "name", "before", "after")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
-blueprint = Blueprint("audit", __name__, url_prefix="/audit")
+blueprint = PageGroup(
+    "audit",
+    __name__,
+    Entry("Audit", "journal-text", "changes history log export", Heading.SECURITY),
+    url_prefix="/audit",
+)
 
 
 @blueprint.get("/")

@@ -9,10 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from flask import Blueprint, request
+from flask import request
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.formatting import exact, relative
+from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import page
 from app.console.session import actor, now, ports
 from app.domain.authorization.actor import SessionOrigin
@@ -41,7 +42,12 @@ _STATES = {
     CheckOutcome.FAILED: "bad",
 }
 
-blueprint = Blueprint("inspector", __name__, url_prefix="/inspector")
+blueprint = PageGroup(
+    "inspector",
+    __name__,
+    Entry("Token inspector", "braces", "jwt decode verify", Heading.SECURITY),
+    url_prefix="/inspector",
+)
 
 
 @dataclass(frozen=True, slots=True)

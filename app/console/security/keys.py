@@ -2,10 +2,11 @@
 
 from datetime import datetime, timedelta
 
-from flask import Blueprint, flash, request
+from flask import flash, request
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.formatting import exact
+from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import done, go, own_address, page
 from app.console.session import actor, now, ports
 from app.domain.keys.ring import CACHE_TIME, KeyState, SigningKey
@@ -13,7 +14,12 @@ from app.domain.values.errors import Refused, problem_text
 from app.services.keys.ring import list_keys
 from app.services.keys.rotation import rotate_keys
 
-blueprint = Blueprint("keys", __name__, url_prefix="/keys")
+blueprint = PageGroup(
+    "keys",
+    __name__,
+    Entry("Keys", "key", "signing rotate jwks", Heading.SECURITY),
+    url_prefix="/keys",
+)
 
 
 @blueprint.get("/")

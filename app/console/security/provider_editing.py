@@ -3,12 +3,13 @@
 A secret is never shown: it is kept unless another one is typed, and can be removed.
 """
 
-from flask import Blueprint, Response, request
+from flask import Response, request
 from werkzeug.wrappers import Response as BaseResponse
 from wtforms import BooleanField, PasswordField, StringField, URLField
 from wtforms.validators import InputRequired, Length
 
 from app.console.forms import ConsoleForm
+from app.console.navigation import Entry, PageGroup
 from app.console.page_layout import done, page, refused_page
 from app.console.security.single_sign_on import find_plugin, values_of
 from app.console.session import actor, ports, require
@@ -34,7 +35,12 @@ _NO_WORD = Problem(
     "Use small letters, digits and hyphens, beginning with a letter or a digit.",
     "provider",
 )
-blueprint = Blueprint("provider_editing", __name__, url_prefix="/single-sign-on")
+blueprint = PageGroup(
+    "provider_editing",
+    __name__,
+    Entry("Add a provider", "plus-lg", "sso oidc identity new", view="new"),
+    url_prefix="/single-sign-on",
+)
 
 
 class AddingForm(ConsoleForm):

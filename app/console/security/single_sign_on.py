@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping
 
-from flask import Blueprint, Response, redirect, request, url_for
+from flask import Response, redirect, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.lists import asked_page, tags, told, turns
+from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import done, go, page, refused_page
 from app.console.session import actor, ports
 from app.domain.authorization.actor import SessionOrigin
@@ -39,7 +40,12 @@ _SIGNING_IN = (
 )
 _TAKING_TOKENS = ("json_web_key_set_url", "user_info_url")
 
-blueprint = Blueprint("single_sign_on", __name__, url_prefix="/single-sign-on")
+blueprint = PageGroup(
+    "single_sign_on",
+    __name__,
+    Entry("Single sign-on", "shield-lock", "sso oidc openid provider issuer", Heading.SECURITY),
+    url_prefix="/single-sign-on",
+)
 
 
 @blueprint.get("/")

@@ -1,9 +1,10 @@
 """Login throttle: blocked IPs, the reasons, and unblocking one."""
 
-from flask import Blueprint, flash, request
+from flask import flash, request
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.lists import here_with, tags, told
+from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import done, go, page
 from app.console.session import actor, ports, visitor_here
 from app.domain.values.errors import Refused, problem_text
@@ -23,7 +24,12 @@ _SILENT = (
 _FILTERS = {"q": "Address", "why": "Tried"}
 _TRIED = {"accounts": "passwords of accounts", "unknown": "emails that nobody has"}
 
-blueprint = Blueprint("throttle", __name__, url_prefix="/throttle")
+blueprint = PageGroup(
+    "throttle",
+    __name__,
+    Entry("Throttle", "slash-circle", "blocked addresses unblock wait login", Heading.SECURITY),
+    url_prefix="/throttle",
+)
 
 
 @blueprint.get("/")

@@ -27,12 +27,12 @@ class Limits:
     introspection query room, which nests fifteen levels.
     """
 
-    tokens: int = 5000
-    depth: int = 16
-    aliases: int = 100
-    cost: int = 30_000
+    tokens: int
+    depth: int
+    aliases: int
+    cost: int
+    mutations: int
     page_size: int = MAX_PAGE_SIZE
-    mutations: int = 10
 
 
 @dataclass(frozen=True, slots=True)

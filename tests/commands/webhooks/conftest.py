@@ -25,13 +25,13 @@ def _both_shops(tmp_path_factory: pytest.TempPathFactory, _migrated_file: Path) 
     files = folder / "here.sqlite3", folder / "there.sqlite3"
     for file in files:
         shutil.copy(origin, file)
-    here, there = map(connect_shop, files)
+    local, remote = map(connect_shop, files)
     settings = {"SECRET_KEY": SECRET, "VENDOR": "latchkey", "JWT_TTL_ACCESS": "3600"}
     with running(folder, f"sqlite:///{files[1]}", **settings) as server:
         remote_access = make_elsewhere(folder / "config", token=token)
-        yield Shops(here, there, files, origin, server.issuer, remote_access)
-    here.database.close()
-    there.database.close()
+        yield Shops(local, remote, files, origin, server.issuer, remote_access)
+    local.database.close()
+    remote.database.close()
 
 
 @pytest.fixture

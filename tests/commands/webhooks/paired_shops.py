@@ -102,8 +102,8 @@ def _sent(ports: Ports, webhook: int, status: DeliveryStatus, answered: int | No
 class Shops:
     """One shop ``here``, and its twin behind ``url``, both as in ``origin`` when a test begins."""
 
-    here: Ports
-    there: Ports
+    local: Ports
+    remote: Ports
     files: tuple[Path, Path]
     origin: Path
     url: str
@@ -118,21 +118,21 @@ class Shops:
                 copy.close()
         origin.close()
 
-    def twice(self, *arguments: str, typed: str | bytes | None = None) -> Result:
+    def twice(self, *arguments: str, stdin: str | bytes | None = None) -> Result:
         """``flask ARGUMENTS`` here, after seeing that it comes to the same there."""
-        at_hand = run(self.here, *arguments, typed=typed, remote_access=self.remote_access)
-        distant = self.there_alone(*arguments, typed=typed)
-        assert shown(distant) == shown(at_hand)
+        at_hand = run(self.local, *arguments, stdin=stdin, remote_access=self.remote_access)
+        distant = self.remote_only(*arguments, stdin=stdin)
+        assert comparable_output(distant) == comparable_output(at_hand)
         return at_hand
 
-    def there_alone(self, *arguments: str, typed: str | bytes | None = None) -> Result:
+    def remote_only(self, *arguments: str, stdin: str | bytes | None = None) -> Result:
         """``flask ARGUMENTS --instance URL``, which does not touch the shop at hand."""
-        nothing = replace(self.here, database=NoDatabase())
+        nothing = replace(self.local, database=NoDatabase())
         words = (*arguments, "--instance", self.url)
-        return run(nothing, *words, typed=typed, remote_access=self.remote_access)
+        return run(nothing, *words, stdin=stdin, remote_access=self.remote_access)
 
 
-def shown(result: Result) -> tuple[int, str, str]:
+def comparable_output(result: Result) -> tuple[int, str, str]:
     """How it ended and what it said; moments are all the same."""
     return result.exit_code, timeless(result.stdout), timeless(result.stderr)
 

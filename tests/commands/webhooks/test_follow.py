@@ -58,52 +58,52 @@ def follow(instance: InstanceWithDeliveries, *keys: str) -> DeliveryFollower:
     return DeliveryFollower(instance, [webhook(key) for key in keys], NOW, 0.01)  # type: ignore[arg-type]
 
 
-def told(follower: DeliveryFollower) -> list[str]:
+def new_ids(follower: DeliveryFollower) -> list[str]:
     return [one.delivery.id for one in follower.news()]
 
 
 def test_each_delivery_is_reported_once_oldest_first() -> None:
     instance = InstanceWithDeliveries({"a": [delivery(2), delivery(1)], "b": [delivery(3)]})
     follower = follow(instance, "a", "b")
-    assert told(follower) == ["delivery 1", "delivery 2", "delivery 3"]
-    assert told(follower) == []
+    assert new_ids(follower) == ["delivery 1", "delivery 2", "delivery 3"]
+    assert new_ids(follower) == []
     instance.sent["a"].insert(0, delivery(4))
-    assert told(follower) == ["delivery 4"]
+    assert new_ids(follower) == ["delivery 4"]
 
 
 def test_what_was_sent_before_is_no_news() -> None:
     instance = InstanceWithDeliveries({"a": [delivery(2), delivery(1, seconds=-1)]})
-    assert told(follow(instance, "a")) == ["delivery 2"]
+    assert new_ids(follow(instance, "a")) == ["delivery 2"]
 
 
 def test_many_at_once_are_read_page_by_page_and_then_no_further() -> None:
     instance = InstanceWithDeliveries({"a": [delivery(number) for number in range(50, 0, -1)]})
     follower = follow(instance, "a")
-    assert len(told(follower)) == 50
+    assert len(new_ids(follower)) == 50
     assert instance.asked == 3
-    assert told(follower) == []
+    assert new_ids(follower) == []
     assert instance.asked == 4
 
 
 def test_every_status_change_is_reported() -> None:
     instance = InstanceWithDeliveries({"a": [delivery(1)]})
     follower = follow(instance, "a")
-    assert told(follower) == ["delivery 1"]
+    assert new_ids(follower) == ["delivery 1"]
     attempt = InstanceAttempt(NOW, "FAILED", 500, 0.1, "", {})
     instance.sent["a"] = [replace(delivery(1), attempt=attempt)]
-    assert told(follower) == ["delivery 1"]
+    assert new_ids(follower) == ["delivery 1"]
     instance.sent["a"] = [replace(delivery(1, "SUCCESS"), attempt=attempt)]
-    assert told(follower) == ["delivery 1"]
-    assert told(follower) == []
+    assert new_ids(follower) == ["delivery 1"]
+    assert new_ids(follower) == []
 
 
 def test_delivery_without_key_is_reported_once_it_has_one() -> None:
     instance = InstanceWithDeliveries({"a": [delivery(2), delivery(1, "SUCCESS")]})
     follower = follow(instance, "a")
     follower.key = lambda one: one.id if one.status == "SUCCESS" else ""
-    assert told(follower) == ["delivery 1"]
+    assert new_ids(follower) == ["delivery 1"]
     instance.sent["a"][0] = delivery(2, "SUCCESS")
-    assert told(follower) == ["delivery 2"]
+    assert new_ids(follower) == ["delivery 2"]
 
 
 def test_following_does_not_end() -> None:
@@ -149,10 +149,10 @@ def test_a_webhook_that_is_removed_ends_the_news_of_it_alone() -> None:
     said: list[str] = []
     instance = InstanceWithDeliveries({"hook": [], "other": []})
     follower = replace(follow(instance, "hook", "other"), say=said.append)
-    assert told(follower) == []
+    assert new_ids(follower) == []
     instance.removed.add("hook")
     instance.sent["other"].insert(0, delivery(1))
-    assert told(follower) == ["delivery 1"]
+    assert new_ids(follower) == ["delivery 1"]
     assert said == ["hook is not there any more."]
     instance.removed.add("other")
     with pytest.raises(Refused):

@@ -31,7 +31,7 @@ COMMANDS = {
 
 
 @pytest.fixture
-def stranger() -> Iterator[HttpServer]:
+def other_server() -> Iterator[HttpServer]:
     with http_server() as server:
         yield server
 
@@ -67,8 +67,8 @@ def test_what_is_no_address_is_a_usage_error(
 @pytest.mark.parametrize("name", COMMANDS)
 @pytest.mark.parametrize("flag", ["-V", "--version"])
 def test_every_command_says_which_version_it_is(ports: Ports, name: str, flag: str) -> None:
-    shown = run(ports, "webhook", name, flag)
-    assert (shown.exit_code, shown.stdout) == (0, f"latchkey {VERSION}\n")
+    comparable_output = run(ports, "webhook", name, flag)
+    assert (comparable_output.exit_code, comparable_output.stdout) == (0, f"latchkey {VERSION}\n")
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -110,31 +110,31 @@ def test_an_instance_that_is_down_ends_with_5(ports: Ports, tmp_path: Path) -> N
     ],
 )
 def test_other_server_at_the_url_is_recognised(
-    ports: Ports, tmp_path: Path, stranger: HttpServer, reply: Reply, code: int, told: str
+    ports: Ports, tmp_path: Path, other_server: HttpServer, reply: Reply, code: int, told: str
 ) -> None:
-    stranger.answer("/graphql/", reply)
-    failed = at(ports, tmp_path, stranger.url)
+    other_server.answer("/graphql/", reply)
+    failed = at(ports, tmp_path, other_server.url)
     assert (failed.exit_code, failed.stdout) == (code, "")
     assert told in failed.stderr.replace("version: ", "version? ")
 
 
 def test_no_request_is_sent_without_a_login(
-    ports: Ports, tmp_path: Path, stranger: HttpServer
+    ports: Ports, tmp_path: Path, other_server: HttpServer
 ) -> None:
-    failed = at(ports, tmp_path, stranger.url, token="")
+    failed = at(ports, tmp_path, other_server.url, token="")
     assert failed.exit_code == 4
-    assert f"flask login {stranger.url}/graphql/" in failed.stderr
-    assert stranger.received == []
+    assert f"flask login {other_server.url}/graphql/" in failed.stderr
+    assert other_server.received == []
 
 
 def test_the_token_of_a_file_is_sent_and_no_other(
-    ports: Ports, tmp_path: Path, stranger: HttpServer
+    ports: Ports, tmp_path: Path, other_server: HttpServer
 ) -> None:
     file = tmp_path / "token"
     file.write_text("the one in the file\n")
-    at(ports, tmp_path, stranger.url, "--token-file", str(file), token="the one outside")
-    at(ports, tmp_path, stranger.url, token="the one outside")
-    sent = [one.headers["authorization-bearer"] for one in stranger.received]
+    at(ports, tmp_path, other_server.url, "--token-file", str(file), token="the one outside")
+    at(ports, tmp_path, other_server.url, token="the one outside")
+    sent = [one.headers["authorization-bearer"] for one in other_server.received]
     assert sent == ["the one in the file", "the one outside"]
 
 
@@ -170,7 +170,7 @@ def as_(shops: Shops, token: str) -> Shops:
 
 @pytest.mark.parametrize("token", ["nonsense", "a.b.c", "x" * 5000])
 def test_a_token_that_is_refused_ends_with_4(shops: Shops, token: str) -> None:
-    failed = as_(shops, token).there_alone(*LIST, "--json")
+    failed = as_(shops, token).remote_only(*LIST, "--json")
     assert failed.exit_code == 4
     [error] = json.loads(failed.stdout)["errors"]
     assert error["code"] == "TOKEN_REJECTED"
@@ -179,44 +179,44 @@ def test_a_token_that_is_refused_ends_with_4(shops: Shops, token: str) -> None:
 
 @pytest.mark.parametrize("token", ["two\ntokens", "tökén", "tok\x01en"])
 def test_malformed_token_is_reported_and_not_sent(
-    ports: Ports, tmp_path: Path, stranger: HttpServer, token: str
+    ports: Ports, tmp_path: Path, other_server: HttpServer, token: str
 ) -> None:
-    failed = at(ports, tmp_path, stranger.url, "--json", token=token)
+    failed = at(ports, tmp_path, other_server.url, "--json", token=token)
     assert failed.exit_code == 4
     [error] = json.loads(failed.stdout)["errors"]
     assert error["message"].startswith("This is no token")
-    assert stranger.received == []
+    assert other_server.received == []
 
 
 def test_missing_permission_is_named(shops: Shops) -> None:
-    clerk = as_(shops, sign_in(shops.there, 2).access)
-    failed = clerk.there_alone(*LIST)
+    clerk = as_(shops, sign_in(shops.remote, 2).access)
+    failed = clerk.remote_only(*LIST)
     assert failed.exit_code == 4
     assert "MANAGE_APPS" in failed.stderr
 
 
 def test_closed_storefront_admits_staff_only(shops: Shops) -> None:
-    close_storefront(shops.there)
-    assert shops.there_alone(*LIST).exit_code == 0
-    _, token = make_app(shops.there, "Newcomer")
-    assert as_(shops, token).there_alone(*LIST).exit_code == 0
-    failed = as_(shops, "nonsense").there_alone(*LIST, "--json")
+    close_storefront(shops.remote)
+    assert shops.remote_only(*LIST).exit_code == 0
+    _, token = make_app(shops.remote, "Newcomer")
+    assert as_(shops, token).remote_only(*LIST).exit_code == 0
+    failed = as_(shops, "nonsense").remote_only(*LIST, "--json")
     assert failed.exit_code == 4
     [error] = json.loads(failed.stdout)["errors"]
     assert error["code"] == "STOREFRONT_TRAFFIC_NOT_ALLOWED"
 
 
 def test_an_app_works_on_its_own_webhooks_alone(shops: Shops) -> None:
-    _, token = make_app(shops.there, "Newcomer")
+    _, token = make_app(shops.remote, "Newcomer")
     app = as_(shops, token)
-    made = app.there_alone(
+    made = app.remote_only(
         *("webhook", "create", "--target-url", "https://app.example.com/new"),
         *("--name", "own", "--query", QUERY),
     )
     assert made.exit_code == 0
-    assert app.there_alone(*LIST, "--short").stdout.split("\t")[1] == "own"
-    assert app.there_alone("webhook", "show", "plain").exit_code == 3
-    assert app.there_alone("webhook", "dry-run", "--query", QUERY).exit_code == 4
+    assert app.remote_only(*LIST, "--short").stdout.split("\t")[1] == "own"
+    assert app.remote_only("webhook", "show", "plain").exit_code == 3
+    assert app.remote_only("webhook", "dry-run", "--query", QUERY).exit_code == 4
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from app.services.deliveries.sending import send_deliveries
 from app.services.outbox.publisher import add_event
 from tests.builders.remote_instances import make_elsewhere
 from tests.builders.webhooks import make_webhook
-from tests.commands.fake_remote_shop import asked, operation, other_shop
+from tests.commands.fake_remote_shop import count_requests, operation, other_shop
 from tests.commands.shell import run
 from tests.commands.webhooks.paired_shops import Shops
 from tests.commands.webhooks.verify_runner import verify
@@ -59,11 +59,11 @@ def want(ports: Ports, receiver: HttpServer, **webhook: Any) -> None:
     make_webhook(ports, 1, AsyncEvent.PRODUCT_UPDATED, target_url=target, **webhook)
 
 
-def hear(
+def listen_once(
     shops: Shops, distant: bool, receiver: HttpServer, **webhook: Any
 ) -> tuple[Result, Received, Received]:
     """What `listen` shows of one delivery, as the app got it, and as it was forwarded."""
-    ports = shops.there if distant else shops.here
+    ports = shops.remote if distant else shops.local
     want(ports, receiver, **webhook)
     words = (
         *("webhook", "listen", "--webhook", "hook", "--event", "product_updated", "--count", "1"),
@@ -72,8 +72,8 @@ def hear(
 
     def listen() -> Result:
         if distant:
-            return shops.there_alone(*words)
-        return run(shops.here, *words, remote_access=shops.remote_access)
+            return shops.remote_only(*words)
+        return run(shops.local, *words, remote_access=shops.remote_access)
 
     with ThreadPoolExecutor(1) as other:
         listening = other.submit(listen)
@@ -95,7 +95,9 @@ DISTANT = pytest.mark.parametrize("distant", [False, True], ids=["here", "there"
 def test_what_is_sent_is_shown_and_forwarded_as_it_was_signed(
     shops: Shops, receiver: HttpServer, tmp_path: Path, distant: bool
 ) -> None:
-    result, sent, forwarded = hear(shops, distant, receiver, custom_headers={"X-Key": "only ours"})
+    result, sent, forwarded = listen_once(
+        shops, distant, receiver, custom_headers={"X-Key": "only ours"}
+    )
     assert result.exit_code == 0
     heard = json.loads(result.stdout)
     assert (heard["event"], heard["forwarded"]) == ("PRODUCT_UPDATED", 201)
@@ -112,7 +114,7 @@ def test_what_is_sent_is_shown_and_forwarded_as_it_was_signed(
 def test_a_secret_signs_what_is_forwarded(
     shops: Shops, receiver: HttpServer, tmp_path: Path, distant: bool
 ) -> None:
-    _, _, forwarded = hear(shops, distant, receiver, secret=SECRET)
+    _, _, forwarded = listen_once(shops, distant, receiver, secret=SECRET)
     (tmp_path / "secret").write_text(SECRET)
     verified = verify(
         shops, tmp_path, forwarded, *("--secret-file", str(tmp_path / "secret")), distant=distant
@@ -124,12 +126,12 @@ def test_a_secret_signs_what_is_forwarded(
 def test_failed_forwarding_is_reported_and_listening_continues(
     shops: Shops, receiver: HttpServer
 ) -> None:
-    want(shops.here, receiver)
+    want(shops.local, receiver)
     words = ("webhook", "listen", "--webhook", "hook", "--count", "2", "--interval", "0.1")
     with ThreadPoolExecutor(1) as other:
         listening = other.submit(
             lambda: run(
-                shops.here,
+                shops.local,
                 *words,
                 "--forward-to",
                 "http://127.0.0.1:1/",
@@ -137,7 +139,7 @@ def test_failed_forwarding_is_reported_and_listening_continues(
             )
         )
         while not listening.done():
-            happen(shops.here)
+            happen(shops.local)
         result = listening.result()
     assert result.exit_code == 0
     assert len(result.stdout.splitlines()) == 2
@@ -146,7 +148,7 @@ def test_failed_forwarding_is_reported_and_listening_continues(
 
 def test_listening_survives_an_outage_of_the_instance(ports: Ports, tmp_path: Path) -> None:
     def answer(received: Received) -> Reply:
-        times = asked(shop, "Deliveries")
+        times = count_requests(shop, "Deliveries")
         if operation(received) == "Deliveries" and times == 1:
             nothing = {"edges": [], "pageInfo": {"hasNextPage": False, "endCursor": None}}
             return Reply(
@@ -190,7 +192,7 @@ def with_headers(received: Received, **headers: str) -> Received:
 def test_a_delivery_that_was_changed_is_found_out(
     shops: Shops, receiver: HttpServer, tmp_path: Path, spoil: Spoil
 ) -> None:
-    _, sent, _ = hear(shops, False, receiver)  # noqa: FBT003 - at hand
+    _, sent, _ = listen_once(shops, False, receiver)  # noqa: FBT003 - at hand
     verified = verify(shops, tmp_path, spoil(sent), "--json")
     assert verified.exit_code == 1
     [finding] = json.loads(verified.stdout)
@@ -200,7 +202,7 @@ def test_a_delivery_that_was_changed_is_found_out(
 def test_a_signature_is_checked_offline_by_a_file_of_keys(
     shops: Shops, receiver: HttpServer, tmp_path: Path
 ) -> None:
-    _, sent, _ = hear(shops, True, receiver)  # noqa: FBT003 - at the server
+    _, sent, _ = listen_once(shops, True, receiver)  # noqa: FBT003 - at the server
     base = shops.url.removesuffix("/graphql/")
     online = verify(shops, tmp_path, sent, "--key-set", f"{base}/.well-known/jwks.json")
     assert online.exit_code == 0

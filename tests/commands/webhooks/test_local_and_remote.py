@@ -6,7 +6,7 @@ import pytest
 
 from app.domain.values.ids import to_global_id
 from tests.commands import golden_files
-from tests.commands.webhooks.paired_shops import QUERY, Shops, shown
+from tests.commands.webhooks.paired_shops import QUERY, Shops, comparable_output
 
 GOLDEN = golden_files.GOLDEN / "webhook"
 TARGET = "https://new.example.com/hook"
@@ -80,7 +80,7 @@ FORMS = {"json": ("--json",), "short": ("--short",), "plain": ()}
 @pytest.mark.parametrize("case", CASES)
 def test_here_and_there_come_to_the_same_in_every_form(shops: Shops, case: str, form: str) -> None:
     result = shops.twice("webhook", *CASES[case], *FORMS[form])
-    code, out, err = shown(result)
+    code, out, err = comparable_output(result)
     if form == "json":
         json.loads(out)
     told = f"exit {code}\n--- standard output\n{out}--- standard error\n{err}"

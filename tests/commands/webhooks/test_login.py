@@ -20,14 +20,14 @@ PERSON = ("--email", "boss@example.com", "--password-stdin")
 
 
 @pytest.fixture
-def stranger(shops: Shops, tmp_path: Path) -> Shops:
+def signed_out(shops: Shops, tmp_path: Path) -> Shops:
     """Nobody has signed in yet, and no token is in the environment."""
     return replace(shops, remote_access=make_elsewhere(tmp_path / "config"))
 
 
-def login(shops: Shops, *arguments: str, typed: str | None = None) -> Result:
-    nothing = replace(shops.here, database=NoDatabase())
-    return run(nothing, "login", *arguments, typed=typed, remote_access=shops.remote_access)
+def login(shops: Shops, *arguments: str, stdin: str | None = None) -> Result:
+    nothing = replace(shops.local, database=NoDatabase())
+    return run(nothing, "login", *arguments, stdin=stdin, remote_access=shops.remote_access)
 
 
 def sessions(ports: Ports) -> int:
@@ -36,66 +36,66 @@ def sessions(ports: Ports) -> int:
 
 
 @pytest.mark.parametrize("end", ["", "\n", "\r\n"])
-def test_a_person_signs_in_and_works_there(stranger: Shops, end: str) -> None:
-    assert stranger.there_alone("webhook", "list").exit_code == 4
-    done = login(stranger, stranger.url, *PERSON, typed=PASSWORD + end)
+def test_a_person_signs_in_and_works_there(signed_out: Shops, end: str) -> None:
+    assert signed_out.remote_only("webhook", "list").exit_code == 4
+    done = login(signed_out, signed_out.url, *PERSON, stdin=PASSWORD + end)
     assert done.exit_code == 0
-    assert done.stdout == f"Instance\t{stranger.url}\nSigned in as\tboss@example.com\n"
-    assert len(stranger.there_alone("webhook", "list").stdout.splitlines()) == 3
+    assert done.stdout == f"Instance\t{signed_out.url}\nSigned in as\tboss@example.com\n"
+    assert len(signed_out.remote_only("webhook", "list").stdout.splitlines()) == 3
     # The host alone is the same instance.
-    base = stranger.url.removesuffix("graphql/")
+    base = signed_out.url.removesuffix("graphql/")
     listed = run(
-        stranger.here, "webhook", "list", "-u", base, remote_access=stranger.remote_access
+        signed_out.local, "webhook", "list", "-u", base, remote_access=signed_out.remote_access
     )
     assert listed.exit_code == 0
 
 
-def test_an_app_signs_in_by_its_token(stranger: Shops) -> None:
-    _, token = make_app(stranger.there, "Newcomer")
-    done = login(stranger, stranger.url, "--token-stdin", "--json", typed=f"{token}\n")
-    assert json.loads(done.stdout) == {"url": stranger.url, "email": "an app"}
+def test_an_app_signs_in_by_its_token(signed_out: Shops) -> None:
+    _, token = make_app(signed_out.remote, "Newcomer")
+    done = login(signed_out, signed_out.url, "--token-stdin", "--json", stdin=f"{token}\n")
+    assert json.loads(done.stdout) == {"url": signed_out.url, "email": "an app"}
     assert token not in done.output
-    assert stranger.there_alone("webhook", "list").exit_code == 0
+    assert signed_out.remote_only("webhook", "list").exit_code == 0
 
 
 @pytest.mark.parametrize(
-    ("words", "typed"),
+    ("words", "stdin"),
     [
         (PERSON, "wrong"),
         (("--email", "nobody@example.com", "--password-stdin"), PASSWORD),
         (("--token-stdin",), "nonsense"),
     ],
 )
-def test_refused_login_is_not_saved(stranger: Shops, words: tuple[str, ...], typed: str) -> None:
-    failed = login(stranger, stranger.url, *words, typed=typed)
+def test_refused_login_is_not_saved(signed_out: Shops, words: tuple[str, ...], stdin: str) -> None:
+    failed = login(signed_out, signed_out.url, *words, stdin=stdin)
     assert (failed.exit_code, failed.stdout) == (4, "")
-    assert login(stranger, "--list", "--json").stdout == "[]\n"
+    assert login(signed_out, "--list", "--json").stdout == "[]\n"
 
 
-def test_a_login_that_could_not_be_kept_is_not_begun(stranger: Shops, tmp_path: Path) -> None:
+def test_a_login_that_could_not_be_kept_is_not_begun(signed_out: Shops, tmp_path: Path) -> None:
     (tmp_path / "config").write_text("a file where the folder would be")
-    before = sessions(stranger.there)
-    failed = login(stranger, stranger.url, *PERSON, typed=PASSWORD)
+    before = sessions(signed_out.remote)
+    failed = login(signed_out, signed_out.url, *PERSON, stdin=PASSWORD)
     assert (failed.exit_code, failed.stdout) == (1, "")
     assert str(tmp_path / "config") in failed.stderr
-    assert sessions(stranger.there) == before
+    assert sessions(signed_out.remote) == before
 
 
-def test_logins_are_listed_and_forgotten(stranger: Shops) -> None:
-    login(stranger, stranger.url, *PERSON, typed=PASSWORD)
-    [kept] = json.loads(login(stranger, "--list", "--json").stdout)
-    assert kept == {"url": stranger.url, "email": "boss@example.com"}
-    forgotten = login(stranger, stranger.url, "--forget")
-    assert (forgotten.exit_code, forgotten.stderr) == (0, f"{stranger.url} is forgotten.\n")
-    again = login(stranger, stranger.url, "--forget", "--json")
-    assert json.loads(again.stdout) == {"url": stranger.url, "forgotten": False}
-    assert login(stranger, "--list").stderr == "You are signed in nowhere.\n"
-    assert "No login is kept" in login(stranger, stranger.url, "--forget").stderr
-    assert stranger.there_alone("webhook", "list").exit_code == 4
+def test_logins_are_listed_and_forgotten(signed_out: Shops) -> None:
+    login(signed_out, signed_out.url, *PERSON, stdin=PASSWORD)
+    [kept] = json.loads(login(signed_out, "--list", "--json").stdout)
+    assert kept == {"url": signed_out.url, "email": "boss@example.com"}
+    forgotten = login(signed_out, signed_out.url, "--forget")
+    assert (forgotten.exit_code, forgotten.stderr) == (0, f"{signed_out.url} is forgotten.\n")
+    again = login(signed_out, signed_out.url, "--forget", "--json")
+    assert json.loads(again.stdout) == {"url": signed_out.url, "forgotten": False}
+    assert login(signed_out, "--list").stderr == "You are signed in nowhere.\n"
+    assert "No login is kept" in login(signed_out, signed_out.url, "--forget").stderr
+    assert signed_out.remote_only("webhook", "list").exit_code == 4
 
 
 @pytest.mark.parametrize(
-    ("arguments", "typed"),
+    ("arguments", "stdin"),
     [
         ((), None),
         (("shop.example.com",), None),
@@ -107,10 +107,10 @@ def test_logins_are_listed_and_forgotten(stranger: Shops) -> None:
     ],
 )
 def test_no_login_prompt_in_a_pipe(
-    ports: Ports, tmp_path: Path, arguments: tuple[str, ...], typed: str | None
+    ports: Ports, tmp_path: Path, arguments: tuple[str, ...], stdin: str | None
 ) -> None:
     remote_access = make_elsewhere(tmp_path)
-    failed = run(ports, "login", *arguments, "--json", typed=typed, remote_access=remote_access)
+    failed = run(ports, "login", *arguments, "--json", stdin=stdin, remote_access=remote_access)
     assert failed.exit_code == 2
     [error] = json.loads(failed.stdout)["errors"]
     assert error["code"] == "USAGE"
@@ -118,6 +118,6 @@ def test_no_login_prompt_in_a_pipe(
 
 def test_unreachable_instance_is_reported(ports: Ports, tmp_path: Path) -> None:
     words = ("login", "http://127.0.0.1:1", *PERSON)
-    failed = run(ports, *words, typed=PASSWORD, remote_access=make_elsewhere(tmp_path))
+    failed = run(ports, *words, stdin=PASSWORD, remote_access=make_elsewhere(tmp_path))
     assert failed.exit_code == 5
     assert PASSWORD not in failed.output

@@ -66,7 +66,7 @@ ANSWERS: dict[str, object] = {
 
 
 @pytest.fixture
-def hostile() -> Iterator[HttpServer]:
+def untrusted_server() -> Iterator[HttpServer]:
     def answer(received: Received) -> Reply:
         return Reply(200, json.dumps({"data": ANSWERS[operation(received)]}).encode())
 
@@ -78,7 +78,7 @@ def hostile() -> Iterator[HttpServer]:
 def at(ports: Ports, folder: Path, server: HttpServer, *words: str) -> Result:
     """``flask WORDS`` on that server, which says nothing to the terminal."""
     remote_access = make_elsewhere(folder / "config", token="a token")
-    done = run(ports, *words, typed="a password\n", remote_access=remote_access)
+    done = run(ports, *words, stdin="a password\n", remote_access=remote_access)
     for text in (done.stdout, done.stderr):
         told = {one for one in text if not one.isprintable()}
         assert told <= {"\n", "\t"}, text
@@ -109,19 +109,23 @@ def at(ports: Ports, folder: Path, server: HttpServer, *words: str) -> Result:
 def test_no_text_of_an_instance_speaks_to_the_terminal(
     ports: Ports,
     tmp_path: Path,
-    hostile: HttpServer,
+    untrusted_server: HttpServer,
     words: tuple[str, ...],
     code: int,
     form: tuple[str, ...],
 ) -> None:
-    done = at(ports, tmp_path, hostile, "webhook", *words, "-u", hostile.url, *form)
+    done = at(
+        ports, tmp_path, untrusted_server, "webhook", *words, "-u", untrusted_server.url, *form
+    )
     assert done.exit_code == code, done.output
 
 
 def test_json_means_what_the_instance_said(
-    ports: Ports, tmp_path: Path, hostile: HttpServer
+    ports: Ports, tmp_path: Path, untrusted_server: HttpServer
 ) -> None:
-    done = at(ports, tmp_path, hostile, "webhook", "list", "--json", "-u", hostile.url)
+    done = at(
+        ports, tmp_path, untrusted_server, "webhook", "list", "--json", "-u", untrusted_server.url
+    )
     assert json.loads(done.stdout)[0]["name"] == TREACHEROUS
 
 
@@ -135,33 +139,44 @@ def test_json_means_what_the_instance_said(
     ids=["fault", "denied", "redirect"],
 )
 def test_error_text_is_escaped(
-    ports: Ports, tmp_path: Path, hostile: HttpServer, reply: Reply
+    ports: Ports, tmp_path: Path, untrusted_server: HttpServer, reply: Reply
 ) -> None:
-    hostile.answer("/graphql/", reply)
-    assert at(ports, tmp_path, hostile, "webhook", "list", "-u", hostile.url).exit_code > 0
+    untrusted_server.answer("/graphql/", reply)
+    assert (
+        at(
+            ports, tmp_path, untrusted_server, "webhook", "list", "-u", untrusted_server.url
+        ).exit_code
+        > 0
+    )
 
 
-def test_refused_login_text_is_escaped(ports: Ports, tmp_path: Path, hostile: HttpServer) -> None:
-    words = ("login", hostile.url, "--email", "ann@example.com", "--password-stdin")
-    assert at(ports, tmp_path, hostile, *words).exit_code == 4
+def test_refused_login_text_is_escaped(
+    ports: Ports, tmp_path: Path, untrusted_server: HttpServer
+) -> None:
+    words = ("login", untrusted_server.url, "--email", "ann@example.com", "--password-stdin")
+    assert at(ports, tmp_path, untrusted_server, *words).exit_code == 4
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
 @pytest.mark.parametrize("form", ["--json", "--short"])
 def test_unencodable_characters_are_escaped(
-    tmp_path: Path, hostile: HttpServer, encoding: str, form: str
+    tmp_path: Path, untrusted_server: HttpServer, encoding: str, form: str
 ) -> None:
     names = [{**HOOK, "name": "漢字 \ud800"}]
     page = {"edges": [{"node": {**OWNER, "webhooks": names}}], "pageInfo": PAGE}
-    hostile.answer("/graphql/", Reply(200, json.dumps({"data": {"apps": page}}).encode()))
+    untrusted_server.answer("/graphql/", Reply(200, json.dumps({"data": {"apps": page}}).encode()))
     environment = {
         "LATCHKEY_TOKEN": "a token",
         "SECRET_KEY": SECRET,
         "HOME": str(tmp_path),
         "PYTHONIOENCODING": encoding,
     }
-    shown = Installation(tmp_path, environment).run("webhook", "list", "-u", hostile.url, form)
-    assert (shown.returncode, shown.stderr) == (0, "")
-    assert "\\u6f22\\u5b57 \\ud800" in shown.stdout or "漢字" in shown.stdout
+    comparable_output = Installation(tmp_path, environment).run(
+        "webhook", "list", "-u", untrusted_server.url, form
+    )
+    assert (comparable_output.returncode, comparable_output.stderr) == (0, "")
+    assert (
+        "\\u6f22\\u5b57 \\ud800" in comparable_output.stdout or "漢字" in comparable_output.stdout
+    )
     if form == "--json":
-        assert json.loads(shown.stdout)[0]["name"] == "漢字 \ud800"
+        assert json.loads(comparable_output.stdout)[0]["name"] == "漢字 \ud800"

@@ -58,9 +58,9 @@ def test_headers_that_sign_nothing_are_a_usage_error(
 ) -> None:
     (tmp_path / "headers").write_text(headers)
     failed = run(
-        shops.here,
+        shops.local,
         *("webhook", "verify", "-", "--headers", str(tmp_path / "headers")),
-        typed=BODY,
+        stdin=BODY,
         remote_access=shops.remote_access,
     )
     assert failed.exit_code == 2
@@ -78,7 +78,7 @@ def test_headers_that_sign_nothing_are_a_usage_error(
 def test_standard_input_is_one_of_body_headers_and_secret(
     shops: Shops, words: tuple[str, ...]
 ) -> None:
-    failed = shops.twice("webhook", "verify", *words, typed=BODY)
+    failed = shops.twice("webhook", "verify", *words, stdin=BODY)
     assert failed.exit_code == 2
     assert "Standard input can be one of body, headers and secret." in failed.stderr
 
@@ -97,4 +97,4 @@ def test_any_one_of_them_is_read_from_standard_input(
         (tmp_path / name).write_bytes(text)
         named[name] = "-" if name == read else str(tmp_path / name)
     words = (named["body"], "--headers", named["headers"], "--secret-file", named["secret"])
-    assert shops.twice("webhook", "verify", *words, typed=texts[read]).exit_code == 0
+    assert shops.twice("webhook", "verify", *words, stdin=texts[read]).exit_code == 0

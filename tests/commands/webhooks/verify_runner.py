@@ -18,5 +18,5 @@ def verify(
     (folder / "headers").write_text(json.dumps(received.headers))
     words = ("webhook", "verify", str(folder / "body"), "--headers", str(folder / "headers"))
     if distant:
-        return shops.there_alone(*words, *more)
-    return run(shops.here, *words, *more, remote_access=shops.remote_access)
+        return shops.remote_only(*words, *more)
+    return run(shops.local, *words, *more, remote_access=shops.remote_access)

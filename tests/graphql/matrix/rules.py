@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from app.domain.authorization.permissions import Caller, Permission
 
-FINE, DENIED, NONE, TOLD = "+", "-", "o", "!"
+FINE, DENIED, NONE, SPECIAL = "+", "-", "o", "!"
 """Let in; ``PermissionDenied``; told that there is no such thing; refused with the rule's code."""
 
 COLUMNS = (

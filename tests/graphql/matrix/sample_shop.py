@@ -26,7 +26,7 @@ NOTHING: Permissions = frozenset()
 QUERY = "subscription { event { ...on ProductUpdated { product { id } } } }"
 
 
-class World:
+class SampleShop:
     """Everything that a row's ``call`` can name, and who makes the calls."""
 
     def __init__(self, ports: Ports, file: Path) -> None:
@@ -76,7 +76,7 @@ class World:
         """Every row of every table, as SQL."""
         return list(self._file.iterdump())
 
-    def traces(self) -> int:
+    def audit_row_count(self) -> int:
         """How many rows the audit trail has."""
         [count] = self._file.execute("SELECT count(*) FROM audit").fetchone()
         assert isinstance(count, int)
@@ -96,8 +96,8 @@ class World:
         if kind == "customer":
             return sign_in(self.ports, make_user(self.ports, "someone@example.com")).access
         if kind == "superuser":
-            boss = make_user(self.ports, "boss@example.com", is_superuser=True)
-            return sign_in(self.ports, boss).access
+            manager = make_user(self.ports, "boss@example.com", is_superuser=True)
+            return sign_in(self.ports, manager).access
         if kind == "app":
             return make_app(self.ports, "caller", *held[0])[1]
         if kind == "staff":

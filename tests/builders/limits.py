@@ -1,0 +1,16 @@
+"""The limits of an installation that is configured by nothing."""
+
+from app.graphql.server.limits import Limits
+from app.settings import Settings
+
+
+def default_limits() -> Limits:
+    """Return what a request can ask for by default."""
+    settings = Settings()
+    return Limits(
+        tokens=settings.graphql_tokens_max,
+        depth=settings.graphql_depth_max,
+        aliases=settings.graphql_aliases_max,
+        cost=settings.graphql_cost_max,
+        mutations=settings.graphql_mutations_max,
+    )
