@@ -23,9 +23,16 @@ from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.pages import MAX_PAGE_SIZE, PageRequest
 from app.ports import Ports
-from app.services.apps import app_lists, manifests
-from app.services.apps import installation_requests as installations_cases
-from app.services.apps import installation_worker as installing
+from app.services.apps.app_lists import AppFilter, list_apps
+from app.services.apps.installation_requests import (
+    WantedApp,
+    delete_failed_installation,
+    install_app,
+    list_installations,
+    retry_installation,
+)
+from app.services.apps.installation_worker import install_next_app
+from app.services.apps.manifests import fetch_manifest
 from app.web.installation import installation
 
 _POLL_SECONDS = 0.2
@@ -91,21 +98,19 @@ def install(
     """
     ports = installation().ports
     actor = _operator(ports, served_at)
-    manifest = manifests.fetch_manifest(ports, actor, manifest_url)
+    manifest = fetch_manifest(ports, actor, manifest_url)
     granted = frozenset(permissions) or manifest.permissions
-    new = installations_cases.WantedApp(
-        name or manifest.name, manifest_url, granted, activate=not inactive
-    )
+    new = WantedApp(name or manifest.name, manifest_url, granted, activate=not inactive)
     for line in _summary(manifest, new):
         output().say(line)
     confirm_action(f"Install {new.app_name}?", yes=yes)
-    _finish(ports, actor, installations_cases.install_app(ports, actor, new))
+    _finish(ports, actor, install_app(ports, actor, new))
 
 
 @installations.command("list", examples=[("flask app installations list --json", "for a script")])
 def list_() -> None:
     """List the installations that are under way or have failed."""
-    open_installations = installations_cases.list_installations(installation().ports, OPERATOR)
+    open_installations = list_installations(installation().ports, OPERATOR)
     output().rows(open_installations, _COLUMNS, empty="None is under way, and none has failed.")
 
 
@@ -116,16 +121,14 @@ def retry(installation_id: int, *, served_at: str) -> None:
     """Try an installation again that has failed, and wait until the app is there."""
     ports = installation().ports
     actor = _operator(ports, served_at)
-    _finish(ports, actor, installations_cases.retry_installation(ports, actor, installation_id))
+    _finish(ports, actor, retry_installation(ports, actor, installation_id))
 
 
 @installations.command("delete", examples=[("flask app installations delete 3", "forget it")])
 @_key
 def delete(installation_id: int) -> None:
     """Forget an installation that has failed."""
-    deleted = installations_cases.delete_failed_installation(
-        installation().ports, OPERATOR, installation_id
-    )
+    deleted = delete_failed_installation(installation().ports, OPERATOR, installation_id)
     output().one(deleted, _COLUMNS)
 
 
@@ -134,7 +137,7 @@ def _operator(ports: Ports, served_at: str) -> Actor:
     return replace(OPERATOR, issuer=f"{base_url(ports, served_at)}/graphql/")
 
 
-def _summary(manifest: Manifest, new: installations_cases.WantedApp) -> Iterator[str]:
+def _summary(manifest: Manifest, new: WantedApp) -> Iterator[str]:
     """Yield the facts to show before the installation is confirmed."""
     facts = {
         "App": f"{manifest.name} {manifest.version} ({manifest.identifier})",
@@ -162,7 +165,7 @@ def _finish(ports: Ports, actor: Actor, pending: Installation) -> None:
     """Bring the installation to its end, here or by the worker who was quicker; show the app."""
     pause = Event()
     while (current := _current(ports, pending.id)) and current.status is JobStatus.PENDING:
-        if not installing.install_next_app(ports, OPERATOR):
+        if not install_next_app(ports, OPERATOR):
             pause.wait(_POLL_SECONDS)
     if current is not None:
         output().say(
@@ -175,16 +178,16 @@ def _finish(ports: Ports, actor: Actor, pending: Installation) -> None:
 
 def _current(ports: Ports, installation_id: int) -> Installation | None:
     """The installation as it is now; ``None`` when it has gone well, and is gone."""
-    open_installations = installations_cases.list_installations(ports, OPERATOR)
+    open_installations = list_installations(ports, OPERATOR)
     return next((one for one in open_installations if one.id == installation_id), None)
 
 
 def _installed(ports: Ports, actor: Actor, pending: Installation) -> App:
-    newest = app_lists.list_apps(
+    newest = list_apps(
         ports,
         actor,
         PageRequest(MAX_PAGE_SIZE),
-        app_lists.AppFilter(name=pending.app_name),
+        AppFilter(name=pending.app_name),
         AppSortField.CREATION_DATE,
         descending=True,
     )

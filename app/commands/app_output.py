@@ -8,7 +8,7 @@ from app.domain.authorization.actor import OPERATOR
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.pages import PageRequest
 from app.ports import Ports
-from app.services.apps import app_lists
+from app.services.apps.app_lists import AppFilter, list_apps
 
 MAX_KEY = 10**18
 """Fits every database's integer; a larger one cannot exist."""
@@ -36,9 +36,7 @@ def app_key(ports: Ports, app: str) -> int:
     """Return the key of the app with that ID or unique name; raises ``Refused`` (NOT_FOUND)."""
     if app.isascii() and app.isdigit() and int(app) <= MAX_KEY:
         return int(app)
-    page = app_lists.list_apps(
-        ports, OPERATOR, PageRequest(2), app_lists.AppFilter(name=app)
-    ).items
+    page = list_apps(ports, OPERATOR, PageRequest(2), AppFilter(name=app)).items
     if len(page) == 1:
         return page[0].id
     hint = "Several apps have this name; give its id." if page else NO_APP

@@ -16,7 +16,14 @@ from app.commands.terminal.prompts import ask_secret, no_input_option
 from app.domain.apps.apps import DEFAULT_OVERLAP, MAX_OVERLAP, AppToken, NewAppToken
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
-from app.services.apps import app_tokens
+from app.services.apps.app_tokens import (
+    WantedToken,
+    create_app_token,
+    list_app_tokens,
+    revoke_app_token,
+    rotate_app_token,
+    verify_app_token,
+)
 from app.web.installation import installation
 
 tokens = Group(
@@ -75,8 +82,8 @@ def create_token(
     With permissions it is good for these alone, of those that its app holds.
     """
     ports = installation().ports
-    new = app_tokens.WantedToken(name, expires, frozenset(permissions) or None)
-    _print_new_token(app_tokens.create_app_token(ports, OPERATOR, app_key(ports, app), new))
+    new = WantedToken(name, expires, frozenset(permissions) or None)
+    _print_new_token(create_app_token(ports, OPERATOR, app_key(ports, app), new))
 
 
 @tokens.command("list", examples=[("flask app token list Warehouse", "all of its tokens")])
@@ -84,7 +91,7 @@ def create_token(
 def list_tokens(app: str) -> None:
     """List the tokens of an app; those that have expired, for another month."""
     ports = installation().ports
-    listed = app_tokens.list_app_tokens(ports, OPERATOR, app_key(ports, app))
+    listed = list_app_tokens(ports, OPERATOR, app_key(ports, app))
     empty = f"No token. Make one: flask app token create {app}"
     output().rows(listed, _COLUMNS, empty=empty)
 
@@ -108,9 +115,7 @@ def list_tokens(app: str) -> None:
 def rotate_token(token_id: int, *, overlap: int) -> None:
     """Replace a token by a new one of the same kind, which is shown this once."""
     ports = installation().ports
-    _print_new_token(
-        app_tokens.rotate_app_token(ports, OPERATOR, token_id, timedelta(seconds=overlap))
-    )
+    _print_new_token(rotate_app_token(ports, OPERATOR, token_id, timedelta(seconds=overlap)))
     left = f"works for {overlap} more seconds at most" if overlap else "opens nothing any more"
     output().say(f"Token {token_id} {left}.")
 
@@ -120,7 +125,7 @@ def rotate_token(token_id: int, *, overlap: int) -> None:
 def revoke_token(token_id: int) -> None:
     """End a token, at once and for good."""
     out = output()
-    out.one(app_tokens.revoke_app_token(installation().ports, OPERATOR, token_id), _COLUMNS)
+    out.one(revoke_app_token(installation().ports, OPERATOR, token_id), _COLUMNS)
     out.say(f"Token {token_id} opens nothing any more.")
 
 
@@ -131,7 +136,7 @@ def revoke_token(token_id: int) -> None:
 def verify_token() -> None:
     """Tell whether the token on standard input opens anything; ends with 1 when it does not."""
     token = ask_secret("Token")
-    valid = app_tokens.verify_app_token(installation().ports, OPERATOR, token)
+    valid = verify_app_token(installation().ports, OPERATOR, token)
     output().alone("valid", valid)
     if not valid:
         click.get_current_context().exit(Exit.FAILED)

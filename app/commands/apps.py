@@ -19,9 +19,10 @@ from app.domain.values.errors import Problem, Refused
 from app.domain.values.pages import PageRequest, read_cursor
 from app.domain.values.unset import ABSENT
 from app.ports import Ports
-from app.services.apps import app_changes as apps
-from app.services.apps import app_lists, app_status
-from app.services.webhooks import permission_grants as webhook_grants
+from app.services.apps.app_changes import AppChange, NewApp, create_app, delete_app, update_app
+from app.services.apps.app_lists import AppFilter, list_apps, show_app
+from app.services.apps.app_status import activate_app, deactivate_app
+from app.services.webhooks.permission_grants import WebhooksNotConfirmed
 from app.web.installation import installation
 
 command = Group(
@@ -52,8 +53,8 @@ command.add_command(installations)
 @permission_option
 def create(name: str, *, permissions: tuple[Permission, ...]) -> None:
     """Make an app. Its token goes to standard output, alone, and is shown this once."""
-    new = apps.NewApp(name, frozenset(permissions))
-    created = apps.create_app(installation().ports, OPERATOR, new)
+    new = NewApp(name, frozenset(permissions))
+    created = create_app(installation().ports, OPERATOR, new)
     out = output()
     out.alone("token", created.token.secret)
     out.say(f"This is the token of {created.app.name} (app {created.app.id}). Keep it: it is not")
@@ -78,8 +79,8 @@ def create(name: str, *, permissions: tuple[Permission, ...]) -> None:
 def list_(*, search: str, is_active: bool | None, limit: int, after: str) -> None:
     """List the apps in the order they were made."""
     request = PageRequest(limit, cursor=read_cursor(after, "after") if after else ())
-    filter_ = app_lists.AppFilter(search=search, is_active=is_active)
-    page = app_lists.list_apps(installation().ports, OPERATOR, request, filter_)
+    filter_ = AppFilter(search=search, is_active=is_active)
+    page = list_apps(installation().ports, OPERATOR, request, filter_)
     out = output()
     out.rows(page.items, COLUMNS, empty="No app. Make one: flask app create NAME")
     if page.has_next:
@@ -126,7 +127,7 @@ def update(
     changes_permissions = bool(permissions or no_permissions)
     if name is None and identifier is None and not changes_permissions:
         raise click.UsageError("Say what to change: --name, --identifier or --permission.")
-    change = apps.AppChange(
+    change = AppChange(
         name=ABSENT if name is None else name,
         identifier=ABSENT if identifier is None else identifier,
         permissions=frozenset(permissions) if changes_permissions else ABSENT,
@@ -134,11 +135,11 @@ def update(
     ports = installation().ports
     key = app_key(ports, app)
     try:
-        updated = apps.update_app(ports, OPERATOR, key, change)
-    except webhook_grants.WebhooksNotConfirmed as unconfirmed:
+        updated = update_app(ports, OPERATOR, key, change)
+    except WebhooksNotConfirmed as unconfirmed:
         warnings = " ".join(one.problem for one in unconfirmed.webhooks)
         confirm_action(f"{warnings} Grant the permissions?", yes=yes)
-        updated = apps.update_app(ports, OPERATOR, key, change, confirmed=True)
+        updated = update_app(ports, OPERATOR, key, change, confirmed=True)
     output().one(updated, ALL_COLUMNS)
 
 
@@ -147,7 +148,7 @@ def update(
 def deactivate(app: str) -> None:
     """Lock an app out, with its tokens and extensions, at once."""
     ports = installation().ports
-    _print_change(app_status.deactivate_app(ports, OPERATOR, app_key(ports, app)), "is locked out")
+    _print_change(deactivate_app(ports, OPERATOR, app_key(ports, app)), "is locked out")
 
 
 @command.command("activate", examples=[("flask app activate Warehouse", "let it in again")])
@@ -155,7 +156,7 @@ def deactivate(app: str) -> None:
 def activate(app: str) -> None:
     """Let an app in again."""
     ports = installation().ports
-    _print_change(app_status.activate_app(ports, OPERATOR, app_key(ports, app)), "may come in")
+    _print_change(activate_app(ports, OPERATOR, app_key(ports, app)), "may come in")
 
 
 @command.command(
@@ -174,11 +175,11 @@ def delete(app: str, *, yes: bool) -> None:
     confirm_action(
         f"Delete {app_record.name} (app {app_record.id}) with its tokens and webhooks?", yes=yes
     )
-    _print_change(apps.delete_app(ports, OPERATOR, app_record.id), "is gone")
+    _print_change(delete_app(ports, OPERATOR, app_record.id), "is gone")
 
 
 def _find_app(ports: Ports, app: str) -> App:
-    record = app_lists.show_app(ports, OPERATOR, app_key(ports, app))
+    record = show_app(ports, OPERATOR, app_key(ports, app))
     if record is None:
         raise Refused(Problem("NOT_FOUND", NO_APP, "app"))
     return record

@@ -10,10 +10,10 @@ from app.commands.terminal.command import standalone
 from app.commands.terminal.output import Column, output
 from app.domain.authorization.actor import OPERATOR
 from app.domain.values.errors import Problem, Refused
-from app.services.demo import shop as demo
+from app.services.demo.shop import SignIn, fill_shop, is_in_use, sign_in_people
 from app.web.installation import installation
 
-_COLUMNS: tuple[Column[demo.SignIn], ...] = (
+_COLUMNS: tuple[Column[SignIn], ...] = (
     Column("role", "Role", lambda made: made.role),
     Column("name", "Sign in as", lambda made: made.name, short=True),
     Column("secret", "Password or token", lambda made: made.secret, short=True),
@@ -39,13 +39,13 @@ def command(*, once: bool, yes: bool) -> None:
     if not (yes or ports.configuration.development):
         message = "This is no development shop. If you want demo people in it all the same: --yes"
         raise Refused(Problem("NOT_DEVELOPMENT", message))
-    if once and demo.is_in_use(ports, OPERATOR):
+    if once and is_in_use(ports, OPERATOR):
         _show(())
     else:
-        demo.fill_shop(ports, OPERATOR, _show)
+        fill_shop(ports, OPERATOR, _show)
 
 
-def _show(sign_ins: Sequence[demo.SignIn]) -> None:
+def _show(sign_ins: Sequence[SignIn]) -> None:
     out = output()
     out.rows(sign_ins, _COLUMNS, empty="" if sign_ins else _existing_sign_ins())
     if sign_ins:
@@ -53,7 +53,7 @@ def _show(sign_ins: Sequence[demo.SignIn]) -> None:
 
 
 def _existing_sign_ins() -> str:
-    sign_ins = demo.sign_in_people(installation().ports, OPERATOR)
+    sign_ins = sign_in_people(installation().ports, OPERATOR)
     lines = ["The shop has people already; their passwords were shown when they were made."]
     if sign_ins:
         names = ", ".join(f"{one.email} ({one.role})" for one in sign_ins)

@@ -12,7 +12,7 @@ from app.commands.terminal.output import Column, output
 from app.domain.authorization.actor import OPERATOR
 from app.domain.values.check_results import Finding, State
 from app.domain.values.installation_errors import Misconfigured
-from app.services.operations import health_checks as diagnosis
+from app.services.operations.health_checks import run_checks
 from app.web.installation import installation
 
 _COLUMNS = (
@@ -48,7 +48,7 @@ def _checks() -> Iterator[Finding]:
         return
     kind = "development" if ports.configuration.development else "production"
     yield Finding("settings", State.FINE, f"All can be used ({kind}).")
-    yield from diagnosis.run_checks(ports, OPERATOR)
+    yield from run_checks(ports, OPERATOR)
     yield _proxies()
 
 

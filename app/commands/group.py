@@ -16,8 +16,15 @@ from app.domain.values.ids import to_global_id
 from app.domain.values.pages import PageRequest, read_cursor
 from app.domain.values.unset import ABSENT
 from app.ports import Ports
-from app.services.people import directory, group_changes
-from app.services.people import group_lists as groups
+from app.services.people.directory import find_user
+from app.services.people.group_changes import GroupChanges, delete_group, update_group
+from app.services.people.group_lists import (
+    GroupFilter,
+    NewGroup,
+    create_group,
+    find_groups,
+    list_groups,
+)
 from app.web.installation import installation
 
 command = Group(
@@ -53,8 +60,8 @@ _COLUMNS = (
 @permission_option
 def create(name: str, *, permissions: tuple[Permission, ...]) -> None:
     """Make a group; people join it by `flask user create --group`."""
-    new = groups.NewGroup(name, frozenset(permissions))
-    output().one(groups.create_group(installation().ports, OPERATOR, new), _COLUMNS)
+    new = NewGroup(name, frozenset(permissions))
+    output().one(create_group(installation().ports, OPERATOR, new), _COLUMNS)
 
 
 @command.command("list", examples=[("flask group list --json", "for a script")])
@@ -63,9 +70,7 @@ def create(name: str, *, permissions: tuple[Permission, ...]) -> None:
 def list_(*, search: str, limit: int, after: str) -> None:
     """List the groups by name."""
     request = PageRequest(limit, cursor=read_cursor(after, "after") if after else ())
-    page = groups.list_groups(
-        installation().ports, OPERATOR, request, groups.GroupFilter(search=search)
-    )
+    page = list_groups(installation().ports, OPERATOR, request, GroupFilter(search=search))
     out = output()
     out.rows(page.items, _COLUMNS, empty="No group. Make one: flask group create NAME")
     if page.has_next:
@@ -111,7 +116,7 @@ def update(
     if new_name is None and not (added or removed or joining or leaving):
         raise click.UsageError("Say what to change: --name, --add-permission, --add-user …")
     ports = installation().ports
-    changes = group_changes.GroupChanges(
+    changes = GroupChanges(
         name=ABSENT if new_name is None else new_name,
         add_permissions=frozenset(added),
         remove_permissions=frozenset(removed),
@@ -119,7 +124,7 @@ def update(
         remove_users=_user_ids(ports, leaving),
     )
     group_id = _id(ports, name)
-    output().one(group_changes.update_group(ports, OPERATOR, group_id, changes), _COLUMNS)
+    output().one(update_group(ports, OPERATOR, group_id, changes), _COLUMNS)
 
 
 @command.command(
@@ -137,15 +142,15 @@ def delete(name: str, *, yes: bool) -> None:
     group_id = _id(ports, name)
     confirm_action(f"Delete the group {name}?", yes=yes)
     out = output()
-    out.one(group_changes.delete_group(ports, OPERATOR, group_id), _COLUMNS)
+    out.one(delete_group(ports, OPERATOR, group_id), _COLUMNS)
     out.say(f"The group {name} is gone.")
 
 
 def _id(ports: Ports, name: str) -> str:
-    [group] = groups.find_groups(ports, OPERATOR, [name])
+    [group] = find_groups(ports, OPERATOR, [name])
     return to_global_id("Group", group.id)
 
 
 def _user_ids(ports: Ports, emails: tuple[str, ...]) -> tuple[str, ...]:
-    users = (directory.find_user(ports, OPERATOR, email) for email in emails)
+    users = (find_user(ports, OPERATOR, email) for email in emails)
     return tuple(to_global_id("User", user.id) for user in users)

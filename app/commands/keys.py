@@ -8,8 +8,8 @@ from app.commands.terminal.command import Group
 from app.commands.terminal.output import Column, output
 from app.domain.authorization.actor import OPERATOR
 from app.domain.keys.ring import SigningKey
-from app.services.keys import ring as keys_cases
-from app.services.keys import rotation
+from app.services.keys.ring import list_keys
+from app.services.keys.rotation import rotate_keys
 from app.web.installation import installation
 
 command = Group(
@@ -38,7 +38,7 @@ _EMPTY = "There are no signing keys."
 @command.command("list", examples=[("flask keys list --json", "for a script")])
 def list_() -> None:
     """List the next key, the active one, and retired ones that verify still."""
-    output().rows(keys_cases.list_keys(installation().ports, OPERATOR), _COLUMNS, empty=_EMPTY)
+    output().rows(list_keys(installation().ports, OPERATOR), _COLUMNS, empty=_EMPTY)
 
 
 @command.command(
@@ -56,5 +56,5 @@ def list_() -> None:
 )
 def rotate(*, force: bool) -> None:
     """Let the next key sign and retire the active one; shows the ring as it is then."""
-    keys = rotation.rotate_keys(installation().ports, OPERATOR, force=force)
+    keys = rotate_keys(installation().ports, OPERATOR, force=force)
     output().rows(keys, _COLUMNS, empty=_EMPTY)

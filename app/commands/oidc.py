@@ -20,7 +20,13 @@ from app.domain.single_sign_on.providers import DEFAULT_SLUG
 from app.domain.values.check_results import Finding, State
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.pages import MAX_PAGE_SIZE, PageRequest
-from app.services.single_sign_on import provider_checks, provider_settings
+from app.services.single_sign_on.provider_checks import check_provider, discover_provider
+from app.services.single_sign_on.provider_settings import (
+    Plugin,
+    ProviderUpdate,
+    list_plugins,
+    save_provider,
+)
 from app.web.installation import installation
 
 command = Group(
@@ -49,15 +55,15 @@ class _Act(Protocol):
     def __call__(self, *, asks_first: bool) -> None: ...
 
 
-def _column(name: str, title: str) -> Column[provider_settings.Plugin]:
-    def read(plugin: provider_settings.Plugin) -> Displayable:
+def _column(name: str, title: str) -> Column[Plugin]:
+    def read(plugin: Plugin) -> Displayable:
         values = {one.setting.name: one.value for one in plugin.settings}
         return values[name]
 
     return Column(name, title, read)
 
 
-_COLUMNS: tuple[Column[provider_settings.Plugin], ...] = (
+_COLUMNS: tuple[Column[Plugin], ...] = (
     Column("id", "Plugin id", lambda plugin: plugin.id, short=True),
     Column("provider", "Provider", lambda plugin: plugin.slug, short=True),
     Column("name", "Name", lambda plugin: plugin.name),
@@ -119,13 +125,13 @@ def set_(setting: str, value: str, provider: str, *, yes: bool) -> None:
     active = read_switch(parsed) if setting == "active" else None
 
     def save(*, asks_first: bool) -> None:
-        changes = provider_settings.ProviderUpdate(
+        changes = ProviderUpdate(
             {} if setting in ("active", "name") else {setting: parsed},
             active=active,
             name=parsed if setting == "name" else None,
             asks_first=asks_first,
         )
-        provider_settings.save_provider(installation().ports, OPERATOR, provider, changes)
+        save_provider(installation().ports, OPERATOR, provider, changes)
 
     _unless_locked_out(save, yes=yes)
     output().one(_named(_plugins(), provider), _COLUMNS)
@@ -146,7 +152,7 @@ def discover(issuer: str, provider: str, *, yes: bool) -> None:
 
     def fill(*, asks_first: bool) -> None:
         ports = installation().ports
-        provider_checks.discover_provider(ports, OPERATOR, provider, issuer, asks_first=asks_first)
+        discover_provider(ports, OPERATOR, provider, issuer, asks_first=asks_first)
 
     _unless_locked_out(fill, yes=yes)
     output().one(_named(_plugins(), provider), _COLUMNS)
@@ -156,7 +162,7 @@ def discover(issuer: str, provider: str, *, yes: bool) -> None:
 @_provider
 def test(provider: str) -> None:
     """Try whether a provider works, without signing anybody in; ends with 1 when it does not."""
-    checks = provider_checks.check_provider(installation().ports, OPERATOR, provider)
+    checks = check_provider(installation().ports, OPERATOR, provider)
     output().rows(checks, _CHECK_COLUMNS, empty="")
     if any(check.state is State.FAILED for check in checks):
         click.get_current_context().exit(Exit.FAILED)
@@ -183,13 +189,11 @@ def _unless_locked_out(act: _Act, *, yes: bool) -> None:
         act(asks_first=False)
 
 
-def _plugins() -> tuple[provider_settings.Plugin, ...]:
-    return provider_settings.list_plugins(
-        installation().ports, OPERATOR, PageRequest(MAX_PAGE_SIZE)
-    ).items
+def _plugins() -> tuple[Plugin, ...]:
+    return list_plugins(installation().ports, OPERATOR, PageRequest(MAX_PAGE_SIZE)).items
 
 
-def _named(plugins: tuple[provider_settings.Plugin, ...], slug: str) -> provider_settings.Plugin:
+def _named(plugins: tuple[Plugin, ...], slug: str) -> Plugin:
     for plugin in plugins:
         if plugin.slug == slug:
             return plugin

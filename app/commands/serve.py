@@ -19,8 +19,8 @@ from app.commands.terminal.exit_codes import Exit
 from app.commands.terminal.output import Column, Form, Output, output
 from app.domain.authorization.actor import OPERATOR
 from app.domain.values.version import VERSION
-from app.services.operations import health_checks as diagnosis
-from app.services.outbox import base_url
+from app.services.operations.health_checks import require_ready
+from app.services.outbox.base_url import save_base_url
 from app.web.installation import installation
 from app.web.sessions import CONSOLE
 
@@ -80,10 +80,10 @@ def command(host: str, port: int, *, workers: int | None, no_worker: bool) -> No
     have begun; a process that falls is started again.
     """
     ports = installation().ports
-    diagnosis.require_ready(ports, OPERATOR)
+    require_ready(ports, OPERATOR)
     out = output()
     _wait_for_port(out, host, port)
-    base_url.save_base_url(ports, OPERATOR, _address(host, port))
+    save_base_url(ports, OPERATOR, _address(host, port))
     ports.database.close()  # from here on, the processes below have connections of their own
     count = workers or _processors()
     programs = [Program("server", _server(host, port, count))]

@@ -18,7 +18,7 @@ from app.domain.shop.settings import (
     ShopSettings,
     ShopUpdate,
 )
-from app.services.shop import settings as shop_cases
+from app.services.shop.settings import show_settings, update_shop
 from app.web.installation import installation
 
 command = Group(
@@ -64,7 +64,7 @@ _LIST = "\n".join(
 @command.command("show", examples=[("flask shop show --json", "for a script")])
 def show() -> None:
     """Show every setting."""
-    output().one(shop_cases.show_settings(installation().ports, OPERATOR), _COLUMNS)
+    output().one(show_settings(installation().ports, OPERATOR), _COLUMNS)
 
 
 @command.command(
@@ -90,7 +90,7 @@ def set_(setting: str, value: str, *, yes: bool, no_input: bool) -> None:
     # The contract runs this command without --yes from scripts: only a terminal is asked.
     if warning and sys.stdin.isatty() and not (yes or no_input):
         click.confirm(f"{warning} Go on?", abort=True, err=True)
-    output().one(shop_cases.update_shop(installation().ports, OPERATOR, update), _COLUMNS)
+    output().one(update_shop(installation().ports, OPERATOR, update), _COLUMNS)
 
 
 def _warning(update: ShopUpdate) -> str:

@@ -6,11 +6,11 @@ import sys
 
 import click
 
-from app.commands import user_changes
 from app.commands.terminal.command import Group
 from app.commands.terminal.output import output
 from app.commands.terminal.paging import page_options
 from app.commands.terminal.permissions import permission_option
+from app.commands.user_changes import CHANGES
 from app.commands.user_output import ALL_COLUMNS, COLUMNS
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import OPERATOR
@@ -19,9 +19,10 @@ from app.domain.passwords.passwords import own_words, password_problems
 from app.domain.values.errors import problem_text
 from app.domain.values.pages import PageRequest, read_cursor
 from app.ports import Ports
-from app.services.people import directory, user_status
-from app.services.people import group_lists as groups_cases
-from app.services.people import user_creation as users
+from app.services.people.directory import find_user, list_users
+from app.services.people.group_lists import find_groups
+from app.services.people.user_creation import NewUser, create_user
+from app.services.people.user_status import activate_user, deactivate_user, sign_out_user
 from app.web.installation import installation
 
 command = Group(
@@ -36,7 +37,7 @@ command = Group(
     ],
 )
 
-for _change in user_changes.COMMANDS:
+for _change in CHANGES:
     command.add_command(_change)
 
 
@@ -76,8 +77,8 @@ def create(  # noqa: PLR0913 - one for each option
     """
     ports = installation().ports
     password = _password(from_stdin=password_stdin, may_ask=not no_input)
-    joined = groups_cases.find_groups(ports, OPERATOR, groups) if groups else ()
-    new = users.NewUser(
+    joined = find_groups(ports, OPERATOR, groups) if groups else ()
+    new = NewUser(
         email=email,
         first_name=first_name,
         last_name=last_name,
@@ -87,7 +88,7 @@ def create(  # noqa: PLR0913 - one for each option
         groups=frozenset(group.id for group in joined),
         password=password,
     )
-    user = users.create_user(ports, OPERATOR, new)
+    user = create_user(ports, OPERATOR, new)
     out = output()
     out.one(user, ALL_COLUMNS)
     if password is None:
@@ -120,7 +121,7 @@ def list_(
 ) -> None:
     """List people in the order they joined."""
     request = PageRequest(limit, cursor=read_cursor(after, "after") if after else ())
-    page = directory.list_users(
+    page = list_users(
         installation().ports,
         OPERATOR,
         request,
@@ -138,7 +139,7 @@ def list_(
 @click.argument("email")
 def show(email: str) -> None:
     """Show one person, with every permission they have."""
-    output().one(directory.find_user(installation().ports, OPERATOR, email), ALL_COLUMNS)
+    output().one(find_user(installation().ports, OPERATOR, email), ALL_COLUMNS)
 
 
 @command.command("deactivate", examples=[("flask user deactivate bob@example.com", "lock out")])
@@ -146,7 +147,7 @@ def show(email: str) -> None:
 def deactivate(email: str) -> None:
     """Lock somebody out and end all their sessions, at once."""
     ports = installation().ports
-    _show(user_status.deactivate_user(ports, OPERATOR, _key(ports, email)), "is locked out")
+    _show(deactivate_user(ports, OPERATOR, _key(ports, email)), "is locked out")
 
 
 @command.command("activate", examples=[("flask user activate bob@example.com", "let in again")])
@@ -154,7 +155,7 @@ def deactivate(email: str) -> None:
 def activate(email: str) -> None:
     """Let somebody in again."""
     ports = installation().ports
-    _show(user_status.activate_user(ports, OPERATOR, _key(ports, email)), "may come in")
+    _show(activate_user(ports, OPERATOR, _key(ports, email)), "may come in")
 
 
 @command.command("sign-out", examples=[("flask user sign-out bob@example.com", "everywhere")])
@@ -162,14 +163,14 @@ def activate(email: str) -> None:
 def sign_out(email: str) -> None:
     """End all sessions of somebody, in every browser and every app."""
     ports = installation().ports
-    ended = user_status.sign_out_user(ports, OPERATOR, _key(ports, email))
+    ended = sign_out_user(ports, OPERATOR, _key(ports, email))
     out = output()
     out.alone("endedSessions", ended)
     out.say(f"{email} is signed out everywhere.")
 
 
 def _key(ports: Ports, email: str) -> int:
-    return directory.find_user(ports, OPERATOR, email).id
+    return find_user(ports, OPERATOR, email).id
 
 
 def _show(user: User, what: str) -> None:

@@ -14,11 +14,19 @@ from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import to_global_id
 from app.domain.values.unset import ABSENT
 from app.ports import Ports
-from app.services.accounts import password_resets as resets
-from app.services.people import customers, directory, staff
-from app.services.people import group_lists as groups
-from app.services.people import user_details as details
-from app.services.shop import settings as shop
+from app.services.accounts.password_resets import request_password_reset, set_password_page
+from app.services.people.customers import delete_customer, update_customer
+from app.services.people.directory import find_user
+from app.services.people.group_lists import find_groups
+from app.services.people.staff import (
+    NewStaff,
+    StaffChanges,
+    create_staff,
+    delete_staff,
+    update_staff,
+)
+from app.services.people.user_details import Details
+from app.services.shop.settings import show_settings
 from app.web.installation import installation
 
 
@@ -49,22 +57,20 @@ def update(
     if not (joined or left) and new_email is first_name is last_name is None:
         raise click.UsageError("Say what to change: --email, --first-name, --add-group …")
     ports = installation().ports
-    user = directory.find_user(ports, OPERATOR, email)
-    new_details = details.Details(
+    user = find_user(ports, OPERATOR, email)
+    new_details = Details(
         first_name=ABSENT if first_name is None else first_name,
         last_name=ABSENT if last_name is None else last_name,
         email=ABSENT if new_email is None else new_email,
     )
     if user.is_staff:
-        changes = staff.StaffChanges(
-            new_details, _group_ids(ports, joined), _group_ids(ports, left)
-        )
-        changed = staff.update_staff(ports, OPERATOR, _id(user), changes)
+        changes = StaffChanges(new_details, _group_ids(ports, joined), _group_ids(ports, left))
+        changed = update_staff(ports, OPERATOR, _id(user), changes)
     elif joined or left:
         message = "Only staff are in groups. Make them staff: flask user promote {email}"
         raise Refused(Problem("INVALID", message, "group", values={"email": email}))
     else:
-        changed = customers.update_customer(ports, OPERATOR, _id(user), new_details)
+        changed = update_customer(ports, OPERATOR, _id(user), new_details)
     output().one(changed, ALL_COLUMNS)
 
 
@@ -81,9 +87,9 @@ def promote(email: str, *, joined: tuple[str, ...]) -> None:
     gone: anybody could have chosen it.
     """
     ports = installation().ports
-    user = directory.find_user(ports, OPERATOR, email)
-    new = staff.NewStaff(user.email, groups=_group_ids(ports, joined))
-    output().one(staff.create_staff(ports, OPERATOR, new), ALL_COLUMNS)
+    user = find_user(ports, OPERATOR, email)
+    new = NewStaff(user.email, groups=_group_ids(ports, joined))
+    output().one(create_staff(ports, OPERATOR, new), ALL_COLUMNS)
 
 
 @standalone(
@@ -98,9 +104,9 @@ def promote(email: str, *, joined: tuple[str, ...]) -> None:
 def delete(email: str, *, yes: bool) -> None:
     """Delete somebody with all that is theirs, for good. To lock them out: deactivate."""
     ports = installation().ports
-    user = directory.find_user(ports, OPERATOR, email)
+    user = find_user(ports, OPERATOR, email)
     confirm_action(f"Delete {user.email} with all that is theirs?", yes=yes)
-    remove = staff.delete_staff if user.is_staff else customers.delete_customer
+    remove = delete_staff if user.is_staff else delete_customer
     out = output()
     out.one(remove(ports, OPERATOR, _id(user)), COLUMNS)
     out.say(f"{user.email} is gone.")
@@ -126,20 +132,20 @@ def reset_password(email: str, *, page: str) -> None:
     for. Without MAIL_URL mails are written to instance/mails.txt.
     """
     ports = installation().ports
-    user = directory.find_user(ports, OPERATOR, email)
-    usual = shop.show_settings(ports, OPERATOR).customer_set_password_url
-    target = page or usual or resets.set_password_page(ports, OPERATOR)
-    resets.request_password_reset(ports, OPERATOR, email=user.email, redirect_url=target)
+    user = find_user(ports, OPERATOR, email)
+    usual = show_settings(ports, OPERATOR).customer_set_password_url
+    target = page or usual or set_password_page(ports, OPERATOR)
+    request_password_reset(ports, OPERATOR, email=user.email, redirect_url=target)
     out = output()
     out.one(user, COLUMNS)
     out.say("A running worker mails the link, unless one went out a short while ago.")
 
 
-COMMANDS = (update, promote, delete, reset_password)
+CHANGES = (update, promote, delete, reset_password)
 
 
 def _group_ids(ports: Ports, names: tuple[str, ...]) -> tuple[str, ...]:
-    matches = groups.find_groups(ports, OPERATOR, names) if names else ()
+    matches = find_groups(ports, OPERATOR, names) if names else ()
     return tuple(to_global_id("Group", group.id) for group in matches)
 
 

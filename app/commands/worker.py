@@ -11,7 +11,7 @@ from flask import current_app
 from app.commands.terminal.command import standalone
 from app.commands.terminal.output import Form, output
 from app.domain.authorization.actor import OPERATOR
-from app.services.operations import health_checks as diagnosis
+from app.services.operations.health_checks import require_ready
 from app.web.installation import installation
 
 EXTENSION = "latchkey.worker"
@@ -25,7 +25,7 @@ def command() -> None:
     Forgets what has expired. Any number may run, on any number of machines; `flask serve` starts
     one by itself. Ends on SIGTERM and Ctrl-C, after what it has begun.
     """
-    diagnosis.require_ready(installation().ports, OPERATOR)
+    require_ready(installation().ports, OPERATOR)
     stop = Event()
 
     def end(_signal: int, _frame: FrameType | None) -> None:

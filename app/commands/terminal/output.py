@@ -18,7 +18,7 @@ from typing import Generic, TextIO, TypeVar
 
 import click
 
-from app.commands.terminal import tables
+from app.commands.terminal.tables import Heading, print_fields, print_table
 
 Row = TypeVar("Row")
 _BEYOND_ASCII = re.compile(r"[^\n -~]")
@@ -67,11 +67,10 @@ class Output:
             self.say(empty)
         elif self.form is Form.TABLE:
             headings = [
-                tables.Heading(column.title, column.short and not column.yields)
-                for column in columns
+                Heading(column.title, column.short and not column.yields) for column in columns
             ]
             texts = [[_cell(column.read(row)) for column in columns] for row in rows]
-            left_out = tables.print_table(headings, texts)
+            left_out = print_table(headings, texts)
             if left_out:
                 self.say(f"No room for: {', '.join(left_out)}. --json shows all.")
         else:
@@ -85,7 +84,7 @@ class Output:
         elif self.form is Form.SHORT:
             self._line(row, columns)
         elif self.form is Form.TABLE:
-            tables.print_fields([(one.title, _fact(one, row)) for one in columns])
+            print_fields([(one.title, _fact(one, row)) for one in columns])
         else:
             for one in columns:
                 write(f"{one.title}\t{_text(one.read(row))}")

@@ -18,7 +18,7 @@ from app.domain.deliveries.signatures import SECRET_PREFIX
 from app.domain.values.unset import ABSENT, Absent, present
 from app.domain.webhooks.webhooks import AsyncEvent
 from app.ports.instance import Instance, InstanceWebhook, WebhookDraft
-from app.web import remote_instances
+from app.web.remote_instances import remote_access
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -153,7 +153,7 @@ def event_names(instance: Instance, events: Iterable[str]) -> tuple[str, ...]:
 
 def new_secret() -> str:
     """A secret as Standard Webhooks write it."""
-    random_bytes = remote_instances.remote_access().randomness.secret(_SECRET_BYTES)
+    random_bytes = remote_access().randomness.secret(_SECRET_BYTES)
     return f"{SECRET_PREFIX}{base64.b64encode(random_bytes).decode()}"
 
 

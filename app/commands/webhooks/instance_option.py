@@ -11,11 +11,11 @@ import click
 from app.commands.terminal.api_url import ApiAddress
 from app.commands.terminal.command import Command, standalone
 from app.commands.terminal.text_options import read_file
-from app.commands.webhooks import local_instance
+from app.commands.webhooks.local_instance import LocalInstance
 from app.domain.values.errors import PermissionDenied
 from app.ports.instance import Instance
-from app.web import remote_instances
 from app.web.installation import installation
+from app.web.remote_instances import remote_access
 
 
 @dataclass(slots=True)
@@ -69,8 +69,8 @@ def instance() -> Instance:
     if not choice.url:
         if choice.token_file:
             raise click.UsageError("--token-file is for another instance: give --instance, too.")
-        return local_instance.LocalInstance(installation().ports)
-    access = remote_instances.remote_access()
+        return LocalInstance(installation().ports)
+    access = remote_access()
     token = access.token
     if choice.token_file:
         token = read_file(choice.token_file).strip()

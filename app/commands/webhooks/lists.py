@@ -8,14 +8,12 @@ from app.commands.terminal.output import Column, output
 from app.commands.terminal.prompts import confirm_action, yes_option
 from app.commands.webhooks.instance_option import instance, webhook_command
 from app.commands.webhooks.output import WEBHOOK, WEBHOOKS, find_app, find_webhook
-from app.domain.webhooks import subscribable_events as hearing
+from app.domain.webhooks.subscribable_events import required_permission
 
 _EVENTS = (
     Column[tuple[str, str]]("name", "Event", lambda one: one[0], short=True),
     Column[tuple[str, str]]("description", "Tells", lambda one: one[1]),
-    Column[tuple[str, str]](
-        "permission", "Needs", lambda one: hearing.required_permission(one[0])
-    ),
+    Column[tuple[str, str]]("permission", "Needs", lambda one: required_permission(one[0])),
 )
 
 

@@ -6,10 +6,10 @@ import json
 from collections.abc import Mapping
 from datetime import datetime
 
-from app.domain import events
 from app.domain.apps.apps import App
 from app.domain.authorization.actor import OPERATOR
 from app.domain.deliveries.deliveries import DeliveryStatus, EventDelivery, ReplayResult
+from app.domain.events import EVENTS, EventType
 from app.domain.sign_in.jws import ALGORITHM
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import key_of, to_global_id
@@ -26,12 +26,18 @@ from app.ports.instance import (
     InstanceWebhook,
     WebhookDraft,
 )
-from app.services.apps import app_lists
-from app.services.deliveries import dry_runs, replays
-from app.services.deliveries import lists as delivery_lists
-from app.services.keys import ring as keys
-from app.services.webhooks import changes as webhook_changes
-from app.services.webhooks import details as webhooks
+from app.services.apps.app_lists import list_apps, show_app
+from app.services.deliveries.dry_runs import dry_run_webhook, trigger_webhook
+from app.services.deliveries.lists import DeliveryFilter, list_attempts, list_deliveries
+from app.services.deliveries.replays import replay_deliveries, retry_delivery
+from app.services.keys.ring import published_keys
+from app.services.webhooks.changes import (
+    WebhookInput,
+    create_webhook,
+    delete_webhook,
+    update_webhook,
+)
+from app.services.webhooks.details import webhooks_of_apps
 
 
 class LocalInstance:
@@ -46,67 +52,61 @@ class LocalInstance:
 
     def webhooks(self) -> tuple[InstanceWebhook, ...]:
         apps = {app.id: _to_app(app) for app in self._apps()}
-        by_app = webhooks.webhooks_of_apps(self._ports, self._actor, list(apps))
+        by_app = webhooks_of_apps(self._ports, self._actor, list(apps))
         return tuple(_to_webhook(one, app) for key, app in apps.items() for one in by_app[key])
 
     def event_types(self) -> Mapping[str, str]:
-        descriptions = {
-            event.value: events.EVENTS[event].description for event in events.EventType
-        }
+        descriptions = {event.value: EVENTS[event].description for event in EventType}
         return {one.value: descriptions.get(one.value, ANY_EVENT) for one in AsyncEvent}
 
     def create(self, app_id: str, draft: WebhookDraft) -> InstanceWebhook:
         key = key_of(app_id, "App", field="app")
-        created = webhook_changes.create_webhook(self._ports, self._actor, _input(draft), key)
+        created = create_webhook(self._ports, self._actor, _input(draft), key)
         return _to_webhook(created, self._app(created.app_id))
 
     def change(self, webhook: InstanceWebhook, draft: WebhookDraft) -> InstanceWebhook:
-        changed = webhook_changes.update_webhook(
-            self._ports, self._actor, webhook.id, "", _input(draft)
-        )
+        changed = update_webhook(self._ports, self._actor, webhook.id, "", _input(draft))
         return _to_webhook(changed, webhook.app)
 
     def delete(self, webhook: InstanceWebhook) -> None:
-        webhook_changes.delete_webhook(self._ports, self._actor, webhook.id)
+        delete_webhook(self._ports, self._actor, webhook.id)
 
     def dry_run(
         self, *, object_id: str | None = None, query: str | None = None, app_id: str | None = None
     ) -> str:
-        ran = dry_runs.dry_run_webhook(
+        ran = dry_run_webhook(
             self._ports, self._actor, object_id=object_id, query=query, app=app_id
         )
         return ran.payload
 
     def trigger(self, webhook_id: str, object_id: str | None) -> InstanceDelivery:
-        return self._to_delivery(
-            dry_runs.trigger_webhook(self._ports, self._actor, webhook_id, object_id)
-        )
+        return self._to_delivery(trigger_webhook(self._ports, self._actor, webhook_id, object_id))
 
     def deliveries(self, webhook_id: str, wanted: DeliveryQuery) -> DeliveryPage:
         request = PageRequest(
             wanted.size, cursor=read_cursor(wanted.after, "after") if wanted.after else ()
         )
-        chosen = delivery_lists.DeliveryFilter(_status(wanted.status), wanted.event)
+        chosen = DeliveryFilter(_status(wanted.status), wanted.event)
         key = key_of(webhook_id, "Webhook")
-        page = delivery_lists.list_deliveries(self._ports, self._actor, key, request, chosen)
+        page = list_deliveries(self._ports, self._actor, key, request, chosen)
         return DeliveryPage(
             items=tuple(map(self._to_delivery, page.items)),
             next=page.cursors[-1] if page.has_next else "",
         )
 
     def retry(self, delivery_id: str) -> InstanceDelivery:
-        return self._to_delivery(replays.retry_delivery(self._ports, self._actor, delivery_id))
+        return self._to_delivery(retry_delivery(self._ports, self._actor, delivery_id))
 
     def replay(
         self, webhook_id: str, since: datetime, *, failed: bool, missing: bool
     ) -> ReplayResult:
         key = key_of(webhook_id, "Webhook")
-        return replays.replay_deliveries(
+        return replay_deliveries(
             self._ports, self._actor, key, since, failed=failed, missing=missing
         )
 
     def key_set(self) -> bytes:
-        published = keys.published_keys(self._ports)
+        published = published_keys(self._ports)
         entries = [
             {"kty": "RSA", "alg": ALGORITHM, "kid": key.kid, "n": key.n, "e": key.e}
             for key in published
@@ -117,22 +117,20 @@ class LocalInstance:
         apps: list[App] = []
         request = PageRequest(MAX_PAGE_SIZE)
         while True:
-            page = app_lists.list_apps(self._ports, self._actor, request)
+            page = list_apps(self._ports, self._actor, request)
             apps += page.items
             if not page.has_next:
                 return apps
             request = PageRequest(MAX_PAGE_SIZE, cursor=read_cursor(page.cursors[-1], "after"))
 
     def _app(self, key: int) -> InstanceApp:
-        app = app_lists.show_app(self._ports, self._actor, key)
+        app = show_app(self._ports, self._actor, key)
         if app is None:
             raise Refused(Problem("NOT_FOUND", "There is no such app.", "app"))
         return _to_app(app)
 
     def _to_delivery(self, delivery: EventDelivery) -> InstanceDelivery:
-        newest = delivery_lists.list_attempts(
-            self._ports, self._actor, delivery.id, PageRequest(1)
-        ).items
+        newest = list_attempts(self._ports, self._actor, delivery.id, PageRequest(1)).items
         attempts = [
             InstanceAttempt(
                 created_at=one.created_at,
@@ -173,8 +171,8 @@ def _to_webhook(webhook: Webhook, app: InstanceApp) -> InstanceWebhook:
     )
 
 
-def _input(draft: WebhookDraft) -> webhook_changes.WebhookInput:
-    return webhook_changes.WebhookInput(
+def _input(draft: WebhookDraft) -> WebhookInput:
+    return WebhookInput(
         name=draft.name,
         target_url=draft.target_url,
         events=_events(draft.events),

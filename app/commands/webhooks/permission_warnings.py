@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.commands.terminal.output import output
-from app.domain.webhooks import subscribable_events as hearing
+from app.domain.webhooks.subscribable_events import not_permitted, receives_nothing
 from app.ports.instance import InstanceWebhook
 
 
@@ -12,8 +12,8 @@ def warn_of_missing_permission(webhook: InstanceWebhook) -> bool:
     app = webhook.app
     if app.permissions is None:
         return False
-    for permission, events in hearing.not_permitted(webhook.events, app.permissions).items():
+    for permission, events in not_permitted(webhook.events, app.permissions).items():
         need = "needs" if len(events) == 1 else "need"
         message = f"{', '.join(events)} {need} {permission}, which {app.name} does not hold"
         output().say(f"Warning: {message}: it is not told.")
-    return hearing.receives_nothing(webhook.events, app.permissions)
+    return receives_nothing(webhook.events, app.permissions)
