@@ -1,6 +1,10 @@
 """The migrations make the tables that the records describe, and take the data along."""
 
+import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from alembic import command
@@ -56,6 +60,30 @@ def test_the_tables_are_those_of_the_records(empty_database_url: str, engine: En
     with engine.connect() as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True})
         assert compare_metadata(context, complete_metadata()) == []
+
+
+def test_new_revision_has_the_style_that_is_checked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scripts = tmp_path / "migrations"
+    shutil.copytree(MIGRATIONS, scripts, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy("pyproject.toml", tmp_path)
+    url = f"sqlite:///{tmp_path}/shop.sqlite3"
+    migrations.upgrade(url)
+    with schema_revisions.connection_to(url) as connection:
+        connection.execute(text("ALTER TABLE shop DROP COLUMN customer_set_password_url"))
+        connection.execute(text("DROP TABLE password_guesses"))
+    monkeypatch.setattr(migrations, "SCRIPTS", scripts)
+    migrations.make_revision(url, "Lost column and table", "9999_lost")
+    written = scripts / "versions" / "9999_lost.py"
+    assert "customer_set_password_url" in written.read_text()
+    assert 'op.create_table(\n        "password_guesses"' in written.read_text()
+    for check in (["check"], ["format", "--check"]):
+        command_line = [sys.executable, "-m", "ruff", *check, "migrations/versions/9999_lost.py"]
+        done = subprocess.run(
+            command_line, cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stdout
 
 
 def test_every_migration_can_be_taken_back(engine: Engine) -> None:
