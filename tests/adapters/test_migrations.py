@@ -16,7 +16,7 @@ from sqlalchemy import Connection, Engine, create_engine, make_url, text
 from sqlalchemy.pool import NullPool
 
 from app.adapters import migrations
-from app.adapters.schema_revisions import SchemaRevisions
+from app.adapters.schema_revisions import SchemaRevisions, connection_to
 from app.models.record import complete_metadata
 
 MIGRATIONS = "migrations"
@@ -70,7 +70,7 @@ def test_new_revision_has_the_style_that_is_checked(
     shutil.copy("pyproject.toml", tmp_path)
     url = f"sqlite:///{tmp_path}/shop.sqlite3"
     migrations.upgrade(url)
-    with schema_revisions.connection_to(url) as connection:
+    with connection_to(url) as connection:
         connection.execute(text("ALTER TABLE shop DROP COLUMN customer_set_password_url"))
         connection.execute(text("DROP TABLE password_guesses"))
     monkeypatch.setattr(migrations, "SCRIPTS", scripts)
