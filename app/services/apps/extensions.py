@@ -1,6 +1,6 @@
 """List the extensions that apps add to the dashboard, for the staff who can use them."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from sqlalchemy import Select, select
@@ -12,10 +12,11 @@ from app.domain.authorization.permissions import split_names
 from app.domain.values.pages import Page, PageRequest, empty_page
 from app.domain.values.text_rules import is_storable
 from app.models import AppExtensionRecord, AppRecord
-from app.ports import Ports
+from app.ports import NamedRow, Ports
 from app.services.authorization.register import staff_and_apps
 from app.services.identity.stored_apps import APP_COLUMNS, to_app
 from app.services.lists.paging import Order, read_page
+from app.services.lists.records import record_from
 
 _BY_AGE = Order((AppExtensionRecord.id,))
 _COLUMNS = (
@@ -78,29 +79,20 @@ def extensions_of_apps(
 ) -> Mapping[int, tuple[Extension, ...]]:
     """The extensions of each of several apps, active or not; one statement for all."""
     by_id = {app.id: app for app in apps}
-    wanted: Select[*tuple[object, ...]] = select(AppExtensionRecord.app_id, *_COLUMNS)
+    wanted: Select[*tuple[object, ...]] = select(
+        AppExtensionRecord.app_id.label("extended_id"), *_COLUMNS
+    )
     wanted = wanted.where(AppExtensionRecord.app_id.in_(by_id))
     with ports.database.reading() as session:
         rows = session.execute(wanted.order_by(AppExtensionRecord.id)).all()
-    found = [_extension(by_id[int(str(row[0]))], row[1:]) for row in rows]
+    found = [_extension(by_id[row.extended_id], row) for row in rows]
     return {app_id: tuple(one for one in found if one.app.id == app_id) for app_id in by_id}
 
 
-def _of_its_app(row: Sequence[object]) -> Extension:
-    width = len(APP_COLUMNS)
-    return _extension(to_app(row), row[width : width + len(_COLUMNS)])
+def _of_its_app(row: NamedRow) -> Extension:
+    return _extension(to_app(row), row)
 
 
-def _extension(app: App, row: Sequence[object]) -> Extension:
-    key, label, url, mount, target, identifier, permissions, settings = row
-    return Extension(
-        id=int(str(key)),
-        app=app,
-        label=str(label),
-        url=str(url),
-        mount=str(mount),
-        target=str(target),
-        identifier=str(identifier),
-        permissions=split_names(str(permissions)),
-        settings=settings if isinstance(settings, Mapping) else {},
-    )
+def _extension(app: App, row: NamedRow) -> Extension:
+    permissions = split_names(row.permissions)
+    return record_from(Extension, row, app=app, permissions=permissions)

@@ -1,5 +1,6 @@
 """Counts of tokens and webhooks for lists of apps."""
 
+import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,8 +12,10 @@ from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.webhooks.webhooks import AsyncEvent
 from app.models import AppRecord, AppTokenRecord, WebhookEventRecord, WebhookRecord
+from app.models.json_arrays import json_array_text
 from app.ports import Ports
 from app.services.authorization.register import requires
+from app.services.lists.records import record_from
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +47,14 @@ def summaries_of_apps(
     in_trouble = or_(WebhookRecord.failing_since.is_not(None), WebhookRecord.disabled_reason != "")
     query: Select[*tuple[Any, ...]] = select(
         AppRecord.id,
-        _of_tokens(func.count()),
-        func.coalesce(newest, ""),
-        _of_tokens(func.max(AppTokenRecord.last_used_at)),
-        _webhooks().scalar_subquery(),
-        _webhooks().where(in_trouble).scalar_subquery(),
+        _of_tokens(func.count()).label("tokens"),
+        func.coalesce(newest, "").label("last_four"),
+        _of_tokens(func.max(AppTokenRecord.last_used_at)).label("last_used_at"),
+        _webhooks().scalar_subquery().label("webhooks"),
+        _webhooks().where(in_trouble).scalar_subquery().label("failing"),
     ).where(AppRecord.id.in_(app_ids))
     with ports.database.reading() as session:
-        return {row[0]: AppSummary(*row[1:]) for row in session.execute(query)}
+        return {row.id: record_from(AppSummary, row) for row in session.execute(query)}
 
 
 def _of_tokens(told: ColumnElement[Any]) -> ColumnElement[Any]:
@@ -86,7 +89,7 @@ class AppWebhook:
 def list_webhooks_of_app(ports: Ports, actor: Actor, app_id: int) -> tuple[AppWebhook, ...]:
     """The webhooks of an app, the oldest first; one statement."""
     events = (
-        select(func.aggregate_strings(WebhookEventRecord.event, ","))
+        select(json_array_text(WebhookEventRecord.event))
         .where(WebhookEventRecord.webhook_id == WebhookRecord.id)
         .scalar_subquery()
     )
@@ -96,21 +99,18 @@ def list_webhooks_of_app(ports: Ports, actor: Actor, app_id: int) -> tuple[AppWe
             WebhookRecord.name,
             WebhookRecord.target_url,
             WebhookRecord.is_active,
-            WebhookRecord.failing_since.is_not(None),
+            WebhookRecord.failing_since.is_not(None).label("is_failing"),
             WebhookRecord.disabled_reason,
-            func.coalesce(events, ""),
+            events.label("events"),
         )
         .where(WebhookRecord.app_id == app_id)
         .order_by(WebhookRecord.id)
     )
     with ports.database.reading() as session:
         rows = session.execute(query).all()
-    return tuple(
-        AppWebhook(key, name, target, active, failing, reason, _events(names))
-        for key, name, target, active, failing, reason, names in rows
-    )
+    return tuple(record_from(AppWebhook, row, events=_events(row.events)) for row in rows)
 
 
-def _events(names: str) -> tuple[AsyncEvent, ...]:
-    held = names.split(",")
+def _events(text: str) -> tuple[AsyncEvent, ...]:
+    held = json.loads(text)
     return tuple(event for event in AsyncEvent if event.value in held)

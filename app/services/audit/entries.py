@@ -1,9 +1,8 @@
 """Read the audit log: a page, one entry, or all for an export."""
 
 from collections.abc import Iterator
-from typing import Any
 
-from sqlalchemy import ColumnElement, Row, Select, or_, select
+from sqlalchemy import ColumnElement, Select, or_, select
 from sqlalchemy.orm import Session
 
 from app.domain.audit.entries import MAX_SEARCHED, MAX_TEXT_LENGTH, AuditEntry, AuditFilter
@@ -13,9 +12,10 @@ from app.domain.values.errors import Problem, Refused
 from app.domain.values.pages import Page, PageRequest, empty_page, read_cursor
 from app.domain.values.text_rules import is_storable
 from app.models import AuditRecord
-from app.ports import Ports
+from app.ports import NamedRow, Ports
 from app.services.authorization.register import part, requires_person
 from app.services.lists.paging import Order, read_page
+from app.services.lists.records import record_from
 from app.services.lists.substring_search import contains_text
 
 _COLUMNS = (
@@ -33,7 +33,7 @@ _COLUMNS = (
     AuditRecord.before,
     AuditRecord.after,
 )
-"""In the order of the fields of ``AuditEntry``."""
+"""The fields of ``AuditEntry``."""
 
 _BY_TIME = (AuditRecord.at, AuditRecord.id)
 _EXPORTED_AT_ONCE = 500
@@ -133,6 +133,5 @@ def _conditions(wanted: AuditFilter) -> list[ColumnElement[bool]]:
     return conditions
 
 
-def _entry(row: Row[*tuple[object, ...]]) -> AuditEntry:
-    values: tuple[Any, ...] = tuple(row[: len(_COLUMNS)])
-    return AuditEntry(*values)
+def _entry(row: NamedRow) -> AuditEntry:
+    return record_from(AuditEntry, row)

@@ -29,7 +29,7 @@ from app.models.products import NO_PRICE
 from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import requires
-from app.services.commerce.stored_products import free_slug, locked_product
+from app.services.commerce.stored_products import free_slug, locked_product, product_of
 from app.services.outbox.publisher import add_event
 
 _AUDITED = ("name", "slug", "price", "is_published")
@@ -81,7 +81,8 @@ def update_product(ports: Ports, actor: Actor, product_id: str, said: ProductInp
     key = key_of(product_id, "Product")
     try:
         with ports.database.transaction() as session:
-            stored, before = locked_product(session, key)
+            stored = locked_product(session, key)
+            before = product_of(stored)
             after = _applied(before, said)
             if after != before:
                 after = replace(after, updated_at=ports.clock.now())
@@ -102,7 +103,8 @@ def delete_product(ports: Ports, actor: Actor, product_id: str) -> Product:
     """
     key = key_of(product_id, "Product")
     with ports.database.transaction() as session:
-        stored, product = locked_product(session, key)
+        stored = locked_product(session, key)
+        product = product_of(stored)
         session.delete(stored)
         add_event(ports, actor, session, ProductDeleted(key, snapshot=snapshot_of(product)))
         _audit(ports, actor, session, "product.delete", product, None)

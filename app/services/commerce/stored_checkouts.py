@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
@@ -15,8 +14,10 @@ from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import parse_global_id
 from app.domain.values.text_rules import is_storable
 from app.models import CheckoutLineRecord, CheckoutRecord, ProductRecord
+from app.ports import NamedRow
 from app.services.authorization.register import part
 from app.services.commerce.stored_products import PRODUCT_COLUMNS, to_product
+from app.services.lists.records import record_from
 
 CHECKOUTS: Select[*tuple[object, ...]] = select(
     CheckoutRecord.id,
@@ -44,18 +45,9 @@ _LINES = (
 
 
 @part
-def to_checkout(row: Sequence[Any]) -> Checkout:
+def to_checkout(row: NamedRow) -> Checkout:
     """The cart in a row of ``CHECKOUTS``, without its lines."""
-    key, token, user_id, email, created_at, updated_at = row[:6]
-    return Checkout(
-        id=key,
-        token=token,
-        user_id=user_id,
-        email=email,
-        lines=(),
-        created_at=created_at,
-        updated_at=updated_at,
-    )
+    return record_from(Checkout, row, lines=())
 
 
 @part
@@ -68,17 +60,14 @@ def lines_of(
     """
     found: dict[int, tuple[CheckoutLine, ...]] = {}
     wanted = _LINES.where(CheckoutLineRecord.checkout_id.in_(list(checkout_ids)))
-    for checkout_id, key, name, quantity, unit_price, currency, *columns in session.execute(
-        wanted
-    ):
-        line = CheckoutLine(
-            id=key,
-            product=visible_product(columns, actor),
-            product_name=name,
-            quantity=quantity,
-            unit_price=of_units(unit_price, currency),
+    for row in session.execute(wanted):
+        line = record_from(
+            CheckoutLine,
+            row,
+            product=visible_product(row, actor),
+            unit_price=of_units(row.unit_price, row.currency),
         )
-        found[checkout_id] = (*found.get(checkout_id, ()), line)
+        found[row.checkout_id] = (*found.get(row.checkout_id, ()), line)
     return found
 
 
@@ -92,11 +81,11 @@ def with_lines(
 
 
 @part
-def visible_product(columns: Sequence[Any], actor: Actor) -> Product | None:
-    """The product in the columns of an outer join, unless it is gone, or hidden from ``actor``."""
-    if columns[0] is None:
+def visible_product(row: NamedRow, actor: Actor) -> Product | None:
+    """The product in a row of an outer join, unless it is gone, or hidden from ``actor``."""
+    if row.product_id is None:
         return None
-    product = to_product(columns)
+    product = to_product(row)
     return product if product.is_published or sees_unpublished(actor) else None
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
@@ -12,10 +11,12 @@ from app.domain.authorization.actor import Actor
 from app.domain.commerce.money import of_units
 from app.domain.commerce.orders import Order, OrderLine, OrderStatus, sees_buyer
 from app.models import OrderLineRecord, OrderRecord, ProductRecord, UserRecord
+from app.ports import NamedRow
 from app.services.authorization.live_sessions import USER_COLUMNS, read_user
 from app.services.authorization.register import part
 from app.services.commerce.stored_checkouts import visible_product
 from app.services.commerce.stored_products import PRODUCT_COLUMNS
+from app.services.lists.records import record_from
 
 ORDERS: Select[*tuple[object, ...]] = select(
     OrderRecord.id,
@@ -46,18 +47,11 @@ _LINES = (
 
 
 @part
-def to_order(row: Sequence[Any]) -> Order:
+def to_order(row: NamedRow) -> Order:
     """The order in a row of ``ORDERS``, without its lines."""
-    key, status, is_paid, user_id, user_email, total, currency, created_at, updated_at = row[:9]
-    return Order(
-        id=key,
-        status=OrderStatus(status),
-        is_paid=is_paid,
-        user_id=user_id,
-        user_email=user_email,
-        total=of_units(total, currency),
-        created_at=created_at,
-        updated_at=updated_at,
+    total = of_units(row.total, row.currency)
+    return record_from(
+        Order, row, status=OrderStatus(row.status), total=total, lines=(), user=None
     )
 
 
@@ -94,15 +88,14 @@ def _lines_of(
 ) -> Mapping[int, tuple[OrderLine, ...]]:
     found: dict[int, tuple[OrderLine, ...]] = {}
     wanted = _LINES.where(OrderLineRecord.order_id.in_(list(order_ids)))
-    for order_id, key, name, quantity, unit_price, currency, *columns in session.execute(wanted):
-        line = OrderLine(
-            id=key,
-            product=visible_product(columns, actor),
-            product_name=name,
-            quantity=quantity,
-            unit_price=of_units(unit_price, currency),
+    for row in session.execute(wanted):
+        line = record_from(
+            OrderLine,
+            row,
+            product=visible_product(row, actor),
+            unit_price=of_units(row.unit_price, row.currency),
         )
-        found[order_id] = (*found.get(order_id, ()), line)
+        found[row.order_id] = (*found.get(row.order_id, ()), line)
     return found
 
 

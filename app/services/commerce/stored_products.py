@@ -1,6 +1,5 @@
 """Products as they are stored: read, and found a slug for."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import Select, select
@@ -11,21 +10,22 @@ from app.domain.commerce.products import Product
 from app.domain.values.errors import Problem, Refused
 from app.models import ProductRecord
 from app.models.products import NO_PRICE
-from app.ports import Ports
+from app.ports import NamedRow, Ports
 from app.services.authorization.register import part
 
-PRODUCT_COLUMNS = (
-    ProductRecord.id,
-    ProductRecord.name,
-    ProductRecord.slug,
-    ProductRecord.description,
-    ProductRecord.price,
-    ProductRecord.currency,
-    ProductRecord.is_published,
-    ProductRecord.created_at,
-    ProductRecord.updated_at,
+_FIELDS = (
+    "id",
+    "name",
+    "slug",
+    "description",
+    "price",
+    "currency",
+    "is_published",
+    "created_at",
+    "updated_at",
 )
-"""What ``to_product`` expects, in this order."""
+PRODUCT_COLUMNS = tuple(getattr(ProductRecord, name).label(f"product_{name}") for name in _FIELDS)
+"""What ``to_product`` expects in a row."""
 
 PRODUCTS: Select[*tuple[object, ...]] = select(*PRODUCT_COLUMNS)
 
@@ -34,23 +34,24 @@ _RANDOM_LENGTH = 8
 
 
 @part
-def to_product(row: Sequence[Any]) -> Product:
-    """The product in a row that begins with ``PRODUCT_COLUMNS``."""
-    key, name, slug, description, price, currency, is_published, created_at, updated_at = row[:9]
-    return Product(
-        id=key,
-        name=name,
-        slug=slug,
-        description=description,
-        price=None if price == NO_PRICE else of_units(price, currency),
-        is_published=is_published,
-        created_at=created_at,
-        updated_at=updated_at,
-    )
+def to_product(row: NamedRow) -> Product:
+    """The product in a row that has ``PRODUCT_COLUMNS``."""
+    return _product({name: getattr(row, f"product_{name}") for name in _FIELDS})
 
 
 @part
-def locked_product(session: Session, product_id: int) -> tuple[ProductRecord, Product]:
+def product_of(stored: ProductRecord) -> Product:
+    """The product in its record."""
+    return _product({name: getattr(stored, name) for name in _FIELDS})
+
+
+def _product(values: dict[str, Any]) -> Product:
+    units, currency = values.pop("price"), values.pop("currency")
+    return Product(price=None if units == NO_PRICE else of_units(units, currency), **values)
+
+
+@part
+def locked_product(session: Session, product_id: int) -> ProductRecord:
     """Lock and return the product of that key.
 
     Refuses NOT_FOUND on ``id``.
@@ -58,7 +59,7 @@ def locked_product(session: Session, product_id: int) -> tuple[ProductRecord, Pr
     stored = session.get(ProductRecord, product_id, with_for_update=True)
     if stored is None:
         raise Refused(Problem("NOT_FOUND", "There is no such product.", "id"))
-    return stored, to_product([getattr(stored, column.key) for column in PRODUCT_COLUMNS])
+    return stored
 
 
 @part

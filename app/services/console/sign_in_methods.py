@@ -1,6 +1,7 @@
 """The sign-in methods of people: password, identities at providers, and open sessions."""
 
-from collections.abc import Collection, Mapping, Sequence
+import json
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -15,12 +16,12 @@ from app.models import (
     SessionRecord,
     UserRecord,
 )
-from app.ports import Ports
+from app.models.json_arrays import json_array_text
+from app.ports import NamedRow, Ports
 from app.services.authorization.register import account_owner_only, requires
 from app.services.identity.sso_coverage import KNOWN_BY
+from app.services.lists.records import record_from
 from app.services.sign_in.reauthentication import own_id
-
-_BETWEEN = "\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ def sign_in_methods_of_staff(
     """Return the sign-in methods of several staff members in one statement."""
     query = _methods(ports).where(UserRecord.id.in_(user_ids), UserRecord.is_staff)
     with ports.database.reading() as session:
-        return {row[0]: _to_methods(row[1:]) for row in session.execute(query)}
+        return {row.id: _to_methods(row) for row in session.execute(query)}
 
 
 @account_owner_only
@@ -52,13 +53,13 @@ def show_own_sign_in_methods(ports: Ports, actor: Actor) -> SignInMethods:
     """Return the caller's sign-in methods; raises ``PermissionDenied`` for an extension."""
     query = _methods(ports).where(UserRecord.id == own_id(actor))
     with ports.database.reading() as session:
-        return _to_methods(session.execute(query).one()[1:])
+        return _to_methods(session.execute(query).one())
 
 
 def _methods(ports: Ports) -> Select[*tuple[Any, ...]]:
     identity, provider = ExternalIdentityRecord, IdentityProviderRecord
     providers = (
-        select(func.aggregate_strings(provider.name, _BETWEEN))
+        select(json_array_text(provider.name))
         .select_from(identity)
         .join(provider, KNOWN_BY)
         .where(identity.user_id == UserRecord.id)
@@ -66,10 +67,10 @@ def _methods(ports: Ports) -> Select[*tuple[Any, ...]]:
     )
     return select(
         UserRecord.id,
-        UserRecord.password_hash.is_not(None),
-        func.coalesce(providers, ""),
-        _of_sessions(ports, func.count()),
-        _of_sessions(ports, func.max(SessionRecord.last_used_at)),
+        UserRecord.password_hash.is_not(None).label("has_password"),
+        providers.label("providers"),
+        _of_sessions(ports, func.count()).label("sessions"),
+        _of_sessions(ports, func.max(SessionRecord.last_used_at)).label("last_used_at"),
     )
 
 
@@ -83,7 +84,5 @@ def _of_sessions(ports: Ports, told: ColumnElement[Any]) -> ColumnElement[Any]:
     )
 
 
-def _to_methods(row: Sequence[Any]) -> SignInMethods:
-    has_password, providers, sessions, last_used_at = row
-    names = sorted(set(str(providers).split(_BETWEEN))) if providers else ()
-    return SignInMethods(bool(has_password), tuple(names), sessions, last_used_at)
+def _to_methods(row: NamedRow) -> SignInMethods:
+    return record_from(SignInMethods, row, providers=tuple(sorted(set(json.loads(row.providers)))))

@@ -79,17 +79,17 @@ def show_delivery_details(ports: Ports, actor: Actor, delivery_id: int) -> Deliv
         if row is None:
             return None
         line = to_line(row)
-        payload, api_url, *encrypted, old_until = row[-5:]
+        secrets = [row.secret]
         links = sent_links(ports, session, [line.id]) if holds_secret(line.event) else {}
         attempts = _attempts(session, line.id)
-    if old_until is None or old_until <= ports.clock.now():
-        encrypted = encrypted[:1]
-    signing = tuple(_decrypted(ports, one) for one in encrypted if one)
-    check = _Check(ports, keys, signing, redacted_payload(ports, payload, None))
+    if row.old_secret_until is not None and row.old_secret_until > ports.clock.now():
+        secrets.append(row.old_secret)
+    signing = tuple(_decrypted(ports, one) for one in secrets if one)
+    check = _Check(ports, keys, signing, redacted_payload(ports, row.payload, None))
     link = links.get(line.id)
-    shown = redacted_payload(ports, payload, None if link is None else link.secret or "")
+    shown = redacted_payload(ports, row.payload, None if link is None else link.secret or "")
     judged = tuple(ShownAttempt(one, check.of(one)) for one in attempts)
-    return DeliveryDetails(line, shown, api_url, judged)
+    return DeliveryDetails(line, shown, row.issuer, judged)
 
 
 @requires_person(Permission.MANAGE_APPS)

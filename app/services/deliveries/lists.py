@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
-from sqlalchemy import Row, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor
@@ -12,9 +11,10 @@ from app.domain.deliveries.deliveries import Attempt, DeliveryStatus, EventDeliv
 from app.domain.values.pages import Page, PageRequest, empty_page, with_items
 from app.domain.webhooks.permissions import is_within_limit
 from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
-from app.ports import Ports
+from app.ports import NamedRow, Ports
 from app.services.authorization.register import part, staff_and_apps
 from app.services.lists.paging import Order, read_page
+from app.services.lists.records import record_from
 from app.services.outbox.link_secrets import holds_secret, redacted_payload
 from app.services.webhooks.details import show_webhook
 from app.services.webhooks.link_recipients import sent_links
@@ -125,20 +125,12 @@ def _shown(
 
 
 @part
-def to_delivery(row: Row[*tuple[object, ...]]) -> EventDelivery:
-    """The delivery in a row that begins with ``DELIVERY_COLUMNS``."""
-    values: tuple[Any, ...] = tuple(row[:7])
-    key, webhook, event, status, created_at, payload, given_up = values
-    return EventDelivery(
-        key, webhook, event, DeliveryStatus(status), created_at, payload, given_up
-    )
+def to_delivery(row: NamedRow) -> EventDelivery:
+    """The delivery in a row that has ``DELIVERY_COLUMNS``."""
+    return record_from(EventDelivery, row, status=DeliveryStatus(row.status))
 
 
 @part
-def to_attempt(row: Row[*tuple[object, ...]]) -> Attempt:
-    """The attempt in a row that begins with ``ATTEMPT_COLUMNS``."""
-    values: tuple[Any, ...] = tuple(row[:8])
-    key, created_at, duration, status, answered, asked, headers, response = values
-    return Attempt(
-        key, created_at, duration, DeliveryStatus(status), answered, asked, headers, response
-    )
+def to_attempt(row: NamedRow) -> Attempt:
+    """The attempt in a row that has ``ATTEMPT_COLUMNS``."""
+    return record_from(Attempt, row, status=DeliveryStatus(row.status))

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, Select, literal_column, or_, select
+from sqlalchemy import ColumnElement, Select, literal_column, or_, select
 
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
@@ -16,12 +16,13 @@ from app.domain.values.ids import parse_global_id, parse_key, to_global_id
 from app.domain.values.pages import Page, PageRequest, empty_page
 from app.domain.values.ranges import Range
 from app.models import AppRecord, CheckoutRecord, DeliveryRecord, WebhookRecord
-from app.ports import Ports
+from app.ports import NamedRow, Ports
 from app.services.authorization.register import part, requires_person
 from app.services.commerce.stored_checkouts import token_in
 from app.services.lists.index_hints import without_index
 from app.services.lists.paging import Column, Order, read_page
 from app.services.lists.range_filters import can_match, in_range
+from app.services.lists.records import record_from
 from app.services.lists.substring_search import contains_text
 
 NO_ANSWER = 0
@@ -38,10 +39,10 @@ _CART = (
 LINE_COLUMNS = (
     DeliveryRecord.id,
     DeliveryRecord.webhook_id,
-    WebhookRecord.name,
+    WebhookRecord.name.label("webhook_name"),
     WebhookRecord.target_url,
-    AppRecord.id,
-    AppRecord.name,
+    AppRecord.id.label("app_id"),
+    AppRecord.name.label("app_name"),
     DeliveryRecord.event,
     DeliveryRecord.status,
     DeliveryRecord.created_at,
@@ -51,9 +52,9 @@ LINE_COLUMNS = (
     DeliveryRecord.given_up,
     DeliveryRecord.message_id,
     DeliveryRecord.subject_id,
-    _CART,
+    _CART.label("checkout_token"),
 )
-"""In the order of the fields of ``DeliveryLine``; the last two make its ``object_id``."""
+"""The fields of ``DeliveryLine``; the last two make its ``object_id``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,14 +136,18 @@ def select_lines() -> Select[*tuple[Any, ...]]:
 
 
 @part
-def to_line(row: Row[*tuple[Any, ...]]) -> DeliveryLine:
-    """The line in a row that begins with ``LINE_COLUMNS``."""
-    *values, subject_id, token = row[: len(LINE_COLUMNS)]
-    values[6], values[7] = EventType(values[6]), DeliveryStatus(values[7])
-    kind = EVENTS[values[6]].subject
-    key = token if kind == "Checkout" else subject_id
-    values.append(to_global_id(kind, key) if key else "")
-    return DeliveryLine(*values)
+def to_line(row: NamedRow) -> DeliveryLine:
+    """The line in a row that has ``LINE_COLUMNS``."""
+    event = EventType(row.event)
+    subject = EVENTS[event].subject
+    key = row.checkout_token if subject == "Checkout" else row.subject_id
+    return record_from(
+        DeliveryLine,
+        row,
+        event=event,
+        status=DeliveryStatus(row.status),
+        object_id=to_global_id(subject, key) if key else "",
+    )
 
 
 def _conditions(wanted: DeliverySearch) -> Iterator[ColumnElement[bool]]:

@@ -25,6 +25,7 @@ from app.services.deliveries.attempt_results import (
 from app.services.deliveries.attempts import send_attempt
 from app.services.deliveries.dispatch import LEASE, release_batch
 from app.services.deliveries.signing import Endpoint, endpoint_of
+from app.services.lists.records import record_from
 from app.services.outbox.link_secrets import decrypted_payload, holds_secret
 from app.services.webhooks.link_recipients import SentLink, sent_links
 from app.services.webhooks.stored_webhooks import read_saver
@@ -158,7 +159,7 @@ def _begin(ports: Ports, batch: Batch) -> Sequence[Delivery]:
             )
         ).all()
     return _with_decrypted_payloads(
-        ports, batch, sorted((Delivery(*row) for row in rows), key=lambda one: one.id)
+        ports, batch, sorted((record_from(Delivery, row) for row in rows), key=lambda one: one.id)
     )
 
 

@@ -1,12 +1,11 @@
 """Apps and their tokens as they are stored: read, and written inside a transaction."""
 
-from collections.abc import Sequence
 from dataclasses import fields
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import Select, func, select
+from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
 from app.domain.apps.app_tokens import RANDOM_LENGTH, digest_of, last_four, make_app_token
@@ -15,51 +14,33 @@ from app.domain.authorization.actor import Actor
 from app.domain.authorization.grants import is_manageable
 from app.domain.authorization.permissions import Permission, in_order, joined_names, split_names
 from app.domain.values.errors import Problem, Refused
-from app.models import AppPermissionRecord, AppRecord, AppTokenRecord
-from app.ports import Ports
+from app.models import AppRecord, AppTokenRecord
+from app.ports import NamedRow, Ports
 from app.services.authorization.register import part
-
-_PERMISSIONS = (
-    select(func.aggregate_strings(AppPermissionRecord.permission, ","))
-    .where(AppPermissionRecord.app_id == AppRecord.id)
-    .scalar_subquery()
-)
-APP_COLUMNS = (
-    AppRecord.id,
-    AppRecord.name,
-    AppRecord.identifier,
-    AppRecord.type,
-    AppRecord.is_active,
-    AppRecord.created_at,
-    _PERMISSIONS.label("permissions"),
-    AppRecord.about,
-    AppRecord.author,
-    AppRecord.version,
-    AppRecord.audience,
-    AppRecord.app_url,
-    AppRecord.data_privacy_url,
-    AppRecord.homepage_url,
-    AppRecord.manifest_url,
-    AppRecord.support_url,
-)
-"""In the order of the fields of ``App``."""
+from app.services.authorization.stored_permissions import APP_PERMISSIONS, read_permissions
 
 _FIELDS = tuple(field.name for field in fields(App))
+APP_COLUMNS = tuple(
+    APP_PERMISSIONS.label("app_permissions")
+    if name == "permissions"
+    else getattr(AppRecord, name).label(f"app_{name}")
+    for name in _FIELDS
+)
+"""What ``to_app`` expects in a row."""
 
 ALL_APPS: Select[*tuple[object, ...]] = select(*APP_COLUMNS)
-"""What ``to_app`` expects; those that are being installed are among them."""
+"""Every app; those that are being installed are among them."""
 
 APPS = ALL_APPS.where(AppRecord.is_installed.is_(True))
 """The apps that anybody but they themselves gets to see."""
 
 
 @part
-def to_app(row: Sequence[object]) -> App:
-    """The app in a row that begins with ``APP_COLUMNS``."""
-    values: dict[str, Any] = dict(zip(_FIELDS, row, strict=False))
-    names = values["permissions"]
-    values["type"] = AppType(str(values["type"]))
-    values["permissions"] = split_names(str(names)) if names else frozenset()
+def to_app(row: NamedRow) -> App:
+    """The app in a row that has ``APP_COLUMNS``."""
+    values: dict[str, Any] = {name: getattr(row, f"app_{name}") for name in _FIELDS}
+    values["type"] = AppType(values["type"])
+    values["permissions"] = read_permissions(values["permissions"])
     return App(**values)
 
 

@@ -1,7 +1,5 @@
 """App tokens under the inspector: which app's, whether it is good, and for what."""
 
-from typing import Any
-
 from app.domain.apps.app_tokens import digest_of, is_app_token
 from app.domain.apps.apps import App
 from app.domain.authorization.permissions import split_names
@@ -18,13 +16,13 @@ from app.domain.inspector.token_inspection import (
 from app.models import AppRecord, AppTokenRecord
 from app.ports import Ports
 from app.services.authorization.register import part
-from app.services.identity.stored_apps import ALL_APPS, APP_COLUMNS, to_app
+from app.services.identity.stored_apps import ALL_APPS, to_app
 
 _OF_TOKEN = (
-    AppTokenRecord.name,
-    AppTokenRecord.last_four,
-    AppTokenRecord.expires_at,
-    AppTokenRecord.permissions,
+    AppTokenRecord.name.label("token_name"),
+    AppTokenRecord.last_four.label("token_last_four"),
+    AppTokenRecord.expires_at.label("token_expires_at"),
+    AppTokenRecord.permissions.label("token_permissions"),
     AppRecord.is_installed,
 )
 
@@ -47,8 +45,7 @@ def inspect_app_token(ports: Ports, token: str) -> Inspection:
         text = "No app has this token: it was revoked, or is another installation's."
         return Inspection(TokenKind.APP, (whole, failed(CheckName.SESSION, text)))
     app = to_app(row)
-    values: tuple[Any, ...] = tuple(row)
-    name, ending, expires_at, narrowed, is_installed = values[len(APP_COLUMNS) :]
+    expires_at, limit = row.token_expires_at, row.token_permissions
     ends = failed(CheckName.TIME, "It has expired.")
     if expires_at is None or expires_at > ports.clock.now():
         ends = passed(CheckName.TIME, "It has no end." if expires_at is None else "In time.")
@@ -58,12 +55,10 @@ def inspect_app_token(ports: Ports, token: str) -> Inspection:
             whole,
             passed(CheckName.SESSION, "The app has this token."),
             ends,
-            _active(app, is_installed=is_installed),
+            _active(app, is_installed=row.is_installed),
         ),
-        app=TokenApp(app.id, app.name, app.is_active, ending, name),
-        rights=app_rights(
-            app.permissions, None if narrowed is None else split_names(str(narrowed))
-        ),
+        app=TokenApp(app.id, app.name, app.is_active, row.token_last_four, row.token_name),
+        rights=app_rights(app.permissions, None if limit is None else split_names(limit)),
     )
 
 

@@ -17,6 +17,7 @@ from app.ports.encryption import DecryptionError
 from app.ports.mail import MailUndeliverable
 from app.services.accounts.password_resets import answer_reset_requests
 from app.services.authorization.register import internal
+from app.services.lists.records import record_from
 from app.services.outbox.publisher import MAIL_PURPOSE
 from app.services.shop.settings import settings_of
 
@@ -101,7 +102,7 @@ def _claim(ports: Ports, lease: str) -> Sequence[_Claimed]:
                 OutboxMailRecord.created_at,
             )
         ).all()
-    return [_Claimed(*row) for row in rows]
+    return [record_from(_Claimed, row) for row in rows]
 
 
 def _send(ports: Ports, claimed: _Claimed, lease: str) -> bool:

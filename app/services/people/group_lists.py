@@ -159,7 +159,7 @@ def list_members(
     found: dict[int, list[User]] = {key: [] for key in groups}
     with ports.database.reading() as session:
         for row in session.execute(members):
-            found[row[-1]].append(read_user(row))
+            found[row.group_id].append(read_user(row))
     return {key: tuple(users) for key, users in found.items()}
 
 

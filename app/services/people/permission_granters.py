@@ -1,5 +1,6 @@
 """Find staff who can grant missing permissions, for pages that refuse access."""
 
+import json
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,14 +10,14 @@ from sqlalchemy import ColumnElement, func, or_, select
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission, in_order
 from app.models import GroupMemberRecord, GroupRecord, SessionRecord, UserRecord
+from app.models.json_arrays import json_array_text
 from app.ports import Ports
 from app.services.authorization.register import staff_only
+from app.services.lists.records import record_from
 from app.services.people.permission_holders import holder_ids
 
 NAMED = 5
 """Whom to ask: more names help nobody."""
-
-_BETWEEN = ", "
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,7 @@ class PermissionGranter:
     email: str
     first_name: str
     last_name: str
-    groups: str
+    groups: tuple[str, ...]
     last_used_at: datetime | None
 
     @property
@@ -56,7 +57,7 @@ def list_permission_granters(
         .scalar_subquery()
     )
     groups = (
-        select(func.aggregate_strings(GroupRecord.name, _BETWEEN))
+        select(json_array_text(GroupRecord.name))
         .join(GroupMemberRecord, GroupMemberRecord.group_id == GroupRecord.id)
         .where(GroupMemberRecord.user_id == UserRecord.id)
         .scalar_subquery()
@@ -67,8 +68,8 @@ def list_permission_granters(
             UserRecord.email,
             UserRecord.first_name,
             UserRecord.last_name,
-            func.coalesce(groups, ""),
-            last_used,
+            groups.label("groups"),
+            last_used.label("last_used_at"),
         )
         .where(
             UserRecord.is_staff,
@@ -80,7 +81,11 @@ def list_permission_granters(
         .limit(NAMED)
     )
     with ports.database.reading() as reading:
-        return tuple(PermissionGranter(*row) for row in reading.execute(query))
+        rows = reading.execute(query).all()
+    return tuple(
+        record_from(PermissionGranter, row, groups=tuple(sorted(json.loads(row.groups))))
+        for row in rows
+    )
 
 
 def _holds(permission: Permission) -> ColumnElement[bool]:

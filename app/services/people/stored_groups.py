@@ -2,27 +2,24 @@
 
 from collections.abc import Iterable
 
-from sqlalchemy import Row, Select, func, select
+from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.grants import manage_problem
 from app.domain.authorization.groups import PermissionGroup
-from app.domain.authorization.permissions import Permission, known
+from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.text_rules import line_problem
 from app.models import GroupMemberRecord, GroupPermissionRecord, GroupRecord
+from app.ports import NamedRow
 from app.services.authorization.register import part
+from app.services.authorization.stored_permissions import GROUP_PERMISSIONS, read_permissions
+from app.services.lists.records import record_from
 
 _MAX_NAME_LENGTH = 150
-_BETWEEN = ","
 UNIQUE = Problem("UNIQUE", "Group with this name already exists.", "name")
 
-_PERMISSIONS = (
-    select(func.aggregate_strings(GroupPermissionRecord.permission, _BETWEEN))
-    .where(GroupPermissionRecord.group_id == GroupRecord.id)
-    .scalar_subquery()
-)
 MEMBERS = (
     select(func.count())
     .select_from(GroupMemberRecord)
@@ -31,17 +28,18 @@ MEMBERS = (
 )
 """How many are in the group of ``GroupRecord``."""
 GROUPS: Select[*tuple[object, ...]] = select(
-    GroupRecord.id, GroupRecord.name, _PERMISSIONS, MEMBERS
+    GroupRecord.id,
+    GroupRecord.name,
+    GROUP_PERMISSIONS.label("permissions"),
+    MEMBERS.label("members"),
 )
 """What ``to_group`` expects."""
 
 
 @part
-def to_group(row: Row[*tuple[object, ...]]) -> PermissionGroup:
+def to_group(row: NamedRow) -> PermissionGroup:
     """The group in a row of ``GROUPS``."""
-    key, name, permissions, members = row[:4]
-    names = str(permissions).split(_BETWEEN) if permissions else ()
-    return PermissionGroup(int(str(key)), str(name), known(names), int(str(members)))
+    return record_from(PermissionGroup, row, permissions=read_permissions(row.permissions))
 
 
 @part

@@ -17,6 +17,7 @@ from app.models import AuditRecord, SessionRecord, ShopRecord, UserRecord
 from app.ports import Ports
 from app.services.authorization.register import requires
 from app.services.identity.sso_coverage import has_sign_on
+from app.services.lists.records import record_from
 from app.services.shop.lockout_guard import settings_manager_columns
 from app.services.shop.sign_in_counts import (
     BoundedCount,
@@ -205,7 +206,7 @@ def _by_password(ports: Ports, session: Session) -> tuple[PasswordStaff, ...]:
         .order_by(UserRecord.id)
         .limit(_NAMED)
     )
-    return tuple(PasswordStaff(*row) for row in session.execute(query))
+    return tuple(record_from(PasswordStaff, row) for row in session.execute(query))
 
 
 def _last_changes(session: Session) -> Mapping[str, LastChange]:

@@ -12,6 +12,7 @@ from app.domain.shop.traffic import RETENTION, TrafficKind, bucket_of
 from app.models import ForwardingRecord, TrafficRecord
 from app.ports import Ports
 from app.services.authorization.register import part, requires
+from app.services.lists.records import record_from
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,7 @@ def list_untrusted_forwarding(
         .limit(limit)
     )
     with ports.database.reading() as session:
-        return tuple(UntrustedForwarding(*row) for row in session.execute(peers))
+        return tuple(record_from(UntrustedForwarding, row) for row in session.execute(peers))
 
 
 @part

@@ -20,6 +20,7 @@ from app.ports.passwords import PasswordsBusy
 from app.services.authorization.live_sessions import USER_COLUMNS, read_user, switches_of
 from app.services.authorization.register import Arguments, Result, UseCase, input_decides, part
 from app.services.authorization.shop_state import load_shop_state
+from app.services.lists.records import record_from
 from app.services.sign_in.login_attempts import attempt
 from app.services.sign_in.sessions import OpenedSession, TokenPair, open_session, sign_pair
 
@@ -159,7 +160,7 @@ def _find(ports: Ports, email: str) -> _Candidate | None:
                 UserRecord.email == normalize_email(email)
             )
         ).one_or_none()
-    return None if row is None else _Candidate(*row)
+    return None if row is None else record_from(_Candidate, row)
 
 
 def _sign_in(

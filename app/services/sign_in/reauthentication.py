@@ -15,6 +15,7 @@ from app.ports import Ports
 from app.ports.throttle import ThrottleUnavailable
 from app.services.audit.log import Change, record
 from app.services.authorization.register import part
+from app.services.lists.records import record_from
 from app.services.sign_in.login_attempts import UNCOUNTABLE
 
 
@@ -56,7 +57,7 @@ def own_account(ports: Ports, actor: Actor) -> OwnAccount:
         name = session.get_one(ShopRecord, SHOP_ID).name
     if row is None:
         raise PermissionDenied(Caller.USER)
-    return OwnAccount(*row, shop_name=name)
+    return record_from(OwnAccount, row, shop_name=name)
 
 
 @part

@@ -67,10 +67,10 @@ def take_sign_in(ports: Ports, provider: Provider, state: str) -> StartedSignIn:
     )
     with ports.database.transaction() as session:
         row = session.execute(take).one_or_none()
-    if row is None or row[3] <= ports.clock.now() or row[0] != provider.id:
+    if row is None or row.expires_at <= ports.clock.now() or row.provider_id != provider.id:
         raise Refused(_WORTHLESS)
-    secrets = json.loads(ports.encryption.decrypt(_PURPOSE, row[2]))
-    return StartedSignIn(row[1], state, secrets["nonce"], secrets["verifier"])
+    secrets = json.loads(ports.encryption.decrypt(_PURPOSE, row.sealed))
+    return StartedSignIn(row.redirect_uri, state, secrets["nonce"], secrets["verifier"])
 
 
 def _digest(state: str) -> str:

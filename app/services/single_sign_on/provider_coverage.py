@@ -1,5 +1,6 @@
 """Count the people of each identity provider, and who would lose access without it."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -17,6 +18,7 @@ from app.models import (
     ShopRecord,
     UserRecord,
 )
+from app.models.json_arrays import json_array_text
 from app.ports import Ports
 from app.services.authorization.register import part, requires
 from app.services.identity.providers import known_providers
@@ -94,7 +96,7 @@ def show_provider_disable_impact(ports: Ports, actor: Actor, slug: str) -> Provi
             _losing_access(provider).where(UserRecord.id.in_(select(some.subquery().c.user_id)))
         ),
         select(func.count()).select_from(staff.subquery()).scalar_subquery(),
-        select(func.aggregate_strings(named.subquery().c.email, "\n")).scalar_subquery(),
+        select(json_array_text(named.subquery().c.email)).scalar_subquery(),
     )
     with ports.database.reading() as session:
         people, sessions, losing_access, staff_out, emails = session.execute(query).one()
@@ -103,7 +105,7 @@ def show_provider_disable_impact(ports: Ports, actor: Actor, slug: str) -> Provi
         _bounded_count(sessions),
         max(losing_access, staff_out),
         staff_out,
-        tuple(sorted(str(emails).split("\n"))) if emails else (),
+        tuple(sorted(json.loads(emails))),
     )
 
 

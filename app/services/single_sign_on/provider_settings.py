@@ -5,7 +5,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import Row, Select, exists, select, update
+from sqlalchemy import Select, exists, select, update
 from sqlalchemy.orm import Session, aliased
 
 from app.domain.authorization.actor import Actor
@@ -25,7 +25,7 @@ from app.domain.values.pages import Page, PageRequest, empty_page
 from app.domain.values.text_rules import line_problem
 from app.models import ExternalIdentityRecord, IdentityProviderRecord, ShopRecord
 from app.models.shop import SHOP_ID
-from app.ports import Ports
+from app.ports import NamedRow, Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import fresh_proof, part, requires
 from app.services.identity.providers import SECRET_PURPOSE, known_providers, to_provider
@@ -80,8 +80,8 @@ def list_plugins(
         query = query.where(contains_text(IdentityProviderRecord.name, search))
     known = {provider.slug: provider for provider in known_providers(ports)}
 
-    def plugin(row: Row[*tuple[object, ...]]) -> Plugin:
-        provider = known[str(row[0])]
+    def plugin(row: NamedRow) -> Plugin:
+        provider = known[row.slug]
         return _plugin(provider, provider.plugin_id(ports.configuration.vendor))
 
     with ports.database.reading() as session:

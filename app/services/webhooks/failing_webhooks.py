@@ -10,6 +10,7 @@ from app.domain.authorization.permissions import Permission
 from app.models import AppRecord, DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.authorization.register import part, requires
+from app.services.lists.records import record_from
 
 _FAILING = (WebhookRecord.failing_since.is_not(None), WebhookRecord.is_active.is_(True))
 # Spelled out, not as parameters: or no database could tell that its index holds just these.
@@ -80,7 +81,7 @@ def list_failing_webhooks(
         .limit(limit)
     )
     with ports.database.reading() as session:
-        return tuple(FailingWebhook(*row) for row in session.execute(query))
+        return tuple(record_from(FailingWebhook, row) for row in session.execute(query))
 
 
 @part

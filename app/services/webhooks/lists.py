@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import Row, Select, func, or_, select
+from sqlalchemy import Select, func, or_, select
 from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor
@@ -15,10 +15,11 @@ from app.domain.deliveries.deliveries import DeliveryStatus
 from app.domain.values.pages import Page, PageRequest, empty_page, with_items
 from app.domain.webhooks.webhooks import AsyncEvent
 from app.models import AppRecord, DeliveryRecord, WebhookEventRecord, WebhookRecord
-from app.ports import Ports
+from app.ports import NamedRow, Ports
 from app.services.authorization.register import requires_person
 from app.services.lists.paging import Order, read_page
 from app.services.lists.range_filters import can_match
+from app.services.lists.records import record_from
 from app.services.lists.substring_search import contains_text
 
 HEALTH_SPAN = timedelta(hours=24)
@@ -27,14 +28,14 @@ HEALTH_SPAN = timedelta(hours=24)
 _COLUMNS = (
     WebhookRecord.id,
     WebhookRecord.app_id,
-    AppRecord.name,
+    AppRecord.name.label("app_name"),
     WebhookRecord.name,
     WebhookRecord.identifier,
     WebhookRecord.target_url,
     WebhookRecord.is_active,
-    AppRecord.is_active,
-    WebhookRecord.query != "",
-    WebhookRecord.secret != "",
+    AppRecord.is_active.label("is_app_active"),
+    (WebhookRecord.query != "").label("has_query"),
+    (WebhookRecord.secret != "").label("has_secret"),
     WebhookRecord.created_at,
     WebhookRecord.failing_since,
     WebhookRecord.last_failure_at,
@@ -42,7 +43,7 @@ _COLUMNS = (
     WebhookRecord.disabled_at,
     WebhookRecord.disabled_reason,
 )
-"""In the order of the fields of ``ListedWebhook``; then what is read beside them."""
+"""The fields of ``ListedWebhook``, but for its events and its health."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,8 +171,8 @@ def _filtered(wanted: WebhookFilter) -> Select[*tuple[Any, ...]]:
     return query
 
 
-def _listed(row: Row[*tuple[Any, ...]]) -> ListedWebhook:
-    return ListedWebhook(*row[: len(_COLUMNS)])
+def _listed(row: NamedRow) -> ListedWebhook:
+    return record_from(ListedWebhook, row, events=(), health=Health())
 
 
 def _completed(

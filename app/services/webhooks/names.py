@@ -9,6 +9,7 @@ from app.domain.authorization.permissions import Permission
 from app.models import AppRecord, WebhookRecord
 from app.ports import Ports
 from app.services.authorization.register import requires
+from app.services.lists.records import record_from
 
 MAX_NAMES = 200
 """A list to choose from that is longer helps nobody."""
@@ -34,4 +35,4 @@ def list_webhook_names(ports: Ports, actor: Actor) -> tuple[WebhookName, ...]:
         .limit(MAX_NAMES)
     )
     with ports.database.reading() as session:
-        return tuple(WebhookName(*row) for row in session.execute(query))
+        return tuple(record_from(WebhookName, row) for row in session.execute(query))

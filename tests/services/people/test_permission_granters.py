@@ -57,8 +57,8 @@ def test_whoever_manages_staff_and_holds_it_can_give_it(ports: Ports) -> None:
     }
     found = {one.id: one for one in list_permission_granters(ports, OPERATOR, [PLUGINS])}
     assert found[by_group].name == "Ines Duarte"
-    assert set(found[by_group].groups.split(", ")) == {"Developers", "Managers"}
-    assert {one.groups for one in found.values() if one.id != by_group} == {""}
+    assert found[by_group].groups == ("Developers", "Managers")
+    assert {one.groups for one in found.values() if one.id != by_group} == {()}
 
 
 def test_whoever_can_give_all_of_it_is_asked(ports: Ports) -> None:
