@@ -16,23 +16,28 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 
 from app import services
 from app.services.apps import extensions
 from app.services.audit import entries
 from app.services.authorization import app_rights, live_sessions, shop_state
 from app.services.commerce import stored_checkouts, stored_orders, stored_products
-from app.services.console import sign_in_methods
+from app.services.console import home, sign_in_methods
+from app.services.deliveries import daily_statistics, search
 from app.services.deliveries import lists as delivery_lists
-from app.services.deliveries import search
 from app.services.identity import stored_apps
 from app.services.inspector import sessions as inspected_sessions
 from app.services.people import stored_groups
+from app.services.shop import lockout_guard, sign_in_counts
 from app.services.webhooks import lists as webhook_lists
 from app.services.webhooks import stored_webhooks
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
-PORTS: Any = SimpleNamespace(clock=SimpleNamespace(now=lambda: NOW))
+PORTS: Any = SimpleNamespace(
+    clock=SimpleNamespace(now=lambda: NOW, timestamp=NOW.timestamp),
+    throttle=SimpleNamespace(count_blocked=lambda _now: 0),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,10 +136,29 @@ READERS = {
         webhook_lists._COLUMNS,
         filled_later=frozenset({"events", "health.delivered", "health.failed", "health.waiting"}),
     ),
-    "sign_in_methods._to_ways": Reader(
-        sign_in_methods._to_ways,
-        sign_in_methods._ways(PORTS).selected_columns,
+    "sign_in_methods._to_methods": Reader(
+        sign_in_methods._to_methods,
+        sign_in_methods._methods(PORTS).selected_columns,
         read_elsewhere=frozenset({"id"}),
+    ),
+    "sign_in_counts.read_sign_in_counts": Reader(
+        sign_in_counts.read_sign_in_counts,
+        sign_in_counts.sign_in_count_columns(PORTS),
+        filled_later=frozenset(
+            f"{name}.is_more"
+            for name in ("customer_sessions", "customers", "customers_by_password", "apps")
+        ),
+    ),
+    "lockout_guard.read_settings_managers": Reader(
+        lockout_guard.read_settings_managers, lockout_guard.settings_manager_columns(PORTS)
+    ),
+    "daily_statistics._hour": Reader(
+        daily_statistics._hour,
+        daily_statistics.count_by_hour(select(), NOW).selected_columns,
+    ),
+    "home._people": Reader(
+        home._people,
+        home._people_columns(PORTS),
     ),
     "stored_webhooks.read_saver": Reader(
         stored_webhooks.read_saver, stored_webhooks.SAVER_COLUMNS
@@ -146,6 +170,7 @@ OTHERS = {
     "link_recipients._sent_link": "decides about what other readers read",
     "extensions._extension": "reads a part of what _of_its_app reads",
     "stored_checkouts.visible_product": "decides about what to_product reads",
+    "home._traffic": "reads a number for each member of TrafficKind",
     "records.record_from": "names the columns by the fields",
 }
 """Functions of a row that make no record of their own, and why."""

@@ -15,11 +15,12 @@ from app.domain.shop.settings import PasswordLoginMode, Switches
 from app.domain.shop.traffic import TrafficKind
 from app.domain.single_sign_on.providers import Provider
 from app.models import ShopRecord
-from app.ports import Ports
+from app.ports import NamedRow, Ports
 from app.services.audit.entries import last_entries
 from app.services.authorization.register import staff_only
 from app.services.deliveries.daily_statistics import count_by_hour, read_day
 from app.services.identity.providers import known_providers
+from app.services.lists.records import record_from
 from app.services.shop.sign_in_counts import staff_sessions, staff_without_sign_on
 from app.services.shop.traffic import requests_since, untrusted_peers
 from app.services.sign_in.login_throttle import blocked_count
@@ -106,16 +107,15 @@ def show_overview(ports: Ports, actor: Actor) -> Overview:
     with ports.database.reading() as session:
         asked = _numbers(ports, actor)
         counted = session.execute(count_by_hour(asked, now) if manages_apps else asked)
-        rows = [dict(row) for row in counted.mappings()]
-        hours = [tuple(row.values()) for row in rows]
-        deliveries = read_day(session, now, hours) if manages_apps else None
+        rows = counted.all()
+        deliveries = read_day(session, now, rows) if manages_apps else None
         changes = last_entries(session, _CHANGES) if manages_staff else None
-    found = {str(name): value for name, value in rows[0].items()}
+    found = rows[0]
     webhooks = list_failing_webhooks(ports, actor) if manages_apps else None
-    providers = known_providers(ports, found["providers_version"])
+    providers = known_providers(ports, found.providers_version)
     return Overview(
         at=now,
-        switches=Switches(PasswordLoginMode(found["mode"]), found["storefront"]),
+        switches=Switches(PasswordLoginMode(found.mode), found.storefront),
         providers=tuple(_provider(ports, provider) for provider in providers),
         people=_people(found) if manages_staff else None,
         traffic=_traffic(found) if actor.holds(Permission.MANAGE_SETTINGS) else None,
@@ -132,30 +132,29 @@ def _numbers(ports: Ports, actor: Actor) -> Select[*tuple[Any, ...]]:
         ShopRecord.providers_version.label("providers_version"),
     ]
     if actor.holds(Permission.MANAGE_STAFF):
-        columns += [
-            staff_without_sign_on().label("staff_without_sign_on"),
-            staff_sessions(ports).label("staff_sessions"),
-            blocked_count(ports).label("blocked_ips"),
-            untrusted_peers(ports).label("untrusted_peers"),
-        ]
+        columns += _people_columns(ports)
     if actor.holds(Permission.MANAGE_SETTINGS):
         columns += [requests_since(ports, SPAN, kind).label(kind.value) for kind in TrafficKind]
         columns.append(requests_since(ports, _HOUR, *_NOT_STAFF).label("from_outside"))
     return select(*columns).select_from(ShopRecord)
 
 
-def _people(found: Mapping[str, Any]) -> PeopleCounts:
-    return PeopleCounts(
-        found["staff_without_sign_on"],
-        found["staff_sessions"],
-        found["blocked_ips"],
-        found["untrusted_peers"],
-    )
+def _people_columns(ports: Ports) -> list[ColumnElement[Any]]:
+    return [
+        staff_without_sign_on().label("staff_without_sign_on"),
+        staff_sessions(ports).label("staff_sessions"),
+        blocked_count(ports).label("blocked_ips"),
+        untrusted_peers(ports).label("untrusted_peers"),
+    ]
 
 
-def _traffic(found: Mapping[str, Any]) -> TrafficCounts:
-    by_kind = {kind: found[kind.value] for kind in TrafficKind}
-    return TrafficCounts(by_kind, found["from_outside"])
+def _people(row: NamedRow) -> PeopleCounts:
+    return record_from(PeopleCounts, row)
+
+
+def _traffic(row: NamedRow) -> TrafficCounts:
+    by_kind = {kind: getattr(row, kind.value) for kind in TrafficKind}
+    return TrafficCounts(by_kind, row.from_outside)
 
 
 def _provider(ports: Ports, provider: Provider) -> ProviderStatus:

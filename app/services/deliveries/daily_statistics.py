@@ -20,13 +20,14 @@ from app.domain.deliveries.daily_statistics import (
 from app.domain.deliveries.deliveries import DeliveryStatus
 from app.models import AppRecord, DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
 from app.models.record import UtcDateTime
+from app.ports import NamedRow
 from app.services.authorization.register import part
+from app.services.lists.records import record_from
 
 ANSWERS = 1000
 """Of so many of the last attempts the times are told: all of a day would have to be sorted."""
 
 _delivery = DeliveryRecord
-_WIDTH = 6
 Columns = TypeVarTuple("Columns")
 
 
@@ -34,7 +35,7 @@ Columns = TypeVarTuple("Columns")
 def count_by_hour(query: Select[*Columns], now: datetime) -> Select[*tuple[Any, ...]]:
     """Join ``query``, which returns one row, with the hours before ``now``, oldest first.
 
-    The first row stands for the whole day before them. ``read_day`` reads the last columns.
+    The first row stands for the whole day before them. ``read_day`` reads the rows.
     """
     hour = timedelta(hours=1)
     begins = [now - SPAN + number * hour for number in range(HOURS)]
@@ -57,31 +58,48 @@ def count_by_hour(query: Select[*Columns], now: datetime) -> Select[*tuple[Any, 
     arrived_later = literal_column("status = 'SUCCESS' AND attempts > 1", Boolean)
     retried = made.where(arrived_later)
     waiting = pending.where(_delivery.attempts == 0)
-    counted = (arrived, retried, failed, pending, waiting)
+    counted = {
+        "arrived": arrived,
+        "retried": retried,
+        "failed": failed,
+        "pending": pending,
+        "waiting": waiting,
+    }
     return (
         query.join(span, true())
-        .add_columns(span.c.began, *(one.scalar_subquery() for one in counted))
+        .add_columns(
+            span.c.began, *(one.scalar_subquery().label(name) for name, one in counted.items())
+        )
         .order_by(span.c.began)
     )
 
 
 @part
-def read_day(session: Session, now: datetime, rows: Sequence[Sequence[Any]]) -> DeliveryDay:
+def read_day(session: Session, now: datetime, rows: Sequence[NamedRow]) -> DeliveryDay:
     """The 24 hours before ``now`` from the rows of ``count_by_hour``; one statement more."""
-    before, *hours = (_hour(row[-_WIDTH:]) for row in rows)
+    before, *hours = map(_hour, rows)
     return DeliveryDay(tuple(hours), before, _times(session, now - SPAN))
 
 
-def _hour(row: Sequence[Any]) -> DeliveryHour:
-    began, arrived, retried, failed, pending, waiting = row
-    return DeliveryHour(began, arrived - retried, retried, failed, pending - waiting, waiting)
+def _hour(row: NamedRow) -> DeliveryHour:
+    return record_from(
+        DeliveryHour,
+        row,
+        at_first_try=row.arrived - row.retried,
+        failing=row.pending - row.waiting,
+    )
 
 
 def _times(session: Session, since: datetime) -> ResponseTimes | None:
     attempt = DeliveryAttemptRecord
     newest = select(attempt.id).order_by(attempt.id.desc()).limit(ANSWERS).subquery()
     rows = session.execute(
-        select(attempt.duration, WebhookRecord.id, WebhookRecord.name, AppRecord.name)
+        select(
+            attempt.duration,
+            WebhookRecord.id.label("webhook_id"),
+            WebhookRecord.name.label("webhook_name"),
+            AppRecord.name.label("app_name"),
+        )
         .join(newest, newest.c.id == attempt.id)
         .join(_delivery, _delivery.id == attempt.delivery_id)
         .join(WebhookRecord, WebhookRecord.id == _delivery.webhook_id)
@@ -90,5 +108,6 @@ def _times(session: Session, since: datetime) -> ResponseTimes | None:
     ).all()
     if not rows:
         return None
-    slowest = max(rows, key=lambda row: row[0])
-    return ResponseTimes(len(rows), median(row[0] for row in rows), SlowestEndpoint(*slowest))
+    slowest = max(rows, key=lambda row: row.duration)
+    durations = [row.duration for row in rows]
+    return ResponseTimes(len(rows), median(durations), record_from(SlowestEndpoint, slowest))

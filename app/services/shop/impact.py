@@ -18,7 +18,7 @@ from app.ports import Ports
 from app.services.authorization.register import requires
 from app.services.identity.sso_coverage import has_sign_on
 from app.services.lists.records import record_from
-from app.services.shop.lockout_guard import settings_manager_columns
+from app.services.shop.lockout_guard import read_settings_managers, settings_manager_columns
 from app.services.shop.sign_in_counts import (
     BoundedCount,
     SignInCounts,
@@ -116,20 +116,19 @@ class Impact:
 @requires(Permission.MANAGE_SETTINGS)
 def show_impact(ports: Ports, actor: Actor) -> Impact:
     """Return the impact of each position of both switches; four statements."""
-    numbered = sign_in_count_columns(ports)
     asked = select(
         ShopRecord.password_login_mode,
         ShopRecord.allow_storefront_traffic,
         *settings_manager_columns(ports),
-        *numbered,
+        *sign_in_count_columns(ports),
     )
     with ports.database.reading() as session:
-        mode, traffic, *counted = session.execute(asked).one()
+        row = session.execute(asked).one()
         named = _by_password(ports, session)
         changed = _last_changes(session)
-    numbers = read_sign_in_counts(counted[-len(numbered) :])
-    managers = SettingsManagers(*counted[: -len(numbered)])
-    switches = Switches(PasswordLoginMode(mode), traffic)
+    numbers = read_sign_in_counts(row)
+    managers = read_settings_managers(row)
+    switches = Switches(PasswordLoginMode(row.password_login_mode), row.allow_storefront_traffic)
     requests = count_traffic(ports, actor, SPAN)
     return Impact(
         ports.clock.now(),
@@ -200,7 +199,11 @@ def _by_password(ports: Ports, session: Session) -> tuple[PasswordStaff, ...]:
     )
     query = (
         select(
-            UserRecord.id, UserRecord.email, UserRecord.first_name, UserRecord.last_name, signed_in
+            UserRecord.id,
+            UserRecord.email,
+            UserRecord.first_name,
+            UserRecord.last_name,
+            signed_in.label("sessions"),
         )
         .where(UserRecord.is_staff, UserRecord.is_active, ~has_sign_on())
         .order_by(UserRecord.id)

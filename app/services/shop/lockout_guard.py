@@ -4,6 +4,8 @@ The console refuses a change that no one could undo, though the contract lets Gr
 command line make it. ``provider_lockout_guard`` does the same for providers.
 """
 
+from dataclasses import fields
+
 from sqlalchemy import ColumnElement, exists, false, func, literal_column, or_, select
 
 from app.domain.authorization.actor import Actor
@@ -20,7 +22,7 @@ from app.models import (
     ShopRecord,
     UserRecord,
 )
-from app.ports import Ports
+from app.ports import NamedRow, Ports
 from app.services.authorization.register import part, requires
 from app.services.identity.sso_coverage import KNOWN_BY, has_sign_on, working_providers, works
 from app.services.people.permission_holders import holder_ids
@@ -39,22 +41,24 @@ def lockout(ports: Ports, actor: Actor, change: AccessChange) -> Lockout:
     MANAGE_SETTINGS. One statement; nothing changes.
     """
     now = settings_manager_columns(ports)
-    then = settings_manager_columns(ports, without=change.provider_off)
+    then = settings_manager_columns(ports, without=change.provider_off, prefix="later")
     with ports.database.reading() as session:
-        mode, *counted = session.execute(select(ShopRecord.password_login_mode, *now, *then)).one()
-    before = PasswordLoginMode(mode)
+        row = session.execute(select(ShopRecord.password_login_mode, *now, *then)).one()
+    before = PasswordLoginMode(row.password_login_mode)
     after = change.password_login_mode or before
-    was = check_lockout(actor, SettingsManagers(*counted[: len(now)]), before, AccessChange())
-    return check_lockout(
-        actor, SettingsManagers(*counted[len(now) :]), after, change
-    ).unless_before(was)
+    was = check_lockout(actor, read_settings_managers(row), before, AccessChange())
+    will_be = check_lockout(actor, read_settings_managers(row, "later"), after, change)
+    return will_be.unless_before(was)
 
 
 @part
 def settings_manager_columns(
-    ports: Ports, *, without: str | None = None
+    ports: Ports, *, without: str | None = None, prefix: str = "managers"
 ) -> tuple[ColumnElement[int], ...]:
-    """Return the columns of ``SettingsManagers``; ``without`` is a provider to be disabled."""
+    """Return what ``read_settings_managers`` expects in a row, labelled with ``prefix``.
+
+    ``without`` is a provider to be disabled.
+    """
     has_right = or_(UserRecord.is_superuser, UserRecord.id.in_(holder_ids(_NEEDED)))
     staff = (
         select(func.count())
@@ -64,11 +68,22 @@ def settings_manager_columns(
     way_in = or_(UserRecord.password_hash.is_not(None), has_sign_on(without=without))
     by_sign_on = has_sign_on(without=without, rights_kept_here=True)
     return (
-        staff.where(way_in).scalar_subquery(),
-        staff.where(by_sign_on).scalar_subquery(),
-        _granted(ports, without),
-        _apps(ports),
-        working_providers(without),
+        staff.where(way_in).scalar_subquery().label(f"{prefix}_people"),
+        staff.where(by_sign_on).scalar_subquery().label(f"{prefix}_by_sign_on"),
+        _granted(ports, without).label(f"{prefix}_by_grant"),
+        _apps(ports).label(f"{prefix}_apps"),
+        working_providers(without).label(f"{prefix}_providers"),
+    )
+
+
+@part
+def read_settings_managers(row: NamedRow, prefix: str = "managers") -> SettingsManagers:
+    """Who manages settings, from a row that has the columns of ``settings_manager_columns``."""
+    return SettingsManagers(
+        **{
+            field.name: getattr(row, f"{prefix}_{field.name}")
+            for field in fields(SettingsManagers)
+        }
     )
 
 

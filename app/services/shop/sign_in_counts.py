@@ -1,15 +1,15 @@
 """Count people, sessions and apps by sign-in method, in one statement."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import ColumnElement, Integer, Select, and_, cast, func, select
 
 from app.domain.authorization.actor import SessionOrigin
 from app.models import AppRecord, SessionRecord, UserRecord
-from app.ports import Ports
+from app.ports import NamedRow, Ports
 from app.services.authorization.register import part
 from app.services.identity.sso_coverage import has_sign_on
+from app.services.lists.records import record_from
 
 MAX_COUNTED = 10_000
 """Where counting stops of what a large shop has without bound: more is told as "more than"."""
@@ -62,26 +62,28 @@ def sign_in_count_columns(ports: Ports) -> tuple[ColumnElement[int], ...]:
     session, user = SessionRecord, UserRecord
     customers = select(user.id).where(user.is_staff.is_(False))
     return (
-        staff.scalar_subquery(),
-        staff.where(UserRecord.is_active).scalar_subquery(),
-        staff_without_sign_on(),
-        staff_sessions(ports),
+        staff.scalar_subquery().label("staff"),
+        staff.where(UserRecord.is_active).scalar_subquery().label("staff_active"),
+        staff_without_sign_on().label("staff_without_sign_on"),
+        staff_sessions(ports).label("staff_sessions"),
         _count_bounded(
             # Staff are few: asked the other way round, each session's user would be looked up.
             select(session.id).where(
                 open_by_password(ports),
                 session.user_id.not_in(select(user.id).where(user.is_staff)),
             )
-        ),
-        _count_bounded(customers),
+        ).label("customer_sessions"),
+        _count_bounded(customers).label("customers"),
         _count_bounded(
             customers.where(
                 user.is_active.is_(True),
                 user.password_hash.is_not(None),
                 ~has_sign_on(),
             )
-        ),
-        _count_bounded(select(AppRecord.id).where(AppRecord.is_active, AppRecord.is_installed)),
+        ).label("customers_by_password"),
+        _count_bounded(
+            select(AppRecord.id).where(AppRecord.is_active, AppRecord.is_installed)
+        ).label("apps"),
     )
 
 
@@ -123,10 +125,16 @@ def open_by_password(ports: Ports) -> ColumnElement[bool]:
 
 
 @part
-def read_sign_in_counts(row: Sequence[int]) -> SignInCounts:
-    """The numbers in the columns of ``sign_in_count_columns``."""
-    staff, active, without, sessions, *bounded = row
-    return SignInCounts(staff, active, without, sessions, *map(_bounded_count, bounded))
+def read_sign_in_counts(row: NamedRow) -> SignInCounts:
+    """The numbers in a row that has the columns of ``sign_in_count_columns``."""
+    return record_from(
+        SignInCounts,
+        row,
+        customer_sessions=_bounded_count(row.customer_sessions),
+        customers=_bounded_count(row.customers),
+        customers_by_password=_bounded_count(row.customers_by_password),
+        apps=_bounded_count(row.apps),
+    )
 
 
 def _count_bounded(query: Select[int]) -> ColumnElement[int]:

@@ -27,7 +27,7 @@ from app.domain.values.errors import Problem
 from app.models import ShopRecord, UserRecord
 from app.ports import Ports
 from app.services.authorization.register import part
-from app.services.shop.lockout_guard import settings_manager_columns
+from app.services.shop.lockout_guard import read_settings_managers, settings_manager_columns
 from app.services.shop.sign_in_counts import MAX_COUNTED
 from app.services.single_sign_on.provider_coverage import people_of, signed_in_with
 
@@ -82,12 +82,13 @@ def _count(
     staff = staff.where(UserRecord.is_staff, UserRecord.is_active, signed_in_with(provider))
     asked = select(
         ShopRecord.password_login_mode,
-        people_of(provider),
-        staff.scalar_subquery(),
+        people_of(provider).label("people"),
+        staff.scalar_subquery().label("staff"),
         *settings_manager_columns(ports, without=without),
     )
-    mode, people, of_staff, *counted = session.execute(asked).one()
-    return _AccessState(PasswordLoginMode(mode), SettingsManagers(*counted), people, of_staff)
+    row = session.execute(asked).one()
+    mode = PasswordLoginMode(row.password_login_mode)
+    return _AccessState(mode, read_settings_managers(row), row.people, row.staff)
 
 
 def _told(

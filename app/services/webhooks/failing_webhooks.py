@@ -67,12 +67,12 @@ def list_failing_webhooks(
             WebhookRecord.id,
             WebhookRecord.name,
             WebhookRecord.app_id,
-            AppRecord.name,
+            AppRecord.name.label("app_name"),
             WebhookRecord.target_url,
             WebhookRecord.failing_since,
             WebhookRecord.disabled_reason,
-            DeliveryAttemptRecord.created_at,
-            DeliveryAttemptRecord.response_status,
+            DeliveryAttemptRecord.created_at.label("last_attempt_at"),
+            DeliveryAttemptRecord.response_status.label("last_status"),
         )
         .join(chosen, chosen.c.id == WebhookRecord.id)
         .join(AppRecord, AppRecord.id == WebhookRecord.app_id)

@@ -29,7 +29,12 @@ class WebhookName:
 def list_webhook_names(ports: Ports, actor: Actor) -> tuple[WebhookName, ...]:
     """The newest 200 webhooks; one statement."""
     query = (
-        select(WebhookRecord.id, WebhookRecord.name, WebhookRecord.app_id, AppRecord.name)
+        select(
+            WebhookRecord.id,
+            WebhookRecord.name,
+            WebhookRecord.app_id,
+            AppRecord.name.label("app_name"),
+        )
         .join(AppRecord, AppRecord.id == WebhookRecord.app_id)
         .order_by(WebhookRecord.id.desc())
         .limit(MAX_NAMES)
